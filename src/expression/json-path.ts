@@ -1,6 +1,6 @@
 // Paths into nested data: JSONPath and jq syntax, parsed once for all users.
 
-import { ServiceError } from '../base/errors.js';
+import { type ErrorCode, ServiceError } from '../base/errors.js';
 import { own } from '../base/names.js';
 
 /** One step into nested data: a member of an object, or an element of an array; a negative index counts from the end. */
@@ -13,44 +13,73 @@ const PARTS_MAX = 500;
 /** `.name`, `['name']`, `["name"]` or `[number]`; quotes inside of names are escaped with a backslash. */
 const JSON_PATH_PART = /\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]|\[(-?\d{1,10})\]/sy;
 
+/** How paths are written, and what is said of one that is not. */
+interface Dialect {
+  /** Named in messages. */
+  readonly name: string;
+  readonly part: RegExp;
+  /** Names without quotes that are accepted; left out: all that `part` finds. */
+  readonly plainName?: RegExp;
+  /** Code of what is behind the first character and not a part. */
+  readonly code: ErrorCode;
+}
+
+const JSON_PATH: Dialect = { name: 'JSONPath', part: JSON_PATH_PART, code: 'query_invalid' };
+
 /**
  * The JSONPath subset: `$` for the whole, then members and elements. `$.` is the whole as well.
  * @throws ServiceError `query_invalid` naming the column of the mistake
  */
 export function parseJsonPath(text: string): Path {
-  if (!text.startsWith('$')) throw refusal('JSONPath', text, 0, '"$"');
-  return text === '$.' ? [] : parseParts('JSONPath', text, 1, JSON_PATH_PART);
+  if (!text.startsWith('$')) throw refusal(JSON_PATH, text, 0, '"$"');
+  return text === '$.' ? [] : parseParts(JSON_PATH, text, 1);
+}
+
+/**
+ * The same subset as paths of input are written (`flattenSpec`): there a name without quotes may also be a wildcard or a
+ * function, which are not answered.
+ * @param field  named in messages
+ * @throws ServiceError `input_invalid`; `unsupported` for wildcards, filters, slices, functions and `..`
+ */
+export function parseInputPath(text: string, field: string): Path {
+  const dialect: Dialect = { name: `${field}: JSONPath`, part: JSON_PATH_PART, plainName: /^[^*@()?'"\s]+$/, code: 'unsupported' };
+  if (!text.startsWith('$')) throw refusal({ ...dialect, code: 'input_invalid' }, text, 0, '"$"');
+  return parseParts(dialect, text, 1);
 }
 
 /** `.name`, `."name"`, `.["name"]`, `["name"]`, `.[number]` or `[number]`; `?` behind a part changes nothing. */
 const JQ_PART = /(?:\.([^.[\]"'?|,\s]+)|\."((?:[^"\\]|\\.)*)"|\.?\[["']((?:[^"'\\]|\\.)*)["']\]|\.?\[(-?\d{1,10})\])\??/sy;
+
+const JQ_PATH: Dialect = { name: 'jq path', part: JQ_PART, code: 'query_invalid' };
 
 /**
  * The jq subset: `.` for the whole, then members and elements.
  * @throws ServiceError `query_invalid` naming the column of the mistake
  */
 export function parseJqPath(text: string): Path {
-  if (!text.startsWith('.')) throw refusal('jq path', text, 0, '"."');
-  return text === '.' ? [] : parseParts('jq path', text, 0, JQ_PART);
+  if (!text.startsWith('.')) throw refusal(JQ_PATH, text, 0, '"."');
+  return text === '.' ? [] : parseParts(JQ_PATH, text, 0);
 }
 
-function parseParts(what: string, text: string, start: number, pattern: RegExp): Path {
+function parseParts(dialect: Dialect, text: string, start: number): Path {
+  const { name: what, part: pattern, plainName, code } = dialect;
   const parts: PathPart[] = [];
   for (let at = start; at < text.length; at = pattern.lastIndex) {
     pattern.lastIndex = at;
     const found = pattern.exec(text);
-    if (found === null) throw refusal(what, text, at, 'a member or an element');
-    if (parts.length === PARTS_MAX) throw new ServiceError('query_invalid', `${what} "${shortened(text)}": more than ${PARTS_MAX} parts`);
-    const [, plain, quoted, bracketed, index] = found;
+    const [, plain, quoted, bracketed, index] = found ?? [];
+    if (found === null || (plain !== undefined && plainName?.test(plain) === false))
+      throw refusal(dialect, text, at, 'a member or an element');
+    if (parts.length === PARTS_MAX) throw new ServiceError(code, `${what} "${shortened(text)}": more than ${PARTS_MAX} parts`);
     const name = plain ?? (quoted ?? bracketed)?.replace(/\\(.)/gs, '$1');
     parts.push(name === undefined ? { kind: 'element', index: Number(index) } : { kind: 'field', name });
   }
   return parts;
 }
 
-function refusal(what: string, text: string, at: number, expected: string): ServiceError {
+function refusal({ name: what, code }: Dialect, text: string, at: number, expected: string): ServiceError {
   const found = at >= text.length ? 'the end' : `"${text.slice(at, at + 10)}"`;
-  return new ServiceError('query_invalid', `${what} "${shortened(text)}": found ${found} at column ${at + 1}; expected ${expected}`);
+  return new ServiceError(code, `${what} "${shortened(text)}": found ${found} at column ${at + 1}; expected ${expected}`);
 }
 
 function shortened(text: string): string {

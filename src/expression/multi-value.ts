@@ -94,7 +94,8 @@ function applyForm(expression: Extract<Expression, { kind: 'call' }>, isMultiVal
       'query_invalid',
       `the lambda of ${name} names a multi-value column, of which it would have to see one value; accepted inside of lambdas of map and fold`,
     );
-  const [parameters, arrays] = [[...captured.keys()], [...captured.values()]];
+  // A row without values has one null here, as where an expression is one of each value.
+  const [parameters, arrays] = [[...captured.keys()], [...captured.values()].map(harmonized)];
   // The accumulator stays the last of both.
   const at = isFold ? -1 : operands.length;
   return {
@@ -102,6 +103,10 @@ function applyForm(expression: Extract<Expression, { kind: 'call' }>, isMultiVal
     function: isFold ? 'cartesian_fold' : 'cartesian_map',
     arguments: [{ kind: 'lambda', parameters: inserted(lambda.parameters, at, parameters), body }, ...inserted(operands, at, arrays)],
   };
+}
+
+function harmonized(array: Expression): Expression {
+  return { kind: 'call', function: 'mv_harmonize_nulls', arguments: [array] };
 }
 
 function inserted<Item>(items: readonly Item[], at: number, more: readonly Item[]): readonly Item[] {

@@ -1,5 +1,6 @@
 // Orders of strings that filters and sorts may ask for.
 
+import { decimalOf, integerOf } from '../base/number-text.js';
 import type { StringOrdering } from '../model/filter.js';
 import { compareVersions } from './version-order.js';
 
@@ -20,11 +21,9 @@ export function compareText(a: string, b: string): number {
 
 /** A number written as text, exact when it is an integer of 64 bits; undefined for anything else. */
 export function parseNumber(text: string): bigint | number | undefined {
-  if (/^[+-]?\d{1,19}$/.test(text)) {
-    const whole = BigInt(text.startsWith('+') ? text.slice(1) : text);
-    return BigInt.asIntN(64, whole) === whole ? whole : Number(text);
-  }
-  return /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : undefined;
+  // More than twenty characters are no integer of 64 bits, unless zeros lead it; to read it as one would take long.
+  const whole = text.length > 20 ? undefined : integerOf(text);
+  return whole !== undefined && BigInt.asIntN(64, whole) === whole ? whole : decimalOf(text);
 }
 
 /** JavaScript compares bigint with number exactly. NaN is larger than every number and equal to itself. */

@@ -32,6 +32,11 @@ export function compileRegularExpression(pattern: string, code: ErrorCode = 'que
       return matcher.find() ? (matcher.group(group) ?? null) : null;
     },
     replacer(replacement) {
+      if (/(?<!\\)(?:\\\\)*\\$/.test(replacement))
+        throw new ServiceError(
+          code,
+          `the replacement "${replacement}" ends in a backslash, which must stand before the character that it quotes`,
+        );
       for (const [reference, number, name] of replacement.replace(/\\./gs, '').matchAll(/\$(?:(\d)|\{([^}]*)\})?/g)) {
         const exists =
           number === undefined

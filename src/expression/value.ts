@@ -1,6 +1,7 @@
 // Values of expressions, and their conversion to and from stored strings.
 
 import { parseJson, stringifyJson } from '../base/json.js';
+import { doubleOf, integerOf, MAX_LONG, MIN_LONG } from '../base/number-text.js';
 import { type ArrayElement, arrayElements, arrayText } from '../model/array-text.js';
 import {
   type ArrayType,
@@ -207,9 +208,6 @@ export function valueOfJson(data: unknown): Value {
   }
 }
 
-const MIN_LONG = -(2n ** 63n);
-const MAX_LONG = 2n ** 63n - 1n;
-
 /** Wraps at 64 bits. */
 export function wrapLong(value: bigint): bigint {
   return BigInt.asIntN(64, value);
@@ -223,30 +221,17 @@ export function truncateToLong(value: number): bigint {
   return BigInt(Math.trunc(value));
 }
 
-const INTEGER = /^[+-]?\d+$/;
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-
 /** Digits, or a number cut to an integer, the nearest one that 64 bits hold; `true` is 1, `false` 0; null for any other string. */
 export function parseLong(text: string): bigint | null {
-  if (INTEGER.test(text)) {
-    const value = BigInt(text.startsWith('+') ? text.slice(1) : text);
-    return value < MIN_LONG ? MIN_LONG : value > MAX_LONG ? MAX_LONG : value;
-  }
+  const integer = integerOf(text);
+  if (integer !== undefined) return integer < MIN_LONG ? MIN_LONG : integer > MAX_LONG ? MAX_LONG : integer;
   const double = parseDouble(text);
   return double === null ? null : truncateToLong(double);
 }
 
-const WORDS: ReadonlyMap<string, number> = new Map([
-  ['NaN', Number.NaN],
-  ['Infinity', Infinity],
-  ['+Infinity', Infinity],
-  ['-Infinity', -Infinity],
-]);
-
 /** A decimal number, NaN or an infinity; `true` is 1 and `false` 0, in any case; null for any other string. */
 export function parseDouble(text: string): number | null {
-  if (DECIMAL.test(text)) return Number(text);
-  return WORDS.get(text) ?? (TRUE.test(text) ? 1 : FALSE.test(text) ? 0 : null);
+  return doubleOf(text) ?? (TRUE.test(text) ? 1 : FALSE.test(text) ? 0 : null);
 }
 
 const TRUE = /^true$/i;

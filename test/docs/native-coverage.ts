@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ServiceError } from '../../src/base/errors.js';
 import { FUNCTION_NAMES } from '../../src/expression/functions.js';
-import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, REFUSED_KEYS, SQL_ONLY_KEYS } from '../../src/planner/native/context-keys.js';
+import { CONTEXT_KEYS } from '../../src/planner/context-keys.js';
 import { planNative } from '../../src/planner/native/plan-native.js';
 import type { KnownTables } from '../../src/planner/plan.js';
 
@@ -120,16 +120,25 @@ function treatmentOfFunction(name: string): Treatment {
 }
 
 function treatmentOfKey(name: string): Treatment {
-  if (HONOURED_KEYS.includes(name)) return { state: 'answered', note: 'honoured' };
-  if (NOTHING_TO_DO_KEYS.includes(name))
-    return { state: 'answered', note: 'accepted: there is one way to the answer, with nothing to tune' };
-  if (SQL_ONLY_KEYS.includes(name)) return { state: 'answered', note: 'accepted: of SQL statements and tasks, without meaning here' };
-  const refused = Object.hasOwn(REFUSED_KEYS, name) ? REFUSED_KEYS[name] : undefined;
-  if (refused === undefined) return { state: 'unknown', message: `unknown context key "${name}"` };
-  return {
-    state: 'refused',
-    reason: `asks for another answer or a limit nobody would keep${refused.unless === null ? '' : `; accepted as ${String(refused.unless)}`}`,
-  };
+  const treatment = CONTEXT_KEYS.get(name)?.native;
+  switch (treatment) {
+    case undefined:
+      return { state: 'unknown', message: `unknown context key "${name}"` };
+    case 'honoured':
+      return { state: 'answered', note: 'honoured' };
+    case 'nothing':
+      return { state: 'answered', note: 'accepted: there is one way to the answer, with nothing to tune' };
+    case 'elsewhere':
+    case 'task':
+      return { state: 'answered', note: 'accepted: of SQL statements and tasks, without meaning here' };
+    default: {
+      const accepted = treatment.filter((value) => value !== null);
+      return {
+        state: 'refused',
+        reason: `asks for another answer or a limit nobody would keep${accepted.length === 0 ? '' : `; accepted as ${accepted.join(', ')}`}`,
+      };
+    }
+  }
 }
 
 /** Why names are refused, the first that fits; a refused name without a reason fails the test. */

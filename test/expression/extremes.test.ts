@@ -65,6 +65,8 @@ for (const [text, value] of cases) {
 extremes('a replacement that names a group the pattern does not have is refused where it is needed', () => {
   assert.throws(() => run("regexp_replace('a', 'a', s)"), /refers to "\$"/);
   assert.throws(() => run("regexp_replace('b', 'a', '$1')"), /refers to "\$1"/);
+  assert.throws(() => run("regexp_replace('a', 'a', '\\\\')"), /ends in a backslash/);
+  assert.is(run("regexp_replace('a', 'a', '\\\\\\\\')"), '\\');
 });
 
 extremes.run();

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { parseJsonPath } from '../../src/ingestion/format/flatten.js';
+import { parseInputPath } from '../../src/expression/json-path.js';
 import { type JsonFormat, readJson } from '../../src/ingestion/format/json.js';
 import { wholeRows } from '../../src/ingestion/format/text-rows.js';
 import { inChunks, rowsOf } from './blocks.js';
@@ -128,9 +128,12 @@ json('flattenSpec: root, path, tree, and fields of the root', async () => {
   const flatten = {
     useFieldDiscovery: true,
     fields: [
-      { name: 'deep', steps: parseJsonPath("$.n['x y'][1].z", 'expr') },
-      { name: 'last', steps: parseJsonPath('$.list[-1]', 'expr') },
-      { name: 'none', steps: ['n', 'q'] },
+      { name: 'deep', path: parseInputPath("$.n['x y'][1].z", 'expr') },
+      { name: 'last', path: parseInputPath('$.list[-1]', 'expr') },
+      {
+        name: 'none',
+        path: [{ kind: 'field', name: 'n' } as const, { kind: 'field', name: 'q' } as const],
+      },
     ],
   };
   const text = '{"a":1,"list":[1,2,3],"n":{"x y":[0,{"z":"found"}]}}';
@@ -146,7 +149,10 @@ json('flattenSpec: root, path, tree, and fields of the root', async () => {
 
 for (const path of ['$..a', '$.a[*]', '$.a[?(@.b)]', '$.a[0:2]', '$.length()']) {
   json(`${path} is refused by name`, () =>
-    assert.throws(() => parseJsonPath(path, 'flattenSpec.fields[0].expr'), /flattenSpec\.fields\[0\]\.expr.*not supported/),
+    assert.throws(
+      () => parseInputPath(path, 'flattenSpec.fields[0].expr'),
+      /^flattenSpec\.fields\[0\]\.expr: JSONPath .*expected a member or an element/,
+    ),
   );
 }
 json.run();

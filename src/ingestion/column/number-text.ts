@@ -1,13 +1,10 @@
 // Reads numbers from bytes and strings of input.
 
 import { Buffer } from 'node:buffer';
+import { doubleOf, integerOf, MAX_LONG, MIN_LONG } from '../../base/number-text.js';
 
 const ZERO = 48;
 const POWERS_OF_TEN = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
-const MIN_LONG = -(2n ** 63n);
-const MAX_LONG = 2n ** 63n - 1n;
-const INTEGER = /^[+-]?\d+$/;
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const WHOLE_DECIMAL = /^([+-]?\d+)\.0*$/;
 
 /**
@@ -32,10 +29,8 @@ export function shortInteger(bytes: Uint8Array, start: number, end: number): num
 /** A 64-bit integer as text; a decimal with nothing behind its point counts. `undefined`: it is none. */
 export function parseLong(text: string): bigint | undefined {
   const trimmed = text.trim();
-  const digits = INTEGER.test(trimmed) ? trimmed : WHOLE_DECIMAL.exec(trimmed)?.[1];
-  if (digits === undefined) return undefined;
-  const value = BigInt(digits.startsWith('+') ? digits.slice(1) : digits);
-  return value < MIN_LONG || value > MAX_LONG ? undefined : value;
+  const value = integerOf(WHOLE_DECIMAL.exec(trimmed)?.[1] ?? trimmed);
+  return value === undefined || value < MIN_LONG || value > MAX_LONG ? undefined : value;
 }
 
 /**
@@ -70,10 +65,7 @@ function latin1(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
 }
 
-/** A decimal, `Infinity` or `-Infinity` as text; NaN when it is none of them. */
+/** A decimal or an infinity as text; NaN when it is neither. */
 export function parseDouble(text: string): number {
-  const trimmed = text.trim();
-  if (DECIMAL.test(trimmed)) return Number(trimmed);
-  if (trimmed === 'Infinity' || trimmed === '-Infinity') return Number(trimmed);
-  return Number.NaN;
+  return doubleOf(text.trim()) ?? Number.NaN;
 }

@@ -6,7 +6,7 @@ import type { ObjectReader } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
 import { nearestName } from '../../base/nearest-name.js';
 import { LIMIT_ROWS, type RunLimits } from '../../model/run-limits.js';
-import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, REFUSED_KEYS, SQL_ONLY_KEYS } from './context-keys.js';
+import { CONTEXT_KEYS, refusedKeys } from '../context-keys.js';
 import { refuse } from './reader.js';
 
 /** The `context` of a query, read. Numbers and booleans may come as text. */
@@ -49,7 +49,7 @@ export interface QueryContext {
   readonly warnings: readonly string[];
 }
 
-const KNOWN_KEYS: readonly string[] = [...HONOURED_KEYS, ...NOTHING_TO_DO_KEYS, ...SQL_ONLY_KEYS, ...Object.keys(REFUSED_KEYS)];
+const REFUSED_KEYS = refusedKeys('native');
 
 /** An id comes back in a header, and clients read headers of a few thousand bytes. */
 const QUERY_ID_LENGTH_MAX = 256;
@@ -73,12 +73,12 @@ export function readContext(query: ObjectReader): QueryContext {
   if (kernels !== null && typeof kernels !== 'string') refuse('context.kernels', 'the name of a kernel set', kernels);
   const lane = keys['lane'] ?? null;
   if (lane !== null && typeof lane !== 'string') refuse('context.lane', 'the name of a lane', lane);
-  for (const [key, { unless }] of Object.entries(REFUSED_KEYS)) {
+  for (const [key, accepted] of REFUSED_KEYS) {
     const given = own(keys, key) ?? null;
-    if (given !== null && String(given) !== String(unless))
+    if (given !== null && !accepted.some((value) => String(value) === String(given)))
       throw new ServiceError('unsupported', `context.${key}: ${describeValue(given)} is not supported`);
   }
-  const other = Object.fromEntries(Object.entries(keys).filter(([key]) => !KNOWN_KEYS.includes(key)));
+  const other = Object.fromEntries(Object.entries(keys).filter(([key]) => !CONTEXT_KEYS.has(key)));
   return {
     queryId,
     timeoutMs: integer(keys, 'timeout', 0),
@@ -105,7 +105,7 @@ export function readContext(query: ObjectReader): QueryContext {
     resultAsArray: boolean(keys, 'resultAsArray'),
     other,
     warnings: Object.keys(other).flatMap((key) => {
-      const nearest = nearestName(key, KNOWN_KEYS);
+      const nearest = nearestName(key, [...CONTEXT_KEYS.keys()]);
       return nearest === undefined ? [] : [`context.${key} is not a known key and has no effect; did you mean "${nearest}"?`];
     }),
   };

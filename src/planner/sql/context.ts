@@ -1,13 +1,12 @@
-// Reads the context of a SQL statement, and lists its keys.
+// Reads the context of a SQL statement.
 
 import { findZone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
-import { RUN_LIMITS } from '../../model/run-limits.js';
+import { refusedKeys } from '../context-keys.js';
 import { type QueryContext, readContext, readQueryId } from '../native/context.js';
-import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, SQL_ONLY_KEYS } from '../native/context-keys.js';
 import { readRulesOff } from './relation/rules/rules-off.js';
 
 /** The context of a SQL statement: what `readContext` reads of any query, and what SQL adds. */
@@ -20,68 +19,16 @@ export interface SqlContext extends QueryContext {
   readonly stringifyArrays: boolean;
 }
 
-/** Read here or by `readContext`, on behalf of any statement. */
-export const SQL_HONOURED_KEYS: readonly string[] = [
-  ...Object.keys(RUN_LIMITS),
-  'sqlQueryId',
-  'sqlTimeZone',
-  'sqlOuterLimit',
-  'plannerRulesOff',
-  'sqlStringifyArrays',
-  'useNativeQueryExplain',
-  'timeout',
-  'priority',
-  'kernels',
-  'exactSums',
-  'queryId',
-  'profile',
-  'realtimeSegmentsOnly',
-  'lane',
-  'useCache',
-  'populateCache',
-  'useResultLevelCache',
-  'populateResultLevelCache',
-];
-
 /** Those that change plans: a plan is found again only under the same values of them. */
 export const PLANNING_KEYS: readonly string[] = ['sqlTimeZone', 'sqlOuterLimit', 'plannerRulesOff'];
 
-/** They ask for something else than what happens: refused by name, except with the value that asks for what happens anyway. */
-export const SQL_REFUSED_KEYS: Readonly<Record<string, readonly unknown[]>> = {
-  bySegment: [false],
-  groupByEnableMultiValueUnnesting: [true],
-  grandTotal: [false],
-  serializeDateTimeAsLong: [false],
-  maxNumericInFilters: [-1],
-  finalizeAggregations: [true],
-  arrayIngestMode: ['array', 'mvd'],
-  segmentSortOrder: ['', '__time'],
-  forceSegmentSortByTime: [true],
-  selectDestination: ['taskReport'],
-  failOnEmptyInsert: [false],
-  removeNullBytes: [false],
-  indexSpec: [],
-  includeSegmentSource: ['NONE', 'none'],
-  taskLockType: ['EXCLUSIVE', 'exclusive'],
-  useConcurrentLocks: [false],
-};
-
-/** Left to the task that an ingestion statement becomes. */
-export const SQL_TASK_KEYS: readonly string[] = ['rowsPerSegment', 'maxParseExceptions', 'waitUntilSegmentsLoad'];
-
-/**
- * The rest choose between ways to the same answer, of which there is one here (counts of distinct values are exact,
- * top lists complete), or size workers that do not exist.
- */
-export const SQL_NOTHING_TO_DO_KEYS: readonly string[] = [...new Set([...NOTHING_TO_DO_KEYS, ...SQL_ONLY_KEYS, ...HONOURED_KEYS])].filter(
-  (key) => !SQL_HONOURED_KEYS.includes(key) && !SQL_TASK_KEYS.includes(key) && !Object.hasOwn(SQL_REFUSED_KEYS, key),
-);
+const REFUSED_KEYS: ReadonlyMap<string, readonly unknown[]> = new Map(refusedKeys('sql'));
 
 /** @throws ServiceError `query_invalid` or `unsupported` naming the key */
 export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlContext {
   const common = readContext(new ObjectReader({ context }, '', readContextOf('query_invalid', 'query')));
   for (const [key, given] of Object.entries(context)) {
-    const accepted = Object.hasOwn(SQL_REFUSED_KEYS, key) ? own(SQL_REFUSED_KEYS, key) : undefined;
+    const accepted = REFUSED_KEYS.get(key);
     if (accepted !== undefined && given !== null && !accepted.some((value) => String(value) === String(given)))
       throw new ServiceError(
         'unsupported',

@@ -1,20 +1,19 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { REFUSED_KEYS } from '../../../src/planner/native/context-keys.js';
-import {
-  readSqlContext,
-  SQL_HONOURED_KEYS,
-  SQL_NOTHING_TO_DO_KEYS,
-  SQL_REFUSED_KEYS,
-  SQL_TASK_KEYS,
-} from '../../../src/planner/sql/context.js';
+import { CONTEXT_KEY_NAMES, CONTEXT_KEYS, refusedKeys } from '../../../src/planner/context-keys.js';
+import { readSqlContext } from '../../../src/planner/sql/context.js';
 
 const context = suite('SQL context');
 
-context('every key is in exactly one list', () => {
-  const lists = [SQL_HONOURED_KEYS, SQL_TASK_KEYS, SQL_NOTHING_TO_DO_KEYS, Object.keys(SQL_REFUSED_KEYS), Object.keys(REFUSED_KEYS)];
-  const all = lists.flat();
-  assert.is(new Set(all).size, all.length, all.filter((key, index) => all.indexOf(key) !== index).join(' '));
+context('every key is in exactly one row', () => {
+  assert.equal(CONTEXT_KEY_NAMES, [...CONTEXT_KEYS.keys()]);
+});
+
+context('no documented key is the user’s own: none is passed on or warned of', () => {
+  for (const key of CONTEXT_KEY_NAMES.filter((name) => !refusedKeys('sql').some(([refused]) => refused === name))) {
+    const { warnings, other } = readSqlContext({ [key]: null });
+    assert.equal({ warnings, other }, { warnings: [], other: {} }, key);
+  }
 });
 
 context('what is honoured is read, numbers also as text', () => {
@@ -53,7 +52,7 @@ context('the largest long is a limit that is never met', () => {
 });
 
 context('refused keys are refused, except with the value that asks for nothing', () => {
-  for (const [key, accepted] of Object.entries(SQL_REFUSED_KEYS)) {
+  for (const [key, accepted] of refusedKeys('sql')) {
     for (const value of accepted) assert.not.throws(() => readSqlContext({ [key]: value }));
     assert.throws(() => readSqlContext({ [key]: 'something else' }), new RegExp(`context\\.${key}`));
   }

@@ -1,5 +1,6 @@
 // Binds CAST.
 
+import { decimalOf, integerOf } from '../../../base/number-text.js';
 import { parseInstant } from '../../../base/time.js';
 import { JSON_TYPE } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
@@ -126,8 +127,8 @@ function castText(trimmed: string, value: string, type: SqlType, timeZone: strin
     const instant = parseInstant(value, timeZone);
     return instant === undefined ? undefined : literal(type, BigInt(instant));
   }
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value)) return undefined;
-  return nativeType(type) === 'LONG' && /^[+-]?\d+$/.test(value) ? numeric(BigInt(value), type) : numeric(Number(value), type);
+  const number = (nativeType(type) === 'LONG' ? integerOf(value) : undefined) ?? decimalOf(value);
+  return number === undefined ? undefined : numeric(number, type);
 }
 
 function numeric(value: bigint | number, type: SqlType): BoundLiteral | undefined {

@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../../src/base/errors.js';
-import { HONOURED_KEYS, NOTHING_TO_DO_KEYS, REFUSED_KEYS, SQL_ONLY_KEYS } from '../../../../src/planner/native/context-keys.js';
 import { parseFilter } from '../../../../src/planner/native/filter/filter.js';
 import * as names from '../../../../src/planner/native/names.js';
 import { parseQuery } from '../../../../src/planner/native/query/query.js';
@@ -518,11 +517,6 @@ reading('context: text for numbers and booleans, own keys, a warning for a missp
   assert.is(query.queryType === 'timeseries' && query.skipEmptyBuckets, true);
   assert.equal(context.other, { tiemout: 3, team: 'blue' });
   assert.equal(context.warnings, ['context.tiemout is not a known key and has no effect; did you mean "timeout"?']);
-});
-
-reading('no context key is in two lists', () => {
-  const all = [...HONOURED_KEYS, ...NOTHING_TO_DO_KEYS, ...SQL_ONLY_KEYS, ...Object.keys(REFUSED_KEYS)];
-  assert.is(new Set(all).size, all.length);
 });
 
 reading('any mutation of a good query is a query or a typed error', () => {
