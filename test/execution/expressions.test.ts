@@ -179,6 +179,8 @@ const { calculation, choice, condition } = fc.letrec<Record<'calculation' | 'con
       fc.constantFrom('long', 'double', 'float').chain((type) => form(`cast(A, '${type}')`, n)),
       form('(A + text)', n),
       form('(A < text)', n),
+      form('strlen(A)', tie('choice')),
+      form("strpos(A, 'x')", tie('choice')),
       b,
     ),
     choice: fc.oneof(
@@ -187,6 +189,8 @@ const { calculation, choice, condition } = fc.letrec<Record<'calculation' | 'con
       form('if(A, B, C)', b, tie('choice'), tie('choice')),
       form('case_searched(A, B, C, D)', b, tie('choice'), b, tie('choice')),
       form('nvl(A, B)', tie('choice'), tie('choice')),
+      form("concat(A, '-')", tie('choice')),
+      form("nvl(upper(A), 'none')", tie('choice')),
       form('case_simple(small, A, B, C)', n, tie('choice'), tie('choice')),
     ),
     condition: fc.oneof(

@@ -3,10 +3,11 @@
 import { compileExpression } from '../../../expression/evaluate.js';
 import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { FUNCTIONS, findApplyFunction } from '../../../expression/functions.js';
-import { convert } from '../../../expression/value.js';
+import { convert, type Value } from '../../../expression/value.js';
 import { columnsOfExpression } from '../../../model/columns-read.js';
 import { call, type Expression } from '../../../model/expression.js';
 import { isNumberType } from '../../../model/schema.js';
+import { ValuePool } from '../../block/value-pool.js';
 import { dictionaryFunction, onlyDictionary } from '../dictionary-function.js';
 import { rowFunction } from '../row-function.js';
 import type { SegmentScope } from '../scope.js';
@@ -16,7 +17,7 @@ import { chosen } from './choice.js';
 import { kernelFunction } from './functions.js';
 import { constantNode, mapped, vectorNode } from './leaf.js';
 import { inLane, type Node, type NumberNode, Rooms, type TruthNode } from './node.js';
-import { chosenText, constantText, dictionaryText, firstKnownText, type TextNode } from './text-choice.js';
+import { chosenText, constantText, dictionaryText, firstKnownText, mappedText, numberOfText, type TextNode } from './text-choice.js';
 import { asTruth } from './truth.js';
 
 /** Each node may hold a block of numbers. */
@@ -74,6 +75,46 @@ export class NumberCompiler {
     return chosenText(this.rooms, conditions, results, otherwise);
   }
 
+  /** A function of nothing but one choice among strings: computed once for each of these, as `compute` gives it. */
+  #ofChoice(
+    expression: Expression,
+  ): { readonly node: TextNode; readonly strings: StringPool; readonly compute: (text: string | null) => Value } | undefined {
+    if (expression.kind !== 'call' || mayRefuse(expression)) return undefined;
+    const [inner, ...others] = expression.arguments.filter((argument) => columnsOfExpression(argument).size > 0);
+    if (inner?.kind !== 'call' || others.length > 0 || inferType(inner, this.#typeOf) !== 'STRING') return undefined;
+    const strings = new ValuePool<string>();
+    const node = this.#text(inner, strings);
+    if (node === undefined) return undefined;
+    const outer = call(expression.function, ...expression.arguments.map((argument) => (argument === inner ? CHOSEN : argument)));
+    const read = compileExpression(
+      outer,
+      () => 'STRING',
+      () => this.#scope.context.check(),
+    );
+    return { node, strings, compute: (text) => read(() => text) };
+  }
+
+  #textOfChoice(expression: Expression, pool: StringPool): TextNode | undefined {
+    if (inferType(expression, this.#typeOf) !== 'STRING') return undefined;
+    const choice = this.#ofChoice(expression);
+    return choice === undefined
+      ? undefined
+      : mappedText(this.rooms, choice.node, choice.strings, (text) => pool.idOf(convert(choice.compute(text), 'STRING')));
+  }
+
+  #numberOfChoice(expression: Call): NumberNode | undefined {
+    const type = inferType(expression, this.#typeOf);
+    const choice = type === null || !isNumberType(type) ? undefined : this.#ofChoice(expression);
+    if (choice === undefined) return undefined;
+    const as = type === 'LONG' ? 'LONG' : 'DOUBLE';
+    return numberOfText(
+      this.rooms,
+      choice.node,
+      choice.strings.values.map((text) => convert(choice.compute(text), as)),
+      as,
+    );
+  }
+
   #texts(expressions: readonly Expression[], pool: StringPool): readonly TextNode[] | undefined {
     return allOf(expressions, (each) => this.#text(each, pool));
   }
@@ -82,7 +123,8 @@ export class NumberCompiler {
     if (++this.#nodes > NODES_MAX) return undefined;
     if (expression.kind === 'literal') return constantText(this.rooms, pool.idOf(convert(constantOf(expression)?.value ?? null, 'STRING')));
     const dictionary = onlyDictionary(this.#scope, expression);
-    if (dictionary === undefined || inferType(expression, this.#typeOf) !== 'STRING') return this.textChoice(expression, pool);
+    if (dictionary === undefined || inferType(expression, this.#typeOf) !== 'STRING')
+      return this.textChoice(expression, pool) ?? this.#textOfChoice(expression, pool);
     const { name, column } = dictionary;
     return dictionaryText(this.rooms, column, rowFunction(this.#scope, expression, [name], this.#typeOf), expression, pool);
   }
@@ -160,7 +202,7 @@ export class NumberCompiler {
     if (name === 'cast') return this.#cast(call);
     const kernel = kernelFunction(name);
     const apply = FUNCTIONS.get(name)?.ofDoubles;
-    if ((kernel === undefined && apply === undefined) || !this.#isOfNumbers(call)) return undefined;
+    if ((kernel === undefined && apply === undefined) || !this.#isOfNumbers(call)) return this.#numberOfChoice(call);
     const operands = this.#parts(call.arguments);
     if (operands === undefined) return undefined;
     const made = kernel?.(this.rooms, operands) ?? this.#loop(operands, apply);
@@ -217,6 +259,9 @@ export class NumberCompiler {
     return type === 'DOUBLE' ? inLane(this.rooms, node, 'F64') : mappedBy(this.rooms, node, MAP.float);
   }
 }
+
+/** Stands for the chosen string while a function of it is computed. */
+const CHOSEN: Expression = { kind: 'column', name: 'chosen' };
 
 /** Functions that read a string beside a number as a number. */
 const READS_STRINGS: ReadonlySet<string> = new Set(['+', '-', '*', '/', '%', '==', '!=', '<', '<=', '>', '>=']);
