@@ -204,7 +204,7 @@ function stepOf(starts: usize, count: u32, value: i64): u32 {
   return at;
 }
 
-/** Below what value a step ends; the last one has no end that a value reaches. */
+/** Value at which a step ends; the last step has no end. */
 @inline
 function endOf(starts: usize, count: u32, step: u32): i64 {
   return step + 1 < count ? load<i64>(starts + (<usize>step << 3), 8) : i64.MAX_VALUE;

@@ -171,7 +171,7 @@ function likeAny(bytes: usize, offsets: usize, start: u32, end: u32, pattern: us
   }
 }
 
-/** Over little-endian 32-bit words, the last one filled with zeros; the same in every set. */
+/** Hash over little-endian 32-bit words, the last one filled with zeros; the same in every set. */
 @inline
 function hashOf(at: usize, length: u32): u32 {
   let hash = length;

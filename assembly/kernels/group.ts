@@ -41,7 +41,7 @@ function addValue(state: usize, group: u32, value: u64): void {
 
 // Offsets from a pointer are given as literals: they are then part of the instruction, where adding them would be one more.
 
-/** Without `rows` its pointer moves along unread. */
+/** Loop over positions; without `rows` its pointer moves along unread. */
 @inline
 function addValues<T>(values: usize, rows: usize, listed: bool, groups: usize, end: usize, state: usize, more: u64): void {
   for (; groups + 16 <= end; groups += 16) {

@@ -17,7 +17,7 @@ export const SHIFT_LEFT: i32 = 5;
 @inline
 export const SHIFT_RIGHT: i32 = 6;
 
-/** Neither division traps: by 0 it is 0, by -1 it wraps. */
+/** Division that does not trap: by 0 it gives 0, by -1 it wraps. */
 @inline
 function ofLongs(operation: i32, a: i64, b: i64): i64 {
   if (operation == DIVIDE_LONG) return b == 0 ? 0 : b == -1 ? -a : a / b;

@@ -18,7 +18,7 @@ export class BinaryHeap<Item extends number | object> {
     for (let place = (this.#items.length >>> 1) - 1; place >= 0; place--) this.#sink(place);
   }
 
-  /** In no order but that the first goes before all others. */
+  /** All items; the first goes before all others, the rest are in no order. */
   get items(): readonly Item[] {
     return this.#items;
   }

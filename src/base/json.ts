@@ -6,7 +6,7 @@ import { onFirstUse } from './on-first-use.js';
 
 const lossless = onFirstUse(() => createRequire(import.meta.url)('lossless-json') as typeof import('lossless-json'));
 
-/** Only numbers of this many digits can lose some in a double. */
+/** Pattern of numbers with so many digits that a double may lose some. */
 const LONG_DIGITS = /\d{16}/;
 
 /** Objects and arrays within each other. What reads, checks, copies or writes values takes stack for each level of them. */

@@ -41,7 +41,7 @@ function around(writer: Writer): Log {
   };
 }
 
-/** For tests and for code that was given no log. */
+/** A log that writes nothing, for tests and for code that was given no log. */
 export const SILENT_LOG: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, with: () => SILENT_LOG };
 
 function ignore(): void {}

@@ -120,7 +120,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Both error shapes of the interface, and what something between us and the server may have said instead. */
+/** Reads both error shapes of the interface, and whatever a proxy in between may have answered instead. */
 function readFailure(status: number, text: string): QueryFailure {
   try {
     const body = parseJsonWithDoubles(text) as { error?: unknown; errorMessage?: unknown };

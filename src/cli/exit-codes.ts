@@ -9,7 +9,7 @@ export const EXIT = {
   failed: 1,
   /** Wrong command line or configuration. */
   usage: 2,
-  /** No server answers, or the port is taken. */
+  /** Server not reachable, or port taken. */
   unreachable: 3,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

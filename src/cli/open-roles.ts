@@ -36,7 +36,7 @@ export interface OpenRoles {
   readonly clusterKey: string;
   readonly statusRoutes: readonly Route[];
   readonly routesOf: (role: Role) => readonly Route[];
-  /** To be called once the ports are open: from here on other processes call. */
+  /** Announces the roles; to be called once the ports are open, because other processes call from then on. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }

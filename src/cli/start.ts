@@ -85,7 +85,7 @@ async function openProcessLog(configuration: Configuration): Promise<Log> {
   return log;
 }
 
-/** Until it is shown, or the process is asked to end. */
+/** Shows the sample data; resolves when it is shown or the process is asked to end. */
 async function showSample(url: string, configuration: Configuration, ended: Promise<unknown>): Promise<void> {
   const { firstRun } = await import('./sample.js');
   const failure = await Promise.race([

@@ -91,7 +91,7 @@ function isBusy(error: unknown): boolean {
   return error instanceof QueryRefused && [429, 502, 503, 504].includes(error.status);
 }
 
-/** Also when nothing answered: questions and stops can be repeated. */
+/** Whether an error may pass, so that the request is tried again: also when nothing answered. */
 function isPassing(error: unknown): boolean {
   return isBusy(error) || (error instanceof ServiceError && error.code === 'unavailable');
 }

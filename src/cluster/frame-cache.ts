@@ -65,7 +65,7 @@ function withoutLoss(_key: string, value: unknown): unknown {
   }
 }
 
-/** No name of a field of ours. */
+/** Field name that marks encoded values; no field of ours has it. */
 const SPECIAL = '\u0000';
 
 /** Approximate overhead of an entry, a frame, a column and a string. */

@@ -31,7 +31,7 @@ export type Ownership =
     }
   | { readonly state: 'unconfirmed'; readonly reason: string };
 
-/** Beside the segments, as JSON. */
+/** JSON record next to the segments in deep storage. */
 interface StorageRecord {
   readonly storeId: string;
   readonly publication: string;
@@ -42,7 +42,7 @@ interface StorageRecord {
   readonly confirmedMs: EpochMs;
 }
 
-/** In the metadata store, as JSON. */
+/** JSON record in the metadata store. */
 interface StoreRecord {
   readonly storeId: string;
   readonly publication: string;

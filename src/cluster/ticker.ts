@@ -17,7 +17,7 @@ export class Ticker {
   #running: Promise<void> | undefined;
   #again = false;
   #started = false;
-  /** On the clock of `performance`. */
+  /** End of the current rest, on the clock of `performance`. */
   #restsUntilMs = 0;
 
   constructor(job: () => Promise<void>, periodMs: number, onError: (error: unknown) => void) {

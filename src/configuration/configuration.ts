@@ -24,7 +24,7 @@ export interface ConfigurationSources {
 
 interface Written {
   readonly text: string;
-  /** For messages: `runtime.properties`, `environment variable svc_host`, `--property`. */
+  /** Origin of the value, for messages: `runtime.properties`, `environment variable svc_host`, `--property`. */
   readonly origin: string;
 }
 
@@ -93,7 +93,7 @@ export class Configuration {
     return this.get(portProperty(role)) + this.get('svc.portOffset');
   }
 
-  /** In the order of `ROLES`, without repeats. */
+  /** Roles of this process in the order of `ROLES`, without repeats. */
   roles(): readonly Role[] {
     const wanted = this.get('svc.roles');
     return ROLES.filter((role) => wanted.includes(role));

@@ -10,7 +10,7 @@ import { convert, type Value } from './value.js';
 /** Names in the scope of an expression. */
 export interface Names {
   typeOf(name: string): ColumnType | undefined;
-  /** Asked once for each place that names the column. */
+  /** Reader of a column, requested once for each place that names it. */
   operand(name: string): Operand;
   /** Called every so often by what takes long within one row; throws to end it. */
   check(): void;

@@ -7,7 +7,7 @@
 export type SpatialBound =
   | { readonly type: 'rectangular'; readonly lower: readonly number[]; readonly upper: readonly number[] }
   | { readonly type: 'radius'; readonly center: readonly number[]; readonly radius: number; readonly meters: boolean }
-  /** At least three corners, in either direction. */
+  /** Corners, at least three, in either direction. */
   | { readonly type: 'polygon'; readonly x: readonly number[]; readonly y: readonly number[] };
 
 /** Coordinates as they are stored: numbers with commas between them. Undefined for any other text. */

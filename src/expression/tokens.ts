@@ -8,7 +8,7 @@ type TokenKind = 'long' | 'double' | 'string' | 'name' | 'quotedName' | 'symbol'
 /** A word of the native expression language. */
 export interface Token {
   readonly kind: TokenKind;
-  /** Without quotes and escapes. */
+  /** Text without quotes and escapes. */
   readonly text: string;
   readonly at: number;
 }

@@ -45,7 +45,7 @@ export interface TaskContext extends TaskRules {
   publish(request: PublishRequest): Promise<readonly string[]>;
 }
 
-/** Read counts add up: processed + processedWithError + thrownAway = rows of the input. */
+/** Progress of a task. Its counts add up: processed + processedWithError + thrownAway = rows of the input. */
 export interface TaskProgress {
   readonly phase: 'determining_partitions' | 'reading' | 'building' | 'publishing' | 'completed';
   readonly bytesRead: number;

@@ -22,7 +22,7 @@ export interface MemoryAccount {
 /** Bytes of an account's words. */
 export const ACCOUNT_BYTES = 8;
 
-/** Asked by a thread that found the bank full: whether anything was freed, so that trying again makes sense. */
+/** Frees memory for a thread that found the bank full; tells whether anything was freed, so that trying again makes sense. */
 export type MakeRoom = (bytes: number) => boolean;
 
 /**

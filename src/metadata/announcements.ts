@@ -7,7 +7,7 @@ import type { Queries } from './database.js';
 export interface AnnouncementRecord {
   readonly role: string;
   readonly host: string;
-  /** Made anew by every start of a process. */
+  /** Id that every start of a process makes for itself. */
   readonly session: string;
   readonly details: Readonly<Record<string, unknown>>;
   readonly heartbeatMs: EpochMs;
@@ -37,7 +37,7 @@ export async function removeAnnouncements(queries: Queries, session: string): Pr
   await queries.rows('DELETE FROM announcements WHERE session = ?', [session]);
 }
 
-/** Those with a heartbeat after `sinceMs`, by role and host. */
+/** Announcements with a heartbeat after `sinceMs`, by role and host. */
 export async function liveAnnouncements(queries: Queries, sinceMs: EpochMs): Promise<readonly AnnouncementRecord[]> {
   const rows = await queries.rows<{ role: string; host: string; session: string; details: string; heartbeat_ms: number }>(
     'SELECT role, host, session, details, heartbeat_ms FROM announcements WHERE heartbeat_ms > ? ORDER BY role, host',

@@ -73,7 +73,7 @@ export async function findLeader(queries: Queries, role: string): Promise<Leader
   return row === undefined ? undefined : { role, epoch: row.epoch, host: row.host, expiresMs: row.expires_ms };
 }
 
-/** Who acts: the role and the epoch under which it was elected. */
+/** Identity of an acting leader: the role and the epoch under which it was elected. */
 export interface Fence {
   readonly role: string;
   readonly epoch: number;

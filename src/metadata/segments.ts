@@ -22,7 +22,7 @@ export async function currentRevision(queries: Queries): Promise<number> {
   return rows[0]?.value ?? 0;
 }
 
-/** To be called once in every transaction that changes which segments are used. Returns the new revision. */
+/** Raises the revision, once in every transaction that changes which segments are used. Returns the new one. */
 export async function bumpRevision(queries: Queries): Promise<number> {
   const rows = await queries.rows<{ value: number }>('UPDATE revision SET value = value + 1 RETURNING value');
   return rows[0]?.value ?? 0;

@@ -3,7 +3,7 @@
 import type { EpochMs, Interval } from '../base/instant.js';
 import type { Binding, Queries } from './database.js';
 
-/** Who changed something and why, from `X-Svc-Author` and `X-Svc-Comment`. */
+/** Author and reason of a change, from `X-Svc-Author` and `X-Svc-Comment`. */
 export interface Author {
   readonly author: string;
   readonly comment: string;

@@ -91,7 +91,7 @@ function extend<Key>(visible: Map<Key, Interval[]>, key: Key, start: EpochMs, en
   else pieces.push({ start, end });
 }
 
-/** Above 0 when `a` answers where both could. */
+/** Precedence of two segments: above 0 when `a` overshadows `b` where both overlap. */
 function precedence(a: Chunk<TimelineSegment>, b: Chunk<TimelineSegment>): number {
   if (a.version !== b.version) return a.version > b.version ? 1 : -1;
   return b.interval.start - a.interval.start || a.interval.end - b.interval.end;

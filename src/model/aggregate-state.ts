@@ -92,7 +92,7 @@ export interface ExpressionFold {
   readonly fold: Expression;
   readonly combine: Expression;
   readonly finalize: Expression | null;
-  /** Below 0, 0 or above it for results `o1` and `o2` that are not finalized; null: they compare as values do. */
+  /** Comparison of unfinalized results `o1` and `o2`: below 0, 0 or above 0; null: they compare as values do. */
   readonly compare: Expression | null;
   readonly initial: Expression;
   readonly initialCombine: Expression;

@@ -39,7 +39,7 @@ export interface GroupPlan extends Leaf {
   readonly operator: 'group';
   readonly keys: readonly GroupKey[];
   readonly aggregators: readonly Aggregator[];
-  /** With no keys at all (or only a `time` key of granularity `all`), whether no rows give one row or none. */
+  /** Whether no rows give one row rather than none, when there are no keys (or only a `time` key of granularity `all`). */
   readonly emptyGroup: boolean;
   /**
    * Native timeseries: buckets, and the row of no rows, exist only where segments are. The broker narrows `intervals` to

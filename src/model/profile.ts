@@ -30,15 +30,15 @@ export interface Profile {
   /** Called kernels by name. */
   readonly kernels: Record<string, KernelTotals>;
   segments: number;
-  /** Left out because their times, or those of their rows, lie outside of the intervals. */
+  /** Segments left out because their times, or those of their rows, lie outside of the intervals. */
   segmentsPrunedByTime: number;
-  /** Left out because no value of the segment (its dictionary, its range) can pass the filter. */
+  /** Segments left out because no value of them (dictionary, range) can pass the filter. */
   segmentsPrunedByValue: number;
-  /** Left out because no row has a value that the filter asks for, as a bitmap index told. */
+  /** Segments left out because their bitmap index shows no row with a value that the filter asks for. */
   segmentsPrunedByBitmap: number;
   /** Rows that a bitmap index gave instead of a scan of the column. */
   rowsByIndex: number;
-  /** Read from segment files; what is resident is not read. */
+  /** Bytes read from segment files; resident columns are not read. */
   bytesRead: number;
   /** Answers for one segment found on a historical, and those that had to be made. */
   segmentCacheHits: number;

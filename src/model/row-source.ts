@@ -35,7 +35,7 @@ export interface JoinSource {
   readonly kind: 'join';
   readonly left: RowSource;
   readonly right: RowSource;
-  /** Before the names of the right side's columns. */
+  /** Prefix of the names of the right side's columns. */
   readonly prefix: string;
   /** Join type: which rows without a partner are kept; `semi`, `anti` and `mark` give rows of the left side only, each once. */
   readonly type: JoinType;

@@ -7,9 +7,9 @@ import type { ComplexType } from './schema.js';
 export interface StateTraits<State extends AggregateState> {
   /** Type of columns that hold the states, as base64 (decision 11). */
   columnType(state: State): ComplexType;
-  /** Those of these types that inline rows may be declared with; none: the states stay within a query. */
+  /** Column types that inline rows may be declared with; none: the states stay within a query. */
   readonly declared: readonly ComplexType[];
-  /** Those of these types whose base64 a client may send, to `complex_decode_base64`. */
+  /** Column types whose base64 a client may send, to `complex_decode_base64`. */
   readonly decoded: readonly ComplexType[];
   /** Value of no rows: numbers of values are 0. */
   readonly ofNoRows: 0 | null;

@@ -12,7 +12,7 @@ import type { HttpResponse } from './http.types.js';
 type Chunk = string | Uint8Array;
 type Callback = (error?: Error | null) => void;
 
-/** In the order they are chosen where a client likes them equally: gzip is known to all, and threads do it. */
+/** Codings by preference where a client likes them equally: gzip is known everywhere and runs on threads. */
 const CODINGS = ['gzip', 'zstd', 'deflate'] as const;
 type Coding = (typeof CODINGS)[number];
 
@@ -22,7 +22,7 @@ const PACKED_BYTES_MIN = 1400;
 /** Bytes packed in one step; other requests have their turn between two steps. */
 const STEP_BYTES = 64 * 1024;
 
-/** Packed already, or read by peers of the cluster. */
+/** Content types that are compressed already, or read only by peers of the cluster. */
 const LEFT_ALONE = /^application\/(octet-stream|zip|gzip|x-gzip)\b/i;
 
 /**
@@ -66,7 +66,7 @@ async function packWhole(head: HttpResponse, body: Chunk, coding: Coding, level:
   return { ...head, body: Buffer.concat(parts) };
 }
 
-/** Left early, even before the first step, so is the source. */
+/** Packs a body chunk by chunk. Ending it early, even before the first step, ends the source as well. */
 function packChunks(chunks: AsyncIterable<Chunk>, coding: Coding, level: number): AsyncIterable<Chunk> {
   const source = chunks[Symbol.asyncIterator]();
   const parts = packedParts(source, coding, level);

@@ -88,7 +88,7 @@ export class BodyIntake {
     this.#takenBytes += bytes;
   }
 
-  /** Nobody holds the body any more. */
+  /** Returns the bytes to the budget once nobody holds the body any more. */
   giveBack(): void {
     this.#budget.giveBack(this.#takenBytes);
     this.#takenBytes = 0;

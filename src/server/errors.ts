@@ -40,7 +40,7 @@ export const HTTP_ERRORS: Readonly<Record<ErrorCode, HttpError>> = {
   internal: { status: 500, error: 'Unknown exception', category: 'UNCATEGORIZED', persona: 'OPERATOR' },
 };
 
-/** Anything thrown, as the one kind of error the interface knows. */
+/** Turns anything thrown into the one kind of error that the interface knows. */
 export function asServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   return new ServiceError('internal', thrown instanceof Error ? thrown.message : String(thrown), thrown);

@@ -180,7 +180,7 @@ class Exchange implements HttpRequest {
     return this.#remoteAddress;
   }
 
-  /** Made when it is first asked for: most requests are over before anyone does. */
+  /** Signal of the client going away; made on first use, since most requests are over before anyone asks for it. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
@@ -189,7 +189,7 @@ class Exchange implements HttpRequest {
     return this.#abort.signal;
   }
 
-  /** To a request that comes too late. */
+  /** Answers a request that comes while the server shuts down. */
   turnAway(): void {
     const error = new ServiceError('unavailable', 'this process is shutting down');
     this.#closeConnection = true;
@@ -233,7 +233,7 @@ class Exchange implements HttpRequest {
     });
   }
 
-  /** Whoever answers, here or behind the router, reads a body that is not packed. */
+  /** Unpacks the body, so that handlers here and behind the router read it uncompressed. */
   async #unpack(answerer: Answerer, intake: BodyIntake, encoding: string): Promise<void> {
     this.#isInTurn = false;
     try {

@@ -13,7 +13,7 @@ export interface HttpRequest {
   readonly remoteAddress: string;
   /** Aborted when the client goes away or the request's deadline passes. */
   readonly signal: AbortSignal;
-  /** It came in under `svc.server.http.apiName`: unknown keys are read leniently. */
+  /** Whether the request came in under `svc.server.http.apiName`, so that unknown keys are read leniently. */
   readonly viaAlias: boolean;
 }
 

@@ -88,7 +88,7 @@ function isStreamed(body: HttpResponse['body']): body is AsyncIterable<Chunk> {
   return body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array);
 }
 
-/** With all of its headers: its body is made. */
+/** The response with all headers, for a body that is complete. */
 function whole(response: HttpResponse): HttpResponse {
   const { lateHeaders, ...rest } = response;
   return lateHeaders === undefined ? response : { ...rest, headers: { ...rest.headers, ...lateHeaders() } };

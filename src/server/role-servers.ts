@@ -13,7 +13,7 @@ export interface RoleServersOptions {
   readonly configuration: Configuration;
   readonly clusterKey: string;
   readonly log: Log;
-  /** Without those of `/status`, which every port answers once. */
+  /** Routes of a role without those of `/status`, which every port answers once. */
   readonly routesOf: (role: Role) => Iterable<Route>;
   readonly statusRoutes: Iterable<Route>;
 }

@@ -15,7 +15,7 @@ export const COPIED_BYTES_MAX = GATHERED_BYTES_MAX;
  */
 export const KEEP_ALIVE = 'timeout=8';
 
-/** No answer is a page: a browser that shows one as if it were runs nothing of it. */
+/** Policy under which a browser that shows an answer as a page runs nothing of it. */
 export const CONTENT_SECURITY_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Splits a chunk into pieces that fit one write. None is empty: an empty write would end the body. */

@@ -103,7 +103,7 @@ export class ApproximateHistogram {
     return { breaks, counts: sums.slice(1).map((sum, index) => Math.fround(sum - (sums[index] ?? 0))) };
   }
 
-  /** So many buckets of one width; the first ends at the least value, the last at the largest. None of nothing. */
+  /** `number` buckets of equal width; the first ends at the least value, the last at the largest. No values: no buckets. */
   equalBuckets(number: number): BucketCounts {
     if (this.count === 0) return { breaks: [], counts: [] };
     const width = Math.fround((this.max - this.min) / Math.max(1, number - 1));

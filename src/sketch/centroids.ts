@@ -15,7 +15,7 @@ export function joined(a: Centroid, b: Centroid): Centroid {
   return { value: Math.fround((a.value * a.count + b.value * b.count) / count), count, isExact: false };
 }
 
-/** Both lists ascending and without repeats, as one. */
+/** Merges two lists that are ascending and without repeats. */
 export function mergedCentroids(a: readonly Centroid[], b: readonly Centroid[]): Centroid[] {
   const merged: Centroid[] = [];
   let [left, right] = [0, 0];

@@ -44,7 +44,7 @@ export function decodeHllBytes(bytes: Uint8Array): Hll {
   return Hll.ofRegisters(lgK, registers);
 }
 
-/** In ascending order, so that equal sketches have equal bytes. */
+/** Coupons in ascending order, so that equal sketches have equal bytes. */
 function encodeCoupons(sketch: Hll, target: HllTarget): Uint8Array {
   const coupons = sketch.coupons();
   const isList = coupons.length < LIST_MAX;

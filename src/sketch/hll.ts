@@ -74,7 +74,7 @@ export class Hll {
     return (m * m) / (2 * Math.LN2 * z);
   }
 
-  /** Within so many standard deviations. */
+  /** Bounds within `deviations` standard deviations. */
   bounds(deviations: number): { readonly lower: number; readonly upper: number } {
     const estimate = this.estimate();
     const error = deviations * (this.#registers === undefined ? COUPON_ERROR : 1.04 / Math.sqrt(this.#registers.length));
@@ -137,7 +137,7 @@ class Coupons {
     if (++this.size * 2 > table.length) this.#grow();
   }
 
-  /** In no order. */
+  /** All coupons, in no order. */
   all(): Uint32Array {
     const coupons = new Uint32Array(this.size);
     let to = 0;

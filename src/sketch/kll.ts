@@ -201,7 +201,7 @@ function sumOf(capacities: readonly number[]): number {
 
 const FEW = 32;
 
-/** In place; levels have eight values mostly, for which a call of `sort` takes longer than this. */
+/** Sorts in place; levels mostly have eight values, for which a call of `sort` takes longer than this. */
 function sortedFew(values: number[]): ArrayLike<number> {
   if (values.length > FEW) return Float64Array.from(values).sort();
   for (let next = 1; next < values.length; next++) {

@@ -70,7 +70,7 @@ export interface SegmentInput {
   /** Sort order after `__time`, and what is listed as dimensions. */
   readonly dimensions: readonly string[];
   readonly metrics: readonly string[];
-  /** Kept in the file for segmentMetadata. */
+  /** Aggregators as written in the spec, kept in the file for segmentMetadata. */
   readonly aggregators: readonly unknown[] | null;
   readonly timestampSpec: unknown;
   readonly queryGranularity: unknown;
@@ -82,7 +82,7 @@ export interface DeepStorage {
   push(localFile: string, key: string): Promise<{ readonly type: string; readonly path: string }>;
   /** Brings the file to `localFile` (temporary name, fsync, rename); throws `not_found`. */
   pull(loadSpec: { readonly type: string; readonly path: string }, localFile: string): Promise<void>;
-  /** No error when absent. */
+  /** Removes a file; not an error when it is absent. */
   remove(loadSpec: { readonly type: string; readonly path: string }): Promise<void>;
   /** Every stored segment file, for finding orphans. */
   list(): AsyncIterable<{ readonly path: string; readonly sizeBytes: number; readonly modifiedMs: number }>;

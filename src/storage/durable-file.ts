@@ -4,10 +4,10 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'n
 import { dirname } from 'node:path';
 import type { ByteSink } from './codecs/array-encoder.js';
 
-/** Written in pieces of this size. */
+/** Size of the pieces that are written. */
 const BUFFER_BYTES = 1024 * 1024;
 
-/** Beside the file it becomes, so that the rename stays within one file system. */
+/** Temporary name next to the final one, so that the rename stays within one file system. */
 export function temporaryName(file: string): string {
   return `${file}.${process.pid}.tmp`;
 }

@@ -53,7 +53,7 @@ export class GlobalDictionary {
     return this.#table.entries === entries && this.#table.entryCount === entryCount;
   }
 
-  /** After the datasource's last segment was closed: nobody holds entries any more. */
+  /** Frees the dictionary after the datasource's last segment was closed, when nobody holds entries any more. */
   close(): void {
     this.#resident.unreserve(tableBytes(this.#table));
     freeTable(this.#table, this.#memory);

@@ -56,7 +56,7 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
   };
 }
 
-/** Beside the folders of tasks, whose names are hashes. */
+/** File with the storage record, next to the folders of tasks, whose names are hashes. */
 const RECORD_NAME = '_metadata-store.json';
 
 /** The file system's name for a key: at least one part, none of them empty, `.` or `..`, no separators or NUL within. */

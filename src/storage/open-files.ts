@@ -8,7 +8,7 @@ import type { SegmentFile } from './codecs/array-decoder.js';
 interface OpenFile {
   readonly source: SegmentFile;
   users: number;
-  /** To be closed when its users are through. */
+  /** Whether the file is closed as soon as its users are through. */
   isForgotten: boolean;
 }
 

@@ -52,7 +52,7 @@ export class OpenSegment {
     readonly files: OpenFiles;
     readonly resident: BufferPool;
     readonly run: RunStorageJob;
-    /** Its file is damaged, or gone. */
+    /** Called when the file is damaged or gone. */
     readonly onDamage: (error: ServiceError) => void;
   }) {
     this.id = segmentIdText(parts.descriptor.id);
@@ -69,7 +69,7 @@ export class OpenSegment {
     this.#columns = new Map([...fields, ...parts.footer.columns.map((column) => [column.name, column] as const)]);
   }
 
-  /** Not being closed. */
+  /** Whether the segment is not being closed. */
   get isOpen(): boolean {
     return this.#isOpen;
   }

@@ -148,7 +148,7 @@ class PinTaking {
   }
 }
 
-/** So many loads keep all threads at work; more would only wait for them, and be counted again and again. */
+/** Loads under way at a time: enough to keep all threads at work; more would only wait for them. */
 const LOADS_AT_A_TIME = 64;
 
 /**

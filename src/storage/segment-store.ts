@@ -43,7 +43,7 @@ interface OpenDataSource {
   readonly dictionaries: Map<string, GlobalDictionary>;
 }
 
-/** Nothing here reads or decodes on the calling thread: all of that is jobs. */
+/** Creates a segment store. It never reads or decodes on the calling thread: all of that is jobs. */
 export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: SegmentStoreOptions): IndexedSegmentStore {
   const resident = new BufferPool(memory, cacheBytes);
   const files = new OpenFiles(openFilesMax);
@@ -149,7 +149,7 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
   };
 }
 
-/** Whoever keeps the files is told of the damaged ones. */
+/** Reports damaged files to whoever keeps them. */
 class DamageWatch {
   #listener: (segmentId: string, error: ServiceError) => void = () => undefined;
 

@@ -82,6 +82,6 @@ export interface GlobalDictionaryView {
   readonly count: number;
   /** {u32 address, u32 length}[count] of UTF-8. */
   readonly entries: Address;
-  /** Per segment id of the query: u32[local count]. */
+  /** Remaps by segment id of the query: u32[local count]. */
   readonly remaps: Readonly<Record<string, Address>>;
 }

@@ -44,7 +44,7 @@ export interface BrokerOptions extends RoleOptions {
   readonly heldBytesMax: number;
   /** Tier whose lookups it loads (`svc.lookup.lookupTier`). */
   readonly lookupTier: string;
-  /** Between two looks at the coordinator and the historicals. */
+  /** Time between two looks at the coordinator and the historicals. */
   readonly pollMs: number;
 }
 
@@ -186,7 +186,7 @@ export class Broker implements BrokerQueries, BrokerService {
   }
 
   /**
-   * Over the segments of all tables together.
+   * Runs a plan over the segments of all tables together.
    * @param isOwn  the plan is the one that was asked for, and its result hangs on the segments alone
    */
   async *#runTables(asked: RowsPlan, tables: readonly string[], options: QueryOptions, isOwn = false): AsyncIterable<Frame> {

@@ -14,7 +14,7 @@ export type Laning =
   /** The context names the lane; one that has no limit here is as good as none. */
   | { readonly strategy: 'manual'; readonly lanes: ReadonlyMap<string, number>; readonly isLimitPercent: boolean };
 
-/** When the priority that a query asks for is lowered; null: never. */
+/** Thresholds above which the priority that a query asks for is lowered; null: never. */
 export interface PriorityThresholds {
   /** Age of the oldest instant it reads. */
   readonly periodMs: number | null;
@@ -86,7 +86,7 @@ export class QueryScheduler {
   }
 
   /**
-   * For a query that is over at once.
+   * Admits a query that is over at once.
    * @throws ServiceError `capacity_exceeded`
    */
   pass(asked: AskedQuery): void {
@@ -147,7 +147,7 @@ function limitOf(
   }
 }
 
-/** At least one, so that a lane is never shut. */
+/** Share of the capacity, at least one, so that a lane is never shut. */
 function share(capacity: number, percent: number): number {
   return Math.max(1, Math.ceil((capacity * percent) / 100));
 }

@@ -24,7 +24,7 @@ interface KnownKey {
   readonly key: string;
 }
 
-/** Under which keys results of plans over one table are: no need to name its segments again while they are the same. */
+/** Cache keys of plans over one table, kept while its segments stay the same so that they need not be named again. */
 export class ResultKeys {
   readonly #keys = new WeakMap<RowsPlan, KnownKey>();
 

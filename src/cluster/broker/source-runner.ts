@@ -111,7 +111,7 @@ export class SourceRunner {
     }
   }
 
-  /** Only of what lies here: to other processes right sides are sent, whichever is the smaller. */
+  /** Row count of tables that are served here; null for others, to which the right side is sent whatever its size. */
   #countRows(base: SourceSteps['base']): number | null {
     const { isServedHere, rowsOfTable, lookup } = this.#options;
     if (base.kind === 'inline') return base.frame.rowCount;
@@ -291,7 +291,7 @@ function narrowed(plan: RowsPlan, outputs: readonly ColumnSchema[], wanted: read
   return { ...plan, post: [...plan.post, { step: 'project', columns: kept.map((name) => ({ name, from: name })) }] };
 }
 
-/** Only the columns somebody reads: the others need not be placed. */
+/** Frames with only the columns that are read, so that no others are uploaded. */
 async function* pruned(frames: AsyncIterable<Frame>, columns: readonly string[]): AsyncGenerator<Frame> {
   const wanted = new Set(columns);
   for await (const frame of frames) yield { ...frame, columns: frame.columns.filter(({ name }) => wanted.has(name)) };

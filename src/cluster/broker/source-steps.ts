@@ -179,7 +179,7 @@ function asksForTime(plan: RowsPlan, steps: readonly SourceStep[]): boolean {
 export interface SketchedStage {
   /** A join's build side is yet to be placed: its id is empty. */
   readonly stage: Stage;
-  /** With the right side's columns that are needed, by its own names. */
+  /** The join, with the columns of its right side that are needed, by their own names. */
   readonly join?: JoinStep & { readonly needed: readonly string[] };
 }
 

@@ -13,7 +13,7 @@ import { tableSchema } from './table-schema.js';
 export interface DataSourceView {
   readonly dataSource: string;
   readonly chunks: readonly VisibleChunk<SegmentDescriptor>[];
-  /** Used segments that nobody can serve: queries that touch one are refused. */
+  /** Used segments whose metadata cannot be read: queries that touch one are refused. */
   readonly unreadable: readonly UnreadableSegment[];
   readonly schema: TableSchema;
 }
@@ -96,12 +96,12 @@ export class ClusterView {
     };
   }
 
-  /** Those that serve a segment now, highest priority first, then by host. */
+  /** Servers that serve a segment now, highest priority first, then by host. */
   serversOf(segmentId: string): readonly ServerInventory[] {
     return this.#serversOf.get(segmentId) ?? [];
   }
 
-  /** Per datasource, the oldest revision that the view or a running query may still read from. */
+  /** Oldest revision by datasource that the view or a running query may still read from. */
   revisionsInUse(): Readonly<Record<string, number>> {
     const oldest = new Map<string, number>();
     for (const { view, revision } of [...this.#held.values(), ...this.#retired]) {

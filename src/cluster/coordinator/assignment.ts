@@ -68,7 +68,7 @@ export function assignSegments({ targets, servers: inventories, mayDrop, mayLoad
   return { loads, drops };
 }
 
-/** Nothing is to be loaded or dropped: nearly all segments, nearly always, so it is found without making anything. */
+/** Whether a segment needs no load or drop. True for nearly all segments nearly always, so it allocates nothing. */
 function isSettled(tiers: ReadonlyMap<string, readonly Server[]>, id: string, tieredReplicants: Target['tieredReplicants']): boolean {
   for (const [tier, members] of tiers) {
     const count = Math.min(own(tieredReplicants, tier) ?? 0, members.length);

@@ -9,7 +9,7 @@ import { segmentIdText } from '../../model/segment-id.js';
 
 interface DataSource {
   readonly used: Map<string, SegmentDescriptor>;
-  /** Used ones whose document cannot be read. */
+  /** Used segments whose document cannot be read. */
   readonly unreadable: Map<string, SegmentChange>;
   chunks: readonly VisibleChunk<SegmentDescriptor>[];
   visible: ReadonlySet<string>;
@@ -50,7 +50,7 @@ export class SegmentCatalog {
     return true;
   }
 
-  /** With at least one used segment; sorted. */
+  /** Names of datasources with at least one used segment; sorted. */
   dataSources(): readonly string[] {
     return [...this.#dataSources.keys()].sort();
   }
@@ -72,7 +72,7 @@ export class SegmentCatalog {
     return [...this.#dataSources.values()].flatMap((dataSource) => dataSource.chunks.flatMap((chunk) => chunk.segments));
   }
 
-  /** Used segments that cannot be read, but for those that newer segments hide. */
+  /** Used segments that cannot be read, without those that newer segments overshadow. */
   unreadable(): readonly UnreadableSegment[] {
     return [...this.#dataSources.values()].flatMap(({ unreadable, chunks }) =>
       [...unreadable.values()]

@@ -10,7 +10,7 @@ import type { Ownership } from '../storage-owner.js';
 export interface CleanupOptions {
   readonly database: Database;
   readonly storage: DeepStorage;
-  /** Nothing is removed while it is unconfirmed. */
+  /** Ownership of the deep storage; nothing is removed while it is unconfirmed. */
   readonly ownership: Ownership;
   readonly nowMs: EpochMs;
   /** A file of a task that nobody knows is kept for so long. */

@@ -54,7 +54,7 @@ export interface ClusterPicture {
 /** Result of the last clean-up. */
 export interface DeepStorageReport {
   readonly ownership: Ownership;
-  /** No segment refers to them, and they may belong to a publish that this metadata store has not seen. */
+  /** Files that no segment refers to, kept because they may belong to a publish that this metadata store has not seen. */
   readonly keptFiles: number;
   readonly keptBytes: number;
 }
@@ -70,7 +70,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   readonly #inventories = new Map<string, ServerInventory>();
   /** Segments that servers hold beyond the targets, with the revision at which that was first seen. */
   readonly #unwanted = new Map<string, { readonly dataSource: string; readonly revision: number }>();
-  /** When a server was last asked for a segment that it then failed to load. */
+  /** Time of the last request to a server for a segment that it then failed to load. */
   readonly #failures = new Map<string, number>();
   #fence: Fence | null = null;
   #picture: ClusterPicture = { servers: [], targets: [], drops: new Map() };

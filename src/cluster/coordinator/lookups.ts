@@ -62,7 +62,7 @@ export function mergeLookups(current: Lookups, changes: Lookups): Lookups {
   return Object.fromEntries([...merged].map(([tier, lookups]) => [tier, Object.fromEntries(lookups)]));
 }
 
-/** Without one lookup, or without the whole tier; undefined when there is no such. */
+/** Removes one lookup, or the whole tier; undefined when it does not exist. */
 export function removeLookup(current: Lookups, tier: string, name: string | null): Lookups | undefined {
   const lookups = own(current, tier);
   if (lookups === undefined || (name !== null && own(lookups, name) === undefined)) return undefined;

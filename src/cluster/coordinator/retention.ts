@@ -29,12 +29,12 @@ export class Retention {
     return { [DEFAULT_RULES_NAME]: DEFAULT_RULES, ...Object.fromEntries(this.#rules) };
   }
 
-  /** Without the defaults. */
+  /** Rules of a datasource without the defaults. */
   of(dataSource: string): readonly Rule[] {
     return own(this.all(), dataSource) ?? [];
   }
 
-  /** Those of a datasource and then the defaults; of the defaults themselves, they alone. */
+  /** Rules of a datasource followed by the defaults; for the defaults themselves, only they. */
   withDefaults(dataSource: string): readonly Rule[] {
     const defaults = this.of(DEFAULT_RULES_NAME);
     return dataSource === DEFAULT_RULES_NAME ? defaults : [...this.of(dataSource), ...defaults];

@@ -51,7 +51,7 @@ export class Historical implements HistoricalService {
     this.#options = options;
   }
 
-  /** Everything that was on disk at the start is open. */
+  /** Whether all segments that were on disk at the start are open. */
   get ready(): boolean {
     return this.#ready;
   }
@@ -136,7 +136,7 @@ export class Historical implements HistoricalService {
     while (this.#loaders < this.#options.loadsAtATime && this.#loaders < this.#queue.length) void this.#loadQueued();
   }
 
-  /** Out of the inventory at once, closed and removed a little later. */
+  /** Takes segments out of the inventory at once; closes and removes them a little later. */
   async dropSegments(segmentIds: readonly string[]): Promise<void> {
     for (const id of segmentIds) {
       const descriptor = this.#served.get(id);
@@ -181,7 +181,7 @@ export class Historical implements HistoricalService {
     this.#options.log(`segment ${id} cannot be served: ${code}: ${message}`);
   }
 
-  /** Out of the inventory at once, and fetched again from deep storage. */
+  /** Takes a damaged segment out of the inventory at once and fetches it again from deep storage. */
   #damaged(id: string, error: ServiceError): void {
     const descriptor = this.#served.get(id);
     if (descriptor === undefined) return;

@@ -88,7 +88,7 @@ export class RunGate {
     return rivals < this.#slots && this.#inside.length < this.#slots * CROWD_MAX;
   }
 
-  /** Whoever is next goes in, and whoever finds room after that. */
+  /** Lets in the next run, and others that find room after it. */
   #leave(priority: number): void {
     this.#inside.splice(this.#inside.indexOf(priority), 1);
     for (let next = this.#waiting[0]; next !== undefined && this.#hasRoomFor(next.priority); next = this.#waiting[0]) {

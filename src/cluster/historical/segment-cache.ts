@@ -73,7 +73,7 @@ function readInfo(file: string): SegmentDescriptor | undefined {
   }
 }
 
-/** Under its name only once it is whole and on disk. */
+/** Writes a file that has its name only once it is whole and on disk. */
 async function writeWhole(file: string, text: string): Promise<void> {
   const temporary = `${file}.partial`;
   const handle = await open(temporary, 'w');

@@ -7,7 +7,7 @@ export interface Member {
   readonly role: string;
   /** `host:port`, under which it is reached. */
   readonly host: string;
-  /** Made anew by every start of a process: the same address with another session has forgotten everything. */
+  /** Id that every start of a process makes for itself: the same address with another session has forgotten everything. */
   readonly session: string;
   /** Details that the role announces; plain JSON. */
   readonly details: Readonly<Record<string, unknown>>;
@@ -23,7 +23,7 @@ export interface Coordination {
   readonly session: string;
   /** Announces this process in a role until `close`. It is among `members` when the promise resolves. */
   announce(role: string, host: string, details: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Those with a heartbeat not long ago. */
+  /** Members with a recent heartbeat. */
   members(role: string): readonly Member[];
   /** True once this process has seen itself among the members. */
   readonly discovered: boolean;

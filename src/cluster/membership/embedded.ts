@@ -11,7 +11,7 @@ export interface EmbeddedOptions {
   /** Unique to this start of the process. */
   readonly session: string;
   readonly now: () => number;
-  /** Between two heartbeats, which are also when members and leaders are read. */
+  /** Time between two heartbeats, at which members and leaders are read as well. */
   readonly heartbeatMs: number;
   /** A member without a heartbeat, or a leader without a renewal, for so long is gone. */
   readonly expiryMs: number;
@@ -180,7 +180,7 @@ export class EmbeddedCoordination implements Coordination {
     }
   }
 
-  /** In one process nobody waits for a sign of life; from the first other process on, a thread gives them. */
+  /** Starts the thread that sends heartbeats once there is another process; with one process nobody waits for them. */
   #keepPulse(): void {
     const { pulse, heartbeatMs, expiryMs, onError } = this.#options;
     const hasOthers = this.#members.some((member) => member.session !== this.session);

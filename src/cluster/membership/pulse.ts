@@ -50,7 +50,7 @@ export class Pulse {
     this.#ended = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
   }
 
-  /** When it renewed last; 0: not yet. */
+  /** Time of the last renewal; 0: not yet. */
   get renewedMs(): number {
     return this.#shared[RENEWED_AT] ?? 0;
   }

@@ -32,7 +32,7 @@ export interface MiddleManagerOptions {
   readonly log: (line: string) => void;
 }
 
-/** Between two attempts to tell the overlord how a task ended. */
+/** Time between two attempts to report the end of a task to the overlord. */
 const REPORT_RETRY_MS = 500;
 /** Longest time a task may read datasources. */
 const QUERY_MS_MAX = 24 * 3600_000;
@@ -53,14 +53,14 @@ export class MiddleManager implements MiddleManagerService {
     this.#options = options;
   }
 
-  /** Nothing that lies in the work directory can belong to a live task: the children of an earlier process ended with it. */
+  /** Starts with an empty work directory: no file in it can belong to a live task, since children end with their parent. */
   async start(): Promise<void> {
     await rm(this.#options.workDirectory, { recursive: true, force: true });
     await mkdir(this.#options.workDirectory, { recursive: true });
     await mkdir(this.#options.logDirectory, { recursive: true });
   }
 
-  /** No new tasks are taken; resolves when the processes of all are gone, of those that were being started as well. */
+  /** Stops taking tasks; resolves when all task processes are gone, including those that were being started. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#enabled = false;
@@ -71,7 +71,7 @@ export class MiddleManager implements MiddleManagerService {
     return this.#enabled;
   }
 
-  /** While disabled no new tasks are taken; those that run go on. */
+  /** Enables or disables the worker. While it is disabled it takes no new tasks; running ones go on. */
   setEnabled(enabled: boolean): void {
     this.#enabled = enabled;
   }

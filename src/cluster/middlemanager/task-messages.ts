@@ -12,7 +12,7 @@ export interface TaskSettings extends TaskRules {
   readonly logBytesMax: number;
 }
 
-/** From the middle manager to the child. */
+/** Message from the middle manager to the child. */
 export type ToTask =
   | { readonly kind: 'run'; readonly taskId: string; readonly payload: unknown; readonly settings: TaskSettings }
   | { readonly kind: 'published'; readonly ids: readonly string[] }
@@ -21,7 +21,7 @@ export type ToTask =
   | { readonly kind: 'frame'; readonly frame: Frame | null }
   | { readonly kind: 'queryFailed'; readonly code: ErrorCode; readonly message: string };
 
-/** From the child to the middle manager. `outcome` is the last one. */
+/** Message from the child to the middle manager. `outcome` is the last one. */
 export type FromTask =
   | { readonly kind: 'progress'; readonly progress: TaskProgress }
   | { readonly kind: 'publish'; readonly request: PublishRequest }

@@ -25,7 +25,7 @@ const GRACE_MS = 2000;
 
 /** A task in its own process: its memory and its crashes stay its own. */
 export class TaskProcess {
-  /** Never rejects: a child that dies without an outcome has failed. */
+  /** Outcome of the task. Never rejects: a child that dies without an outcome has failed. */
   readonly outcome: Promise<TaskOutcome>;
   readonly #child: ChildProcess;
   #progress: TaskProgress | null = null;

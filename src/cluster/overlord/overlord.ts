@@ -248,7 +248,7 @@ export class Overlord implements OverlordService, Candidate {
     return auditHistory(this.#options.database, { type: WORKER_CONFIG_NAME, key: null, ...selection });
   }
 
-  /** Something about segments changed: the coordinator need not wait for its next look. */
+  /** Wakes the coordinator when segments have changed, so that it does not wait for its next look. */
   wakeCoordinator(): void {
     this.#hint((coordinator) => coordinator.wake());
   }
@@ -276,7 +276,7 @@ export class Overlord implements OverlordService, Candidate {
     });
   }
 
-  /** In order: a task that must wait also holds back later ones that would get in its way for ever. */
+  /** Grants locks in order: a task that must wait also holds back later ones that would get in its way for ever. */
   async #grantLocks(): Promise<void> {
     const { database, now } = this.#options;
     const held: LockRequest[] = [];
@@ -368,7 +368,7 @@ export class Overlord implements OverlordService, Candidate {
     await endTask(database, fence, task.id, { succeeded: false, error, report: null }, now());
   }
 
-  /** Written down before the worker hears of it: a worker never runs a task that metadata does not know to be there. */
+  /** Assigns a task. It is recorded before the worker hears of it, so that no worker runs a task unknown to metadata. */
   async #assignTo(task: TaskRecord, worker: { readonly host: string; readonly session: string }): Promise<void> {
     const { database, peers, now } = this.#options;
     const documents = await taskDocuments(database, task.id);

@@ -8,7 +8,7 @@ export interface ClientRequest {
   /** `host:port`. */
   readonly host: string;
   readonly method: string;
-  /** With query. */
+  /** Path with query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | null;

@@ -54,7 +54,7 @@ export class Peers {
     return ROLES.flatMap((role) => this.#coordination.members(role).map(({ host }) => host));
   }
 
-  /** Everyone announced in a role, with the service each offers. */
+  /** All members announced in a role, with the service that each offers. */
   all<Role extends RpcRole>(
     role: Role,
   ): readonly { readonly host: string; readonly session: string; readonly service: RpcServices[Role] }[] {

@@ -115,9 +115,9 @@ export interface LookupReport {
 
 export interface BrokerService {
   lookupReport(): Promise<LookupReport>;
-  /** Per datasource, the oldest revision that its view or a running query may still read from. */
+  /** Oldest revision by datasource that the view or a running query may still read from. */
   revisionsInUse(): Promise<Readonly<Record<string, number>>>;
-  /** Something was published or loaded: look now rather than at the next tick. */
+  /** Tells that something was published or loaded, so that the role looks now rather than at the next tick. */
   wake(): Promise<void>;
   /** The rows of a plan over datasources, for a task; closing the iterator early cancels the work. */
   runForTask(request: TaskQueryRequest, signal: AbortSignal): AsyncIterable<Frame>;

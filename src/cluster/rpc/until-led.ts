@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../base/errors.js';
 
-/** Between two tries. */
+/** Time between two tries. */
 const TRY_AGAIN_MS = 250;
 
 /**

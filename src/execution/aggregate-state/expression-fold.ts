@@ -27,7 +27,7 @@ export class Folded {
   parts = 0;
   #value: Value;
   #sizeBytes: number;
-  /** In place of the value while rows are added to it. */
+  /** List that stands in for the value while rows are appended to it. */
   #list: GrowingList | undefined;
 
   constructor(value: Value) {

@@ -33,7 +33,7 @@ export function listFoldOf(fold: Expression, accumulator: string, typeOf: TypeOf
   return type === null || !isArrayType(type) ? undefined : { function: fold.function, field: added.name, element: elementType(type) };
 }
 
-/** So many values may wait at least before a set is put in order again. */
+/** Smallest number of waiting values before a set is put in order again. */
 const WAITING_MIN = 64;
 
 /**
@@ -48,7 +48,7 @@ export class GrowingList {
   #bytes = 0;
   /** Sets only: number of leading elements that are sorted and distinct. */
   #settled = 0;
-  /** Somebody else may hold the elements. */
+  /** Whether somebody else may hold the elements. */
   #isLent = false;
 
   constructor({ function: name, element }: Pick<ListFold, 'function' | 'element'>, elements: readonly Value[]) {

@@ -34,7 +34,7 @@ export interface StateOperations<State> {
   addRow?(state: State, values: readonly Value[]): void;
   /** @param check  looked at in loops over what a state has collected; left out: there is little of it */
   value(state: State, check?: Check): Value;
-  /** Below 0, 0 or above it: how results are ordered, where their values do not say it. */
+  /** Order of results where their values do not define it: below 0, 0 or above 0. */
   compare?(a: State, b: State): number;
   /** Undefined: no row of the segment changes any state. */
   bind(scope: SegmentScope, columns: readonly string[]): Feed<State> | undefined;
@@ -46,6 +46,6 @@ export interface Feed<State> {
   readonly nulls: NumberVector | undefined;
   /** Row rows[i] (0: row i) of the block belongs to groups[i]. */
   add(block: Block, rows: Address, groups: Address, n: number, stateOf: (group: number) => State): void;
-  /** After the last row. */
+  /** Called after the last row. */
   end?(stateOf: (group: number) => State): void;
 }

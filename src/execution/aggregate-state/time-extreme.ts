@@ -6,7 +6,7 @@ import type { AggregateState } from '../../model/aggregate-state.js';
 import { numberFeed } from './number-feed.js';
 import type { StateOperations } from './state-operations.js';
 
-/** In milliseconds; null before any. */
+/** State: earliest or latest time in milliseconds; null before any. */
 interface TimeExtreme {
   time: number | null;
 }

@@ -16,9 +16,9 @@ export interface RunContext {
   check(): void;
   /** Kernel times, where they are sampled; see `sampled`. */
   readonly times: KernelTimes | undefined;
-  /** For a segment of so many rows about to be read: one in some is read by kernels whose calls are counted and timed. */
+  /** Context for a segment about to be read: some segments are read by kernels whose calls are counted and timed. */
   sampled(rows: number): RunContext;
-  /** From here on rows of another segment are read: the time that one may take begins anew. */
+  /** Marks that another segment is read from here on, so that the time a segment may take begins anew. */
   beginSegment(): void;
   /** Rows handled by one set of kernel calls; at most BLOCK_ROWS. */
   readonly batchRows: number;

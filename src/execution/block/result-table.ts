@@ -178,7 +178,7 @@ function resultColumn(column: FrameColumn, rowCount: number): ResultColumn {
   }
 }
 
-/** Only the texts that these rows use. */
+/** Reduces a dictionary to the strings that these rows use. */
 function compactTexts(
   ids: Uint32Array,
   text: (id: number) => string | null,

@@ -16,7 +16,7 @@ export interface RowCounts {
   readMs: number;
   mergeMs: number;
   finishMs: number;
-  /** In the segments that were looked at. */
+  /** Rows of the segments that were sampled. */
   rowsSampled: number;
   kernels: Record<string, KernelTotals>;
 }
@@ -75,7 +75,7 @@ export class FilterClock {
   #sampledMs = 0;
   #startMs = -1;
 
-  /** Before a block's filter. */
+  /** Called before the filter of a block. */
   start(): void {
     const isSample = this.#blocks++ % BLOCKS_PER_SAMPLE === 0;
     this.#startMs = isSample ? performance.now() : -1;
@@ -86,12 +86,12 @@ export class FilterClock {
     if (this.#startMs >= 0) this.#filterMs += performance.now() - this.#startMs;
   }
 
-  /** After all that is done with a block. */
+  /** Called when a block is finished. */
   end(): void {
     if (this.#startMs >= 0) this.#sampledMs += performance.now() - this.#startMs;
   }
 
-  /** From 0 to 1, where `end` was called. */
+  /** Share of the time spent in filters, from 0 to 1; valid after `end`. */
   get share(): number {
     return this.#sampledMs > 0 ? this.#filterMs / this.#sampledMs : 0;
   }

@@ -104,7 +104,7 @@ function largest(codes: ArrayLike<number>, count: number): number {
   return max;
 }
 
-/** Between two looks at whether to go on. */
+/** Values between two checks of deadline and cancellation. */
 const VALUES_PER_CHECK = 64;
 
 function texts(scope: SegmentScope, combinations: Combinations, type: TextType): StringVector {

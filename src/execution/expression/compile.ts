@@ -42,7 +42,7 @@ function onlyValue(expression: Expression): Expression {
   return call(ONLY_VALUE, expression);
 }
 
-/** In fewer rows than this, making room for blocks of numbers takes longer than computing row by row. */
+/** Rows below which making room for blocks of numbers takes longer than computing row by row. */
 const KERNEL_ROWS_MIN = 64;
 
 /** Compiles to a tree of kernels, or `undefined`: rows are few, it does not fit, or a part has loops and a table of all combinations of values is less work. */

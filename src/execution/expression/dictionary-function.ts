@@ -12,7 +12,7 @@ import { columnsThere, type RowFunction } from './row-function.js';
 import type { SegmentScope } from './scope.js';
 import { computedNumbers, computedTexts, oncePerBlock, type Vector } from './vector.js';
 
-/** Between two looks at whether to go on. */
+/** Values between two checks of deadline and cancellation. */
 const VALUES_PER_CHECK = 64;
 
 /** The only column of an expression, when it is one of a dictionary and of single values. */

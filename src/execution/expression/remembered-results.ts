@@ -40,7 +40,7 @@ export class RememberedResults {
   }
 }
 
-/** On the heap, about; two bytes for each unit of a text. */
+/** Approximate size on the heap; two bytes for each code unit of a string. */
 function bytesOf(value: Value): number {
   if (isArrayValue(value)) return value.reduce((sum: number, element) => sum + bytesOf(element), VALUE_BYTES);
   if (value === null || typeof value === 'bigint' || typeof value === 'number') return VALUE_BYTES;

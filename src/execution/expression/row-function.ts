@@ -35,7 +35,7 @@ export function rowFunction(scope: SegmentScope, expression: Expression, names: 
   return { cells, compute };
 }
 
-/** Between two looks at whether to go on: one row may take long. */
+/** Rows between two checks of deadline and cancellation; few, because one row may take long. */
 const ROWS_PER_CHECK = 64;
 
 /** Puts the value of every row of a block. */

@@ -63,7 +63,7 @@ export function storedNumbers(scope: Scratch, column: NumberColumnView): NumberV
   return { ...common, physical: 'F64', base: 0n, decimals, values: widened(scope, decimals) };
 }
 
-/** For whoever needs doubles: a block of them at a time. */
+/** The vector as doubles, a block at a time. */
 function widened({ arena, context: { memory, kernels } }: Scratch, { physical, base, scale, values }: Decimals): NumberVector['values'] {
   const widen = kernelFor(kernels, 'toF64', physical);
   let out: Address = 0;

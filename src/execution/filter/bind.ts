@@ -181,7 +181,7 @@ function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comp
   return idsOf(scope, dictionary.count, ids);
 }
 
-/** For a list longer than the dictionary: the entries go into a table, and a value that is none of them costs one look. */
+/** Ids of a list longer than the dictionary: the entries go into a table, and a value that is not one of them costs one look. */
 function idsListed(texts: readonly (string | null)[], values: readonly FilterValue[]): number[] {
   const ids = new Map(texts.map((text, id) => [text, id] as const));
   const found = new Set<number>();

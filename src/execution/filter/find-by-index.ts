@@ -20,7 +20,7 @@ const SELECTIVITY_MAX = 0.01;
 
 /** A condition that a text of a stored column is one of some. */
 interface TextCondition {
-  /** Among the conditions of the filter. */
+  /** Position among the conditions of the filter. */
   readonly position: number;
   readonly column: string;
   readonly texts: readonly string[];

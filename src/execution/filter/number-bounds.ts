@@ -21,7 +21,7 @@ export interface Bound {
   readonly strict: boolean;
 }
 
-/** Both ends of a range; undefined ones are open. */
+/** Bounds of a range; undefined ones are open. */
 export interface Bounds {
   readonly lower: Bound | undefined;
   readonly upper: Bound | undefined;

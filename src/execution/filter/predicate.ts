@@ -13,7 +13,7 @@ export const ALL: Match = -1;
  * caller's to change (they may be a column's null mask).
  */
 export interface Predicate {
-  /** Known before any row is read: `ALL`, `NONE`, or undefined. */
+  /** Result known before any row is read: `ALL`, `NONE`, or undefined. */
   readonly constant: Match | undefined;
   /** Relative price of a block, to run cheap ones first. */
   readonly cost: number;

@@ -119,7 +119,7 @@ function toBits(scope: SegmentScope, column: StringColumnView, set: IdSet): Addr
   return at;
 }
 
-/** At least 256 bits, which is what the kernels for one-byte ids read. */
+/** Words of a bit set of ids: at least 256 bits, which is what the kernels for one-byte ids read. */
 function idBitWords(count: number): number {
   return Math.max(4, Math.ceil(count / 64));
 }

@@ -45,7 +45,7 @@ export interface BuildRequest {
 
 /** Longs this close together are numbered by their distance, whatever their number. */
 const RANGE_ALWAYS = 1 << 16;
-/** Beyond that, a list for every possible number may take this many times the rows. */
+/** Factor: a list for every possible number may take this many times the rows. */
 const RANGE_PER_ROW = 8;
 const RANGE_MAX = 1 << 28;
 
@@ -152,7 +152,7 @@ function idsAt(memory: KernelMemory, physical: StringColumnView['physical'], at:
   return physical === 'U8' ? memory.u8(at, count) : physical === 'U16' ? memory.u16(at, count) : memory.u32(at, count);
 }
 
-/** Nothing for columns of several values: their null is no id. */
+/** Dictionary of a string column as entries that probe sides share; none for columns of several values, whose null has no id. */
 function sharedDictionary(memory: KernelMemory, name: string, column: ColumnView, owner: Owner) {
   if (column.kind === 'number' || column.offsets !== 0) return [];
   const { count, offsets, bytes } = column.dictionary;

@@ -181,7 +181,7 @@ export class JoinRun {
     return { ...view, columns: { ...Object.fromEntries(columns), [name]: markColumn(met) } };
   }
 
-  /** Also of rows that are looked up for each of their values: whether a row has a partner is known after the last of them. */
+  /** Pairs tried on the condition. Whether a row that is looked up by several values has a partner is known after the last one. */
   *#triedPairs(view: SegmentView, keyed: KeyedRows): Generator<SegmentView> {
     const { type, condition } = this.#stage;
     const { kernels } = this.#context;

@@ -53,7 +53,7 @@ export class StageRun {
     for (const [index, step] of this.#steps.entries()) for (const piece of step.rest()) yield* this.#through(piece, index + 1);
   }
 
-  /** Before views are freed: nothing of them is kept. */
+  /** Forgets everything that was read from the views, before they are freed. */
   forget(): void {
     for (const step of this.#steps) step.forget();
   }

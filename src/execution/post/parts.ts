@@ -64,7 +64,7 @@ function* streamed(rows: Iterable<Frame>, steps: StreamedSteps): Generator<Frame
   }
 }
 
-/** With a step that may be taken for parts first and for what they left then. */
+/** Post-processing that begins with a step which may run over the parts first and over their results again. */
 function* reduced(parts: Iterable<ResultTable>, step: PostStep, ending: readonly PostStep[], leaf: LeafResult): Generator<Frame> {
   let held: Frame[] = [];
   let keys: readonly string[] = [];

@@ -126,7 +126,7 @@ function compareRanked(column: ResultColumn, key: SortKey, check: Check): Compar
   return (a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0);
 }
 
-/** Per row: how many of the different texts come before its own. */
+/** Rank of each row's string: the number of different strings that come before it. */
 function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey, check: Check): Uint32Array {
   const { text, type } = column;
   const numbers = new Map<number, number>();

@@ -50,11 +50,11 @@ export interface RunCounters {
  */
 export interface Engine {
   run(plan: RowPlan, store: SegmentStore, segmentIds: readonly string[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
-  /** Over columns that were uploaded by hand (rows being ingested). Without a `__time` column nothing is cut by time. */
+  /** Runs over columns that the caller uploaded (rows being ingested). Without a `__time` column nothing is cut by time. */
   runViews(plan: RowPlan, views: readonly SegmentView[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
   /** Joins partial results of several servers and runs the post-processing steps. */
   merge(plan: Plan, partials: readonly AsyncIterable<Frame>[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
-  /** Over rows that come as frames, with the plan's stages, to the end: `ending` is taken for `final`. */
+  /** Runs over rows that come as frames, with the plan's stages, to the end: `ending` is taken for `final`. */
   runRows(plan: RowPlan, rows: AsyncIterable<Frame>, given: GivenRows, options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
   /** Uploads the rows of a join's build side, of which `id` is what stages of this process call them. */
   build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: AbortSignal): Promise<UploadedRows>;

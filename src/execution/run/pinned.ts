@@ -70,7 +70,7 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
   }
 }
 
-/** Over segments whose columns do not fit into memory together: one half after the other. */
+/** Runs over segments whose columns do not fit into memory together: one half after the other. */
 async function* runHalves(engine: PinnedRun, pinned: PinnedPlan): AsyncGenerator<Frame> {
   const { plan, segmentIds, options, signal } = pinned;
   const middle = Math.ceil(segmentIds.length / 2);

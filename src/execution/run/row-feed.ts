@@ -48,7 +48,7 @@ function fetched(rows: AsyncIterator<Frame>): Promise<IteratorResult<Frame>> {
 export interface PeekedRows {
   /** Number of rows if few; null if more. */
   readonly rowCount: number | null;
-  /** From the first one on. Whoever has them ends them with `return`, also when none were asked for. */
+  /** All rows, from the first one. Their holder ends them with `return`, even without having read any. */
   readonly rows: AsyncIterator<Frame>;
 }
 

@@ -11,13 +11,13 @@ import type { Builds } from '../join/with-stages.js';
 
 /** Cost, in rows read, of a segment whose rows are only counted by binary search. */
 const ROWS_PER_BOUNDARY = 1000;
-/** To place a row costs as much as reading this many. */
+/** Cost of uploading a row, in rows read. */
 const UPLOAD_COSTS = 50;
-/** A pair of rows may cost as much as reading this part of a row. */
+/** Cost of a pair of rows, in rows read. */
 const PAIR_COSTS = 1 / 10;
-/** To make a part of a plan (an aggregator, a condition, a call of a function) ready for a segment costs as much as reading this many. */
+/** Cost of binding a part of a plan (an aggregator, a condition, a call) to a segment, in rows read. */
 const PART_COSTS = 200;
-/** To look up a value of a list, or to read a column of that name, costs as much as reading this many. */
+/** Cost of looking up a value of a list, or of reading a column of that name, in rows read. */
 const LISTED_COSTS = 40;
 /** A plan of this many parts costs no more for each row than the row does. */
 const PARTS_OF_ROW = 32;

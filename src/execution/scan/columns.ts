@@ -170,7 +170,7 @@ function gatherNumbers(scope: SegmentScope, column: NumberColumnView, rows: Uint
   }
 }
 
-/** Also makes the values of null rows 0: as stored they would be the base. */
+/** Marks null rows, and sets their values, which as stored are the base, to 0. */
 function markNulls(
   scope: SegmentScope,
   column: NumberColumnView,

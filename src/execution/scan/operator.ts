@@ -125,7 +125,7 @@ function scanColumn(context: RunContext, name: string, views: readonly SegmentVi
   return { name, type: widestType(types), multiValue };
 }
 
-/** Such a column says nothing of its type. */
+/** Whether a column is null everywhere, which says nothing about its type. */
 function holdsNullsOnly(source: Source): boolean {
   return source.kind === 'string' && source.column.dictionary.count === (source.column.dictionary.hasNull ? 1 : 0);
 }

@@ -6,7 +6,7 @@ import type { Frame } from '../../model/frame.js';
 import type { SegmentData } from '../block/segment-data.js';
 import type { StreamInput, StreamItem } from './jobs.js';
 
-/** To a processing thread. `id` names one call or stream for as long as it lasts. Higher priorities are done first. */
+/** Message to a processing thread. `id` names one call or stream for as long as it lasts. Higher priorities are done first. */
 export type ToThread =
   | {
       readonly kind: 'call' | 'open';

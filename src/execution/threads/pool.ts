@@ -71,7 +71,7 @@ class Thread implements Executor {
     return count;
   }
 
-  /** It ended by itself: whatever is asked of it fails. */
+  /** Whether the thread has ended by itself, so that every request to it fails. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }

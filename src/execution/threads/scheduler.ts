@@ -10,7 +10,7 @@ const GRACE_MS = 50;
 interface Turn {
   readonly priority: number;
   readonly startMs: number;
-  /** Taken by work that overtook it. */
+  /** Time taken by work that overtook it. */
   overtakenMs: number;
 }
 

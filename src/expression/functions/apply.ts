@@ -6,7 +6,7 @@ import { type ApplyFunction, type BoundLambda, commonType, type MaybeType } from
 import { convert, fromTruth, isArrayValue, toTruth, type Value } from '../value.js';
 import { arrayTypeOf, asArray, refuseLength } from './array-value.js';
 
-/** Not of the language: how an expression of each value of multi-value columns is written (`multi-value.ts`). */
+/** Internal function: an expression for each value of multi-value columns (`multi-value.ts`). */
 export const EACH_VALUE = 'each_value';
 
 const elementOf = (type: MaybeType): MaybeType => {

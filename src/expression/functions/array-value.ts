@@ -35,7 +35,7 @@ export function compareElements(a: Value, b: Value): number {
   return a === null || b === null ? Number(a !== null) - Number(b !== null) : (compareValues(a, b) ?? 0);
 }
 
-/** Below this a look at each element is as fast. */
+/** Length below which comparing each element is as fast. */
 const SMALL = 8;
 
 /** A test whether an array has an element. */

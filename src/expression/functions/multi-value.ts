@@ -78,7 +78,7 @@ const harmonizeNulls: ExpressionFunction = {
     },
 };
 
-/** Not of the language: what an expression of each value is where a row has one value only, such as a number; null of several. */
+/** Internal function: the only value of a row, for expressions that take one value, such as a number; null for several. */
 export const ONLY_VALUE = ':only_value';
 
 const onlyValue: ExpressionFunction = {

@@ -59,7 +59,7 @@ const minus = arithmetic(
   (a, b) => a - b,
 );
 
-/** With one argument the sign changes. */
+/** Subtraction; with one argument the sign changes. */
 const minusOrNegate: ExpressionFunction = {
   name: '-',
   minArguments: 1,

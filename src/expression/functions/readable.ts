@@ -10,7 +10,7 @@ import { toLong, toText, type Value } from '../value.js';
 interface Units {
   readonly base: bigint;
   readonly names: readonly string[];
-  /** Behind the unit, and behind a number too small for one. */
+  /** Suffix behind the unit, and behind a number too small for one. */
   readonly suffix: string;
 }
 

@@ -80,7 +80,7 @@ function onLastUse<Made>(make: (argument: string) => Made): (argument: string) =
   };
 }
 
-/** From the 0-based `index`; a negative or absent length means to the end. An index past the end gives null. */
+/** Substring from the 0-based `index`; a negative or absent length means to the end. An index past the end gives null. */
 function substring(value: string, index: number, length: number): string | null {
   if (index < 0 || index >= value.length) return null;
   return length < 0 ? value.slice(index) : value.slice(index, index + length);

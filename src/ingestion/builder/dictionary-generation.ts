@@ -41,7 +41,7 @@ export class DictionaryGeneration {
     else this.#columns.set(column, { kind: 'memory', dictionary: closed(bytes, offsets, order) });
   }
 
-  /** Read back on every call when it went to the file. */
+  /** A column's dictionary; read back on every call when it went to the file. */
   dictionary(column: string): ClosedDictionary | undefined {
     const kept = this.#columns.get(column);
     if (kept === undefined || kept.kind === 'memory') return kept?.dictionary;

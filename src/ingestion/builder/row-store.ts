@@ -14,14 +14,14 @@ import { allRows, type ColumnPlan, columnPlan, RunBuffer, timesOf } from './run-
 export interface RowStoreOptions {
   readonly dataSource: string;
   readonly dimensions: readonly ColumnPlan[];
-  /** With `rollup` aggregated by time and dimensions, without for each row. */
+  /** Metrics: aggregated by time and dimensions with `rollup`, computed for each row without. */
   readonly metrics: readonly Metric[];
   readonly rollup: boolean;
   readonly segmentGranularity: Granularity;
   readonly maxRowsInMemory: number;
   readonly maxBytesInMemory: number;
   readonly workDirectory: string;
-  /** Asked for only when rows are rolled up, or metrics computed. */
+  /** Engine, requested only when rows are rolled up or metrics computed. */
   readonly engine: () => FrameEngine;
 }
 

@@ -190,7 +190,7 @@ export class RowTransformer {
   }
 }
 
-/** To a filter a list is several values, of which one must match; to an expression it is an array. */
+/** Field as filters see it: a list is several values, of which one must match; to an expression it is an array. */
 function filterName(field: string): string {
   return `filter: ${field}`;
 }

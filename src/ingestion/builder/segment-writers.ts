@@ -11,7 +11,7 @@ export type FromWriter =
   | { readonly kind: 'written'; readonly written: WrittenSegment }
   | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };
 
-/** Fewer rows are written sooner than they are handed over. */
+/** Rows below which writing is faster than handing them to a thread. */
 const ROWS_WRITTEN_HERE = 100_000;
 const THREADS_MAX = 4;
 
@@ -23,7 +23,7 @@ export class SegmentWriters {
   /** Segments that are worth having under way at a time. */
   static readonly parallelism = Math.min(THREADS_MAX, availableParallelism());
 
-  /** At most `parallelism` calls may be under way. */
+  /** Writes a segment; at most `parallelism` calls may be under way. */
   async write(file: string, input: SegmentInput): Promise<WrittenSegment> {
     if (input.frame.rowCount < ROWS_WRITTEN_HERE) return writeSegment(file, input);
     const thread = this.#idle.pop() ?? this.#start();

@@ -69,7 +69,7 @@ export abstract class RowsColumn {
   }
 
   abstract appendNulls(count: number): void;
-  /** There is room for one value a row. */
+  /** Takes one value for each row. */
   protected abstract putFields(block: TextBlock, bounds: FieldBounds, selection: RowSelection, faults: Uint8Array): void;
   protected abstract reserve(count: number): void;
 }

@@ -15,7 +15,7 @@ export type MultiValueHandling = 'SORTED_ARRAY' | 'SORTED_SET' | 'ARRAY';
 /** Strings, one id a row; from the first row with several values on, a list of ids a row. */
 export class StringColumn extends IdColumn implements RunColumn {
   readonly handling: MultiValueHandling;
-  /** With lists only: where each row's ids begin, `rows + 1` of them. */
+  /** Start of each row's ids, `rows + 1` entries; only for lists. */
   #offsets: Uint32Array | null = null;
   #idCount = 0;
 

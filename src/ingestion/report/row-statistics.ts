@@ -7,9 +7,9 @@ export interface RowCounts {
   readonly processed: number;
   /** Kept, though some field did not fit its type and became null. */
   readonly processedWithError: number;
-  /** Left out by a filter or for lying outside the intervals. */
+  /** Rows dropped by the filter or because they lie outside of the intervals. */
   readonly thrownAway: number;
-  /** Not rows of the format, or without a time. */
+  /** Rows that are not of the format, or have no time. */
   readonly unparseable: number;
 }
 

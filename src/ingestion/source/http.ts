@@ -21,7 +21,7 @@ export const HTTP = inputSourceKind<HttpSource>({
   entities: async (source, limits) => httpEntities(source, limits),
 });
 
-/** Nothing may come for so long before a transfer is given up. */
+/** Silence after which a transfer is given up. */
 const SILENCE_MS = 60_000;
 
 function parseHttpSource(fields: ObjectReader): HttpSource {

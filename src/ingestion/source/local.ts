@@ -8,7 +8,7 @@ import type { ObjectReader } from '../../base/json-reader.js';
 import { type InputEntity, inputSourceKind } from './source-kind.js';
 
 interface LocalSource {
-  /** With `filter`: every file below it, at any depth, whose name matches. */
+  /** Directory whose files are read, at any depth, when their names match `filter`. */
   readonly baseDir: string | null;
   readonly filter: string | null;
   readonly files: readonly string[];

@@ -21,7 +21,7 @@ export interface IndexSpec {
   /** Replaces all of `granularitySpec.intervals`, also the chunks that get no row. */
   readonly dropExisting: boolean;
   readonly tuning: TuningConfig;
-  /** With defaults written out. */
+  /** Spec with defaults written out. */
   readonly source: Readonly<Record<string, unknown>>;
 }
 

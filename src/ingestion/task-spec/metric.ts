@@ -57,7 +57,7 @@ function innermostOf(fields: ObjectReader): ObjectReader {
 type NumberAggregator = Exclude<Aggregator, { kind: 'state' | 'distinct' }>;
 type StateAggregator = Extract<Aggregator, { kind: 'state' }>;
 
-/** Its input has its name and type, so that without rollup it is stored as it comes. */
+/** A metric whose input has its name and type, so that without rollup it is stored as it comes. */
 function plainMetric(aggregator: NumberAggregator): Metric {
   const { name } = aggregator;
   if (aggregator.kind === 'count') return { name, type: 'LONG', aggregator, virtualColumns: [], inputs: [] };
@@ -127,7 +127,7 @@ class Reading {
     return name;
   }
 
-  /** With its filter and its column renamed; the columns of an aggregate state are left to the caller. */
+  /** The aggregator with its filter and column renamed; the columns of an aggregate state are left to the caller. */
   aggregator<Kind extends NumberAggregator | StateAggregator>(given: Kind): Kind {
     const filter = given.filter === null ? null : renameFilter(given.filter, (field) => this.column(field, false));
     return 'column' in given ? { ...given, filter, column: this.column(given.column) } : { ...given, filter };

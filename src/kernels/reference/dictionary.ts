@@ -119,7 +119,7 @@ function isSame(all: Uint8Array, a: number, b: number, length: number): boolean 
   return true;
 }
 
-/** Over little-endian 32-bit words, the last one filled with zeros; the same in every set. */
+/** Hash over little-endian 32-bit words, the last one filled with zeros; the same in every set. */
 function hashOf(all: Uint8Array, at: number, length: number): number {
   let hash = length;
   for (let i = 0; i < length; i += 4) {

@@ -19,7 +19,7 @@ export interface SqlContext extends QueryContext {
   readonly stringifyArrays: boolean;
 }
 
-/** Those that change plans: a plan is found again only under the same values of them. */
+/** Keys that change plans: a cached plan is found only under the same values of them. */
 export const PLANNING_KEYS: readonly string[] = ['sqlTimeZone', 'sqlOuterLimit', 'plannerRulesOff'];
 
 const REFUSED_KEYS: ReadonlyMap<string, readonly unknown[]> = new Map(refusedKeys('sql'));

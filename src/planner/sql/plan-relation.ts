@@ -21,7 +21,7 @@ export function planRelation(session: Session, schema: SqlSchema, query: SqlQuer
   return { ...planned, columns: planned.columns.map((column, index) => ({ ...column, name: names[index] ?? column.name })) };
 }
 
-/** Below the columns, and as one with a LIMIT that is there: the plan is that of a query that says so itself. */
+/** The query with a LIMIT, merged with its own LIMIT if it has one, so that the plan is that of a query written this way. */
 function limited(query: ProjectRelation, rowsMax: number): ProjectRelation {
   const { input } = query;
   if (input.kind !== 'limit') return { ...query, input: { kind: 'limit', input, offset: 0, limit: rowsMax } };

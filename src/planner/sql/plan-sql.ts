@@ -24,7 +24,7 @@ export interface SqlRequest {
   readonly schemaName?: string;
   /** Rules of `relation/rules/rules.ts` by name, beside those that the context names: plans without them give the same rows. */
   readonly rulesOff?: readonly string[];
-  /** Left out: nobody wants to know what planning takes, and it may take any time. */
+  /** Times the stages and sets the deadline; left out: no times, no deadline. */
   readonly watch?: PlanWatch;
 }
 

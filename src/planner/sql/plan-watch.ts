@@ -23,7 +23,7 @@ export class PlanWatch {
     return this.#endMs - performance.now();
   }
 
-  /** In the order in which they began; what was done several times is one. */
+  /** Stages in the order in which they began, one entry for each name. */
   get stages(): readonly PlanStage[] {
     return [...this.#milliseconds].map(([stage, milliseconds]) => ({ stage, milliseconds }));
   }

@@ -41,7 +41,7 @@ function isSet(token: Token): boolean {
 interface Setting {
   readonly key: string;
   readonly value: unknown;
-  /** Behind the semicolon. */
+  /** Offset behind the semicolon. */
   readonly end: number;
 }
 

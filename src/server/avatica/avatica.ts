@@ -225,7 +225,7 @@ export class Avatica {
 /** Requests of the protocol that are refused: results run forward only, and there are no batches of updates. */
 const UNSUPPORTED: readonly string[] = ['executeBatch', 'prepareAndExecuteBatch', 'syncResults'];
 
-/** Who connects is no part of the context of statements. */
+/** Connection properties that are credentials, and so not part of the context of statements. */
 const CREDENTIALS: ReadonlySet<string> = new Set(['user', 'password']);
 
 /** Texts all of them, as JDBC has them. */

@@ -16,7 +16,7 @@ class Conditions {
   readonly parameters: ParameterValue[] = [];
   readonly #texts: string[] = [];
 
-  /** Left out: no condition. */
+  /** Adds `column = value`; nothing when the value is left out. */
   equal(column: string, value: string | undefined): this {
     return this.#add(`${column} = ?`, value);
   }

@@ -123,7 +123,7 @@ export type WireValue = string | number | bigint | boolean | null | readonly Wir
 /** A stretch of rows as the protocol hands it over. */
 export interface WireFrame {
   readonly offset: number;
-  /** These were the last rows. */
+  /** Whether these were the last rows. */
   readonly done: boolean;
   readonly rows: readonly (readonly WireValue[])[];
   /** Wire types of the columns; a double and an instant look alike without them. */

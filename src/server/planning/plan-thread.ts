@@ -20,7 +20,7 @@ type Columns = readonly ColumnSchema[];
 
 /** Less than the main thread's: what is nested too deeply there is so here, too. */
 const STACK_MEGABYTES = 0.9;
-/** Without work for so long it ends. */
+/** Idle time after which the thread ends. */
 const IDLE_MS = 60_000;
 const TIMER_MS_MAX = 2 ** 31 - 1;
 

@@ -8,9 +8,9 @@ import type { QueryLog } from './query-log.js';
 /** Options shared by native and SQL query requests. */
 export interface QueryEntryOptions {
   now(): EpochMs;
-  /** For a query that names none. */
+  /** Id for a query that names none. */
   newQueryId(): string;
-  /** For a query whose context has no `timeout`. */
+  /** Timeout of a query whose context names none. */
   readonly defaultTimeoutMs: number;
   /** The longest a context may ask for, and what `timeout: 0` gets. */
   readonly maxTimeoutMs: number;

@@ -108,7 +108,7 @@ export class QueryRun {
     return this.#ending.signal;
   }
 
-  /** Whoever runs the query ended it. */
+  /** Ends the entry when its runner has ended the query. */
   end(reason: unknown): void {
     this.#ending ??= new AbortController();
     this.#ending.abort(reason);

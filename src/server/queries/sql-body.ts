@@ -16,7 +16,7 @@ import type { ResultOptions } from '../results/sql/write-result.js';
 export interface SqlBody {
   /** The statement as it was sent. */
   readonly sql: string;
-  /** Without the settings it began with, which the context has. */
+  /** Statement without the SET statements it began with, which are in the context. */
   readonly query: string;
   readonly context: Readonly<Record<string, unknown>>;
   readonly read: SqlContext;

@@ -74,7 +74,7 @@ export interface KnownAnswer {
 
 export interface RunningStatement {
   readonly columns: readonly OutputColumn[];
-  /** Read to the end or left early, inside of `logged.body`. */
+  /** Frames of the result, to be read to the end or left early inside of `logged.body`. */
   readonly frames: AsyncIterable<Frame>;
   readonly logged: QueryRun;
 }

@@ -23,7 +23,7 @@ function elementJson(element: ArrayElement, type: ColumnType): string {
   }
 }
 
-/** Its shortest exact form; NaN and infinities, which JSON lacks, as strings. */
+/** A double in its shortest exact form; NaN and infinities, which JSON lacks, as strings. */
 export function doubleJson(value: number, print: (value: number) => string = doubleText): string {
   return Number.isFinite(value) ? print(value) : `"${value}"`;
 }

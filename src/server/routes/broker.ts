@@ -6,7 +6,7 @@ import type { Route } from '../http.types.js';
 import { json, PUBLIC, route } from './exchange.js';
 import { lookupListenRoutes } from './lookup-listen.js';
 
-/** Before its first view of the cluster a Broker knows no datasource: it says so rather than that there is none. */
+/** Routes that answer 503 until the Broker has its first view of the cluster, rather than that there are no datasources. */
 export function whenReady(broker: Pick<Broker, 'ready'>, routes: readonly Route[]): readonly Route[] {
   return routes.map((each) => ({
     ...each,

@@ -84,7 +84,7 @@ export function readCount(request: HttpRequest, name: string): number | null {
   return count;
 }
 
-/** Who asks for a change, for the audit trail. */
+/** Reads the author of a change, for the audit trail. */
 export function readAuthor(request: HttpRequest): Author {
   return { author: request.headers['x-svc-author'] ?? '', comment: request.headers['x-svc-comment'] ?? '', ip: request.remoteAddress };
 }

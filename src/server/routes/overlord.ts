@@ -196,7 +196,7 @@ async function getTask(
   return { task, ...documents };
 }
 
-/** From the shared folder when this process sees it, else from the worker that has the file. */
+/** Reads a task's log from the shared folder when this process sees it, else from the worker that has the file. */
 async function readLog(source: OverlordSource, request: HttpRequest, taskId: string): Promise<HttpResponse> {
   const { task } = await getTask(source, taskId);
   const offset = readCount(request, 'offset') ?? 0;
@@ -242,7 +242,7 @@ function workerBody({ host, capacity, runningTasks, lastCompletedMs }: WorkerSta
   };
 }
 
-/** It ended by itself in between. */
+/** Ignores that a task is not found: it ended in between. */
 function ignoreNotFound(error: unknown): void {
   if (!(error instanceof ServiceError && error.code === 'not_found')) throw error;
 }

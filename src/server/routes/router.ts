@@ -13,7 +13,7 @@ import { json } from './exchange.js';
 export interface RouterSource {
   readonly coordination: Pick<Coordination, 'leader' | 'members'>;
   readonly client: Pick<HttpClient, 'send'>;
-  /** Who answers for this address when it is one of this process: no detour over a socket. */
+  /** Answerer of an address of this process, which is called without a socket; undefined for other processes. */
   local(role: TargetRole, host: string): Answerer | undefined;
 }
 

@@ -162,7 +162,7 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
   return withNotes({ status: 200, headers, lateHeaders, ended: logged.ended, body: chunks }, body);
 }
 
-/** Written once for these very frames. */
+/** Text of a known result, written once for the same frames. */
 function textOfKnown({ result, written }: PreparedBody, frames: readonly Frame[], columns: readonly OutputColumn[]): string {
   if (written.frames === frames) return written.text;
   const text = writeKnown(frames, columns, result);

@@ -77,7 +77,7 @@ export class FieldValues {
     return place;
   }
 
-  /** In halves, which spares a bigint a row. */
+  /** LONG values by row, moved in halves, which saves a bigint for each row. */
   #longRows(ids: Uint32Array): BigInt64Array {
     const rows = new BigInt64Array(ids.length);
     const [from, to] = [new Int32Array(this.#longs.buffer), new Int32Array(rows.buffer)];

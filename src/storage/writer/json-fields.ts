@@ -67,7 +67,7 @@ class Kinds {
 /** Statistics of one path: single values, and lists of single values and nulls. */
 class PathStatistics {
   readonly path: Path;
-  /** In a list somewhere. */
+  /** Whether the value lies inside a list. */
   readonly isElement: boolean;
   singles = 0;
   lists = 0;

@@ -84,7 +84,7 @@ function bindKeys(scope: SegmentScope, key: string, metrics: readonly string[]):
   };
 }
 
-/** No sketch keeps this hash. */
+/** Hash that no sketch keeps. */
 const NO_KEY = 0n;
 
 /** The upper 63 bits of the first word. */

@@ -142,7 +142,7 @@ function combineWide(
   return (from, cells, groups, n, table) => byGroups(state() + from * 8, cells, groups, n, table.states[index]?.at ?? 0);
 }
 
-/** Only groups that some row took part in are combined, so the initial state never meets the base. */
+/** Combines narrow states. Only groups with a row are combined, so the initial state never meets the base. */
 function combineNarrow(
   scope: SegmentScope,
   index: number,

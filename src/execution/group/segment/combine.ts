@@ -44,7 +44,7 @@ export function combineSegment(groups: LocalGroups, table: GroupTable): void {
 
 /** The table that groups are added to. */
 interface Destination {
-  /** Per key, ids there by local ids; 0: they are the same. */
+  /** Remaps by key: ids of the table by local ids; 0: they are the same. */
   readonly remaps: readonly Address[];
   readonly writer: GroupWriter;
   /** Adds states of the groups `base + cells[i]`, whose keys the writer holds. */

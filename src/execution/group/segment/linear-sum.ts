@@ -81,7 +81,7 @@ export function linearSum(
   };
   return { accumulator: self, nulls, needsCounts: perRow !== 0n };
 
-  /** After the states moved to a larger place as one piece, parts move to where they begin there. */
+  /** Moves the parts to their new beginnings after the states were moved to a larger place as one piece. */
   function spread(old: number, larger: number): void {
     for (let part = count - 1; part > 0; part--)
       memory.u8(self.state, (part * larger + old) * 8).copyWithin(part * larger * 8, part * old * 8, (part + 1) * old * 8);

@@ -32,7 +32,7 @@ export interface Accumulator {
   readonly bytesPerGroup: number;
   /** The state of a group without rows is 0 and combines to nothing. */
   readonly sums: boolean;
-  /** It reads stored columns only: `addRuns` without a mask takes blocks of STRETCH_ROWS, `tally` of TALLY_ROWS. */
+  /** Whether only stored columns are read, so that `addRuns` without a mask takes blocks of STRETCH_ROWS, `tally` of TALLY_ROWS. */
   readonly takesStretches: boolean;
   state: Address;
   initialise(from: number, to: number): void;

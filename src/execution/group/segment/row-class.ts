@@ -15,7 +15,7 @@ export interface RowClass {
   readonly nulls: NumberVector | undefined;
   readonly accumulators: Accumulator[];
   readonly distincts: DistinctAccumulator[];
-  /** Those of `distincts` that read rows. */
+  /** Members of `distincts` that read rows. */
   readonly readers: DistinctAccumulator[];
   /** Whether the number of rows is needed, or only that there are some. */
   counts: boolean;

@@ -54,7 +54,7 @@ export class GroupSpill {
     return this.#chunks;
   }
 
-  /** For another thread to read; that one removes the file. */
+  /** Hands the file over to another thread, which removes it. */
   handOver(): SpilledGroups {
     this.file.handOver();
     return { path: this.file.path, chunks: this.#chunks };

@@ -28,7 +28,7 @@ export class PartitionedGroups {
   readonly #order: Uint32Array;
   readonly #orderAt: Address;
   readonly #starts: Uint32Array;
-  /** Per group: its place within its partition. */
+  /** Position of each group within its partition. */
   readonly #placeOf: Uint32Array;
   readonly #pairs: readonly ({ readonly order: Uint32Array; readonly starts: Uint32Array; readonly words: 1 | 2 } | undefined)[];
 
@@ -93,7 +93,7 @@ export class PartitionedGroups {
     };
   }
 
-  /** Packed keys, or cells. */
+  /** Copies the packed keys, or the cells, of a partition. */
   copyKeys({ arena }: { readonly arena: Arena }, partition: number, out: Address): void {
     const { kernels, memory } = this.#context;
     const { indexLayout } = this.#layout;

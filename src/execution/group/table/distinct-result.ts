@@ -19,7 +19,7 @@ export interface ListedGroups {
   readonly isEmpty: boolean;
 }
 
-/** No place: kernel memory is too small for so many values. */
+/** Position of values that are not listed: beyond the size of kernel memory. */
 const NOT_LISTED = 0xffffffff;
 
 /**

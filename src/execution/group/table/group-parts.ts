@@ -30,9 +30,9 @@ export interface SpilledChunk {
   readonly partition: number;
   readonly offset: number;
   readonly groupCount: number;
-  /** Per aggregator; 0 where it keeps no pairs. */
+  /** Number of pairs by aggregator; 0 where it keeps none. */
   readonly pairCounts: readonly number[];
-  /** Per aggregator: where its aggregate states lie; null where it has none. */
+  /** Location of the aggregate states by aggregator; null where it has none. */
   readonly objects: readonly (SpilledBytes | null)[];
 }
 

@@ -85,7 +85,7 @@ export class GroupTable {
     return this.#bytes;
   }
 
-  /** Not only by the number of groups. */
+  /** Whether states also grow by something other than the number of groups. */
   get #growsByContent(): boolean {
     return this.states.some(({ pairs, objects }) => pairs !== undefined || objects !== undefined);
   }

@@ -98,7 +98,7 @@ export function freeParts(context: RunContext, parts: GroupTableParts): void {
   for (const address of parts.owned) context.memory.free(address);
 }
 
-/** Both tables number groups alike when they keep bits; groups that were spilled are listed by their numbers. */
+/** Merges bits of distinct values. Tables that keep bits number groups alike; spilled groups are listed by number. */
 function mergeBits({ context }: GroupTable, parts: GroupTableParts, bitsPerGroup: number, from: Address, into: Address): void {
   const { kernels, memory } = context;
   const words = bitsPerGroup / 64;

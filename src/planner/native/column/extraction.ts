@@ -12,7 +12,7 @@ import { readByType, refuse } from '../reader.js';
 /** An extraction function and its input. */
 export interface Extracted {
   readonly expression: Expression;
-  /** Its values are instants, which time functions take as they are and all others as ISO 8601 text. */
+  /** Whether the values are instants, which time functions take as they are and all others as ISO 8601 text. */
   readonly isInstant: boolean;
 }
 

@@ -241,7 +241,7 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
   }
 }
 
-/** Its rows are not the planner's to know. */
+/** Function that is never constant, because the planner does not know its rows. */
 const LOOKUP = 'lookup';
 
 function isConstant(bound: Bound): boolean {

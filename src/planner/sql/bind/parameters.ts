@@ -24,7 +24,7 @@ export function bindParameters(parameters: readonly unknown[], count: number, ti
   return parameters.map((parameter, index) => bindParameter(parameter, `parameters[${index}]`, timeZone));
 }
 
-/** Behind these words a number of rows stands, which NULL is not. */
+/** Words followed by a number of rows, which must not be NULL. */
 const BEFORE_ROW_COUNTS: ReadonlySet<string> = new Set(['LIMIT', 'OFFSET', 'FIRST', 'NEXT']);
 
 /**

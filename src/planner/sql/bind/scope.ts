@@ -34,7 +34,7 @@ export class Scope {
     return this.#candidates(path).length > 0;
   }
 
-  /** Its own column, or one of a query around it, which is marked as such. */
+  /** Resolves a column of this query, or of an outer query, which is marked as such. */
   resolve(source: SourceText, at: number, path: readonly string[]): Bound {
     const found = this.#candidates(path);
     const [first, second] = found;

@@ -37,7 +37,7 @@ interface Attachment {
   readonly prefix: string;
   /** null: each row finds at most one, whose columns it gets. */
   readonly mark: string | null;
-  /** Over rows of the outer query; `rename`: what its expressions are over these. */
+  /** Joins the subquery to rows of the outer query; `rename` turns its expressions into expressions over these. */
   join(left: Relation, rename: (bound: Bound) => Bound): Joined;
 }
 
@@ -46,7 +46,7 @@ interface Parted {
   readonly correlations: readonly Correlation[];
   readonly others: readonly Bound[];
   readonly emptyRow: ReadonlyMap<string, Bound> | null;
-  /** Its rows, and conditions on them beside those above. */
+  /** Joins the rows of the subquery, and further conditions on them. */
   join: Attachment['join'];
   /** The rows, where they are the same whatever is around. */
   readonly right: Relation | null;

@@ -21,7 +21,7 @@ export const WINDOW_FUNCTIONS: readonly string[] = [
   'LAST_VALUE',
 ];
 
-/** Those that may pass over nulls. */
+/** Window functions that accept IGNORE NULLS. */
 const NULL_HANDLING_FUNCTIONS: readonly string[] = ['LAG', 'LEAD', 'FIRST_VALUE', 'LAST_VALUE'];
 
 type Unframed = Pick<NamedWindowFunction, 'call' | 'operands' | 'type'>;

@@ -35,14 +35,14 @@ interface Clauses {
   where: Bound | null;
   aggregate: AggregateRelation | null;
   having: Bound | null;
-  /** Over the columns below, and those of the windows before. */
+  /** Windows over the columns below, and over those of the windows before. */
   windows: readonly WindowRelation[];
   /** Condition over rows that have the columns of the windows. */
   qualify: Bound | null;
   sort: readonly RelationSortKey[];
   offset: number;
   limit: number | null;
-  /** Over the columns of the source, or of the aggregate. */
+  /** Output expressions over the columns of the source, or of the aggregate. */
   output: readonly NamedBound[];
 }
 
@@ -52,7 +52,7 @@ export function lowerQuery(relation: ProjectRelation): PlannedQuery {
   return { ...lowerRelation(relation), columns };
 }
 
-/** Its columns come in order, under their names. */
+/** Lowers a relation to a plan whose columns come in order, under their names. */
 export function lowerRelation(relation: Relation): Lowered {
   const clauses = clausesOf(relation);
   return { plan: planOf(clauses), source: clauses.source };
@@ -151,7 +151,7 @@ function readsBelow(clauses: Clauses): (bound: Bound) => Bound {
   return (bound) => substitute(bound, (name) => meanings.get(name));
 }
 
-/** Only rows of a datasource are sorted by time and cut by intervals. */
+/** Leaf fields of the plan; only rows of a datasource are sorted by time and cut by intervals. */
 function leaf(clauses: Clauses): Pick<Plan, 'dataSource' | 'intervals' | 'filter'> {
   const filter: Filter | null = clauses.where === null ? null : toFilter(clauses.where);
   if (clauses.source.kind !== 'table') return { dataSource: '', intervals: [ETERNITY], filter };
@@ -343,7 +343,7 @@ function sortKey(column: string, { bound, descending, nulls }: RelationSortKey):
   return { column, descending, nulls, ordering: isTextType(nativeType(settledType(bound.type))) ? 'lexicographic' : 'numeric' };
 }
 
-/** Nothing to do when the columns are there already, under their names and in their order. */
+/** Projection to the wanted columns; no step when they are there already, under their names and in their order. */
 function projection(produced: readonly string[], wanted: readonly { readonly name: string; readonly from: string }[]): readonly PostStep[] {
   const same = produced.length === wanted.length && wanted.every(({ name, from }, index) => name === from && name === produced[index]);
   return same ? [] : [{ step: 'project', columns: wanted }];

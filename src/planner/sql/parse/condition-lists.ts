@@ -21,7 +21,7 @@ const OPERATORS: ReadonlyMap<string, CompareOperator> = new Map([
   ['>=', '>='],
 ]);
 
-/** Behind these and before those a condition stands alone: nothing binds it tighter to what is beside it. */
+/** Tokens between which a condition stands alone, with no operator binding it to its neighbours: these before, those behind. */
 const BEFORE: ReadonlySet<string> = new Set(['WHERE', 'HAVING', 'ON', 'WHEN', '(']);
 const AFTER: ReadonlySet<string> = new Set(
   ') ; THEN GROUP HAVING ORDER LIMIT OFFSET FETCH UNION INTERSECT EXCEPT WINDOW QUALIFY PARTITIONED CLUSTERED'.split(' '),

@@ -8,27 +8,27 @@ import type { ExternColumn, SqlExpression } from './syntax.js';
  * `FLOOR(x TO DAY)` once rewritten.
  */
 type Mark =
-  /** At FLOOR, CEIL: the call's last argument is this unit. At EXTRACT: the unit to extract. */
+  /** On FLOOR and CEIL: the call's last argument is this unit. On EXTRACT: the unit to extract. */
   | { readonly kind: 'unit'; readonly unit: string }
-  /** At INTERVAL. */
+  /** On INTERVAL: its units. */
   | { readonly kind: 'interval'; readonly from: string; readonly to: string | null }
-  /** At a function's name: it is called by another one. */
+  /** On a function's name: the name that it stands for. */
   | { readonly kind: 'function'; readonly name: string; readonly swapped: boolean }
-  /** At JSON_VALUE: the type of RETURNING. */
+  /** On JSON_VALUE: the type of RETURNING. */
   | { readonly kind: 'returning'; readonly type: SqlType }
-  /** At a string: its real value. */
+  /** On a string: its real value. */
   | { readonly kind: 'text'; readonly value: string }
-  /** At VALUES: all of its rows, of literals. */
+  /** On VALUES: all of its rows, which are literals. */
   | { readonly kind: 'rows'; readonly rows: readonly (readonly SqlExpression[])[] }
-  /** At the first item of an IN list of literals: all of its items. */
+  /** On the first item of an IN list of literals: all items. */
   | { readonly kind: 'items'; readonly items: readonly SqlExpression[] }
-  /** At the first token of a chain of conditions: all of it. */
+  /** On the first token of a chain of conditions: the whole chain. */
   | { readonly kind: 'condition'; readonly expression: SqlExpression }
-  /** At the unit of a frame: GROUPS. */
+  /** On the unit of a frame: GROUPS. */
   | { readonly kind: 'groups' }
-  /** At the first word after NATURAL. */
+  /** On the first word after NATURAL. */
   | { readonly kind: 'natural' }
-  /** At EXTERN. */
+  /** On EXTERN: its columns. */
   | { readonly kind: 'columns'; readonly columns: readonly ExternColumn[] };
 
 export type Marks = Map<number, Mark>;

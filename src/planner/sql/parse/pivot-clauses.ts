@@ -93,7 +93,7 @@ function opening(stream: TokenStream, index: number): number | undefined {
   return stream.is(index, 'UNPIVOT') && isAboutNulls && stream.is(index + 3, '(') ? index + 3 : undefined;
 }
 
-/** Without an alias the columns are named by the value as it is written. */
+/** A value of PIVOT; without an alias its columns are named by the value as it is written. */
 function pivotedValue(stream: TokenStream, { from, to }: TokenRange): PivotedValue {
   const isNamed =
     to - from > 1 && stream.name(to - 1) !== undefined && !WORDS_OF_VALUES.has(stream.text(to - 1)) && !stream.is(to - 2, '.');

@@ -90,7 +90,7 @@ function rewriteWord(stream: TokenStream, index: number, marks: Marks): void {
   if (RESERVED_BY_PARSER.has(word)) stream.replace(index, `"${stream.name(index)}"`);
 }
 
-/** Within a definition of a window, before the bounds of a frame. */
+/** Whether a word is the unit of a frame: inside a window definition, before the bounds of the frame. */
 function isFrameUnit(stream: TokenStream, index: number): boolean {
   if (
     !stream.is(index + 1, 'BETWEEN') &&

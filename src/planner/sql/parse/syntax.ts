@@ -27,7 +27,7 @@ export type SqlExpression = Node &
     | { readonly kind: 'negate' | 'not'; readonly operand: SqlExpression }
     | { readonly kind: 'arithmetic'; readonly operator: ArithmeticOperator; readonly left: SqlExpression; readonly right: SqlExpression }
     | { readonly kind: 'compare'; readonly operator: CompareOperator; readonly left: SqlExpression; readonly right: SqlExpression }
-    /** Both also negated: IS [NOT] DISTINCT FROM. */
+    /** IS [NOT] DISTINCT FROM. */
     | { readonly kind: 'distinctFrom'; readonly negated: boolean; readonly left: SqlExpression; readonly right: SqlExpression }
     | { readonly kind: 'and' | 'or'; readonly operands: readonly SqlExpression[] }
     | {

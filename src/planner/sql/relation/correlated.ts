@@ -168,7 +168,7 @@ export class CorrelatedRows {
     };
   }
 
-  /** So many rows of each combination: those of the first places in the order, if there is one. */
+  /** Limits the rows of each combination to `limit`, the first ones in the order if there is one. */
   #limited(input: Relation, offset: number, limit: number | null): Relation {
     const [rows, by]: readonly [Relation, readonly RelationSortKey[]] = input.kind === 'sort' ? [input.input, input.by] : [input, []];
     const place = `${this.#prefix}place`;

@@ -13,9 +13,9 @@ import { expressionsOf } from './rules/verify-relation.js';
 export interface Correlation {
   readonly operator: CompareOperator;
   readonly domain: SqlType;
-  /** Over the columns of the subquery. */
+  /** Operand over the columns of the subquery. */
   readonly inner: Bound;
-  /** Over the columns of the outer query. */
+  /** Operand over the columns of the outer query. */
   readonly outer: Bound;
 }
 

@@ -8,7 +8,7 @@ import { type JoinRelation, putsOutRight, type Relation, type SourceRelation } f
 /** About how many rows a relation has, and how many different values are in its columns. */
 export interface Estimate {
   readonly rows: number;
-  /** At least 1; undefined: not known. */
+  /** Estimated number of distinct values, at least 1; undefined: not known. */
   distinct(column: string): number | undefined;
 }
 

@@ -280,7 +280,7 @@ export function valueOrder(
     .map(({ bound, descending, nulls }) => ({ bound, descending, nulls: nulls ?? (descending ? 'last' : 'first') }));
 }
 
-/** With what no column of the left side begins. */
+/** A prefix that no column of the left side begins with. */
 export function freePrefix(left: Relation): string {
   let prefix = 'j0.';
   while (columnsOf(left).some(({ name }) => name.startsWith(prefix))) prefix = `_${prefix}`;

@@ -13,7 +13,7 @@ export class TextPieces {
     this.#text += text;
   }
 
-  /** There is enough for a piece: take it, then let others run. */
+  /** Whether there is enough text for a piece: take it, then let others run. */
   get isFull(): boolean {
     return this.#text.length >= PIECE_CHARACTERS;
   }

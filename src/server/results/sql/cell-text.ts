@@ -29,7 +29,7 @@ export const JSON_SPELLING: Spelling = {
   array: (json) => JSON.stringify(json),
 };
 
-/** With arrays as arrays of JSON rather than as their text. */
+/** JSON with arrays as JSON arrays rather than as their text. */
 export const JSON_ARRAYS_SPELLING: Spelling = { ...JSON_SPELLING, array: (json) => json };
 
 /** Quotes only what needs it; null is an empty field. */

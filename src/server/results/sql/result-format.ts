@@ -8,7 +8,7 @@ export type ResultFormatName = 'object' | 'array' | 'objectLines' | 'arrayLines'
 
 export interface HeaderOptions {
   readonly header: boolean;
-  /** Both only with `header`. */
+  /** `typesHeader` and `sqlTypesHeader` have an effect only together with `header`. */
   readonly typesHeader: boolean;
   readonly sqlTypesHeader: boolean;
 }
@@ -18,9 +18,9 @@ export interface ResultFormat {
   readonly contentType: string;
   readonly open: string;
   readonly separator: string;
-  /** After each row, the last one too. */
+  /** End of each row, including the last one. */
   readonly rowEnd: string;
-  /** Its absence tells a client that the result was cut off. */
+  /** End of the result; a client that does not see it knows that the result was cut off. */
   readonly close: string;
   headerRows(columns: readonly OutputColumn[], options: HeaderOptions): readonly string[];
   /** Compiled once for a frame. */

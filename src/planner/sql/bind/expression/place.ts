@@ -6,21 +6,21 @@ import type { AggregateList } from '../aggregate-list.js';
 import type { Scope } from '../scope.js';
 import type { Session } from '../session.js';
 
-/** Subqueries in expressions: what `subquery.ts` makes of them, seen from here. */
+/** Binder of subqueries in expressions, implemented by `subquery.ts`. */
 export interface Subqueries {
   scalar(place: Place, query: SqlQuery): Bound;
   exists(place: Place, query: SqlQuery): Bound;
   in(place: Place, expression: Of<'inQuery'>, operands: readonly Bound[], positive: boolean): Bound;
 }
 
-/** Window functions: what `window-list.ts` makes of them, seen from here. */
+/** Collector of window functions, implemented by `window-list.ts`. */
 interface Windows {
   add(place: Place, expression: Of<'call'>): Bound;
 }
 
 interface Aliases {
   readonly items: ReadonlyMap<string, SqlExpression>;
-  /** Those that are not bound anew. */
+  /** Aliases that are bound already. */
   readonly bound: ReadonlyMap<string, Bound>;
   readonly before: boolean;
 }

@@ -17,7 +17,7 @@ export interface JoinChain {
 
 export interface ChainInput {
   readonly relation: Relation;
-  /** Before the names of its columns. */
+  /** Prefix of the names of its columns. */
   readonly prefix: string;
   /** The right side of a semi or anti join, and what it asks for: it passes rows of the other inputs on, or does not. */
   readonly filter: { readonly type: 'semi' | 'anti'; readonly condition: Bound | null } | null;

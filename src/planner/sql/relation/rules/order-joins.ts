@@ -28,7 +28,7 @@ export function orderJoins(relation: Relation): Relation {
   return { kind: 'project', input, columns };
 }
 
-/** Below a chain that stays as it is, its own joins stay as well. */
+/** Applies the rule to the inputs of a chain that stays as it is. */
 function inInputs(relation: Relation): Relation {
   return relation.kind === 'join' && isOrdered(relation.type) ? mapInputs(relation, inInputs) : orderJoins(relation);
 }

@@ -4,7 +4,7 @@ import { type Bound, columnNames } from '../bound.js';
 import { columnsOf, identity, inputsOf, type Relation } from '../relation.js';
 import { expressionsOf } from './verify-relation.js';
 
-/** Nothing is computed or carried along that nobody reads. */
+/** Drops columns that nobody reads, and their computation. */
 export function pruneColumns(relation: Relation): Relation {
   return keep(relation, new Set(columnsOf(relation).map(({ name }) => name)));
 }

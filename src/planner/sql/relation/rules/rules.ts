@@ -17,13 +17,13 @@ import { semiJoins } from './semi-joins.js';
 import { swapJoinSides } from './swap-join-sides.js';
 import { RelationVerifier } from './verify-relation.js';
 
-/** A way to the same rows, and the same columns of them, at less cost. */
+/** A rewrite to a cheaper relation with the same rows and columns. */
 export interface Rule {
   readonly name: string;
   apply(relation: Relation): Relation;
 }
 
-/** In the order in which they are applied. The context key `plannerRulesOff` names those that are not. */
+/** All rules in the order of application. The context key `plannerRulesOff` names rules to leave out. */
 export const RULES: readonly Rule[] = [
   { name: 'semi-joins', apply: semiJoins },
   { name: 'common-conditions', apply: liftCommonConditions },
