@@ -17,6 +17,13 @@ export interface DolmenProcess {
 const PROGRAM = fileURLToPath(new URL('../../bin/dolmen.mjs', import.meta.url));
 const READY_WITHIN_MS = 60_000;
 
+/** Further flags of every server, for whoever measures a test from outside: a list of JSON. */
+export const FLAGS_VARIABLE = 'DOLMEN_START_FLAGS';
+
+function flagsForAll(): readonly string[] {
+  return JSON.parse(process.env[FLAGS_VARIABLE] ?? '[]') as string[];
+}
+
 /**
  * Starts `dolmen start` and waits for its `ready` line.
  * @param options.portOffset  added to every role's port, so that servers can run side by side
@@ -38,6 +45,7 @@ export async function startDolmen(options: {
     String(options.portOffset),
     '--no-sample',
     ...(options.flags ?? []),
+    ...flagsForAll(),
   ];
   // A process group of its own: a hard kill must take the task processes along.
   const child = spawn(process.execPath, [PROGRAM, ...flags], { stdio: ['ignore', 'pipe', 'pipe'], detached: true });

@@ -9,13 +9,16 @@ export interface LargeRequest {
 }
 
 export const WIDE_COLUMNS = 10_000;
-const AGGREGATORS = 20_000;
+/** As many as the memory of a query allows for, and more, which is refused once the query is planned. */
+const AGGREGATORS = 10_000;
+const AGGREGATORS_REFUSED = 20_000;
 const LISTED = 1_000_000;
 const CONDITIONS = 20_000;
 const NESTED = 10_000;
 
 const SQL = '/svc/v2/sql';
 const NATIVE = '/svc/v2';
+const TASK = '/svc/indexer/v1/task';
 
 const list = (count: number, item: (index: number) => string, separator = ','): string =>
   Array.from({ length: count }, (_, index) => item(index)).join(separator);
@@ -23,8 +26,8 @@ const sql = (query: string, fields: object = {}): string => JSON.stringify({ que
 const native = (fields: object): string =>
   JSON.stringify({ queryType: 'timeseries', dataSource: 'wide', intervals: 'eternity', granularity: 'all', ...fields });
 const nested = `${'['.repeat(NESTED)}${']'.repeat(NESTED)}`;
-const sums = () =>
-  Array.from({ length: AGGREGATORS }, (_, index) => ({ type: 'longSum', name: `a${index}`, fieldName: `c${index % 100}` }));
+const sums = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ type: 'longSum', name: `a${index}`, fieldName: `c${index % 100}` }));
 
 export const LARGE_REQUESTS: readonly LargeRequest[] = [
   { name: 'SELECT * of 10,000 columns', path: SQL, status: 200, body: () => sql('SELECT * FROM wide LIMIT 1') },
@@ -35,7 +38,13 @@ export const LARGE_REQUESTS: readonly LargeRequest[] = [
     status: 200,
     body: () => sql('SELECT * FROM wide LIMIT 200', { resultFormat: 'csv' }),
   },
-  { name: 'SELECT DISTINCT * of 10,000 columns', path: SQL, status: 200, body: () => sql('SELECT DISTINCT * FROM wide LIMIT 1') },
+  { name: 'SELECT DISTINCT * of 10,000 columns, refused', path: SQL, status: 400, body: () => sql('SELECT DISTINCT * FROM wide LIMIT 1') },
+  {
+    name: 'SELECT DISTINCT of 3,000 columns',
+    path: SQL,
+    status: 200,
+    body: () => sql(`SELECT DISTINCT ${list(3000, (index) => `c${index}`)} FROM wide LIMIT 1`),
+  },
   { name: 'EXPLAIN of 10,000 columns', path: SQL, status: 200, body: () => sql('EXPLAIN PLAN FOR SELECT * FROM wide LIMIT 1') },
   {
     name: 'scan of 10,000 columns',
@@ -50,13 +59,14 @@ export const LARGE_REQUESTS: readonly LargeRequest[] = [
     status: 200,
     body: () => native({ queryType: 'segmentMetadata', granularity: undefined }),
   },
-  { name: '20,000 aggregators', path: NATIVE, status: 200, body: () => native({ aggregations: sums() }) },
+  { name: '10,000 aggregators', path: NATIVE, status: 200, body: () => native({ aggregations: sums(AGGREGATORS) }) },
   {
-    name: '20,000 aggregators by dimension',
+    name: '10,000 aggregators by dimension',
     path: NATIVE,
     status: 200,
-    body: () => native({ queryType: 'groupBy', dimensions: ['s0'], aggregations: sums() }),
+    body: () => native({ queryType: 'groupBy', dimensions: ['s0'], aggregations: sums(AGGREGATORS) }),
   },
+  { name: '20,000 aggregators, refused', path: NATIVE, status: 400, body: () => native({ aggregations: sums(AGGREGATORS_REFUSED) }) },
   {
     name: '2,000 aggregators in SQL',
     path: SQL,
@@ -110,6 +120,24 @@ export const LARGE_REQUESTS: readonly LargeRequest[] = [
     body: () => sql(`SELECT REGEXP_REPLACE('${'ab'.repeat(200_000)}', '(a|b)*c', 'x') AS s`),
   },
   {
+    name: 'a task of 10,000 dimensions, refused at the last',
+    path: TASK,
+    status: 400,
+    body: () =>
+      JSON.stringify({
+        type: 'index_parallel',
+        spec: {
+          ioConfig: { type: 'index_parallel', inputSource: { type: 'inline', data: '' }, inputFormat: { type: 'json' } },
+          dataSchema: {
+            dataSource: 'never',
+            timestampSpec: { column: 't' },
+            dimensionsSpec: { dimensions: Array.from({ length: WIDE_COLUMNS }, (_, index) => ({ type: 'long', name: `c${index}` })) },
+            granularitySpec: { segmentGranularity: 'day', queryGranularity: 'month' },
+          },
+        },
+      }),
+  },
+  {
     name: 'parameters nested 10,000 deep',
     path: SQL,
     status: 400,
@@ -124,7 +152,7 @@ export const LARGE_REQUESTS: readonly LargeRequest[] = [
   { name: 'a native query nested 10,000 deep', path: NATIVE, status: 400, body: () => `{"queryType":"timeseries","dataSource":${nested}}` },
   {
     name: 'a task nested 10,000 deep',
-    path: '/svc/indexer/v1/task',
+    path: TASK,
     status: 400,
     body: () => `{"type":"index_parallel","spec":${nested}}`,
   },

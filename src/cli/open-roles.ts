@@ -4,7 +4,6 @@ import { loadZones } from '../base/calendar.js';
 import type { Log } from '../base/log.js';
 import { schedulerOf } from '../cluster/broker/scheduling.js';
 import { systemRows } from '../cluster/broker/system-tables.js';
-import { describeKillTask, isKillPayload } from '../cluster/overlord/kill-task.js';
 import { type Cluster, createCluster } from '../cluster/roles.js';
 import type { Configuration } from '../configuration/configuration.js';
 import { ROLES, type Role } from '../configuration/properties.js';
@@ -54,17 +53,16 @@ export async function openRoles({
   readonly version: string;
 }): Promise<OpenRoles> {
   const engine = openEngine(configuration, processing);
-  // A process that is not given tasks does without ingestion.
-  const validate = async (payload: unknown) =>
-    isKillPayload(payload) ? describeKillTask(payload) : (await import('../ingestion/task.js')).validateTask(payload, Date.now());
+  const planThread = new PlanThread(configuration.get('svc.broker.planning.maxQueued'));
+  const readTask = (document: string) => planThread.readTask(document, Date.now());
   let cluster: Cluster;
   try {
-    cluster = await createCluster({ configuration, log, processing: { ...processing, engine }, validate, version });
+    cluster = await createCluster({ configuration, log, processing: { ...processing, engine }, readTask, version });
   } catch (error) {
     await engine.close();
     throw error;
   }
-  const queries = openQueries(configuration, cluster, log);
+  const queries = openQueries(configuration, cluster, planThread, log);
   return {
     clusterKey: cluster.clusterKey,
     statusRoutes: statusRoutes({
@@ -73,7 +71,7 @@ export async function openRoles({
       modules: modulesOf(configuration, version),
       selfDiscovered: () => cluster.coordination.discovered,
     }),
-    routesOf: roleRoutes({ configuration, cluster, log, validate, queryRoutes: queries.routes }),
+    routesOf: roleRoutes({ configuration, cluster, log, readTask, queryRoutes: queries.routes }),
     async start() {
       const started = cluster.start();
       // While segments are still being verified, or members written down, what would hold up the first requests is loaded.
@@ -84,6 +82,7 @@ export async function openRoles({
     async stop() {
       await queries.stop();
       await cluster.stop();
+      await planThread.stop();
       await engine.close();
     },
   };
@@ -115,10 +114,14 @@ interface Queries {
   stop(): Promise<void>;
 }
 
-function openQueries(configuration: Configuration, { broker, peers, coordination, client, hostOf }: Cluster, processLog: Log): Queries {
+function openQueries(
+  configuration: Configuration,
+  { broker, peers, coordination, client, hostOf }: Cluster,
+  planThread: PlanThread,
+  processLog: Log,
+): Queries {
   if (broker === undefined) return { routes: [], async stop() {} };
   const log = new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now });
-  const planThread = new PlanThread(configuration.get('svc.broker.planning.maxQueued'));
   const options = {
     planThread,
     now: Date.now,
@@ -135,8 +138,8 @@ function openQueries(configuration: Configuration, { broker, peers, coordination
   const plansBytesMax = configuration.get('svc.broker.plans.maxBytes');
   const statements = new SqlStatements(broker, { ...options, ...known, plansBytesMax });
   const tasks = {
-    submit: async (payload: unknown) => {
-      const { taskId } = await peers.leading('overlord').submit(payload);
+    submit: async (document: string) => {
+      const { taskId } = await peers.leading('overlord').submit(document);
       return { taskId, state: 'RUNNING' };
     },
   };
@@ -149,7 +152,6 @@ function openQueries(configuration: Configuration, { broker, peers, coordination
     routes: [...whenReady(broker, [...nativeRoutes(broker, options), ...sql, ...jdbc]), ...profileRoutes(log)],
     async stop() {
       avatica.stop();
-      await planThread.stop();
     },
   };
 }

@@ -24,7 +24,7 @@ import { EmbeddedCoordination } from './membership/embedded.js';
 import { MiddleManager } from './middlemanager/middle-manager.js';
 import { TASK_ENTRY } from './middlemanager/task-entry.js';
 import { Overlord } from './overlord/overlord.js';
-import type { ValidateTask } from './overlord/submission.js';
+import type { ReadTask } from './overlord/submission.js';
 import { HttpClient } from './rpc/http-client.js';
 import { Peers } from './rpc/peers.js';
 import { StorageOwner } from './storage-owner.js';
@@ -42,7 +42,7 @@ export interface ClusterOptions {
   readonly configuration: Configuration;
   readonly log: Log;
   readonly processing: Processing;
-  readonly validate: ValidateTask;
+  readonly readTask: ReadTask;
   /** Version of the program. */
   readonly version: string;
 }
@@ -71,7 +71,7 @@ export interface Cluster {
 }
 
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
-  const { configuration, log, processing, validate, version } = options;
+  const { configuration, log, processing, readTask, version } = options;
   const { storage, segments } = processing;
   const roles = configuration.roles();
   const plays = (role: Role): boolean => roles.includes(role);
@@ -169,7 +169,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         owner,
         coordination,
         peers,
-        validate,
+        readTask,
         periodMs: OVERLORD_PERIOD_MS,
         queueMax: configuration.get('svc.indexer.queue.maxSize'),
         assignmentTries: configuration.get('svc.indexer.runner.taskAssignmentTries'),

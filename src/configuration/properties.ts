@@ -301,7 +301,7 @@ export const PROPERTIES = {
   'svc.broker.planning.maxQueued': integer(
     { min: 1, max: 1_000_000 },
     '200',
-    'Long statements, queries and bodies that wait to be read and planned; more are answered with 429.',
+    'Long statements, queries and bodies, and specs of tasks, that wait to be read and planned; more are answered with 429.',
   ),
   'svc.broker.retryPolicy.numTries': integer(
     { min: 0, max: 100 },

@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import type { Interval } from '../../src/base/instant.js';
+import { parseJson } from '../../src/base/json.js';
 import type { Coordination, Member } from '../../src/cluster/membership/coordination.js';
 import { describeKillTask, isKillPayload } from '../../src/cluster/overlord/kill-task.js';
 import { Overlord } from '../../src/cluster/overlord/overlord.js';
@@ -100,7 +101,10 @@ overlords.before.each(async (context) => {
       owner: new StorageOwner(storage),
       coordination,
       peers,
-      validate: async (payload) => (isKillPayload(payload) ? describeKillTask(payload) : describe(payload)),
+      readTask: async (document) => {
+        const payload = parseJson(document);
+        return { document, description: isKillPayload(payload) ? describeKillTask(payload) : describe(payload) };
+      },
       periodMs: 10,
       queueMax: 5,
       assignmentTries: 3,
@@ -141,7 +145,7 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 overlords('a task runs and its end is told', async ({ database, overlord, workers }) => {
-  assert.equal(await overlord.submit({ id: 'a' }), { taskId: 'a' });
+  assert.equal(await overlord.submit(JSON.stringify({ id: 'a' })), { taskId: 'a' });
   await untilState(database, 'a', 'RUNNING');
   assert.equal(workers[0]?.running, ['a']);
   await overlord.taskEnded({ taskId: 'a', session: 's1', succeeded: true, errorMessage: null, report: { rows: 2n ** 60n } });
@@ -150,19 +154,19 @@ overlords('a task runs and its end is told', async ({ database, overlord, worker
 });
 
 overlords('what cannot run is refused at once, a taken id is a conflict', async ({ database, overlord }) => {
-  assert.is(await codeOf(overlord.submit({})), 'input_invalid');
-  assert.is(await codeOf(overlord.submit({ id: '../escape' })), 'input_invalid');
-  await overlord.submit({ id: 'a' });
-  assert.is(await codeOf(overlord.submit({ id: 'a' })), 'conflict');
+  assert.is(await codeOf(overlord.submit(JSON.stringify({}))), 'input_invalid');
+  assert.is(await codeOf(overlord.submit(JSON.stringify({ id: '../escape' }))), 'input_invalid');
+  await overlord.submit(JSON.stringify({ id: 'a' }));
+  assert.is(await codeOf(overlord.submit(JSON.stringify({ id: 'a' }))), 'conflict');
   assert.is(await stateOf(database, '../escape'), undefined);
 });
 
 overlords('tasks that would write the same intervals wait for each other, in order', async ({ database, overlord }) => {
-  await overlord.submit({ id: 'first', replace: [day(0)] });
+  await overlord.submit(JSON.stringify({ id: 'first', replace: [day(0)] }));
   await untilState(database, 'first', 'RUNNING');
-  await overlord.submit({ id: 'second', replace: [EVERYTHING] });
-  await overlord.submit({ id: 'third' });
-  await overlord.submit({ id: 'elsewhere', dataSource: 'other', replace: [EVERYTHING] });
+  await overlord.submit(JSON.stringify({ id: 'second', replace: [EVERYTHING] }));
+  await overlord.submit(JSON.stringify({ id: 'third' }));
+  await overlord.submit(JSON.stringify({ id: 'elsewhere', dataSource: 'other', replace: [EVERYTHING] }));
   await untilState(database, 'elsewhere', 'RUNNING');
   await settle();
   // The third could run beside the first, but would then keep the second waiting.
@@ -176,8 +180,8 @@ overlords('tasks that would write the same intervals wait for each other, in ord
 });
 
 overlords('appends to the same intervals run side by side', async ({ database, overlord }) => {
-  await overlord.submit({ id: 'a' });
-  await overlord.submit({ id: 'b' });
+  await overlord.submit(JSON.stringify({ id: 'a' }));
+  await overlord.submit(JSON.stringify({ id: 'b' }));
   await untilState(database, 'a', 'RUNNING');
   await untilState(database, 'b', 'RUNNING');
 });
@@ -185,8 +189,8 @@ overlords('appends to the same intervals run side by side', async ({ database, o
 overlords('a task waits for a slot and then goes by priority', async ({ database, overlord, workers }) => {
   const worker = workers[0];
   if (worker !== undefined) worker.enabled = false;
-  await overlord.submit({ id: 'low', dataSource: 'x', priority: 1 });
-  await overlord.submit({ id: 'high', dataSource: 'y', priority: 9 });
+  await overlord.submit(JSON.stringify({ id: 'low', dataSource: 'x', priority: 1 }));
+  await overlord.submit(JSON.stringify({ id: 'high', dataSource: 'y', priority: 9 }));
   await untilState(database, 'low', 'PENDING');
   await untilState(database, 'high', 'PENDING');
   if (worker !== undefined) {
@@ -201,7 +205,7 @@ overlords('a task waits for a slot and then goes by priority', async ({ database
 overlords('a worker that refuses leaves the task pending for another', async ({ database, overlord, workers }) => {
   const [worker] = workers;
   if (worker !== undefined) worker.failure = new ServiceError('capacity_exceeded', 'full');
-  await overlord.submit({ id: 'a' });
+  await overlord.submit(JSON.stringify({ id: 'a' }));
   await untilState(database, 'a', 'PENDING');
   await settle();
   workers.push(new Worker('w:2', 's2', 20));
@@ -221,9 +225,9 @@ overlords('a task that no worker can start fails with its reason and gives its l
     throw new ServiceError('internal', 'ENAMETOOLONG: name too long');
   };
   if (worker !== undefined) Object.assign(worker, { assign: refuseBad, capacity: 2 });
-  await overlord.submit({ id: 'bad', priority: 100, replace: [EVERYTHING] });
-  await overlord.submit({ id: 'good', dataSource: 'other' });
-  await overlord.submit({ id: 'next', replace: [EVERYTHING] });
+  await overlord.submit(JSON.stringify({ id: 'bad', priority: 100, replace: [EVERYTHING] }));
+  await overlord.submit(JSON.stringify({ id: 'good', dataSource: 'other' }));
+  await overlord.submit(JSON.stringify({ id: 'next', replace: [EVERYTHING] }));
   await untilState(database, 'bad', 'FAILED');
   assert.is(tries, 3);
   assert.match((await findTask(database, 'bad'))?.error ?? '', /^no worker could start the task; w:1 said last: ENAMETOOLONG/);
@@ -242,7 +246,7 @@ overlords('a task whose workers do not answer fails after a while, one that wait
   const { database, overlord, workers } = context;
   const [worker] = workers;
   if (worker !== undefined) worker.failure = new ServiceError('capacity_exceeded', 'full');
-  await overlord.submit({ id: 'patient' });
+  await overlord.submit(JSON.stringify({ id: 'patient' }));
   await untilState(database, 'patient', 'PENDING');
   await settle();
   await settle();
@@ -255,8 +259,8 @@ overlords('a task whose workers do not answer fails after a while, one that wait
 overlords('a task that cannot be read does not hold up the queue', async ({ database, overlord, workers }) => {
   const [worker] = workers;
   if (worker !== undefined) worker.enabled = false;
-  await overlord.submit({ id: 'broken', priority: 100 });
-  await overlord.submit({ id: 'published' });
+  await overlord.submit(JSON.stringify({ id: 'broken', priority: 100 }));
+  await overlord.submit(JSON.stringify({ id: 'published' }));
   await untilState(database, 'broken', 'PENDING');
   await untilState(database, 'published', 'PENDING');
   await database.rows("UPDATE tasks SET payload = '{' WHERE id = 'broken'");
@@ -272,12 +276,12 @@ overlords('a task that cannot be read does not hold up the queue', async ({ data
 overlords('the queue is bounded', async ({ overlord, workers }) => {
   const [worker] = workers;
   if (worker !== undefined) worker.enabled = false;
-  for (const id of ['a', 'b', 'c', 'd', 'e']) await overlord.submit({ id });
-  assert.is(await codeOf(overlord.submit({ id: 'f' })), 'capacity_exceeded');
+  for (const id of ['a', 'b', 'c', 'd', 'e']) await overlord.submit(JSON.stringify({ id }));
+  assert.is(await codeOf(overlord.submit(JSON.stringify({ id: 'f' }))), 'capacity_exceeded');
 });
 
 overlords('shutting down ends the task and its process; a finished one is not found', async ({ database, overlord, workers }) => {
-  await overlord.submit({ id: 'a' });
+  await overlord.submit(JSON.stringify({ id: 'a' }));
   await untilState(database, 'a', 'RUNNING');
   await overlord.shutdownTask('a', 'by request');
   assert.equal(workers[0]?.running, []);
@@ -295,14 +299,14 @@ overlords('shutting down ends the task and its process; a finished one is not fo
 });
 
 overlords('after a restart accepted tasks are still there and go on', async ({ database, overlord, workers, succeed }) => {
-  await overlord.submit({ id: 'running' });
+  await overlord.submit(JSON.stringify({ id: 'running' }));
   await untilState(database, 'running', 'RUNNING');
   const worker = workers[0];
   if (worker !== undefined) worker.enabled = false;
-  await overlord.submit({ id: 'pending' });
+  await overlord.submit(JSON.stringify({ id: 'pending' }));
   await untilState(database, 'pending', 'PENDING');
   await overlord.lost();
-  assert.is(await codeOf(overlord.submit({ id: 'nobody leads' })), 'not_leader');
+  assert.is(await codeOf(overlord.submit(JSON.stringify({ id: 'nobody leads' }))), 'not_leader');
   const successor = await succeed();
   if (worker !== undefined) worker.enabled = true;
   await untilState(database, 'pending', 'RUNNING');
@@ -312,7 +316,7 @@ overlords('after a restart accepted tasks are still there and go on', async ({ d
 });
 
 overlords('a deposed overlord cannot publish', async ({ database, overlord, succeed }) => {
-  await overlord.submit({ id: 'a' });
+  await overlord.submit(JSON.stringify({ id: 'a' }));
   await untilState(database, 'a', 'RUNNING');
   const request = { taskId: 'a', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } } as const;
   const successor = await succeed();
@@ -324,8 +328,8 @@ overlords('a deposed overlord cannot publish', async ({ database, overlord, succ
 overlords(
   'tasks of a worker that is gone fail, except those that had published: they succeeded',
   async ({ database, overlord, workers }) => {
-    await overlord.submit({ id: 'early' });
-    await overlord.submit({ id: 'late' });
+    await overlord.submit(JSON.stringify({ id: 'early' }));
+    await overlord.submit(JSON.stringify({ id: 'late' }));
     await untilState(database, 'early', 'RUNNING');
     await untilState(database, 'late', 'RUNNING');
     await overlord.publish({ taskId: 'late', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } });
@@ -342,7 +346,7 @@ overlords(
   'a kill task is listed, removes the unused segments inside its interval and their files, and goes on after a restart',
   async (context) => {
     const { database, overlord, succeed } = context;
-    await overlord.submit({ id: 'a' });
+    await overlord.submit(JSON.stringify({ id: 'a' }));
     await untilState(database, 'a', 'RUNNING');
     await overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0)), pushed(day(5))], mode: { kind: 'append' } });
     await overlord.taskEnded({ taskId: 'a', session: 's1', succeeded: true, errorMessage: null, report: null });

@@ -20,7 +20,7 @@ roles('a metadata store that cannot be brought up to date is closed again', asyn
     configuration: Configuration.read({ flags: [`svc.metadata.file=${file}`] }),
     log: {} as Log,
     processing: {} as Processing,
-    validate: () => Promise.reject(new Error('no tasks here')),
+    readTask: () => Promise.reject(new Error('no tasks here')),
     version: '0',
   }).catch((error: unknown) => error);
   assert.match(String(refusal), /revision already exists/);

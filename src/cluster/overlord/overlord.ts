@@ -32,7 +32,7 @@ import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
 import { isKillPayload, KILL_TASK, parseKillPayload } from './kill-task.js';
 import { endLostTask, endTask } from './recovery.js';
-import { lockRequestOf, newTask, type ValidateTask } from './submission.js';
+import { lockRequestOf, newTask, type ReadTask } from './submission.js';
 import {
   parseWorkerConfig,
   readWorkerConfig,
@@ -56,7 +56,7 @@ export interface OverlordOptions extends RoleOptions {
   readonly owner: StorageOwner;
   readonly coordination: Pick<Coordination, 'members'>;
   readonly peers: Pick<Peers, 'all' | 'at' | 'leading'>;
-  readonly validate: ValidateTask;
+  readonly readTask: ReadTask;
   readonly periodMs: number;
   /** Unfinished tasks that it holds. */
   readonly queueMax: number;
@@ -111,9 +111,9 @@ export class Overlord implements OverlordService, Candidate {
     this.#ticker.wake();
   }
 
-  async submit(payload: unknown): Promise<{ readonly taskId: string }> {
-    const { database, validate, queueMax, now } = this.#options;
-    const task = newTask(payload, await validate(payload), now());
+  async submit(document: string): Promise<{ readonly taskId: string }> {
+    const { database, readTask, queueMax, now } = this.#options;
+    const task = newTask(await readTask(document), now());
     const fresh = await fencedTransaction(database, this.fence(), async (queries) => {
       if ((await countTasks(queries, ACTIVE_STATES)) >= queueMax)
         throw new ServiceError(
@@ -169,7 +169,7 @@ export class Overlord implements OverlordService, Candidate {
   }
 
   async kill(dataSource: string, interval: Interval): Promise<string> {
-    return (await this.submit({ type: KILL_TASK, dataSource, interval: formatInterval(interval) })).taskId;
+    return (await this.submit(stringifyJson({ type: KILL_TASK, dataSource, interval: formatInterval(interval) }))).taskId;
   }
 
   /** Tasks that run here: those that wait for a worker to have them, and those that an earlier leader began. */
@@ -313,12 +313,14 @@ export class Overlord implements OverlordService, Candidate {
 
   /** A payload that was accepted by another version of this program may not be acceptable here: then the task fails. */
   async #lockRequestOf(task: TaskRecord): Promise<LockRequest | undefined> {
-    const { database, validate, now } = this.#options;
+    const { database, readTask, now } = this.#options;
     const documents = await taskDocuments(database, task.id);
     if (documents === undefined) return undefined;
     try {
-      return lockRequestOf(task.id, await validate(parseJson(documents.payload)));
+      return lockRequestOf(task.id, (await readTask(documents.payload)).description);
     } catch (error) {
+      // Nothing is wrong with the task when nobody can read it now.
+      if (MOMENTARY_CODES.has(toServiceError(error).code)) throw error;
       const reason = `its payload cannot be used: ${toServiceError(error).message}`;
       await endTask(database, this.fence(), task.id, { succeeded: false, error: reason, report: null }, now());
       return undefined;
@@ -386,7 +388,7 @@ export class Overlord implements OverlordService, Candidate {
   }
 }
 
-/** The worker may take the task a moment later. */
+/** A moment later the worker may take the task, and its payload may be read. */
 const MOMENTARY_CODES: ReadonlySet<string> = new Set(['unavailable', 'timeout', 'capacity_exceeded']);
 
 function isMomentary(error: unknown): boolean {

@@ -3,14 +3,20 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import { type EpochMs, ETERNITY } from '../../base/instant.js';
-import { describeValue, stringifyJson } from '../../base/json.js';
+import { describeValue } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskDescription } from '../../ingestion/contract.js';
 import type { LockRequest } from '../../metadata/locks.js';
 import type { NewTask } from '../../metadata/tasks.js';
 
-/** `validateTask` of ingestion: throws `input_invalid` for a payload that could not run. */
-export type ValidateTask = (payload: unknown) => Promise<TaskDescription>;
+/** A task's payload, JSON, as it is stored, and what it says. */
+export interface TaskRead {
+  readonly document: string;
+  readonly description: TaskDescription;
+}
+
+/** Reads a payload away from the event loop; throws `input_invalid` or `unsupported` for one that could not run. */
+export type ReadTask = (document: string) => Promise<TaskRead>;
 
 /** Characters of an id: it names a log file and the folder of the task's files in deep storage. */
 const TASK_ID = /^(?! )[^/\\\p{Cc}\p{Zl}\p{Zp}]{1,200}(?<! )$/u;
@@ -18,7 +24,7 @@ const TASK_ID = /^(?! )[^/\\\p{Cc}\p{Zl}\p{Zp}]{1,200}(?<! )$/u;
 const DEFAULT_PRIORITY = 50;
 
 /** The row that a checked payload becomes. */
-export function newTask(payload: unknown, description: TaskDescription, nowMs: EpochMs): NewTask {
+export function newTask({ document, description }: TaskRead, nowMs: EpochMs): NewTask {
   const id = description.id ?? generateId(description, nowMs);
   if (!TASK_ID.test(id) || id === '.' || id === '..')
     throw new ServiceError(
@@ -31,7 +37,7 @@ export function newTask(payload: unknown, description: TaskDescription, nowMs: E
     type: description.type,
     dataSource: description.dataSource,
     priority: parsePriority(description.context['priority']),
-    payload: stringifyJson(payload),
+    payload: document,
   };
 }
 
@@ -44,13 +50,10 @@ export function lockRequestOf(taskId: string, description: TaskDescription): Loc
 }
 
 /** The body of the payload endpoint. */
-export async function payloadDocument(
-  task: { readonly id: string; readonly groupId: string },
-  payload: unknown,
-  validate: ValidateTask,
-): Promise<Readonly<Record<string, unknown>>> {
-  const { type, dataSource, context, spec } = await validate(payload);
-  const { id, groupId } = task;
+export function payloadDocument(
+  { id, groupId }: { readonly id: string; readonly groupId: string },
+  { type, dataSource, context, spec }: TaskDescription,
+): Readonly<Record<string, unknown>> {
   return { type, id, groupId, resource: { availabilityGroup: groupId, requiredCapacity: 1 }, spec, context, dataSource };
 }
 

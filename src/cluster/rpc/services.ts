@@ -132,8 +132,8 @@ export interface TaskQueryRequest {
 }
 
 export interface OverlordService {
-  /** Accepts a task: what it returns is stored. Throws `input_invalid`, or `conflict` when the id is taken. */
-  submit(payload: unknown): Promise<{ readonly taskId: string }>;
+  /** Accepts a task, JSON: what it returns is stored. Throws `input_invalid`, or `conflict` when the id is taken. */
+  submit(document: string): Promise<{ readonly taskId: string }>;
   /** The active ones, then the newest of the finished ones. */
   tasks(): Promise<readonly TaskRecord[]>;
   /** One metadata transaction; returns the printed segment ids. */

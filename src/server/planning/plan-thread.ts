@@ -5,13 +5,14 @@ import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
 import { SentOnce } from '../../base/sent-once.js';
+import type { TaskRead } from '../../cluster/overlord/submission.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import type { PlannedNative } from '../../planner/native/plan-native.js';
 import type { KnownTables } from '../../planner/plan.js';
 import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
 import type { SqlRequest } from '../../planner/sql/plan-sql.js';
-import { type PlanWatch, planningTimeout } from '../../planner/sql/plan-watch.js';
+import { PlanWatch, planningTimeout } from '../../planner/sql/plan-watch.js';
 import type { SqlBody, SqlBodyText } from '../queries/sql-body.js';
 import type { PlanAssignment, PlanKind, PlanNeeds, PlanOutcome, PlanResult, SentTable } from './plan-worker.js';
 import { tablesNamedIn, takeSnapshot } from './schema-snapshot.js';
@@ -23,6 +24,9 @@ const STACK_MEGABYTES = 0.9;
 /** Idle time after which the thread ends. */
 const IDLE_MS = 60_000;
 const TIMER_MS_MAX = 2 ** 31 - 1;
+/** Time to read a task, whom no client waits for with a timeout of its own. */
+const TASK_MS_MAX = 300_000;
+const NEVER = new AbortController().signal;
 
 /**
  * Characters of statements and native queries that are planned where they come in: a few milliseconds, at a millisecond or two
@@ -87,6 +91,12 @@ export class PlanThread {
   async readSqlBody(body: SqlBodyText, limits: WorkLimits): Promise<SqlBody> {
     const read = await this.#inTurn('sqlBody', () => body, limits);
     return { ...read, query: read.query ?? read.sql };
+  }
+
+  /** Reads and checks a task's payload like `readTask`. */
+  readTask(document: string, now: EpochMs): Promise<TaskRead> {
+    const limits = { watch: new PlanWatch(performance.now() + TASK_MS_MAX), signal: NEVER };
+    return this.#inTurn('task', () => ({ document, now }), limits);
   }
 
   #inTurn<Kind extends PlanKind>(

@@ -5,6 +5,7 @@ import type { ErrorCode } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
 import { parseJson } from '../../base/json.js';
 import { type DataReference, ReceivedOnce } from '../../base/sent-once.js';
+import type { TaskRead } from '../../cluster/overlord/submission.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { type PlannedNative, planNative } from '../../planner/native/plan-native.js';
@@ -14,6 +15,7 @@ import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import { type PlanStage, PlanWatch } from '../../planner/sql/plan-watch.js';
 import { asServiceError } from '../errors.js';
 import { readSqlBody, type SqlBody, type SqlBodyText } from '../queries/sql-body.js';
+import { readTask } from './read-task.js';
 import { type SchemaSnapshot, schemaOf } from './schema-snapshot.js';
 
 type Columns = readonly ColumnSchema[];
@@ -41,6 +43,7 @@ interface Kinds {
   };
   /** `query` is null where it is the same as `sql`: both may be long. */
   sqlBody: { readonly needs: SqlBodyText; readonly gives: Omit<SqlBody, 'query'> & { readonly query: string | null } };
+  task: { readonly needs: { readonly document: string; readonly now: EpochMs }; readonly gives: TaskRead };
 }
 
 export type PlanKind = keyof Kinds;
@@ -59,7 +62,7 @@ export type PlanOutcome<Kind extends PlanKind = PlanKind> = { readonly stages: r
   | { readonly code: ErrorCode; readonly message: string }
 );
 
-const WORK: { readonly [Kind in PlanKind]: (needs: PlanNeeds<Kind>, watch: PlanWatch) => PlanResult<Kind> } = {
+const WORK: { readonly [Kind in PlanKind]: (needs: PlanNeeds<Kind>, watch: PlanWatch) => PlanResult<Kind> | Promise<PlanResult<Kind>> } = {
   sql: ({ request, schema, now }, watch) => planSql({ ...request, watch }, schemaOf({ ...schema, tables: received(schema.tables) }), now),
   native: ({ body, lenient, tables: sent }, watch) => {
     const tables = received(sent);
@@ -70,11 +73,12 @@ const WORK: { readonly [Kind in PlanKind]: (needs: PlanNeeds<Kind>, watch: PlanW
     const body = readSqlBody(text);
     return { ...body, query: body.query === body.sql ? null : body.query };
   },
+  task: ({ document, now }) => readTask(document, now),
 };
 
 /** Entry of the thread that reads and plans what is long, one after the other. */
-parentPort?.on('message', (assignment: PlanAssignment) => {
-  const outcome = workOn(assignment);
+parentPort?.on('message', async (assignment: PlanAssignment) => {
+  const outcome = await workOn(assignment);
   try {
     parentPort?.postMessage(outcome);
   } catch (error) {
@@ -82,10 +86,10 @@ parentPort?.on('message', (assignment: PlanAssignment) => {
   }
 });
 
-function workOn<Kind extends PlanKind>({ kind, needs, remainingMs }: PlanAssignment<Kind>): PlanOutcome<Kind> {
+async function workOn<Kind extends PlanKind>({ kind, needs, remainingMs }: PlanAssignment<Kind>): Promise<PlanOutcome<Kind>> {
   const watch = new PlanWatch(performance.now() + remainingMs);
   try {
-    return { result: WORK[kind](needs, watch), stages: watch.stages };
+    return { result: await WORK[kind](needs, watch), stages: watch.stages };
   } catch (error) {
     return failure(error, watch.stages);
   }

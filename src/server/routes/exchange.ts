@@ -33,15 +33,20 @@ export function text(body: string | Uint8Array): HttpResponse {
 
 /** @throws ServiceError `content_type_unsupported`, `input_invalid` */
 export function readJson(request: HttpRequest): unknown {
-  const mediaType = request.headers['content-type'] ?? 'application/json';
-  if (!/^application\/(json|x-jackson-smile\+json)\s*(;|$)/i.test(mediaType) || /smile/i.test(mediaType))
-    throw new ServiceError('content_type_unsupported', `Content-Type: found '${mediaType}', expected application/json`);
-  const body = request.body.toString('utf8');
+  const body = readJsonText(request);
   try {
     return parseJson(body);
   } catch (error) {
     throw new ServiceError('input_invalid', `body: ${error instanceof Error ? error.message : String(error)}`, error);
   }
+}
+
+/** A body of JSON that is yet to be read; throws `content_type_unsupported`. */
+export function readJsonText(request: HttpRequest): string {
+  const mediaType = request.headers['content-type'] ?? 'application/json';
+  if (!/^application\/(json|x-jackson-smile\+json)\s*(;|$)/i.test(mediaType) || /smile/i.test(mediaType))
+    throw new ServiceError('content_type_unsupported', `Content-Type: found '${mediaType}', expected application/json`);
+  return request.body.toString('utf8');
 }
 
 /** A body that must be an object, as its fields. */

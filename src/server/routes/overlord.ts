@@ -6,7 +6,7 @@ import { isRecord, parseJson } from '../../base/json.js';
 import { own } from '../../base/names.js';
 import { taskLogFile } from '../../cluster/middlemanager/middle-manager.js';
 import { FINISHED_LISTED_MAX, type Overlord } from '../../cluster/overlord/overlord.js';
-import { payloadDocument, type ValidateTask } from '../../cluster/overlord/submission.js';
+import { payloadDocument, type ReadTask } from '../../cluster/overlord/submission.js';
 import type { WorkerStatus } from '../../cluster/rpc/services.js';
 import type { Database } from '../../metadata/database.js';
 import { findPublication } from '../../metadata/publish.js';
@@ -15,13 +15,25 @@ import { findTask, selectTasks, type TaskRecord, type TaskState, taskDocuments }
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { liveReport } from '../results/live-report.js';
 import { segmentBody } from '../results/segment-body.js';
-import { DATASOURCES, formatInstant, json, kindOf, readCount, readInterval, readJson, route, STATE_READ, text } from './exchange.js';
+import {
+  DATASOURCES,
+  formatInstant,
+  json,
+  kindOf,
+  readCount,
+  readInterval,
+  readJson,
+  readJsonText,
+  route,
+  STATE_READ,
+  text,
+} from './exchange.js';
 import { metadataFaultRoutes } from './metadata-faults.js';
 
 export interface OverlordSource {
   readonly overlord: Overlord;
   readonly database: Database;
-  readonly validate: ValidateTask;
+  readonly readTask: ReadTask;
   readonly logDirectory: string;
   /** `svc.indexer.auditLog.enabled`. */
   readonly listsSegments: boolean;
@@ -45,7 +57,7 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
   return [
     ...metadataFaultRoutes('/svc/indexer/v1', database),
     route('POST', '/svc/indexer/v1/task', DATASOURCES, async (request) => {
-      const { taskId } = await overlord.submit(readJson(request));
+      const { taskId } = await overlord.submit(readJsonText(request));
       return json(200, { task: taskId });
     }),
     route('GET', '/svc/indexer/v1/tasks', DATASOURCES, async (request) => {
@@ -63,10 +75,9 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     list('/svc/indexer/v1/pendingTasks', ['PENDING']),
     route('GET', '/svc/indexer/v1/task/{taskId}', DATASOURCES, async (_request, { taskId = '' }) => {
       const { task, payload } = await getTask(source, taskId);
-      return json(200, {
-        task: taskId,
-        payload: await payloadDocument(task, readDocument(source, task, 'payload', payload), source.validate),
-      });
+      readDocument(source, task, 'payload', payload);
+      const { description } = await source.readTask(payload);
+      return json(200, { task: taskId, payload: payloadDocument(task, description) });
     }),
     route('GET', '/svc/indexer/v1/task/{taskId}/status', DATASOURCES, async (_request, { taskId = '' }) => {
       const { task } = await getTask(source, taskId);

@@ -1,7 +1,7 @@
 // The routes of each role that a process plays.
 
 import type { Log } from '../../base/log.js';
-import type { ValidateTask } from '../../cluster/overlord/submission.js';
+import type { ReadTask } from '../../cluster/overlord/submission.js';
 import type { Cluster } from '../../cluster/roles.js';
 import type { Configuration } from '../../configuration/configuration.js';
 import type { Role } from '../../configuration/properties.js';
@@ -23,14 +23,14 @@ export interface RoleRoutesOptions {
   readonly configuration: Configuration;
   readonly cluster: Cluster;
   readonly log: Log;
-  readonly validate: ValidateTask;
+  readonly readTask: ReadTask;
   /** Native and SQL queries, when this process has a broker. */
   readonly queryRoutes: readonly Route[];
 }
 
 /** The routes of each role that this process plays; of another role, none. `/status` is not among them. */
 export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly Route[] {
-  const { configuration, cluster, log, queryRoutes, validate } = options;
+  const { configuration, cluster, log, queryRoutes, readTask } = options;
   const { database, coordination, client, peers, coordinator, overlord, broker, historical, middleManager, hostOf } = cluster;
   const auditHistoryMs = configuration.get('svc.audit.manager.auditHistoryMillis');
   const routes = new Map<Role, readonly Route[]>();
@@ -56,7 +56,7 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
     routes.set('overlord', [
       ...leaderRoutes('/svc/indexer/v1', leading),
       ...onLeader(leading, [
-        ...overlordRoutes({ overlord, database, validate, logDirectory, listsSegments }),
+        ...overlordRoutes({ overlord, database, readTask, logDirectory, listsSegments }),
         ...workerConfigRoutes({ overlord, auditHistoryMs, now: Date.now }),
         ...segmentRoutes('/svc/indexer/v1/datasources', {
           marking: overlord.marking,

@@ -1,6 +1,7 @@
 // Routes of SQL over HTTP.
 
 import { ServiceError } from '../../base/errors.js';
+import { stringifyJson } from '../../base/json.js';
 import type { Frame } from '../../model/frame.js';
 import type { ExplainedStatement, OutputColumn, PlannedStatement } from '../../model/statement.js';
 import type { PlanWatch } from '../../planner/sql/plan-watch.js';
@@ -14,7 +15,7 @@ import { json } from './exchange.js';
 import { profileHeader, profileText } from './profile.js';
 
 export interface TaskSubmission {
-  submit(payload: unknown): Promise<{ readonly taskId: string; readonly state: string }>;
+  submit(document: string): Promise<{ readonly taskId: string; readonly state: string }>;
 }
 
 /** A body, and what came of it before. */
@@ -74,7 +75,7 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission, bodi
         const id = `query-${body.read.sqlQueryId ?? statements.newQueryId()}`;
         const readsTables = Object.keys(schema.tables).length + schema.lookups.length > 0;
         const spec = { query, context, parameters, ...(readsTables ? { schema } : {}) };
-        const submitted = await tasks.submit({ type: 'query_controller', id, dataSource: taskDataSource(statement), spec });
+        const submitted = await tasks.submit(stringifyJson({ type: 'query_controller', id, dataSource: taskDataSource(statement), spec }));
         const response = json(200, { taskId: submitted.taskId, state: submitted.state });
         return body.warnings.length === 0
           ? response

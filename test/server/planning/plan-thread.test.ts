@@ -1,6 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
+import { parseJson } from '../../../src/base/json.js';
+import { describeKillTask } from '../../../src/cluster/overlord/kill-task.js';
+import { validateTask } from '../../../src/ingestion/task.js';
 import { planNative } from '../../../src/planner/native/plan-native.js';
 import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
 import { planSql, type SqlRequest } from '../../../src/planner/sql/plan-sql.js';
@@ -57,6 +60,26 @@ threads('what finds as many waiting as may wait is refused, and nothing after th
   } finally {
     await narrow.stop();
   }
+});
+
+threads('payloads of tasks are read as they are where a task runs', async () => {
+  const spec = {
+    ioConfig: { type: 'index_parallel', inputSource: { type: 'inline', data: '' }, inputFormat: { type: 'json' } },
+    dataSchema: { dataSource: 'w', timestampSpec: { column: 't' }, dimensionsSpec: { dimensions: ['a'] } },
+  };
+  const index = `{"type":"index_parallel", "id":"one", "spec":${JSON.stringify(spec)}, "context":{"long":9007199254740993}}`;
+  const kill = '{"type":"kill","dataSource":"w","interval":"2024/2025"}';
+  for (const [text, description] of [
+    [index, validateTask(parseJson(index), NOW)],
+    [kill, describeKillTask({ type: 'kill', dataSource: 'w', interval: '2024/2025' })],
+  ] as const) {
+    const read = await thread.readTask(text, NOW);
+    assert.equal(read.description, description);
+    assert.equal(parseJson(read.document), parseJson(text));
+  }
+  assert.match(await failureOf(thread.readTask('{"type":', NOW)), /^input_invalid: body: /);
+  assert.match(await failureOf(thread.readTask('{"type":"index_parallel","spek":1}', NOW)), /^input_invalid: .*spek/);
+  assert.match(await failureOf(thread.readTask(`{"type":${'['.repeat(10_000)}${']'.repeat(10_000)}}`, NOW)), /^input_invalid: body: /);
 });
 
 const TABLES = {

@@ -54,8 +54,8 @@ async function call(
 ): Promise<{ response: HttpResponse; text: string; seen: Seen }> {
   const seen: Seen = { options: [], tasks: [] };
   const tasks = {
-    submit: async (payload: unknown) => {
-      seen.tasks.push(payload);
+    submit: async (document: string) => {
+      seen.tasks.push(JSON.parse(document));
       return { taskId: 'query-made', state: 'RUNNING' };
     },
   };
