@@ -284,7 +284,7 @@ function compareTexts(a: string, b: string): number {
 
 /** A FLOAT, held in a double, with no more digits than tell it from its neighbours: `0.1`, not `0.10000000149011612`. */
 export function floatText(value: number): string {
-  if (!Number.isFinite(value)) return doubleText(value);
+  if (!Number.isFinite(value) || value === 0) return doubleText(value);
   // What so many digits tell, more digits do as well.
   let [enough, tooFew] = [9, 1];
   while (enough - tooFew > 1) {

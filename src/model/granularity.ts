@@ -112,6 +112,21 @@ function simpleGranularity(name: string): Granularity | undefined {
   return period === undefined ? undefined : { kind: 'period', period, timeZone: 'UTC', origin: null };
 }
 
+/** A granularity as JSON, in the one way in which it is told. */
+export function granularityJson(granularity: Granularity): unknown {
+  switch (granularity.kind) {
+    case 'all':
+    case 'none':
+      return { type: granularity.kind };
+    case 'duration':
+      return { type: 'duration', duration: granularity.durationMs, origin: formatInstant(granularity.origin) };
+    case 'period': {
+      const { period, timeZone, origin } = granularity;
+      return { type: 'period', period, timeZone, origin: origin === null ? null : formatInstant(origin) };
+    }
+  }
+}
+
 /** The simple name where there is one (`day`), else the period (with its zone and origin) or the duration in ms. */
 export function granularityName(granularity: Granularity): string {
   if (granularity.kind === 'all' || granularity.kind === 'none') return granularity.kind;

@@ -46,6 +46,8 @@ export interface DimensionSpec {
   readonly column: string;
   readonly name: string;
   readonly type: ColumnType;
+  /** Whether the column holds numbers of `type` as strings, one or several in a row. */
+  readonly isParsed?: true;
 }
 
 export interface TimeseriesQuery extends AggregationQuery {
@@ -76,7 +78,8 @@ export interface OrderBy {
 /** A number that says which of some dimensions a part of the answer is not grouped by. */
 export interface Grouping {
   readonly name: string;
-  readonly columns: readonly string[];
+  /** One bit for each, the first of them the highest: the outputs that show the dimension, none where the query has no such. */
+  readonly columns: readonly (readonly string[])[];
 }
 
 export interface GroupByQuery extends AggregationQuery {

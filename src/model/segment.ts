@@ -66,7 +66,7 @@ export type SegmentAnalysisType =
   | 'aggregators'
   | 'rollup';
 
-/** Per-segment answer of segmentMetadata, before merging; longs of `minmax` as bigint. */
+/** Per-segment answer of segmentMetadata, before merging. */
 export interface SegmentAnalysis {
   readonly id: string;
   readonly intervals: readonly Interval[];
@@ -85,7 +85,8 @@ export interface ColumnAnalysis {
   readonly hasNulls: boolean;
   readonly sizeBytes: number;
   readonly cardinality: number | null;
-  readonly minValue: string | number | bigint | null;
-  readonly maxValue: string | number | bigint | null;
+  /** Of strings only, null where a row is null. */
+  readonly minValue: string | null;
+  readonly maxValue: string | null;
   readonly errorMessage: string | null;
 }

@@ -5,7 +5,7 @@ import { condenseIntervals } from '../base/interval.js';
 import { append } from '../base/lists.js';
 import { isStateColumn, stateColumn } from '../model/aggregate-state.js';
 import type { Aggregator } from '../model/aggregator.js';
-import { long, text } from '../model/expression.js';
+import { type Expression, long, text } from '../model/expression.js';
 import type { Filter } from '../model/filter.js';
 import type { GroupKey, GroupPlan, Plan, PostStep, ScanPlan, SegmentMetadataPlan, SortKey } from '../model/plan.js';
 import type {
@@ -20,10 +20,12 @@ import type {
   SegmentMetadataQuery,
   TimeBoundaryQuery,
   TimeseriesQuery,
+  TopNMetric,
   TopNQuery,
 } from '../model/query.js';
 import { type ColumnSchema, isNumberType, TIME_COLUMN } from '../model/schema.js';
 import { stateTraits } from '../model/state-traits.js';
+import { dimensionKey, outputsOnly, parsedDimensions } from './parsed-dimensions.js';
 
 /** Schema of the tables, for planning; the broker's schema implements it. */
 export interface KnownTables {
@@ -58,12 +60,13 @@ export function planQuery(query: Query, tables: KnownTables): readonly Plan[] {
 }
 
 /** The key of the time bucket, unless the granularity is `all`: then every row is in the one bucket. */
-function timeKeys(query: { readonly granularity: TimeseriesQuery['granularity'] }): GroupKey[] {
-  return query.granularity.kind === 'all' ? [] : [{ kind: 'time', name: TIME_COLUMN, granularity: query.granularity }];
+function timeKeys({ granularity }: { readonly granularity: TimeseriesQuery['granularity'] }, name: string = TIME_COLUMN): GroupKey[] {
+  return granularity.kind === 'all' ? [] : [{ kind: 'time', name, granularity }];
 }
 
-function dimensionKey({ column, name, type }: DimensionSpec): GroupKey {
-  return { kind: 'column', name, column, type };
+/** The column of the buckets beside an output that may be called `__time` itself. */
+export function bucketColumn(output: string): string {
+  return output === TIME_COLUMN ? '$bucket' : TIME_COLUMN;
 }
 
 function computeSteps(postAggregators: readonly PostAggregator[]): PostStep[] {
@@ -103,18 +106,24 @@ function planTimeseries(query: TimeseriesQuery): readonly Plan[] {
     post: [...post, ...computeSteps(query.postAggregators)],
   };
   if (!query.grandTotal) return [plan];
-  return [plan, { ...plan, keys: [], emptyGroup: true, post: computeSteps(query.postAggregators) }];
+  // Totals of no buckets are null, which is for who writes them.
+  return [plan, { ...plan, keys: [], emptyGroup: !query.skipEmptyBuckets, post: computeSteps(query.postAggregators) }];
 }
 
 function planTopN(query: TopNQuery): Plan {
   const { metric, dimension, threshold, postAggregators } = query;
-  const keys = timeKeys(query);
-  const post: PostStep[] = [];
+  const bucket = bucketColumn(dimension.name);
+  const keys = timeKeys(query, bucket);
+  const post: PostStep[] = parsedDimensions([dimension]);
   // Post-aggregators that the ranking does not need are computed for the best rows only.
   const needed = metric.kind === 'numeric' ? postAggregators.findIndex(({ name }) => name === metric.column) + 1 : 0;
   append(post, computeSteps(postAggregators.slice(0, needed)));
+  // The orders of dimensions are orders of strings.
+  const ranked = isNumberType(dimension.type) ? '$ranked' : dimension.name;
+  if (metric.kind === 'dimension' && ranked !== dimension.name)
+    post.push({ step: 'compute', name: ranked, type: 'STRING', expression: asString(dimension.name) });
   if (metric.kind === 'dimension' && metric.previousStop !== null)
-    post.push({ step: 'filter', filter: pastStop(query, metric.previousStop) });
+    post.push({ step: 'filter', filter: pastStop(ranked, metric, metric.previousStop) });
   const ranks = rankSteps(query, metric.kind === 'numeric' ? [metric.column] : []);
   append(post, ranks);
   const by: SortKey[] =
@@ -127,18 +136,16 @@ function planTopN(query: TopNQuery): Plan {
             ordering: 'numeric',
           },
         ]
-      : [{ column: dimension.name, descending: metric.inverted, nulls: 'first', ordering: metric.ordering }];
-  post.push(
-    keys.length === 0
-      ? { step: 'sort', by, offset: 0, limit: threshold }
-      : { step: 'topPerBucket', bucket: TIME_COLUMN, by, limit: threshold },
-  );
+      : [{ column: ranked, descending: metric.inverted, nulls: 'first', ordering: metric.ordering }];
+  post.push(keys.length === 0 ? { step: 'sort', by, offset: 0, limit: threshold } : { step: 'topPerBucket', bucket, by, limit: threshold });
   append(post, computeSteps(postAggregators.slice(needed)));
+  const aggregators = withRankedStates(query, ranks);
+  if (isNumberType(dimension.type)) post.push(outputsOnly(keys, [dimension], aggregators, postAggregators));
   return {
     operator: 'group',
     ...leafOf(query),
     keys: [...keys, dimensionKey(dimension)],
-    aggregators: withRankedStates(query, ranks),
+    aggregators,
     emptyGroup: false,
     post,
   };
@@ -175,10 +182,20 @@ function withRankedStates(
   return aggregators.map((each) => (each.kind === 'state' && states.has(stateColumn(each.name)) ? { ...each, output: 'both' } : each));
 }
 
+function asString(name: string): Expression {
+  return {
+    kind: 'call',
+    function: 'cast',
+    arguments: [
+      { kind: 'column', name },
+      { kind: 'literal', type: 'STRING', value: 'STRING' },
+    ],
+  };
+}
+
 /** Values after the one where the page before ended. */
-function pastStop({ dimension, metric }: TopNQuery, stop: string): Filter {
-  const ordering = metric.kind === 'dimension' ? metric.ordering : 'lexicographic';
-  const range = { kind: 'range', column: dimension.name, type: 'STRING', ordering, lowerStrict: true, upperStrict: true } as const;
+function pastStop(column: string, metric: Extract<TopNMetric, { kind: 'dimension' }>, stop: string): Filter {
+  const range = { kind: 'range', column, type: 'STRING', ordering: metric.ordering, lowerStrict: true, upperStrict: true } as const;
   return metric.inverted ? { ...range, lower: null, upper: stop } : { ...range, lower: stop, upper: null };
 }
 
@@ -187,9 +204,9 @@ function planGroupBy(query: GroupByQuery): readonly Plan[] {
   return (query.subtotals ?? [query.dimensions.map(({ name }) => name)]).map((names) => planGrouping(query, names));
 }
 
-/** Columns in order, the first of them the highest bit: 1 where the rows are not grouped by it. */
+/** The first dimension is the highest bit: 1 where the rows are not grouped by it, which only happens among subtotals. */
 function groupingNumber({ columns }: Grouping, groupedBy: ReadonlySet<string>): bigint {
-  return columns.reduce((bits, column) => (bits << 1n) | (groupedBy.has(column) ? 0n : 1n), 0n);
+  return columns.reduce((bits, outputs) => (bits << 1n) | (outputs.some((name) => groupedBy.has(name)) ? 0n : 1n), 0n);
 }
 
 /** @param names  of the dimensions to group by; the others are null in every row, for what comes after to read */
@@ -199,14 +216,13 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   const absent = query.dimensions.filter(({ name }) => !groupedBy.has(name));
   const keys = [...timeKeys(query), ...dimensions.map(dimensionKey)];
   const hasTime = query.granularity.kind !== 'all';
-  const post: PostStep[] = absent.map(({ name, type }) => ({
-    step: 'compute',
-    name,
-    type,
-    expression: { kind: 'literal', type, value: null },
-  }));
+  const post: PostStep[] = parsedDimensions(dimensions);
+  append(
+    post,
+    absent.map(({ name, type }) => ({ step: 'compute', name, type, expression: { kind: 'literal', type, value: null } })),
+  );
   for (const grouping of query.groupings) {
-    const value = groupingNumber(grouping, groupedBy);
+    const value = query.subtotals === null ? 0n : groupingNumber(grouping, groupedBy);
     post.push({ step: 'compute', name: grouping.name, type: 'LONG', expression: long(value) });
   }
   append(post, computeSteps(query.postAggregators));
@@ -241,11 +257,14 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   const by = query.sortByDimensionsFirst ? [...ordered, ...rest, ...byTime] : [...byTime, ...ordered, ...rest];
   if (by.length > 0) post.push({ step: 'sort', by, offset: query.offset, limit: query.limit });
   else if (query.limit !== null || query.offset > 0) post.push({ step: 'limit', offset: query.offset, limit: query.limit });
+  const aggregators = withRankedStates(query, ranks);
+  if (dimensions.some(({ isParsed }) => isParsed === true))
+    post.push(outputsOnly(keys, dimensions, aggregators, [...absent, ...query.groupings, ...query.postAggregators]));
   return {
     operator: 'group',
     ...leafOf(query),
     keys,
-    aggregators: withRankedStates(query, ranks),
+    aggregators,
     emptyGroup: keys.length === 0 && query.subtotals === null,
     post,
   };
@@ -291,19 +310,18 @@ function planSearch(query: SearchQuery, tables: KnownTables): readonly Plan[] {
       }),
     );
     // Tested after grouping: once for each value, and a row of many values counts for those that pass only.
-    const keys = timeKeys(query);
+    const bucket = bucketColumn(name);
+    const keys = timeKeys(query, bucket);
     const by: SortKey[] = [{ column: name, descending: false, nulls: 'first', ordering: query.ordering }];
     return {
       operator: 'group',
       ...leafOf(query),
-      keys: [...keys, dimensionKey(dimension)],
+      keys: [...keys, { kind: 'column', name, column: dimension.column, type: 'STRING' }],
       aggregators: [{ kind: 'count', name: name === SEARCH_COUNT ? `${SEARCH_COUNT}_` : SEARCH_COUNT, filter: null }],
       emptyGroup: false,
       post: [
         ...(tests.length === 0 ? [] : [{ step: 'filter', filter: { kind: 'and', filters: tests } } as const]),
-        keys.length === 0
-          ? { step: 'sort', by, offset: 0, limit: query.limit }
-          : { step: 'topPerBucket', bucket: TIME_COLUMN, by, limit: query.limit },
+        keys.length === 0 ? { step: 'sort', by, offset: 0, limit: query.limit } : { step: 'topPerBucket', bucket, by, limit: query.limit },
       ],
     };
   });

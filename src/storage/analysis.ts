@@ -1,6 +1,9 @@
 // Segment metadata analysis, from the footer of a file.
 
+import type { Interval } from '../base/instant.js';
 import { parseJson } from '../base/json.js';
+import { granularityJson, nextBucketStart, parseGranularity } from '../model/granularity.js';
+import { TIME_COLUMN } from '../model/schema.js';
 import type { ColumnAnalysis, SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import { type Footer, type SegmentDescription, type StoredColumn, storedBytes } from './format.js';
@@ -20,31 +23,41 @@ export function analyzeFooter(
   const chosen = footer.columns.filter(({ name }) => columns === 'all' || columns.includes(name));
   return {
     id: segmentIdText(descriptor.id),
-    intervals: has('interval') ? [descriptor.id.interval] : [],
+    intervals: has('interval') ? [dataInterval(footer, description, descriptor.id.interval)] : [],
     columns: Object.fromEntries(chosen.map((column) => [column.name, analyzeColumn(column, has)])),
     sizeBytes: has('size') ? descriptor.sizeBytes : 0,
     numRows: footer.rowCount,
     aggregators: has('aggregators') ? byName(description.aggregators) : null,
     timestampSpec: has('timestampSpec') ? description.timestampSpec : null,
-    queryGranularity: has('queryGranularity') ? description.queryGranularity : null,
+    queryGranularity: has('queryGranularity') ? granularityOf(description) : null,
     rollup: has('rollup') ? description.rollup : null,
   };
+}
+
+function granularityOf({ queryGranularity }: SegmentDescription): unknown {
+  return queryGranularity === null ? null : granularityJson(parseGranularity(queryGranularity, 'queryGranularity'));
+}
+
+/** The interval of the rows, as Druid tells it: from the start of the time chunk to the end of the last bucket of `queryGranularity`. */
+function dataInterval({ columns }: Footer, { queryGranularity }: SegmentDescription, { start }: Interval): Interval {
+  const time = columns.find(({ name }) => name === TIME_COLUMN);
+  if (time?.kind !== 'number' || time.max === null) return { start, end: start };
+  return { start, end: nextBucketStart(parseGranularity(queryGranularity ?? 'none', 'queryGranularity'), Number(time.max)) };
 }
 
 function analyzeColumn(column: StoredColumn, has: (analysis: string) => boolean): ColumnAnalysis {
   const isText = column.kind === 'string';
   // The texts of arrays, JSON and sketches are this service's own: nobody could read their extremes.
   const isString = isText && (column.type ?? 'STRING') === 'STRING';
-  const parse = (value: string | null): string | number | bigint | null =>
-    value === null || isText ? value : column.type === 'LONG' ? BigInt(value) : Number(value);
   return {
     type: column.type ?? 'STRING',
     hasMultipleValues: isText && column.ends !== null,
     hasNulls: isText ? column.hasNulls : column.nulls !== null,
     sizeBytes: has('size') ? storedBytes(column) : 0,
     cardinality: isString ? (has('cardinality') ? column.dictionary.count : 0) : null,
-    minValue: has('minmax') && isString === isText ? parse(column.min) : null,
-    maxValue: has('minmax') && isString === isText ? parse(column.max) : null,
+    // Null comes before every string.
+    minValue: has('minmax') && isString && !column.hasNulls ? column.min : null,
+    maxValue: has('minmax') && isString ? column.max : null,
     errorMessage: null,
   };
 }

@@ -54,6 +54,6 @@ export type Mute = {
   readonly id: string;
 } & (
   | { readonly covers: (difference: Difference) => boolean }
-  /** Rows of either side without what may differ. */
-  | { readonly equate: (rows: Json, one: DifferentialCase) => Json }
+  /** Rows of either side without what may differ from the other side's. */
+  | { readonly equate: (rows: Json, one: DifferentialCase, other: Json) => Json }
 );

@@ -1,6 +1,6 @@
 import type { Difference, DifferentialCase, Generator } from './case.js';
 import { findDifference } from './compare.js';
-import { isMuted } from './mutes.js';
+import { findUnmuted } from './mutes.js';
 import { Random } from './random.js';
 import type { Servers } from './servers.js';
 
@@ -61,10 +61,10 @@ async function compareOne(
 ): Promise<{ readonly difference: Difference | undefined; readonly bothAnswered: boolean }> {
   const [dolmen, original] = await Promise.all([servers.askDolmen(one), servers.askOriginal(one)]);
   const bothAnswered = dolmen.state === 'rows' && original.state === 'rows';
-  const where = findDifference(one, dolmen, original);
-  if (where === undefined) return { difference: undefined, bothAnswered };
-  const difference: Difference = { case: one, dolmen, original, where };
-  return { difference: isMuted(difference) ? undefined : difference, bothAnswered };
+  const first = findDifference(one, dolmen, original);
+  if (first === undefined) return { difference: undefined, bothAnswered };
+  const where = findUnmuted({ case: one, dolmen, original, where: first });
+  return { difference: where === undefined ? undefined : { case: one, dolmen, original, where }, bothAnswered };
 }
 
 /** Takes the first smaller case that differs in the same way, again and again. */

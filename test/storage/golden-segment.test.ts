@@ -69,7 +69,7 @@ for (const kernels of ['reference', 'simd']) {
         [analysis.timestampSpec, analysis.queryGranularity, analysis.rollup, analysis.aggregators],
         [
           { column: 't', format: 'iso' },
-          'minute',
+          { type: 'period', period: 'PT1M', timeZone: 'UTC', origin: null },
           true,
           { rows: { type: 'count', name: 'rows' }, big: { type: 'x', name: 'big', of: 12345678901234567890n } },
         ],

@@ -27,7 +27,7 @@ export function rowLists(scope: SegmentScope, { physical, ids, offsets, dictiona
   };
 }
 
-/** A list as people write it: a single value as it is, none as null. */
+/** A list as Java writes it: a single value as it is, none as null. */
 export function listText(values: readonly (string | null)[]): string | null {
-  return values.length > 1 ? `[${values.join(', ')}]` : (values[0] ?? null);
+  return values.length > 1 ? `[${values.map((value) => value ?? 'null').join(', ')}]` : (values[0] ?? null);
 }

@@ -35,6 +35,21 @@ export function asNumbers(scope: SegmentScope, source: Source, type: 'LONG' | 'D
   }
 }
 
+/** Numbers rounded to what a FLOAT holds, which a stored FLOAT is already. */
+export function asFloats(scope: SegmentScope, vector: NumberVector): NumberVector {
+  if (vector.type === 'FLOAT') return vector;
+  const reader = numberReader(scope, vector);
+  return numbersOnly(
+    valuesVector(scope, 'DOUBLE', (block, put) => {
+      reader.open(block);
+      for (let row = 0; row < block.rows; row++) {
+        const value = reader.get(row);
+        put(row, value === null ? null : Math.fround(Number(value)));
+      }
+    }),
+  );
+}
+
 /** A column as texts. */
 export function asText(scope: SegmentScope, source: Source): StringVector {
   switch (source.kind) {

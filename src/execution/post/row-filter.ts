@@ -106,13 +106,12 @@ function valueTest(filter: Comparison): (value: Exclude<Value, null>) => Truth {
       };
     }
     case 'range': {
-      const text = filter.type === 'STRING' && filter.ordering !== 'numeric';
-      const type = text ? 'STRING' : filter.type === 'STRING' ? 'DOUBLE' : filter.type;
+      const text = filter.type === 'STRING';
+      const { type } = filter;
       const compare = text
         ? (a: Exclude<Value, null>, b: Exclude<Value, null>) => STRING_ORDERINGS[filter.ordering](toText(a) ?? '', toText(b) ?? '')
         : compareValues;
-      const bound = (value: FilterValue) =>
-        typeof value === 'string' && !text ? toType(value, 'DOUBLE') : text && value !== null ? String(value) : value;
+      const bound = (value: FilterValue) => (text && value !== null ? toText(value) : value);
       const lower = bound(filter.lower);
       const upper = bound(filter.upper);
       return (value) => {

@@ -3,7 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
 import type { Constant, ExpressionFunction } from '../function.js';
-import { fromTruth, toDouble, toText, type Value } from '../value.js';
+import { doubleText, floatText, fromTruth, toDouble, toLong, toText, truncateToLong, type Value } from '../value.js';
 
 /**
  * Functions that native queries need beyond the documented ones: inline lookups, lists of values and buckets of
@@ -12,7 +12,7 @@ import { fromTruth, toDouble, toText, type Value } from '../value.js';
 function ofText(
   name: string,
   argumentCount: number,
-  type: 'STRING' | 'LONG',
+  type: 'STRING' | 'LONG' | 'DOUBLE',
   compile: (constants: readonly (Constant | undefined)[]) => (text: string | null) => Value,
 ): ExpressionFunction {
   return {
@@ -27,7 +27,7 @@ function ofText(
   };
 }
 
-/** map_value(value, '{"key": "value"}'): null for what the map does not have; null is looked up as the empty text. */
+/** map_value(value, '{"key": "value"}'): null for what the map does not have, and for null. */
 const mapValue = ofText('map_value', 2, 'STRING', (constants) => {
   const map = new Map<string, string | null>();
   const given = constantJson(constants[1], 'map_value', 'an object of texts');
@@ -36,7 +36,7 @@ const mapValue = ofText('map_value', 2, 'STRING', (constants) => {
     if (typeof value !== 'string' && value !== null) throw refusal('map_value', 'an object of texts');
     map.set(key, value);
   }
-  return (text) => map.get(text ?? '') ?? null;
+  return (text) => (text === null ? null : (map.get(text) ?? null));
 });
 
 /** value_in(value, '["a", null]'): LONG 1 or 0; null is in a list that names it. */
@@ -54,12 +54,61 @@ const bucketStart = ofText('bucket_start', 3, 'STRING', (constants) => {
   if (size === null || size === undefined || !(size > 0) || offset === null || offset === undefined)
     throw new ServiceError('query_invalid', 'bucket_start: the size is a constant above 0 and the offset a constant');
   return (text) => {
-    const number = toDouble(text);
+    const number = javaDouble(text?.trim() ?? null);
     if (number === null) return null;
     const start = Math.floor((number - offset) / size) * size + offset;
     return Number.isInteger(start) && Math.abs(start) < 2 ** 63 ? BigInt(start).toString() : toText(start);
   };
 });
+
+/** Java's decimal numbers, with the letters that end its literals; no truth values, which are numbers to casts. */
+const JAVA_DECIMAL = /^[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFdD]?$/;
+
+function javaDouble(text: string | null): number | null {
+  return text === null || !JAVA_DECIMAL.test(text) ? null : Number(/[fFdD]$/.test(text) ? text.slice(0, -1) : text);
+}
+
+/** double_of(string, other), long_of(string, other): the number that a string is, a long cut off and bounded; `other` for any other string. */
+const doubleOf = ofText(
+  'double_of',
+  2,
+  'DOUBLE',
+  ([, other]) =>
+    (text) =>
+      text === null ? null : (javaDouble(text) ?? toDouble(other?.value ?? null)),
+);
+const longOf = ofText('long_of', 2, 'LONG', ([, other]) => (text) => {
+  if (text === null) return null;
+  const double = javaDouble(text);
+  return double === null ? toLong(other?.value ?? null) : /^-?\d+$/.test(text) ? toLong(text) : truncateToLong(double);
+});
+
+/** number_text(string, 'LONG'): one text for all strings of a number; of LONG only for those that are one exactly. */
+const numberText = ofText('number_text', 2, 'STRING', (constants) => {
+  const type = constants[1]?.value;
+  if (type === 'LONG') return exactLongText;
+  if (type !== 'DOUBLE' && type !== 'FLOAT')
+    throw new ServiceError('query_invalid', 'number_text: the second argument is LONG, DOUBLE or FLOAT');
+  return (text) => {
+    const double = javaDouble(text);
+    return double === null ? null : type === 'FLOAT' ? floatText(Math.fround(double)) : doubleText(double);
+  };
+});
+
+const DECIMAL_PARTS = /^([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?$/;
+
+function exactLongText(text: string | null): string | null {
+  const [, sign, whole = '', fraction = '', only = '', exponent = '0'] = DECIMAL_PARTS.exec(text ?? '') ?? [];
+  if (sign === undefined) return null;
+  const digits = whole + fraction + only;
+  const shift = Number(exponent) - fraction.length - only.length;
+  const trimmed = digits.replace(/0+$/, '');
+  const zeroes = digits.length - trimmed.length + shift;
+  if (/^0*$/.test(digits)) return '0';
+  if (zeroes < 0 || trimmed.replace(/^0+/, '').length + zeroes > 19) return null;
+  const value = BigInt(`${sign === '-' ? '-' : ''}${trimmed}${'0'.repeat(zeroes)}`);
+  return BigInt.asIntN(64, value) === value ? value.toString() : null;
+}
 
 function constantJson(constant: Constant | undefined, name: string, expected: string): unknown {
   const text = constant?.value;
@@ -75,4 +124,4 @@ function refusal(name: string, expected: string): ServiceError {
   return new ServiceError('query_invalid', `${name}: the second argument is a constant, ${expected} as JSON`);
 }
 
-export const EXTRACTION_SUPPORT: readonly ExpressionFunction[] = [mapValue, valueIn, bucketStart];
+export const EXTRACTION_SUPPORT: readonly ExpressionFunction[] = [mapValue, valueIn, bucketStart, doubleOf, longOf, numberText];

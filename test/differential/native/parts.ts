@@ -116,7 +116,8 @@ export function extractionFn(random: Random, depth = 1): Json {
     case 4:
       return { type: 'substring', index: random.below(3), ...(random.chance(0.6) ? { length: 1 + random.below(2) } : {}) };
     case 5:
-      return { type: 'strlen' };
+      // The length of null is not asked for: docs/differences.md.
+      return { type: 'cascade', extractionFns: [{ type: 'stringFormat', format: '%s', nullHandling: 'emptyString' }, { type: 'strlen' }] };
     case 6:
       return { type: 'upper' };
     case 7:
@@ -132,14 +133,12 @@ export function extractionFn(random: Random, depth = 1): Json {
             { a: 'b', b: 'c', c: 'a' },
             { a: '', '1': 'one' },
           ]),
-          isOneToOne: random.chance(0.2),
         },
         ...(random.chance(0.5)
           ? { retainMissingValue: true }
           : random.chance(0.5)
             ? { replaceMissingValueWith: random.pick(['gone', '']) }
             : {}),
-        ...(random.chance(0.2) ? { injective: random.chance(0.5) } : {}),
       };
     case 10:
       return { type: 'registeredLookup', lookup: 'lookyloo', retainMissingValue: random.chance(0.5) };
@@ -175,12 +174,13 @@ export function timeExtractionFn(random: Random): Json {
 
 export function dimension(random: Random, outputName: string): Json {
   const column = anyColumn(random);
+  // Lists as strings are not asked for: docs/differences.md.
+  if ((ARRAY_COLUMNS as readonly string[]).includes(column)) return dimension(random, outputName);
   const at = random.below(10);
   if (at < 3) return column;
   if (at < 6) {
     const outputType = random.pick([undefined, 'STRING', 'LONG', 'DOUBLE', 'FLOAT', 'STRING']);
-    const fixed = ['as', 'al', 'ad'].includes(column) ? undefined : outputType;
-    return { type: 'default', dimension: column, outputName, ...(fixed === undefined ? {} : { outputType: fixed }) };
+    return { type: 'default', dimension: column, outputName, ...(outputType === undefined ? {} : { outputType }) };
   }
   if (at < 8)
     return {
@@ -207,3 +207,5 @@ export function dimension(random: Random, outputName: string): Json {
 }
 
 export const ORDERINGS = ['lexicographic', 'alphanumeric', 'strlen', 'numeric', 'version'] as const;
+/** Without the one in which `a` and `A` tie. */
+export const SORT_ORDERINGS = ORDERINGS.filter((ordering) => ordering !== 'version');

@@ -80,7 +80,7 @@ const cases: readonly { name: string; body: unknown; printed: readonly (readonly
         ...AGGREGATES,
         'then sort by __time descending, nulls first, numeric, rows 0 to 2',
       ],
-      [`group wiki over ${DAY}, where segments are`, ...AGGREGATES, 'one row for no rows'],
+      [`group wiki over ${DAY}, where segments are`, ...AGGREGATES],
     ],
   },
   {

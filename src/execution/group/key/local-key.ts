@@ -10,7 +10,7 @@ import { type ColumnType, isTextType, TIME_COLUMN } from '../../../model/schema.
 import type { StringColumnView } from '../../../storage/view.js';
 import type { Block } from '../../block/context.js';
 import { asTexts } from '../../expression/cast-texts.js';
-import { asNumbers, asText } from '../../expression/convert.js';
+import { asFloats, asNumbers, asText } from '../../expression/convert.js';
 import { type SegmentScope, storedName } from '../../expression/scope.js';
 import { timeFunction } from '../../expression/time-function.js';
 import { bucketRuns, type Runs } from '../../expression/time-runs.js';
@@ -64,7 +64,8 @@ export function bindColumn(scope: SegmentScope, column: string, domain: KeyDomai
     }
     case 'wide': {
       const vector = asNumbers(scope, scope.source(name), domain.type === 'LONG' ? 'LONG' : 'DOUBLE');
-      return vector === undefined ? constantKey() : { kind: 'numbers', vector, card: Infinity, toGlobal: () => 0 };
+      if (vector === undefined) return constantKey();
+      return { kind: 'numbers', vector: domain.type === 'FLOAT' ? asFloats(scope, vector) : vector, card: Infinity, toGlobal: () => 0 };
     }
     case 'interned':
       return internedColumn(scope, name, domain.type);

@@ -46,22 +46,23 @@ export interface Aggregation extends Leaf {
 /**
  * Reads the fields that timeseries, topN and groupBy share.
  * @param readDimensions  called before aggregators are read: post-aggregators may name dimensions
- * @param hasGroupings    whether there may be grouping aggregators
+ * @param named           names of the columns of the dimensions, as the query has them; null where there are no grouping aggregators
  */
 export function readAggregation(
   reader: ObjectReader,
   dataSource: string,
   tableTypes: ColumnTypes,
   readDimensions: (columns: VirtualColumns) => readonly DimensionSpec[],
-  hasGroupings = false,
+  named: readonly string[] | null = null,
 ): Aggregation & { readonly dimensions: readonly DimensionSpec[]; readonly columns: VirtualColumns } {
   const { columns, ...leaf } = readLeaf(reader, dataSource, tableTypes);
   const dimensions = readDimensions(columns);
   const granularity = parseGranularity(reader.raw('granularity') ?? refuse('granularity', 'a granularity', undefined), 'granularity');
   const groupings: Grouping[] = [];
+  const outputs = named === null ? null : outputsByColumn(dimensions, named);
   const read = readAggregators(reader, columns, (type, inner) => {
     if (type !== 'grouping') return false;
-    groupings.push(readGrouping(inner, hasGroupings ? dimensions : null));
+    groupings.push(readGrouping(inner, outputs));
     return true;
   });
   const types = new Map([
@@ -72,15 +73,29 @@ export function readAggregation(
   const states = new States(read);
   const postAggregators = readPostAggregators(reader, (name) => types.get(name), states);
   const aggregators = states.aggregators();
+  refuseTimeAsName([...aggregators, ...groupings, ...postAggregators]);
   refuseRepeatedNames([...dimensions, ...aggregators, ...groupings, ...postAggregators].map(({ name }) => name));
   for (const { name, type } of postAggregators) types.set(name, type);
   return { ...leaf, columns, dimensions, granularity, aggregators, groupings, postAggregators, outputType: (name) => types.get(name) };
 }
 
+function outputsByColumn(dimensions: readonly DimensionSpec[], named: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const outputs = new Map<string, string[]>();
+  for (const [at, { name }] of dimensions.entries()) {
+    const column = named[at] ?? name;
+    outputs.set(column, [...(outputs.get(column) ?? []), name]);
+  }
+  return outputs;
+}
+
+function refuseTimeAsName(outputs: readonly { readonly name: string }[]): void {
+  if (outputs.some(({ name }) => name === TIME_COLUMN))
+    throw new ServiceError('query_invalid', `${TIME_COLUMN} cannot be the name of an output`);
+}
+
 function refuseRepeatedNames(names: readonly string[]): void {
   const seen = new Set<string>();
   for (const name of names) {
-    if (name === TIME_COLUMN) throw new ServiceError('query_invalid', `${TIME_COLUMN} cannot be the name of an output`);
     if (seen.has(name)) throw new ServiceError('query_invalid', `two outputs of the query are called "${name}"`);
     seen.add(name);
   }

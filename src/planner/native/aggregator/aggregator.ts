@@ -3,6 +3,7 @@
 import { ServiceError } from '../../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import type { Aggregator, DistinctFold, VirtualColumn } from '../../../model/aggregator.js';
+import type { Expression } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { stateType } from '../../../model/state-traits.js';
@@ -96,16 +97,33 @@ function both(a: Filter, b: Filter | null): Filter {
   return b === null ? a : { kind: 'and', filters: [a, b] };
 }
 
-function readNumberAggregator(reader: ObjectReader, name: (typeof NUMBER_AGGREGATORS)[number], virtualColumns: VirtualColumns): Aggregator {
-  const kind = name.endsWith('Sum') ? 'sum' : name.endsWith('Min') ? 'min' : 'max';
-  const type = name.startsWith('long') ? 'LONG' : name.startsWith('double') ? 'DOUBLE' : 'FLOAT';
+function readNumberAggregator(
+  reader: ObjectReader,
+  written: (typeof NUMBER_AGGREGATORS)[number],
+  virtualColumns: VirtualColumns,
+): Aggregator {
+  const kind = written.endsWith('Sum') ? 'sum' : written.endsWith('Min') ? 'min' : 'max';
+  const type = written.startsWith('long') ? 'LONG' : written.startsWith('double') ? 'DOUBLE' : 'FLOAT';
   const fieldName = reader.optionalString('fieldName');
   const expression = reader.optionalString('expression');
   if ((fieldName === undefined) === (expression === undefined))
     refuse(reader.path, 'either a fieldName or an expression', fieldName === undefined ? undefined : 'both');
   const column = fieldName ?? virtualColumns.add(expression ?? '');
-  return { kind, name: reader.string('name'), filter: null, column, type };
+  const aggregator = { kind, name: reader.string('name'), filter: null, column, type } as const;
+  if (fieldName === undefined || virtualColumns.typeOf(fieldName) !== 'STRING') return aggregator;
+  // A string that is not a number counts as what the aggregate begins with.
+  const [name, first]: [string, Expression] =
+    type === 'LONG'
+      ? ['long_of', { kind: 'literal', type, value: FIRST_LONGS[kind] }]
+      : ['double_of', { kind: 'literal', type: 'DOUBLE', value: FIRST_DOUBLES[kind] }];
+  return {
+    ...aggregator,
+    column: virtualColumns.compute({ kind: 'call', function: name, arguments: [{ kind: 'column', name: fieldName }, first] }),
+  };
 }
+
+const FIRST_LONGS = { sum: 0n, min: 2n ** 63n - 1n, max: -(2n ** 63n) } as const;
+const FIRST_DOUBLES = { sum: 0, min: Infinity, max: -Infinity } as const;
 
 /** The type of what an aggregator puts out. */
 export function aggregatorType(aggregator: Aggregator): ColumnType {

@@ -5,8 +5,8 @@ import type { ObjectReader } from '../../../base/json-reader.js';
 import { call, type Expression, text } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import type { DimensionSpec } from '../../../model/query.js';
-import { type ColumnType, isArrayType, isComplexType, JSON_TYPE, TIME_COLUMN } from '../../../model/schema.js';
-import type { FilterColumns } from '../column/column-types.js';
+import { type ColumnType, isArrayType, isComplexType, isNumberType, JSON_TYPE, TIME_COLUMN } from '../../../model/schema.js';
+import type { ColumnTypes, FilterColumns } from '../column/column-types.js';
 import { readByType, refuse } from '../reader.js';
 import { readWrittenType } from '../typed-value.js';
 import type { VirtualColumns } from './columns.js';
@@ -24,7 +24,7 @@ const DIMENSION_SPECS: Readonly<Record<string, ReadDimension>> = {
   extraction: (reader, columns) => {
     const column = reader.string('dimension');
     return {
-      column: columns.compute(readExtraction(reader.object('extractionFn'), columnToExtract(column))),
+      column: columns.compute(readExtraction(reader.object('extractionFn'), columnToExtract(column, columns.typeOf))),
       name: reader.optionalString('outputName') ?? column,
       type: readOutputType(reader),
     };
@@ -68,14 +68,41 @@ export function readDimensionSpec(value: unknown, path: string, reader: ObjectRe
     typeof value === 'string'
       ? { column: value, name: value, type: 'STRING' as const }
       : readByType(reader.reader(value, path), tableAt(columns, depth), [], 'dimension spec');
-  if (spec.name === TIME_COLUMN)
-    throw new ServiceError('query_invalid', `${path}: ${TIME_COLUMN} cannot be the name of an output; give an outputName`);
   if (spec.type !== 'STRING' || !columns.isComputedArray(spec.column)) return spec;
   // Arrays that expressions give are grouped by their elements, as rows of several values are.
   return {
     ...spec,
     column: columns.compute(call('array_to_mv', { kind: 'column', name: spec.column })),
   };
+}
+
+/**
+ * A dimension whose `outputType` says what is grouped by. Of strings that are to be numbers each is one, of a row that has several
+ * too, and those that are not numbers are null.
+ */
+export function readTypedDimension(value: unknown, path: string, reader: ObjectReader, columns: FilterColumns): DimensionSpec {
+  const spec = readDimensionSpec(value, path, reader, columns);
+  const { column, name, type } = spec;
+  if (!isNumberType(type) || columns.typeOf(column) !== 'STRING') return spec;
+  const strings: Expression = { kind: 'call', function: 'number_text', arguments: [{ kind: 'column', name: column }, text(type)] };
+  return { column: columns.compute(strings), name, type, isParsed: true };
+}
+
+/** A dimension of a groupBy query, whose rows show their time under its own name. */
+export function readGroupDimension(value: unknown, path: string, reader: ObjectReader, columns: FilterColumns): DimensionSpec {
+  const spec = readTypedDimension(value, path, reader, columns);
+  if (spec.name !== TIME_COLUMN) return spec;
+  throw new ServiceError('query_invalid', `${path}: ${TIME_COLUMN} cannot be the name of an output; give an outputName`);
+}
+
+/** The name of the column that a dimension spec is about, whatever is computed from it; empty for what is not a dimension. */
+export function dimensionNamed(value: unknown): string {
+  for (let spec = value; ; ) {
+    if (typeof spec === 'string') return spec;
+    if (typeof spec !== 'object' || spec === null) return '';
+    const { dimension, delegate } = spec as { readonly dimension?: unknown; readonly delegate?: unknown };
+    spec = delegate ?? (typeof dimension === 'string' ? dimension : undefined);
+  }
 }
 
 /**
@@ -101,8 +128,13 @@ function filtered(reader: ObjectReader, columns: FilterColumns, depth: number, k
 }
 
 /** A column as extraction functions see it. */
-export function columnToExtract(name: string): Extracted {
-  return { expression: { kind: 'column', name }, isInstant: name === TIME_COLUMN };
+export function columnToExtract(name: string, typeOf: ColumnTypes): Extracted {
+  return { expression: typeOf(name) === 'FLOAT' ? floatString(name) : { kind: 'column', name }, isInstant: name === TIME_COLUMN };
+}
+
+/** A FLOAT as a string of its own digits; expressions read it as a double, which has more. */
+function floatString(name: string): Expression {
+  return { kind: 'call', function: 'number_text', arguments: [{ kind: 'column', name }, text('FLOAT')] };
 }
 
 /** An array is grouped as a whole; as a STRING it is its JSON. */

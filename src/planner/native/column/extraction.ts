@@ -252,4 +252,4 @@ function cast(expression: Expression, type: 'STRING' | 'LONG'): Expression {
     : call('cast', expression, text(type));
 }
 
-const TEXT_FUNCTIONS: ReadonlySet<string> = new Set(['substring', 'upper', 'lower', 'format', 'bucket_start', 'map_value']);
+const TEXT_FUNCTIONS: ReadonlySet<string> = new Set(['substring', 'upper', 'lower', 'format', 'bucket_start', 'map_value', 'number_text']);

@@ -11,18 +11,15 @@ export function keepsListed(column: string, values: readonly (string | null)[], 
   return isAllowList ? listed : call('!', listed);
 }
 
-/** Values that match a regular expression as a whole; null matches as the empty text does. */
+/** Values that match a regular expression as a whole; null never does. */
 export function keepsMatching(column: string, pattern: string): Expression {
   compileRegularExpression(pattern);
-  return call('regexp_like', textOrEmpty(column), text(`\\A(?:${pattern})\\z`));
+  return call('istrue', call('regexp_like', { kind: 'column', name: column }, text(`\\A(?:${pattern})\\z`)));
 }
 
-/** Values that start with a text; null only with the empty one. */
+/** Values that start with a text; null with none. */
 export function keepsPrefixed(column: string, prefix: string): Expression {
-  const start = call('substring', textOrEmpty(column), long(0n), long(BigInt(prefix.length)));
-  return prefix === '' ? long(1n) : call('istrue', call('==', start, text(prefix)));
-}
-
-function textOrEmpty(column: string): Expression {
-  return call('nvl', { kind: 'column', name: column }, text(''));
+  const value: Expression = { kind: 'column', name: column };
+  if (prefix === '') return call('istrue', call('regexp_like', value, text('')));
+  return call('istrue', call('==', call('substring', value, long(0n), long(BigInt(prefix.length))), text(prefix)));
 }

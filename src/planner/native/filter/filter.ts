@@ -98,7 +98,7 @@ function readDimension(reader: ObjectReader, columns: FilterColumns): string {
   reader.raw('filterTuning'); // says how, not what: indexes are used where they pay
   const column = reader.string('dimension');
   if (!reader.has('extractionFn')) return ofSingleValues(column, reader, columns);
-  return columns.compute(readExtraction(reader.object('extractionFn'), columnToExtract(column)));
+  return columns.compute(readExtraction(reader.object('extractionFn'), columnToExtract(column, columns.typeOf)));
 }
 
 /** Filters of the older kinds do not know arrays and JSON. */
@@ -154,7 +154,10 @@ function readTypedIn(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
   if (keys.length !== 1) refuse(reader.at(key), 'exactly one of values and sortedValues', reader.raw(key));
   const given = reader.list(key, (value, path) => (value === null ? null : readTyped(value, type, path)));
   const values = given.filter((value) => value !== null);
-  const filter = equalsNone(typeOf(column), column, type, reader) ?? ({ kind: 'in', column, type, values: listOf(values) } as const);
+  const listed: Filter = asFloats(typeOf(column), type)
+    ? { kind: 'in', column, type: 'FLOAT', values: listOf(values.map(floatOf)) }
+    : { kind: 'in', column, type, values: listOf(values) };
+  const filter = equalsNone(typeOf(column), column, type, reader) ?? listed;
   return values.length === given.length ? filter : { kind: 'or', filters: [filter, { kind: 'null', column }] };
 }
 
@@ -216,10 +219,13 @@ function readBound(reader: ObjectReader, columns: FilterColumns): Filter {
   const range = { kind: 'range', column, ordering, lowerStrict, upperStrict } as const;
   const type = types(column);
   if (ordering === 'numeric' && isNumberType(type)) {
-    const bounds = [lower, upper].map((bound) => (bound === null ? null : (numberOf(bound, type) ?? convert(bound, 'DOUBLE'))));
+    // What is no number comes before all numbers.
+    const bounds = [lower, upper].map((bound) =>
+      bound === null ? null : (numberOf(bound, type) ?? convert(bound, 'DOUBLE') ?? Number.NEGATIVE_INFINITY),
+    );
     const [low = null, high = null] = bounds;
-    if ((low === null) !== (lower === null) || (high === null) !== (upper === null))
-      refuse(reader.path, 'bounds that are numbers', lower === null ? upper : lower);
+    if (upper !== null && high === Number.NEGATIVE_INFINITY && convert(upper, 'DOUBLE') === null)
+      return { kind: 'in', column, type, values: listOf([]) };
     return { ...range, type: bounds.some((bound) => typeof bound === 'number') ? 'DOUBLE' : type, lower: low, upper: high };
   }
   const strings: Filter = { ...range, type: 'STRING', lower, upper };
@@ -268,7 +274,20 @@ function readEquals(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
   const type = readMatchType(reader);
   const value = readMatchValue(reader, 'matchValue', type);
   if (value === null) refuse(reader.at('matchValue'), 'a value (the filter for nulls is of type null)', value);
-  return equalsNone(typeOf(column), column, type, reader) ?? { kind: 'equals', column, type, value };
+  const none = equalsNone(typeOf(column), column, type, reader);
+  if (none !== undefined) return none;
+  return asFloats(typeOf(column), type)
+    ? { kind: 'equals', column, type: 'FLOAT', value: floatOf(value) }
+    : { kind: 'equals', column, type, value };
+}
+
+/** Whether numbers are rounded to what a FLOAT column can hold before they are looked for in it. */
+function asFloats(column: ColumnType | undefined, type: WrittenType): boolean {
+  return column === 'FLOAT' && (type === 'DOUBLE' || type === 'LONG');
+}
+
+function floatOf(value: FilterValue): number {
+  return Math.fround(Number(value));
 }
 
 /**
@@ -293,9 +312,11 @@ function readRange(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
   const ordering = isNumberType(type) ? 'numeric' : 'lexicographic';
   const lowerStrict = reader.boolean('lowerOpen', false);
   const upperStrict = reader.boolean('upperOpen', false);
-  return (
-    equalsNone(typeOf(column), column, type, reader) ?? { kind: 'range', column, type, ordering, lower, upper, lowerStrict, upperStrict }
-  );
+  const range = { kind: 'range', column, ordering, lowerStrict, upperStrict } as const;
+  // Strings come in their numeric order, in which those that are no numbers come before all numbers.
+  if (isNumberType(type) && typeOf(column) === 'STRING')
+    return { ...range, type: 'STRING', lower: convert(lower, 'STRING'), upper: convert(upper, 'STRING') };
+  return equalsNone(typeOf(column), column, type, reader) ?? { ...range, type, lower, upper };
 }
 
 function readLike(reader: ObjectReader, columns: FilterColumns): Filter {

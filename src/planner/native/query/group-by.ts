@@ -7,7 +7,7 @@ import type { Filter } from '../../../model/filter.js';
 import type { DimensionSpec, GroupByQuery, OrderBy } from '../../../model/query.js';
 import { readAggregation } from '../aggregator/aggregation.js';
 import { type ColumnTypes, givenColumns } from '../column/column-types.js';
-import { columnToExtract, readDimensionSpec } from '../column/dimension.js';
+import { columnToExtract, dimensionNamed, readGroupDimension } from '../column/dimension.js';
 import { readExtraction } from '../column/extraction.js';
 import type { QueryContext } from '../context.js';
 import { readFilter, readOrdering, textOf } from '../filter/filter.js';
@@ -23,8 +23,8 @@ export function readGroupBy(reader: ObjectReader, dataSource: string, tableTypes
     reader,
     dataSource,
     tableTypes,
-    (columns) => reader.list('dimensions', (value, path) => readDimensionSpec(value, path, reader, columns)),
-    true,
+    (columns) => reader.list('dimensions', (value, path) => readGroupDimension(value, path, reader, columns)),
+    reader.list('dimensions', dimensionNamed),
   );
   const subtotals = readSubtotals(reader, dimensions);
   const limits = readLimitSpec(reader.optionalObject('limitSpec'), outputType);
@@ -126,7 +126,7 @@ function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): F
         const column = inner.string('dimension');
         const value = textOf(inner.raw('value'), inner, 'value');
         if (inner.has('extractionFn')) {
-          const extracted = readExtraction(inner.object('extractionFn'), columnToExtract(column));
+          const extracted = readExtraction(inner.object('extractionFn'), columnToExtract(column, outputType));
           const wanted: Expression = text(value);
           return { kind: 'expression', expression: call('notdistinctfrom', extracted, wanted) };
         }

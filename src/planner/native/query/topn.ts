@@ -6,7 +6,7 @@ import type { StringOrdering } from '../../../model/filter.js';
 import type { TopNMetric, TopNQuery } from '../../../model/query.js';
 import { readAggregation } from '../aggregator/aggregation.js';
 import type { ColumnTypes } from '../column/column-types.js';
-import { readDimensionSpec, refuseStructured, rowsWithValues } from '../column/dimension.js';
+import { readTypedDimension, refuseStructured, rowsWithValues } from '../column/dimension.js';
 import { readOrdering } from '../filter/filter.js';
 import { readByType, refuse } from '../reader.js';
 
@@ -19,7 +19,7 @@ export function readTopN(reader: ObjectReader, dataSource: string, tableTypes: C
     groupings: _,
     filter,
     ...aggregation
-  } = readAggregation(reader, dataSource, tableTypes, (known) => [readDimensionSpec(value, 'dimension', reader, known)]);
+  } = readAggregation(reader, dataSource, tableTypes, (known) => [readTypedDimension(value, 'dimension', reader, known)]);
   const [dimension = refuse('dimension', 'a dimension', value)] = dimensions;
   refuseStructured(dimension, 'dimension', columns);
   const withValues = rowsWithValues(dimension, columns);

@@ -67,8 +67,9 @@ function legacyName(type: string): string {
 
 /** The id is `merged` unless there is one; what differs between segments and cannot be joined becomes null or a column's error. */
 function mergeAnalyses(analyses: readonly SegmentAnalysis[], strategy: SegmentMetadataQuery['aggregatorMergeStrategy']): SegmentAnalysis {
+  // The order of columns is that of the latest segment, which comes last.
   const columns = new Map<string, ColumnAnalysis>();
-  for (const analysis of analyses) {
+  for (const analysis of analyses.toReversed()) {
     for (const [name, column] of Object.entries(analysis.columns)) {
       const known = columns.get(name);
       columns.set(name, known === undefined ? column : mergeColumns(known, column));
@@ -79,7 +80,7 @@ function mergeAnalyses(analyses: readonly SegmentAnalysis[], strategy: SegmentMe
   return {
     id: analyses.length === 1 && first !== undefined ? first.id : 'merged',
     intervals: condenseIntervals(analyses.flatMap(({ intervals }) => intervals)),
-    columns: Object.fromEntries([...columns].sort(([a], [b]) => (a === '__time' ? -1 : b === '__time' ? 1 : a < b ? -1 : 1))),
+    columns: Object.fromEntries(columns),
     sizeBytes: sum(({ sizeBytes }) => sizeBytes),
     numRows: sum(({ numRows }) => numRows),
     aggregators: mergeAggregators(analyses, strategy),
@@ -112,19 +113,10 @@ function mergeColumns(a: ColumnAnalysis, b: ColumnAnalysis): ColumnAnalysis {
     sizeBytes: a.sizeBytes + b.sizeBytes,
     // Values of two segments may be the same ones: the larger number is what is certain.
     cardinality: a.cardinality === null || b.cardinality === null ? null : Math.max(a.cardinality, b.cardinality),
-    minValue: extreme(a.minValue, b.minValue, (x, y) => x < y),
-    maxValue: extreme(a.maxValue, b.maxValue, (x, y) => x > y),
+    minValue: a.minValue === null || b.minValue === null ? null : a.minValue < b.minValue ? a.minValue : b.minValue,
+    maxValue: a.maxValue === null || b.maxValue === null ? (a.maxValue ?? b.maxValue) : a.maxValue > b.maxValue ? a.maxValue : b.maxValue,
     errorMessage: null,
   };
-}
-
-function extreme(
-  a: ColumnAnalysis['minValue'],
-  b: ColumnAnalysis['minValue'],
-  isBetter: (x: string | number | bigint, y: string | number | bigint) => boolean,
-): ColumnAnalysis['minValue'] {
-  if (a === null || b === null) return a ?? b;
-  return isBetter(b, a) ? b : a;
 }
 
 function sameOrNull<Value>(values: readonly Value[]): Value | null {

@@ -2,11 +2,15 @@
 
 import { findZone, UTC } from '../../../base/calendar.js';
 import type { EpochMs, Interval } from '../../../base/instant.js';
+import { stringifyJson } from '../../../base/json.js';
 import { formatInstantIn } from '../../../base/time.js';
+import { compileExpression } from '../../../expression/evaluate.js';
+import { plainData, type Value } from '../../../expression/value.js';
 import type { Frame } from '../../../model/frame.js';
 import type { Granularity } from '../../../model/granularity.js';
 import type { GroupByQuery, ScanQuery, TimeseriesQuery, TopNQuery } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
+import { bucketColumn } from '../../../planner/plan.js';
 import { arrayWriter, type CellWriter, instantReader, objectWriter } from './cells.js';
 import { TextPieces } from './text-stream.js';
 
@@ -20,15 +24,19 @@ export interface WriteOptions {
 type Frames = AsyncIterable<Frame>;
 
 /** Prints the start of a bucket as a JSON value, in the time zone of the buckets. */
-function timeWriter({ timesAsLong }: WriteOptions, { granularity }: { readonly granularity: Granularity }): (ms: number) => string {
+export function timeWriter({ timesAsLong }: WriteOptions, { granularity }: { readonly granularity: Granularity }): (ms: number) => string {
   if (timesAsLong) return String;
   const zone = (granularity.kind === 'period' ? findZone(granularity.timeZone) : undefined) ?? UTC;
   return (ms) => `"${formatInstantIn(ms, zone)}"`;
 }
 
 /** The time of a row's bucket; without buckets, of granularity all, the start of the query's first interval. */
-function bucketReader(query: TimeseriesQuery | TopNQuery | GroupByQuery, frame: Frame): (row: number) => number {
-  if (query.granularity.kind !== 'all') return instantReader(frame, TIME_COLUMN);
+function bucketReader(
+  query: TimeseriesQuery | TopNQuery | GroupByQuery,
+  frame: Frame,
+  column: string = TIME_COLUMN,
+): (row: number) => number {
+  if (query.granularity.kind !== 'all') return instantReader(frame, column);
   const start = firstInstant(query.intervals);
   return () => start;
 }
@@ -37,8 +45,12 @@ export function firstInstant(intervals: readonly Interval[]): EpochMs {
   return intervals.reduce((first, { start }) => Math.min(first, start), Infinity);
 }
 
-/** An array with one entry per row. */
-async function* writeArray(frames: Frames, entryWriter: (frame: Frame) => CellWriter): AsyncIterable<string> {
+/** An array with one entry per row, and those that are known at the end. */
+async function* writeArray(
+  frames: Frames,
+  entryWriter: (frame: Frame) => CellWriter,
+  lastEntries: () => readonly string[] = () => [],
+): AsyncIterable<string> {
   const pieces = new TextPieces();
   let separator = '[';
   for await (const frame of frames) {
@@ -48,6 +60,10 @@ async function* writeArray(frames: Frames, entryWriter: (frame: Frame) => CellWr
       separator = ',';
       if (pieces.isFull) yield await pieces.take();
     }
+  }
+  for (const entry of lastEntries()) {
+    pieces.add(separator + entry);
+    separator = ',';
   }
   pieces.add(separator === '[' ? '[]' : ']');
   yield pieces.rest();
@@ -71,12 +87,31 @@ export function writeTimeseries(
   const time = timeWriter(options, query);
   const names = outputNames(query);
   const totalFrames = new Set<Frame>();
-  return writeArray(totals === null ? frames : followedBy(frames, totals, totalFrames), (frame) => {
-    const result = objectWriter(frame, names);
-    if (totalFrames.has(frame)) return (row) => `{"timestamp":null,"result":${result(row)}}`;
-    const bucket = bucketReader(query, frame);
-    return (row) => `{"timestamp":${time(bucket(row))},"result":${result(row)}}`;
-  });
+  let hasTotals = false;
+  return writeArray(
+    totals === null ? frames : followedBy(frames, totals, totalFrames),
+    (frame) => {
+      const result = objectWriter(frame, names);
+      if (totalFrames.has(frame)) {
+        hasTotals ||= frame.rowCount > 0;
+        return (row) => `{"timestamp":null,"result":${result(row)}}`;
+      }
+      const bucket = bucketReader(query, frame);
+      return (row) => `{"timestamp":${time(bucket(row))},"result":${result(row)}}`;
+    },
+    () => (totals === null || hasTotals ? [] : [totalsOfNothing(query)]),
+  );
+}
+
+/** The totals of no buckets: null, and what the post-aggregators make of that. */
+function totalsOfNothing({ aggregators, postAggregators }: TimeseriesQuery): string {
+  const values = new Map<string, Value>(aggregators.map(({ name }) => [name, null]));
+  for (const { name, expression } of postAggregators)
+    values.set(
+      name,
+      compileExpression(expression, () => undefined)((column) => values.get(column) ?? null),
+    );
+  return `{"timestamp":null,"result":${stringifyJson(Object.fromEntries([...values].map(([name, value]) => [name, plainData(value)])))}}`;
 }
 
 async function* followedBy(frames: Frames, totals: Frames, totalFrames: Set<Frame>): Frames {
@@ -114,7 +149,7 @@ export async function* writeTopN(query: TopNQuery, frames: Frames, options: Writ
   const pieces = new TextPieces();
   let current: number | null = null;
   for await (const frame of frames) {
-    const bucket = bucketReader(query, frame);
+    const bucket = bucketReader(query, frame, bucketColumn(query.dimension.name));
     const result = objectWriter(frame, names);
     for (let row = 0; row < frame.rowCount; row++) {
       const start = bucket(row);

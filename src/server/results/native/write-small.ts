@@ -6,9 +6,9 @@ import { formatInstant } from '../../../base/time.js';
 import { STRING_ORDERINGS } from '../../../expression/ordering.js';
 import { cellAt, type Frame } from '../../../model/frame.js';
 import type { SearchQuery, TimeBoundaryQuery } from '../../../model/query.js';
-import { TIME_COLUMN } from '../../../model/schema.js';
+import { bucketColumn } from '../../../planner/plan.js';
 import { instantReader } from './cells.js';
-import { firstInstant, type WriteOptions } from './write-rows.js';
+import { firstInstant, timeWriter, type WriteOptions } from './write-rows.js';
 
 /** The first and last instant of a timeBoundary plan's result; null when no row matched. */
 export async function readTimeBounds(
@@ -66,14 +66,15 @@ export async function* writeSearch(
   }
   const compare = STRING_ORDERINGS[query.ordering];
   let left = query.limit;
-  const entries: unknown[] = [];
+  const time = timeWriter(options, query);
+  const entries: string[] = [];
   for (const [bucket, found] of [...hits].sort(([a], [b]) => a - b)) {
     found.sort((a, b) => nullsFirst(a.value, b.value, compare) || STRING_ORDERINGS.lexicographic(a.dimension, b.dimension));
     const kept = found.slice(0, left);
     left -= kept.length;
-    if (kept.length > 0) entries.push({ timestamp: printTime(bucket, options), result: kept });
+    if (kept.length > 0) entries.push(`{"timestamp":${time(bucket)},"result":${stringifyJson(kept)}}`);
   }
-  yield stringifyJson(entries);
+  yield `[${entries.join(',')}]`;
 }
 
 function nullsFirst(a: string | null, b: string | null, compare: (a: string, b: string) => number): number {
@@ -83,7 +84,7 @@ function nullsFirst(a: string | null, b: string | null, compare: (a: string, b: 
 
 function collectHits(query: SearchQuery, name: string, frame: Frame, hits: Map<EpochMs, SearchHit[]>): void {
   const start = firstInstant(query.intervals);
-  const bucket = query.granularity.kind === 'all' ? () => start : instantReader(frame, TIME_COLUMN);
+  const bucket = query.granularity.kind === 'all' ? () => start : instantReader(frame, bucketColumn(name));
   const values = frame.columns.find((column) => column.name === name);
   const counts = frame.columns.at(-1);
   if (values === undefined || counts === undefined) return;

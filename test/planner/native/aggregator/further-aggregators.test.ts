@@ -422,11 +422,6 @@ grouping('without subtotals is 0', async () => {
 });
 
 for (const { name, query, message } of [
-  {
-    name: 'a column that is no dimension',
-    query: { ...GROUPED, aggregations: [{ type: 'grouping', name: 'g', groupings: ['double'] }] },
-    message: /groupings\[0\]/,
-  },
   { name: 'no columns', query: { ...GROUPED, aggregations: [{ type: 'grouping', name: 'g', groupings: [] }] }, message: /groupings/ },
   { name: 'a timeseries', query: { aggregations: [{ type: 'grouping', name: 'g', groupings: ['name'] }] }, message: /groupBy/ },
   {
