@@ -18,6 +18,7 @@ const NESTED = 10_000;
 
 const SQL = '/svc/v2/sql';
 const NATIVE = '/svc/v2';
+const AVATICA = '/svc/v2/sql/avatica/';
 const TASK = '/svc/indexer/v1/task';
 
 const list = (count: number, item: (index: number) => string, separator = ','): string =>
@@ -105,6 +106,24 @@ export const LARGE_REQUESTS: readonly LargeRequest[] = [
       native({
         aggregations: [{ type: 'count', name: 'n' }],
         filter: { type: 'in', dimension: 's0', values: Array.from({ length: LISTED }, (_, index) => `v${index}`) },
+      }),
+  },
+  {
+    name: 'a JDBC connection',
+    path: AVATICA,
+    status: 200,
+    body: () => JSON.stringify({ request: 'openConnection', connectionId: 'bench' }),
+  },
+  {
+    name: '1,000,000 strings of IN, prepared by JDBC',
+    path: AVATICA,
+    status: 200,
+    body: () =>
+      JSON.stringify({
+        request: 'prepare',
+        connectionId: 'bench',
+        sql: `SELECT COUNT(*) FROM wide WHERE s0 IN (${list(LISTED, (index) => `'v${index}'`)}) AND c0 > ?`,
+        maxRowsTotal: -1,
       }),
   },
   {

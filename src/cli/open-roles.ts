@@ -13,9 +13,10 @@ import { claimSpillFolder } from '../execution/spill/spill-folder.js';
 import type { SqlSchema } from '../planner/sql/catalog/schema.js';
 import type { SystemTableName } from '../planner/sql/catalog/system-schema.js';
 import { planSql } from '../planner/sql/plan-sql.js';
+import { PlanWatch } from '../planner/sql/plan-watch.js';
 import { Avatica } from '../server/avatica/avatica.js';
 import type { AvaticaLimits } from '../server/avatica/connections.js';
-import type { Route } from '../server/http.types.js';
+import type { HttpRequest, Route } from '../server/http.types.js';
 import { PlanThread } from '../server/planning/plan-thread.js';
 import { QueryLog } from '../server/queries/query-log.js';
 import { queryRows } from '../server/queries/query-rows.js';
@@ -144,8 +145,10 @@ function openQueries(
     },
   };
   const avatica = new Avatica(statements, avaticaLimits(configuration));
+  const readLong = (path: string, { body, signal }: HttpRequest, receivedMs: number) =>
+    planThread.readAvatica(path, body, { watch: new PlanWatch(receivedMs + options.defaultTimeoutMs), signal });
   const jdbc = configuration.get('svc.sql.avatica.enable')
-    ? avaticaRoutes(avatica, { host: hostOf('broker'), log: processLog.with({ role: 'broker' }) })
+    ? avaticaRoutes(avatica, { host: hostOf('broker'), log: processLog.with({ role: 'broker' }), readLong })
     : [];
   const sql = sqlRoutes(statements, tasks, configuration.get('svc.broker.requests.maxBytes'));
   return {

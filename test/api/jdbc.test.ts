@@ -108,6 +108,25 @@ jdbc('a statement is executed, and its rows are fetched in frames', async ({ ser
   });
 });
 
+jdbc('a statement of a hundred thousand values is prepared and executed', async ({ server: { url } }) => {
+  await connected(url, {}, async (connectionId) => {
+    const values = Array.from({ length: 100_000 }, (_, index) => index * 2).join(', ');
+    const sql = `SELECT COUNT(*) AS n, MAX(n) AS m FROM (VALUES (1), (2), (3), (4)) AS t (n) WHERE n IN (${values}) AND n < ?`;
+    const { statement } = await ask(url, { request: 'prepare', connectionId, sql, maxRowsTotal: -1 });
+    assert.equal([statement.signature.sql, statement.signature.parameters.length], [sql, 1]);
+    const parameterValues = [{ type: 'LONG', value: 4 }];
+    const answer = await ask(url, {
+      request: 'execute',
+      statementHandle: { connectionId, id: statement.id },
+      parameterValues,
+      maxRowCount: -1,
+    });
+    assert.equal(answer['resultSets'][0].firstFrame.rows, [[1, 2]]);
+    const { answer: refused } = await send(url, { request: 'prepareAndExecute', connectionId, statementId: 'x', sql });
+    assert.match(refused['errorMessage'], /statementId/);
+  });
+});
+
 jdbc('a frame has no more rows than the server allows, and a result no more than the client wants', async ({ server: { url } }) => {
   await connected(url, {}, async (connectionId) => {
     const sql = 'SELECT n FROM (VALUES (1), (2), (3), (4), (5), (6), (7)) AS t (n) ORDER BY n';

@@ -5,9 +5,9 @@ import type { ObjectReader } from '../../base/json-reader.js';
 import { createByName, own } from '../../base/names.js';
 import type { OutputColumn } from '../../model/statement.js';
 import { refuse } from '../../planner/native/reader.js';
-import { unknownParameters } from '../../planner/sql/bind/parameters.js';
 import { readSqlContext } from '../../planner/sql/context.js';
 import { EXPLAIN_COLUMNS } from '../../planner/sql/explain/explain.js';
+import type { PlanWatch } from '../../planner/sql/plan-watch.js';
 import { type Answerable, isIngestion, type SqlStatements } from '../queries/sql-statements.js';
 import { columnMetaData } from './column.js';
 import { type AvaticaLimits, type Connection, Connections, type Statement } from './connections.js';
@@ -102,8 +102,9 @@ export class Avatica {
   async #prepare(connection: Connection, request: ObjectReader, call: AvaticaCall): Promise<AvaticaResponse> {
     const sql = request.string('sql');
     const rowsMax = readRowsMax(request, ['maxRowsTotal', 'maxRowCount']);
-    const parameters = unknownParameters(sql);
-    const { columns } = columnsOf(await this.#plan(connection, { sql, parameters, rowsMax }, call));
+    const watch = this.#statements.planWatch(readSqlContext(connection.context), call.receivedMs);
+    const parameters = await this.#statements.unknownParameters(sql, { watch });
+    const { columns } = columnsOf(await this.#plan(connection, { sql, parameters, rowsMax }, call, watch));
     const signature = signatureOf(sql, columns, parameters.length);
     const statement = connection.createStatement();
     statement.prepared = { sql, parameterCount: parameters.length, rowsMax };
@@ -204,12 +205,7 @@ export class Avatica {
     return { cursor, columns };
   }
 
-  async #plan(
-    { context }: Connection,
-    { sql, parameters }: Execution,
-    { viaAlias, receivedMs }: AvaticaCall,
-    watch = this.#statements.planWatch(readSqlContext(context), receivedMs),
-  ): Promise<Answerable> {
+  async #plan({ context }: Connection, { sql, parameters }: Execution, { viaAlias }: AvaticaCall, watch: PlanWatch): Promise<Answerable> {
     const statement = await this.#statements.plan({ query: sql, context, parameters }, viaAlias, { watch });
     if (!isIngestion(statement)) return statement;
     throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} is not run over JDBC: send it to /svc/v2/sql/task`);

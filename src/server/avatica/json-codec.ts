@@ -2,18 +2,16 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
-import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import type { AvaticaCodec, AvaticaResponse, ResultSet, Signature, WireFrame, WireType } from './protocol.js';
 
 /** The protocol as JSON: requests and responses by the names they have there. */
 export const JSON_CODEC: AvaticaCodec = {
   contentType: 'application/json;charset=utf-8',
-  decode: (body) => {
+  read: (body) => {
     const request = parseJson(body.toString('utf8'));
     if (typeof request !== 'object' || request === null || Array.isArray(request))
       throw new ServiceError('input_invalid', 'body: expected a JSON object with the field "request"');
-    // Newer drivers send fields that older servers do not know.
-    return new ObjectReader(request, '', readContextOf('query_invalid', 'query', true));
+    return request;
   },
   encode: (response, serverAddress) => stringifyJson(jsonResponse(response, { response: 'rpcMetadata', serverAddress })),
   // Searched, not parsed: whatever stands in front of it (a signature with its SQL) would have to hold the same key in

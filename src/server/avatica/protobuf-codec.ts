@@ -1,7 +1,6 @@
 // Avatica in Protocol Buffers.
 
 import { ServiceError } from '../../base/errors.js';
-import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
 import { decodeMessage, encodeMessage } from './protobuf.js';
 import { floatOfBits } from './protobuf-frame.js';
@@ -17,7 +16,7 @@ const RESPONSE_PREFIX = 'org.apache.calcite.avatica.proto.Responses$';
 /** The protocol as Protocol Buffers: each message in an envelope with its name. */
 export const PROTOBUF_CODEC: AvaticaCodec = {
   contentType: 'application/octet-stream',
-  decode: (body) => new ObjectReader(decodeRequest(body), '', readContextOf('query_invalid', 'query', true)),
+  read: decodeRequest,
   encode: (response, serverAddress) => {
     const { name, fields } = RESPONSES[response.response] ?? missing(response.response);
     const message = encodeMessage(fields, responseFields(response, { serverAddress }));

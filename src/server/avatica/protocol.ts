@@ -1,6 +1,6 @@
 // Requests and responses of Avatica as plain data.
 
-import type { ObjectReader } from '../../base/json-reader.js';
+import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 
 /**
  * The words of Avatica, the protocol of Apache Calcite's JDBC driver, as plain data. Requests are objects with the names
@@ -133,10 +133,18 @@ export interface WireFrame {
 /** One of the forms in which the protocol goes over the wire. */
 export interface AvaticaCodec {
   readonly contentType: string;
-  /** @throws ServiceError `input_invalid` or `query_invalid` for what is no request */
-  decode(body: Buffer): ObjectReader;
+  /**
+   * The fields of a request, plain data.
+   * @throws ServiceError `input_invalid` or `query_invalid` for what is no request
+   */
+  read(body: Buffer): object;
   /** @param serverAddress  `host:port` of this broker, which each answer and each result set in it carries */
   encode(response: AvaticaResponse, serverAddress: string): string | Uint8Array;
   /** The connection id of a request that is forwarded; undefined when the body does not show it. */
   connectionOf(body: Buffer): string | undefined;
+}
+
+/** Newer drivers send fields that older servers do not know. */
+export function requestOf(fields: object): ObjectReader {
+  return new ObjectReader(fields, '', readContextOf('query_invalid', 'query', true));
 }

@@ -10,6 +10,7 @@ import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import type { PlannedNative } from '../../planner/native/plan-native.js';
 import type { KnownTables } from '../../planner/plan.js';
+import type { UnknownParameter } from '../../planner/sql/bind/parameters.js';
 import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
 import type { SqlRequest } from '../../planner/sql/plan-sql.js';
 import { PlanWatch, planningTimeout } from '../../planner/sql/plan-watch.js';
@@ -91,6 +92,16 @@ export class PlanThread {
   async readSqlBody(body: SqlBodyText, limits: WorkLimits): Promise<SqlBody> {
     const read = await this.#inTurn('sqlBody', () => body, limits);
     return { ...read, query: read.query ?? read.sql };
+  }
+
+  /** Reads the fields of a JDBC request like the codec of its path. */
+  readAvatica(path: string, body: Buffer, limits: WorkLimits): Promise<object> {
+    return this.#inTurn('avatica', () => ({ path, body }), limits);
+  }
+
+  /** Finds the parameters of a statement like `unknownParameters`. */
+  unknownParameters(query: string, limits: WorkLimits): Promise<readonly UnknownParameter[]> {
+    return this.#inTurn('parameters', () => query, limits);
   }
 
   /** Reads and checks a task's payload like `readTask`. */

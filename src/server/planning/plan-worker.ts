@@ -1,18 +1,21 @@
 // Entry module of the plan thread.
 
 import { parentPort } from 'node:worker_threads';
-import type { ErrorCode } from '../../base/errors.js';
+import { type ErrorCode, ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
 import { parseJson } from '../../base/json.js';
+import { own } from '../../base/names.js';
 import { type DataReference, ReceivedOnce } from '../../base/sent-once.js';
 import type { TaskRead } from '../../cluster/overlord/submission.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { type PlannedNative, planNative } from '../../planner/native/plan-native.js';
 import type { TableColumns } from '../../planner/plan.js';
+import { type UnknownParameter, unknownParameters } from '../../planner/sql/bind/parameters.js';
 import type { SqlTable } from '../../planner/sql/catalog/schema.js';
 import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import { type PlanStage, PlanWatch } from '../../planner/sql/plan-watch.js';
+import { AVATICA_CODECS } from '../avatica/codecs.js';
 import { asServiceError } from '../errors.js';
 import { readSqlBody, type SqlBody, type SqlBodyText } from '../queries/sql-body.js';
 import { readTask } from './read-task.js';
@@ -43,6 +46,9 @@ interface Kinds {
   };
   /** `query` is null where it is the same as `sql`: both may be long. */
   sqlBody: { readonly needs: SqlBodyText; readonly gives: Omit<SqlBody, 'query'> & { readonly query: string | null } };
+  /** The path tells the codec. */
+  avatica: { readonly needs: { readonly path: string; readonly body: Uint8Array }; readonly gives: object };
+  parameters: { readonly needs: string; readonly gives: readonly UnknownParameter[] };
   task: { readonly needs: { readonly document: string; readonly now: EpochMs }; readonly gives: TaskRead };
 }
 
@@ -73,6 +79,12 @@ const WORK: { readonly [Kind in PlanKind]: (needs: PlanNeeds<Kind>, watch: PlanW
     const body = readSqlBody(text);
     return { ...body, query: body.query === body.sql ? null : body.query };
   },
+  avatica: ({ path, body }) => {
+    const codec = own(AVATICA_CODECS, path);
+    if (codec === undefined) throw new ServiceError('internal', `${path} has no codec`);
+    return codec.read(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+  },
+  parameters: unknownParameters,
   task: ({ document, now }) => readTask(document, now),
 };
 

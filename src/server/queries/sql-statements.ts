@@ -4,6 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement, StatementSchema } from '../../model/statement.js';
+import { type UnknownParameter, unknownParameters } from '../../planner/sql/bind/parameters.js';
 import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
 import { rememberedSchema } from '../../planner/sql/catalog/statement-schema.js';
 import type { SystemRow, SystemTableName } from '../../planner/sql/catalog/system-schema.js';
@@ -144,6 +145,12 @@ export class SqlStatements {
     } finally {
       this.#beingPlanned.delete(being);
     }
+  }
+
+  /** Stand-ins for the `?` of a statement. */
+  async unknownParameters(query: string, limits: PlanLimits): Promise<readonly UnknownParameter[]> {
+    if (query.length <= PLANNED_HERE_LENGTH_MAX) return unknownParameters(query);
+    return this.#cancellable(limits, (signal) => this.#thread.unknownParameters(query, { watch: limits.watch, signal }));
   }
 
   /** A long body, read on the thread. */

@@ -3,27 +3,23 @@
 import type { ServiceError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import type { Avatica } from '../avatica/avatica.js';
+import { AVATICA_CODECS } from '../avatica/codecs.js';
 import { NoSuchConnection } from '../avatica/connections.js';
-import { JSON_CODEC } from '../avatica/json-codec.js';
-import { PROTOBUF_CODEC } from '../avatica/protobuf-codec.js';
-import type { AvaticaCodec, AvaticaError, AvaticaResponse } from '../avatica/protocol.js';
+import { type AvaticaError, type AvaticaResponse, requestOf } from '../avatica/protocol.js';
 import { asServiceError } from '../errors.js';
-import type { HttpResponse, Route } from '../http.types.js';
+import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { READ_HERE_BYTES_MAX } from '../planning/plan-thread.js';
 
 export interface AvaticaRouteOptions {
   /** `host:port` of this broker: a client that is asked may tell it apart from others. */
   readonly host: string;
   readonly log: Pick<Log, 'error'>;
+  /** Reads a long request elsewhere, by the codec of its path. */
+  readLong(path: string, request: HttpRequest, receivedMs: number): Promise<object>;
 }
 
-/** Codec (JSON or protobuf) by request path. */
-export const AVATICA_CODECS: Readonly<Record<string, AvaticaCodec>> = {
-  '/svc/v2/sql/avatica': JSON_CODEC,
-  '/svc/v2/sql/avatica-protobuf': PROTOBUF_CODEC,
-};
-
 /** JDBC by the Avatica driver. Failures have the protocol's own form, whose status is 500 whatever they are. */
-export function avaticaRoutes(avatica: Pick<Avatica, 'answer'>, { host, log }: AvaticaRouteOptions): Route[] {
+export function avaticaRoutes(avatica: Pick<Avatica, 'answer'>, { host, log, readLong }: AvaticaRouteOptions): Route[] {
   return Object.entries(AVATICA_CODECS).map(([path, codec]) => {
     const respond = (status: number, response: AvaticaResponse): HttpResponse => ({
       status,
@@ -38,7 +34,9 @@ export function avaticaRoutes(avatica: Pick<Avatica, 'answer'>, { host, log }: A
       handle: async (request) => {
         const receivedMs = performance.now();
         try {
-          return respond(200, await avatica.answer(codec.decode(request.body), { viaAlias: request.viaAlias, receivedMs }));
+          const isShort = request.body.length <= READ_HERE_BYTES_MAX;
+          const fields = isShort ? codec.read(request.body) : await readLong(path, request, receivedMs);
+          return respond(200, await avatica.answer(requestOf(fields), { viaAlias: request.viaAlias, receivedMs }));
         } catch (thrown) {
           const error = asServiceError(thrown);
           if (error.code === 'internal') log.error('a JDBC request failed', { error });

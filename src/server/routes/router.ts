@@ -5,9 +5,9 @@ import { ServiceError } from '../../base/errors.js';
 import { own } from '../../base/names.js';
 import type { Coordination, Member } from '../../cluster/membership/coordination.js';
 import type { HttpClient } from '../../cluster/rpc/http-client.js';
+import { AVATICA_CODECS } from '../avatica/codecs.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import type { Answerer } from '../responder.js';
-import { AVATICA_CODECS } from './avatica.js';
 import { json } from './exchange.js';
 
 export interface RouterSource {

@@ -5,6 +5,7 @@ import { ServiceError } from '../../../src/base/errors.js';
 import type { ObjectReader } from '../../../src/base/json-reader.js';
 import { PROTOBUF_CODEC } from '../../../src/server/avatica/protobuf-codec.js';
 import type { Representation, WireFrame, WireType, WireValue } from '../../../src/server/avatica/protocol.js';
+import { requestOf } from '../../../src/server/avatica/protocol.js';
 import { avaticaRoutes } from '../../../src/server/routes/avatica.js';
 import { type Decoded, encode, envelope, type Fields, type FieldValue, openEnvelope, rowsOf, type Typed } from './protobuf-client.js';
 
@@ -110,7 +111,7 @@ codec('a failure has its text, its numbers and who it comes from', () => {
 });
 
 function read(name: string, fields: Fields): ObjectReader {
-  return PROTOBUF_CODEC.decode(envelope(name, fields));
+  return requestOf(PROTOBUF_CODEC.read(envelope(name, fields)));
 }
 
 codec('a request has the names that JSON has', () => {
@@ -285,7 +286,7 @@ const REFUSED: readonly { readonly name: string; readonly body: Buffer; readonly
 
 function refusal(body: Buffer): ServiceError {
   try {
-    PROTOBUF_CODEC.decode(body);
+    requestOf(PROTOBUF_CODEC.read(body));
   } catch (error) {
     if (error instanceof ServiceError) return error;
     throw error;
@@ -364,7 +365,7 @@ codec('damaged requests are read or refused, and nothing else', async () => {
   const answered: string[] = [];
   const log = { error: (message: string) => answered.push(message) };
   const avatica = { answer: async () => ({ response: 'openConnection' }) as const };
-  const [, route] = avaticaRoutes(avatica, { host: 'host:1', log });
+  const [, route] = avaticaRoutes(avatica, { host: 'host:1', log, readLong: () => assert.unreachable('all of them are short') as never });
   const damage = fc.record({ at: fc.nat(400), byte: fc.integer({ min: 0, max: 255 }), how: fc.constantFrom('set', 'cut', 'insert') });
   const damaged = fc.tuple(fc.constantFrom(...VALID), fc.array(damage, { minLength: 1, maxLength: 4 })).map(([body, damages]) => {
     let bytes = Buffer.from(body);

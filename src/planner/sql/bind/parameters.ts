@@ -27,11 +27,16 @@ export function bindParameters(parameters: readonly unknown[], count: number, ti
 /** Words followed by a number of rows, which must not be NULL. */
 const BEFORE_ROW_COUNTS: ReadonlySet<string> = new Set(['LIMIT', 'OFFSET', 'FIRST', 'NEXT']);
 
+export interface UnknownParameter {
+  readonly type: string;
+  readonly value: unknown;
+}
+
 /**
  * A stand-in for each `?` of a statement that is planned before its values are known: NULL, which has any type.
  * @throws ServiceError `sql_invalid` for a string, name or comment that does not end
  */
-export function unknownParameters(query: string): readonly { readonly type: string; readonly value: unknown }[] {
+export function unknownParameters(query: string): readonly UnknownParameter[] {
   const tokens = tokenize(new SourceText(query));
   return tokens.flatMap(({ kind, text }, index) => {
     if (kind !== 'symbol' || text !== '?') return [];
