@@ -213,6 +213,12 @@ export { prefixSumI64, prefixSumU32 } from './kernels/decode';
 // dictionary.ts
 export { dictionaryIntern, dictionaryLike, dictionaryRehash } from './kernels/dictionary';
 
+// text.ts
+export {
+  textBest, textBytes, textCase, textCompare, textConcat, textEntries, textFind, textIntern, textLike, textNulls, textOfLongs, textPad,
+  textReplace, textReverse, textSlice, textTrim, textUnits,
+} from './kernels/text';
+
 // top.ts
 export function topI64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<i64>(state, present, n, k, descending, heap, out); }
 export function topF64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<f64>(state, present, n, k, descending, heap, out); }

@@ -4,7 +4,7 @@ import { isAligned } from './lanes';
 
 // Wildcards of a compiled pattern, see src/kernels/like-pattern.ts.
 @inline
-const ANY: u8 = 0xff;
+export const ANY: u8 = 0xff;
 @inline
 const ONE: u8 = 0xfe;
 
@@ -14,7 +14,7 @@ function offsetAt(offsets: usize, entry: u32): usize {
 }
 
 @inline
-function isSame(a: usize, b: usize, length: usize): bool {
+export function isSame(a: usize, b: usize, length: usize): bool {
   let at: usize = 0;
   for (; at + 8 <= length; at += 8) if (load<u64>(a + at) != load<u64>(b + at)) return false;
   for (; at < length; at++) if (load<u8>(a + at) != load<u8>(b + at)) return false;
@@ -101,7 +101,7 @@ function entryOf(offsets: usize, entry: u32, end: u32, offset: usize): u32 {
 }
 
 /** First occurrence in [at, last), or an address too close to `last` for one. */
-function find(at: usize, last: usize, text: usize, length: u32): usize {
+export function find(at: usize, last: usize, text: usize, length: u32): usize {
   const first = load<u8>(text);
   const end = last - length; // of starts, inclusive
   if (ASC_FEATURE_SIMD) {
@@ -130,50 +130,47 @@ function nextCodePoint(at: usize, end: usize): usize {
   return at;
 }
 
-/** Any pattern: remembers the last ANY and gives it one code point more whenever the rest does not fit. */
 function likeAny(bytes: usize, offsets: usize, start: u32, end: u32, pattern: usize, patternBytes: u32, out: usize): void {
-  const patternEnd = pattern + patternBytes;
   for (let entry = start; entry < end; entry++) {
-    let at = bytes + offsetAt(offsets, entry);
-    const last = bytes + offsetAt(offsets, entry + 1);
-    let wanted = pattern;
-    let retryWanted: usize = 0;
-    let retryAt: usize = 0;
-    let fails = false;
-    while (at < last) {
-      if (wanted < patternEnd) {
-        const symbol = load<u8>(wanted);
-        if (symbol == ANY) {
-          retryWanted = ++wanted;
-          retryAt = at;
-          continue;
-        }
-        if (symbol == ONE) {
-          at = nextCodePoint(at, last);
-          wanted++;
-          continue;
-        }
-        if (symbol == load<u8>(at)) {
-          at++;
-          wanted++;
-          continue;
-        }
-      }
-      if (retryWanted == 0) {
-        fails = true;
-        break;
-      }
-      at = retryAt = nextCodePoint(retryAt, last);
-      wanted = retryWanted;
-    }
-    while (wanted < patternEnd && load<u8>(wanted) == ANY) wanted++;
-    if (!fails && wanted == patternEnd) setBit(out, entry);
+    if (isLike(bytes + offsetAt(offsets, entry), bytes + offsetAt(offsets, entry + 1), pattern, pattern + patternBytes)) setBit(out, entry);
   }
+}
+
+/** Any pattern: remembers the last ANY and gives it one code point more whenever the rest does not fit. */
+export function isLike(at: usize, last: usize, pattern: usize, patternEnd: usize): bool {
+  let wanted = pattern;
+  let retryWanted: usize = 0;
+  let retryAt: usize = 0;
+  while (at < last) {
+    if (wanted < patternEnd) {
+      const symbol = load<u8>(wanted);
+      if (symbol == ANY) {
+        retryWanted = ++wanted;
+        retryAt = at;
+        continue;
+      }
+      if (symbol == ONE) {
+        at = nextCodePoint(at, last);
+        wanted++;
+        continue;
+      }
+      if (symbol == load<u8>(at)) {
+        at++;
+        wanted++;
+        continue;
+      }
+    }
+    if (retryWanted == 0) return false;
+    at = retryAt = nextCodePoint(retryAt, last);
+    wanted = retryWanted;
+  }
+  while (wanted < patternEnd && load<u8>(wanted) == ANY) wanted++;
+  return wanted == patternEnd;
 }
 
 /** Hash over little-endian 32-bit words, the last one filled with zeros; the same in every set. */
 @inline
-function hashOf(at: usize, length: u32): u32 {
+export function hashOf(at: usize, length: u32): u32 {
   let hash = length;
   const end = at + length;
   for (; at + 4 <= end; at += 4) hash = (rotl<u32>(hash, 5) ^ load<u32>(at)) * 0x9e3779b1;

@@ -15,7 +15,7 @@ const SEMI: u32 = 2;
 
 /** Order of UTF-16 code units from UTF-8: lead bytes from 0xf0 stand for surrogates, which come before 0xee and 0xef. */
 @inline
-function compareTexts(a: usize, aLength: u32, b: usize, bLength: u32): i32 {
+export function compareTexts(a: usize, aLength: u32, b: usize, bLength: u32): i32 {
   const length = <usize>min(aLength, bLength);
   let at: usize = 0;
   while (at + 8 <= length && load<u64>(a + at) == load<u64>(b + at)) at += 8;

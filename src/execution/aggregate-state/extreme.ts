@@ -10,8 +10,8 @@ import { clear } from '../block/context.js';
 import { textAt } from '../block/dictionary.js';
 import { asTexts } from '../expression/cast-texts.js';
 import type { SegmentScope } from '../expression/scope.js';
-import { RUN_BYTES } from '../expression/time-runs.js';
-import type { StringVector } from '../expression/vector.js';
+import type { StringVector, TextNode } from '../expression/vector.js';
+import { BestTexts, GroupRoom } from './best-texts.js';
 import type { IdSource } from './id-source.js';
 import { computedIds, idSource } from './sketch/hash-feed.js';
 import type { Feed, StateOperations } from './state-operations.js';
@@ -67,10 +67,9 @@ export function extremeTexts<State>(
     const ids = idSource(scope, source);
     if (ids !== undefined) return byIds(scope, ids, source.column.dictionary, end, put);
   }
-  return byTexts(scope, asTexts(scope, source, valueType), end, put);
+  const vector = asTexts(scope, source, valueType);
+  return vector.node === undefined ? byPool(scope, vector, end, put) : byTexts(scope, vector.node, end, put);
 }
-
-const FIRST_GROUPS = 1024;
 
 function byIds<State>(
   scope: SegmentScope,
@@ -113,23 +112,20 @@ function byIds<State>(
 class BestIds {
   readonly #scope: SegmentScope;
   readonly #end: End;
-  readonly #run: Address;
-  readonly #last: Address;
-  #room = 0;
+  readonly #room: GroupRoom;
   #ids: Address = 0;
   #seen: Address = 0;
 
   constructor(scope: SegmentScope, end: End) {
     this.#scope = scope;
     this.#end = end;
-    this.#run = scope.arena.take(RUN_BYTES);
-    this.#last = scope.arena.take(8);
+    this.#room = new GroupRoom(scope);
   }
 
   add(ids: Address, groups: Address, n: number): void {
     if (n === 0) return;
     const { kernels } = this.#scope.context;
-    this.#reserve(groups, n);
+    this.#room.reserve(groups, n, (from, to) => this.#grow(from, to));
     if (this.#end === 'min') kernels.minGroupsU32(ids, 0, groups, n, this.#ids);
     else kernels.maxGroupsU32(ids, 0, groups, n, this.#ids);
     kernels.presentGroups(groups, n, this.#seen);
@@ -137,37 +133,46 @@ class BestIds {
 
   each(visit: (group: number, id: number) => void): void {
     const { memory } = this.#scope.context;
-    const [ids, seen] = [memory.u32(this.#ids, this.#room).slice(), memory.u8(this.#seen, this.#room).slice()];
+    const { groups } = this.#room;
+    const [ids, seen] = [memory.u32(this.#ids, groups).slice(), memory.u8(this.#seen, groups).slice()];
     seen.forEach((isSeen, group) => {
       if (isSeen === 1) visit(group, ids[group] ?? 0);
     });
   }
 
-  /** Room for the largest of `groups`. */
-  #reserve(groups: Address, n: number): void {
+  #grow(from: number, to: number): void {
     const { arena, context } = this.#scope;
-    const { kernels, memory } = context;
-    memory.u32(this.#run, 3).set([0, 0, n]);
-    memory.u32(this.#last, 1)[0] = 0;
-    kernels.maxRunsU32(groups, 0, this.#run, 1, this.#last);
-    const needed = (memory.u32(this.#last, 1)[0] ?? 0) + 1;
-    if (needed <= this.#room) return;
-    const old = this.#room;
-    let room = Math.max(FIRST_GROUPS, old);
-    while (room < needed) room *= 2;
-    const [ids, seen] = [arena.take(room * 4), arena.take(room)];
-    memory.u32(ids + old * 4, room - old).fill(this.#end === 'min' ? 0xffffffff : 0);
-    clear(context, seen + old, room - old);
-    memory.u32(ids, old).set(memory.u32(this.#ids, old));
-    memory.u8(seen, old).set(memory.u8(this.#seen, old));
-    [this.#room, this.#ids, this.#seen] = [room, ids, seen];
+    const { memory } = context;
+    const [ids, seen] = [arena.take(to * 4), arena.take(to)];
+    memory.u32(ids + from * 4, to - from).fill(this.#end === 'min' ? 0xffffffff : 0);
+    clear(context, seen + from, to - from);
+    memory.u32(ids, from).set(memory.u32(this.#ids, from));
+    memory.u8(seen, from).set(memory.u8(this.#seen, from));
+    [this.#ids, this.#seen] = [ids, seen];
   }
 }
 
+/** Texts that kernels make are compared by kernels. */
+function byTexts<State>(scope: SegmentScope, node: TextNode, end: End, put: (state: State, text: string) => void): Feed<State> {
+  const { kernels } = scope.context;
+  const best = new BestTexts(scope, end);
+  const gathered = scope.arena.take(BLOCK_ROWS * 8);
+  return {
+    nulls: undefined,
+    add(block, rows, groups, n) {
+      const texts = node.texts(block);
+      if (rows !== 0) kernels.gather64(texts, rows, n, gathered);
+      best.add(rows === 0 ? texts : gathered, groups, n);
+    },
+    end(stateOf) {
+      best.each((group, text) => put(stateOf(group), text));
+    },
+  };
+}
+
 /** Computed texts have ids in the order they were met. */
-function byTexts<State>(scope: SegmentScope, vector: StringVector, end: End, put: (state: State, text: string) => void): Feed<State> {
+function byPool<State>(scope: SegmentScope, vector: StringVector, end: End, put: (state: State, text: string) => void): Feed<State> {
   const { memory } = scope.context;
-  const { values: texts } = vector.pool;
   const source = computedIds(scope, vector);
   const best: number[] = [];
   return {
@@ -175,6 +180,7 @@ function byTexts<State>(scope: SegmentScope, vector: StringVector, end: End, put
     add(block, rows, groups, n) {
       source.gather(block, rows, groups, n, (ids, idGroups, count) => {
         const [found, numbers] = [memory.u32(ids, count), memory.u32(idGroups, count)];
+        const { values: texts } = vector.pool;
         for (let i = 0; i < count; i++) {
           const [id = 0, group = 0] = [found[i], numbers[i]];
           const before = best[group];
@@ -185,7 +191,7 @@ function byTexts<State>(scope: SegmentScope, vector: StringVector, end: End, put
       });
     },
     end(stateOf) {
-      best.forEach((id, group) => put(stateOf(group), texts[id] ?? ''));
+      best.forEach((id, group) => put(stateOf(group), vector.pool.values[id] ?? ''));
     },
   };
 }

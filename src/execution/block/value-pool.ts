@@ -5,6 +5,10 @@ export class ValuePool<Known extends string | number | bigint> {
   readonly values: (Known | null)[] = [null];
   readonly #ids = new Map<Known, number>();
 
+  get count(): number {
+    return this.values.length;
+  }
+
   idOf(value: Known | null): number {
     if (value === null) return 0;
     const known = this.#ids.get(value);

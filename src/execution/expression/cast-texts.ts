@@ -45,8 +45,8 @@ function castTexts(scope: SegmentScope, vector: StringVector, type: TextType): S
   const ids = [0];
   const at = scope.arena.take(BLOCK_ROWS * 4);
   const run = oncePerBlock((block) => {
-    const { values: texts } = vector.pool;
     const from = memory.u32(vector.ids(block), block.rows);
+    const { values: texts } = vector.pool;
     for (let id = ids.length; id < texts.length; id++) ids.push(pool.idOf(textOfValue(valueOfText(texts[id] ?? null, vector.type), type)));
     const to = memory.u32(at, block.rows);
     for (let row = 0; row < block.rows; row++) to[row] = ids[from[row] ?? 0] ?? 0;

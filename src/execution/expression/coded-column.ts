@@ -45,12 +45,13 @@ function remembered(make: (code: number) => Value): (code: number) => Value {
 }
 
 function singleValues(scope: SegmentScope, column: StringColumnView): CodedColumn {
-  const texts = scope.texts(column);
-  const { type } = column;
+  const { type, dictionary } = column;
+  // Decoded when the first value is asked for: who only wants to know how many there are asks for none.
+  const text = (code: number): string | null => scope.texts(column)[code] ?? null;
   return {
-    card: texts.length,
+    card: dictionary.count,
     codes: ({ start, rows }) => idsOf(scope, column, start, rows),
-    value: type === 'STRING' ? (code) => texts[code] ?? null : remembered((code) => valueOfText(texts[code] ?? null, type)),
+    value: type === 'STRING' ? text : remembered((code) => valueOfText(text(code), type)),
   };
 }
 
@@ -63,7 +64,7 @@ export function idsOf({ context: { memory } }: SegmentScope, { physical, ids }: 
 function pooledTexts(scope: SegmentScope, vector: StringVector): CodedColumn {
   const { pool, type } = vector;
   return {
-    card: vector.complete ? pool.values.length : undefined,
+    card: vector.complete ? pool.count : undefined,
     codes: (block) => scope.context.memory.u32(vector.ids(block), block.rows),
     value: type === 'STRING' ? (code) => pool.values[code] ?? null : remembered((code) => valueOfText(pool.values[code] ?? null, type)),
   };

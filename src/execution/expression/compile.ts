@@ -6,7 +6,7 @@ import { call, type Expression } from '../../model/expression.js';
 import { type ColumnType, isArrayType, isNumberType, type NumberType } from '../../model/schema.js';
 import { ValuePool } from '../block/value-pool.js';
 import { codedColumns, codedFunction, combinationCount } from './coded-function.js';
-import { dictionaryFunction, onlyDictionary } from './dictionary-function.js';
+import { dictionaryFunction, hasFewTexts, hasSmallDictionary, isLessWork, onlyDictionary } from './dictionary-function.js';
 import { formOf } from './multi-value.js';
 import { NumberCompiler } from './number/compile-number.js';
 import type { Rooms, TruthNode } from './number/node.js';
@@ -15,6 +15,7 @@ import { textVector } from './number/text-choice.js';
 import { asTruth } from './number/truth.js';
 import { columnsThere, rowFunction, rowLoop } from './row-function.js';
 import type { SegmentScope } from './scope.js';
+import { nodeOfTexts, type Texts, textsOfTexts } from './text/text-vector.js';
 import { valuesVector } from './values-vector.js';
 import type { Vector } from './vector.js';
 
@@ -29,12 +30,12 @@ export function compileVector(scope: SegmentScope, expression: Expression, outpu
   const type = outputType ?? expressionType(form.expression, typeOf);
   const formed = form.isMultiValue && !isArrayType(type) ? onlyValue(form.expression) : form.expression;
   const dictionary = onlyDictionary(scope, formed);
-  if (dictionary !== undefined)
-    return dictionaryFunction(scope, dictionary.column, rowFunction(scope, formed, [dictionary.name], typeOf), {
-      type,
-      expression: formed,
-    });
-  return compileKernels(scope, formed, typeOf, type) ?? compileRows(scope, formed, typeOf, type);
+  const isByEntry = dictionary !== undefined && hasSmallDictionary(scope, dictionary.column);
+  const kernels = isByEntry ? undefined : compileKernels(scope, formed, typeOf, type);
+  if (kernels !== undefined) return kernels;
+  if (dictionary === undefined) return compileRows(scope, formed, typeOf, type);
+  const bound = rowFunction(scope, formed, [dictionary.name], typeOf);
+  return dictionaryFunction(scope, dictionary.column, bound, { type, expression: formed });
 }
 
 /** A row has one number, or single string, even where the expression is one of each value: that of its only value, else null. */
@@ -49,7 +50,7 @@ const KERNEL_ROWS_MIN = 64;
 function compileKernels(scope: SegmentScope, expression: Expression, typeOf: TypeOf, type: ColumnType): Vector | undefined {
   if ((type !== 'STRING' && !isNumberType(type)) || scope.view.rowCount < KERNEL_ROWS_MIN) return undefined;
   const compiler = compilerOf(scope, typeOf);
-  const vector = type === 'STRING' ? choiceOfStrings(compiler, expression, typeOf) : numbers(compiler, expression, type);
+  const vector = type === 'STRING' ? strings(compiler, scope, expression, typeOf) : numbers(compiler, expression, type);
   return vector !== undefined && compiler.hasLoops && hasFewCombinations(scope, expression) ? undefined : vector;
 }
 
@@ -59,7 +60,9 @@ export function compileTruth(
   expression: Expression,
 ): { readonly rooms: Rooms; readonly truth: TruthNode } | undefined {
   const { isMultiValue, typeOf } = formOf(scope, expression);
-  if (isMultiValue || scope.view.rowCount < KERNEL_ROWS_MIN || onlyDictionary(scope, expression) !== undefined) return undefined;
+  if (isMultiValue || scope.view.rowCount < KERNEL_ROWS_MIN) return undefined;
+  const dictionary = onlyDictionary(scope, expression);
+  if (dictionary !== undefined && hasSmallDictionary(scope, dictionary.column)) return undefined;
   if (expressionType(expression, typeOf) === 'STRING') return undefined;
   const compiler = compilerOf(scope, typeOf);
   const node = compiler.whole(expression);
@@ -68,7 +71,22 @@ export function compileTruth(
 }
 
 function compilerOf(scope: SegmentScope, typeOf: TypeOf): NumberCompiler {
-  return new NumberCompiler(scope, typeOf, (part) => compileRows(scope, part, typeOf, expressionType(part, typeOf)));
+  return new NumberCompiler(scope, typeOf, {
+    otherwise: (part) => compileRows(scope, part, typeOf, expressionType(part, typeOf)),
+    ofTexts: (part, rooms) => nodeOfTexts(textsOf(scope, typeOf), rooms, part),
+  });
+}
+
+function textsOf(scope: SegmentScope, typeOf: TypeOf): Texts {
+  return {
+    scope,
+    typeOf,
+    number(expression) {
+      const compiler = compilerOf(scope, typeOf);
+      const node = compiler.part(expression);
+      return node === undefined ? undefined : { node, rooms: compiler.rooms };
+    },
+  };
 }
 
 function numbers(compiler: NumberCompiler, expression: Expression, type: NumberType): Vector | undefined {
@@ -76,18 +94,23 @@ function numbers(compiler: NumberCompiler, expression: Expression, type: NumberT
   return node === undefined ? undefined : numberVector(compiler.rooms, node, type);
 }
 
-function choiceOfStrings(compiler: NumberCompiler, expression: Expression, typeOf: TypeOf): Vector | undefined {
+/** Among few texts a choice is one of ids; of many, what their own functions make of them. */
+function strings(compiler: NumberCompiler, scope: SegmentScope, expression: Expression, typeOf: TypeOf): Vector | undefined {
+  if (expressionType(expression, typeOf) !== 'STRING') return undefined;
+  if (hasFewCombinations(scope, expression) || hasFewTexts(scope, expression)) return choiceOfStrings(compiler, expression);
+  return textsOfTexts(textsOf(scope, typeOf), expression) ?? choiceOfStrings(compiler, expression);
+}
+
+function choiceOfStrings(compiler: NumberCompiler, expression: Expression): Vector | undefined {
   const pool = new ValuePool<string>();
-  const node = expressionType(expression, typeOf) === 'STRING' ? compiler.textChoice(expression, pool) : undefined;
+  const node = compiler.textChoice(expression, pool);
   return node === undefined ? undefined : textVector(compiler.rooms, node, pool);
 }
 
 function hasFewCombinations(scope: SegmentScope, expression: Expression): boolean {
   const coded = codedColumns(scope, columnsThere(scope, expression));
-  return coded !== undefined && combinationCount(coded) * ROWS_PER_COMBINATION <= scope.view.rowCount;
+  return coded !== undefined && isLessWork(scope, combinationCount(coded));
 }
-
-const ROWS_PER_COMBINATION = 16;
 
 /** Once for each combination of values where there are few, else row by row. */
 function compileRows(scope: SegmentScope, expression: Expression, typeOf: TypeOf, type: ColumnType): Vector {

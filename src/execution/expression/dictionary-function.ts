@@ -10,7 +10,7 @@ import { ValuePool } from '../block/value-pool.js';
 import { RememberedResults, resultsKey } from './remembered-results.js';
 import { columnsThere, type RowFunction } from './row-function.js';
 import type { SegmentScope } from './scope.js';
-import { computedNumbers, computedTexts, oncePerBlock, type Vector } from './vector.js';
+import { computedNumbers, computedTexts, type NumberVector, oncePerBlock, type Vector } from './vector.js';
 
 /** Values between two checks of deadline and cancellation. */
 const VALUES_PER_CHECK = 64;
@@ -23,6 +23,27 @@ export function onlyDictionary(
   const [name, ...others] = columnsThere(scope, expression);
   const source = name === undefined || others.length > 0 ? undefined : scope.source(name);
   return name !== undefined && source?.kind === 'string' && source.column.offsets === 0 ? { name, column: source.column } : undefined;
+}
+
+/** Rows that are computed by kernels in the time that one value takes in JavaScript. */
+const ROWS_PER_VALUE = 16;
+
+/** Whether so many values take less time than all rows by kernels. */
+export function isLessWork(scope: SegmentScope, values: number): boolean {
+  return values * ROWS_PER_VALUE <= scope.view.rowCount;
+}
+
+/** Whether what is made of each entry in JavaScript, looked up by id, takes less time than kernels do. */
+export function hasSmallDictionary(scope: SegmentScope, { dictionary }: StringColumnView): boolean {
+  return isLessWork(scope, dictionary.count);
+}
+
+/** Whether an expression reads no column of many texts. */
+export function hasFewTexts(scope: SegmentScope, expression: Expression): boolean {
+  return columnsThere(scope, expression).every((name) => {
+    const source = scope.source(name);
+    return source.kind !== 'string' || hasSmallDictionary(scope, source.column);
+  });
 }
 
 function dictionaryResults(scope: SegmentScope, column: StringColumnView, { cells, compute }: RowFunction): Value[] {
@@ -87,9 +108,9 @@ function numberTable(
   type: NumberType,
 ): Vector {
   const { arena, context } = scope;
-  const { memory, kernels } = context;
+  const { memory } = context;
   const table = arena.take(Math.max(1, results.length) * 8);
-  const nullIds = takeZeroed(arena, context, Math.max(32, Math.ceil(results.length / 64) * 8));
+  const nullIds = takeZeroed(arena, context, entryBitBytes(results.length));
   const nullWords = memory.u8(nullIds, Math.ceil(results.length / 8));
   const longs = memory.i64(table, results.length);
   const doubles = memory.f64(table, results.length);
@@ -101,16 +122,43 @@ function numberTable(
     anyNull = true;
     nullWords[id >>> 3] = (nullWords[id >>> 3] ?? 0) | (1 << (id & 7));
   });
+  return numbersById(scope, column, { table, nullIds: anyNull ? nullIds : 0 }, type);
+}
+
+/** Numbers looked up by id: eight bytes for each entry of a dictionary, and the bits of those that are null, 0 for none. */
+export function numbersById(
+  scope: SegmentScope,
+  column: StringColumnView,
+  { table, nullIds }: { readonly table: Address; readonly nullIds: Address },
+  type: NumberType,
+): NumberVector {
+  const { arena, context } = scope;
+  const { kernels } = context;
   const widen = widener(scope, column);
   const at = arena.take(BLOCK_ROWS * 8);
   const nulls = takeBits(arena);
-  const filterSet = kernelFor(kernels, 'filterSet', column.physical);
-  const bytes = PHYSICAL_BYTES[column.physical];
+  const isNull = bitsById(scope, column, nullIds);
   const run = oncePerBlock((block) => {
     kernels.gather64(table, widen(block), block.rows, at);
-    if (anyNull) filterSet(column.ids + block.start * bytes, block.rows, nullIds, nulls);
+    if (nullIds !== 0) isNull(block, nulls);
   });
-  return computedNumbers(type, { run, at, nulls: () => (anyNull ? nulls : 0), mayBeNull: anyNull });
+  return computedNumbers(type, { run, at, nulls: () => (nullIds === 0 ? 0 : nulls), mayBeNull: nullIds !== 0 });
+}
+
+/** Bytes of the bits of so many entries, as kernels read them. */
+export function entryBitBytes(count: number): number {
+  return Math.max(32, Math.ceil(count / 64) * 8);
+}
+
+/** Bits of the rows whose entry is in `set`. */
+export function bitsById(
+  { context: { kernels } }: SegmentScope,
+  column: StringColumnView,
+  set: Address,
+): (block: Block, out: Address) => void {
+  const filterSet = kernelFor(kernels, 'filterSet', column.physical);
+  const bytes = PHYSICAL_BYTES[column.physical];
+  return (block, out) => filterSet(column.ids + block.start * bytes, block.rows, set, out);
 }
 
 /** Ids of a block as u32. */

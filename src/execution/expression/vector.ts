@@ -43,10 +43,31 @@ export interface StringVector {
   readonly kind: 'string';
   /** Type that the strings stand for. */
   readonly type: TextType;
-  readonly pool: StringPool;
+  readonly pool: TextPool;
   /** Whether the pool is complete before any row is read. */
   readonly complete: boolean;
   ids(block: Block): Address;
+  /** The texts themselves, for blocks of rows, where kernels make them. */
+  readonly node?: TextNode;
+}
+
+/**
+ * A node of an expression over texts: those of a block by reference, as the text kernels take them (`kernels/contract.ts`).
+ * A block is one of rows, or of entries of a dictionary. Addresses are readable until the next block is asked for.
+ */
+export interface TextNode {
+  readonly mayBeNull: boolean;
+  /** Whether no text has a surrogate pair, so that none can be cut in two. */
+  readonly isBmp: boolean;
+  /** The text that is the same in every row: one reference, wherever `texts` is asked for. */
+  readonly constant?: string | null;
+  texts(block: Block): Address;
+}
+
+/** Texts by id, those of the rows read so far; asked for anew after each block. */
+export interface TextPool {
+  readonly values: readonly (string | null)[];
+  readonly count: number;
 }
 
 export type Vector = NumberVector | StringVector;

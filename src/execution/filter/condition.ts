@@ -11,7 +11,6 @@ import type { SegmentScope } from '../expression/scope.js';
 import { rangePredicate } from './number-predicate.js';
 import { andPredicate, type Match, notPredicate, orPredicate, type Predicate } from './predicate.js';
 import { idsOf, stringPredicate } from './string-predicate.js';
-import { compareTexts } from './text-comparison.js';
 import { textPredicate } from './text-predicate.js';
 
 /** An expression used as a filter: true, false or, of null, unknown. */
@@ -21,17 +20,13 @@ export function bindCondition(scope: SegmentScope, expression: Expression, match
   // Operands over multi-value columns can be bound separately only when no two of them name the same column.
   if (expression.kind === 'call' && canPart(scope, expression)) {
     const { function: name, arguments: inputs } = expression;
-    const [left, right] = inputs;
+    const [left] = inputs;
     if (name === '&&' || name === '||') {
       const parts = inputs.map((input) => bindCondition(scope, input, matchUnknown));
       return (name === '&&' ? andPredicate : orPredicate)(scope.context, parts, takeBits(scope.arena));
     }
     if (name === '!' && left !== undefined)
       return notPredicate(scope.context, bindCondition(scope, left, !matchUnknown), takeBits(scope.arena));
-    if (left !== undefined && right !== undefined && inputs.length === 2) {
-      const compared = compareTexts(scope, { name, left, right }, matchUnknown);
-      if (compared !== undefined) return compared;
-    }
   }
   return bindTruth(scope, expression, matchUnknown);
 }

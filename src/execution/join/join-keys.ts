@@ -159,8 +159,9 @@ export class KeyReader {
     const { memory } = this.#context;
     return (block, out) => {
       const own = memory.u32(ids(block), block.rows);
-      for (let id = numbers.length; id < pool.values.length; id++) {
-        const text = pool.values[id] ?? null;
+      const { values } = pool;
+      for (let id = numbers.length; id < values.length; id++) {
+        const text = values[id] ?? null;
         numbers.push(text === null ? ABSENT : (known.get(text) ?? ABSENT));
       }
       const found = memory.u32(out, block.rows);

@@ -16,6 +16,7 @@ import { KEY_CHECKS } from './keys.js';
 import { ConformanceFailure, Lab } from './lab.js';
 import { NUMBER_CHECKS } from './number.js';
 import { TALLY_CHECKS } from './tally.js';
+import { TEXT_CHECKS } from './text.js';
 import { TIME_CHECKS } from './time.js';
 import { TOP_CHECKS } from './top.js';
 
@@ -33,6 +34,7 @@ export const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...NUMBER_CHECKS,
   ...DECODE_CHECKS,
   ...DICTIONARY_CHECKS,
+  ...TEXT_CHECKS,
   ...HASH_CHECKS,
   ...JOIN_CHECKS,
   ...TOP_CHECKS,

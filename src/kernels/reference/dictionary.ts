@@ -83,7 +83,7 @@ export function dictionaryKernels(memory: KernelMemory) {
 }
 
 /** Remembers the last LIKE_ANY and gives it one code point more whenever the rest does not fit. */
-function isLike(text: Uint8Array, start: number, end: number, pattern: Uint8Array): boolean {
+export function isLike(text: Uint8Array, start: number, end: number, pattern: Uint8Array): boolean {
   let at = start;
   let wanted = 0;
   let retryWanted = -1;
@@ -114,13 +114,13 @@ function nextCodePoint(text: Uint8Array, at: number, end: number): number {
   return next;
 }
 
-function isSame(all: Uint8Array, a: number, b: number, length: number): boolean {
+export function isSame(all: Uint8Array, a: number, b: number, length: number): boolean {
   for (let i = 0; i < length; i++) if (all[a + i] !== all[b + i]) return false;
   return true;
 }
 
 /** Hash over little-endian 32-bit words, the last one filled with zeros; the same in every set. */
-function hashOf(all: Uint8Array, at: number, length: number): number {
+export function hashOf(all: Uint8Array, at: number, length: number): number {
   let hash = length;
   for (let i = 0; i < length; i += 4) {
     let word = 0;

@@ -15,6 +15,7 @@ import { joinKernels } from './join.js';
 import { keyKernels } from './keys.js';
 import { numberKernels } from './number.js';
 import { tallyKernels } from './tally.js';
+import { textKernels } from './text.js';
 import { timeKernels } from './time.js';
 import { topKernels } from './top.js';
 
@@ -33,6 +34,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...numberKernels(memory),
     ...decodeKernels(memory),
     ...dictionaryKernels(memory),
+    ...textKernels(memory),
     ...hashKernels(memory),
     ...joinKernels(memory),
     ...topKernels(memory),

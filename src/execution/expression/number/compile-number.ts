@@ -8,7 +8,7 @@ import { columnsOfExpression } from '../../../model/columns-read.js';
 import { call, type Expression } from '../../../model/expression.js';
 import { isNumberType } from '../../../model/schema.js';
 import { ValuePool } from '../../block/value-pool.js';
-import { dictionaryFunction, onlyDictionary } from '../dictionary-function.js';
+import { dictionaryFunction, hasFewTexts, hasSmallDictionary, onlyDictionary } from '../dictionary-function.js';
 import { rowFunction } from '../row-function.js';
 import type { SegmentScope } from '../scope.js';
 import { type StringPool, storedNumbers, type Vector } from '../vector.js';
@@ -28,8 +28,13 @@ type Call = Extract<Expression, { kind: 'call' }>;
 /** Functions that may refuse a value: where only some rows ask for them, they are asked for these alone. */
 const REFUSING: ReadonlySet<string> = new Set(['value_of_one_row', 'parse_json', 'json_object', 'json_merge']);
 
-/** Compiles a part of an expression in any other way that there is. */
-export type Otherwise = (expression: Expression) => Vector;
+/** Other ways to compile a part of an expression. */
+export interface OtherWays {
+  /** Any that there is. */
+  otherwise(expression: Expression): Vector;
+  /** Numbers and conditions made of texts by kernels; undefined where there are none. */
+  ofTexts(expression: Expression, rooms: Rooms): Node | undefined;
+}
 
 /**
  * Expressions over a segment as trees of kernels: every part is a node, a function of one dictionary column, or a column computed in
@@ -41,20 +46,25 @@ export class NumberCompiler {
   hasLoops = false;
   readonly #scope: SegmentScope;
   readonly #typeOf: TypeOf;
-  readonly #otherwise: Otherwise;
+  readonly #ways: OtherWays;
   readonly #columns = new Map<string, NumberNode>();
   #nodes = 0;
 
-  constructor(scope: SegmentScope, typeOf: TypeOf, otherwise: Otherwise) {
+  constructor(scope: SegmentScope, typeOf: TypeOf, ways: OtherWays) {
     this.rooms = new Rooms(scope);
     this.#scope = scope;
     this.#typeOf = typeOf;
-    this.#otherwise = otherwise;
+    this.#ways = ways;
   }
 
   /** The expression as a whole; undefined where it is no number, or its outermost function is none of kernels or loops. */
   whole(expression: Expression): Node | undefined {
     return expression.kind === 'call' ? this.#call(expression) : this.#part(expression);
+  }
+
+  /** The expression in whichever way there is; undefined where it is no number. */
+  part(expression: Expression): Node | undefined {
+    return this.#part(expression);
   }
 
   /** A choice among strings, as ids into `pool`; undefined for what is no choice, or chooses among what is no constant and no function of a dictionary. */
@@ -100,6 +110,12 @@ export class NumberCompiler {
     return choice === undefined
       ? undefined
       : mappedText(this.rooms, choice.node, choice.strings, (text) => pool.idOf(convert(choice.compute(text), 'STRING')));
+  }
+
+  /** Among few texts a choice is one of ids, and what is made of it one number for each text. */
+  #ofTexts(call: Call): Node | undefined {
+    const byIds = hasFewTexts(this.#scope, call) ? this.#numberOfChoice(call) : undefined;
+    return byIds ?? this.#ways.ofTexts(call, this.rooms) ?? this.#numberOfChoice(call);
   }
 
   #numberOfChoice(expression: Call): NumberNode | undefined {
@@ -153,6 +169,8 @@ export class NumberCompiler {
     if (expression.kind !== 'column' && columnsOfExpression(expression).size === 0) return this.#constant(expression, isString);
     const dictionary = onlyDictionary(this.#scope, expression);
     if (dictionary !== undefined) {
+      const kernels = hasSmallDictionary(this.#scope, dictionary.column) || expression.kind !== 'call' ? undefined : this.#call(expression);
+      if (kernels !== undefined) return kernels;
       const bound = rowFunction(this.#scope, expression, [dictionary.name], this.#typeOf);
       const as = type === 'LONG' ? 'LONG' : 'DOUBLE';
       return this.#vector(dictionaryFunction(this.#scope, dictionary.column, bound, { type: as, expression }));
@@ -164,7 +182,7 @@ export class NumberCompiler {
 
   #other(expression: Expression): Node | undefined {
     this.hasLoops = true;
-    return mayRefuse(expression) ? undefined : this.#vector(this.#otherwise(expression));
+    return mayRefuse(expression) ? undefined : this.#vector(this.#ways.otherwise(expression));
   }
 
   #constant(expression: Expression, isString: boolean): NumberNode | undefined {
@@ -202,7 +220,7 @@ export class NumberCompiler {
     if (name === 'cast') return this.#cast(call);
     const kernel = kernelFunction(name);
     const apply = FUNCTIONS.get(name)?.ofDoubles;
-    if ((kernel === undefined && apply === undefined) || !this.#isOfNumbers(call)) return this.#numberOfChoice(call);
+    if ((kernel === undefined && apply === undefined) || !this.#isOfNumbers(call)) return this.#ofTexts(call);
     const operands = this.#parts(call.arguments);
     if (operands === undefined) return undefined;
     const made = kernel?.(this.rooms, operands) ?? this.#loop(operands, apply);

@@ -164,7 +164,7 @@ function longsKey(
 
 /** `valueOf`: what is kept in the pool for a text. */
 function computedTextKey(scope: SegmentScope, vector: StringVector, valueOf: (text: string | null) => Scalar = (text) => text): LocalKey {
-  const card = vector.complete ? vector.pool.values.length : Infinity;
+  const card = vector.complete ? vector.pool.count : Infinity;
   return {
     kind: 'ids',
     physical: 'U32',

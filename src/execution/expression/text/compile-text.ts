@@ -1,0 +1,266 @@
+// Compiles expressions over texts to trees of kernels.
+
+import { likeBytes, parseLike } from '../../../base/like-pattern.js';
+import { own } from '../../../base/names.js';
+import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
+import { convert, toText } from '../../../expression/value.js';
+import { call, type Expression } from '../../../model/expression.js';
+import type { NumberNode, TruthNode } from '../number/node.js';
+import type { TextNode } from '../vector.js';
+import * as functions from './text-functions.js';
+import type { TextWork } from './text-node.js';
+
+/** What the names of an expression stand for; undefined for what is no text, and no condition, here. */
+export interface TextLeaves {
+  column(name: string): TextNode | undefined;
+  /** A LONG for each row. */
+  longs(expression: Expression): NumberNode | undefined;
+  /** A condition that is none of texts. */
+  truth(expression: Expression): TruthNode | undefined;
+  /** Whether a part of an expression, whose texts may have surrogate pairs, cuts none of them. */
+  cutsNone(expression: Expression): boolean;
+}
+
+type Call = Extract<Expression, { kind: 'call' }>;
+type Comparison = { readonly operation: 0 | 1 | 2; readonly isSwapped: boolean; readonly isNegated: boolean };
+
+/** By `textCompare`. */
+const COMPARISONS: Readonly<Record<string, Comparison>> = {
+  '==': { operation: 0, isSwapped: false, isNegated: false },
+  '!=': { operation: 0, isSwapped: false, isNegated: true },
+  '<': { operation: 1, isSwapped: false, isNegated: false },
+  '<=': { operation: 2, isSwapped: false, isNegated: false },
+  '>': { operation: 1, isSwapped: true, isNegated: false },
+  '>=': { operation: 2, isSwapped: true, isNegated: false },
+};
+
+/** Nodes of an expression: each holds a block of references, most of them bytes as well. */
+const NODES_MAX = 64;
+/** Padded texts of a block take so many bytes at most. */
+const PADDED_BYTES_MAX = 1 << 26;
+const ALL = 0xffffffff;
+
+/** Expressions over texts as trees of kernels; undefined for what has none, and for constants that are no valid ones. */
+export class TextCompiler {
+  readonly #work: TextWork;
+  readonly #typeOf: TypeOf;
+  readonly #leaves: TextLeaves;
+  #nodes = 0;
+
+  constructor(work: TextWork, typeOf: TypeOf, leaves: TextLeaves) {
+    this.#work = work;
+    this.#typeOf = typeOf;
+    this.#leaves = leaves;
+  }
+
+  text(expression: Expression): TextNode | undefined {
+    if (++this.#nodes > NODES_MAX) return undefined;
+    switch (expression.kind) {
+      case 'literal':
+        return this.#constant(convert(constantOf(expression)?.value ?? null, 'STRING'));
+      case 'column':
+        return this.#leaves.column(expression.name);
+      case 'call':
+        return inferType(expression, this.#typeOf) === 'STRING' ? this.#textCall(expression) : undefined;
+      case 'lambda':
+        return undefined;
+    }
+  }
+
+  long(expression: Expression): NumberNode | undefined {
+    if (expression.kind !== 'call') return undefined;
+    const [operand, wanted, ...others] = expression.arguments;
+    if (operand === undefined || !this.#isText(operand)) return undefined;
+    if (expression.function === 'strlen') {
+      const node = this.#rows(operand);
+      return node === undefined ? undefined : functions.units(this.#work, node);
+    }
+    const search = wellFormed(wanted);
+    if (expression.function !== 'strpos' || search === undefined || others.length > 0) return undefined;
+    const node = this.#rows(operand);
+    return node === undefined ? undefined : functions.position(this.#work, node, search);
+  }
+
+  truth(expression: Expression): TruthNode | undefined {
+    if (expression.kind !== 'call' || ++this.#nodes > NODES_MAX) return undefined;
+    const { function: name, arguments: operands } = expression;
+    const [left, right] = operands;
+    if (left === undefined || right === undefined || !operands.every((each) => this.#isText(each))) return undefined;
+    const comparison = operands.length === 2 ? own(COMPARISONS, name) : undefined;
+    if (comparison !== undefined) {
+      const [a, b] = [this.text(left), this.text(right)];
+      if (a === undefined || b === undefined) return undefined;
+      const [x, y] = comparison.isSwapped ? [b, a] : [a, b];
+      return functions.compared(this.#work, x, y, comparison.operation, comparison.isNegated);
+    }
+    const pattern = this.#pattern(expression);
+    const node = pattern === undefined ? undefined : this.#rows(left);
+    return pattern === undefined || node === undefined ? undefined : functions.like(this.#work, node, pattern);
+  }
+
+  #pattern({ function: name, arguments: [, pattern, escape] }: Call): Uint8Array | undefined {
+    const text = wellFormed(pattern);
+    if (text === undefined) return undefined;
+    if (name === 'contains_string') return likeBytes(parseLike(`%${text.replaceAll(/[%_\\]/g, '\\$&')}%`, '\\'));
+    const mark = escape === undefined ? null : wellFormed(escape);
+    return name === 'like' && mark !== undefined ? likeBytes(parseLike(text, mark)) : undefined;
+  }
+
+  /** One text for each row. */
+  #rows(expression: Expression): TextNode | undefined {
+    const node = this.text(expression);
+    return node === undefined ? undefined : this.#work.everyRow(node);
+  }
+
+  #constant(text: string | null): TextNode | undefined {
+    if (text !== null && Buffer.from(text).toString() !== text) return undefined;
+    const at = this.#work.scope.arena.take(16);
+    const bytes = Buffer.from(text ?? '');
+    const isWide = bytes.length !== (text ?? '').length;
+    const reference = text === null ? [0, 0] : [this.#work.upload(bytes), (bytes.length | (isWide ? 0x80000000 : 0)) >>> 0];
+    this.#work.scope.context.memory.u32(at, 2).set(reference);
+    return { constant: text, mayBeNull: text === null, isBmp: functions.isBmpOnly(text ?? ''), texts: () => at };
+  }
+
+  #textCall(call: Call): TextNode | undefined {
+    const [first, second, third] = call.arguments;
+    if (first === undefined) return undefined;
+    switch (call.function) {
+      case 'concat':
+        return this.#all(call.arguments, (nodes) => functions.concat(this.#work, nodes));
+      case 'nvl':
+      case 'coalesce':
+        return this.#all(call.arguments, (nodes) => functions.firstKnown(this.#work, nodes));
+      case 'if':
+      case 'case_searched':
+        return this.#choice(call.arguments);
+      case 'case_simple':
+        return this.#choice(searched(first, call.arguments.slice(1)));
+      case 'cast':
+        return this.#cast(first);
+      case 'substring':
+        return this.#slice(call, 0, integer(second), third === undefined ? -1 : integer(third));
+      case 'left':
+        return this.#slice(call, 1, 0, count(second));
+      case 'right':
+        return this.#slice(call, 2, 0, count(second));
+      default:
+        return this.#changed(call, first, second, third);
+    }
+  }
+
+  #changed(call: Call, first: Expression, second: Expression | undefined, third: Expression | undefined): TextNode | undefined {
+    const node = this.#isText(first) ? this.#rows(first) : undefined;
+    if (node === undefined) return undefined;
+    const work = this.#work;
+    const { function: name } = call;
+    switch (name) {
+      case 'upper':
+      case 'lower':
+        return functions.changeCase(work, node, name === 'upper');
+      case 'reverse':
+        return functions.reverse(work, node);
+      case 'trim':
+      case 'ltrim':
+      case 'rtrim': {
+        const characters = second === undefined ? ' ' : wellFormed(second);
+        if (characters === undefined || !isAscii(characters)) return undefined;
+        return functions.trim(work, node, characters, name === 'trim' ? 3 : name === 'ltrim' ? 1 : 2);
+      }
+      case 'replace': {
+        const [wanted, replacement] = [wellFormed(second), wellFormed(third)];
+        return wanted === undefined || wanted === '' || replacement === undefined
+          ? undefined
+          : functions.replace(work, node, wanted, replacement);
+      }
+      case 'lpad':
+      case 'rpad': {
+        const [length, padding] = [integer(second), wellFormed(third)];
+        if (length === undefined || length < 0 || length * work.rows > PADDED_BYTES_MAX || padding === undefined) return undefined;
+        return !this.#isExact(call, node) || !isAscii(padding) ? undefined : functions.pad(work, node, length, padding, name === 'lpad');
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  #all(expressions: readonly Expression[], make: (nodes: readonly TextNode[]) => TextNode | undefined): TextNode | undefined {
+    const nodes: TextNode[] = [];
+    for (const expression of expressions) {
+      const node = expression.kind === 'literal' || this.#isText(expression) ? this.text(expression) : undefined;
+      if (node === undefined) return undefined;
+      nodes.push(node);
+    }
+    return make(nodes);
+  }
+
+  #choice(operands: readonly Expression[]): TextNode | undefined {
+    const conditions: TruthNode[] = [];
+    for (let index = 0; index + 1 < operands.length; index += 2) {
+      const [operand] = operands.slice(index);
+      const condition = operand === undefined ? undefined : (this.truth(operand) ?? this.#leaves.truth(operand));
+      if (condition === undefined) return undefined;
+      conditions.push(condition);
+    }
+    const results = operands.filter((_, index) => index % 2 === 1);
+    const last = operands.length % 2 === 1 ? operands.slice(-1) : [NULL];
+    return this.#all([...results, ...last], (nodes) => {
+      const otherwise = nodes.at(-1);
+      return otherwise === undefined ? undefined : functions.chosen(this.#work, conditions, nodes.slice(0, -1), otherwise);
+    });
+  }
+
+  #isExact(call: Call, operand: TextNode): boolean {
+    return operand.isBmp || this.#work.mayCut || this.#leaves.cutsNone(call);
+  }
+
+  #isText(expression: Expression): boolean {
+    return expression.kind !== 'lambda' && inferType(expression, this.#typeOf) === 'STRING';
+  }
+
+  #cast(operand: Expression): TextNode | undefined {
+    if (operand.kind === 'lambda') return undefined;
+    const type = inferType(operand, this.#typeOf);
+    if (type === 'STRING') return this.text(operand);
+    const longs = type === 'LONG' && operand.kind !== 'literal' ? this.#leaves.longs(operand) : undefined;
+    return longs === undefined ? undefined : functions.digits(this.#work, longs);
+  }
+
+  #slice(call: Call, kind: 0 | 1 | 2, from: number | undefined, size: number | undefined): TextNode | undefined {
+    const [operand] = call.arguments;
+    if (operand === undefined || from === undefined || from < 0 || size === undefined) return undefined;
+    const node = this.#isText(operand) ? this.#rows(operand) : undefined;
+    if (node === undefined || !this.#isExact(call, node)) return undefined;
+    return functions.slice(this.#work, node, kind, from, size < 0 ? ALL : size);
+  }
+}
+
+const NULL: Expression = { kind: 'literal', value: null, type: 'STRING' };
+
+/** Conditions in place of the candidates of a subject. */
+function searched(subject: Expression, cases: readonly Expression[]): readonly Expression[] {
+  const isCandidate = (index: number): boolean => index % 2 === 0 && index + 1 < cases.length;
+  return cases.map((each, index) => (isCandidate(index) ? call('==', subject, each) : each));
+}
+
+/** A constant text that UTF-8 has. */
+function wellFormed(expression: Expression | undefined): string | undefined {
+  const constant = constantOf(expression);
+  const text = constant === undefined ? null : toText(constant.value);
+  return text === null || Buffer.from(text).toString() !== text ? undefined : text;
+}
+
+/** A constant of at most 31 bits. */
+function integer(expression: Expression | undefined): number | undefined {
+  const value = constantOf(expression)?.value;
+  return typeof value === 'bigint' && value >= -(2n ** 31n) && value < 2n ** 31n ? Number(value) : undefined;
+}
+
+function count(expression: Expression | undefined): number | undefined {
+  const found = integer(expression);
+  return found === undefined || found < 0 ? undefined : found;
+}
+
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
+}

@@ -1,0 +1,266 @@
+// Functions of texts as nodes of kernels. What kernels leave alone, case and padding beyond ASCII, is made one by one.
+
+import type { Address } from '../../../base/layout.js';
+import { refuseTextLength, TEXT_LENGTH_MAX } from '../../../expression/functions/text-length.js';
+import { type Block, wordsOf } from '../../block/context.js';
+import type { NumberNode, TruthNode } from '../number/node.js';
+import type { TextNode } from '../vector.js';
+import { Room, TextReader, type TextWork, WIDE } from './text-node.js';
+
+export function units(work: TextWork, node: TextNode): NumberNode {
+  const { kernels } = work.scope.context;
+  return longs(work, node, (texts, rows, out) => kernels.textUnits(texts, rows, out));
+}
+
+export function position(work: TextWork, node: TextNode, wanted: string): NumberNode {
+  const { kernels } = work.scope.context;
+  const bytes = Buffer.from(wanted);
+  const at = work.upload(bytes);
+  return longs(work, node, (texts, rows, out) => kernels.textFind(texts, rows, at, bytes.length, out));
+}
+
+function longs(work: TextWork, node: TextNode, apply: (texts: Address, rows: number, out: Address) => void): NumberNode {
+  const room = work.words();
+  const nulls = work.nullsOf(node);
+  return {
+    kind: 'number',
+    lane: 'I64',
+    isOne: false,
+    mayBeNull: node.mayBeNull,
+    room: undefined,
+    run(block) {
+      apply(node.texts(block), block.rows, room);
+      return { at: room, nulls: nulls(block) };
+    },
+  };
+}
+
+/** Parts by `kind`, `from` and `count` of the kernel `textSlice`. */
+export function slice(work: TextWork, node: TextNode, kind: 0 | 1 | 2, from: number, count: number): TextNode {
+  const { kernels } = work.scope.context;
+  return work.node({ mayBeNull: node.mayBeNull || kind === 0, isBmp: node.isBmp }, (block, out) => {
+    work.cuts += kernels.textSlice(node.texts(block), block.rows, kind, from, count, out);
+  });
+}
+
+export function trim(work: TextWork, node: TextNode, characters: string, ends: 1 | 2 | 3): TextNode {
+  const { kernels } = work.scope.context;
+  const set = new Uint8Array(32);
+  for (const byte of Buffer.from(characters)) set[byte >>> 3] = (set[byte >>> 3] ?? 0) | (1 << (byte & 7));
+  const at = work.upload(set);
+  return work.node(node, (block, out) => kernels.textTrim(node.texts(block), block.rows, at, ends, out));
+}
+
+export function changeCase(work: TextWork, node: TextNode, isUpper: boolean): TextNode {
+  const { kernels } = work.scope.context;
+  const room = new Room(work);
+  const others = new Patches(work, (text) => (isUpper ? text.toUpperCase() : text.toLowerCase()));
+  return work.node(node, (block, out) => {
+    const texts = node.texts(block);
+    const buffer = room.of(kernels.textBytes(texts, block.rows));
+    if (kernels.textCase(texts, block.rows, isUpper ? 1 : 0, out, buffer) > 0) others.make(block, out);
+  });
+}
+
+export function pad(work: TextWork, node: TextNode, length: number, padding: string, atStart: boolean): TextNode {
+  const { kernels } = work.scope.context;
+  const room = new Room(work);
+  const at = work.upload(Buffer.from(padding));
+  const others = new Patches(work, (text) => {
+    const kept = text.slice(0, length);
+    return atStart ? kept.padStart(length, padding) : kept.padEnd(length, padding);
+  });
+  return work.node(node, (block, out) => {
+    const buffer = room.of(block.rows * length);
+    const wide = kernels.textPad(node.texts(block), block.rows, length, at, padding.length, atStart ? 1 : 0, out, buffer);
+    if (wide > 0) others.make(block, out);
+  });
+}
+
+export function reverse(work: TextWork, node: TextNode): TextNode {
+  const { kernels } = work.scope.context;
+  const room = new Room(work);
+  return work.node(node, (block, out) => {
+    const texts = node.texts(block);
+    kernels.textReverse(texts, block.rows, out, room.of(kernels.textBytes(texts, block.rows)));
+  });
+}
+
+export function concat(work: TextWork, nodes: readonly TextNode[]): TextNode {
+  const { kernels, memory } = work.scope.context;
+  const room = new Room(work);
+  const parts = work.scope.arena.take(nodes.length * 8);
+  const made = { mayBeNull: nodes.some(({ mayBeNull }) => mayBeNull), isBmp: nodes.every(({ isBmp }) => isBmp) };
+  return work.node(made, (block, out) => {
+    let bytes = 0;
+    const texts = nodes.map((node) => {
+      const at = node.texts(block);
+      bytes += node.constant === undefined ? kernels.textBytes(at, block.rows) : kernels.textBytes(at, 1) * block.rows;
+      return [at, node.constant === undefined ? 8 : 0];
+    });
+    memory.u32(parts, nodes.length * 2).set(texts.flat());
+    kernels.textConcat(parts, nodes.length, block.rows, out, room.of(bytes));
+    if (bytes > TEXT_LENGTH_MAX) refuseLong(work, 'concat', block, out);
+  });
+}
+
+export function replace(work: TextWork, node: TextNode, wanted: string, replacement: string): TextNode {
+  const { kernels } = work.scope.context;
+  const room = new Room(work);
+  const [search, put] = [Buffer.from(wanted), Buffer.from(replacement)];
+  const [searchAt, putAt] = [work.upload(search), work.upload(put)];
+  return work.node({ mayBeNull: node.mayBeNull, isBmp: node.isBmp && isBmpOnly(replacement) }, (block, out) => {
+    const texts = node.texts(block);
+    const bytes = kernels.textBytes(texts, block.rows);
+    if ((bytes + 1) * (replacement.length + 1) > TEXT_LENGTH_MAX) refuseLongReplaced(work, block, texts, wanted, replacement);
+    const bound = bytes + Math.floor(bytes / search.length) * Math.max(0, put.length - search.length);
+    kernels.textReplace(texts, block.rows, searchAt, search.length, putAt, put.length, out, room.of(bound));
+  });
+}
+
+/** Digits of LONGs, one a row. */
+export function digits(work: TextWork, numbers: NumberNode): TextNode {
+  const { kernels } = work.scope.context;
+  const room = new Room(work);
+  return work.node({ mayBeNull: numbers.mayBeNull, isBmp: true }, (block, out) => {
+    const { at, nulls } = numbers.run(block);
+    kernels.textOfLongs(at, nulls, block.rows, out, room.of(block.rows * 20));
+  });
+}
+
+/** The first that is not null. */
+export function firstKnown(work: TextWork, nodes: readonly TextNode[]): TextNode | undefined {
+  const [last, ...others] = nodes.toReversed();
+  if (last === undefined) return undefined;
+  return others.reduce((rest, node) => {
+    const nulls = work.nullsOf(node);
+    return choice(work, nulls, rest, node, rest.mayBeNull);
+  }, last);
+}
+
+/** The result of the first condition that is true, else `otherwise`. */
+export function chosen(work: TextWork, conditions: readonly TruthNode[], results: readonly TextNode[], otherwise: TextNode): TextNode {
+  return conditions.reduceRight((rest, condition, index) => {
+    const result = results[index] ?? rest;
+    return choice(work, (block) => condition.run(block).at, result, rest, result.mayBeNull || rest.mayBeNull);
+  }, otherwise);
+}
+
+/** `condition`: bits of the rows for which it holds; 0 where it holds for none. */
+function choice(
+  work: TextWork,
+  condition: (block: Block) => Address,
+  whenTrue: TextNode,
+  otherwise: TextNode,
+  mayBeNull: boolean,
+): TextNode {
+  const { kernels } = work.scope.context;
+  const none = work.bits();
+  const one = (node: TextNode): number => (node.constant === undefined ? 0 : 1);
+  return work.node({ mayBeNull, isBmp: whenTrue.isBmp && otherwise.isBmp }, (block, out) => {
+    const holds = condition(block);
+    if (holds === 0) kernels.bitsFill(none, wordsOf(block), 0, 0);
+    const texts = whenTrue.texts(block);
+    kernels.choose64(holds || none, texts, one(whenTrue), otherwise.texts(block), one(otherwise), block.rows, out);
+  });
+}
+
+/** `operation` of the kernel `textCompare`. */
+export function compared(work: TextWork, a: TextNode, b: TextNode, operation: 0 | 1 | 2, isNegated: boolean): TruthNode {
+  const { kernels } = work.scope.context;
+  const left = work.everyRow(a);
+  const nulls = work.anyOf([work.nullsOf(a), work.nullsOf(b)]);
+  return truths(work, a.mayBeNull || b.mayBeNull, nulls, (block, out) => {
+    kernels.textCompare(left.texts(block), b.texts(block), b.constant === undefined ? 0 : 1, block.rows, operation, out);
+    if (!isNegated) return;
+    kernels.bitsNot(out, block.rows, out);
+    const unknown = nulls(block);
+    if (unknown !== 0) kernels.bitsAndNot(out, unknown, wordsOf(block), out);
+  });
+}
+
+/** By a pattern as `likeBytes` makes it. */
+export function like(work: TextWork, node: TextNode, pattern: Uint8Array): TruthNode {
+  const { kernels } = work.scope.context;
+  const at = work.upload(pattern);
+  return truths(work, node.mayBeNull, work.nullsOf(node), (block, out) =>
+    kernels.textLike(node.texts(block), block.rows, at, pattern.length, out),
+  );
+}
+
+function truths(
+  work: TextWork,
+  mayBeNull: boolean,
+  nulls: (block: Block) => Address,
+  write: (block: Block, out: Address) => void,
+): TruthNode {
+  const out = work.bits();
+  return {
+    kind: 'truth',
+    mayBeNull,
+    run(block) {
+      write(block, out);
+      return { at: out, nulls: nulls(block) };
+    },
+  };
+}
+
+export function isBmpOnly(text: string): boolean {
+  return !/[\ud800-\udfff]/.test(text);
+}
+
+/** Texts beyond ASCII, made one by one where a kernel has left them as they were. */
+class Patches {
+  readonly #work: TextWork;
+  readonly #make: (text: string) => string;
+  readonly #room: Room;
+  readonly #reader: TextReader;
+
+  constructor(work: TextWork, make: (text: string) => string) {
+    this.#work = work;
+    this.#make = make;
+    this.#room = new Room(work);
+    this.#reader = new TextReader(work.scope);
+  }
+
+  make({ rows }: Block, out: Address): void {
+    const { memory } = this.#work.scope.context;
+    const words = memory.u32(out, rows * 2);
+    const made: { readonly row: number; readonly bytes: Buffer }[] = [];
+    let size = 0;
+    for (let row = 0; row < rows; row++) {
+      if (((words[row * 2 + 1] ?? 0) & WIDE) === 0) continue;
+      const text = this.#make(this.#reader.text(out, row) ?? '');
+      const bytes = Buffer.from(text);
+      if (bytes.toString() !== text) this.#work.cuts++;
+      made.push({ row, bytes });
+      size += bytes.length;
+    }
+    let at = this.#room.of(size);
+    for (const { row, bytes } of made) {
+      memory.u8(at, bytes.length).set(bytes);
+      words.set([at, (bytes.length | WIDE) >>> 0], row * 2);
+      at += bytes.length;
+    }
+  }
+}
+
+function refuseLong(work: TextWork, name: string, { rows }: Block, out: Address): void {
+  const { kernels, memory } = work.scope.context;
+  const lengths = work.words();
+  kernels.textUnits(out, rows, lengths);
+  for (const length of memory.i64(lengths, rows)) refuseTextLength(name, Number(length));
+}
+
+/** As the function of one text does it: by what would be put at the most places there are. */
+function refuseLongReplaced(work: TextWork, { rows }: Block, texts: Address, wanted: string, replacement: string): void {
+  const { kernels, memory } = work.scope.context;
+  const reader = new TextReader(work.scope);
+  const lengths = work.words();
+  kernels.textUnits(texts, rows, lengths);
+  memory.i64(lengths, rows).forEach((length, row) => {
+    if ((Number(length) + 1) * (replacement.length + 1) <= TEXT_LENGTH_MAX) return;
+    const found = reader.text(texts, row) ?? '';
+    refuseTextLength('replace', found.length + (found.split(wanted).length + 1) * replacement.length);
+  });
+}

@@ -1,0 +1,135 @@
+// Memory of trees of kernels over texts, and texts read one by one.
+
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { type Block, takeBits, wordsOf } from '../../block/context.js';
+import type { SegmentScope } from '../scope.js';
+import { oncePerBlock, type TextNode } from '../vector.js';
+
+/** Where nodes compute: the memory of their results, for blocks of at most `rows`. */
+export class TextWork {
+  readonly scope: SegmentScope;
+  readonly rows: number;
+  /** Whether surrogate pairs may be cut: what is made of such a text is wrong, and counted. */
+  readonly mayCut: boolean;
+  cuts = 0;
+
+  constructor(scope: SegmentScope, rows: number, mayCut: boolean) {
+    this.scope = scope;
+    this.rows = Math.ceil(Math.min(BLOCK_ROWS, Math.max(1, rows)) / 64) * 64;
+    this.mayCut = mayCut;
+  }
+
+  /** Room for eight bytes a row. */
+  words(): Address {
+    return this.scope.arena.take(this.rows * 8);
+  }
+
+  bits(): Address {
+    return takeBits(this.scope.arena);
+  }
+
+  /** The bytes, and their address. */
+  upload(bytes: Uint8Array): Address {
+    const { arena, context } = this.scope;
+    const at = arena.take(Math.max(16, bytes.length));
+    context.memory.u8(at, bytes.length).set(bytes);
+    return at;
+  }
+
+  /** A node of eight bytes a row, computed once for a block. */
+  node(made: Omit<TextNode, 'texts'>, compute: (block: Block, out: Address) => void): TextNode {
+    const out = this.words();
+    const run = oncePerBlock((block) => compute(block, out));
+    return {
+      ...made,
+      texts(block) {
+        run(block);
+        return out;
+      },
+    };
+  }
+
+  /** Bits of the rows that are null; 0: none is. */
+  nullsOf(node: TextNode): (block: Block) => Address {
+    if (!node.mayBeNull) return () => 0;
+    const out = this.bits();
+    const { kernels } = this.scope.context;
+    const texts = node.constant === undefined ? node : this.everyRow(node);
+    let count = 0;
+    const run = oncePerBlock((block) => {
+      count = kernels.textNulls(texts.texts(block), block.rows, out);
+    });
+    return (block) => {
+      run(block);
+      return count === 0 ? 0 : out;
+    };
+  }
+
+  /** Rows for which any of the bits are set. */
+  anyOf(parts: readonly ((block: Block) => Address)[]): (block: Block) => Address {
+    const [only] = parts;
+    if (parts.length === 1 && only !== undefined) return only;
+    const out = this.bits();
+    const { kernels } = this.scope.context;
+    return (block) => {
+      let found: Address = 0;
+      for (const part of parts) {
+        const next = part(block);
+        if (next !== 0 && found !== 0) kernels.bitsOr(found, next, wordsOf(block), out);
+        found = found === 0 ? next : next === 0 ? found : out;
+      }
+      return found;
+    };
+  }
+
+  /** A constant written out for each row. */
+  everyRow(node: TextNode): TextNode {
+    if (node.constant === undefined) return node;
+    const { kernels, memory } = this.scope.context;
+    const [out, ids] = [this.words(), this.scope.arena.take(this.rows * 4)];
+    memory.u32(ids, this.rows).fill(0);
+    kernels.gather64(node.texts({ start: 0, rows: 1 }), ids, this.rows, out);
+    return { mayBeNull: node.mayBeNull, isBmp: node.isBmp, texts: () => out };
+  }
+}
+
+/** Room for the bytes of new texts, which grows. */
+export class Room {
+  readonly #work: TextWork;
+  #at: Address = 0;
+  #bytes = 0;
+
+  constructor(work: TextWork) {
+    this.#work = work;
+  }
+
+  /** Kernels may write 16 bytes past their texts. */
+  of(bytes: number): Address {
+    if (bytes + 16 > this.#bytes) {
+      this.#bytes = Math.max(this.#work.rows * 16, 2 ** Math.ceil(Math.log2(bytes + 16)));
+      this.#at = this.#work.scope.arena.take(this.#bytes);
+    }
+    return this.#at;
+  }
+}
+
+/** References of a block, to be read and written by hand. */
+export class TextReader {
+  readonly #scope: SegmentScope;
+
+  constructor(scope: SegmentScope) {
+    this.#scope = scope;
+  }
+
+  /** One text; null for null. */
+  text(texts: Address, row: number): string | null {
+    const [at = 0, size = 0] = this.#scope.context.memory.u32(texts + row * 8, 2);
+    if (at === 0) return null;
+    const bytes = this.#scope.context.memory.u8(at, size & LENGTH);
+    return Buffer.from(bytes.buffer, at, bytes.length).toString();
+  }
+}
+
+/** Of the upper half of a reference: the length in bytes, and the bit of a text that may be more than ASCII. */
+export const LENGTH = 0x7fffffff;
+export const WIDE = 0x80000000;

@@ -1,0 +1,219 @@
+// Expressions over texts as vectors of a segment: by entry of one dictionary, or by row.
+
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import type { TypeOf } from '../../../expression/expression-type.js';
+import { columnsOfExpression } from '../../../model/columns-read.js';
+import type { Expression } from '../../../model/expression.js';
+import type { StringColumnView } from '../../../storage/view.js';
+import { type Block, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
+import { bitsById, entryBitBytes, numbersById, onlyDictionary, widener } from '../dictionary-function.js';
+import { vectorNode } from '../number/leaf.js';
+import { inLane, type Node, type NumberNode, type Rooms, spread, type TruthNode } from '../number/node.js';
+import { asTruth } from '../number/truth.js';
+import type { SegmentScope } from '../scope.js';
+import { type NumberVector, oncePerBlock, type StringVector, type TextNode } from '../vector.js';
+import { TextCompiler, type TextLeaves } from './compile-text.js';
+import { eachEntryBlock, entriesNode, hasFewEntries, rowsNode } from './text-entries.js';
+import { TextInterner } from './text-interner.js';
+import { TextWork } from './text-node.js';
+
+/** What is around an expression. */
+export interface Texts {
+  readonly scope: SegmentScope;
+  readonly typeOf: TypeOf;
+  /** Compiles what is no expression over texts; undefined for what is no number, and no condition. */
+  number(expression: Expression): { readonly node: Node; readonly rooms: Rooms } | undefined;
+}
+
+/**
+ * LONGs and conditions made of texts: of one column once for each entry of its dictionary, looked up by id, of several row by row.
+ * Undefined where kernels have no such function.
+ */
+export function nodeOfTexts(texts: Texts, rooms: Rooms, expression: Expression): Node | undefined {
+  const { scope } = texts;
+  const column = onlyColumn(scope, expression);
+  if (column === undefined) return longOrTruth(rowCompiler(texts, new TextWork(scope, scope.view.rowCount, false)), expression);
+  const work = new TextWork(scope, column.dictionary.count, true);
+  const node = longOrTruth(entryCompiler(texts, work, column), expression);
+  if (node === undefined) return undefined;
+  const found = node.kind === 'truth' ? truthById(work, column, node) : vectorNode(rooms, longsById(work, column, node));
+  return work.cuts > 0 ? undefined : found;
+}
+
+function longOrTruth(compiler: TextCompiler, expression: Expression): Node | undefined {
+  return compiler.long(expression) ?? compiler.truth(expression);
+}
+
+function longsById({ scope }: TextWork, column: StringColumnView, node: NumberNode): NumberVector {
+  const { arena, context } = scope;
+  const { count } = column.dictionary;
+  const table = arena.take(Math.max(1, count) * 8);
+  const nullIds = takeZeroed(arena, context, entryBitBytes(count));
+  let anyNull = false;
+  eachEntryBlock(scope, column, (block) => {
+    const { at, nulls } = node.run(block);
+    context.kernels.toI64I64(at, 0, block.rows, 0n, table + block.start * 8);
+    anyNull = copyBits(scope, nulls, block, nullIds) || anyNull;
+  });
+  return numbersById(scope, column, { table, nullIds: anyNull ? nullIds : 0 }, 'LONG');
+}
+
+function truthById(work: TextWork, column: StringColumnView, node: TruthNode): TruthNode {
+  const { scope } = work;
+  const newSet = (): Address => takeZeroed(scope.arena, scope.context, entryBitBytes(column.dictionary.count));
+  const [trueIds, nullIds] = [newSet(), newSet()];
+  let anyNull = false;
+  eachEntryBlock(scope, column, (block) => {
+    const { at, nulls } = node.run(block);
+    copyBits(scope, at, block, trueIds);
+    anyNull = copyBits(scope, nulls, block, nullIds) || anyNull;
+  });
+  const [isTrue, isNull] = [bitsById(scope, column, trueIds), bitsById(scope, column, nullIds)];
+  const [bits, unknown] = [takeBits(scope.arena), takeBits(scope.arena)];
+  return {
+    kind: 'truth',
+    mayBeNull: anyNull,
+    run(block) {
+      isTrue(block, bits);
+      if (anyNull) isNull(block, unknown);
+      return { at: bits, nulls: anyNull ? unknown : 0 };
+    },
+  };
+}
+
+/** Texts made of texts, with ids into those that are distinct; undefined where kernels have no such function. */
+export function textsOfTexts(texts: Texts, expression: Expression): StringVector | undefined {
+  if (expression.kind !== 'call') return undefined;
+  const { scope } = texts;
+  const work = new TextWork(scope, scope.view.rowCount, false);
+  const made = rowCompiler(texts, work).text(expression);
+  if (made === undefined) return undefined;
+  const node = work.everyRow(made);
+  const pool = new TextInterner(scope);
+  const column = onlyColumn(scope, expression);
+  if (column === undefined) {
+    const out = scope.arena.take(work.rows * 4);
+    const run = oncePerBlock((block) => pool.idsOf(node.texts(block), block.rows, out));
+    return { kind: 'string', type: 'STRING', pool, complete: false, ids: afterRun(run, out), node };
+  }
+  const entries = new EntryTexts(texts, expression, column, pool);
+  const ids = (block: Block): Address => entries.ids(block);
+  return { kind: 'string', type: 'STRING', pool: entries, complete: true, ids, node };
+}
+
+function afterRun(run: (block: Block) => void, out: Address): (block: Block) => Address {
+  return (block) => {
+    run(block);
+    return out;
+  };
+}
+
+/** A function of each entry of a dictionary, computed when the first id of a result is asked for. */
+class EntryTexts {
+  readonly #texts: Texts;
+  readonly #expression: Expression;
+  readonly #column: StringColumnView;
+  readonly #pool: TextInterner;
+  #lookUp: ((block: Block) => Address) | undefined;
+
+  constructor(texts: Texts, expression: Expression, column: StringColumnView, pool: TextInterner) {
+    this.#texts = texts;
+    this.#expression = expression;
+    this.#column = column;
+    this.#pool = pool;
+  }
+
+  get values(): readonly (string | null)[] {
+    this.#ready();
+    return this.#pool.values;
+  }
+
+  get count(): number {
+    this.#ready();
+    return this.#pool.count;
+  }
+
+  ids(block: Block): Address {
+    return this.#ready()(block);
+  }
+
+  #ready(): (block: Block) => Address {
+    this.#lookUp ??= this.#make();
+    return this.#lookUp;
+  }
+
+  #make(): (block: Block) => Address {
+    const { scope } = this.#texts;
+    const { count } = this.#column.dictionary;
+    const work = new TextWork(scope, count, true);
+    const made = entryCompiler(this.#texts, work, this.#column).text(this.#expression);
+    const table = scope.arena.take(Math.max(1, count) * 4);
+    if (made !== undefined) {
+      const node = work.everyRow(made);
+      eachEntryBlock(scope, this.#column, (block) => this.#pool.idsOf(node.texts(block), block.rows, table + block.start * 4));
+    }
+    const widen = widener(scope, this.#column);
+    const out = scope.arena.take(BLOCK_ROWS * 4);
+    const run = oncePerBlock((block) => scope.context.kernels.gather32(table, widen(block), block.rows, out));
+    return afterRun(run, out);
+  }
+}
+
+/** The only column of an expression, when what is made of its entries is less than what is made of its rows. */
+function onlyColumn(scope: SegmentScope, expression: Expression): StringColumnView | undefined {
+  const column = onlyDictionary(scope, expression)?.column;
+  const isThere = [...columnsOfExpression(expression)].every((name) => scope.source(name).kind !== 'missing');
+  return column !== undefined && isThere && column.type === 'STRING' && hasFewEntries(scope, column) ? column : undefined;
+}
+
+function entryCompiler({ typeOf, scope }: Texts, work: TextWork, column: StringColumnView): TextCompiler {
+  const node = entriesNode(work, column);
+  const isIt = (name: string): boolean => {
+    const source = scope.source(name);
+    return source.kind === 'string' && source.column === column;
+  };
+  return new TextCompiler(work, typeOf, {
+    column: (name) => (isIt(name) ? node : undefined),
+    longs: () => undefined,
+    truth: () => undefined,
+    cutsNone: () => true,
+  });
+}
+
+function rowCompiler(texts: Texts, work: TextWork): TextCompiler {
+  const { scope } = texts;
+  const leaves: TextLeaves = {
+    column: (name) => columnNode(work, name),
+    longs(expression) {
+      const made = texts.number(expression);
+      return made === undefined ? undefined : spread(made.rooms, inLane(made.rooms, made.node, 'I64'));
+    },
+    truth(expression) {
+      const made = texts.number(expression);
+      return made === undefined ? undefined : asTruth(made.rooms, made.node);
+    },
+    cutsNone(expression) {
+      const column = onlyColumn(scope, expression);
+      if (column === undefined) return false;
+      const entries = new TextWork(scope, column.dictionary.count, true);
+      const node = entryCompiler(texts, entries, column).text(expression);
+      if (node !== undefined) eachEntryBlock(scope, column, (block) => node.texts(block));
+      return node !== undefined && entries.cuts === 0;
+    },
+  };
+  return new TextCompiler(work, texts.typeOf, leaves);
+}
+
+function columnNode(work: TextWork, name: string): TextNode | undefined {
+  const source = work.scope.source(name);
+  if (source.kind === 'string')
+    return source.column.offsets === 0 && source.column.type === 'STRING' ? rowsNode(work, source.column) : undefined;
+  return source.kind === 'computed' && source.vector.kind === 'string' ? source.vector.node : undefined;
+}
+
+/** Bits of a block of entries to their place among all; false where there are none. */
+function copyBits({ context: { kernels } }: SegmentScope, bits: Address, block: Block, into: Address): boolean {
+  if (bits === 0) return false;
+  kernels.bitsOr(bits, bits, wordsOf(block), into + block.start / 8);
+  return true;
+}

@@ -1,0 +1,272 @@
+// Reference kernels over texts by reference.
+
+import type { Address } from '../../base/layout.js';
+import type { KernelMemory } from '../memory.js';
+import { hashOf, isLike, isSame } from './dictionary.js';
+import { hasBit, writeBits } from './views.js';
+
+const WIDE = 0x80000000;
+
+/** A text of the memory, decoded. */
+interface Found {
+  readonly at: Address;
+  readonly length: number;
+  readonly isWide: boolean;
+  readonly text: string;
+}
+
+/** The texts as JavaScript strings: what the other sets do with bytes is done with these. */
+export function textKernels(memory: KernelMemory) {
+  const textAt = (texts: Address, i: number): Found | null => {
+    const [at = 0, high = 0] = memory.u32(texts + i * 8, 2);
+    const length = high & ~WIDE;
+    return at === 0 ? null : { at, length, isWide: (high & WIDE) !== 0, text: Buffer.from(memory.u8(at, length)).toString() };
+  };
+  const put = (out: Address, i: number, at: Address, length: number, isWide: boolean): void => {
+    memory.u32(out + i * 8, 2).set([at, (length | (isWide ? WIDE : 0)) >>> 0]);
+  };
+  const putNull = (out: Address, i: number): void => {
+    memory.u32(out + i * 8, 2).fill(0);
+  };
+  /** Writes bytes behind those of the texts before. */
+  const writer = (out: Address, buffer: Address) => {
+    let free = buffer;
+    return (i: number, text: string, isWide: boolean): void => {
+      const bytes = Buffer.from(text);
+      memory.u8(free, bytes.length).set(bytes);
+      put(out, i, free, bytes.length, isWide);
+      free += bytes.length;
+    };
+  };
+  /** `make` of each text that is not wide; how many are. */
+  const narrowOnly = (texts: Address, n: number, out: Address, buffer: Address, make: (text: string) => string): number => {
+    const write = writer(out, buffer);
+    let wide = 0;
+    for (let i = 0; i < n; i++) {
+      const found = textAt(texts, i);
+      if (found === null) putNull(out, i);
+      else if (found.isWide) {
+        put(out, i, found.at, found.length, true);
+        wide++;
+      } else write(i, make(found.text), false);
+    }
+    return wide;
+  };
+  const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+  return {
+    textEntries(bytes: Address, offsets: Address, ids: Address, n: number, hasNull: number, out: Address): number {
+      let withPairs = 0;
+      for (let i = 0; i < n; i++) {
+        const id = ids === 0 ? i : (memory.u32(ids, n)[i] ?? 0);
+        const [from = 0, to = 0] = memory.u32(offsets + id * 4, 2);
+        const entry = memory.u8(bytes + from, to - from);
+        if (id === 0 && hasNull === 1) {
+          putNull(out, i);
+          continue;
+        }
+        put(
+          out,
+          i,
+          bytes + from,
+          to - from,
+          entry.some((byte) => byte > 127),
+        );
+        if (entry.some((byte) => byte >= 0xf0)) withPairs++;
+      }
+      return withPairs;
+    },
+    textUnits(texts: Address, n: number, out: Address) {
+      const units = memory.i64(out, n);
+      for (let i = 0; i < n; i++) units[i] = BigInt(textAt(texts, i)?.text.length ?? 0);
+    },
+    textBytes(texts: Address, n: number): number {
+      let sum = 0;
+      for (let i = 0; i < n; i++) sum += textAt(texts, i)?.length ?? 0;
+      return sum;
+    },
+    textNulls(texts: Address, n: number, out: Address): number {
+      let count = 0;
+      writeBits(memory, out, n, (i) => {
+        const isNull = memory.u32(texts + i * 8, 1)[0] === 0;
+        if (isNull) count++;
+        return isNull;
+      });
+      return count;
+    },
+    textCompare(a: Address, b: Address, one: number, n: number, operation: number, out: Address) {
+      writeBits(memory, out, n, (i) => {
+        const [left, right] = [textAt(a, i), textAt(b, one === 1 ? 0 : i)];
+        if (left === null || right === null) return false;
+        const order = compare(left.text, right.text);
+        return operation === 0 ? order === 0 : operation === 1 ? order < 0 : order <= 0;
+      });
+    },
+    textLike(texts: Address, n: number, pattern: Address, patternBytes: number, out: Address) {
+      const wanted = memory.u8(pattern, patternBytes).slice();
+      writeBits(memory, out, n, (i) => {
+        const found = textAt(texts, i);
+        return found !== null && isLike(Buffer.from(found.text), 0, found.length, wanted);
+      });
+    },
+    textFind(texts: Address, n: number, wanted: Address, wantedBytes: number, out: Address) {
+      const positions = memory.i64(out, n);
+      const text = Buffer.from(memory.u8(wanted, wantedBytes)).toString();
+      for (let i = 0; i < n; i++) positions[i] = BigInt(textAt(texts, i)?.text.indexOf(text) ?? 0);
+    },
+    textSlice(texts: Address, n: number, kind: number, from: number, count: number, out: Address): number {
+      let splits = 0;
+      for (let i = 0; i < n; i++) {
+        const found = textAt(texts, i);
+        const units = found?.text.length ?? 0;
+        if (found === null || (kind === 0 && from >= units)) {
+          putNull(out, i);
+          continue;
+        }
+        const first = kind === 2 ? Math.max(0, units - count) : Math.min(units, from);
+        const last = kind === 2 ? units : Math.min(units, first + count);
+        if (isMiddle(found.text, first) || isMiddle(found.text, last)) splits++;
+        const start = Buffer.byteLength(found.text.slice(0, first));
+        put(out, i, found.at + start, Buffer.byteLength(found.text.slice(first, last)), found.isWide);
+      }
+      return splits;
+    },
+    textTrim(texts: Address, n: number, set: Address, ends: number, out: Address) {
+      const isIn = (byte: number): boolean => hasBit(memory.u32(set, 8), byte);
+      for (let i = 0; i < n; i++) {
+        const found = textAt(texts, i);
+        if (found === null) {
+          putNull(out, i);
+          continue;
+        }
+        const bytes = memory.u8(found.at, found.length);
+        let [first, last] = [0, found.length];
+        if ((ends & 1) !== 0) while (first < last && isIn(bytes[first] ?? 0)) first++;
+        if ((ends & 2) !== 0) while (first < last && isIn(bytes[last - 1] ?? 0)) last--;
+        put(out, i, found.at + first, last - first, found.isWide);
+      }
+    },
+    textCase: (texts: Address, n: number, upper: number, out: Address, buffer: Address): number =>
+      narrowOnly(texts, n, out, buffer, (text) => (upper === 1 ? text.toUpperCase() : text.toLowerCase())),
+    textReverse(texts: Address, n: number, out: Address, buffer: Address) {
+      const write = writer(out, buffer);
+      for (let i = 0; i < n; i++) {
+        const found = textAt(texts, i);
+        if (found === null) putNull(out, i);
+        else write(i, [...found.text].reverse().join(''), found.isWide);
+      }
+    },
+    textConcat(parts: Address, partCount: number, n: number, out: Address, buffer: Address) {
+      const write = writer(out, buffer);
+      for (let i = 0; i < n; i++) {
+        const found = Array.from({ length: partCount }, (_, part) => {
+          const [texts = 0, step = 0] = memory.u32(parts + part * 8, 2);
+          return textAt(texts + i * step, 0);
+        });
+        if (found.every((each) => each !== null))
+          write(
+            i,
+            found.map(({ text }) => text).join(''),
+            found.some(({ isWide }) => isWide),
+          );
+        else putNull(out, i);
+      }
+    },
+    textPad(
+      texts: Address,
+      n: number,
+      length: number,
+      padding: Address,
+      paddingBytes: number,
+      atStart: number,
+      out: Address,
+      buffer: Address,
+    ): number {
+      const fill = Buffer.from(memory.u8(padding, paddingBytes)).toString();
+      return narrowOnly(texts, n, out, buffer, (text) => {
+        const kept = text.slice(0, length);
+        return atStart === 1 ? kept.padStart(length, fill) : kept.padEnd(length, fill);
+      });
+    },
+    textReplace(
+      texts: Address,
+      n: number,
+      wanted: Address,
+      wantedBytes: number,
+      replacement: Address,
+      replacementBytes: number,
+      out: Address,
+      buffer: Address,
+    ) {
+      const write = writer(out, buffer);
+      const search = Buffer.from(memory.u8(wanted, wantedBytes)).toString();
+      const by = Buffer.from(memory.u8(replacement, replacementBytes)).toString();
+      for (let i = 0; i < n; i++) {
+        const found = textAt(texts, i);
+        if (found === null) putNull(out, i);
+        else if (!found.text.includes(search)) put(out, i, found.at, found.length, found.isWide);
+        else write(i, found.text.split(search).join(by), found.isWide || Buffer.byteLength(by) !== by.length);
+      }
+    },
+    textOfLongs(values: Address, nulls: Address, n: number, out: Address, buffer: Address) {
+      const write = writer(out, buffer);
+      const bits = nulls === 0 ? null : memory.u32(nulls, Math.ceil(n / 32));
+      for (let i = 0; i < n; i++) {
+        if (bits !== null && hasBit(bits, i)) putNull(out, i);
+        else write(i, String(memory.i64(values, n)[i]), false);
+      }
+    },
+    textIntern(
+      texts: Address,
+      n: number,
+      slots: Address,
+      capacity: number,
+      entries: Address,
+      arena: Address,
+      counters: Address,
+      out: Address,
+    ) {
+      const [table, known, used, all] = [memory.u32(slots, capacity), memory.u32(entries), memory.u32(counters, 2), memory.u8(0)];
+      let [entryCount = 0, arenaUsed = 0] = used;
+      for (let i = 0; i < n; i++) {
+        const [at = 0, high = 0] = memory.u32(texts + i * 8, 2);
+        const length = high & ~WIDE;
+        let entry = 0;
+        let slot = hashOf(all, at, at === 0 ? 0 : length) & (capacity - 1);
+        for (; at !== 0; slot = (slot + 1) & (capacity - 1)) {
+          entry = (table[slot] ?? 0) - 1;
+          if (entry < 0) {
+            entry = entryCount++;
+            if (arena !== 0) all.copyWithin(arena + arenaUsed, at, at + length);
+            known.set([arena === 0 ? at : arena + arenaUsed, length], entry * 2);
+            if (arena !== 0) arenaUsed += (length + 3) & ~3;
+            table[slot] = entryCount;
+            break;
+          }
+          if (known[entry * 2 + 1] === length && isSame(all, known[entry * 2] ?? 0, at, length)) break;
+        }
+        memory.u32(out + i * 4, 1)[0] = entry;
+      }
+      used.set([entryCount, arenaUsed]);
+    },
+    textBest(texts: Address, groups: Address, n: number, largest: number, state: Address, buffer: Address): number {
+      let free = buffer;
+      for (let i = 0; i < n; i++) {
+        const group = memory.u32(groups, n)[i] ?? 0;
+        const [found, best] = [textAt(texts, i), textAt(state, group)];
+        if (found === null) continue;
+        const order = best === null ? 0 : compare(found.text, best.text);
+        if (best !== null && (largest === 1 ? order <= 0 : order >= 0)) continue;
+        memory.u8(free, found.length).set(memory.u8(found.at, found.length));
+        put(state, group, free, found.length, found.isWide);
+        free += found.length;
+      }
+      return free - buffer;
+    },
+  };
+}
+
+/** Whether a position lies between the two halves of a surrogate pair. */
+function isMiddle(text: string, position: number): boolean {
+  return position > 0 && position < text.length && (text.codePointAt(position - 1) ?? 0) > 0xffff;
+}
