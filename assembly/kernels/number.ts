@@ -89,7 +89,7 @@ function mapTwo(operation: u32, x: v128): v128 {
     const whole = f64x2.trunc(x);
     const sign = f64x2.splat(-0.0);
     const one = v128.or(v128.and(x, sign), f64x2.splat(1));
-    // What is no step stays as it is: adding 0 would make 0 of -0.
+    // Values that are not rounded up stay as they are: adding 0 would turn -0 into 0.
     return v128.bitselect(f64x2.add(whole, one), whole, f64x2.ge(f64x2.abs(f64x2.sub(x, whole)), f64x2.splat(0.5)));
   }
   if (operation == SQUARE_ROOT) return f64x2.sqrt(x);

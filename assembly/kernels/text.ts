@@ -148,7 +148,7 @@ export function textCompare(a: usize, b: usize, one: u32, n: u32, operation: u32
 
 export function textLike(texts: usize, n: u32, pattern: usize, patternBytes: u32, out: usize): void {
   assert(isAligned<u64>(texts) && isAligned<u64>(out));
-  // What most patterns are: a text between two ANYs.
+  // The most frequent pattern: a string between two ANYs.
   let plain = patternBytes > 2 && load<u8>(pattern) == ANY && load<u8>(pattern + patternBytes - 1) == ANY;
   for (let i: u32 = 1; i + 1 < patternBytes; i++) plain = plain && load<u8>(pattern + i) < 0xfe;
   for (let first: u32 = 0; first < n; first += 64) {
@@ -251,7 +251,7 @@ export function textCase(texts: usize, n: u32, upper: u32, out: usize, buffer: u
     const from = start(text);
     const length = size(text);
     for (let at: usize = 0; at < length; at += 8) {
-      // What lies past the text may be anything, and changes nothing in the bytes before it.
+      // Bytes past the end of the string may be anything; they do not change the bytes before them.
       const bytes = load<u64>(from + at);
       store<u64>(buffer + at, bytes ^ letters(bytes & 0x7f7f7f7f7f7f7f7f, first));
     }

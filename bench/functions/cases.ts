@@ -19,7 +19,7 @@ const most = (expression: string): string => `MAX(${expression})`;
 const lengths = (expression: string): string => `SUM(LENGTH(${expression}))`;
 const holds = (expression: string): string => `COUNT(*) FILTER (WHERE ${expression})`;
 
-/** Of one number, as `x`. */
+/** Functions of one number, `x`. */
 const OF_NUMBERS: readonly Words[] = [
   ['x + 1', most('x + 1')],
   ['x * 3 - 7', most('x * 3 - 7'), most('x * 3::DOUBLE - 7')],
@@ -60,7 +60,7 @@ const OF_NUMBERS: readonly Words[] = [
   ['SAFE_DIVIDE', most('SAFE_DIVIDE(x, tiny)'), null],
 ];
 
-/** Of one LONG. */
+/** Functions of one LONG. */
 const OF_LONGS: readonly Words[] = [
   ['DIV', most('DIV(x, 7)'), most('x // 7')],
   ['x / tiny', most('x / NULLIF(tiny, 0)'), most('x // NULLIF(tiny, 0)')],
@@ -76,14 +76,14 @@ const OF_LONGS: readonly Words[] = [
   ['MILLIS_TO_TIMESTAMP', most("TIME_FLOOR(MILLIS_TO_TIMESTAMP(x + 1600000000000), 'PT1H')"), null],
 ];
 
-/** Of one DOUBLE. */
+/** Functions of one DOUBLE. */
 const OF_DOUBLES: readonly Words[] = [
   ['CAST AS BIGINT', most('CAST(x AS BIGINT)'), most('CAST(TRUNC(x) AS BIGINT)')],
   ['x * x', most('x * x')],
   ['BITWISE bits', most('BITWISE_CONVERT_DOUBLE_TO_LONG_BITS(x)'), null],
 ];
 
-/** Of one string. */
+/** Functions of one string. */
 const OF_STRINGS: readonly Words[] = [
   ['LENGTH', sum('LENGTH(x)')],
   ['UPPER', lengths('UPPER(x)')],
@@ -116,7 +116,7 @@ const OF_STRINGS: readonly Words[] = [
   ['LATEST', 'LATEST(x)', 'arg_max(x, __time)'],
 ];
 
-/** Of `__time`. */
+/** Functions of `__time`. */
 const OF_TIME: readonly Words[] = [
   ...['SECOND', 'MINUTE', 'HOUR', 'DAY', 'DOW', 'DOY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR', 'EPOCH'].map(
     (unit): Words => [
@@ -158,7 +158,7 @@ const OF_TIME: readonly Words[] = [
   ['CASE on time', sum("CASE WHEN __time > TIMESTAMP '2023-09-01 00:00:00' THEN tiny ELSE 0 END")],
 ];
 
-/** Of strings that look like numbers, of several values, and aggregates that are not sums. */
+/** Functions of strings that look like numbers and of several values, and aggregates that are not sums. */
 const OTHERS: readonly Words[] = [
   ['CAST(digits AS BIGINT)', sum('CAST(digits AS BIGINT)')],
   ['CAST(digits AS DOUBLE)', sum('CAST(digits AS DOUBLE)')],

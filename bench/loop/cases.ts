@@ -9,7 +9,7 @@ export interface LargeRequest {
 }
 
 export const WIDE_COLUMNS = 10_000;
-/** As many as the memory of a query allows for, and more, which is refused once the query is planned. */
+/** Largest number of aggregators that the memory of a query allows, and a larger one, which is refused after planning. */
 const AGGREGATORS = 10_000;
 const AGGREGATORS_REFUSED = 20_000;
 const LISTED = 1_000_000;

@@ -13,15 +13,17 @@ const OFFSET = /^(?:z|[+-]\d{2}(?::?\d{2})?)$/;
 
 /**
  * An ISO 8601 instant, whole or cut short anywhere (`2015`, `2015-09-12`, `2015-09-12T00Z`, `2015-W37-6`, `2015-255`); a
- * space may stand for the T, and the last of hour, minute and second may have a fraction.
+ * space may stand for the T, the last of hour, minute and second may have a fraction, and an offset stands behind the T only.
  * @param timeZone  holds when the text names no offset
  * @returns undefined when it is no such text or no such day, hour or zone; digits beyond milliseconds are cut off
  */
 export function parseInstant(text: string, timeZone = 'UTC'): EpochMs | undefined {
   const scan = new Scanner(text);
   const date = scanDate(scan);
-  const timeOfDay = scan.accept('T') || scan.accept(' ') ? scanTimeOfDay(scan) : 0;
+  const hasTime = scan.accept('T') || scan.accept(' ');
+  const timeOfDay = hasTime ? scanTimeOfDay(scan) : 0;
   const offset = scan.rest();
+  if (!hasTime && offset !== '') return undefined;
   const zone = offset === 'Z' ? UTC : offset === '' ? findZone(timeZone) : OFFSET.test(offset) ? findZone(offset) : undefined;
   if (scan.failed || zone === undefined || date === undefined || timeOfDay === undefined) return undefined;
   return toInstant(date, timeOfDay, zone);

@@ -13,7 +13,7 @@ const PARTS_MAX = 500;
 /** `.name`, `['name']`, `["name"]` or `[number]`; quotes inside of names are escaped with a backslash. */
 const JSON_PATH_PART = /\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]|\[(-?\d{1,10})\]/sy;
 
-/** How paths are written, and what is said of one that is not. */
+/** Syntax of paths in one language, and its error messages. */
 interface Dialect {
   /** Named in messages. */
   readonly name: string;

@@ -285,7 +285,7 @@ function compareTexts(a: string, b: string): number {
 /** A FLOAT, held in a double, with no more digits than tell it from its neighbours: `0.1`, not `0.10000000149011612`. */
 export function floatText(value: number): string {
   if (!Number.isFinite(value) || value === 0) return doubleText(value);
-  // What so many digits tell, more digits do as well.
+  // If some number of digits identifies the value, so does any larger one: a binary search finds the smallest.
   let [enough, tooFew] = [9, 1];
   while (enough - tooFew > 1) {
     const digits = (enough + tooFew) >> 1;

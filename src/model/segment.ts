@@ -85,7 +85,7 @@ export interface ColumnAnalysis {
   readonly hasNulls: boolean;
   readonly sizeBytes: number;
   readonly cardinality: number | null;
-  /** Of strings only, null where a row is null. */
+  /** Smallest and largest string; null for other types, and when a row is null. */
   readonly minValue: string | null;
   readonly maxValue: string | null;
   readonly errorMessage: string | null;

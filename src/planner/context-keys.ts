@@ -3,7 +3,7 @@
 import { RUN_LIMITS } from '../model/run-limits.js';
 
 /**
- * What becomes of a context key in a request of one language.
+ * Treatment of a context key in requests of one language.
  *
  * `honoured`: read, by `readContext`, `readSqlContext` or the query type that it concerns. `nothing`: chooses between ways
  * to the same answer, of which there is one only here, or sizes what is not there: accepted, with nothing left to do.

@@ -1,3 +1,5 @@
+// Dimensions that are numbers parsed from strings: grouped as strings, turned into numbers afterwards.
+
 import { stateColumn } from '../model/aggregate-state.js';
 import type { Aggregator } from '../model/aggregator.js';
 import type { GroupKey, PostStep } from '../model/plan.js';

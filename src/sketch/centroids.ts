@@ -71,7 +71,7 @@ export function joinNearest(given: readonly Centroid[], limit: number): Centroid
 class GapHeap {
   readonly #gaps: Float64Array;
   readonly #heap: BinaryHeap<number>;
-  /** Where each index stands in the heap. */
+  /** Position of each index in the heap. */
   readonly #places: Int32Array;
 
   constructor(gaps: Float64Array) {

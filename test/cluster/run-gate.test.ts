@@ -43,7 +43,7 @@ gates('those of higher priority go first, equals as they came', async () => {
   const parts = runs.map(([name]) => runOf(begun, name));
   const reads = runs.map(([, priority], at) => enter(gate, parts[at]?.frames() ?? missing(), priority).next());
   await settle();
-  // Those of lower priority are no reason for it to wait.
+  // A run does not wait for runs of lower priority.
   assert.equal(begun, ['first', 'high']);
   for (const { make } of parts) make();
   await Promise.all(reads);

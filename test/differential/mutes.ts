@@ -15,7 +15,7 @@ export const MUTES: readonly Mute[] = [
   ...SQL_MUTES,
 ];
 
-/** Where two answers part once everything that may differ is set aside, or undefined when nothing is left. */
+/** Place of the first difference that no rule allows, or undefined when there is none. */
 export function findUnmuted(difference: Difference): string | undefined {
   if (MUTES.some((mute) => 'covers' in mute && mute.covers(difference))) return undefined;
   const [dolmen, original] = [difference.dolmen, difference.original];

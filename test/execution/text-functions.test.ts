@@ -172,7 +172,7 @@ function virtual(expression: string) {
   return { name: 'v', expression: parseExpression(expression), outputType: null };
 }
 
-/** As it leaves in an answer: half of a surrogate pair has no UTF-8. */
+/** The value as an answer holds it: half of a surrogate pair has no UTF-8. */
 const written = (value: unknown): unknown => (typeof value === 'string' ? Buffer.from(value).toString() : value);
 
 const scan: ScanPlan = {

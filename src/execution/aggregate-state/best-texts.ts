@@ -8,7 +8,7 @@ import { RUN_BYTES } from '../expression/time-runs.js';
 const FIRST_GROUPS = 1024;
 const FIRST_BYTES = 1 << 16;
 
-/** How many groups have room, which grows by doubling. */
+/** Number of groups that have room, which grows by doubling. */
 export class GroupRoom {
   readonly #scope: SegmentScope;
   readonly #run: Address;
@@ -50,7 +50,7 @@ export class BestTexts {
   #bytes: Address = 0;
   #size = 0;
   #used = 0;
-  /** Where the bytes move to when there is no more room for them. */
+  /** Place to which the bytes move when there is no more room for them. */
   #spare: { readonly at: Address; readonly size: number } = { at: 0, size: 0 };
 
   constructor(scope: SegmentScope, end: 'min' | 'max') {

@@ -16,7 +16,7 @@ const OUTPUT_ROWS = 16384;
 /** Runs that are read side by side: with more of them they are first merged into one. */
 const FAN_IN = 32;
 
-/** Where its frames are. */
+/** Places of the frames of a run. */
 type Run = readonly SpilledBytes[];
 
 /** Runs of about the same size, in a file of their own. */

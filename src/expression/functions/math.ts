@@ -80,7 +80,7 @@ function roundDouble(x: number, places: number): number {
   return toPlaces(x, places, Math.round) + 0;
 }
 
-/** Those that doubles hold exactly: a quotient by one of them is rounded once. */
+/** Powers of ten that doubles hold exactly, so that a quotient by one of them is rounded once. */
 const POWERS_OF_TEN: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 /** `toInteger`: of what is left of the point once that is shifted, which is never negative. */

@@ -121,7 +121,7 @@ const parseLongFunction = plainFunction('parse_long', [1, 2], 'LONG', ([value, r
   return parseDigits(text(value), radix);
 });
 
-/** What a digit of any script, or a Latin letter, counts; -1 for anything else. */
+/** Value of a digit of any script or of a Latin letter; -1 for anything else. */
 function digitOf(character: string): number {
   const ascii = '0123456789abcdefghijklmnopqrstuvwxyz'.indexOf(character.toLowerCase());
   if (ascii >= 0 || character.length > 1) return ascii;

@@ -145,7 +145,7 @@ export const CALENDAR_CHECKS = {
 
 type Field = (date: Date, years: bigint) => bigint;
 
-/** By the number of the field; `years` are to be added to the date's. */
+/** Fields of a date by their number; `years` are to be added to those of the date. */
 const FIELDS: readonly Field[] = [
   (date) => BigInt(date.getUTCDate()),
   (date) => BigInt(weekday(date)),

@@ -21,7 +21,7 @@ const ofLongs = (name: OfLongs) => (type: 'I64') => (lab: Lab) =>
   elementwise(lab, type, lab.kernels[`${name}${type}`], (a, b) => wrap(EXPECTED[name](BigInt(a), BigInt(b))));
 
 const isOdd = (x: number): boolean => Math.abs(x % 2) === 1;
-/** By number; the last takes every double to f32 and back. */
+/** Operations of `mapF64` by number; the last takes every double to f32 and back. */
 const MAPS: readonly ((x: number) => number)[] = [
   Math.floor,
   Math.ceil,

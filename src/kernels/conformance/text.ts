@@ -30,7 +30,7 @@ function lay(lab: Lab, texts: readonly Text[]): { readonly at: number; readonly 
   return { at: lab.place('I64', words), words, isWide: (i) => (words[i] ?? 0n) < 0n };
 }
 
-/** What the references at `out` stand for; `null` where there is none. */
+/** Strings that the references at `out` point to; `null` where there is none. */
 function found(lab: Lab, out: number, count: number): { readonly text: Text; readonly isWide: boolean }[] {
   return lab.read('I64', out, count).map((each) => {
     const word = BigInt.asUintN(64, BigInt(each));

@@ -1,3 +1,5 @@
+// The codecs of Avatica by request path.
+
 import { JSON_CODEC } from './json-codec.js';
 import { PROTOBUF_CODEC } from './protobuf-codec.js';
 import type { AvaticaCodec } from './protocol.js';

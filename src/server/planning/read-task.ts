@@ -1,3 +1,5 @@
+// Reads and checks the payload of a task, on the plan thread.
+
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
 import { parseJson, stringifyJson } from '../../base/json.js';

@@ -243,7 +243,7 @@ function eachString(value: Json, change: (text: string) => Json): Json {
   return typeof value === 'string' ? change(value) : value;
 }
 
-/** As UTF-8 holds it: U+FFFD for half of a pair. */
+/** The string after UTF-8, which has U+FFFD for half of a surrogate pair. */
 const wellFormed = (text: string): string => Buffer.from(text, 'utf8').toString('utf8');
 
 /** A number for its string, the element for a list of one. */
@@ -255,7 +255,7 @@ function loosely(value: Json): Json {
   return typeof value === 'bigint' ? Number(value) : value;
 }
 
-/** What json_value without a type makes of JSON: strings, and null of lists but of one. */
+/** JSON as json_value without a type returns it: strings, and null for lists unless they have one element. */
 function withoutLongLists(rows: Json): Json {
   const equate = (value: Json): Json => (Array.isArray(value) && value.length !== 1 ? null : loosely(value));
   return Array.isArray(rows)

@@ -202,7 +202,7 @@ function scan(random: Random): Fields {
 
 function search(random: Random): Fields {
   const { granularity, intervals: within } = buckets(random);
-  // Which hits a limit lets through is not asked for: docs/differences.md.
+  // No limit: the servers may choose different hits (docs/differences.md).
   return {
     queryType: 'search',
     ...common(random),

@@ -2,7 +2,7 @@ import { DAY_MS, findZone } from '../../../src/base/calendar.js';
 import { parseInstant } from '../../../src/base/time.js';
 import type { Difference, DifferentialCase, Json, Mute } from '../case.js';
 
-/** What the original's planner says of statements that are more than it has a native query for. */
+/** Messages of the original's planner for statements that have no native query there. */
 const PLANNER_LIMITS =
   /could not be planned|No match found for function signature|should be an identifier expression|Cannot apply '|does not support type|Cannot coerce field|limit >= 0|while converting|Invalid expression/;
 

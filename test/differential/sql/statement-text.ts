@@ -27,7 +27,7 @@ export function requestOf(statement: Statement): Fields {
   return { query: marked, context: statement.context, parameters };
 }
 
-/** Of what is compared only: patterns, periods and positions must be literals for one of both servers. */
+/** Literals behind a comparison. Patterns, periods and positions must stay literals for one of the servers. */
 const LITERAL = /(?<=[=<>] )(?:'[^'\\]*'|\d+)(?=[ )]|$)/g;
 
 function write(statement: Statement): string {

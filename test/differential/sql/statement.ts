@@ -11,9 +11,9 @@ export interface Source {
   readonly column?: string;
 }
 
-/** How groups are ordered and cut. By all keys, so that no two are equal. */
+/** Order and limit of groups. The order is by all keys, so that no two groups are equal. */
 export interface Ending {
-  /** Of each key: `''` or `' DESC'`. */
+  /** Direction of each key: `''` or `' DESC'`. */
   readonly directions: readonly string[];
   /** Ordered by the first value before the keys: its direction. */
   readonly byValue: string | undefined;

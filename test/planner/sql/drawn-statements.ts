@@ -120,7 +120,11 @@ const expressions = fc.letrec<Tree>((tie) => ({
       .map(([name, a, b]) => sql`${name}(${a}, ${String(b)})`),
     fc
       .tuple(fc.constantFrom('LPAD', 'RPAD'), tie('text'), fc.integer({ min: 0, max: 6 }))
-      .map(([name, a, b]) => sql`${name}(${a}, ${String(b)}, '*')`),
+      // Padding to length 0 is null, as in Druid.
+      .map(([name, a, b]) => ({
+        ours: `${name}(${a.ours}, ${b}, '*')`,
+        theirs: `CASE WHEN ${b} > 0 THEN ${name}(${a.theirs}, ${b}, '*') END`,
+      })),
     fc.tuple(tie('text'), fc.constantFrom('o', 'a', ' ', 'io'), word).map(([a, b, c]) => sql`REPLACE(${a}, ${quoted(b)}, ${c})`),
     fc.tuple(tie('text'), fc.integer({ min: 1, max: 3 })).map(([a, b]) => sql`REPEAT(${a}, ${String(b)})`),
     tie('long').map((a) => sql`CAST(${a} AS VARCHAR)`),

@@ -108,7 +108,7 @@ export function not(rooms: Rooms, a: TruthNode): TruthNode {
   };
 }
 
-/** What is asked of a condition that is true, false or null: the answer never is null. */
+/** Questions about a condition that is true, false or null; the answer is never null. */
 export type Question = 'isnull' | 'notnull' | 'istrue' | 'isnottrue' | 'isfalse' | 'isnotfalse';
 
 export function question(rooms: Rooms, node: Node, asked: Question): TruthNode {

@@ -10,7 +10,7 @@ import type { TextNode } from '../vector.js';
 import * as functions from './text-functions.js';
 import type { TextWork } from './text-node.js';
 
-/** What the names of an expression stand for; undefined for what is no text, and no condition, here. */
+/** Nodes by the names of an expression; undefined for columns that are neither strings nor conditions here. */
 export interface TextLeaves {
   column(name: string): TextNode | undefined;
   /** A LONG for each row. */
@@ -24,7 +24,7 @@ export interface TextLeaves {
 type Call = Extract<Expression, { kind: 'call' }>;
 type Comparison = { readonly operation: 0 | 1 | 2; readonly isSwapped: boolean; readonly isNegated: boolean };
 
-/** By `textCompare`. */
+/** Comparisons expressed by `textCompare`. */
 const COMPARISONS: Readonly<Record<string, Comparison>> = {
   '==': { operation: 0, isSwapped: false, isNegated: false },
   '!=': { operation: 0, isSwapped: false, isNegated: true },

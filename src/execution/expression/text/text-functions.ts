@@ -179,7 +179,7 @@ export function compared(work: TextWork, a: TextNode, b: TextNode, operation: 0 
   });
 }
 
-/** By a pattern as `likeBytes` makes it. */
+/** LIKE by a pattern that `likeBytes` has encoded. */
 export function like(work: TextWork, node: TextNode, pattern: Uint8Array): TruthNode {
   const { kernels } = work.scope.context;
   const at = work.upload(pattern);
@@ -252,7 +252,7 @@ function refuseLong(work: TextWork, name: string, { rows }: Block, out: Address)
   for (const length of memory.i64(lengths, rows)) refuseTextLength(name, Number(length));
 }
 
-/** As the function of one text does it: by what would be put at the most places there are. */
+/** Refuses results that may become too long, as the function over one string does: by the most replacements possible. */
 function refuseLongReplaced(work: TextWork, { rows }: Block, texts: Address, wanted: string, replacement: string): void {
   const { kernels, memory } = work.scope.context;
   const reader = new TextReader(work.scope);

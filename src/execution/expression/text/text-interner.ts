@@ -67,7 +67,7 @@ export class TextInterner implements TextPool {
     context.kernels.dictionaryRehash(entries, count, this.#slots, capacity);
   }
 
-  /** What was copied stays where it is. */
+  /** Makes room for further bytes; strings copied before stay where they are. */
   #reserveBytes(bytes: number): void {
     const used = this.#scope.context.memory.u32(this.#counters, 2);
     if (this.#arena !== 0 && (used[1] ?? 0) + bytes <= this.#arenaBytes) return;

@@ -5,7 +5,7 @@ import { type Block, takeBits, wordsOf } from '../../block/context.js';
 import type { SegmentScope } from '../scope.js';
 import { oncePerBlock, type TextNode } from '../vector.js';
 
-/** Where nodes compute: the memory of their results, for blocks of at most `rows`. */
+/** Working memory of nodes: their results, for blocks of at most `rows`. */
 export class TextWork {
   readonly scope: SegmentScope;
   readonly rows: number;
@@ -130,6 +130,6 @@ export class TextReader {
   }
 }
 
-/** Of the upper half of a reference: the length in bytes, and the bit of a text that may be more than ASCII. */
+/** Masks of the upper half of a reference: the length in bytes, and the bit of a string that may be more than ASCII. */
 export const LENGTH = 0x7fffffff;
 export const WIDE = 0x80000000;

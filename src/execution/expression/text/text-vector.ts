@@ -17,7 +17,7 @@ import { eachEntryBlock, entriesNode, hasFewEntries, rowsNode } from './text-ent
 import { TextInterner } from './text-interner.js';
 import { TextWork } from './text-node.js';
 
-/** What is around an expression. */
+/** Surroundings of a string expression. */
 export interface Texts {
   readonly scope: SegmentScope;
   readonly typeOf: TypeOf;

@@ -219,7 +219,7 @@ function readBound(reader: ObjectReader, columns: FilterColumns): Filter {
   const range = { kind: 'range', column, ordering, lowerStrict, upperStrict } as const;
   const type = types(column);
   if (ordering === 'numeric' && isNumberType(type)) {
-    // What is no number comes before all numbers.
+    // A bound that is not a number sorts before all numbers.
     const bounds = [lower, upper].map((bound) =>
       bound === null ? null : (numberOf(bound, type) ?? convert(bound, 'DOUBLE') ?? Number.NEGATIVE_INFINITY),
     );

@@ -228,7 +228,7 @@ export function toExpression(bound: Bound): Expression {
         type === 'STRING'
           ? operand.kind !== 'column' && bound.values.length > 1
           : type === 'LONG' && bound.values.length > NUMBERS_COMPARED_MAX && nativeType(settledType(bound.operand.type)) === 'LONG';
-      // What is computed is computed once, not once for each value of the list.
+      // An operand that must be computed is computed once here, rather than once for each value of the list.
       if (isLookedUp) {
         const list: Expression = { kind: 'literal', type: `ARRAY<${type}>`, value: arrayText(bound.values, `ARRAY<${type}>`) };
         return { kind: 'call', function: 'scalar_in_array', arguments: [operand, list] };

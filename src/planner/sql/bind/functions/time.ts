@@ -25,7 +25,7 @@ const EXTRACT_UNITS =
     ' ',
   );
 
-/** What TIME_FORMAT prints without a pattern: ISO 8601 with the offset in digits, in UTC too. */
+/** Pattern of TIME_FORMAT when none is given: ISO 8601 with the offset in digits, in UTC too. */
 const DEFAULT_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSZZ";
 
 /** The period one unit is: what FLOOR(x TO unit) rounds to. */
