@@ -48,6 +48,13 @@ export function formatWithPattern(pattern: string, options: Partial<PatternOptio
   };
 }
 
+/** Length of the finest unit of the clock that a pattern prints: a millisecond, second, minute, hour or day. */
+export function finestUnitMs(pattern: string, { code }: Pick<PatternOptions, 'code'>): number {
+  const letters = compilePattern(pattern, code).flatMap((part) => (part.kind === 'field' ? [part.letter] : []));
+  const has = (some: string): boolean => letters.some((letter) => some.includes(letter));
+  return has('S') ? 1 : has('s') ? 1000 : has('m') ? 60_000 : has('aHkKh') ? 3_600_000 : DAY_MS;
+}
+
 function getZone(timeZone: string, code: ErrorCode): Zone {
   const zone = findZone(timeZone);
   if (zone === undefined)

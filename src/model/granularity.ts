@@ -6,6 +6,7 @@ import { type EpochMs, ETERNITY, type Interval } from '../base/instant.js';
 import { describeValue } from '../base/json.js';
 import { own } from '../base/names.js';
 import { addPeriod, formatInstant, type Period, parseInstant, parsePeriod } from '../base/time.js';
+import { changeBetween } from '../base/zone-offsets.js';
 
 /**
  * `all`: one bucket; `none`: one per millisecond. A `period` is an ISO 8601 period floored in a time zone,
@@ -200,20 +201,44 @@ export function bucketsOf(granularity: Granularity): Buckets {
   return buckets;
 }
 
-function compileBuckets(granularity: Granularity): Buckets {
+/** How a granularity cuts time. */
+export type BucketShape =
+  | { readonly kind: 'all' }
+  /** All of one length, counted from an origin. */
+  | { readonly kind: 'fixed'; readonly lengthMs: number; readonly origin: EpochMs }
+  /** One hour, minute or second of a wall clock each. */
+  | { readonly kind: 'wallClock'; readonly unitMs: number; readonly zone: Zone }
+  /** Bucket n starts n periods after `start`. */
+  | { readonly kind: 'counted'; readonly period: Period; readonly zone: Zone; readonly start: EpochMs };
+
+export function shapeOf(granularity: Granularity): BucketShape {
   switch (granularity.kind) {
     case 'all':
-      return { floor: () => ETERNITY.start, next: () => ETERNITY.end };
+      return { kind: 'all' };
     case 'none':
-      return { floor: (ms) => ms, next: (ms) => ms + 1 };
+      return { kind: 'fixed', lengthMs: 1, origin: 0 };
     case 'duration':
-      return fixedBuckets(granularity.durationMs, granularity.origin);
+      return { kind: 'fixed', lengthMs: granularity.durationMs, origin: granularity.origin };
     case 'period':
-      return compilePeriod(granularity.period, granularity.timeZone, granularity.origin);
+      return shapeOfPeriod(granularity.period, granularity.timeZone, granularity.origin);
   }
 }
 
-function compilePeriod(text: string, timeZone: string, origin: EpochMs | null): Buckets {
+function compileBuckets(granularity: Granularity): Buckets {
+  const shape = shapeOf(granularity);
+  switch (shape.kind) {
+    case 'all':
+      return { floor: () => ETERNITY.start, next: () => ETERNITY.end };
+    case 'fixed':
+      return fixedBuckets(shape.lengthMs, shape.origin);
+    case 'wallClock':
+      return wallClockBuckets(shape.unitMs, shape.zone);
+    case 'counted':
+      return remember(countedBuckets(shape.period, shape.zone, shape.start));
+  }
+}
+
+function shapeOfPeriod(text: string, timeZone: string, origin: EpochMs | null): BucketShape {
   const period = parsePeriod(text);
   const zone = findZone(timeZone);
   if (period === undefined || zone === undefined)
@@ -224,11 +249,11 @@ function compilePeriod(text: string, timeZone: string, origin: EpochMs | null): 
   const start = origin ?? zone.fromLocal(localOrigin);
   if (months === 0 && (days === 0 || zone.fixedOffsetMs !== null)) {
     const isUnit = days === 0 && UNITS_MS.has(milliseconds) && /^PT1[HMS]$/i.test(text);
-    if (isUnit && origin === null && zone.fixedOffsetMs === null) return remember(wallClockUnits(milliseconds, zone));
-    return fixedBuckets(days * DAY_MS + milliseconds, start);
+    if (isUnit && origin === null && zone.fixedOffsetMs === null) return { kind: 'wallClock', unitMs: milliseconds, zone };
+    return { kind: 'fixed', lengthMs: days * DAY_MS + milliseconds, origin: start };
   }
-  if (months === 0 && milliseconds > 0) return fixedBuckets(days * DAY_MS + milliseconds, start);
-  return remember(countedBuckets(period, zone, start));
+  if (months === 0 && milliseconds > 0) return { kind: 'fixed', lengthMs: days * DAY_MS + milliseconds, origin: start };
+  return { kind: 'counted', period, zone, start };
 }
 
 const UNITS_MS = new Set([1000, 60_000, 3_600_000]);
@@ -239,33 +264,24 @@ function fixedBuckets(lengthMs: number, origin: EpochMs): Buckets {
   return { floor, next: (ms) => floor(ms) + lengthMs };
 }
 
-/** One hour, minute or second of the wall clock; a change of offset within it ends the bucket and starts another. */
+/** One day, hour, minute or second of the wall clock each; a change of offset within it ends the bucket and starts another. */
+export function wallClockBuckets(unitMs: number, zone: Zone): Buckets {
+  return remember(wallClockUnits(unitMs, zone));
+}
+
 function wallClockUnits(unitMs: number, zone: Zone): Buckets {
   const floor = (ms: EpochMs): EpochMs => {
     const offset = zone.offsetAt(ms);
     const start = Math.floor((ms + offset) / unitMs) * unitMs - offset;
-    return zone.offsetAt(start) === offset ? start : transitionBetween(zone, start, ms);
+    return zone.offsetAt(start) === offset ? start : changeBetween(zone, start, ms);
   };
   const next = (ms: EpochMs): EpochMs => {
     const start = floor(ms);
     const offset = zone.offsetAt(start);
     const end = Math.floor((start + offset) / unitMs) * unitMs + unitMs - offset;
-    return zone.offsetAt(end - 1) === offset ? end : transitionBetween(zone, start, end - 1);
+    return zone.offsetAt(end - 1) === offset ? end : changeBetween(zone, start, end - 1);
   };
   return { floor, next };
-}
-
-/** The first instant of the offset that holds at `after`, which another offset at `before` precedes. */
-function transitionBetween(zone: Zone, before: EpochMs, after: EpochMs): EpochMs {
-  const offset = zone.offsetAt(after);
-  let low = before;
-  let high = after;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (zone.offsetAt(middle) === offset) high = middle;
-    else low = middle;
-  }
-  return high;
 }
 
 const MEAN_MONTH_MS = (146_097 / 4800) * DAY_MS;

@@ -3,7 +3,7 @@
 import type { Address } from '../../base/layout.js';
 import { clear } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
-import { RUN_BYTES } from '../expression/time-runs.js';
+import { RUN_BYTES } from '../expression/time/runs.js';
 
 const FIRST_GROUPS = 1024;
 const FIRST_BYTES = 1 << 16;

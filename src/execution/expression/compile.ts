@@ -16,12 +16,14 @@ import { asTruth } from './number/truth.js';
 import { columnsThere, rowFunction, rowLoop } from './row-function.js';
 import type { SegmentScope } from './scope.js';
 import { nodeOfTexts, type Texts, textsOfTexts } from './text/text-vector.js';
+import { bucketedVector } from './time/bucketed.js';
 import { valuesVector } from './values-vector.js';
 import type { Vector } from './vector.js';
 
 /**
  * An expression over a segment, as columns of a block: functions of one dictionary column once per distinct value, numbers, conditions
- * and choices by trees of kernels, functions of several columns of few values once per combination of these, all else row by row.
+ * and choices by trees of kernels, what is constant within buckets of time once per bucket, functions of several columns of few values
+ * once per combination of these, all else row by row.
  * @param outputType  null: the type the expression has
  */
 export function compileVector(scope: SegmentScope, expression: Expression, outputType: ColumnType | null): Vector {
@@ -33,7 +35,7 @@ export function compileVector(scope: SegmentScope, expression: Expression, outpu
   const isByEntry = dictionary !== undefined && hasSmallDictionary(scope, dictionary.column);
   const kernels = isByEntry ? undefined : compileKernels(scope, formed, typeOf, type);
   if (kernels !== undefined) return kernels;
-  if (dictionary === undefined) return compileRows(scope, formed, typeOf, type);
+  if (dictionary === undefined) return bucketedVector(scope, formed, typeOf, type) ?? compileRows(scope, formed, typeOf, type);
   const bound = rowFunction(scope, formed, [dictionary.name], typeOf);
   return dictionaryFunction(scope, dictionary.column, bound, { type, expression: formed });
 }

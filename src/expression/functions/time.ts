@@ -3,9 +3,9 @@
 import { findZone, type Zone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { own } from '../../base/names.js';
-import { addPeriod, formatInstantIn, monthsBetween, parseInstant, parsePeriod } from '../../base/time.js';
+import { addPeriod, formatInstantIn, monthsBetween, type Period, parseInstant, parsePeriod } from '../../base/time.js';
 import { type Clock, formatWithPattern, parseWithPattern, readClock } from '../../base/time-pattern.js';
-import { type Buckets, bucketsOf, parseGranularity } from '../../model/granularity.js';
+import { bucketsOf, type Granularity, parseGranularity } from '../../model/granularity.js';
 import type { ColumnType } from '../../model/schema.js';
 import { type Constant, compiledFunction, type ExpressionFunction } from '../function.js';
 import { toLong, toText, type Value } from '../value.js';
@@ -49,8 +49,8 @@ const toInstant = (value: Value): number | null => {
 
 const ofInstant = (instant: number): bigint | null => (Number.isSafeInteger(instant) ? BigInt(instant) : null);
 
-/** (instant, period[, origin[, time zone]]) */
-function bucketsOfArguments(constants: readonly (Constant | undefined)[], name: string): Buckets {
+/** Of (instant, period[, origin[, time zone]]). */
+export function granularityOfArguments(constants: readonly (Constant | undefined)[], name: string): Granularity {
   const period = optionalText(constants, 1, `${name}: the period`);
   const originValue = constants[2]?.value ?? null;
   const given = typeof originValue === 'bigint' ? Number(originValue) : originValue;
@@ -58,11 +58,11 @@ function bucketsOfArguments(constants: readonly (Constant | undefined)[], name: 
   const zone = zoneOf(constants, 3, name);
   // An origin without a zone of its own is one of the zone of the buckets.
   const origin = typeof given === 'string' && given !== '' ? (parseInstant(given.trim(), zone.id) ?? given) : given;
-  return bucketsOf(parseGranularity({ type: 'period', period, timeZone: zone.id, origin: origin === '' ? null : origin }, name));
+  return parseGranularity({ type: 'period', period, timeZone: zone.id, origin: origin === '' ? null : origin }, name);
 }
 
 const floor = timeFunction('timestamp_floor', [2, 4], 'LONG', (constants) => {
-  const buckets = bucketsOfArguments(constants, 'timestamp_floor');
+  const buckets = bucketsOf(granularityOfArguments(constants, 'timestamp_floor'));
   return (value) => {
     const instant = toInstant(value);
     return instant === null ? null : ofInstant(buckets.floor(instant));
@@ -70,7 +70,7 @@ const floor = timeFunction('timestamp_floor', [2, 4], 'LONG', (constants) => {
 });
 
 const ceil = timeFunction('timestamp_ceil', [2, 4], 'LONG', (constants) => {
-  const buckets = bucketsOfArguments(constants, 'timestamp_ceil');
+  const buckets = bucketsOf(granularityOfArguments(constants, 'timestamp_ceil'));
   return (value) => {
     const instant = toInstant(value);
     if (instant === null) return null;
@@ -78,13 +78,21 @@ const ceil = timeFunction('timestamp_ceil', [2, 4], 'LONG', (constants) => {
   };
 });
 
-/** (instant, period, steps[, time zone]) */
-const shift = timeFunction('timestamp_shift', [3, 4], 'LONG', (constants) => {
+/** Of (instant, period, steps[, time zone]); null steps are no constant or null. */
+export function shiftOfArguments(constants: readonly (Constant | undefined)[]): {
+  readonly period: Period;
+  readonly steps: number | null;
+  readonly zone: Zone;
+} {
   const text = optionalText(constants, 1, 'timestamp_shift: the period');
   const period = text === undefined ? undefined : parsePeriod(text);
   if (period === undefined)
     throw new ServiceError('query_invalid', `timestamp_shift: expected an ISO 8601 period, found '${text ?? 'null'}'`);
-  const zone = zoneOf(constants, 3, 'timestamp_shift');
+  return { period, steps: toInstant(constants[2]?.value ?? null), zone: zoneOf(constants, 3, 'timestamp_shift') };
+}
+
+const shift = timeFunction('timestamp_shift', [3, 4], 'LONG', (constants) => {
+  const { period, zone } = shiftOfArguments(constants);
   return (value, values) => {
     const instant = toInstant(value);
     const steps = toLong(values[2] ?? null);
@@ -123,17 +131,25 @@ const UNITS: Readonly<Record<string, (clock: Clock, instantMs: number) => number
   MILLENNIUM: ({ year }) => Math.ceil(year / 1000),
 };
 
-/** (instant, unit[, time zone]) */
+/** Of (instant, unit[, time zone]). */
+export function unitOfArguments(constants: readonly (Constant | undefined)[]): {
+  readonly unit: string;
+  readonly read: (clock: Clock, instantMs: number) => number;
+  readonly zone: Zone;
+} {
+  const unit = optionalText(constants, 1, 'timestamp_extract: the unit')?.toUpperCase() ?? 'null';
+  const read = Object.hasOwn(UNITS, unit) ? own(UNITS, unit) : undefined;
+  if (read === undefined)
+    throw new ServiceError('query_invalid', `timestamp_extract: unknown unit '${unit}'; accepted: ${Object.keys(UNITS).join(', ')}`);
+  return { unit, read, zone: zoneOf(constants, 2, 'timestamp_extract') };
+}
+
 const extract = timeFunction('timestamp_extract', [2, 3], 'LONG', (constants) => {
-  const name = optionalText(constants, 1, 'timestamp_extract: the unit')?.toUpperCase() ?? 'null';
-  const unit = Object.hasOwn(UNITS, name) ? own(UNITS, name) : undefined;
-  if (unit === undefined)
-    throw new ServiceError('query_invalid', `timestamp_extract: unknown unit '${name}'; accepted: ${Object.keys(UNITS).join(', ')}`);
-  const zone = zoneOf(constants, 2, 'timestamp_extract');
+  const { read, zone } = unitOfArguments(constants);
   return (value) => {
     // A string is read as ISO 8601 here, not as a number.
     const instant = typeof value === 'string' ? (parseInstant(value, zone.id) ?? null) : toInstant(value);
-    return instant === null ? null : BigInt(unit(readClock(instant + zone.offsetAt(instant)), instant));
+    return instant === null ? null : BigInt(read(readClock(instant + zone.offsetAt(instant)), instant));
   };
 });
 
@@ -162,10 +178,16 @@ function timestampOf(name: string, unitMs: bigint): ExpressionFunction {
   });
 }
 
-/** (instant[, pattern[, time zone]]): ISO 8601 without a pattern. */
+/** Of (instant[, pattern[, time zone]]): ISO 8601 without a pattern. */
+export function patternOfArguments(constants: readonly (Constant | undefined)[]): {
+  readonly pattern: string | undefined;
+  readonly zone: Zone;
+} {
+  return { pattern: optionalText(constants, 1, 'timestamp_format: the pattern'), zone: zoneOf(constants, 2, 'timestamp_format') };
+}
+
 const format = timeFunction('timestamp_format', [1, 3], 'STRING', (constants) => {
-  const pattern = optionalText(constants, 1, 'timestamp_format: the pattern');
-  const zone = zoneOf(constants, 2, 'timestamp_format');
+  const { pattern, zone } = patternOfArguments(constants);
   const print =
     pattern === undefined
       ? (ms: number) => formatInstantIn(ms, zone)

@@ -1,3 +1,5 @@
+// Conformance checks of the kernels of calendar.ts.
+
 // Conformance checks of calendar kernels.
 
 import { type Lab, MIN_I64 } from './lab.js';

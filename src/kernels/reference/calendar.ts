@@ -1,3 +1,5 @@
+// Plain TypeScript twins of the kernels of calendar.ts.
+
 // Reference kernels: calendar.
 
 import { civilFromDays, DAY_MS, dayOfWeek, daysFromCivil, daysInMonth } from '../../base/calendar.js';

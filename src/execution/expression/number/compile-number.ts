@@ -1,7 +1,7 @@
 // Compiles expressions over numbers, and choices among strings, to trees of kernels.
 
 import { compileExpression } from '../../../expression/evaluate.js';
-import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
+import { constantOf, expressionType, inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { FUNCTIONS, findApplyFunction } from '../../../expression/functions.js';
 import { convert, type Value } from '../../../expression/value.js';
 import { columnsOfExpression } from '../../../model/columns-read.js';
@@ -11,12 +11,15 @@ import { ValuePool } from '../../block/value-pool.js';
 import { dictionaryFunction, hasFewTexts, hasSmallDictionary, onlyDictionary } from '../dictionary-function.js';
 import { rowFunction } from '../row-function.js';
 import type { SegmentScope } from '../scope.js';
-import { type StringPool, storedNumbers, type Vector } from '../vector.js';
+import { bucketedVector, longColumn } from '../time/bucketed.js';
+import { timeCall } from '../time/call.js';
+import { type NumberVector, type StringPool, storedNumbers, type Vector } from '../vector.js';
 import { asLong, laneOf, MAP, mappedBy } from './arithmetic.js';
 import { chosen } from './choice.js';
 import { kernelFunction } from './functions.js';
 import { constantNode, mapped, vectorNode } from './leaf.js';
 import { inLane, type Node, type NumberNode, Rooms, type TruthNode } from './node.js';
+import { numberVector } from './number-vector.js';
 import { chosenText, constantText, dictionaryText, firstKnownText, mappedText, numberOfText, type TextNode } from './text-choice.js';
 import { asTruth } from './truth.js';
 
@@ -181,8 +184,11 @@ export class NumberCompiler {
   }
 
   #other(expression: Expression): Node | undefined {
+    if (mayRefuse(expression)) return undefined;
+    const bucketed = bucketedVector(this.#scope, expression, this.#typeOf, expressionType(expression, this.#typeOf));
+    if (bucketed !== undefined) return this.#vector(bucketed);
     this.hasLoops = true;
-    return mayRefuse(expression) ? undefined : this.#vector(this.#ways.otherwise(expression));
+    return this.#vector(this.#ways.otherwise(expression));
   }
 
   #constant(expression: Expression, isString: boolean): NumberNode | undefined {
@@ -218,6 +224,8 @@ export class NumberCompiler {
     const choice = choiceOf(call);
     if (choice !== undefined) return this.#choice(call, choice);
     if (name === 'cast') return this.#cast(call);
+    const ofInstants = timeCall(this.#scope, call, (operand) => this.#longs(operand));
+    if (ofInstants !== undefined) return this.#vector(ofInstants);
     const kernel = kernelFunction(name);
     const apply = FUNCTIONS.get(name)?.ofDoubles;
     if ((kernel === undefined && apply === undefined) || !this.#isOfNumbers(call)) return this.#ofTexts(call);
@@ -225,6 +233,13 @@ export class NumberCompiler {
     if (operands === undefined) return undefined;
     const made = kernel?.(this.rooms, operands) ?? this.#loop(operands, apply);
     return made === undefined ? undefined : this.#typed(call, made);
+  }
+
+  /** A part of LONGs as a column; undefined for one of another type. */
+  #longs(expression: Expression): NumberVector | undefined {
+    if (expression.kind === 'column') return longColumn(this.#scope, expression.name);
+    const node = inferType(expression, this.#typeOf) === 'LONG' ? this.#part(expression) : undefined;
+    return node === undefined ? undefined : numberVector(this.rooms, node, 'LONG');
   }
 
   #loop(operands: readonly Node[], apply: ((x: number, y: number) => number) | undefined): NumberNode | undefined {

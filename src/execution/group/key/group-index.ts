@@ -4,7 +4,7 @@ import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { type Narrow, TALLY_ROWS } from '../../../kernels/contract.js';
 import { type Block, clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
-import { RUN_BYTES } from '../../expression/time-runs.js';
+import { RUN_BYTES } from '../../expression/time/runs.js';
 import { expander } from './expansion.js';
 import { type GroupLayout, hashIndexLayout } from './layout.js';
 import { LocalHash } from './local-hash.js';

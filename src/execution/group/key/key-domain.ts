@@ -13,7 +13,7 @@ import type { GlobalDictionaryView, SegmentView, StringColumnView } from '../../
 import { globalTextAt, textAt } from '../../block/dictionary.js';
 import type { ValuePool } from '../../block/value-pool.js';
 import { storedName, type VirtualColumns } from '../../expression/scope.js';
-import { timeGrains } from '../../expression/time-grains.js';
+import { grainsOf } from '../../expression/time/grains.js';
 
 /**
  * The values that a group key (or a column whose distinct values are counted) can take over all segments of a query,
@@ -106,7 +106,7 @@ function storedType(column: SegmentView['columns'][string] | undefined): ColumnT
 /** Numbers are kept as they are, unless they come from runs of time: then there are few. */
 function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: ColumnType | null): KeyDomain {
   const type = wanted ?? virtual.outputType ?? expressionType(virtual.expression, (name) => typeOfColumn(columns, name, 0));
-  const few = !isNumberType(type) || timeGrains(virtual.expression) !== undefined;
+  const few = !isNumberType(type) || grainsOf(virtual.expression) !== undefined;
   return { kind: few ? 'interned' : 'wide', type };
 }
 

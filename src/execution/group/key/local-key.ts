@@ -12,8 +12,8 @@ import type { Block } from '../../block/context.js';
 import { asTexts } from '../../expression/cast-texts.js';
 import { asFloats, asNumbers, asText } from '../../expression/convert.js';
 import { type SegmentScope, storedName } from '../../expression/scope.js';
-import { timeFunction } from '../../expression/time-function.js';
-import { bucketRuns, type Runs } from '../../expression/time-runs.js';
+import { timeFunction } from '../../expression/time/function.js';
+import { bucketRuns, type Runs } from '../../expression/time/runs.js';
 import type { NumberVector, StringVector } from '../../expression/vector.js';
 import { BUCKETS_MAX, type KeyDomain, type KeyPool, type QueryColumns } from './key-domain.js';
 

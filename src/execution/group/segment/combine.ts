@@ -4,7 +4,7 @@ import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
 import { clear, type RunContext } from '../../block/context.js';
-import { RUN_BYTES } from '../../expression/time-runs.js';
+import { RUN_BYTES } from '../../expression/time/runs.js';
 import { byCardDescending } from '../key/group-index.js';
 import type { KeyPlace } from '../key/layout.js';
 import type { LocalKey } from '../key/local-key.js';

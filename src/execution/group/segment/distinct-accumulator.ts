@@ -6,7 +6,7 @@ import { type Block, kernelFor, takeZeroed } from '../../block/context.js';
 import { PairSet } from '../../block/pair-set.js';
 import { unionOfNulls } from '../../expression/nulls.js';
 import type { SegmentScope } from '../../expression/scope.js';
-import { RUN_BYTES } from '../../expression/time-runs.js';
+import { RUN_BYTES } from '../../expression/time/runs.js';
 import type { LocalKey } from '../key/local-key.js';
 import { combinePairs, combineWidePairs, type DistinctLayout, DistinctWriter, globalIds, multiplesOf } from '../table/distinct-combine.js';
 import type { GroupTable } from '../table/group-table.js';

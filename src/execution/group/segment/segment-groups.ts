@@ -6,7 +6,7 @@ import { STRETCH_ROWS, TALLY_ROWS } from '../../../kernels/contract.js';
 import { type Block, clear, kernelFor, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
 import { asNumbers } from '../../expression/convert.js';
 import type { SegmentScope } from '../../expression/scope.js';
-import { RUN_BYTES } from '../../expression/time-runs.js';
+import { RUN_BYTES } from '../../expression/time/runs.js';
 import type { NumberVector } from '../../expression/vector.js';
 import { bindFilter } from '../../filter/bind.js';
 import { ALL, type Match, NONE, type Predicate } from '../../filter/predicate.js';

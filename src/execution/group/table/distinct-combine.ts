@@ -3,7 +3,7 @@
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import { type Scratch, takeZeroed } from '../../block/context.js';
-import { RUN_BYTES } from '../../expression/time-runs.js';
+import { RUN_BYTES } from '../../expression/time/runs.js';
 import { nullIdOf } from '../key/key-domain.js';
 import type { AggregatorLayout } from '../key/layout.js';
 import type { GroupTable } from './group-table.js';

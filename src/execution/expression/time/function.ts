@@ -1,15 +1,14 @@
-// Computes functions of `__time` once per bucket in which they are constant.
+// Computes functions of `__time` once per bucket in which they are constant, as runs of rows.
 
-import { ServiceError } from '../../base/errors.js';
-import { evaluate } from '../../expression/evaluate.js';
-import { convert, type Scalar, textOfValue, type Value } from '../../expression/value.js';
-import type { Expression } from '../../model/expression.js';
-import { bucketBoundaries } from '../../model/granularity.js';
-import { TIME_COLUMN } from '../../model/schema.js';
-import type { SegmentScope } from './scope.js';
-import { timeGrains } from './time-grains.js';
-import { bucketRuns, RUN_BYTES, type Runs } from './time-runs.js';
-import type { Vector } from './vector.js';
+import { evaluate } from '../../../expression/evaluate.js';
+import { convert, type Scalar, textOfValue, type Value } from '../../../expression/value.js';
+import type { Expression } from '../../../model/expression.js';
+import { TIME_COLUMN } from '../../../model/schema.js';
+import type { SegmentScope } from '../scope.js';
+import type { Vector } from '../vector.js';
+import { cutsWithin } from './bucket-table.js';
+import { grainsOf } from './grains.js';
+import { bucketRuns, RUN_BYTES, type Runs } from './runs.js';
 
 const BUCKETS_MAX = 200_000;
 
@@ -24,15 +23,14 @@ export function timeFunction(
   vector: Vector,
 ): { runs: Runs; values: readonly Scalar[] } | undefined {
   const source = scope.source(TIME_COLUMN);
-  const grains = timeGrains(expression);
+  const grains = grainsOf(expression);
   if (grains === undefined || source.kind !== 'number' || source.column.nulls !== 0) return undefined;
   const { view } = scope;
-  const span = { start: view.timeMin, end: view.timeMax + 1 };
   const cuts = new Set<bigint>();
   for (const grain of grains) {
-    const boundaries = boundariesWithin(() => bucketBoundaries(grain, span, BUCKETS_MAX));
+    const boundaries = cutsWithin(grain, view.timeMin, view.timeMax, BUCKETS_MAX);
     if (boundaries === undefined) return undefined;
-    for (const boundary of boundaries) cuts.add(boundary);
+    for (const boundary of boundaries) cuts.add(BigInt(boundary));
   }
   const boundaries = BigInt64Array.from(cuts).sort();
   const values: Scalar[] = [];
@@ -60,16 +58,6 @@ export function timeFunction(
     return count;
   };
   return { runs, values };
-}
-
-/** Undefined when there are more than BUCKETS_MAX: row by row is then no worse. */
-function boundariesWithin(make: () => BigInt64Array): BigInt64Array | undefined {
-  try {
-    return make();
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'resource_limit') return undefined;
-    throw error;
-  }
 }
 
 function inType(value: Value, vector: Vector): Scalar {

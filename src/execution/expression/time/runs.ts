@@ -1,9 +1,9 @@
 // Runs of rows in the same time bucket, found by binary search.
 
-import { type Address, PHYSICAL_BYTES } from '../../base/layout.js';
-import type { NumberColumnView } from '../../storage/view.js';
-import { type Block, kernelFor } from '../block/context.js';
-import type { SegmentScope } from './scope.js';
+import { type Address, PHYSICAL_BYTES } from '../../../base/layout.js';
+import type { NumberColumnView } from '../../../storage/view.js';
+import { type Block, kernelFor } from '../../block/context.js';
+import type { SegmentScope } from '../scope.js';
 
 /** Bytes of one run: u32 {group, start, end}. */
 export const RUN_BYTES = 12;
