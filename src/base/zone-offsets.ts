@@ -9,9 +9,9 @@ export interface OffsetSteps {
 }
 
 export interface ZoneOffsets {
-  /** By instant: to its wall-clock time. */
+  /** Wall-clock times by instant. */
   readonly toLocal: OffsetSteps;
-  /** By wall-clock time: to its instant, as `Zone.fromLocal` has it. */
+  /** Instants by wall-clock time, as `Zone.fromLocal` has it. */
   readonly fromLocal: OffsetSteps;
 }
 
@@ -83,7 +83,7 @@ function stepsOf(changes: readonly Change[], only: number): ZoneOffsets {
   const first = BigInt(changes[0]?.before ?? only);
   const offsets = BigInt64Array.from([first, ...changes.map(({ after }) => BigInt(after))]);
   const instants = changes.map(({ instant }) => BigInt(instant));
-  // Of two instants with one wall-clock time the earlier counts, and a time that was skipped keeps the offset from before.
+  // The earlier of two instants with one wall-clock time counts, and a time that was skipped keeps the offset from before.
   const locals = changes.map(({ instant, before, after }) => BigInt(instant + Math.max(before, after)));
   return {
     toLocal: { starts: BigInt64Array.from([LOWEST, ...instants]), offsets },

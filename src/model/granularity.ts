@@ -201,7 +201,7 @@ export function bucketsOf(granularity: Granularity): Buckets {
   return buckets;
 }
 
-/** How a granularity cuts time. */
+/** Cuts of time by a granularity. */
 export type BucketShape =
   | { readonly kind: 'all' }
   /** All of one length, counted from an origin. */

@@ -58,6 +58,25 @@ export class BufferPool {
     }
   }
 
+  /**
+   * Takes over an allocation that someone else filled, and pins it for the caller. Its bytes were reserved before: they are what it takes.
+   */
+  adopt(key: string, address: Address, bytes: number): Resident {
+    const entry: Entry = { key, address, bytes, pins: 1, isFreed: false, filled: Promise.resolve() };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  /** The allocation kept under a key, pinned for the caller. */
+  find(key: string): Resident | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    entry.pins++;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
   /** Pins at once what was pinned earlier, each as often as it is named; does nothing, and is false, when some of it is gone. */
   pinAgain(residents: readonly Resident[]): boolean {
     if (residents.some((resident) => resident.isFreed)) return false;

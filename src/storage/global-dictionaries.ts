@@ -36,8 +36,8 @@ export class GlobalDictionary {
    * Writes to `remap` the id of every value of a segment's dictionary, which stays where it is meanwhile.
    * @throws ServiceError `resource_limit`
    */
-  intern(dictionary: DictionaryView, textBytes: number, remap: Address): Promise<void> {
-    const turn = this.#last.then(() => this.#intern(dictionary, textBytes, remap));
+  intern(dictionary: DictionaryView, remap: Address): Promise<void> {
+    const turn = this.#last.then(() => this.#intern(dictionary, remap));
     this.#last = turn.catch(() => undefined);
     return turn;
   }
@@ -60,8 +60,9 @@ export class GlobalDictionary {
     this.#table = EMPTY_TABLE;
   }
 
-  async #intern(dictionary: DictionaryView, textBytes: number, remap: Address): Promise<void> {
+  async #intern(dictionary: DictionaryView, remap: Address): Promise<void> {
     const old = this.#table;
+    const textBytes = this.#memory.u32(dictionary.offsets + dictionary.count * 4, 1)[0] ?? 0;
     const reserved = internBytesMax(old, { count: dictionary.count, textBytes });
     this.#resident.reserve(reserved);
     try {

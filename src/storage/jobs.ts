@@ -4,6 +4,7 @@ import type { KernelSet } from '../kernels/contract.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import type { Footer } from './format.js';
+import { type CombineColumnRequest, type CombinedColumn, combineColumn } from './jobs/combine-column.js';
 import { type FindRowsRequest, findRows } from './jobs/find-rows.js';
 import { type FindTextsRequest, findStrings } from './jobs/find-strings.js';
 import { type InternDictionaryRequest, type InternTable, internDictionary } from './jobs/intern-dictionary.js';
@@ -15,6 +16,7 @@ export interface StorageJobs {
   readonly verifySegment: { readonly request: SegmentFile; readonly response: Footer };
   readonly loadColumn: { readonly request: LoadColumnRequest; readonly response: null };
   readonly internDictionary: { readonly request: InternDictionaryRequest; readonly response: InternTable };
+  readonly combineColumn: { readonly request: CombineColumnRequest; readonly response: CombinedColumn };
   readonly findRows: { readonly request: FindRowsRequest; readonly response: Uint32Array };
   readonly findStrings: { readonly request: FindTextsRequest; readonly response: Uint32Array };
 }
@@ -33,4 +35,4 @@ export const STORAGE_JOBS: {
     memory: KernelMemory,
     kernels: KernelSet,
   ) => StorageJobs[Name]['response'];
-} = { verifySegment, loadColumn, internDictionary, findRows, findStrings };
+} = { verifySegment, loadColumn, internDictionary, combineColumn, findRows, findStrings };

@@ -14,21 +14,19 @@ import { type Footer, type StoredColumn, schemaOf, storedBytes } from './format.
 import type { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
 import type { OpenFiles } from './open-files.js';
+import type { PinnedColumn, ReadSegment } from './read-segment.js';
 import type { ColumnView, DictionaryView } from './view.js';
 
 /** A column that is asked for more often is loaded: scanning its ids in memory costs less than its index in the file. */
 const INDEX_USES_MAX = 3;
 
-interface PinnedColumn {
-  readonly resident: Resident;
-  readonly view: ColumnView;
-  /** 0 when it was resident, or someone else was reading it already. */
-  readonly bytesRead: number;
-}
-
 /** A verified segment file and its columns in kernel memory. Closed when nobody uses it any more. */
-export class OpenSegment {
+let opened = 0;
+
+export class OpenSegment implements ReadSegment {
   readonly id: string;
+  /** Differs from that of any segment that was ever open in this process. */
+  readonly serial = opened++;
   readonly descriptor: SegmentDescriptor;
   readonly footer: Footer;
   readonly #file: string;
@@ -78,6 +76,41 @@ export class OpenSegment {
     return this.footer.columns.map((column) => schemaOf(column, this.footer.rowCount));
   }
 
+  get dataSource(): string {
+    return this.descriptor.id.dataSource;
+  }
+
+  get interval(): Interval {
+    return this.descriptor.id.interval;
+  }
+
+  get rowCount(): number {
+    return this.footer.rowCount;
+  }
+
+  get timeMin(): number {
+    return this.footer.timeMin;
+  }
+
+  get timeMax(): number {
+    return this.footer.timeMax;
+  }
+
+  kindOf(name: string): StoredColumn['kind'] | undefined {
+    return this.#columns.get(name)?.kind;
+  }
+
+  isAmong(segmentIds: ReadonlySet<string>): boolean {
+    return segmentIds.has(this.id);
+  }
+
+  /** See `ReadSegment.pin`. */
+  pin(name: string): Promise<PinnedColumn> {
+    const column = this.#columns.get(name);
+    assert(column !== undefined, `segment ${this.id} has a column ${name}`);
+    return this.pinColumn(column);
+  }
+
   /** Whether every row does. */
   liesIn(intervals: readonly Interval[]): boolean {
     const { timeMin, timeMax } = this.footer;
@@ -119,9 +152,9 @@ export class OpenSegment {
   }
 
   /** u32 [dictionary count]: datasource-wide ids of a column that the caller has pinned; pinned too. */
-  pinRemap(column: string, dictionary: DictionaryView, textBytes: number, global: GlobalDictionary): Promise<Resident> {
+  pinRemap(column: string, dictionary: DictionaryView, global: GlobalDictionary): Promise<Resident> {
     return this.#resident.pin(this.#key('remap', column), Math.max(dictionary.count, 1) * 4, (address) =>
-      global.intern(dictionary, textBytes, address),
+      global.intern(dictionary, address),
     );
   }
 

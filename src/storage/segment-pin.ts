@@ -5,16 +5,19 @@ import { LoopTurns } from '../base/loop-turns.js';
 import { createByName, own } from '../base/names.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
+import { chunksOf } from './combined/chunks.js';
+import { type CombinedColumns, CombinedSegment } from './combined/combined-segment.js';
 import type { PinRequest, SegmentPin } from './contract.js';
-import type { StoredColumn } from './format.js';
 import type { GlobalDictionary, HeldEntries } from './global-dictionaries.js';
 import type { OpenSegment } from './open-segment.js';
 import type { PinCache } from './pin-cache.js';
+import type { ReadSegment } from './read-segment.js';
 import type { ColumnView, GlobalDictionaryView, SegmentView } from './view.js';
 
 export interface PinSource {
   readonly resident: BufferPool;
   readonly kept: PinCache;
+  readonly combined: CombinedColumns;
   dictionary(dataSource: string, column: string): GlobalDictionary;
 }
 
@@ -28,11 +31,11 @@ export async function takePin(
   request: PinRequest,
   source: PinSource,
 ): Promise<SegmentPin> {
-  const taking = new PinTaking(segments, source);
+  const taking = new PinTaking(segments, readsOf(segments, request, source), source);
   try {
     const names = [...request.columns, ...request.globalDictionaries];
-    const timed = new Set(withTime);
-    await taking.pinColumns((segment) => new Set(timed.has(segment) ? [TIME_COLUMN, ...names] : names), request.leftOut ?? {});
+    const timed = new Set(withTime.map(({ id }) => id));
+    await taking.pinColumns((read) => new Set(read.isAmong(timed) ? [TIME_COLUMN, ...names] : names), request.leftOut ?? {});
     const dictionaries = await taking.holdDictionaries(new Set(request.globalDictionaries));
     const views = taking.views();
     // Conditions change from query to query, and what they leave out with them.
@@ -45,20 +48,36 @@ export async function takePin(
   }
 }
 
+/** The units to read: runs of small segments as one each, the others by themselves. */
+function readsOf(segments: readonly OpenSegment[], request: PinRequest, { combined }: PinSource): readonly ReadSegment[] {
+  const chunks = request.leftOut === undefined ? chunksOf(segments) : undefined;
+  if (chunks === undefined) return segments;
+  const names = [TIME_COLUMN, ...request.columns, ...request.globalDictionaries];
+  const reads: ReadSegment[] = [];
+  for (const chunk of chunks) {
+    const joined = chunk.length === 1 ? undefined : CombinedSegment.of(chunk, names, combined);
+    if (joined !== undefined) reads.push(joined);
+    else for (const segment of chunk) reads.push(segment);
+  }
+  return reads;
+}
+
 class PinTaking {
   readonly #segments: readonly OpenSegment[];
+  readonly #reads: readonly ReadSegment[];
   readonly #source: PinSource;
   readonly #pinned: Resident[] = [];
   readonly #held: HeldEntries[] = [];
   readonly #dictionaries = new Map<string, GlobalDictionary>();
-  readonly #columns: ReadonlyMap<OpenSegment, Map<string, ColumnView>>;
+  readonly #columns: ReadonlyMap<ReadSegment, Map<string, ColumnView>>;
   #isReleased = false;
   bytesRead = 0;
 
-  constructor(segments: readonly OpenSegment[], source: PinSource) {
+  constructor(segments: readonly OpenSegment[], reads: readonly ReadSegment[], source: PinSource) {
     this.#segments = segments;
+    this.#reads = reads;
     this.#source = source;
-    this.#columns = new Map(segments.map((segment) => [segment, new Map()]));
+    this.#columns = new Map(reads.map((read) => [read, new Map()]));
     for (const segment of segments) segment.use();
   }
 
@@ -75,14 +94,14 @@ class PinTaking {
   }
 
   async pinColumns(
-    namesOf: (segment: OpenSegment) => ReadonlySet<string>,
+    namesOf: (read: ReadSegment) => ReadonlySet<string>,
     leftOut: Readonly<Record<string, readonly string[]>>,
   ): Promise<void> {
-    await settleAll(this.#columnsOf(namesOf, leftOut), async ({ segment, name, column }) => {
-      const { resident, view, bytesRead } = await segment.pinColumn(column);
+    await settleAll(this.#columnsOf(namesOf, leftOut), async ({ read, name }) => {
+      const { resident, view, bytesRead } = await read.pin(name);
       this.#pinned.push(resident);
       this.bytesRead += bytesRead;
-      this.#viewsOf(segment).set(name, view);
+      this.#viewsOf(read).set(name, view);
     });
   }
 
@@ -97,32 +116,31 @@ class PinTaking {
   }
 
   views(): SegmentView[] {
-    return this.#segments.map((segment) => ({
-      id: segment.id,
-      dataSource: segment.descriptor.id.dataSource,
-      interval: segment.descriptor.id.interval,
-      rowCount: segment.footer.rowCount,
-      timeMin: segment.footer.timeMin,
-      timeMax: segment.footer.timeMax,
+    return this.#reads.map((read) => ({
+      id: read.id,
+      dataSource: read.dataSource,
+      interval: read.interval,
+      rowCount: read.rowCount,
+      timeMin: read.timeMin,
+      timeMax: read.timeMax,
       // Any name may be a column's, `__proto__` too: only entries make it a property.
-      columns: Object.fromEntries(this.#viewsOf(segment)),
+      columns: Object.fromEntries(this.#viewsOf(read)),
     }));
   }
 
   async #holdDictionary(name: string): Promise<GlobalDictionaryView | null> {
-    const holders = this.#segments.filter((segment) => segment.find(name)?.kind === 'string');
-    const dataSource = holders[0]?.descriptor.id.dataSource;
+    const holders = this.#reads.filter((read) => read.kindOf(name) === 'string');
+    const dataSource = holders[0]?.dataSource;
     if (dataSource === undefined) return null;
     const global = this.#source.dictionary(dataSource, name);
     const remaps = createByName<number>();
-    await settleAll(holders, async (segment) => {
-      assert(segment.descriptor.id.dataSource === dataSource, 'ids are compared within one datasource');
-      const stored = segment.find(name);
-      const view = this.#viewsOf(segment).get(name);
-      assert(stored?.kind === 'string' && view?.kind === 'string', 'a string column with a dictionary is pinned');
-      const remap = await segment.pinRemap(name, view.dictionary, stored.dictionary.text.length, global);
+    await settleAll(holders, async (read) => {
+      assert(read.dataSource === dataSource, 'ids are compared within one datasource');
+      const view = this.#viewsOf(read).get(name);
+      assert(view?.kind === 'string', 'a string column with a dictionary is pinned');
+      const remap = await read.pinRemap(name, view.dictionary, global);
       this.#pinned.push(remap);
-      remaps[segment.id] = remap.address;
+      remaps[read.id] = remap.address;
     });
     const held = global.hold();
     this.#held.push(held);
@@ -131,20 +149,18 @@ class PinTaking {
   }
 
   *#columnsOf(
-    namesOf: (segment: OpenSegment) => ReadonlySet<string>,
+    namesOf: (read: ReadSegment) => ReadonlySet<string>,
     leftOut: Readonly<Record<string, readonly string[]>>,
-  ): Generator<{ readonly segment: OpenSegment; readonly name: string; readonly column: StoredColumn }> {
-    for (const segment of this.#segments) {
-      const spared = new Set(own(leftOut, segment.id));
-      for (const name of new Set([...namesOf(segment)].map((each) => segment.nameToRead(each)))) {
-        const column = segment.find(name);
-        if (column !== undefined && !spared.has(name)) yield { segment, name, column };
-      }
+  ): Generator<{ readonly read: ReadSegment; readonly name: string }> {
+    for (const read of this.#reads) {
+      const spared = new Set(own(leftOut, read.id));
+      for (const name of new Set([...namesOf(read)].map((each) => read.nameToRead(each))))
+        if (read.kindOf(name) !== undefined && !spared.has(name)) yield { read, name };
     }
   }
 
-  #viewsOf(segment: OpenSegment): Map<string, ColumnView> {
-    return this.#columns.get(segment) ?? new Map();
+  #viewsOf(read: ReadSegment): Map<string, ColumnView> {
+    return this.#columns.get(read) ?? new Map();
   }
 }
 

@@ -9,6 +9,7 @@ import { segmentIdText } from '../model/segment-id.js';
 import { analyzeFooter } from './analysis.js';
 import { BufferPool } from './buffer-pool.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
+import { CombinedColumns } from './combined/combined-segment.js';
 import type { PinRequest, SegmentPin, SegmentStore, UnloadedColumn } from './contract.js';
 import { corrupt, type Footer } from './format.js';
 import { GlobalDictionary } from './global-dictionaries.js';
@@ -49,6 +50,7 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
   const files = new OpenFiles(openFilesMax);
   const damage = new DamageWatch();
   const kept = new PinCache(resident);
+  const combined = new CombinedColumns(resident, run);
   const segments = new Map<string, OpenSegment>();
   const dataSources = new Map<string, OpenDataSource>();
 
@@ -105,6 +107,7 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
       const segment = get(segmentId);
       segments.delete(segmentId);
       await segment.close();
+      combined.forget(segment);
       const { dataSource } = segment.descriptor.id;
       const shared = dataSources.get(dataSource);
       assert(shared !== undefined, 'an open segment keeps its datasource open');
@@ -123,7 +126,7 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
       const segments = [...new Set(request.segmentIds)].map(get);
       const { timeCutBy } = request;
       const withTime = timeCutBy === undefined ? segments : segments.filter((segment) => !segment.liesIn(timeCutBy));
-      return kept.takeAgain(request, withTime) ?? (await takePin(segments, withTime, request, { resident, kept, dictionary }));
+      return kept.takeAgain(request, withTime) ?? (await takePin(segments, withTime, request, { resident, kept, combined, dictionary }));
     },
 
     async analyze(segmentId: string, columns: readonly string[] | 'all', analyses: readonly string[]): Promise<SegmentAnalysis> {

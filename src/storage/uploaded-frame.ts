@@ -1,10 +1,10 @@
 // Uploads a frame into kernel memory as a segment view.
 
-import { ServiceError } from '../base/errors.js';
+import { assert, ServiceError } from '../base/errors.js';
 import { ETERNITY } from '../base/instant.js';
 import type { Address } from '../base/layout.js';
 import type { KernelMemory } from '../kernels/memory.js';
-import type { Frame } from '../model/frame.js';
+import type { Frame, FrameColumn } from '../model/frame.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import { physicalOf } from './codecs/elements.js';
 import {
@@ -77,6 +77,26 @@ function checkTime(column: PhysicalColumn): void {
       'unsupported',
       `column ${TIME_COLUMN} of rows that are not in a segment: expected instants that ascend and are never null`,
     );
+}
+
+/**
+ * One column of such rows, in an allocation of its own that is the caller's to free.
+ * @throws ServiceError `resource_limit`
+ */
+export function uploadFrameColumn(
+  column: FrameColumn,
+  rowCount: number,
+  memory: KernelMemory,
+): { readonly view: ColumnView; readonly address: Address; readonly bytes: number } {
+  let [address, bytes]: [Address, number] = [0, 0];
+  const take = (size: number): Address => {
+    bytes = size;
+    address = memory.allocate(size);
+    return address;
+  };
+  const [prepared] = prepareColumns({ rowCount, columns: [column] });
+  assert(prepared !== undefined, 'a frame of one column has one');
+  return { view: uploadColumn(toPhysical(prepared, false), rowCount, memory, take), address, bytes };
 }
 
 type Take = (bytes: number) => Address;

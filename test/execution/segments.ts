@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Interval } from '../../src/base/instant.js';
 import type { ProcessingEngine } from '../../src/execution/run/local-engine.js';
 import type { KernelMemory } from '../../src/kernels/memory.js';
 import { type Frame, frameColumnType } from '../../src/model/frame.js';
@@ -13,6 +14,7 @@ export async function openFrames(
   frames: readonly Frame[],
   memory: KernelMemory,
   engine: ProcessingEngine,
+  intervalOf: (number: number) => Interval = () => ({ start: Date.UTC(2024, 0, 1), end: Date.UTC(2025, 0, 1) }),
 ): Promise<{ store: IndexedSegmentStore; ids: string[]; close(): Promise<void> }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-execution-'));
   const store = createSegmentStore({ memory, cacheBytes: 1 << 28, openFilesMax: 16, run: (name, request) => engine.runJob(name, request) });
@@ -31,7 +33,7 @@ export async function openFrames(
     });
     const id = {
       dataSource: 'random',
-      interval: { start: Date.UTC(2024, 0, 1), end: Date.UTC(2025, 0, 1) },
+      interval: intervalOf(number),
       version: '2026-01-01T00:00:00.000Z',
       partitionNumber: number,
     };

@@ -43,7 +43,7 @@ const PERIODS = [
 ];
 const PATTERNS = ['yyyy-MM-dd HH:mm:ss', 'yyyy-MM-dd', 'h a, K k', 'xxxx-w-e', 'DDD EEE MMM', 'HH:mm Z', 'SSS'];
 
-/** What a zone does: nothing; a fixed offset; daylight saving; a change around midnight; a day left out; a quarter of an hour. */
+/** Kinds of zones: nothing; a fixed offset; daylight saving; a change around midnight; a day left out; a quarter of an hour. */
 const ZONES = [
   'UTC',
   '+05:30',

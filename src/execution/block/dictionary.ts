@@ -17,20 +17,6 @@ export function globalTextAt(memory: KernelMemory, dictionary: GlobalDictionaryV
   return decode(memory, entry[0] ?? 0, entry[1] ?? 0);
 }
 
-/** Reader of many entries, otherwise like `textAt`: makes its views of the memory once; valid as long as the dictionary. */
-export function textReader(memory: KernelMemory, { offsets, bytes, count, hasNull }: DictionaryView): (id: number) => string | null {
-  const bounds = memory.u32(offsets, count + 1);
-  const length = bounds[count] ?? 0;
-  const text = Buffer.from(memory.u8(bytes, length).buffer, bytes, length);
-  return (id) => (id === 0 && hasNull ? null : text.toString('utf8', bounds[id] ?? 0, bounds[id + 1] ?? 0));
-}
-
-/** All entries, by id. */
-export function allTexts(memory: KernelMemory, dictionary: DictionaryView): (string | null)[] {
-  const read = textReader(memory, dictionary);
-  return Array.from({ length: dictionary.count }, (_, id) => read(id));
-}
-
 /** First id whose text is >= `text`; `count` when there is none. Null comes before every text. */
 export function lowerBoundText(memory: KernelMemory, dictionary: DictionaryView, text: string): number {
   const wanted = Buffer.from(text);

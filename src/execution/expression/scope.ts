@@ -6,9 +6,9 @@ import type { Arena } from '../../kernels/arena.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
+import { allTexts } from '../../storage/columns/read-dictionary.js';
 import type { NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
-import { allTexts } from '../block/dictionary.js';
 import { readingFields } from './json-field.js';
 import type { Vector } from './vector.js';
 

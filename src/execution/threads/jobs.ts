@@ -196,6 +196,7 @@ export const CALLS: CallHandlers = {
   verifySegment: (request, thread) => STORAGE_JOBS.verifySegment(request, thread.memory, thread.kernels()),
   loadColumn: (request, thread) => STORAGE_JOBS.loadColumn(request, thread.memory, thread.kernels()),
   internDictionary: (request, thread) => STORAGE_JOBS.internDictionary(request, thread.memory, thread.kernels()),
+  combineColumn: (request, thread) => STORAGE_JOBS.combineColumn(request, thread.memory, thread.kernels()),
   findRows: (request, thread) => STORAGE_JOBS.findRows(request, thread.memory, thread.kernels()),
   findStrings: (request, thread) => STORAGE_JOBS.findStrings(request, thread.memory, thread.kernels()),
   groupPart: (request, thread) => {

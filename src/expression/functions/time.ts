@@ -49,7 +49,7 @@ const toInstant = (value: Value): number | null => {
 
 const ofInstant = (instant: number): bigint | null => (Number.isSafeInteger(instant) ? BigInt(instant) : null);
 
-/** Of (instant, period[, origin[, time zone]]). */
+/** Takes (instant, period[, origin[, time zone]]). */
 export function granularityOfArguments(constants: readonly (Constant | undefined)[], name: string): Granularity {
   const period = optionalText(constants, 1, `${name}: the period`);
   const originValue = constants[2]?.value ?? null;
@@ -78,7 +78,7 @@ const ceil = timeFunction('timestamp_ceil', [2, 4], 'LONG', (constants) => {
   };
 });
 
-/** Of (instant, period, steps[, time zone]); null steps are no constant or null. */
+/** Takes (instant, period, steps[, time zone]); null steps are no constant or null. */
 export function shiftOfArguments(constants: readonly (Constant | undefined)[]): {
   readonly period: Period;
   readonly steps: number | null;
@@ -131,7 +131,7 @@ const UNITS: Readonly<Record<string, (clock: Clock, instantMs: number) => number
   MILLENNIUM: ({ year }) => Math.ceil(year / 1000),
 };
 
-/** Of (instant, unit[, time zone]). */
+/** Takes (instant, unit[, time zone]). */
 export function unitOfArguments(constants: readonly (Constant | undefined)[]): {
   readonly unit: string;
   readonly read: (clock: Clock, instantMs: number) => number;
@@ -178,7 +178,7 @@ function timestampOf(name: string, unitMs: bigint): ExpressionFunction {
   });
 }
 
-/** Of (instant[, pattern[, time zone]]): ISO 8601 without a pattern. */
+/** Takes (instant[, pattern[, time zone]]): ISO 8601 without a pattern. */
 export function patternOfArguments(constants: readonly (Constant | undefined)[]): {
   readonly pattern: string | undefined;
   readonly zone: Zone;

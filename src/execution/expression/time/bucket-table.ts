@@ -23,10 +23,10 @@ export class BucketTable {
   readonly #scratch: Scratch;
   readonly #grains: readonly Grain[];
   readonly #changed: (starts: BigInt64Array) => void;
-  /** Of the table as it is: the first start, and the end of the last bucket. */
+  /** Span of the table as it is: the first start, and the end of the last bucket. */
   #first = 0;
   #end = 0;
-  /** What the longest stretch known to have too many buckets is. */
+  /** Longest stretch known to have too many buckets. */
   #tooLong = Infinity;
 
   /** @param changed  is told the starts of a new table */
@@ -68,7 +68,7 @@ export class BucketTable {
     const [only, ...others] = this.#grains.map((grain) => cutsWithin(grain, low, high, max));
     if (only === undefined || others.includes(undefined)) return undefined;
     if (others.length === 0) return only;
-    // What lies outside of one grain's buckets is not cut by that one.
+    // Instants outside of one grain's buckets are not cut by that one.
     const all = [only, ...others].map((cuts) => cuts ?? []);
     const start = all.reduce((latest, [first = latest]) => Math.max(latest, first), -Infinity);
     const end = all.reduce((earliest, cuts) => Math.min(earliest, cuts.at(-1) ?? earliest), Infinity);

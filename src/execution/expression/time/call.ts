@@ -90,7 +90,7 @@ function ceilSteps(scope: SegmentScope, granularity: Granularity): readonly Step
     const [width, origin] = [BigInt(shape.lengthMs), BigInt(shape.origin)];
     return [...plus(scope, width - 1n), (from, rows, out) => kernels.floorI64(from, rows, width, origin, out)];
   }
-  // What ends the bucket of the millisecond before.
+  // The end of the bucket of the millisecond before.
   const before = plus(scope, -1n);
   const months = shape.kind === 'counted' ? wholeMonths(shape, granularity) : undefined;
   if (shape.kind === 'counted' && months !== undefined)
@@ -134,7 +134,7 @@ function shiftSteps(scope: SegmentScope, constants: readonly (Constant | undefin
   return [onWallClock(scope, zone, move, (Math.abs(months) * 31 + Math.abs(days)) * DAY_MS), ...after];
 }
 
-/** By the numbers of `calendarI64`. */
+/** Units by the numbers of `calendarI64`. */
 const CALENDAR_FIELDS: { readonly [unit: string]: number } = {
   DAY: 0,
   DOW: 1,

@@ -9,7 +9,7 @@ import { type Block, kernelFor, type Scratch, takeBits } from '../../block/conte
 import { computedNumbers, type NumberVector, oncePerBlock } from '../vector.js';
 import { nullTest, type Range, rangeFinder } from './range.js';
 
-/** What is known of the instants that steps begin with. Bits at `nulls` (or 0) name rows that do not matter. */
+/** Facts known of the instants that steps begin with. Bits at `nulls` (or 0) name rows that do not matter. */
 export interface Instants {
   readonly nulls: Address;
   readonly low: bigint;
@@ -122,7 +122,7 @@ function scalarStep({ arena, context: { memory, kernels } }: Scratch, value: big
   return (from, rows, out) => kernels[name](from, at, 1, rows, out);
 }
 
-/** How far, in milliseconds, the values that a step is given may lie from the instants that steps begin with. */
+/** Distance, in milliseconds, at which the values that a step is given may lie from the instants that steps begin with. */
 type Margin = number;
 
 /** From instants to the wall clock of a zone. */

@@ -1,0 +1,55 @@
+// Divides the segments of a query into those that are read one by one and runs of small ones that are read as one.
+
+import type { OpenSegment } from '../open-segment.js';
+
+/** Segments of more rows are worth reading by themselves. */
+const SMALL_ROWS = 4096;
+/** A run of fewer segments is not worth combining. */
+const SEGMENTS_MIN = 16;
+/** Rows of a run: where they are as many, what each segment costs no longer counts. */
+const ROWS_MAX = 1 << 17;
+/** One small segment in so many ends a run, so that a segment that comes or goes changes one run and not those behind it. */
+const END_IN = 256;
+
+/** Segments with time ranges behind each other, whose rows are therefore in order of time one after the other. */
+export type Chunk = readonly OpenSegment[];
+
+/**
+ * The segments in the order given, as chunks: those of one are read by themselves.
+ * @returns undefined when no chunk has several
+ */
+export function chunksOf(segments: readonly OpenSegment[]): readonly Chunk[] | undefined {
+  if (segments.length < SEGMENTS_MIN) return undefined;
+  const chunks: OpenSegment[][] = [];
+  let current: OpenSegment[] = [];
+  let rows = 0;
+  const end = (): void => {
+    if (current.length >= SEGMENTS_MIN) chunks.push(current);
+    else for (const segment of current) chunks.push([segment]);
+    current = [];
+    rows = 0;
+  };
+  for (const segment of segments) {
+    const last = current.at(-1);
+    if (last !== undefined && !continues(last, segment)) end();
+    current.push(segment);
+    rows += segment.footer.rowCount;
+    if (rows > ROWS_MAX || segment.footer.rowCount > SMALL_ROWS || endsRun(segment)) end();
+  }
+  end();
+  return chunks.some(({ length }) => length > 1) ? chunks : undefined;
+}
+
+function continues({ descriptor: before }: OpenSegment, { descriptor, footer }: OpenSegment): boolean {
+  return (
+    footer.rowCount <= SMALL_ROWS &&
+    descriptor.id.dataSource === before.id.dataSource &&
+    descriptor.id.interval.start >= before.id.interval.end
+  );
+}
+
+/** Depends on the segment, not on its place among others. */
+function endsRun({ descriptor }: OpenSegment): boolean {
+  const { start } = descriptor.id.interval;
+  return Math.imul(Math.floor(start / 60_000) | 0, 0x9e3779b1) >>> 0 < 2 ** 32 / END_IN;
+}

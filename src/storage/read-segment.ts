@@ -1,0 +1,36 @@
+// The unit that a pin reads: a segment, or several small ones as one.
+
+import type { Interval } from '../base/instant.js';
+import type { Resident } from './buffer-pool.js';
+import type { StoredColumn } from './format.js';
+import type { GlobalDictionary } from './global-dictionaries.js';
+import type { ColumnView, DictionaryView } from './view.js';
+
+/** A column that is held in memory for whoever asked. */
+export interface PinnedColumn {
+  readonly resident: Resident;
+  readonly view: ColumnView;
+  /** 0 when it was resident, or someone else was reading it already. */
+  readonly bytesRead: number;
+}
+
+export interface ReadSegment {
+  /** Unique in the process while anything of it is pinned. */
+  readonly id: string;
+  readonly dataSource: string;
+  readonly interval: Interval;
+  readonly rowCount: number;
+  /** Time range of the rows, both ends inclusive. */
+  readonly timeMin: number;
+  readonly timeMax: number;
+  /** The stored column to read for a name: the column, the field, or the JSON column that would hold the field. */
+  nameToRead(name: string): string;
+  /** Undefined when it has no such column. */
+  kindOf(name: string): StoredColumn['kind'] | undefined;
+  /** Whether it is, or holds, one of these segments. */
+  isAmong(segmentIds: ReadonlySet<string>): boolean;
+  /** Loads a column that it has, unless it is resident; pinned for the caller. */
+  pin(name: string): Promise<PinnedColumn>;
+  /** u32 [dictionary count]: datasource-wide ids of a column that the caller has pinned; pinned too. */
+  pinRemap(name: string, dictionary: DictionaryView, global: GlobalDictionary): Promise<Resident>;
+}

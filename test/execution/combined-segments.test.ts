@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../src/base/instant.js';
+import type { RunOptions } from '../../src/execution/run/engine.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
+import { isArrayValue } from '../../src/expression/value.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import { cellAt, type Frame, type FrameCell } from '../../src/model/frame.js';
+import type { GroupPlan, RowPlan, ScanPlan } from '../../src/model/plan.js';
+import type { Cell, Row } from './oracle.js';
+import { arbitraryPieces, COLUMNS, frameOf } from './random-data.js';
+import { openFrames } from './segments.js';
+
+/*
+ * Small segments of consecutive hours are joined in memory: scans give the same rows in the same order, and groupings the counts that
+ * a loop over the rows gives, whichever of them a query reads and whichever come and go.
+ */
+const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
+const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
+const options: RunOptions = { ending: 'final', deadlineMs: Date.now() + 600_000, kernels: null, batchRows: null };
+const never = new AbortController().signal;
+const HOUR = 3_600_000;
+const START = Date.UTC(2024, 2, 30);
+
+const scanOf = (columns: readonly string[]): ScanPlan => ({
+  operator: 'scan',
+  dataSource: 'random',
+  intervals: [ETERNITY],
+  filter: null,
+  virtualColumns: [],
+  post: [],
+  columns,
+  timeOrder: null,
+  offset: 0,
+  limit: null,
+});
+
+const countsBy = (column: string): GroupPlan => ({
+  operator: 'group',
+  dataSource: 'random',
+  intervals: [ETERNITY],
+  filter: null,
+  virtualColumns: [],
+  keys: [{ kind: 'column', name: 'k', column, type: null }],
+  aggregators: [{ kind: 'count', name: 'n', filter: null }],
+  emptyGroup: false,
+  post: [],
+});
+
+/** Segments of an hour each, with few rows: the pieces over and over, each with times of its own. */
+function hoursOf(pieces: readonly (readonly Row[])[], count: number): Row[][] {
+  return Array.from({ length: count }, (_, hour) =>
+    (pieces[hour % pieces.length] ?? [])
+      .slice(0, 1 + (hour % 7))
+      .map((row, at): Row => ({ ...row, __time: BigInt(START + hour * HOUR + at) })),
+  );
+}
+
+function cellOf(value: Cell | undefined): FrameCell {
+  if (!isArrayValue(value ?? null)) return (value ?? null) as FrameCell;
+  const values = value as readonly (string | null)[];
+  return values.length === 0 ? null : values.length === 1 ? (values[0] ?? null) : values;
+}
+
+const test = suite('small segments joined in memory');
+
+test('give the rows of the segments in their order, whichever a query reads', async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryPieces, fc.integer({ min: 16, max: 90 }), fc.nat(20), async (pieces, count, from) => {
+      const hours = hoursOf(pieces, count);
+      const { store, ids, close } = await openFrames(hours.map(frameOf), memory, engine, (number) => ({
+        start: START + number * HOUR,
+        end: START + (number + 1) * HOUR,
+      }));
+      const rowsOf = async (plan: RowPlan, segmentIds: readonly string[]): Promise<FrameCell[][]> => {
+        const found: FrameCell[][] = [];
+        const frames: AsyncIterable<Frame> = engine.run(plan, store, segmentIds, options, never);
+        for await (const frame of frames)
+          for (let row = 0; row < frame.rowCount; row++) found.push(frame.columns.map((column) => cellAt(column, row)));
+        return found;
+      };
+      const scan = scanOf(['__time', ...COLUMNS]);
+      const expected = (of: readonly Row[][]): FrameCell[][] =>
+        of.flat().map((row) => ['__time', ...COLUMNS].map((name) => cellOf(row[name])));
+      try {
+        assert.equal(await rowsOf(scan, ids), expected(hours));
+        assert.equal(await rowsOf(scan, ids.slice(from)), expected(hours.slice(from)));
+        await store.close(ids.splice(1, 1)[0] ?? '');
+        hours.splice(1, 1);
+        assert.equal(await rowsOf(scan, ids), expected(hours));
+        const counts = new Map<FrameCell, bigint>();
+        for (const row of hours.flat()) counts.set(row['plain'] as string, (counts.get(row['plain'] as string) ?? 0n) + 1n);
+        const grouped = await rowsOf(countsBy('plain'), ids);
+        assert.equal(new Map(grouped.map(([key = null, n]) => [key, n as bigint])), counts);
+      } finally {
+        await close();
+      }
+      assert.is(store.residentBytes, 0);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('are few where the segments are many', async () => {
+  const rows = Array.from({ length: 400 }, (_, hour): Row[] => [
+    { __time: BigInt(START + hour * HOUR), plain: `v${hour % 9}`, small: BigInt(hour) },
+  ]);
+  const { store, ids, close } = await openFrames(rows.map(frameOf), memory, engine, (number) => ({
+    start: START + number * HOUR,
+    end: START + (number + 1) * HOUR,
+  }));
+  try {
+    const request = { segmentIds: ids, columns: ['plain', 'small'], globalDictionaries: ['plain'] };
+    const pin = await store.pin(request);
+    assert.ok(pin.segments.length < 20, `${pin.segments.length} views`);
+    assert.is(
+      pin.segments.reduce((sum, { rowCount }) => sum + rowCount, 0),
+      400,
+    );
+    pin.release();
+    const again = await store.pin(request);
+    assert.is(again.segments, pin.segments);
+    assert.is(again.bytesRead, 0);
+    again.release();
+    const few = await store.pin({ ...request, segmentIds: ids.slice(0, 5) });
+    assert.equal(
+      few.segments.map(({ id }) => id),
+      ids.slice(0, 5),
+    );
+    few.release();
+  } finally {
+    await close();
+  }
+});
+
+test.run();
