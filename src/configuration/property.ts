@@ -29,7 +29,7 @@ export interface Property<Value> {
 type Default = string | ((resources: Resources) => string);
 
 export function text(defaultText: Default, meaning: string): Property<string> {
-  return { accepts: 'a text', defaultText, meaning, read: (written) => written };
+  return { accepts: 'a string', defaultText, meaning, read: (written) => written };
 }
 
 export function integer(range: { readonly min: number; readonly max: number }, defaultText: Default, meaning: string): Property<number> {
@@ -139,7 +139,7 @@ export function choice<const Name extends string>(names: readonly Name[], defaul
 
 /** A JSON array of texts, or texts separated by commas. */
 export function texts(defaultText: string, meaning: string): Property<readonly string[]> {
-  return { accepts: 'a JSON array of texts, or texts separated by commas', defaultText, meaning, read: readTexts };
+  return { accepts: 'a JSON array of strings, or strings separated by commas', defaultText, meaning, read: readTexts };
 }
 
 /** A list of some of `names`. */

@@ -46,7 +46,7 @@ export function arrayElements(text: string, type: ArrayType): readonly ArrayElem
       continue;
     }
     const end = text.indexOf(END, at);
-    if (text[at] !== PRESENT || end < 0) throw new ServiceError('internal', `a text is not an ${type}: it breaks off at ${at}`);
+    if (text[at] !== PRESENT || end < 0) throw new ServiceError('internal', `a string is not an ${type}: it breaks off at ${at}`);
     elements.push(elementOf(text.slice(at + 1, end), inner));
     at = end;
   }

@@ -171,7 +171,7 @@ export class ApproximateHistogram {
       return view.getInt16(0) < 0 ? decodeCompact(view, limits) : decodeCounted(view, limits);
     } catch (error) {
       if (error instanceof RangeError)
-        throw new ServiceError('query_invalid', 'a text that should hold an approximate histogram does not', error);
+        throw new ServiceError('query_invalid', 'a string that should hold an approximate histogram does not', error);
       throw error;
     }
   }

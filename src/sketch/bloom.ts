@@ -91,7 +91,7 @@ export class Bloom {
     const hashes = bytes[0] ?? 0;
     const count = bytes.length < 5 ? 0 : view.getUint32(1);
     if (hashes === 0 || hashes > 127 || count === 0 || count % BLOCK_WORDS !== 0 || bytes.length !== 5 + count * 8)
-      throw new ServiceError('query_invalid', 'a text that should hold a Bloom filter (BloomKFilter as base64) does not');
+      throw new ServiceError('query_invalid', 'a string that should hold a Bloom filter (BloomKFilter as base64) does not');
     return new Bloom(
       hashes,
       Int32Array.from({ length: count * 2 }, (_, index) => view.getInt32(5 + index * 4)),

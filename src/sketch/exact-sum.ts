@@ -93,7 +93,7 @@ export function decodeExactSum(text: string): ExactSum {
   const [count, rest, parts, huge] = text.split(' ');
   const state = { count: Number(count), rest: Number(rest), parts: numbers(parts), huge: numbers(huge) };
   if (huge === undefined || !(state.count >= 0) || [...state.parts, ...state.huge].some((part) => !Number.isFinite(part)))
-    throw new ServiceError('query_invalid', 'a text that should hold an exact sum does not');
+    throw new ServiceError('query_invalid', 'a string that should hold an exact sum does not');
   return state;
 }
 

@@ -202,5 +202,5 @@ export class FixedHistogram {
 export const FIXED_BUCKETS_MAX = 1_000_000;
 
 function malformed(): ServiceError {
-  return new ServiceError('query_invalid', 'a text that should hold a fixed buckets histogram does not');
+  return new ServiceError('query_invalid', 'a string that should hold a fixed buckets histogram does not');
 }

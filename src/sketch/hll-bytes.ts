@@ -146,5 +146,5 @@ function decodeRegisters(view: DataView, target: number, registers: Uint8Array):
 }
 
 function malformed(): ServiceError {
-  return new ServiceError('query_invalid', 'a text that should hold an HLL sketch does not');
+  return new ServiceError('query_invalid', 'a string that should hold an HLL sketch does not');
 }

@@ -218,5 +218,5 @@ function ascending(values: readonly number[]): number[] {
 }
 
 function malformed(): ServiceError {
-  return new ServiceError('query_invalid', 'a text that should hold a KLL sketch does not');
+  return new ServiceError('query_invalid', 'a string that should hold a KLL sketch does not');
 }

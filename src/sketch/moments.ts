@@ -53,7 +53,7 @@ export function encodeMoments({ count, sum, mean, squares }: Moments): string {
 export function decodeMoments(text: string): Moments {
   const [count, sum, mean, squares, more] = text.split(' ').map(parseNumber);
   if (count === undefined || !(count >= 0) || sum === undefined || mean === undefined || squares === undefined || more !== undefined)
-    throw new ServiceError('query_invalid', 'a text that should hold a count, a sum, a mean and squared deviations does not');
+    throw new ServiceError('query_invalid', 'a string that should hold a count, a sum, a mean and squared deviations does not');
   return { count, sum, mean, squares };
 }
 

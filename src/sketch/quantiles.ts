@@ -198,5 +198,5 @@ function everyOther(row: Float64Array, offset: 0 | 1): Float64Array {
 }
 
 function malformed(): ServiceError {
-  return new ServiceError('query_invalid', 'a text that should hold a quantiles sketch does not');
+  return new ServiceError('query_invalid', 'a string that should hold a quantiles sketch does not');
 }

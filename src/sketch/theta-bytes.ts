@@ -102,5 +102,5 @@ function readPacked(view: DataView, words: number, size: number): Theta {
 }
 
 function malformed(): ServiceError {
-  return new ServiceError('query_invalid', 'a text that should hold a theta sketch does not');
+  return new ServiceError('query_invalid', 'a string that should hold a theta sketch does not');
 }

@@ -187,5 +187,5 @@ function lowest(sketches: readonly [Tuple, ...Tuple[]]): bigint {
 }
 
 function malformed(why: string): ServiceError {
-  return new ServiceError('query_invalid', `a text that should hold an array-of-doubles sketch does not: ${why}`);
+  return new ServiceError('query_invalid', `a string that should hold an array-of-doubles sketch does not: ${why}`);
 }

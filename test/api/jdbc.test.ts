@@ -354,7 +354,7 @@ jdbc('the types there are, in the order of their numbers', async ({ server: { ur
   });
 });
 
-jdbc('what a client sets of its connection is kept', async ({ server: { url } }) => {
+jdbc('connection properties set by a client are kept', async ({ server: { url } }) => {
   await connected(url, {}, async (connectionId) => {
     const synced = (connProps: object) =>
       ask(url, { request: 'connectionSync', connectionId, connProps: { connProps: 'connPropsImpl', ...connProps } });

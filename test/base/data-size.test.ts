@@ -12,7 +12,7 @@ sizes('contents count, at any depth, and in every kind of container', () => {
   }
 });
 
-sizes('what is held at several places counts once, and circles end', () => {
+sizes('shared objects count once, and cycles end', () => {
   const shared = { text: 'x'.repeat(1000) };
   assert.ok(dataBytes([shared, shared, shared]) < 2 * dataBytes([shared]));
   const circle: unknown[] = [];

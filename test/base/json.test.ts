@@ -29,7 +29,7 @@ json('agrees with JSON.parse and JSON.stringify on what those hold', () => {
   );
 });
 
-json('what JSON has no number for is a string', () => {
+json('NaN and infinities, which JSON lacks, are strings', () => {
   assert.is(stringifyJson([Number.NaN, Infinity, -Infinity]), '["NaN","Infinity","-Infinity"]');
 });
 

@@ -52,7 +52,7 @@ for (const { pattern, text, timeZone, iso } of read) {
   );
 }
 
-patterns('what is printed is read back', () => {
+patterns('printed times are read back', () => {
   for (const pattern of [
     "yyyy-MM-dd'T'HH:mm:ss.SSSZZ",
     'yyyyMMddHHmmssSSS Z',

@@ -67,7 +67,7 @@ instants('prints what Date prints, over all of its years of four digits', () => 
   fc.assert(fc.property(fc.integer({ min: firstMs, max: lastMs }), (ms) => formatInstant(ms) === new Date(ms).toISOString()));
 });
 
-instants('what is printed parses back, in and outside of what Date holds', () => {
+instants('printed instants parse back, inside and outside of the range of Date', () => {
   fc.assert(fc.property(fc.maxSafeInteger(), (ms) => parseInstant(formatInstant(ms)) === ms));
 });
 

@@ -80,7 +80,7 @@ infer('a folder is refused as such', async ({ folder }) => {
   }
 });
 
-infer('what nothing tells is refused, naming the flag', async ({ folder }) => {
+infer('an undecidable format is refused, naming the flag that sets it', async ({ folder }) => {
   writeFileSync(join(folder, 'odd'), 'one word');
   try {
     await inferFormat(join(folder, 'odd'));

@@ -182,7 +182,7 @@ for (const { words, says } of usage) {
   });
 }
 
-program('nobody there is 3, with a hint', async () => {
+program('exit code 3 and a hint when the server cannot be reached', async () => {
   const { code, err } = await dolmen(['sql', 'http://127.0.0.1:9', '-e', 'SELECT 1']);
   assert.is(code, 3);
   assert.match(err, /nothing answers at http:\/\/127\.0\.0\.1:9 \(.+\); is 'dolmen start' running\?/);

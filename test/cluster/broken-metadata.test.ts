@@ -180,7 +180,7 @@ broken('a used segment that cannot be read is told of, with the interval that it
   assert.equal(await unreadable(), { unreadable: [], names });
 });
 
-broken('where no segment of a datasource can be read, it is still known', async () => {
+broken('a datasource is still known when none of its segments can be read', async () => {
   const rows = await database.rows<{ id: string; payload: string }>("SELECT id, payload FROM segments WHERE data_source = 'b'");
   await database.rows("UPDATE segments SET payload = '' WHERE data_source = 'b'");
   const catalog = new SegmentCatalog(database);

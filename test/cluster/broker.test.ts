@@ -93,7 +93,7 @@ views('a running query keeps its revision in use until it ends', () => {
   assert.equal(view.revisionsInUse(), { ds: 2 });
 });
 
-views('whatever arrives in whatever order, a view is a whole revision', () => {
+views('a view is a whole revision whatever the order of arrival', () => {
   const events = fc.array(
     fc.oneof(
       fc.record({ revision: fc.integer({ min: 1, max: 4 }) }),
@@ -539,7 +539,7 @@ queries('without published segments a table has no rows', async () => {
   await broker.stop();
 });
 
-queries('what is gathered has a limit', async () => {
+queries('gathered rows have a limit', async () => {
   const { broker } = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD) } });
   const read = (maxScatterGatherBytes: number) => rowsOf(broker.run(scanPlan('ds'), { ...options(), limits: { maxScatterGatherBytes } }));
   assert.is(await read(100_000), 3);
@@ -644,7 +644,7 @@ queries('a task that is ended while it waits reads nothing', async () => {
   await broker.stop();
 });
 
-queries('what one look learned is not lost when it fails half-way', async () => {
+queries('facts learned by a poll are kept when it fails half-way', async () => {
   let fails = 0;
   const { broker, serve } = await withUnserved({
     async lookupsAfter() {

@@ -87,7 +87,7 @@ waits('a table whose segments are gone by then has no rows', async () => {
   assert.is(view.find('ds'), undefined);
 });
 
-waits('what is published after the call is not waited for', async () => {
+waits('segments published after the call are not waited for', async () => {
   const view = new ClusterView();
   view.updateServers([both]);
   let newest = 2;

@@ -64,7 +64,7 @@ const events = () => {
   };
 };
 
-coordination('who announces sees itself at once, others a little later, and both see who leaves', async ({ file }) => {
+coordination('a member sees itself at once and others a little later, and both see members leave', async ({ file }) => {
   const a = await join(file, 'a');
   const b = await join(file, 'b');
   assert.is(a.member.discovered, false);

@@ -164,7 +164,7 @@ assignment('a copy moves to another tier by being loaded there first', () => {
   assert.equal([[...after.loads.keys()], [...after.drops.keys()]], [[], ['a']]);
 });
 
-assignment('what no target names is dropped once that is allowed', () => {
+assignment('segments without a target are dropped once that is allowed', () => {
   const old = segmentOf('ds', 0, 'v1');
   const servers = [inventoryOf('a', ids([old])), inventoryOf('b', ids([old]))];
   assert.is(assignSegments({ targets: [], servers, mayDrop: () => false, mayLoad: () => true }).drops.size, 0);
@@ -275,7 +275,7 @@ const insert = (database: Database, segments: readonly SegmentDescriptor[]): Pro
 const configure = (database: Database, config: Readonly<Record<string, unknown>>): Promise<void> =>
   database.transaction((queries) => writeConfig(queries, DYNAMIC_CONFIG_NAME, JSON.stringify(config)));
 
-duties('what is published gets loaded; what is replaced stays until no broker reads it', async ({ database }) => {
+duties('published segments get loaded; replaced ones stay until no broker reads them', async ({ database }) => {
   const { coordinator, state } = await lead(database);
   const [old, fresh] = [segmentOf('ds', 0, 'v1'), segmentOf('ds', 0, 'v2')];
   await insert(database, [old]);
@@ -311,7 +311,7 @@ duties('the snapshot holds what is visible and shall be loaded; rules that chang
   await coordinator.lost();
 });
 
-duties('what is published while something else reads metadata is in the next snapshot', async ({ database }) => {
+duties('segments published while something else reads metadata are in the next snapshot', async ({ database }) => {
   const { coordinator } = await lead(database);
   await insert(database, [segmentOf('a', 0, 'v1')]);
   const before = await coordinator.snapshot();

@@ -29,7 +29,7 @@ async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {
 
 const caches = suite('frame cache');
 
-caches('what is used least makes room; what is used stays', async () => {
+caches('unused entries are evicted, used ones stay', async () => {
   const cache = new FrameCache(10_000);
   for (const key of ['a', 'b', 'c', 'd']) {
     await collect(cache.keep(key, streamOf(frameOf(2_000))));

@@ -153,7 +153,7 @@ overlords('a task runs and its end is told', async ({ database, overlord, worker
   assert.equal(await locksOfTask(database, 'a'), []);
 });
 
-overlords('what cannot run is refused at once, a taken id is a conflict', async ({ database, overlord }) => {
+overlords('tasks that cannot run are refused at once, a taken id is a conflict', async ({ database, overlord }) => {
   assert.is(await codeOf(overlord.submit(JSON.stringify({}))), 'input_invalid');
   assert.is(await codeOf(overlord.submit(JSON.stringify({ id: '../escape' }))), 'input_invalid');
   await overlord.submit(JSON.stringify({ id: 'a' }));

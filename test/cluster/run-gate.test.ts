@@ -29,7 +29,7 @@ function enter(gate: RunGate, frames: AsyncIterable<Frame>, priority: number, si
 
 const gates = suite('run gate');
 
-gates('those of higher priority go first, equals as they came', async () => {
+gates('runs of higher priority go first, equal ones in order of arrival', async () => {
   const gate = new RunGate(1, 100);
   const begun: string[] = [];
   const runs = [
@@ -50,7 +50,7 @@ gates('those of higher priority go first, equals as they came', async () => {
   assert.equal(begun, ['first', 'high', 'high again', 'zero', 'zero again', 'low']);
 });
 
-gates('what finds as many waiting as may wait is refused', async () => {
+gates('a run is refused while the queue is full', async () => {
   const gate = new RunGate(1, 2);
   const begun: string[] = [];
   const parts = ['inside', 'waiting', 'waiting too'].map((name) => runOf(begun, name));
@@ -82,7 +82,7 @@ gates('however many priorities there are, the crowd inside has its limit', async
   await Promise.all(reads);
 });
 
-gates('as many begin at a time as there are slots; a slow reader holds none', async () => {
+gates('as many runs as slots begin at a time; a slow reader does not hold a slot', async () => {
   const gate = new RunGate(2, 100);
   const begun: string[] = [];
   const parts = ['a', 'b', 'c'].map((name) => runOf(begun, name));

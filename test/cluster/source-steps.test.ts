@@ -45,7 +45,7 @@ steps('a step that asks for time alone goes', () => {
   assert.equal([cut.plan.intervals, cut.steps], [LATER, [unnested]]);
 });
 
-steps('those after it stay, and those of a plan over steps', () => {
+steps('later steps stay, and so do those of a plan over steps', () => {
   const plan = { ...scan, filter: since('__time') };
   const given = [unnested, filtered(since('__time'))];
   assert.equal(cutByTime(plan, given), { plan, steps: given });

@@ -29,7 +29,7 @@ tickers('woken at every turn of the event loop, a long job leaves most of the ti
   }
 });
 
-tickers('what was true at a wake is seen, by one run for all wakes of a run', async () => {
+tickers('one run serves all wakes during the run before it, and sees the state at each', async () => {
   let version = 0;
   const seen: number[] = [];
   const ticker = new Ticker(

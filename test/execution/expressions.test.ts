@@ -442,7 +442,7 @@ expressions('a fold that would take hours ends when its time is over', async () 
   }
 });
 
-expressions('what is printed computes the same', () => {
+expressions('a printed expression computes the same', () => {
   fc.assert(
     fc.property(fc.oneof(number, text, truth, array), (source) => {
       const expression = parseExpression(source);

@@ -188,7 +188,7 @@ index('values beyond the smallest and the largest need no index', async () => {
   });
 });
 
-index('what many rows have is scanned, and what is in memory too', async () => {
+index('frequent values are scanned, and so are columns in memory', async () => {
   await withSegments(0, async ({ run }) => {
     const common = equals('some', 'value 14');
     const profile = newProfile();
@@ -248,7 +248,7 @@ const filters: fc.Arbitrary<Filter> = fc.oneof(
   fc.tuple(condition, condition).map(([first, second]) => and(first, { kind: 'not', filter: second })),
 );
 
-index('whatever is in memory and whatever is asked, the rows are the same', async () => {
+index('the rows are the same whatever is in memory', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(filters, { minLength: 1, maxLength: 5 }), fc.constantFrom(0, 2), async (asked, threads) => {
       await withSegments(threads, async ({ run }) => {

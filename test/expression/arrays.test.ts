@@ -245,17 +245,17 @@ for (const [text, message] of refused)
   });
 
 const unbounded: readonly [text: string, message: RegExp][] = [
-  ["repeat('x', 100000000)", /repeat: a text of 100000000 characters; up to 4194304/],
+  ["repeat('x', 100000000)", /repeat: a string of 100000000 characters; up to 4194304/],
   ["lpad('x', 100000000, 'y')", /lpad/],
-  ["fold((x, acc) -> concat(acc, acc), array_slice([], 0, 100), 'xyz')", /concat: a text of/],
-  ["fold((x, acc) -> acc + acc, array_slice([], 0, 100), 'xyz')", /\+: a text of/],
-  ["replace(repeat('x', 4000000), 'x', 'yy')", /replace: a text of/],
+  ["fold((x, acc) -> concat(acc, acc), array_slice([], 0, 100), 'xyz')", /concat: a string of/],
+  ["fold((x, acc) -> acc + acc, array_slice([], 0, 100), 'xyz')", /\+: a string of/],
+  ["replace(repeat('x', 4000000), 'x', 'yy')", /replace: a string of/],
   ['fold((x, acc) -> array_concat(acc, acc), array_slice([], 0, 100), [1])', /array_concat: an array of 2097152 elements/],
   ['array_slice([1], 0, 1000000000)', /array_slice: an array of 1000000000 elements/],
   ["array_length(string_to_array(repeat('a,', 2000000), ','))", /string_to_array: an array of/],
   ['cartesian_map((x, y) -> 1, array_slice([], 0, 9999), array_slice([], 0, 9999))', /cartesian_map: an array of 99980001 elements/],
   ['cartesian_fold((x, y, acc) -> acc + 1, array_slice([], 0, 9999), array_slice([], 0, 9999), 0)', /ran more than 1000000 times/],
-  ["array_to_string(map((x) -> repeat('x', 1000000), array_slice([], 0, 100)), '')", /array_to_string: a text of/],
+  ["array_to_string(map((x) -> repeat('x', 1000000), array_slice([], 0, 100)), '')", /array_to_string: a string of/],
   ["fold((x, acc) -> json_object('a', acc, 'b', acc), array_slice([], 0, 100), parse_json('1'))", /json_object: JSON of more than/],
   ["fold((x, acc) -> json_object('a', acc), array_slice([], 0, 1000), parse_json('1'))", /json_object: JSON nested deeper than 500/],
 ];
@@ -308,7 +308,7 @@ for (const [text, type] of typeCases)
     ),
   );
 
-arrays('what is printed parses back', () => {
+arrays('printing and parsing are inverse', () => {
   for (const [text] of [...cases, ...typeCases.map(([each]) => [each] as const)]) {
     const expression = parseExpression(text);
     assert.equal(parseExpression(printExpression(expression)), expression);

@@ -52,7 +52,7 @@ for (const [parse, text, message] of refused)
     );
   });
 
-paths('what is printed parses back', () => {
+paths('printing and parsing are inverse', () => {
   const part = fc.oneof(fc.string({ minLength: 1 }).map(field), fc.integer({ min: -9, max: 9 }).map(element));
   fc.assert(fc.property(fc.array(part, { maxLength: 6 }), (path) => assert.equal(parseJsonPath(printJsonPath(path)), path)));
 });

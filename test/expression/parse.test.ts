@@ -52,7 +52,7 @@ for (const { text, code, message } of refused) {
   });
 }
 
-parsing('what is printed parses back', () => {
+parsing('printing and parsing are inverse', () => {
   const leaf: fc.Arbitrary<Expression> = fc.oneof(
     fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }).map((value): Expression => ({ kind: 'literal', type: 'LONG', value })),
     fc

@@ -105,7 +105,7 @@ requests('a redirect to what may not be read is refused', async ({ port }) => {
   ])
     assert.match(await read(to(port, target)), /^forbidden: .*svc\.ingestion\.http\.allowedAddresses/, target);
   for (const target of ['file:///etc/passwd', 'ftp://127.0.0.1/', 'data:,x', 'http://', `http://a:b@127.0.0.1:${port}/`])
-    assert.match(await read(to(port, target)), /^input_unreadable: the server redirects to what is not/, target);
+    assert.match(await read(to(port, target)), /^input_unreadable: the server redirects to a URL that is not/, target);
 });
 
 requests('redirects are bounded: the tenth is followed, the eleventh is not', async ({ port }) => {
@@ -128,7 +128,7 @@ requests('a name that is resolved to another address after a redirect is checked
   assert.equal([resolved, context.requests - before], [2, 1]);
 });
 
-requests('what comes before an HTTP answer has one message: nothing tells which ports are open', async ({ port }) => {
+requests('failures before an HTTP answer have one message, which does not tell which ports are open', async ({ port }) => {
   const closes = net.createServer((socket) => socket.destroy());
   const speaks = net.createServer((socket) => socket.end('220 mail.example ESMTP\r\n'));
   const gone = net.createServer();

@@ -96,7 +96,7 @@ parquet('an input that is no local file is brought here first', async ({ folder,
 });
 
 const refusals = [
-  { name: 'text.parquet', message: /no Parquet file: it begins with "a,b,"/ },
+  { name: 'text.parquet', message: /not a Parquet file: it begins with "a,b,"/ },
   { name: 'cut.parquet', message: /damaged Parquet file/ },
   { name: 'decimal.parquet', message: /"price" is DECIMAL\(30, 5\)/ },
 ];

@@ -133,7 +133,7 @@ const refusals: readonly {
     name: 'a file as baseDir',
     source: (allowed) => ({ type: 'local', baseDir: `${allowed}/a.csv`, filter: '*' }),
     code: 'input_unreadable',
-    message: /no directory/,
+    message: /not a directory/,
   },
   {
     name: 'a name that lies',

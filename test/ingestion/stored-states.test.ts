@@ -258,7 +258,7 @@ states('a text that is neither number nor sketch fails the task by its name', as
     rows: [{ t: 0, page: 'a', v: 'many' }],
     metrics: [{ type: 'KllDoublesSketch', name: 'k', fieldName: 'v' }],
   });
-  assert.match(outcome.errorMessage ?? '', /column "v": a text that should hold a KLL sketch does not/);
+  assert.match(outcome.errorMessage ?? '', /column "v": a string that should hold a KLL sketch does not/);
 });
 
 states('discovery leaves out what metrics are made of, not what filters look at', async () => {

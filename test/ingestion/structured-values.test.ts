@@ -297,7 +297,7 @@ values('any JSON documents are read back equal, however often memory runs out', 
   );
 });
 
-values('what discovery makes of documents does not depend on the memory', async () => {
+values('discovered columns do not depend on the memory limit', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(document, { minLength: 1, maxLength: 8 }), async (documents) => {
       const rows = documents.map((v, t) => ({ t, v }));

@@ -59,7 +59,7 @@ databases('a statement that fails says what SQLite says, and undoes its transact
   assert.equal(await values(database), []);
 });
 
-databases('what is asked during a transaction waits for its end', async ({ database }) => {
+databases('statements sent during a transaction wait for its end', async ({ database }) => {
   const order: string[] = [];
   const transaction = database.transaction(async (queries) => {
     await queries.rows(INSERT, [1]);

@@ -138,7 +138,7 @@ for (const [name, make] of Object.entries(SIZES)) {
   });
 }
 
-encoding('what is packed already, or of no use packed, and answers to HEAD are left as they are', async () => {
+encoding('compressed and tiny bodies and answers to HEAD are not compressed', async () => {
   const of = (headers: Record<string, string>) => () => ({ status: 200, headers, body: LARGE });
   const responses = {
     '/packed': of({ 'content-encoding': 'br' }),

@@ -59,7 +59,7 @@ errors('under the alias a query error also says code, persona, category and cont
   }
 });
 
-errors('what is not an error object still becomes one', () => {
+errors('thrown values that are not errors become errors', () => {
   assert.is(asServiceError('text').message, 'text');
   assert.is(asServiceError(undefined).code, 'internal');
   const typed = new ServiceError('conflict', 'x');

@@ -515,7 +515,7 @@ http('a body that is packed arrives as it was, and is refused where it is too la
   });
 });
 
-http('of a header that comes twice the first one counts', async () => {
+http('the first value of a repeated header counts', async () => {
   await withServer([route('GET', '/', async (request) => text(request.headers['content-type'] ?? ''))], async (base) => {
     const socket = await open(
       base,

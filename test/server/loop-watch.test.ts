@@ -102,7 +102,7 @@ watching('without the processor time of a thread', () => {
   assert.equal(warnings, [{ message: 'event loop late by 1000 ms: no request', fields: { lateMs: 1000, busyMs: undefined } }]);
 });
 
-watching('what the watch does itself is no part of a stretch', () => {
+watching('the work of the watch itself does not count as late', () => {
   const { warnings, time, look } = opened();
   let clockMs = 0;
   // Each question to the clock takes longer than what is logged.

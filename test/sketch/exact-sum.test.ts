@@ -87,7 +87,7 @@ const cases: readonly { readonly values: readonly number[]; readonly sum: number
 ];
 for (const { values, sum } of cases) test(`of [${values.join(', ')}]`, () => assert.equal(exactSumOf(sumOf(values)), sum));
 
-test('of a text that is none is refused', () => {
+test('a string that is not one is refused', () => {
   for (const text of ['', 'x', '1 0', '1 0 x ', '-1 0  ']) assert.throws(() => decodeExactSum(text), /exact sum/);
 });
 

@@ -129,7 +129,7 @@ const bounds = suite('bounds of a sample');
 
 bounds('all kept: no doubt', () => assert.equal(sampleBounds(7, 1, 3), { lower: 7, upper: 7 }));
 
-bounds('nothing kept of a half: so many that to lose them all is as rare as a standard deviation', () => {
+bounds('bounds when nothing of a half was kept', () => {
   // 0.5^n = 0.1586552...
   const { lower, upper } = sampleBounds(0, 0.5, 1);
   assert.is(lower, 0);

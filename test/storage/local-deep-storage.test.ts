@@ -35,7 +35,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 
 const test = suite('local deep storage');
 
-test('what is pushed is listed, pulled and removed', async () => {
+test('pushed files are listed, pulled and removed', async () => {
   const spec = await storage.push(source, 'task 1/wiki/a.segment');
   assert.equal(spec, { type: 'local', path: 'task 1/wiki/a.segment' });
   await storage.push(source, 'b.segment');
@@ -68,7 +68,7 @@ test('pushing again replaces the file as a whole', async () => {
   );
 });
 
-test('what is not there', async () => {
+test('absent files', async () => {
   assert.is(await codeOf(storage.push(join(directory, 'absent'), 'x/y')), 'not_found');
   assert.is(await codeOf(storage.pull({ type: 'local', path: 'absent' }, join(directory, 'z'))), 'not_found');
   assert.is(await codeOf(storage.pull({ type: 's3', path: 'same' }, join(directory, 'z'))), 'unsupported');

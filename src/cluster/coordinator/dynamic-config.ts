@@ -50,7 +50,7 @@ export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<
       const nearest = nearestName(name, [...known.keys()]);
       throw new ServiceError('input_invalid', `${name}: unknown field${nearest === undefined ? '' : `; did you mean ${nearest}?`}`);
     }
-    const accepted = typeof fallback === 'number' ? 'an integer' : typeof fallback === 'boolean' ? 'true or false' : 'an array of texts';
+    const accepted = typeof fallback === 'number' ? 'an integer' : typeof fallback === 'boolean' ? 'true or false' : 'an array of strings';
     const fits =
       typeof fallback === 'object'
         ? Array.isArray(value) && value.every((each) => typeof each === 'string')

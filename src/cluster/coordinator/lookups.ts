@@ -24,10 +24,10 @@ export function parseLookup(value: unknown, path: string): Lookup {
     throw new ServiceError('input_invalid', `${path}.${stranger}: unknown field; accepted are version and lookupExtractorFactory`);
   const version = fields.get('version') ?? null;
   if (version !== null && typeof version !== 'string')
-    throw new ServiceError('input_invalid', `${path}.version: found ${describeValue(version)}, expected a text`);
+    throw new ServiceError('input_invalid', `${path}.version: found ${describeValue(version)}, expected a string`);
   const factory = fieldsOf(fields.get('lookupExtractorFactory'), `${path}.lookupExtractorFactory`);
   if (typeof factory.get('type') !== 'string')
-    throw new ServiceError('input_invalid', `${path}.lookupExtractorFactory.type: expected a text such as map`);
+    throw new ServiceError('input_invalid', `${path}.lookupExtractorFactory.type: expected a string such as map`);
   return { version, lookupExtractorFactory: Object.fromEntries(factory) };
 }
 
@@ -53,7 +53,7 @@ export function mergeLookups(current: Lookups, changes: Lookups): Lookups {
       if (known !== undefined && (lookup.version ?? '') <= (known.version ?? ''))
         throw new ServiceError(
           'input_invalid',
-          `${tier}.${name}.version: found '${lookup.version ?? ''}', expected a text above '${known.version ?? ''}'`,
+          `${tier}.${name}.version: found '${lookup.version ?? ''}', expected a string above '${known.version ?? ''}'`,
         );
       ofTier.set(name, lookup);
     }

@@ -83,7 +83,7 @@ export function loadLookup(lookup: Lookup, name: string): ReadonlyMap<string, st
   const values = new Map<string, string>();
   for (const [key, value] of Object.entries(map)) {
     if (typeof value !== 'string')
-      throw new ServiceError('input_invalid', `${path}.map.${key}: expected a text, found ${describeValue(value)}`);
+      throw new ServiceError('input_invalid', `${path}.map.${key}: expected a string, found ${describeValue(value)}`);
     values.set(key, value);
   }
   return values;

@@ -27,7 +27,7 @@ function isLookup(value: object): value is Call {
 
 function withRows({ arguments: [value, name, ...missing] }: Call, values: (name: string) => ReadonlyMap<string, string>): Expression {
   if (value === undefined || name?.kind !== 'literal' || typeof name.value !== 'string')
-    throw new ServiceError('query_invalid', 'lookup(): the second argument is the name of a lookup, a constant text');
+    throw new ServiceError('query_invalid', 'lookup(): the second argument is the name of a lookup, a constant string');
   const rows: Expression = text(JSON.stringify([...values(name.value)]));
   return call('resolved_lookup', value, rows, ...missing);
 }

@@ -21,7 +21,7 @@ export async function* answerCall<Role extends RpcRole>(role: Role, service: Rpc
     const description = new Map(Object.entries<MethodDescription>(DESCRIPTIONS[role])).get(call.method);
     if (description === undefined) throw new ServiceError('not_found', `${role} has no internal method ${call.method}`);
     const args = decodeValue(call.body);
-    if (!Array.isArray(args)) throw new ServiceError('input_invalid', `arguments of ${call.method} are no list`);
+    if (!Array.isArray(args)) throw new ServiceError('input_invalid', `arguments of ${call.method} are not a list`);
     // The description names exactly the methods of the service; methods without a signal parameter ignore it.
     const methods = service as unknown as Readonly<Record<string, (...values: readonly unknown[]) => unknown>>;
     const reply = methods[call.method]?.(...args, deadline.signal);

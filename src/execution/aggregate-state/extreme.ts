@@ -39,7 +39,7 @@ export function extremeState({ type, valueType }: Extreme): StateOperations<Best
     bytes: ({ text }) => 48 + (text?.length ?? 0) * 2,
     encode: ({ text }) => (text === null ? 'n' : `v${text}`),
     decode(encoded) {
-      if (!/^[nv]/.test(encoded)) throw new ServiceError('query_invalid', 'a text that should hold a smallest or largest value does not');
+      if (!/^[nv]/.test(encoded)) throw new ServiceError('query_invalid', 'a string that should hold a smallest or largest value does not');
       return { text: encoded.startsWith('v') ? encoded.slice(1) : null };
     },
     value: ({ text }) => valueOfText(text, valueType),

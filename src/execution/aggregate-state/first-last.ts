@@ -50,7 +50,7 @@ export function firstLastState(aggregateState: FirstLast): StateOperations<Timed
       const [time, mark] = [Number(text.slice(0, space)), text[space + 1]];
       const value = mark === 'v' ? parseValue(text.slice(space + 2), aggregateState.valueType) : null;
       if (space < 1 || Number.isNaN(time) || (mark !== 'v' && mark !== 'n') || (mark === 'v' && value === null))
-        throw new ServiceError('query_invalid', 'a text that should hold a time and a value does not');
+        throw new ServiceError('query_invalid', 'a string that should hold a time and a value does not');
       return { time, value, at: -1 };
     },
     // Arrays and JSON are kept as their texts.

@@ -74,7 +74,7 @@ export function orderedListState(aggregateState: OrderedList): StateOperations<E
     decode(text) {
       const state = empty();
       const entries = untagged(parseJson(text));
-      if (!isArrayValue(entries)) throw new ServiceError('query_invalid', 'a text that should hold the values of a list does not');
+      if (!isArrayValue(entries)) throw new ServiceError('query_invalid', 'a string that should hold the values of a list does not');
       for (const entry of entries) {
         const [value = null, ...keys] = isArrayValue(entry) ? entry : [];
         add(state, { value, keys });

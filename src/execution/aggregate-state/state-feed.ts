@@ -25,7 +25,7 @@ export function stateFeed(
   if (source.kind === 'missing') return undefined;
   const texts = textReader(scope, source);
   if (texts === undefined)
-    throw new ServiceError('query_invalid', `column "${column}" has numbers or several values a row, where states as texts are expected`);
+    throw new ServiceError('query_invalid', `column "${column}" has numbers or several values a row, where states as strings are expected`);
   return {
     nulls: undefined,
     add(block, rows, groups, n, stateOf) {

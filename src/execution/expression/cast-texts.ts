@@ -80,5 +80,5 @@ export function listReader(scope: SegmentScope, column: StringColumnView): (row:
 
 function textsOnly(vector: Vector): StringVector {
   if (vector.kind === 'string') return vector;
-  throw new ServiceError('internal', 'a conversion to texts gave numbers');
+  throw new ServiceError('internal', 'a conversion to strings gave numbers');
 }

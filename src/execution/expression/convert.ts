@@ -112,10 +112,10 @@ function castNumbers(scope: SegmentScope, vector: NumberVector, type: 'LONG' | '
 
 function numbersOnly(vector: Vector): NumberVector {
   if (vector.kind === 'number') return vector;
-  throw new ServiceError('internal', 'a conversion to numbers gave texts');
+  throw new ServiceError('internal', 'a conversion to numbers gave strings');
 }
 
 function textsOnly(vector: Vector): StringVector {
   if (vector.kind === 'string') return vector;
-  throw new ServiceError('internal', 'a conversion to texts gave numbers');
+  throw new ServiceError('internal', 'a conversion to strings gave numbers');
 }

@@ -29,7 +29,7 @@ function decode(name: string): ExpressionFunction {
       return ([, value = null]) => {
         if (typeof value !== 'string') return null;
         if (!/^[A-Za-z0-9+/]*={0,2}$/.test(value) || value.length % 4 !== 0)
-          throw new ServiceError('query_invalid', `${name}: a text that is not base64`);
+          throw new ServiceError('query_invalid', `${name}: a string that is not base64`);
         return value;
       };
     },

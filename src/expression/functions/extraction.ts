@@ -30,10 +30,10 @@ function ofText(
 /** map_value(value, '{"key": "value"}'): null for what the map does not have, and for null. */
 const mapValue = ofText('map_value', 2, 'STRING', (constants) => {
   const map = new Map<string, string | null>();
-  const given = constantJson(constants[1], 'map_value', 'an object of texts');
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw refusal('map_value', 'an object of texts');
+  const given = constantJson(constants[1], 'map_value', 'an object of strings');
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw refusal('map_value', 'an object of strings');
   for (const [key, value] of Object.entries(given)) {
-    if (typeof value !== 'string' && value !== null) throw refusal('map_value', 'an object of texts');
+    if (typeof value !== 'string' && value !== null) throw refusal('map_value', 'an object of strings');
     map.set(key, value);
   }
   return (text) => (text === null ? null : (map.get(text) ?? null));
@@ -41,9 +41,9 @@ const mapValue = ofText('map_value', 2, 'STRING', (constants) => {
 
 /** value_in(value, '["a", null]'): LONG 1 or 0; null is in a list that names it. */
 const valueIn = ofText('value_in', 2, 'LONG', (constants) => {
-  const list = constantJson(constants[1], 'value_in', 'an array of texts');
+  const list = constantJson(constants[1], 'value_in', 'an array of strings');
   if (!Array.isArray(list) || list.some((each) => typeof each !== 'string' && each !== null))
-    throw refusal('value_in', 'an array of texts');
+    throw refusal('value_in', 'an array of strings');
   const values = new Set<unknown>(list);
   return (text) => fromTruth(values.has(text));
 });

@@ -39,7 +39,7 @@ const resolvedLookup: ExpressionFunction = {
 /** Expressions can call the function themselves, with anything. */
 function parseEntries(text: unknown): ReadonlyMap<string, string> {
   const refusal = (): never => {
-    throw new ServiceError('query_invalid', 'resolved_lookup(): the second argument is a constant, an array of pairs of texts as JSON');
+    throw new ServiceError('query_invalid', 'resolved_lookup(): the second argument is a constant, an array of pairs of strings as JSON');
   };
   let pairs: unknown;
   try {

@@ -59,7 +59,7 @@ const format: ExpressionFunction = {
   bind(constants) {
     const pattern = constants[0]?.value;
     if (pattern === null) return () => null;
-    if (typeof pattern !== 'string') throw new ServiceError('query_invalid', 'format: the pattern must be a constant text');
+    if (typeof pattern !== 'string') throw new ServiceError('query_invalid', 'format: the pattern must be a constant string');
     const print = compileFormat(pattern);
     return (values) => print(values.slice(1));
   },

@@ -76,7 +76,10 @@ export async function* readParquet(
     };
     const head = Buffer.from(await file.slice(0, Math.min(4, size))).toString('latin1');
     if (head !== 'PAR1')
-      throw new ServiceError('input_unreadable', `${entity.name} is no Parquet file: it begins with ${JSON.stringify(head)}, not "PAR1"`);
+      throw new ServiceError(
+        'input_unreadable',
+        `${entity.name} is not a Parquet file: it begins with ${JSON.stringify(head)}, not "PAR1"`,
+      );
     yield* rowGroups(format, entity.name, file, reading.columns, advance);
     advance(1);
   } finally {

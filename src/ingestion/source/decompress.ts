@@ -82,7 +82,7 @@ function compressionOf(name: string, head: Uint8Array): Compression | undefined 
   if (found !== undefined) return found;
   const named = COMPRESSIONS.find(({ extensions }) => extensions.some((extension) => name.toLowerCase().endsWith(extension)));
   if (named !== undefined && head.length > 0)
-    throw new ServiceError('input_unreadable', `${name} is named like a ${named.name} file and is none`);
+    throw new ServiceError('input_unreadable', `${name} is named like a ${named.name} file but is not one`);
   const other = UNSUPPORTED.find(starts);
   if (other !== undefined)
     throw new ServiceError(

@@ -84,7 +84,7 @@ function connect(url: URL, addresses: readonly LookupAddress[], credentials: str
 function redirectTarget(location: string, from: URL): URL {
   const target = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (target === undefined || !/^https?:$/.test(target.protocol) || target.username !== '' || target.password !== '')
-    throw new ServiceError('input_unreadable', 'the server redirects to what is not an http or https URL without credentials');
+    throw new ServiceError('input_unreadable', 'the server redirects to a URL that is not http or https, or has credentials');
   return target;
 }
 

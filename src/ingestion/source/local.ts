@@ -46,7 +46,7 @@ export async function localEntities(source: LocalSource, allowedDirectories: rea
   if (source.baseDir !== null && source.filter !== null) {
     const directory = await resolveAllowed(source.baseDir, roots);
     if (!(await stat(directory)).isDirectory())
-      throw new ServiceError('input_unreadable', `inputSource.baseDir: ${source.baseDir} is no directory`);
+      throw new ServiceError('input_unreadable', `inputSource.baseDir: ${source.baseDir} is not a directory`);
     const matches = globMatcher(source.filter);
     const found: string[] = [];
     for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
@@ -121,7 +121,7 @@ export function globMatcher(glob: string): (name: string) => boolean {
   try {
     compiled = new RegExp(`^${pattern}$`, 'u');
   } catch (error) {
-    throw new ServiceError('input_invalid', `inputSource.filter: "${glob}" is no file pattern; accepted: * ? [a-z] {a,b}`, error);
+    throw new ServiceError('input_invalid', `inputSource.filter: "${glob}" is not a file pattern; accepted: * ? [a-z] {a,b}`, error);
   }
   return (name) => compiled.test(name);
 }

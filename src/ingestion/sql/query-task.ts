@@ -229,7 +229,7 @@ function named(frame: Frame, columns: readonly OutputColumn[]): Frame {
 function checkedTimes(frame: Frame, { overwrite, query }: WriteStatement): Float64Array {
   if (!query.columns.some(({ name }) => name === TIME_COLUMN)) return new Float64Array(frame.rowCount);
   const times = timesOf(frame);
-  if (times === undefined) throw new ServiceError('internal', `${TIME_COLUMN} is no column of longs`);
+  if (times === undefined) throw new ServiceError('internal', `${TIME_COLUMN} is not a column of longs`);
   let within: Interval | undefined;
   for (const time of times) {
     if (Number.isNaN(time))

@@ -34,7 +34,7 @@ function number(value: unknown): ParameterValue {
 function byItself(value: unknown, path: string): ParameterValue {
   if (typeof value === 'number' || typeof value === 'bigint') return number(value);
   if (typeof value === 'string' || typeof value === 'boolean') return { type: typeof value === 'string' ? 'VARCHAR' : 'BOOLEAN', value };
-  return refuse(path, 'a text, a number or a truth value', value);
+  return refuse(path, 'a string, a number or a boolean', value);
 }
 
 /** Kinds of values that are what they are, by the word that the protocol has for them, with their types in SQL. */

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { claimSpillFolder } from '../../../src/execution/spill/spill-folder.js';
 
-test('what a process that died has left is removed; what lives, and what is no spill folder, stays', () => {
+test('folders of dead processes are removed; those of live ones and other folders stay', () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'dolmen-spill-folder-'));
   try {
     const names = ['11-abc', '22-def', `${process.pid}-0a`, 'notes', '33-other things'];

@@ -46,7 +46,7 @@ turns('equal and lower priorities wait for its end, the higher one first', () =>
   assert.equal(blocksDone([long]), ['long', 'long', 'long', 'equal', 'low']);
 });
 
-turns('what overtakes may be overtaken', () => {
+turns('work that overtakes may be overtaken', () => {
   const high: Task = { name: 'high', priority: 2, blocks: 1 };
   const middle: Task = { name: 'middle', priority: 1, blocks: 2, brings: (block) => (block === 0 ? [high] : []) };
   const long: Task = { name: 'long', priority: 0, blocks: 2, brings: (block) => (block === 0 ? [middle] : []) };
@@ -69,7 +69,7 @@ turns('however much comes, work that was overtaken keeps a fifth of the time', (
   assert.ok(last > 100, 'it was overtaken');
 });
 
-turns('what has not begun is begun, whatever comes meanwhile', () => {
+turns('waiting work is begun whatever arrives meanwhile', () => {
   const urgent = (left: number): Task => ({ name: 'urgent', priority: 9, blocks: 1, brings: () => (left > 0 ? [urgent(left - 1)] : []) });
   const done = blocksDone([urgent(100), { name: 'low', priority: -9, blocks: 1 }]);
   assert.ok(done.indexOf('low') < 8, `it came after ${done.indexOf('low')} others`);

@@ -16,7 +16,7 @@ context('no documented key is the user’s own: none is passed on or warned of',
   }
 });
 
-context('what is honoured is read, numbers also as text', () => {
+context('honoured keys are read, numbers also as strings', () => {
   const read = readSqlContext({ sqlQueryId: 'q', sqlTimeZone: 'Asia/Tokyo', timeout: '5000', priority: -3, kernels: 'scalar' });
   assert.is(read.sqlQueryId, 'q');
   assert.is(read.timeZone, 'Asia/Tokyo');

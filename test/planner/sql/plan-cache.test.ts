@@ -36,7 +36,7 @@ cached('parameters, time zone and schema tell statements apart', () => {
   assert.is.not(plan(cache, sql, changed, NOW, [{ type: 'VARCHAR', value: 'a' }]), first);
 });
 
-cached('what hangs on the clock is planned anew, over the same syntax tree', () => {
+cached('statements that depend on the clock are planned again over the cached syntax tree', () => {
   const cache = new PlanCache(1_000_000);
   const sql = "SELECT page FROM wiki WHERE __time > CURRENT_TIMESTAMP - INTERVAL '1' DAY";
   for (const now of [NOW, NOW + 1, NOW + 86_400_000])
@@ -65,7 +65,7 @@ function deepFreeze<Data>(data: Data): Data {
   return data;
 }
 
-cached('what hangs on the lists of tables and lookups is planned anew when these change', () => {
+cached('statements that read the lists of tables and lookups are planned again when these change', () => {
   const cache = new PlanCache(1_000_000);
   const more: SqlSchema = { ...SCHEMA, tables: () => [...SCHEMA.tables(), 'another'], lookups: () => ['names'] };
   const over = (schema: SqlSchema) => plan(cache, 'SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES', schema);

@@ -51,7 +51,7 @@ const REFUSED: readonly (readonly [unknown, RegExp])[] = [
   [['fold-constant'], /context\.plannerRulesOff: "fold-constant" is no rule; did you mean "fold-constants"\?/],
   ['everything', /"everything" is no rule; expected some of .*fold-constants, /],
   [[7], /7 is no rule/],
-  [{ 'fold-constants': true }, /expected|a list of rules or a text/],
+  [{ 'fold-constants': true }, /expected|a list of rules or a string/],
 ];
 for (const [plannerRulesOff, says] of REFUSED)
   watches(`plannerRulesOff ${JSON.stringify(plannerRulesOff)} is refused`, () => {

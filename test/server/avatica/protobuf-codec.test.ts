@@ -74,7 +74,7 @@ const VALUE_OF: Readonly<Record<string, fc.Arbitrary<WireValue>>> = {
   BOOLEAN: fc.boolean(),
 };
 
-codec('whatever is in a frame is read as it was', () => {
+codec('frames of any content are read back unchanged', () => {
   const columns = fc.array(fc.constantFrom('STRING', 'LONG', 'DOUBLE', 'BOOLEAN'), { minLength: 1, maxLength: 5 });
   const frames = columns.chain((reps) =>
     fc.record({

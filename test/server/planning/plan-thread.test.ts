@@ -48,7 +48,7 @@ threads('plans are the same as those that are made where the statement came in',
   }
 });
 
-threads('what finds as many waiting as may wait is refused, and nothing after they are through', async () => {
+threads('a request is refused while the queue is full, and accepted again once it has drained', async () => {
   const narrow = new PlanThread(2);
   try {
     const plan = () =>
@@ -145,7 +145,7 @@ threads('failures are the same, with their positions', async () => {
   }
 });
 
-threads('what is nested too deeply is refused', async () => {
+threads('input nested too deeply is refused', async () => {
   for (const deep of [`SELECT ${'('.repeat(100_000)}1${')'.repeat(100_000)}`, `SELECT ${'1 + '.repeat(20_000)}1`])
     assert.match(await failureOf(planned(deep)), /^resource_limit: /);
 });

@@ -582,7 +582,7 @@ requests('candidates', async () => {
   ]);
 });
 
-requests('what can be queried', async () => {
+requests('the list of datasources that can be queried', async () => {
   const ask = async (path: string, query = ''): Promise<unknown> =>
     JSON.parse((await send(new FakeBroker([]), '', { query: new URLSearchParams(query) }, 'GET', path)).text);
   assert.equal(await ask('/svc/v2/datasources'), ['wiki']);
@@ -604,7 +604,7 @@ requests('cancellation reaches the broker and is accepted', async () => {
   assert.equal(broker.cancelled, ['q7']);
 });
 
-requests('what cannot be read is refused before the broker hears of it', async () => {
+requests('unreadable requests are refused before they reach the broker', async () => {
   await refuses('{"queryType": ', 'query_invalid', /line 1/);
   await refuses('', 'query_invalid', /empty/);
   await refuses(base, 'content_type_unsupported', /text\/html/, { headers: { 'content-type': 'text/html' } });

@@ -123,7 +123,7 @@ known('the log says how long each stage of planning took, or that the plan was t
   assert.equal(second, { cached: true, stages: [] });
 });
 
-known('where nobody is let in, neither are they', async () => {
+known('known answers are refused where access is refused', async () => {
   const { ask, log } = server({ known: [PAIRS], capacity: 0 });
   const error = await ask({ query: QUERY, context: { sqlQueryId: 'mine' } }).catch((thrown: unknown) => thrown);
   assert.is(error instanceof ServiceError && error.code, 'capacity_exceeded');

@@ -67,7 +67,7 @@ planning('a long statement is not planned for a client that is gone', () =>
   }),
 );
 
-planning('nobody is asked for the signal of a short statement', () =>
+planning('a short statement does not create an abort signal', () =>
   withStatements(async (statements) => {
     const signal = (): AbortSignal => assert.unreachable('it was asked for') as never;
     assert.is((await statements.plan(requestOf('SELECT 1'), false, { watch: new PlanWatch(), signal })).kind, 'select');

@@ -126,7 +126,10 @@ export function merging(aggregator: Aggregator, columns: VirtualColumns, reader:
   const [found, wanted] = [columns.typeOf(column), stateType(aggregator.aggregateState)];
   if (columns.typeOf(stateColumn(column)) === wanted) return overStates({ ...aggregator, columns: [stateColumn(column)] });
   if (found !== undefined && found !== 'STRING' && found !== wanted)
-    throw new ServiceError('query_invalid', `${reader.at('fieldName')}: expected a column of ${wanted} or of their texts, found ${found}`);
+    throw new ServiceError(
+      'query_invalid',
+      `${reader.at('fieldName')}: expected a column of ${wanted} or of their strings, found ${found}`,
+    );
   return overStates(aggregator);
 }
 

@@ -76,7 +76,7 @@ export function readInlineMap(reader: ObjectReader): string {
       map: (inner) => {
         inner.boolean('isOneToOne', false); // says how it may be evaluated, not what it gives
         const map = inner.raw('map');
-        if (typeof map !== 'object' || map === null || Array.isArray(map)) refuse(inner.at('map'), 'an object of texts', map);
+        if (typeof map !== 'object' || map === null || Array.isArray(map)) refuse(inner.at('map'), 'an object of strings', map);
         for (const [key, value] of Object.entries(map)) {
           if (typeof value !== 'string' && value !== null) refuse(`${inner.at('map')}.${key}`, 'a string', value);
         }

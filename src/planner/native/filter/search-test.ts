@@ -21,7 +21,7 @@ const SEARCH_TESTS: Readonly<Record<string, (reader: ObjectReader) => readonly S
   fragment: (inner) => {
     const name = contains(inner.boolean('case_sensitive', inner.boolean('caseSensitive', false)));
     const values = inner.strings('values');
-    if (values.length === 0) refuse(inner.at('values'), 'at least one text', values);
+    if (values.length === 0) refuse(inner.at('values'), 'at least one string', values);
     return values.map((text) => ({ function: name, text }));
   },
   all: () => [],

@@ -145,7 +145,7 @@ function readJoin(reader: ObjectReader, reading: SourceReading): JoinSource {
     leftFilter === undefined ? base : { kind: 'filtered', source: base, filter: filterOver(base, leftFilter, reading) };
   const prefix = reader.string('rightPrefix');
   if (prefix === '' || TIME_COLUMN.startsWith(prefix))
-    refuse(reader.at('rightPrefix'), `a text with which ${TIME_COLUMN} does not begin`, prefix);
+    refuse(reader.at('rightPrefix'), `a string that ${TIME_COLUMN} does not begin with`, prefix);
   const joinType = reader.choice('joinType', ['INNER', 'LEFT', 'RIGHT', 'FULL'], undefined);
   reader.choice('joinAlgorithm', ['broadcast'], 'broadcast');
   const leftColumns = rowSourceColumns(left, reading.tables);

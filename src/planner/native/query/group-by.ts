@@ -80,7 +80,7 @@ function readOrderBy(value: unknown, path: string, reader: ObjectReader, outputT
       ? { column: value, descending: false, ordering: 'lexicographic' as const }
       : readOrderObject(reader.reader(value, path));
   if (outputType(order.column) === undefined)
-    throw new ServiceError('query_invalid', `${path}: "${order.column}" is no dimension, aggregator or post-aggregator of this query`);
+    throw new ServiceError('query_invalid', `${path}: "${order.column}" is not a dimension, aggregator or post-aggregator of this query`);
   return order;
 }
 
@@ -104,7 +104,7 @@ function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): F
       if (outputType(column) === undefined)
         throw new ServiceError(
           'query_invalid',
-          `${inner.at('aggregation')}: "${column}" is no aggregator or post-aggregator of this query`,
+          `${inner.at('aggregation')}: "${column}" is not an aggregator or post-aggregator of this query`,
         );
       const value = inner.raw('value');
       const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
@@ -151,7 +151,7 @@ function overOutputs(filter: Filter, outputType: ColumnTypes): Filter {
   if (filter.kind === 'and' || filter.kind === 'or') for (const part of filter.filters) overOutputs(part, outputType);
   else if (filter.kind === 'not' || filter.kind === 'isTrue') overOutputs(filter.filter, outputType);
   else if ('column' in filter && outputType(filter.column) === undefined)
-    throw new ServiceError('query_invalid', `having: "${filter.column}" is no dimension, aggregator or post-aggregator of this query`);
+    throw new ServiceError('query_invalid', `having: "${filter.column}" is not a dimension, aggregator or post-aggregator of this query`);
   return filter;
 }
 

@@ -66,7 +66,7 @@ function typedColumn(
 ): FrameColumn {
   const dictionary = cells.map((cell, row) => {
     if (isArrayType(type) || type === JSON_TYPE) return cell === null ? null : String(readTyped(cell, type, pathOf(row)));
-    return cell === null || typeof cell === 'string' ? cell : refuse(pathOf(row), 'the text of a state', cell);
+    return cell === null || typeof cell === 'string' ? cell : refuse(pathOf(row), 'a state as a string', cell);
   });
   return { kind: 'string', name, type, ids: Uint32Array.from(cells, (_, row) => row), dictionary };
 }
@@ -136,5 +136,5 @@ function textColumn(name: string, cells: readonly unknown[], pathOf: (row: numbe
 function readText(cell: unknown, path: string): string | null {
   if (cell === null || typeof cell === 'string') return cell;
   if (typeof cell === 'number' || typeof cell === 'bigint' || typeof cell === 'boolean') return String(cell);
-  return refuse(path, 'a text, a number or null', cell);
+  return refuse(path, 'a string, a number or null', cell);
 }

@@ -25,7 +25,7 @@ export function readTopN(reader: ObjectReader, dataSource: string, tableTypes: C
   const withValues = rowsWithValues(dimension, columns);
   const metric = readMetric(reader);
   if (metric.kind === 'numeric' && (metric.column === dimension.name || outputType(metric.column) === undefined)) {
-    throw new ServiceError('query_invalid', `metric: "${metric.column}" is no aggregator or post-aggregator of this query`);
+    throw new ServiceError('query_invalid', `metric: "${metric.column}" is not an aggregator or post-aggregator of this query`);
   }
   return {
     queryType: 'topN',

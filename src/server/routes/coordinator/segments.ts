@@ -73,7 +73,7 @@ function readTarget(request: HttpRequest): MarkTarget {
     );
   if (interval !== null) {
     if (typeof interval !== 'string')
-      throw new ServiceError('input_invalid', `interval: found ${describeValue(interval)}, expected a text`);
+      throw new ServiceError('input_invalid', `interval: found ${describeValue(interval)}, expected a string`);
     return { kind: 'within', interval: readInterval('interval', interval) };
   }
   if (!Array.isArray(ids) || !ids.every((id) => typeof id === 'string'))

@@ -74,7 +74,7 @@ const accepted: readonly { readonly aggregator: object; readonly line: string }[
 ];
 for (const { aggregator, line } of accepted) aggregators(line, () => assert.equal(linesOf([aggregator]), [`aggregate ${line}`]));
 
-aggregators('what a post-aggregator reads of a state is put out beside the value', () => {
+aggregators('a state that a post-aggregator reads is returned in addition to its value', () => {
   assert.equal(
     linesOf(
       [{ type: 'variance', name: 'v', fieldName: 'added' }],
@@ -188,7 +188,7 @@ const refused: readonly { readonly name: string; readonly found: () => string; r
   {
     name: 'to merge numbers',
     found: () => refusal([{ type: 'HLLSketchMerge', name: 't', fieldName: 'a' }], [], { a: 'LONG' }),
-    message: 'query_invalid aggregations[0].fieldName: expected a column of COMPLEX<HLLSketch> or of their texts, found LONG',
+    message: 'query_invalid aggregations[0].fieldName: expected a column of COMPLEX<HLLSketch> or of their strings, found LONG',
   },
   {
     name: 'four standard deviations',

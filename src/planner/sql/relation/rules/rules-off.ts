@@ -15,7 +15,7 @@ const NAMES = RULES.map(({ name }) => name);
 export function readRulesOff(value: unknown): readonly string[] {
   if (value === undefined || value === null) return [];
   const names: unknown = typeof value === 'string' ? value.split(',').map((name) => name.trim()) : value;
-  if (!Array.isArray(names)) throw refusal(`a list of rules or a text with commas between them, found ${describeValue(value)}`);
+  if (!Array.isArray(names)) throw refusal(`a list of rules or a string with commas between them, found ${describeValue(value)}`);
   return names.map((name: unknown) => {
     if (typeof name === 'string' && NAMES.includes(name)) return name;
     const nearest = typeof name === 'string' ? nearestName(name, NAMES) : undefined;
