@@ -102,7 +102,11 @@ function compileConversion(specifier: Specifier): Convert | undefined {
     case 'f':
     case 'e': {
       const print = conversion === 'f' ? fixedText : exponentText;
-      return orNull((value) => (typeof value === 'number' ? doubleText(value, print, specifier) : undefined));
+      // A precision cuts the word as it cuts strings.
+      return (value) => {
+        if (value === null) return 'null'.slice(0, specifier.precision);
+        return typeof value === 'number' ? doubleText(value, print, specifier) : undefined;
+      };
     }
     default: {
       const lower = 'SBCXE'.includes(conversion) ? compileConversion({ ...specifier, conversion: conversion.toLowerCase() }) : undefined;

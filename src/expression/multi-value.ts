@@ -1,6 +1,7 @@
 // Rewrites expressions over multi-value columns as expressions over arrays.
 
 import { ServiceError } from '../base/errors.js';
+import { columnsOfExpression } from '../model/columns-read.js';
 import { call, type Expression } from '../model/expression.js';
 import { lambdaOf } from './expression-type.js';
 import { EACH_VALUE } from './functions/apply.js';
@@ -85,9 +86,13 @@ function applyForm(expression: Extract<Expression, { kind: 'call' }>, isMultiVal
   if (apply === undefined) return expression;
   const lambda = lambdaOf(apply, expression);
   const captured = new Map<string, Expression>();
-  const body = scalarForm(lambda.body, (column) => !lambda.parameters.includes(column) && isMultiValue(column), captured);
-  const isFold = name === 'fold' || name === 'cartesian_fold';
+  const isOuter = (column: string): boolean => !lambda.parameters.includes(column) && isMultiValue(column);
+  const body = scalarForm(lambda.body, isOuter, captured);
   const operands = expression.arguments.slice(1).map((operand) => arrayForm(operand, isMultiValue));
+  // Lists made of the lambda's own parameters cannot become parameters: they stay lists within.
+  const isOwn = [...captured.values()].some((array) => lambda.parameters.some((parameter) => columnsOfExpression(array).has(parameter)));
+  if (isOwn) return { ...expression, arguments: [{ ...lambda, body: arrayForm(lambda.body, isOuter) }, ...operands] };
+  const isFold = name === 'fold' || name === 'cartesian_fold';
   if (captured.size === 0) return { ...expression, arguments: [{ ...lambda, body }, ...operands] };
   if (name === EACH_VALUE || !(isFold || name === 'map' || name === 'cartesian_map'))
     throw new ServiceError(
@@ -106,7 +111,7 @@ function applyForm(expression: Extract<Expression, { kind: 'call' }>, isMultiVal
 }
 
 function harmonized(array: Expression): Expression {
-  return { kind: 'call', function: 'mv_harmonize_nulls', arguments: [array] };
+  return call('mv_harmonize_nulls', array);
 }
 
 function inserted<Item>(items: readonly Item[], at: number, more: readonly Item[]): readonly Item[] {

@@ -208,6 +208,9 @@ const cases: readonly [text: string, value: Value][] = [
   ['mv_harmonize_nulls(n)', [null]],
   ['mv_harmonize_nulls([])', [null]],
   ['nvl(array_to_mv([]), 1)', ['1']],
+  // of a lambda's own parameter they stay a list
+  ['map((x) -> array_to_mv(x), [1, 2])', [['1'], ['2']]],
+  ["cartesian_map((x, y) -> array_to_mv(y), ['a'], [1, 2])", [['1'], ['2']]],
 ];
 for (const [text, value] of cases) arrays(text, () => assert.equal(run(text), value));
 

@@ -44,6 +44,7 @@ const cases: readonly [text: string, value: Value][] = [
   ['to_json_string(100.0)', '100.0'],
   ['to_json_string(array(1.5, 1E7))', '[1.5,1.0E7]'],
   ['to_json_string(100)', '100'],
+  ["format('%5.2f|%.9f|%f', null, null, null)", '   nu|null|null'],
   // times
   ["timestamp_parse('1')", -62135596800000n],
   ["timestamp_parse('2000-W05-3')", BigInt(Date.UTC(2000, 1, 2))],

@@ -57,7 +57,7 @@ function takesListAsValue({ name, types }: TypedCall): boolean {
   if (name.startsWith('json_') || name === 'try_parse_json') return false;
   if (!HANDS_ON.has(name) && types.includes(JSON_TYPE)) return true;
   if (COMPARISONS.has(name) && types.some((type) => type?.includes(JSON_TYPE))) return true;
-  if (name === 'array_quantile') return !isArrayType(types[0]) || types[0] === 'ARRAY<STRING>';
+  if (name === 'array_quantile') return types[0] !== 'ARRAY<LONG>' && types[0] !== 'ARRAY<DOUBLE>';
   const { arrays = [] } = FUNCTIONS.get(name) ?? { arrays: 'all' };
   if (arrays === 'all' || HANDS_ON.has(name)) return false;
   // Two arrays are compared as such.
@@ -100,14 +100,9 @@ const TRANSCENDENTAL = named(
   ...['acos', 'asin', 'atan', 'atan2', 'cbrt', 'cos', 'cosh', 'cot', 'exp', 'expm1', 'hypot', 'log', 'log10', 'log1p', 'pow', '^'],
   ...['sin', 'sinh', 'tan', 'tanh'],
 );
-const MAGNIFIES = named(
-  ...['sin', 'cos', 'tan', 'cot', '%', 'remainder', 'floor', 'ceil', 'round', 'rint', 'cast', 'div', '/', '-', 'exp', '^', 'pow'],
-  ...['bitwiseConvertDoubleToLongBits', 'todegrees', ...COMPARISONS],
-);
-
 /** Takes the last digits of a function for more than they are. */
-function magnifiesLastDigits({ name, operands }: TypedCall): boolean {
-  return MAGNIFIES.has(name) && operands.some(hasTranscendental);
+function magnifiesLastDigits({ operands }: TypedCall): boolean {
+  return operands.some(hasTranscendental);
 }
 
 function hasTranscendental(expression: Expression): boolean {
@@ -144,8 +139,9 @@ const REFUSED: readonly RegExp[] = [
   /exponent \(-?\d+\) must be >= 0|Out of range/,
   /must be a string literal|subnet arg has an invalid format/,
   /encountered unknown exception|bad string input/,
+  /character to be escaped is missing|Illegal group reference|No group/,
   /caused an overflow|Possible data truncation/,
-  /[Ii]llegal base64|base64 bytes|failed to parse address/,
+  /[Ii]llegal base64|base64 bytes|enough valid bits|failed to parse address/,
 ];
 
 /** Differences of expressions that are meant: see `Mute`. */
@@ -163,6 +159,8 @@ export const EXPRESSION_MUTES: readonly Mute[] = [
   { id: 'json-value-type', equate: equated(({ name, types }) => name === 'json_value' && types.length === 2, withoutLongLists) },
   { id: 'strings-as-numbers', covers: calls((call) => isNumeric(call) && call.types.some(isText)) },
   { id: 'arrays-as-values', covers: calls(takesListAsValue) },
+  // The types of columns do not tell that the elements are arrays.
+  { id: 'arrays-as-values', covers: calls(({ name, operands }) => name === 'array' && operands.some(isMultiValue)) },
   {
     id: 'null-positions',
     covers: calls(
@@ -184,7 +182,10 @@ export const EXPRESSION_MUTES: readonly Mute[] = [
   {
     id: 'cartesian-types',
     covers: calls(
-      ({ name, types }) => name === 'cartesian_fold' || (name === 'cartesian_map' && new Set(types.slice(1).map(elementOf)).size > 1),
+      ({ name, types }) =>
+        name === 'cartesian_fold' ||
+        (name === 'fold' && elementOf(types[1]) !== types[2]) ||
+        (name === 'cartesian_map' && new Set(types.slice(1).map(elementOf)).size > 1),
     ),
   },
   { id: 'compound-periods', covers: calls(isOfCompoundPeriod) },
@@ -206,6 +207,13 @@ export const EXPRESSION_MUTES: readonly Mute[] = [
     ),
   },
   {
+    id: 'weekday-alone',
+    covers: calls(
+      ({ name, operands: [, pattern] }) =>
+        READS_TIMES.has(name) && pattern?.kind === 'literal' && /[eE]/.test(String(pattern.value)) && !/w/.test(String(pattern.value)),
+    ),
+  },
+  {
     id: 'format-mismatch',
     covers: (found) => (found.dolmen.state === 'refused' || /null \| /.test(found.where)) && calls(({ name }) => name === 'format')(found),
   },
@@ -213,6 +221,10 @@ export const EXPRESSION_MUTES: readonly Mute[] = [
   { id: 'far-instants', covers: isOfFarInstants },
   { id: 'values-of-functions', covers: calls(givesValues) },
   { id: 'empty-values', equate: withoutEmptyValues },
+  {
+    id: 'json-merge-lists',
+    covers: (found) => /: \[.* \| \S/.test(found.where) && calls(({ name }) => name === 'json_merge')(found),
+  },
   { id: 'json-trailing', covers: isOfTrailingText },
   { id: 'json-query-array', equate: equated(({ name }) => name === 'json_query_array', withoutObjectAlone) },
   { id: 'json-query-array', covers: calls(({ operandCalls }) => operandCalls.some(({ name }) => name === 'json_query_array')) },
@@ -230,10 +242,13 @@ export const EXPRESSION_MUTES: readonly Mute[] = [
   { id: 'quotient-by-zero', covers: calls(({ name, types }) => (name === 'div' || name === 'safe_divide') && types.some(isDouble)) },
   {
     id: 'lone-surrogates',
-    covers: calls(({ name, operands: [, pattern] }) => name === 'string_to_array' && pattern?.kind === 'literal' && pattern.value === ''),
+    covers: calls(({ name, operands: [, pattern] }) => name === 'string_to_array' && pattern?.kind === 'literal' && !pattern.value),
   },
   { id: 'lone-surrogates', equate: (rows) => eachString(rows, wellFormed) },
-  { id: 'last-digits', covers: (difference) => / "?-?\d\S* \| "?-?\d/.test(difference.where) && calls(magnifiesLastDigits)(difference) },
+  {
+    id: 'last-digits',
+    covers: (difference) => /: \[?"?-?\d\S* \| \[?"?-?\d/.test(difference.where) && calls(magnifiesLastDigits)(difference),
+  },
 ];
 
 function eachString(value: Json, change: (text: string) => Json): Json {
@@ -270,7 +285,8 @@ function withoutEmptyValues(rows: Json, one: DifferentialCase): Json {
   if (!givesThem && !/\bmv2?\b/.test(one.request.expression)) return rows;
   const equate = (value: Json): Json => {
     if (!Array.isArray(value) || value.length > 1) return value;
-    return givesThem || (value[0] ?? null) === null ? (value[0] ?? null) : value;
+    const [only = null] = value as readonly Json[];
+    return givesThem || only === null || typeof only === 'string' ? only : value;
   };
   return (rows as readonly Json[]).map((row) => (Array.isArray(row) ? (row as readonly Json[]).map(equate) : row));
 }
@@ -283,9 +299,14 @@ function isMultiValue(expression: Expression | undefined): boolean {
 
 const COMPOUND = /^P(?:\d+[YMWD]){2,}|^P\d.*T\d|T(?:\d+[HMS]){2,}$/;
 
-function isOfCompoundPeriod({ name, operands: [, period] }: TypedCall): boolean {
-  return (name === 'timestamp_floor' || name === 'timestamp_ceil') && period?.kind === 'literal' && COMPOUND.test(String(period.value));
+function isOfCompoundPeriod({ name, operands: [, period, origin] }: TypedCall): boolean {
+  if (period?.kind !== 'literal') return false;
+  if (name === 'timestamp_ceil' && origin?.kind === 'literal' && origin.value !== null && /^P\d+[MY]$/.test(String(period.value)))
+    return true;
+  return (name === 'timestamp_floor' || name === 'timestamp_ceil') && COMPOUND.test(String(period.value));
 }
+
+const READS_TIMES = named('timestamp_parse', 'timestamp', 'unix_timestamp');
 
 const OF_INSTANTS = named(
   'timestamp_floor',
@@ -321,7 +342,7 @@ function withoutObjectAlone(value: Json): Json {
 /** Doubles of 16 digits and more in strings with as many digits as tell them apart. */
 function withShortDigits(value: Json): Json {
   return eachString(value, (text) =>
-    text.replace(/\d\.\d+(?:E-?\d+)?/g, (number) => (number.replace(/E.*/, '').length > 15 ? String(Number(number)) : number)),
+    text.replace(/\d+\.\d+(?:E-?\d\d)?/g, (number) => (number.replace(/E.*/, '').length > 15 ? String(Number(number)) : number)),
   );
 }
 
