@@ -221,7 +221,7 @@ async function askExpression(url: string, request: ExpressionRequest): Promise<A
 
 /** Errors of Java itself are the original's own failures, no answer to the question. */
 function isRefusal(text: string): boolean {
-  return !/NullPointerException|ClassCast|cannot be cast|IndexOutOfBounds|ArrayStoreException|StackOverflow|AssertionError|Cannot invoke|because the return value|OutOfMemory|Java heap space/.test(
+  return !/NullPointerException|ClassCast|cannot be cast|IndexOutOfBounds|ArrayStoreException|StackOverflow|AssertionError|Cannot invoke|because the return value|Index\[\d+\] >= size|merge buffer memory|OutOfMemory|Java heap space/.test(
     text,
   );
 }

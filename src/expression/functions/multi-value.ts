@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import { call, type Expression, NULL, text } from '../../model/expression.js';
 import { elementType, isArrayType } from '../../model/schema.js';
 import type { ExpressionFunction } from '../function.js';
-import type { Value } from '../value.js';
+import { isArrayValue, type Value } from '../value.js';
 import { arrayTypeOf, asArray } from './array-value.js';
 
 /*
@@ -18,8 +18,24 @@ const truth = (condition: Expression): Expression => call('istrue', condition);
 
 /** Values for which `condition` holds, of the first argument. */
 function kept(values: Expression, condition: Expression): Expression {
-  return call('filter', { kind: 'lambda', parameters: ['each:value'], body: condition }, call('mv_to_array', values));
+  const list = call('filter', { kind: 'lambda', parameters: ['each:value'], body: condition }, call('mv_to_array', values));
+  return call(VALUES, list);
 }
+
+/** Not of the language: what a row of a multi-value column has of a list, of which a null alone is no value. */
+const VALUES = ':values';
+
+const valuesOf: ExpressionFunction = {
+  name: VALUES,
+  minArguments: 1,
+  maxArguments: 1,
+  arrays: 'all',
+  type: ([type = null]) => type,
+  bind:
+    () =>
+    ([list = null]): Value =>
+      list !== null && isArrayValue(list) && list.length === 1 && list[0] === null ? null : list,
+};
 
 type Form = (operands: readonly Expression[]) => Expression;
 
@@ -95,4 +111,4 @@ const onlyValue: ExpressionFunction = {
     },
 };
 
-export const MULTI_VALUE_FUNCTIONS: readonly ExpressionFunction[] = [...givesValues, toArray, harmonizeNulls, onlyValue];
+export const MULTI_VALUE_FUNCTIONS: readonly ExpressionFunction[] = [...givesValues, toArray, harmonizeNulls, onlyValue, valuesOf];

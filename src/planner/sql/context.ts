@@ -20,7 +20,7 @@ export interface SqlContext extends QueryContext {
 }
 
 /** Keys that change plans: a cached plan is found only under the same values of them. */
-export const PLANNING_KEYS: readonly string[] = ['sqlTimeZone', 'sqlOuterLimit', 'plannerRulesOff'];
+export const PLANNING_KEYS: readonly string[] = ['sqlTimeZone', 'sqlOuterLimit', 'plannerRulesOff', 'skipEmptyBuckets'];
 
 const REFUSED_KEYS: ReadonlyMap<string, readonly unknown[]> = new Map(refusedKeys('sql'));
 

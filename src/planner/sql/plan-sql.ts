@@ -8,6 +8,7 @@ import { DATA_SCHEMA } from './catalog/information-schema.js';
 import type { SqlSchema } from './catalog/schema.js';
 import { sqlNativeExplain, sqlOuterLimit, sqlTimeZone } from './context.js';
 import { explain } from './explain/explain.js';
+import { withEmptyBuckets } from './lower/empty-buckets.js';
 import { parseSql } from './parse/parse.js';
 import { SourceText } from './parse/source-text.js';
 import { planIngestion } from './plan-ingestion.js';
@@ -54,7 +55,7 @@ export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs, pa
     const explained = (query: PlannedQuery, ingestion: IngestionTarget | null): PlannedStatement =>
       watch.stage('explain', () => explain(query, ingestion, sqlNativeExplain(context)));
     if (statement.kind === 'select') {
-      const query = planRelation(session, schema, statement.query, sqlOuterLimit(context));
+      const query = withEmptyBuckets(planRelation(session, schema, statement.query, sqlOuterLimit(context)), context);
       return statement.explained ? explained(query, null) : { kind: 'select', ...query };
     }
     if (sqlOuterLimit(context) !== null)

@@ -4,7 +4,7 @@ import type { Difference, DifferentialCase, Json, Mute } from '../case.js';
 
 /** Messages of the original's planner for statements that have no native query there. */
 const PLANNER_LIMITS =
-  /could not be planned|No match found for function signature|should be an identifier expression|Cannot apply '|does not support type|Cannot coerce field|limit >= 0|while converting|Invalid expression/;
+  /could not be planned|No match found for function signature|should be an identifier expression|Cannot apply '|does not support type|Cannot coerce field|limit >= 0|while converting|Invalid expression|Time-ordering on scan queries|length must be strictly positive/;
 
 /** Covers statements that the original refuses in these words. */
 const refusedThere =

@@ -101,6 +101,17 @@ const CASES: Readonly<Record<string, readonly (readonly [sql: string, rows: unkn
     ['SELECT ARRAY_QUANTILE(ARRAY[1, 2, 4], 0.5)', [[2]]],
     ["SELECT COMPLEX_DECODE_BASE64('hyperUnique', NULL)", [[null]]],
   ],
+  'a list of which a filter leaves one null is null': [
+    [
+      "SELECT MV_LENGTH(MV_APPEND(MV_FILTER_NONE(mv, ARRAY['a']), 'z')) FROM (SELECT s, ARRAY_TO_MV(ARRAY[NULL, s]) AS mv FROM (VALUES ('a'), ('q')) AS v(s)) ORDER BY s",
+      [[null], [3]],
+    ],
+  ],
+  'intervals, days and differences of instants': [
+    ["SELECT TIMESTAMP '2000-01-02 00:00:01' - TIMESTAMP '2000-01-01 00:00:00'", [[86_401_000]]],
+    ["SELECT MAX(t) - MIN(t) FROM (VALUES (TIMESTAMP '2000-01-01 00:00:00'), (TIMESTAMP '2000-01-01 00:00:02')) AS v(t)", [[2000]]],
+    ["SELECT CAST(DATE '2000-01-01' + INTERVAL '1 2:03' DAY TO MINUTE AS BIGINT)", [[946_771_200_000]]],
+  ],
   'words that other dialects call are columns': [
     ['SELECT user FROM (SELECT 1 AS "user")', [[1]]],
     ['SELECT t.user, COUNT(*) FROM (SELECT 1 AS "user") t GROUP BY user', [[1, 1]]],

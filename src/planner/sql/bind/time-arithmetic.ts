@@ -1,6 +1,6 @@
 // Instants plus or minus intervals.
 
-import { type Bound, call, integer, text } from '../relation/bound.js';
+import { type Bound, call, integer, NULL, text } from '../relation/bound.js';
 import type { IntervalValue } from './interval-literal.js';
 import type { Session } from './session.js';
 
@@ -18,5 +18,8 @@ export function addInterval(session: Session, instant: Bound, interval: Interval
           integer(Math.sign(interval.months)),
           text(session.timeZone),
         );
-  return interval.milliseconds === 0 ? shifted : call(type, '+', shifted, integer(interval.milliseconds));
+  if (interval.milliseconds === 0) return shifted;
+  const sum = call(type, '+', shifted, integer(interval.milliseconds));
+  // A DATE has no time of day.
+  return type === 'DATE' ? call(type, 'timestamp_floor', sum, text('P1D'), NULL, text(session.timeZone)) : sum;
 }

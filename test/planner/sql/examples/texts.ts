@@ -55,6 +55,11 @@ export const TEXT_EXAMPLES: Examples = {
   SUBSTRING: [
     ["SUBSTRING(#'abcdefghi'#, 3, 3)", 'cde'],
     ["SUBSTRING(#'abcdefghi'# FROM 3)", 'cdefghi'],
+    ["SUBSTRING(#'abcdefghi'# FROM #0#)", 'abcdefghi'],
+    ["SUBSTRING(#'abcdefghi'# FROM #0# FOR #2#)", 'a'],
+    ["SUBSTRING(#'abcdefghi'# FROM #-1# FOR #4#)", 'ab'],
+    ["SUBSTRING(#'abcdefghi'# FROM #2# FOR #3#)", 'bcd'],
+    ["SUBSTRING(#'abcdefghi'# FROM CAST(#NULL# AS BIGINT))", null],
   ],
   SUBSTR: [["SUBSTR(#'abcdefghi'#, 3, 3)", 'cde']],
   TRIM: [

@@ -10,7 +10,10 @@ import type { Session } from '../session.js';
 import { addInterval } from '../time-arithmetic.js';
 import type { BindOperand, Of } from './place.js';
 
-/** Sums, differences, products, quotients and concatenations of two operands; with an INTERVAL, a shifted instant. */
+/**
+ * Sums, differences, products, quotients and concatenations of two operands; with an INTERVAL, a shifted instant; of two instants
+ * the milliseconds between them.
+ */
 export function arithmetic(session: Session, expression: Of<'arithmetic'>, bind: BindOperand): Bound {
   const { operator, at } = expression;
   const { source } = session;
@@ -31,8 +34,7 @@ export function arithmetic(session: Session, expression: Of<'arithmetic'>, bind:
       ? commonType(one.type, other.type)
       : undefined;
   if (type === undefined) {
-    if (isInstant(left.type) && isInstant(right.type) && operator === '-')
-      throw source.unsupported(at, 'the difference of two timestamps; use TIMESTAMPDIFF');
+    if (isInstant(left.type) && isInstant(right.type) && operator === '-') return call('BIGINT', '-', left, right);
     throw source.error('sql_plan_invalid', at, `cannot compute ${describe(left)} ${operator} ${describe(right)}`);
   }
   return (type === 'DECIMAL' ? decimalResult(operator, one, other) : undefined) ?? call(type, operator, one, other);

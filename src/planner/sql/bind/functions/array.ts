@@ -16,7 +16,7 @@ function positionOf(name: string, native: string): SqlFunction {
   return ofTwo(name, (bound) => {
     const { type } = bound.any(1);
     const wanted = type !== 'NULL' && isArray(type) ? bound.element(1, 0) : bound.any(1);
-    return call('BIGINT', native, bound.array(0), wanted);
+    return call('INTEGER', native, bound.array(0), wanted);
   });
 }
 
@@ -29,8 +29,8 @@ function concatenation(bound: FunctionCall): Bound {
 
 /** Functions of arrays, beside ARRAY[...] and subscripts, which are syntax; positions are those of their names: OFFSET counts from 0, ORDINAL from 1. */
 export const ARRAY_FUNCTIONS: readonly SqlFunction[] = [
-  plain('ARRAY_LENGTH', 'array_length', ['values'], 'BIGINT'),
-  plain('CARDINALITY', 'array_length', ['values'], 'BIGINT'),
+  plain('ARRAY_LENGTH', 'array_length', ['values'], 'INTEGER'),
+  plain('CARDINALITY', 'array_length', ['values'], 'INTEGER'),
   plain('ARRAY_OFFSET', 'array_offset', ['array', 'integer'], element),
   plain('ARRAY_ORDINAL', 'array_ordinal', ['array', 'integer'], element),
   positionOf('ARRAY_OFFSET_OF', 'array_offset_of'),

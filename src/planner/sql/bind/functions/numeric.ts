@@ -1,6 +1,6 @@
 // SQL numeric functions.
 
-import { commonType, nativeType } from '../../parse/sql-type.js';
+import { commonType, isNumeric, nativeType } from '../../parse/sql-type.js';
 import { type Bound, call, integer, literal, settledType } from '../../relation/bound.js';
 import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';
 import { roundedInstant } from './time.js';
@@ -48,7 +48,8 @@ function extreme(name: string, native: string): SqlFunction {
     maxArguments: Infinity,
     bind(bound) {
       const { type, arguments: args } = bound.alike(0);
-      return call(type, native, ...args);
+      if (type === 'NULL' || !isNumeric(type)) return call(type, native, ...args);
+      return call(nativeType(type) === 'LONG' ? 'BIGINT' : 'DOUBLE', native, ...args);
     },
   };
 }
@@ -86,7 +87,16 @@ export const NUMERIC_FUNCTIONS: readonly SqlFunction[] = [
   plain('POWER', 'pow', ['number', 'number'], 'DOUBLE'),
   plain('ATAN2', 'atan2', ['number', 'number'], 'DOUBLE'),
   plain('DIV', 'div', ['number', 'number'], 'BIGINT'),
-  operator('MOD', '%'),
+  {
+    name: 'MOD',
+    minArguments: 2,
+    maxArguments: 2,
+    bind(bound) {
+      const [left, right] = [bound.number(0), bound.number(1)];
+      const type = isLong(left) && isLong(right) ? right.type : commonType(settledType(left.type), settledType(right.type));
+      return call(type ?? 'DOUBLE', '%', left, right);
+    },
+  },
   operator('SAFE_DIVIDE', 'safe_divide'),
   rounding('FLOOR', 'floor'),
   rounding('CEIL', 'ceil'),

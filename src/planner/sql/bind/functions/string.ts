@@ -13,8 +13,30 @@ function more(bound: Bound, amount: number): Bound {
   return call('INTEGER', '+', bound, integer(amount));
 }
 
+/** SUBSTRING(s FROM start FOR count): what there is of positions start to start + count - 1; before the first there is nothing. */
 function substring(bound: FunctionCall): Bound {
-  return call('VARCHAR', 'substring', bound.text(0), less(bound.integer(1), 1), ...(bound.count > 2 ? [bound.integer(2)] : []));
+  const start = bound.integer(1);
+  const counts = bound.count > 2 ? [bound.integer(2)] : [];
+  if (start.kind === 'literal' && typeof start.value === 'bigint') {
+    const before = start.value < 1n ? Number(1n - start.value) : 0;
+    const from = integer(before > 0 ? 0n : start.value - 1n);
+    return call(
+      'VARCHAR',
+      'substring',
+      bound.text(0),
+      from,
+      ...counts.map((count) => (before > 0 ? atLeastZero(less(count, before)) : count)),
+    );
+  }
+  const isBefore = call('BOOLEAN', '<', start, integer(1));
+  const from = call('BIGINT', 'if', isBefore, integer(0), less(start, 1));
+  const kept = (count: Bound): Bound => atLeastZero(call('BIGINT', 'if', isBefore, call('BIGINT', '+', count, less(start, 1)), count));
+  return call('VARCHAR', 'substring', bound.text(0), from, ...counts.map(kept));
+}
+
+function atLeastZero(count: Bound): Bound {
+  if (count.kind === 'literal' && typeof count.value === 'bigint') return integer(count.value < 0n ? 0n : count.value);
+  return call('BIGINT', 'if', call('BOOLEAN', '<', count, integer(0)), integer(0), count);
 }
 
 /** POSITION(needle IN haystack [FROM start]). */

@@ -38,7 +38,9 @@ export function roundedInstant(bound: FunctionCall, direction: 'floor' | 'ceil')
   const period = unitPeriod(bound.unit ?? '');
   if (period === undefined)
     throw bound.error(bound.at, `${bound.name}: unknown unit ${bound.unit}; accepted: ${Object.keys(UNIT_PERIODS).join(', ')}`);
-  return call('TIMESTAMP', `timestamp_${direction}`, bound.instant(0), text(period), NULL, text(bound.session.timeZone));
+  const instant = bound.instant(0);
+  const type = instant.type === 'DATE' ? 'DATE' : 'TIMESTAMP';
+  return call(type, `timestamp_${direction}`, instant, text(period), NULL, text(bound.session.timeZone));
 }
 
 /** TIME_FLOOR(instant, period[, origin[, zone]]) and TIME_CEIL. */
@@ -102,10 +104,12 @@ function timestampDiff(bound: FunctionCall): Bound {
   if (one === undefined)
     throw bound.error(bound.at, `TIMESTAMPDIFF: unknown unit ${bound.unit ?? ''}; accepted: ${Object.keys(UNIT_PERIODS).join(', ')}`);
   if (one.months > 0) {
-    const months = call('BIGINT', 'subtract_months', bound.instant(1), bound.instant(0), text(bound.session.timeZone));
-    return one.months === 1 ? months : call('BIGINT', 'div', months, integer(one.months));
+    const months = call('INTEGER', 'subtract_months', bound.instant(1), bound.instant(0), text(bound.session.timeZone));
+    return one.months === 1 ? months : call('INTEGER', 'div', months, integer(one.months));
   }
-  return call('BIGINT', 'div', call('BIGINT', '-', bound.instant(1), bound.instant(0)), integer(one.milliseconds));
+  // Seconds and minutes may be more than an INTEGER holds.
+  const type = one.milliseconds < 3_600_000 ? 'BIGINT' : 'INTEGER';
+  return call(type, 'div', call('BIGINT', '-', bound.instant(1), bound.instant(0)), integer(one.milliseconds));
 }
 
 function inInterval(bound: FunctionCall): Bound {
