@@ -200,7 +200,7 @@ export interface Period {
 const PERIOD =
   /^([+-])?P(?:([+-]?\d{1,9})Y)?(?:([+-]?\d{1,9})M)?(?:([+-]?\d{1,9})W)?(?:([+-]?\d{1,9})D)?(?:T(?:([+-]?\d{1,9})H)?(?:([+-]?\d{1,9})M)?(?:([+-]?\d{1,9})(?:[.,](\d{1,9}))?S)?)?$/i;
 
-/** `P1D`, `PT15M`, `P1Y2M3W4DT5H6M7.8S`; undefined when it is no period or names no unit. */
+/** `P1D`, `PT15M`, `P1Y2M3W4DT5H6M7.8S`; undefined when it is not a period or names no unit. */
 export function parsePeriod(text: string): Period | undefined {
   const parts = PERIOD.exec(text);
   if (parts === null || !/\d/.test(text) || /T$/i.test(text)) return undefined;

@@ -35,7 +35,7 @@ export type TextFormat = 'csv' | 'objectLines' | 'object';
 export class DolmenClient {
   readonly url: string;
 
-  /** @throws ServiceError `input_invalid` when `url` is none */
+  /** @throws ServiceError `input_invalid` when `url` is not a URL */
   constructor(url: string) {
     try {
       this.url = new URL(/^https?:\/\//.test(url) ? url : `http://${url}`).href.replace(/\/+$/, '');

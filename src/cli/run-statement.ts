@@ -67,7 +67,7 @@ async function* withoutBlankEnd(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 }
 
-/** Waits while whoever reads our output is slower than the server. */
+/** Waits while the reader of our output is slower than the server. */
 async function writeOut(chunk: Uint8Array): Promise<void> {
   if (!process.stdout.write(chunk)) await new Promise((resolve) => process.stdout.once('drain', resolve));
 }

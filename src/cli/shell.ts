@@ -35,7 +35,7 @@ export async function runShell(client: DolmenClient): Promise<ExitCode> {
   });
 
   let history: string[] = [];
-  // Readline tells its list, newest first, when a line is added to it; what is changed in that list it recalls.
+  // Readline emits its history, newest first, when a line is added, and recalls lines from that very list.
   shell.on('history', (lines) => {
     history = lines;
   });

@@ -73,7 +73,7 @@ async function openProcessLog(configuration: Configuration): Promise<Log> {
     maxBytes: configuration.get('svc.log.maxBytes'),
     maxFiles: configuration.get('svc.log.maxFiles'),
   });
-  // A full disk under what they are redirected to, or a pipe that nobody reads, ends no server.
+  // Failing output (a full disk, a closed pipe) must not end the server.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   // An unhandled rejection must not end the server; an uncaught exception leaves it in an unknown state.
   process.on('unhandledRejection', (error) => log.error('a failure that nobody waited for', { error }));

@@ -90,7 +90,7 @@ class Parser {
       signs.push(this.#take().text);
     }
     const first = this.#peek();
-    // The smallest LONG is no LONG without its sign.
+    // The smallest LONG is beyond the range of LONG without its sign.
     if (signs.at(-1) === '-' && first.kind === 'long' && BigInt(first.text) === 2n ** 63n) {
       signs.pop();
       this.#next++;

@@ -20,7 +20,7 @@ export interface RegularExpression {
   readonly groupCount: number;
 }
 
-/** @throws ServiceError for a pattern that is none, or needs backtracking (look-around, back-references) */
+/** @throws ServiceError for an invalid pattern, or one that needs backtracking (look-around, back-references) */
 export function compileRegularExpression(pattern: string, code: ErrorCode = 'query_invalid'): RegularExpression {
   const compiled = compile(pattern, code);
   return {

@@ -20,7 +20,7 @@ const TEXT = /'([^'\\]*(?:\\.[^'\\]*)*)'/sy;
 const QUOTED_NAME = /"([^"\\]*(?:\\.[^"\\]*)*)"/sy;
 const SYMBOL = /->|&&|\|\||[<>=!]=|[-+*/%^<>!(),[\]{}:;?.@]/y;
 
-/** @throws ServiceError `query_invalid` with the column of what is no word; the last token is of kind `end` */
+/** @throws ServiceError `query_invalid` with the column of text that is not a word; the last token is of kind `end` */
 export function tokenize(text: string): readonly Token[] {
   const tokens: Token[] = [];
   for (let at = skipSpace(text, 0); at < text.length; ) {

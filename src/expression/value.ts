@@ -141,7 +141,7 @@ export function fromTruth(truth: boolean | null): bigint | null {
   return truth === null ? null : truth ? 1n : 0n;
 }
 
-/** The value in another type: a text that is no number becomes null, a fraction is cut off, a FLOAT loses precision. */
+/** The value in another type: a text that is not a number becomes null, a fraction is cut off, a FLOAT loses precision. */
 export function convert(value: Value, type: 'LONG'): bigint | null;
 export function convert(value: Value, type: 'DOUBLE' | 'FLOAT'): number | null;
 export function convert(value: Value, type: NumberType): bigint | number | null;
@@ -254,7 +254,7 @@ export function doubleText(value: number): string {
 
 /**
  * Compares two values that are not null: two strings by UTF-16 code units, two LONGs exactly, arrays element by element
- * (null first, then the shorter one), all else as doubles. NaN equals itself and is above everything. What is no number,
+ * (null first, then the shorter one), all else as doubles. NaN equals itself and is above everything. What is not a number,
  * beside a number, gives null.
  */
 export function compareValues(a: Exclude<Value, null>, b: Exclude<Value, null>): number | null {

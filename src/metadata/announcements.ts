@@ -47,7 +47,7 @@ export async function liveAnnouncements(queries: Queries, sinceMs: EpochMs): Pro
     role,
     host,
     session,
-    // Only the details are lost: whoever announces itself is there.
+    // Only the details are lost: an announced process is there, whatever they say.
     details: queries.faults.read({ table: 'announcements', column: 'details', key: `${role} ${host}` }, details, parseDetails) ?? {},
     heartbeatMs: heartbeat_ms,
   }));

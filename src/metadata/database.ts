@@ -53,7 +53,7 @@ export async function openSqlite(file: string): Promise<Database> {
     throw error;
   }
 
-  // One connection: what is asked of it while a transaction is under way would become part of that.
+  // There is one connection, so a statement sent during a transaction would become part of it.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const result = last.then(work);

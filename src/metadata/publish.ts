@@ -128,7 +128,7 @@ async function planAppend(queries: Queries, request: PublishRequest, locks: read
     const key = `${chunkKey(interval)}/${version}`;
     const partition = next.get(key) ?? (await lastPartitionNumber(queries, dataSource, interval, version)) + 1;
     next.set(key, partition + 1);
-    // Appended segments are no part of the core set that the chunk waits for: a new chunk has none.
+    // Appended segments are not part of the core set that the chunk waits for: a new chunk has none.
     const partitions = home === undefined ? 0 : highest(home.segments.map((each) => each.shardSpec.partitions));
     placed.push(describe(dataSource, segment, { interval, version, partition, partitions }));
   }

@@ -36,7 +36,7 @@ function bodyOf(element: Exclude<ArrayElement, null>, type: string): string {
   return escaped(String(element));
 }
 
-/** @throws ServiceError `internal` for a text that is no array of this type */
+/** @throws ServiceError `internal` for a text that is not an array of this type */
 export function arrayElements(text: string, type: ArrayType): readonly ArrayElement[] {
   const inner = elementType(type);
   const elements: ArrayElement[] = [];

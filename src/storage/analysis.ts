@@ -47,7 +47,7 @@ function dataInterval({ columns }: Footer, { queryGranularity }: SegmentDescript
 
 function analyzeColumn(column: StoredColumn, has: (analysis: string) => boolean): ColumnAnalysis {
   const isText = column.kind === 'string';
-  // The texts of arrays, JSON and sketches are this service's own: nobody could read their extremes.
+  // Arrays, JSON and sketches are stored in a notation of our own, so their extremes would mean nothing to a client.
   const isString = isText && (column.type ?? 'STRING') === 'STRING';
   return {
     type: column.type ?? 'STRING',

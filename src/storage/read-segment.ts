@@ -6,7 +6,7 @@ import type { StoredColumn } from './format.js';
 import type { GlobalDictionary } from './global-dictionaries.js';
 import type { ColumnView, DictionaryView } from './view.js';
 
-/** A column that is held in memory for whoever asked. */
+/** A column held in memory for its readers. */
 export interface PinnedColumn {
   readonly resident: Resident;
   readonly view: ColumnView;

@@ -107,7 +107,7 @@ export class Broker implements BrokerQueries, BrokerService {
     const { peers, now } = this.#options;
     const newest = async (): Promise<number> => {
       const known = this.#snapshot;
-      // Nothing newer than nothing is no answer that a coordinator gives.
+      // `null` means that the coordinator has no newer snapshot than the one known here.
       return ((await peers.leading('coordinator').snapshotAfter(known?.revision ?? null)) ?? known)?.revision ?? 0;
     };
     const look = (): void => this.#ticker.wake();
@@ -272,7 +272,7 @@ export class Broker implements BrokerQueries, BrokerService {
     for (const pin of pinned) pin.release();
     this.#running.remove(deadline);
     deadline.release();
-    // When one part failed or the client left early, the others have nobody who reads them.
+    // When one part has failed or the client left early, nobody reads the other parts any more.
     deadline.cancel();
   }
 

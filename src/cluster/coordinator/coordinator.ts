@@ -208,7 +208,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     const fence = this.fence();
     await this.catalog.refresh();
     const retention = await Retention.read(database);
-    // Whoever refreshed the catalog: what it learned counts until targets were planned of it.
+    // Compared by revision, so that changes count no matter who refreshed the catalog.
     const changed = this.catalog.revision !== this.#plannedRevision;
     const due = now() >= this.#plannedMs + TARGETS_AGE_MS || retention.text !== this.#retention?.text;
     if (!changed && !due) return;

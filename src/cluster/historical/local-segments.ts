@@ -28,7 +28,7 @@ export class LocalSegments {
     this.#cache = cache;
     this.#store = store;
     this.recovered = this.#recover();
-    // Whoever waits for it hears of a failure; until then nobody has missed it.
+    // A failure is reported to the caller that awaits it; until then it is not unhandled.
     this.recovered.catch(() => undefined);
   }
 

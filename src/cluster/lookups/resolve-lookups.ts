@@ -7,7 +7,7 @@ import { rewriteData } from '../../model/rewrite-data.js';
 /**
  * Plain data of plans and row sources with every `lookup(value, 'name')` in it made a `resolved_lookup` over the
  * lookup's rows. What holds no such call is given back as it is.
- * @throws ServiceError `query_invalid` for a name that is no constant or no lookup
+ * @throws ServiceError `query_invalid` for a name that is not a constant or not the name of a lookup
  */
 export function resolveLookups<Data extends object>(data: Data, values: (name: string) => ReadonlyMap<string, string>): Data {
   if (WITHOUT_LOOKUPS.has(data)) return data;

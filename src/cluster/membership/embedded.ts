@@ -167,7 +167,7 @@ export class EmbeddedCoordination implements Coordination {
     this.#leaders.set(role, leader);
     if (heldEpoch !== null && leader.epoch !== heldEpoch) {
       campaign.heldEpoch = null;
-      // It leads no more at once; what it is in the middle of may take a while to end, and others must be heard of meanwhile.
+      // Leadership ends at once. Work in progress may take a while to end, and news of others must be read meanwhile.
       campaign.turn = candidate.lost().catch(this.#options.onError);
     }
     // A row of our host with another epoch was just taken by us: nobody else writes our address.

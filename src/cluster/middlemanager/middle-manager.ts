@@ -189,7 +189,7 @@ export class MiddleManager implements MiddleManagerService {
       try {
         return await this.#options.peers.leading('overlord').taskEnded(end);
       } catch (error) {
-        // On the way out nobody may be left to listen: the next overlord finds this worker gone.
+        // During shutdown the overlord may be gone already; the next one finds this worker gone.
         if (this.#stopping) return;
         this.#options.log(`end of task ${end.taskId} not reported yet: ${toServiceError(error).message}`);
         await new Promise((resolve) => setTimeout(resolve, REPORT_RETRY_MS));

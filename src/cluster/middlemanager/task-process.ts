@@ -112,7 +112,7 @@ export class TaskProcess {
   /** A query that nobody asks for its next frame would hold its segments and its timer until its deadline. */
   #endQuery(): void {
     this.#ending.abort();
-    // It ends with what it was aborted for, which is no news.
+    // The rejection repeats the reason of the abort, which is known.
     this.#frames?.return?.().catch(() => undefined);
   }
 

@@ -319,7 +319,7 @@ export class Overlord implements OverlordService, Candidate {
     try {
       return lockRequestOf(task.id, (await readTask(documents.payload)).description);
     } catch (error) {
-      // Nothing is wrong with the task when nobody can read it now.
+      // A failed read does not mean that the task is wrong, so it is tried again later.
       if (MOMENTARY_CODES.has(toServiceError(error).code)) throw error;
       const reason = `its payload cannot be used: ${toServiceError(error).message}`;
       await endTask(database, this.fence(), task.id, { succeeded: false, error: reason, report: null }, now());

@@ -50,7 +50,7 @@ export class Folded {
     this.#sizeBytes = sizeBytes;
   }
 
-  /** The list that the value is, to be added to by a function; undefined where it is no list. */
+  /** The value as a list that a function may append to; undefined when it is not a list. */
   growing(fold: ListFold): GrowingList | undefined {
     if (this.#list === undefined && isArrayValue(this.#value)) this.#list = new GrowingList(fold, this.#value);
     return this.#list;

@@ -43,7 +43,7 @@ export function columnsAndFields(expression: Expression, isStored: (column: stri
 
 /**
  * The expression with columns of a segment in place of the paths that it keeps.
- * @param parameters  of the lambdas around it: names that are no columns
+ * @param parameters  of the lambdas around it: names that are not columns
  */
 export function readingFields(
   expression: Expression,

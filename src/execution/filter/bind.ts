@@ -110,7 +110,7 @@ function bindNumbers(scope: SegmentScope, vector: NumberVector, filter: Comparis
   return textPredicate(scope, numbersAsText(scope, vector), textTest(filter), matchNull);
 }
 
-/** Values that are numbers; a FLOAT comparison rounds them to float. What is no number equals no number. */
+/** Values that are numbers; a FLOAT comparison rounds them to float. Other values equal no number. */
 function comparable(values: readonly FilterValue[], type: string): (bigint | number)[] {
   return values.flatMap((value) => {
     const number = numberOf(value);
@@ -118,7 +118,7 @@ function comparable(values: readonly FilterValue[], type: string): (bigint | num
   });
 }
 
-/** A bound that is no number, in a comparison of numbers, is unlike every number. */
+/** A bound that is not a number, in a comparison of numbers, is unlike every number. */
 function boundOf(value: FilterValue, strict: boolean): Bound | undefined {
   return value === null ? undefined : { value: numberOf(value) ?? Number.NaN, strict };
 }

@@ -27,7 +27,7 @@ export interface Bounds {
   readonly upper: Bound | undefined;
 }
 
-/** A filter's value as a number; undefined when it is none. */
+/** A filter's value as a number; undefined when it is not one. */
 export function numberOf(value: FilterValue): bigint | number | undefined {
   if (value === null) return undefined;
   return typeof value === 'string' ? parseNumber(value.trim()) : value;

@@ -79,7 +79,7 @@ export async function peek(rows: AsyncIterable<Frame>, few: number): Promise<Pee
     rowCount: ended ? count : null,
     rows: {
       next: () => all.next(),
-      // A generator that nobody started ends without coming past a `finally`, so the source is not left to it.
+      // A generator that was never started ends without running its `finally`, so the source is ended here.
       async return() {
         await all.return(undefined);
         await source.return?.();

@@ -32,7 +32,7 @@ export type FromThread =
 
 export type Answer = Exclude<FromThread, { kind: 'room' }>;
 
-/** i32 words that a thread shares with whoever gives it work. */
+/** i32 words that a thread shares with the thread that gives it work. */
 export const SIGNALS = {
   /** Messages sent to it so far. */
   sent: 0,

@@ -69,7 +69,7 @@ function receiveAll(): void {
     receive(next.message as ToThread);
 }
 
-/** Waits until whoever owns the resident columns has looked for some that nobody reads. */
+/** Waits until the owner of the resident columns has looked for columns that nobody reads. */
 function askForRoom(bytes: number): boolean {
   Atomics.store(signals, SIGNALS.room, ROOM.asked);
   send({ kind: 'room', bytes });

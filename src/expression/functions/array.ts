@@ -49,7 +49,7 @@ function doubleForFloat<Type extends string>(type: Type): Type | 'DOUBLE' {
   return type === 'FLOAT' ? 'DOUBLE' : type;
 }
 
-/** A position in an array; undefined for what is none. */
+/** A position in an array; undefined for values that are not positions. */
 function position(value: Value | undefined, base: 0 | 1): number | undefined {
   const index = toLong(value ?? null);
   return index === null || index < BigInt(base) || index > 0x7fffffffn ? undefined : Number(index) - base;

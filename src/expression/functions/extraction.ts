@@ -48,7 +48,7 @@ const valueIn = ofText('value_in', 2, 'LONG', (constants) => {
   return (text) => fromTruth(values.has(text));
 });
 
-/** bucket_start(value, size, offset): the start of the bucket a number is in, as text; null for what is no number. */
+/** bucket_start(value, size, offset): the start of the bucket a number is in, as text; null for what is not a number. */
 const bucketStart = ofText('bucket_start', 3, 'STRING', (constants) => {
   const [size, offset] = [constants[1], constants[2]].map((constant) => toDouble(constant?.value ?? null));
   if (size === null || size === undefined || !(size > 0) || offset === null || offset === undefined)

@@ -158,7 +158,7 @@ const jsonObject: ExpressionFunction = {
   },
 };
 
-/** A JSON text as data; `undefined` for what is none. */
+/** A JSON string as data; `undefined` for a string that is not JSON. */
 function parsed(text: string): { readonly data: unknown } | undefined {
   try {
     return isShallowJson(text) ? { data: parseJson(text) } : undefined;

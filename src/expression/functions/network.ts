@@ -52,7 +52,7 @@ interface AddressKind {
 const V4: AddressKind = { name: 'ipv4_match', bits: 32, parse: parseV4 };
 const V6: AddressKind = { name: 'ipv6_match', bits: 128, parse: parseV6 };
 
-/** (address, 'subnet'): LONG 1 where the address lies in it; what is no address lies nowhere. */
+/** (address, 'subnet'): LONG 1 where the address lies in it; what is not an address lies nowhere. */
 function matchFunction(kind: AddressKind, read: (value: Value) => bigint | null): ExpressionFunction {
   return {
     name: kind.name,

@@ -10,7 +10,7 @@ import { refuseTextLength, TEXT_LENGTH_MAX } from './text-length.js';
 /** Any value as text; only asked where nulls are out of the way. */
 const text = (value: Value | undefined): string => toText(value ?? null) ?? '';
 
-/** A count or position; null when it is no integer or so large that no text reaches it. */
+/** A count or position; null when it is not an integer or so large that no text reaches it. */
 function integer(value: Value | undefined): number | null {
   const long = toLong(value ?? null);
   return long === null || long > 0x7fffffffn || long < -0x80000000n ? null : Number(long);
@@ -177,7 +177,7 @@ export const STRING_FUNCTIONS: readonly ExpressionFunction[] = [
   }),
   plainFunction('replace', [3, 3], 'STRING', ([value, search, replacement]) => {
     const [source, wanted, put] = [text(value), text(search), text(replacement)];
-    // At worst every place is one of what is searched for; a look at how many there are is for long texts only.
+    // In the worst case every position matches; the matches are counted for long strings only.
     if ((source.length + 1) * (put.length + 1) > TEXT_LENGTH_MAX)
       refuseTextLength('replace', source.length + (source.split(wanted).length + 1) * put.length);
     return source.replaceAll(wanted, () => put);

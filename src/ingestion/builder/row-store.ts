@@ -52,7 +52,7 @@ export class RowStore {
       rollup || !metrics.every(isStoredAsItComes)
         ? new RunBuffer([...dimensions.map(keepingLists), ...metrics.map(({ name, type }) => columnPlan(name, type))])
         : null;
-    // A quarter each for the run of rows, the dictionaries, and what is made of them when a segment is written.
+    // A quarter of the memory each for the run of rows, for the dictionaries, and for the segment being written.
     this.#chunks = new ChunkStore({ segmentGranularity, workDirectory, dictionaryBytesMax: maxBytesInMemory / 4 });
   }
 

@@ -26,7 +26,7 @@ export function shortInteger(bytes: Uint8Array, start: number, end: number): num
   return negative ? -value : value;
 }
 
-/** A 64-bit integer as text; a decimal with nothing behind its point counts. `undefined`: it is none. */
+/** Reads a 64-bit integer from a string; a decimal with nothing behind its point counts. `undefined`: not an integer. */
 export function parseLong(text: string): bigint | undefined {
   const trimmed = text.trim();
   const value = integerOf(WHOLE_DECIMAL.exec(trimmed)?.[1] ?? trimmed);

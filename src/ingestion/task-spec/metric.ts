@@ -118,7 +118,7 @@ class Reading {
     return name;
   };
 
-  /** A field of states; what is none does not fit. */
+  /** A field of states; other values do not fit. */
   states(field: string, aggregateState: AggregateState): string {
     const type = stateType(aggregateState);
     const name = hidden(`${type} ${field}`);

@@ -18,7 +18,7 @@ import { refuse } from './reader.js';
 /** The types of values that a query can be written with: numbers, strings, arrays of them to any depth, JSON. */
 export type WrittenType = PrimitiveType | ArrayType | typeof JSON_TYPE;
 
-/** @throws ServiceError `unsupported` for the types of sketches, `query_invalid` for what is no type */
+/** @throws ServiceError `unsupported` for the types of sketches, `query_invalid` for what is not a type */
 export function readWrittenType(value: unknown, path: string): WrittenType {
   const type = typeof value === 'string' ? parseColumnType(value) : undefined;
   if (type === undefined) refuse(path, 'one of STRING, LONG, FLOAT, DOUBLE, COMPLEX<json>, or ARRAY<...> of these', value);

@@ -39,7 +39,7 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
   sqlOuterLimit(context);
   sqlNativeExplain(context);
   const sqlQueryId = readQueryId(context, 'sqlQueryId');
-  // Added to what was made for it: to copy thirty fields costs more than to read them.
+  // The object is extended in place: copying thirty fields costs more than reading them.
   return Object.assign(common, {
     sqlQueryId,
     timeZone: sqlTimeZone(context),

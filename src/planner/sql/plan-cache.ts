@@ -20,7 +20,7 @@ interface CachedPlan {
 }
 
 interface Asked {
-  /** The very objects; undefined for a name that is no datasource. */
+  /** Schemas of the datasources, compared by identity; undefined for a name that is not a datasource. */
   readonly tables: Map<string, SqlTable | undefined>;
   /** Null: nobody asked. */
   tableNames: readonly string[] | null;

@@ -29,7 +29,7 @@ export class Cursor {
   #offset = 0;
   #done = false;
   #busy = false;
-  /** Why there are no more rows. */
+  /** Reason for which there are no more rows. */
   #failure: unknown = null;
 
   constructor(source: CursorSource) {

@@ -27,7 +27,7 @@ export const PROTOBUF_CODEC: AvaticaCodec = {
       const { connectionId, statementHandle } = decodeRequest(body);
       return (connectionId ?? (statementHandle as Fields | undefined)?.['connectionId']) as string | undefined;
     } catch {
-      // Whoever it is passed to says what is wrong with it.
+      // The receiver of the value reports what is wrong with it.
       return undefined;
     }
   },

@@ -114,7 +114,7 @@ export class QueryRun {
     this.#ending.abort(reason);
   }
 
-  /** The same frames; what it takes to wait for them is no part of writing. */
+  /** The same frames; what it takes to wait for them is not part of writing. */
   async *frames(frames: AsyncIterable<Frame>): AsyncGenerator<Frame> {
     let startMs = performance.now();
     for await (const frame of frames) {

@@ -206,7 +206,7 @@ export class SqlStatements {
     const logged = log.begin({ queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch) }, receivedMs);
     logged.profile.resultCacheHits++;
     const text = logged.whole(rows, () => {
-      // It takes no time, but where nobody is let in, neither is this one.
+      // A known answer takes no time, but it is refused like any other when the scheduler admits nothing.
       scheduler.pass({ priority: read.priority, lane: read.lane, dataSource: dataSource ?? '', intervals: plan.intervals });
       return write(frames, columns);
     });
@@ -259,7 +259,7 @@ export class SqlStatements {
 
 const FOUND: Planning = { cached: true, stages: [] };
 
-/** A watch that saw no stage: the plan was found by whoever else asked for it. */
+/** Planning figures of a statement; a watch without stages means that another request had made the plan. */
 function planningOf(watch: PlanWatch | undefined): Planning {
   return watch === undefined || watch.stages.length === 0 ? FOUND : { cached: false, stages: watch.stages };
 }

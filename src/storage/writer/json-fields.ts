@@ -36,7 +36,7 @@ class Kinds {
   #doubles = 0;
   /** Longs that a double would change. */
   #large = 0;
-  /** Integers that are no longs. */
+  /** Integers beyond the range of LONG. */
   #tooLarge = 0;
 
   add(data: unknown): void {

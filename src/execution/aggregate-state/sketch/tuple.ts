@@ -64,7 +64,7 @@ function bindKeys(scope: SegmentScope, key: string, metrics: readonly string[]):
       const columns = numbers.map(({ at }) => memory.f64(at, n).slice());
       const listed = rows === 0 ? undefined : memory.u32(rows, n).slice();
       const groupOf = memory.u32(groups, n).slice();
-      // A row may have several keys: what is gathered beside them is the place of their row.
+      // A row may have several keys, so the position of its row is gathered with each key.
       ids.gather(block, rows, positions, n, (gathered, places, count) => {
         const keys = memory.u32(gathered, count);
         const placeOf = memory.u32(places, count);

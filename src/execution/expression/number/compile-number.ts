@@ -60,17 +60,17 @@ export class NumberCompiler {
     this.#ways = ways;
   }
 
-  /** The expression as a whole; undefined where it is no number, or its outermost function is none of kernels or loops. */
+  /** The expression as a whole; undefined unless it is a number whose outermost function has a kernel or a loop. */
   whole(expression: Expression): Node | undefined {
     return expression.kind === 'call' ? this.#call(expression) : this.#part(expression);
   }
 
-  /** The expression in whichever way there is; undefined where it is no number. */
+  /** The expression in whichever way there is; undefined where it is not a number. */
   part(expression: Expression): Node | undefined {
     return this.#part(expression);
   }
 
-  /** A choice among strings, as ids into `pool`; undefined for what is no choice, or chooses among what is no constant and no function of a dictionary. */
+  /** A choice among strings, as ids into `pool`; undefined unless it chooses among constants and functions of a dictionary. */
   textChoice(expression: Expression, pool: StringPool): TextNode | undefined {
     if (expression.kind !== 'call' || ++this.#nodes > NODES_MAX) return undefined;
     const { function: name, arguments: operands } = expression;

@@ -6,7 +6,7 @@ import { type Block, kernelFor, wordsOf } from '../../block/context.js';
 import { type NumberVector, oncePerBlock } from '../vector.js';
 import { eitherNull, type Lane, type NumberNode, type Rooms, roomForNulls } from './node.js';
 
-/** The same in all rows; undefined for what is no number. A null is a LONG. */
+/** The same in all rows; undefined for what is not a number. A null is a LONG. */
 export function constantNode(rooms: Rooms, value: Value): NumberNode | undefined {
   if (value !== null && typeof value !== 'bigint' && typeof value !== 'number') return undefined;
   const { memory, kernels } = rooms.scope.context;

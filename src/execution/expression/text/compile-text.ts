@@ -15,7 +15,7 @@ export interface TextLeaves {
   column(name: string): TextNode | undefined;
   /** A LONG for each row. */
   longs(expression: Expression): NumberNode | undefined;
-  /** A condition that is none of texts. */
+  /** A condition that is not over strings. */
   truth(expression: Expression): TruthNode | undefined;
   /** Whether a part of an expression, whose texts may have surrogate pairs, cuts none of them. */
   cutsNone(expression: Expression): boolean;

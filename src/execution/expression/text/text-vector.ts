@@ -21,7 +21,7 @@ import { TextWork } from './text-node.js';
 export interface Texts {
   readonly scope: SegmentScope;
   readonly typeOf: TypeOf;
-  /** Compiles what is no expression over texts; undefined for what is no number, and no condition. */
+  /** Compiles expressions that are not over strings; undefined unless they are numbers or conditions. */
   number(expression: Expression): { readonly node: Node; readonly rooms: Rooms } | undefined;
 }
 

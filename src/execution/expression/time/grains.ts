@@ -51,7 +51,7 @@ const GRAINS: { readonly [name: string]: (constants: readonly (Constant | undefi
   timestamp_ceil: (constants) => afterStarts(granularityGrain(granularityOfArguments(constants, 'timestamp_ceil'))),
   timestamp_extract(constants) {
     const { unit, zone } = unitOfArguments(constants);
-    // Seconds since 1970 are cut towards zero: those before are no seconds of the clock.
+    // Seconds since 1970 are cut towards zero, so before 1970 they do not match the seconds of the clock.
     if (unit === 'EPOCH' || unit === 'MILLISECOND' || unit === 'MICROSECOND') return undefined;
     return clockGrain(own(UNITS_MS, unit) ?? DAY_MS, zone);
   },

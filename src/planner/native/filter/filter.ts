@@ -246,7 +246,7 @@ function readMatchValue(reader: ObjectReader, key: string, type: WrittenType): F
   return value === undefined ? null : readTyped(value, type, reader.at(key));
 }
 
-/** A column that is no array counts as an array of its value, or of its values. */
+/** A column that is not an array counts as an array of its value, or of its values. */
 function readArrayContainsElement(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
   reader.raw('filterTuning');
   const column = reader.string('column');
@@ -291,7 +291,7 @@ function floatOf(value: FilterValue): number {
 }
 
 /**
- * A single value is no array, whatever some segment stores of a column that is one over all of them: where the column is
+ * A single value is not an array, whatever some segment stores of a column that is one over all of them: where the column is
  * null the answer is unknown, else no.
  */
 function equalsNone(found: ColumnType | undefined, column: string, type: WrittenType, reader: ObjectReader): Filter | undefined {
@@ -313,7 +313,7 @@ function readRange(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
   const lowerStrict = reader.boolean('lowerOpen', false);
   const upperStrict = reader.boolean('upperOpen', false);
   const range = { kind: 'range', column, ordering, lowerStrict, upperStrict } as const;
-  // Strings come in their numeric order, in which those that are no numbers come before all numbers.
+  // Strings are in numeric order, in which strings that are not numbers come before all numbers.
   if (isNumberType(type) && typeOf(column) === 'STRING')
     return { ...range, type: 'STRING', lower: convert(lower, 'STRING'), upper: convert(upper, 'STRING') };
   return equalsNone(typeOf(column), column, type, reader) ?? { ...range, type, lower, upper };

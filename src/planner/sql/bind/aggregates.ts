@@ -54,7 +54,7 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
   ...DISTRIBUTION_AGGREGATES,
 };
 
-/** A bit for each argument that is no key of the row's grouping set. */
+/** A bit for each argument that is not a key of the row's grouping set. */
 function grouping({ call: bound, distinct, filter, list }: AggregateUse): Bound {
   if (distinct || filter !== null) throw bound.error(bound.at, `${bound.name} takes no DISTINCT and no FILTER`);
   return list.add({ kind: 'grouping', operands: bound.arguments, filter: null, type: 'BIGINT' });

@@ -46,7 +46,7 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
   const items = new Map(query.items.flatMap(({ alias, expression }) => (alias === null ? [] : [[alias, expression] as const])));
   const keys: Place = { ...grouped, aggregates: 'in GROUP BY', subqueries: rowQueries };
   const keySets = query.groupBy === null ? null : groupingSets(session, query.at, query.groupBy);
-  // Subqueries of what is grouped by are joined to the rows, those of other items to the groups.
+  // Subqueries in group keys are joined to the rows, subqueries in other items to the groups.
   const isKey = (item: SelectItem): boolean =>
     hasSubquery(item.expression) && (keySets?.flat().some((key) => namesItem(scope, key, item, query.items)) ?? false);
   const outputs = selectOutputs(query.items, (item) => (isKey(item) ? keys : select));

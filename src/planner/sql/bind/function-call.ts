@@ -232,7 +232,7 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
     const value = foldConstant(toExpression(bound));
     if (value === undefined) return bound;
     if (typeof value !== 'object' || value === null) return literal(bound.type, value);
-    // Several values of a multi-value text are no literal.
+    // Several values of a multi-value string are not a literal.
     const { type } = bound;
     return type !== 'NULL' && (isArray(type) || isComplex(type)) ? literal(type, textOfValue(value, nativeType(type))) : bound;
   } catch (error) {

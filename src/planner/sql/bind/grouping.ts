@@ -46,13 +46,13 @@ function setsOf(element: GroupingElement): readonly (readonly SqlExpression[])[]
 /** Rows grouped, and what expressions over the rows below are in terms of the groups. */
 export interface Aggregation {
   readonly relation: Relation;
-  /** @throws ServiceError `sql_plan_invalid` for a column that is no key; `otherwise`: what to say then */
+  /** @throws ServiceError `sql_plan_invalid` for a column that is not a key; `otherwise`: what to say then */
   rename(bound: Bound, at: number, otherwise?: string): Bound;
 }
 
 const ROWS: NamedAggregate = { kind: 'count', name: 'rows of the set', operands: [], filter: null, type: 'BIGINT' };
 
-/** Among several grouping sets the empty one has no row when there are no rows at all. */
+/** Drops the row of the empty grouping set when there are no rows: it has one only when it is the only set. */
 function ofSomeRows(input: Relation): Relation {
   const left = column('BIGINT', ROWS.name);
   return {

@@ -132,7 +132,7 @@ function arrayOfOwnType(value: unknown, path: string, fail: (message: string) =>
   return arrayOfType(value, type, 'UTC') ?? throwMismatch(fail, withArticle(type), value);
 }
 
-/** undefined: there are none but nulls. */
+/** Type of the elements; undefined when all of them are null. */
 function typeOfElements(list: readonly unknown[], path: string): SqlType | undefined {
   let type: SqlType | undefined;
   for (const [index, element] of list.entries()) {

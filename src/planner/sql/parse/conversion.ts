@@ -25,7 +25,7 @@ export interface Conversion {
   readonly expression: (conversion: Conversion, node: Node) => SqlExpression;
   /** `convertQuery`, for queries inside of expressions and relations. */
   readonly query: (conversion: Conversion, node: Node, outer: NamedQueries) => SqlQuery;
-  /** Tokens that are no part of `text`, read as the list of a SELECT. */
+  /** Tokens that are not part of `text`, read as the list of a SELECT. */
   selectItems(range: TokenRange): readonly SelectItem[];
 }
 

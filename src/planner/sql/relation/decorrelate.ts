@@ -64,7 +64,7 @@ export function pullUp(session: Session, query: SqlQuery, relation: Relation): P
             ),
           ),
         );
-        // A group that fails is no row, and neither is one that is not there: only the second would have passed.
+        // A group that fails is not a row, and neither is one that is not there: only the second would have passed.
         if (passes) return undefined;
         return { ...below, relation: kept, emptyRow: null };
       }

@@ -111,7 +111,7 @@ function mergeColumns(a: ColumnAnalysis, b: ColumnAnalysis): ColumnAnalysis {
     hasMultipleValues: a.hasMultipleValues || b.hasMultipleValues,
     hasNulls: a.hasNulls || b.hasNulls,
     sizeBytes: a.sizeBytes + b.sizeBytes,
-    // Values of two segments may be the same ones: the larger number is what is certain.
+    // Two segments may have the same values, so only the larger number is certain.
     cardinality: a.cardinality === null || b.cardinality === null ? null : Math.max(a.cardinality, b.cardinality),
     minValue: a.minValue === null || b.minValue === null ? null : a.minValue < b.minValue ? a.minValue : b.minValue,
     maxValue: a.maxValue === null || b.maxValue === null ? (a.maxValue ?? b.maxValue) : a.maxValue > b.maxValue ? a.maxValue : b.maxValue,

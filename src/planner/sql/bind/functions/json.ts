@@ -7,7 +7,7 @@ import { type Bound, call, text } from '../../relation/bound.js';
 import { castTo } from '../cast.js';
 import { type FunctionCall, plain, type SqlFunction } from '../function-call.js';
 
-/** JSON_VALUE(json, path [RETURNING type]): a value that is no object; text unless another type is asked for. */
+/** JSON_VALUE(json, path [RETURNING type]): a value that is not an object; text unless another type is asked for. */
 function value(bound: FunctionCall): Bound {
   const type = bound.returning ?? 'VARCHAR';
   const read = readAs(type);
