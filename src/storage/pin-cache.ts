@@ -1,5 +1,6 @@
 // Caches pins of segments between queries.
 
+import { createHash } from 'node:crypto';
 import { BoundedCache } from '../base/bounded-cache.js';
 import { assert } from '../base/errors.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
@@ -66,5 +67,14 @@ export class PinCache {
 /** @param withTime  of these `__time` is found, whether or not it is named */
 function keyOf({ segmentIds, columns, globalDictionaries }: PinRequest, withTime: readonly OpenSegment[]): string {
   const time = withTime.length === segmentIds.length ? 'all' : withTime.map(({ id }) => id);
-  return JSON.stringify([columns, globalDictionaries, segmentIds, time]);
+  return JSON.stringify([columns, globalDictionaries, digestOf(segmentIds), time]);
+}
+
+const DIGESTS = new WeakMap<readonly string[], string>();
+
+/** Short for long lists, and found again for the same one. */
+function digestOf(segmentIds: readonly string[]): string {
+  const digest = DIGESTS.get(segmentIds) ?? createHash('sha256').update(JSON.stringify(segmentIds)).digest('base64');
+  DIGESTS.set(segmentIds, digest);
+  return digest;
 }

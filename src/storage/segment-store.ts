@@ -52,12 +52,22 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
   const kept = new PinCache(resident);
   const combined = new CombinedColumns(resident, run);
   const segments = new Map<string, OpenSegment>();
+  const listed = new WeakMap<readonly string[], readonly OpenSegment[]>();
   const dataSources = new Map<string, OpenDataSource>();
 
   function get(segmentId: string): OpenSegment {
     const segment = segments.get(segmentId);
     if (segment === undefined) throw new ServiceError('segments_unavailable', `segment ${segmentId} is not served here`);
     return segment;
+  }
+
+  /** The segments of a list, each once; a list that was asked for before is known while all of them are open. */
+  function segmentsOf(segmentIds: readonly string[]): readonly OpenSegment[] {
+    const known = listed.get(segmentIds);
+    if (known?.every(({ isOpen }) => isOpen) === true) return known;
+    const found = [...new Set(segmentIds)].map(get);
+    listed.set(segmentIds, found);
+    return found;
   }
 
   /** Runs with a segment whose file stays open meanwhile. */
@@ -123,7 +133,7 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
     schema: (segmentId: string): readonly ColumnSchema[] => get(segmentId).schema,
 
     async pin(request: PinRequest): Promise<SegmentPin> {
-      const segments = [...new Set(request.segmentIds)].map(get);
+      const segments = segmentsOf(request.segmentIds);
       const { timeCutBy } = request;
       const withTime = timeCutBy === undefined ? segments : segments.filter((segment) => !segment.liesIn(timeCutBy));
       return kept.takeAgain(request, withTime) ?? (await takePin(segments, withTime, request, { resident, kept, combined, dictionary }));

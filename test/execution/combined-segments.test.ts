@@ -86,12 +86,13 @@ test('give the rows of the segments in their order, whichever a query reads', as
       try {
         assert.equal(await rowsOf(scan, ids), expected(hours));
         assert.equal(await rowsOf(scan, ids.slice(from)), expected(hours.slice(from)));
-        await store.close(ids.splice(1, 1)[0] ?? '');
-        hours.splice(1, 1);
-        assert.equal(await rowsOf(scan, ids), expected(hours));
+        await store.close(ids[1] ?? '');
+        const left = hours.filter((_, hour) => hour !== 1);
+        const leftIds = ids.filter((_, hour) => hour !== 1);
+        assert.equal(await rowsOf(scan, leftIds), expected(left));
         const counts = new Map<FrameCell, bigint>();
-        for (const row of hours.flat()) counts.set(row['plain'] as string, (counts.get(row['plain'] as string) ?? 0n) + 1n);
-        const grouped = await rowsOf(countsBy('plain'), ids);
+        for (const row of left.flat()) counts.set(row['plain'] as string, (counts.get(row['plain'] as string) ?? 0n) + 1n);
+        const grouped = await rowsOf(countsBy('plain'), leftIds);
         assert.equal(new Map(grouped.map(([key = null, n]) => [key, n as bigint])), counts);
       } finally {
         await close();

@@ -50,7 +50,7 @@ export async function openFrames(
     ids.push(segmentIdText(id));
   }
   const close = async (): Promise<void> => {
-    for (const id of ids) await store.close(id);
+    for (const id of ids) if (store.has(id)) await store.close(id);
     rmSync(folder, { recursive: true });
   };
   return { store, ids, close };

@@ -24,7 +24,7 @@ import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
 import { type ResultCache, ResultKeys } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
-import { chunksWithin, planReads, refuseUnreadable, withinData } from './scatter.js';
+import { chunksWithin, PlannedReads, planReads, refuseUnreadable, withinData } from './scatter.js';
 import { type Cluster, requestFor, runOptions, runOverSegments } from './segment-runs.js';
 import { SourceRunner } from './source-runner.js';
 import { ClusterView, type DataSourceView, type PinnedView } from './view.js';
@@ -73,7 +73,8 @@ export class Broker implements BrokerQueries, BrokerService {
       gatherBytesMax: options.gatherBytesMax,
       heldBytesMax: options.heldBytesMax,
       historical: (host) => this.#historical(host),
-      serversOf: (id) => this.#view.serversOf(id),
+      serving: () => this.#view.serving,
+      reads: new PlannedReads(),
     };
     this.#ticker = new Ticker(
       () => this.#look(),
@@ -233,7 +234,7 @@ export class Broker implements BrokerQueries, BrokerService {
   async analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]> {
     const query = this.#begin([plan.dataSource], options);
     try {
-      const reads = planReads(chunksOf(query, plan.intervals), plan.intervals, (id) => this.#view.serversOf(id));
+      const reads = planReads(chunksOf(query, plan.intervals), plan.intervals, this.#view.serving.of);
       const answers = await Promise.all(
         reads.map((read) => this.#historical(read.host).analyzeSegments(requestFor(plan, read, 'partial', options), query.deadline.signal)),
       );
@@ -324,5 +325,6 @@ interface RunningQuery {
  */
 function chunksOf({ pinned }: RunningQuery, intervals: readonly Interval[]): DataSourceView['chunks'] {
   for (const { view } of pinned) refuseUnreadable(view.unreadable, intervals);
-  return pinned.flatMap(({ view }) => view.chunks);
+  const [only, ...others] = pinned;
+  return only !== undefined && others.length === 0 ? only.view.chunks : pinned.flatMap(({ view }) => view.chunks);
 }

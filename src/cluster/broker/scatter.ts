@@ -1,5 +1,6 @@
 // Divides a query among the servers of its segments.
 
+import { BoundedCache } from '../../base/bounded-cache.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
@@ -44,6 +45,43 @@ export function planReads(
     }
   }
   return [...reads.values()];
+}
+
+/** Who serves what at the moment; replaced as a whole when anything of it changes. */
+export interface Serving {
+  /** Servers of a segment, best first. */
+  readonly of: (segmentId: string) => readonly ServerInventory[];
+}
+
+/** Different intervals that are asked of one view at a time. */
+const INTERVALS_KEPT = 32;
+
+/** Reads planned before: a dashboard asks the same intervals of the same segments again and again. */
+export class PlannedReads {
+  readonly #known = new WeakMap<object, { readonly serving: Serving; readonly reads: BoundedCache<string, readonly PlannedRead[]> }>();
+
+  /** Like `planReads`; segments that were asked for before come as the very same list. */
+  of(chunks: readonly VisibleChunk<SegmentDescriptor>[], intervals: readonly Interval[], serving: Serving): readonly Read[] {
+    let known = this.#known.get(chunks);
+    if (known === undefined || known.serving !== serving) {
+      known = { serving, reads: new BoundedCache(INTERVALS_KEPT) };
+      this.#known.set(chunks, known);
+    }
+    const key = JSON.stringify(intervals);
+    const planned =
+      known.reads.find(key) ??
+      planReads(chunks, intervals, serving.of).map((read) => ({
+        ...read,
+        intervals: read.intervals === intervals ? null : read.intervals,
+      }));
+    known.reads.keep(key, planned);
+    return planned.map((read) => ({ ...read, intervals: read.intervals ?? intervals }));
+  }
+}
+
+interface PlannedRead extends Omit<Read, 'intervals'> {
+  /** Null: those of the query. */
+  readonly intervals: readonly Interval[] | null;
 }
 
 /**

@@ -9,16 +9,16 @@ import { addProfile, addStage } from '../../model/profile.js';
 import type { RowsPlan } from '../../model/row-source.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { FrameSize } from '../frame-cache.js';
-import type { HistoricalService, RunPlanRequest, RunReport, ServerInventory } from '../rpc/services.js';
+import type { HistoricalService, RunPlanRequest, RunReport } from '../rpc/services.js';
 import type { QueryOptions } from './contract.js';
 import { type ResultCache, throughCache } from './result-cache.js';
-import { planReads, type Read, readsElsewhere } from './scatter.js';
+import { type PlannedReads, type Read, readsElsewhere, type Serving } from './scatter.js';
 
 export interface Cluster {
   readonly engine: Pick<Engine, 'merge'>;
   historical(host: string): Pick<HistoricalService, 'runPlan'>;
-  /** Best first. */
-  serversOf(segmentId: string): readonly ServerInventory[];
+  serving(): Serving;
+  readonly reads: PlannedReads;
   /** Number of times segments are requested again from other servers when theirs fails (`svc.broker.retryPolicy.numTries`). */
   readonly retries: number;
   readonly results: ResultCache | null;
@@ -45,7 +45,7 @@ export async function* runOverSegments(
 ): AsyncGenerator<Frame> {
   const make = async function* () {
     const startMs = performance.now();
-    const reads = planReads(chunks, plan.intervals, cluster.serversOf);
+    const reads = cluster.reads.of(chunks, plan.intervals, cluster.serving());
     addStage(options.profile, 'pin', performance.now() - startMs);
     yield* new SegmentRun(cluster, plan, options, signal).over(reads, 'final', cluster.retries, new Set());
   };
@@ -98,7 +98,7 @@ class SegmentRun {
     } catch (error) {
       if (handedOn || retries === 0 || this.#signal.aborted || !isServerGone(error)) throw error;
       const goneNow = new Set([...gone, read.host]);
-      const others = readsElsewhere(read, this.#cluster.serversOf, goneNow);
+      const others = readsElsewhere(read, this.#cluster.serving().of, goneNow);
       if (others === undefined) throw error;
       if (this.#options.profile !== undefined) this.#options.profile.segmentsRetried += read.segmentIds.length;
       yield* this.over(others, ending, retries - 1, goneNow);

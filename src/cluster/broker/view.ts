@@ -7,6 +7,7 @@ import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.j
 import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
 import type { TableSchema } from './contract.js';
+import type { Serving } from './scatter.js';
 import { tableSchema } from './table-schema.js';
 
 /** Immutable view of one datasource that queries read; replaced as a whole. */
@@ -55,6 +56,7 @@ export class ClusterView {
   readonly #retired = new Set<HeldView>();
   #servers: ReadonlyMap<string, ServerInventory> = new Map();
   #serversOf: ReadonlyMap<string, readonly ServerInventory[]> = new Map();
+  #serving: Serving = { of: () => [] };
   #grouped: { readonly snapshot: SegmentsSnapshot; readonly byDataSource: ReadonlyMap<string, SnapshotPart> } | undefined;
   /** The snapshot that was looked at last; null before the first. */
   #seen: { readonly revision: number; readonly dataSources: { has(name: string): boolean } } | null = null;
@@ -98,7 +100,12 @@ export class ClusterView {
 
   /** Servers that serve a segment now, highest priority first, then by host. */
   serversOf(segmentId: string): readonly ServerInventory[] {
-    return this.#serversOf.get(segmentId) ?? [];
+    return this.#serving.of(segmentId);
+  }
+
+  /** Another one whenever a server, or what one serves, has changed. */
+  get serving(): Serving {
+    return this.#serving;
   }
 
   /** Oldest revision by datasource that the view or a running query may still read from. */
@@ -127,6 +134,7 @@ export class ClusterView {
     }
     this.#servers = servers;
     this.#serversOf = serversOf;
+    this.#serving = { of: (id) => serversOf.get(id) ?? [] };
     return true;
   }
 

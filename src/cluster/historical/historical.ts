@@ -45,6 +45,7 @@ export class Historical implements HistoricalService {
   readonly #closing = new Map<string, Promise<void>>();
   #loaders = 0;
   #changes = 0;
+  readonly #looked = new WeakMap<readonly string[], { readonly generation: number; readonly rows: number }>();
   #ready = false;
 
   constructor(options: HistoricalOptions) {
@@ -75,7 +76,7 @@ export class Historical implements HistoricalService {
   }
 
   runPlan(request: RunPlanRequest, signal: AbortSignal): AsyncIterable<Frame | RunReport> {
-    this.#checkServed(request.segmentIds);
+    const rows = this.#checkServed(request.segmentIds);
     const { plan, segmentIds, ending, deadlineMs, limits, priority, kernels } = request;
     if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'a segmentMetadata plan has no frames');
     const { engine, store, results, gate } = this.#options;
@@ -86,7 +87,7 @@ export class Historical implements HistoricalService {
         ? results.run(plan, { ...request, engine, store }, options, signal)
         : engine.run(plan, store, segmentIds, options, signal);
     // A small read finishes sooner than it would get a place in the queue.
-    const waits = this.#rowsOf(segmentIds) >= ROWS_THAT_WAIT;
+    const waits = rows >= ROWS_THAT_WAIT;
     return withReport(waits ? gate.through(frames, { priority, signal, profile }) : frames, profile, plan);
   }
 
@@ -194,6 +195,7 @@ export class Historical implements HistoricalService {
 
   async #closeDropped(id: string, descriptor: SegmentDescriptor): Promise<void> {
     this.#dropTimers.delete(id);
+    this.#changes++;
     try {
       await this.#options.store.close(id);
       await this.#options.segments.remove(descriptor);
@@ -204,14 +206,16 @@ export class Historical implements HistoricalService {
     }
   }
 
-  #checkServed(segmentIds: readonly string[]): void {
+  /** Rows of the segments, all of which are open. A list that was looked at before is known until a segment comes or goes. */
+  #checkServed(segmentIds: readonly string[]): number {
+    const known = this.#looked.get(segmentIds);
+    if (known !== undefined && known.generation === this.#changes) return known.rows;
     const missing = segmentIds.find((id) => !this.#options.store.has(id));
     if (missing !== undefined)
       throw new ServiceError('segments_unavailable', `segment ${missing} is not served by ${this.#options.host} any more`);
-  }
-
-  #rowsOf(segmentIds: readonly string[]): number {
-    return segmentIds.reduce((sum, id) => sum + (this.#served.get(id)?.rowCount ?? 0), 0);
+    const rows = segmentIds.reduce((sum, id) => sum + (this.#served.get(id)?.rowCount ?? 0), 0);
+    this.#looked.set(segmentIds, { generation: this.#changes, rows });
+    return rows;
   }
 
   #generation(): string {
