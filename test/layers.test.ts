@@ -113,6 +113,13 @@ layers('no files import each other in a circle, types included', () => {
   );
 });
 
+layers('no file has above 400 lines, no folder above 25 files', () => {
+  const longest = FILES.filter((file) => readFileSync(join(SOURCE, file), 'utf8').split('\n').length > 401);
+  const folders = FILES.map((file) => dirname(file));
+  const fullest = new Set(folders.filter((folder) => folders.filter((each) => each === folder).length > 25));
+  assert.equal([longest, [...fullest]], [[], []]);
+});
+
 layers('circles are found', () => {
   const graph = new Map([
     ['a', ['b']],

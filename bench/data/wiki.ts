@@ -6,8 +6,8 @@ import { randomSource } from './random.js';
  * columns follow a Zipf law (exponent 1) over 2 to 1,000,000 distinct values. The same (rows, seed) gives the same
  * bytes, so that every engine of a benchmark reads the same file.
  */
-export const WIKI_START = Date.UTC(2024, 0, 1);
-export const WIKI_SPAN_MS = 31 * 86_400_000;
+const WIKI_START = Date.UTC(2024, 0, 1);
+const WIKI_SPAN_MS = 31 * 86_400_000;
 
 const WORDS = [
   'amber',
@@ -28,7 +28,7 @@ const WORDS = [
   'prairie',
 ] as const;
 
-export const WIKI_COLUMNS = [
+const WIKI_COLUMNS = [
   '__time',
   'isRobot',
   'channel',
@@ -47,7 +47,7 @@ export const channelName = (rank: number): string => `#c${rank}.wiki`;
 export const countryName = (rank: number): string => `Country ${WORDS[rank & 15]} ${rank}`;
 export const cityName = (rank: number): string => `${WORDS[(rank * 7) & 15]}ville ${rank}`;
 export const userName = (rank: number): string => `${WORDS[(rank * 5) & 15]}_${rank.toString(36)}`;
-export const pageName = (rank: number): string => `${WORDS[(rank * 3) & 15]} ${WORDS[(rank >> 4) & 15]} ${rank}`;
+const pageName = (rank: number): string => `${WORDS[(rank * 3) & 15]} ${WORDS[(rank >> 4) & 15]} ${rank}`;
 
 /** Writes a CSV with a header line. `onProgress` hears the rows written so far, about a hundred times. */
 export function writeWikiCsv(file: string, rows: number, seed: number, onProgress: (rows: number) => void = () => undefined): void {

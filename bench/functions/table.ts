@@ -6,7 +6,7 @@ import { randomSource } from '../data/random.js';
  * places, `low`, `mid` and `high` have 250, 5,000 and as many different strings as rows, `word` short ones of which many are equal.
  * `mid`, `long` and `dec` have nulls. The same (rows, seed) gives the same bytes.
  */
-export const COLUMNS = ['__time', 'tiny', 'long', 'wide', 'dbl', 'dec', 'flt', 'low', 'mid', 'high', 'digits', 'tags'] as const;
+const COLUMNS = ['__time', 'tiny', 'long', 'wide', 'dbl', 'dec', 'flt', 'low', 'mid', 'high', 'digits', 'tags'] as const;
 
 const START = Date.UTC(2023, 5, 1);
 const SPAN_MS = 400 * 86_400_000;

@@ -10,7 +10,7 @@ export interface JoinTables {
   readonly other: Frame;
 }
 
-export const DIM_ROWS = 10_000;
+const DIM_ROWS = 10_000;
 const REGIONS = ['north', 'south', 'east', 'west', 'centre', 'islands', 'coast', 'hills', 'plain', 'delta'] as const;
 
 /** A permutation of 0 … n - 1 by an odd factor, for n that it does not divide. */

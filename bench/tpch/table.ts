@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 /** `DATE` is a column of days: text `yyyy-mm-dd` in Dolmen, which compares and casts it as a date, and DATE in DuckDB. */
-export type BenchType = 'LONG' | 'DOUBLE' | 'STRING' | 'DATE';
+type BenchType = 'LONG' | 'DOUBLE' | 'STRING' | 'DATE';
 
 export interface BenchTable {
   readonly name: string;

@@ -18,7 +18,7 @@ const HEAD_BYTES = 65_536;
 const DELIMITERS = ['\t', ',', ';', '|'] as const;
 
 /** Formats that need no options of their own to read a file. */
-export const FILE_FORMATS: readonly string[] = INPUT_FORMATS.flatMap(({ type, files }) => (files === null ? [] : [type]));
+const FILE_FORMATS: readonly string[] = INPUT_FORMATS.flatMap(({ type, files }) => (files === null ? [] : [type]));
 
 /**
  * The format by what was asked for, else by the name of the file (`.gz` and `.zst` aside), else by its beginning; its

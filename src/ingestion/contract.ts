@@ -8,7 +8,7 @@ import type { DeepStorage } from '../storage/contract.js';
 import type { InputLimits } from './format/format-kind.js';
 import type { HttpRules } from './source/url-policy.js';
 
-export type { PublishRequest, PushedSegment } from '../model/publication.js';
+export type { PublishRequest } from '../model/publication.js';
 
 /** A plan whose rows are not the task's own to read. */
 export interface TableQuery {

@@ -5,7 +5,7 @@ import type { Address } from '../base/layout.js';
 import { Arena } from './arena.js';
 import { blockBytes, bufferTo, type HeapHandle, KernelHeap, PAGE_BYTES } from './heap.js';
 
-export const MEMORY_BYTES_MAX = 65536 * PAGE_BYTES;
+const MEMORY_BYTES_MAX = 65536 * PAGE_BYTES;
 
 /** Structured-cloneable: what another thread needs to `attach`. */
 export type KernelMemoryHandle = HeapHandle;

@@ -10,7 +10,7 @@ export const NUMBERS = [...INTEGERS, ...FLOATS] as const;
 export const WIDE = ['I64', 'F64'] as const;
 export const LONGS = ['I64'] as const;
 /** Values that are summed under narrow keys. */
-export const TALLIED = [...IDS, 'F64'] as const;
+const TALLIED = [...IDS, 'F64'] as const;
 
 /** One entry per type of a family: `perType('filterEq', IDS, …)` gives filterEqU8, filterEqU16, filterEqU32. */
 export function perType<Name extends string, Type extends Num, const Entry>(

@@ -6,7 +6,7 @@ export const STAGES = ['plan', 'queue', 'pin', 'cache', 'lease', 'bind', 'filter
 
 export type Stage = (typeof STAGES)[number];
 
-export interface StageTotals {
+interface StageTotals {
   /** Processor time; of stages that run on several threads or servers, the sum over them. */
   readonly milliseconds: number;
   readonly rowsIn: number;

@@ -53,7 +53,7 @@ export interface StageKey {
   readonly type: ColumnType;
 }
 
-export interface BuildColumn {
+interface BuildColumn {
   readonly name: string;
   readonly from: string;
   readonly type: ColumnType;
@@ -63,7 +63,7 @@ export interface BuildColumn {
  * The rows of a build side. They lie in the kernel memory of the process that made the id; every other process places
  * the frames, which come along where one takes part.
  */
-export interface BuildRows {
+interface BuildRows {
   readonly id: string;
   readonly frames: readonly Frame[] | null;
 }

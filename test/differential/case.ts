@@ -35,7 +35,7 @@ export type Generator = (random: Random) => DifferentialCase;
 /** Answer of one server. `broken`: the server failed with an internal error rather than refused. */
 export type Answer = { readonly state: 'rows'; readonly rows: Json; readonly names?: Json; readonly types?: Json } | Failure;
 
-export interface Failure {
+interface Failure {
   readonly state: 'refused' | 'broken';
   readonly message: string;
 }

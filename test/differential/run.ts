@@ -5,7 +5,7 @@ import { Random } from './random.js';
 import type { Servers } from './servers.js';
 
 /** Differences of one class: the smallest example, and how many cases fell into it. */
-export interface DifferenceGroup {
+interface DifferenceGroup {
   readonly name: string;
   readonly count: number;
   readonly smallest: Difference;

@@ -35,7 +35,7 @@ function valuesOf(found: Cell): readonly Value[] {
   return Array.isArray(found) ? (found.length === 0 ? [null] : found) : [found as Value];
 }
 
-export function truth(row: Row, filter: Filter, plan: Pick<LeafPlan, 'virtualColumns'>): Truth {
+function truth(row: Row, filter: Filter, plan: Pick<LeafPlan, 'virtualColumns'>): Truth {
   switch (filter.kind) {
     case 'true':
     case 'false':

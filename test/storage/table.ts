@@ -6,7 +6,7 @@ import type { ColumnView, GlobalDictionaryView, NumberColumnView, SegmentView, S
 /** A table as plain cells, column by column: what the tests say, and what they read back. */
 export type Table = Readonly<Record<string, TableColumn>>;
 
-export interface TableColumn {
+interface TableColumn {
   readonly kind: 'string' | 'multi' | 'long' | 'float' | 'double';
   readonly cells: readonly FrameCell[];
 }
@@ -86,7 +86,7 @@ function storedCells(cells: readonly FrameCell[]): readonly FrameCell[] {
 }
 
 /** The cells of a column in kernel memory, by the words of `view.ts` alone. */
-export function readColumn(column: ColumnView, rowCount: number, memory: KernelMemory): FrameCell[] {
+function readColumn(column: ColumnView, rowCount: number, memory: KernelMemory): FrameCell[] {
   return column.kind === 'number' ? readNumbers(column, rowCount, memory) : readStrings(column, rowCount, memory);
 }
 

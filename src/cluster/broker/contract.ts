@@ -18,7 +18,7 @@ export interface TableSchema {
   readonly interval: Interval;
 }
 
-export interface SchemaSource {
+interface SchemaSource {
   tables(): readonly string[];
   table(name: string): TableSchema | undefined;
 }

@@ -5,7 +5,7 @@ import { condenseIntervals, intersect } from '../../base/interval.js';
 import { columnsNamed } from '../../execution/expression/columns-of-plan.js';
 import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.js';
 import type { Filter } from '../../model/filter.js';
-import { renameFilter } from '../../model/plan-names.js';
+import { renameFilter } from '../../model/rewrite/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
@@ -21,7 +21,7 @@ export interface SourceSteps {
 export type SourceStep = FilterStage | UnnestStage | JoinStep;
 
 /** `probePrefix`: of the columns that are there already, when it is the left side that is placed (`chooseSides`). */
-export type JoinStep = JoinSource & { readonly probePrefix?: string };
+type JoinStep = JoinSource & { readonly probePrefix?: string };
 
 export function stepsOf(source: RowSource): SourceSteps {
   const steps: SourceStep[] = [];

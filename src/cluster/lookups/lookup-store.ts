@@ -70,7 +70,7 @@ export class LookupStore {
 }
 
 /** @throws ServiceError `unsupported` or `input_invalid` naming the field */
-export function loadLookup(lookup: Lookup, name: string): ReadonlyMap<string, string> {
+function loadLookup(lookup: Lookup, name: string): ReadonlyMap<string, string> {
   const { type, map, isOneToOne: _, injective: __, ...others } = lookup.lookupExtractorFactory;
   const path = `${name}.lookupExtractorFactory`;
   if (type !== 'map')

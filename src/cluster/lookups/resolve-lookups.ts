@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { call, type Expression, text } from '../../model/expression.js';
-import { rewriteData } from '../../model/rewrite-data.js';
+import { rewriteData } from '../../model/rewrite/rewrite-data.js';
 
 /**
  * Plain data of plans and row sources with every `lookup(value, 'name')` in it made a `resolved_lookup` over the

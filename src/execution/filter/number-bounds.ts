@@ -94,7 +94,7 @@ const bits = new BigInt64Array(1);
 const double = new Float64Array(bits.buffer);
 
 /** The next double towards positive infinity. */
-export function nextUp(value: number): number {
+function nextUp(value: number): number {
   if (Number.isNaN(value) || value === Infinity) return value;
   if (value === 0) return Number.MIN_VALUE;
   double[0] = value;

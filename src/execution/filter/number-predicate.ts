@@ -142,7 +142,7 @@ function nothing(vector: NumberVector, matchNull: boolean): Predicate {
 }
 
 /** Every row that is not null, and null ones when `matchNull`. */
-export function everything(scope: SegmentScope, vector: NumberVector, matchNull: boolean): Predicate {
+function everything(scope: SegmentScope, vector: NumberVector, matchNull: boolean): Predicate {
   if (matchNull || !vector.mayBeNull) return MATCH_ALL;
   const out = takeBits(scope.arena);
   return { constant: undefined, cost: 1, test: (block) => complement(scope, vector.nulls(block), block, out) };

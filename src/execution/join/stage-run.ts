@@ -17,7 +17,7 @@ import { unnestRows } from './unnest-rows.js';
 import { gatherColumn, type RowNumbers, sliceView } from './view-rows.js';
 
 /** Rows that go through the stages at a time; a multiple of BLOCK_ROWS. */
-export const STRETCH_ROWS = 1 << 18;
+const STRETCH_ROWS = 1 << 18;
 
 /** One stage on one thread. A piece that it gives is void when the next one is asked for. */
 interface StageStep {
@@ -121,7 +121,7 @@ function filterStep(context: RunContext, { filter }: FilterStage, needed: Readon
 }
 
 /** Lists rows block by block; `list` counts rows from the start of its block. */
-export function listRows(
+function listRows(
   { memory, check }: RunContext,
   { rowCount }: SegmentView,
   out: Address,
@@ -141,7 +141,7 @@ export function listRows(
 }
 
 /** A view of these rows with the columns that are needed. */
-export function pickRows(context: RunContext, arena: Arena, view: SegmentView, rows: RowNumbers, needed: ReadonlySet<string>): SegmentView {
+function pickRows(context: RunContext, arena: Arena, view: SegmentView, rows: RowNumbers, needed: ReadonlySet<string>): SegmentView {
   const columns = createByName<ColumnView>();
   for (const [name, column] of Object.entries(view.columns))
     if (needed.has(name)) columns[name] = gatherColumn(context, arena, column, rows);

@@ -92,7 +92,7 @@ export interface Streams {
 }
 
 /** Rows come as input, and the result as soon as it is known. */
-export interface RowsRequest extends Omit<PipelineOptions, 'heldRowsMax'> {
+interface RowsRequest extends Omit<PipelineOptions, 'heldRowsMax'> {
   readonly control: RunControl;
 }
 

@@ -6,12 +6,12 @@ import { toDouble, toLong, type Value } from '../value.js';
 /** Functions of how a double is written in 64 bits: sign, 11 bits of exponent, 52 of fraction. */
 const words = new DataView(new ArrayBuffer(8));
 
-export function bitsOfDouble(value: number): bigint {
+function bitsOfDouble(value: number): bigint {
   words.setFloat64(0, value);
   return words.getBigInt64(0);
 }
 
-export function doubleOfBits(bits: bigint): number {
+function doubleOfBits(bits: bigint): number {
   words.setBigInt64(0, bits);
   return words.getFloat64(0);
 }

@@ -7,7 +7,7 @@ import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
 import type { ScanPlan } from '../../model/plan.js';
-import { renameExpression, renameFilter } from '../../model/plan-names.js';
+import { renameExpression, renameFilter } from '../../model/rewrite/plan-names.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { AutoColumn } from '../column/auto-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';

@@ -21,7 +21,7 @@ type TextParser = (text: string) => EpochMs;
 const UNIT_MS: Readonly<Record<string, number>> = { posix: 1000, millis: 1, micro: 1e-3, nano: 1e-6, ruby: 1000 };
 
 /** Formats as a message lists them. */
-export const TIMESTAMP_FORMATS = 'iso, auto, posix, millis, micro, nano, ruby';
+const TIMESTAMP_FORMATS = 'iso, auto, posix, millis, micro, nano, ruby';
 
 /**
  * @param format  a name of `TIMESTAMP_FORMATS`, or a pattern of letters (`yyyy/MM/dd HH:mm`)

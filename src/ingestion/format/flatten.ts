@@ -6,7 +6,7 @@ import { findAtPath, type Path, type PathPart, parseInputPath } from '../../expr
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export interface FlattenField {
+interface FlattenField {
   readonly name: string;
   /** From the root on. */
   readonly path: Path;

@@ -9,7 +9,7 @@ import type { TaskContext } from '../contract.js';
 import type { RowStatistics } from './row-statistics.js';
 
 /** Rows of a plain SELECT that its report shows. */
-export const RESULT_ROWS_MAX = 3000;
+const RESULT_ROWS_MAX = 3000;
 
 type WriteStatement = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' }>;
 

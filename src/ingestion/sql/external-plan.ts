@@ -7,7 +7,7 @@ import { type Expression, long } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { Granularity } from '../../model/granularity.js';
 import type { GroupKey, GroupPlan, Plan, ScanPlan } from '../../model/plan.js';
-import { renameAggregator, renameFilter, renameKey, renameStep, renameVirtualColumn } from '../../model/plan-names.js';
+import { renameAggregator, renameFilter, renameKey, renameStep, renameVirtualColumn } from '../../model/rewrite/plan-names.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { ARRIVAL_TIME } from '../builder/rollup.js';
 

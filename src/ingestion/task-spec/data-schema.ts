@@ -30,14 +30,14 @@ export interface DataSchema {
   readonly source: { readonly aggregators: readonly unknown[]; readonly timestampSpec: unknown; readonly queryGranularity: unknown };
 }
 
-export interface TimestampSpec {
+interface TimestampSpec {
   readonly column: string;
   readonly parser: TimestampParser;
   /** Stands in for a null; null: such a row cannot be parsed. */
   readonly missingValue: EpochMs | null;
 }
 
-export interface DimensionsSpec {
+interface DimensionsSpec {
   readonly declared: readonly ColumnPlan[];
   /** Columns nobody declared: left out, taken as strings, or typed by their values. */
   readonly discovery: 'none' | 'STRING' | 'AUTO';
@@ -89,7 +89,7 @@ export function parseDataSchema(fields: ObjectReader): DataSchema {
 }
 
 /** A name that files, paths and ids can carry. */
-export function parseDataSource(fields: ObjectReader, key: string): string {
+function parseDataSource(fields: ObjectReader, key: string): string {
   const name = fields.string(key);
   if (name.trim() === '' || name.startsWith('.') || /[/\\\u0000-\u001f\u007f]/.test(name))
     throw fields.invalid(key, `expected a name without slashes, control characters or a leading dot, found ${JSON.stringify(name)}`);

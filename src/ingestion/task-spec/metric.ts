@@ -6,7 +6,7 @@ import { own } from '../../base/names.js';
 import { stateOperations } from '../../execution/aggregate-state/operations.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
 import type { Aggregator, VirtualColumn } from '../../model/aggregator.js';
-import { renameFilter, renameVirtualColumn } from '../../model/plan-names.js';
+import { renameFilter, renameVirtualColumn } from '../../model/rewrite/plan-names.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { stateTraits, stateType } from '../../model/state-traits.js';
 import { QUERY_ONLY_AGGREGATORS } from '../../planner/native/aggregator/registry.js';
@@ -14,7 +14,7 @@ import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
 import { aggregatorOf } from './native-parts.js';
 
 /** A field of the input, and the column that metrics read it from. `__time` is the time before it is cut to a bucket. */
-export interface MetricInput {
+interface MetricInput {
   readonly field: string;
   readonly column: ColumnPlan;
   /** The metric is made of it, so that schema discovery does not store it once more; a filter only looks at it. */

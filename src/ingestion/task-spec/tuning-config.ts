@@ -16,7 +16,7 @@ export interface TuningConfig {
   readonly maxAllowedLockCount: number | null;
 }
 
-export const MAX_ROWS_PER_SEGMENT = 5_000_000;
+const MAX_ROWS_PER_SEGMENT = 5_000_000;
 export const MAX_ROWS_IN_MEMORY = 1_000_000;
 
 const KEYS = [

@@ -191,7 +191,7 @@ function eachTrial(lab: Lab, trial: (rows: number, trial: Trial) => void): void 
 }
 
 /** Every other time one run over all rows; else several with gaps, repeated groups and empty ones. */
-export function randomRuns(lab: Lab, rows: number): Run[] {
+function randomRuns(lab: Lab, rows: number): Run[] {
   if (lab.random(2) === 0) return [{ group: lab.random(GROUPS), start: 0, end: rows }];
   const runs: Run[] = [];
   for (let start = 0; start < rows; ) {

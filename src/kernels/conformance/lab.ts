@@ -8,7 +8,7 @@ export type Value = number | bigint;
 type Numbers = Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array;
 
 /** Every tail of one and two words, and a whole block. */
-export const ROW_COUNTS: readonly number[] = [...Array.from({ length: 131 }, (_, rows) => rows), BLOCK_ROWS];
+const ROW_COUNTS: readonly number[] = [...Array.from({ length: 131 }, (_, rows) => rows), BLOCK_ROWS];
 export const MASKS = ['none', 'all', 'alternating', 'random', 'sparse', 'dense'] as const;
 
 const REGION_BYTES = 8 * 1024 * 1024;

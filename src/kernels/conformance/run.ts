@@ -21,7 +21,7 @@ import { TIME_CHECKS } from './time.js';
 import { TOP_CHECKS } from './top.js';
 
 /** Conformance checks of every kernel. A kernel of the contract without a check does not compile. */
-export const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
+const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...FILTER_CHECKS,
   ...BITMAP_CHECKS,
   ...AGGREGATE_CHECKS,

@@ -56,7 +56,7 @@ export function bitmapKernels(memory: KernelMemory) {
 }
 
 /** A 32-bit word with the bits below `count` set. */
-export function bitsBelow(count: number): number {
+function bitsBelow(count: number): number {
   return count >= 32 ? -1 : count <= 0 ? 0 : (1 << count) - 1;
 }
 

@@ -2,7 +2,7 @@
 
 import type { AggregateState } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
-import { rewriteData } from '../../model/rewrite-data.js';
+import { rewriteData } from '../../model/rewrite/rewrite-data.js';
 import type { ColumnType } from '../../model/schema.js';
 
 /**

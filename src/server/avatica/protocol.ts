@@ -17,7 +17,7 @@ export type AvaticaResponse =
   | ResultSet
   | AvaticaError;
 
-export interface FetchResult {
+interface FetchResult {
   readonly response: 'fetch';
   readonly frame: WireFrame | null;
   readonly missingStatement: boolean;
@@ -47,7 +47,7 @@ export interface AvaticaError {
 }
 
 /** Connection properties that a client may set; null when not set. */
-export interface ConnectionProperties {
+interface ConnectionProperties {
   readonly connProps: 'connPropsImpl';
   readonly autoCommit: boolean;
   readonly readOnly: boolean;
@@ -57,7 +57,7 @@ export interface ConnectionProperties {
   readonly dirty: boolean;
 }
 
-export interface StatementHandle {
+interface StatementHandle {
   readonly connectionId: string;
   readonly id: number;
   readonly signature: Signature;
@@ -71,7 +71,7 @@ export interface Signature {
   readonly statementType: 'SELECT';
 }
 
-export interface ParameterMetaData {
+interface ParameterMetaData {
   readonly signed: boolean;
   readonly precision: number;
   readonly scale: number;

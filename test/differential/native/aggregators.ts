@@ -33,7 +33,7 @@ function fieldsOf(type: string): readonly string[] {
 }
 
 /** The column `x` holds moderate numbers: sums over the extremes of `d` depend on the order of rows. */
-export function aggregator(random: Random, name: string, groups: boolean): Json {
+function aggregator(random: Random, name: string, groups: boolean): Json {
   const at = random.below(14);
   if (at < 2) return { type: 'count', name };
   if (at < 8) {
@@ -72,7 +72,7 @@ export function aggregator(random: Random, name: string, groups: boolean): Json 
 
 const NUMERIC = new Set<string>(['count', 'cardinality', ...SIMPLE]);
 
-export function postAggregator(random: Random, name: string, inputs: readonly string[], depth = 1): Json {
+function postAggregator(random: Random, name: string, inputs: readonly string[], depth = 1): Json {
   const field = (): Json => {
     const at = random.below(depth > 0 ? 6 : 4);
     if (at < 2 && inputs.length > 0)

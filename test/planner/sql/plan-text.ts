@@ -35,7 +35,7 @@ export function planText(sql: string, context: Readonly<Record<string, unknown>>
   return statementText(planSql({ query: sql, context, parameters }, SCHEMA, NOW));
 }
 
-export function statementText(statement: PlannedStatement): string {
+function statementText(statement: PlannedStatement): string {
   if (statement.kind === 'select') return queryText(statement);
   if (statement.kind === 'explain') return `explain of ${statement.tables.join(' ')}`;
   const { dataSource, overwrite, partitionedBy, clusteredBy } = statement;
@@ -130,7 +130,7 @@ function stepText(step: PostStep): string {
   }
 }
 
-export function filterText(filter: Filter): string {
+function filterText(filter: Filter): string {
   switch (filter.kind) {
     case 'true':
     case 'false':

@@ -140,12 +140,12 @@ export function openEnvelope(bytes: Buffer): ProtobufResponse {
 }
 
 /** Numbers of the representations that answers have. */
-export const REP = { BOOLEAN: 8, INTEGER: 12, LONG: 13, FLOAT: 14, DOUBLE: 15, STRING: 21, OBJECT: 23, NULL: 24, ARRAY: 27 } as const;
+const REP = { BOOLEAN: 8, INTEGER: 12, LONG: 13, FLOAT: 14, DOUBLE: 15, STRING: 21, OBJECT: 23, NULL: 24, ARRAY: 27 } as const;
 
 /** A typed value as `LONG 7`; arrays as lists of these. */
 export type Typed = string | readonly Typed[];
 
-export function typedValue(value: Decoded): Typed {
+function typedValue(value: Decoded): Typed {
   switch (Number(value.long(1))) {
     case REP.NULL:
       return `NULL ${value.bool(7)}`;

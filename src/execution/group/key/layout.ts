@@ -35,7 +35,7 @@ export type AggregatorLayout = { readonly name: string; readonly aggregator: Gro
 );
 
 /** Store of a group's distinct values: a bit per group and id, or a set of pairs (group, value). */
-export type DistinctStore = { readonly kind: 'bits'; readonly bitsPerGroup: number } | { readonly kind: 'pairs'; readonly words: 1 | 2 };
+type DistinctStore = { readonly kind: 'bits'; readonly bitsPerGroup: number } | { readonly kind: 'pairs'; readonly words: 1 | 2 };
 
 /**
  * `dense`: the number of a group is the sum of its key ids times their strides. `hash`: groups are numbered as they

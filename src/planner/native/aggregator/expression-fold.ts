@@ -8,7 +8,7 @@ import { parseExpression } from '../../../expression/parse.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import { columnsOfExpression } from '../../../model/columns-read.js';
 import type { Expression } from '../../../model/expression.js';
-import { renameExpression } from '../../../model/plan-names.js';
+import { renameExpression } from '../../../model/rewrite/plan-names.js';
 import { type ColumnType, widestType } from '../../../model/schema.js';
 import type { VirtualColumns } from '../column/columns.js';
 import { refuse } from '../reader.js';

@@ -9,7 +9,7 @@ import { parseExpression } from '../../../expression/parse.js';
 import { columnsOfExpression } from '../../../model/columns-read.js';
 import { call, type Expression, long } from '../../../model/expression.js';
 import type { Plan } from '../../../model/plan.js';
-import { renameExpression } from '../../../model/plan-names.js';
+import { renameExpression } from '../../../model/rewrite/plan-names.js';
 import type { JoinKey, JoinSource, RowSource } from '../../../model/row-source.js';
 import { type ColumnType, TIME_COLUMN } from '../../../model/schema.js';
 import { type KnownTables, planQuery } from '../../plan.js';

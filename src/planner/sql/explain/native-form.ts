@@ -31,7 +31,7 @@ export function nativeForm({ plan, source, columns }: PlannedQuery): NativeForm 
   }
 }
 
-export function nativeQuery(plan: RowsPlan, source: PlannedSource): { readonly query: Json; readonly outputs: readonly Output[] } {
+function nativeQuery(plan: RowsPlan, source: PlannedSource): { readonly query: Json; readonly outputs: readonly Output[] } {
   if (plan.operator === 'timeBoundary') return none('a plan that reads the bounds of time');
   if (plan.stages !== undefined && plan.stages.length > 0) return none('stages');
   return plan.operator === 'scan' ? scanQuery(plan, source) : groupQuery(plan, source);

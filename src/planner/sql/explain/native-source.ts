@@ -8,7 +8,7 @@ import { columnsOfExpression, columnsOfFilter } from '../../../model/columns-rea
 import { call, type Expression } from '../../../model/expression.js';
 import { cellAt, type Frame, frameColumnType } from '../../../model/frame.js';
 import type { GroupPlan } from '../../../model/plan.js';
-import { renameExpression, renameStep } from '../../../model/plan-names.js';
+import { renameExpression, renameStep } from '../../../model/rewrite/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../../model/row-source.js';
 import type { PlannedSource } from '../../../model/statement.js';
 import { type Json, nativeFilter, none, printed, virtualColumn } from './native-parts.js';

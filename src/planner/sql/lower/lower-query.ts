@@ -53,7 +53,7 @@ export function lowerQuery(relation: ProjectRelation): PlannedQuery {
 }
 
 /** Lowers a relation to a plan whose columns come in order, under their names. */
-export function lowerRelation(relation: Relation): Lowered {
+function lowerRelation(relation: Relation): Lowered {
   const clauses = clausesOf(relation);
   return { plan: planOf(clauses), source: clauses.source };
 }

@@ -59,7 +59,7 @@ interface SortRelation {
   readonly by: readonly RelationSortKey[];
 }
 
-export interface LimitRelation {
+interface LimitRelation {
   readonly kind: 'limit';
   readonly input: Relation;
   readonly offset: number;
@@ -85,7 +85,7 @@ export interface JoinRelation {
 }
 
 /** All rows of all inputs, which have the same columns in the same order. */
-export interface UnionRelation {
+interface UnionRelation {
   readonly kind: 'union';
   readonly inputs: readonly Relation[];
 }

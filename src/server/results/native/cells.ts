@@ -10,7 +10,7 @@ import { arrayJson, doubleJson } from '../array-json.js';
 export type CellWriter = (row: number) => string;
 
 /** LONGs as all of their digits, DOUBLE and FLOAT in their shortest exact form, NaN and infinities as strings. */
-export function cellWriter(column: FrameColumn): CellWriter {
+function cellWriter(column: FrameColumn): CellWriter {
   switch (column.kind) {
     case 'string': {
       const { ids } = column;
@@ -67,7 +67,7 @@ function multiWriter({ offsets, ids, dictionary }: Extract<FrameColumn, { kind: 
 }
 
 /** The columns of a frame by name, in the order of `names`; a name the frame lacks is null in every row. */
-export function cellWriters(frame: Frame, names: readonly string[]): CellWriter[] {
+function cellWriters(frame: Frame, names: readonly string[]): CellWriter[] {
   const columns = new Map(frame.columns.map((column) => [column.name, column]));
   return names.map((name) => {
     const column = columns.get(name);

@@ -11,9 +11,7 @@ import { instantReader } from './cells.js';
 import { firstInstant, timeWriter, type WriteOptions } from './write-rows.js';
 
 /** The first and last instant of a timeBoundary plan's result; null when no row matched. */
-export async function readTimeBounds(
-  frames: AsyncIterable<Frame>,
-): Promise<{ readonly minTime: EpochMs; readonly maxTime: EpochMs } | null> {
+async function readTimeBounds(frames: AsyncIterable<Frame>): Promise<{ readonly minTime: EpochMs; readonly maxTime: EpochMs } | null> {
   for await (const frame of frames) {
     if (frame.rowCount > 0) return { minTime: instantReader(frame, 'minTime')(0), maxTime: instantReader(frame, 'maxTime')(0) };
   }

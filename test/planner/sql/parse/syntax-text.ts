@@ -10,7 +10,7 @@ export function expressionShape(sql: string): string {
   return shape(item.expression);
 }
 
-export function shape(expression: SqlExpression): string {
+function shape(expression: SqlExpression): string {
   const list = (head: string, ...parts: readonly string[]): string => `(${[head, ...parts].join(' ')})`;
   const negated = (name: string, no: boolean): string => (no ? `not ${name}` : name);
   switch (expression.kind) {

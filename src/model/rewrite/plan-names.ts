@@ -1,10 +1,10 @@
 // Collects and renames the columns of a plan.
 
-import type { Aggregator, VirtualColumn } from './aggregator.js';
-import type { Expression } from './expression.js';
-import type { Filter } from './filter.js';
-import type { GroupKey, PostStep, SortKey } from './plan.js';
-import type { FrameBound, WindowFunction } from './window.js';
+import type { Aggregator, VirtualColumn } from '../aggregator.js';
+import type { Expression } from '../expression.js';
+import type { Filter } from '../filter.js';
+import type { GroupKey, PostStep, SortKey } from '../plan.js';
+import type { FrameBound, WindowFunction } from '../window.js';
 
 /*
  * The columns that parts of a plan name: collecting them, and renaming them. Rows being ingested are in order of arrival,
