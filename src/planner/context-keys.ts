@@ -11,7 +11,7 @@ import { RUN_LIMITS } from '../model/run-limits.js';
  * statement becomes. A list: asks for another answer, or a limit that nobody would keep: refused by name, except with these
  * values, which ask for what happens anyway.
  */
-export type KeyTreatment = 'honoured' | 'nothing' | 'elsewhere' | 'task' | readonly unknown[];
+type KeyTreatment = 'honoured' | 'nothing' | 'elsewhere' | 'task' | readonly unknown[];
 
 export interface KeyTreatments {
   readonly native: KeyTreatment;

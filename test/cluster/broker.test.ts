@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
@@ -6,13 +5,11 @@ import type { Interval } from '../../src/base/instant.js';
 import { Broker } from '../../src/cluster/broker/broker.js';
 import type { QueryOptions } from '../../src/cluster/broker/contract.js';
 import { type ResultCache, ResultKeys } from '../../src/cluster/broker/result-cache.js';
-import { planReads, withinData } from '../../src/cluster/broker/scatter.js';
 import { ClusterView } from '../../src/cluster/broker/view.js';
 import { FrameCache } from '../../src/cluster/frame-cache.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import type { CoordinatorService, HistoricalService, RunPlanRequest, SegmentsSnapshot } from '../../src/cluster/rpc/services.js';
 import type { Engine } from '../../src/execution/run/engine.js';
-import { resolveTimeline } from '../../src/metadata/timeline.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { GroupPlan, SegmentMetadataPlan } from '../../src/model/plan.js';
 import { newProfile } from '../../src/model/profile.js';
@@ -21,246 +18,11 @@ import { segmentIdText } from '../../src/model/segment-id.js';
 import { DAY, emptyHistorical, inventoryOf, scanPlan, segmentOf } from './fakes.js';
 
 const ids = (segments: readonly SegmentDescriptor[]): string[] => segments.map((segment) => segmentIdText(segment.id));
-const versionsOf = (view: ClusterView, dataSource = 'ds'): readonly string[] =>
+const _versionsOf = (view: ClusterView, dataSource = 'ds'): readonly string[] =>
   view.find(dataSource)?.chunks.map((chunk) => chunk.version) ?? [];
 
 const OLD = [0, 1, 2].map((day) => segmentOf('ds', day, 'v1'));
 const NEW = [0, 1, 2].map((day) => segmentOf('ds', day, 'v2'));
-
-const views = suite('broker view');
-
-views('the first picture is taken as it is, served or not', () => {
-  const view = new ClusterView();
-  view.adopt({ revision: 1, segments: OLD });
-  assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
-});
-
-views('a publish over many chunks shows only when all of it is served, then at once', () => {
-  const view = new ClusterView();
-  view.updateServers([inventoryOf('a', ids(OLD))]);
-  view.adopt({ revision: 1, segments: OLD });
-  for (const loaded of [0, 1, 2]) {
-    view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW.slice(0, loaded))])]);
-    view.adopt({ revision: 2, segments: NEW });
-    assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
-    assert.equal(view.revisionsInUse(), { ds: 1 });
-  }
-  view.updateServers([inventoryOf('a', ids(OLD)), inventoryOf('b', ids(NEW))]);
-  view.adopt({ revision: 2, segments: NEW });
-  assert.equal(versionsOf(view), ['v2', 'v2', 'v2']);
-  assert.equal(view.revisionsInUse(), { ds: 2 });
-});
-
-views('a new datasource appears when it is served; one without segments is gone', () => {
-  const view = new ClusterView();
-  view.adopt({ revision: 1, segments: [] });
-  view.adopt({ revision: 2, segments: OLD });
-  assert.equal(view.dataSources(), []);
-  view.updateServers([inventoryOf('a', ids(OLD))]);
-  view.adopt({ revision: 2, segments: OLD });
-  assert.equal(view.dataSources(), ['ds']);
-  view.adopt({ revision: 3, segments: [] });
-  assert.equal(view.dataSources(), []);
-});
-
-views('one stuck datasource does not hold back another', () => {
-  const view = new ClusterView();
-  const other = [segmentOf('other', 0, 'v1')];
-  view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(other)])]);
-  view.adopt({ revision: 1, segments: OLD });
-  view.adopt({ revision: 2, segments: [...NEW, ...other] });
-  assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
-  assert.equal(versionsOf(view, 'other'), ['v1']);
-  assert.equal(view.revisionsInUse(), { ds: 1, other: 2 });
-});
-
-views('a running query keeps its revision in use until it ends', () => {
-  const view = new ClusterView();
-  view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW)])]);
-  view.adopt({ revision: 1, segments: OLD });
-  const first = view.pin('ds');
-  const second = view.pin('ds');
-  view.adopt({ revision: 2, segments: NEW });
-  assert.equal(
-    first?.view.chunks.map((chunk) => chunk.version),
-    ['v1', 'v1', 'v1'],
-  );
-  assert.equal(view.revisionsInUse(), { ds: 1 });
-  first?.release();
-  first?.release();
-  assert.equal(view.revisionsInUse(), { ds: 1 });
-  second?.release();
-  assert.equal(view.revisionsInUse(), { ds: 2 });
-});
-
-views('a view is a whole revision whatever the order of arrival', () => {
-  const events = fc.array(
-    fc.oneof(
-      fc.record({ revision: fc.integer({ min: 1, max: 4 }) }),
-      fc.record({ loaded: fc.subarray([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) }),
-    ),
-    { maxLength: 30 },
-  );
-  fc.assert(
-    fc.property(events, (list) => {
-      const revisions = [1, 2, 3, 4].map((revision) => [0, 1, 2].map((day) => segmentOf('ds', day, `v${revision}`)));
-      const everything = revisions.flat();
-      const view = new ClusterView();
-      let newest = 0;
-      let served = new Set<string>();
-      for (const event of list) {
-        if ('revision' in event) newest = Math.max(newest, event.revision);
-        else {
-          const loaded = event.loaded.flatMap((at) => everything[at] ?? []);
-          served = new Set(ids(loaded));
-          view.updateServers([inventoryOf('a', ids(loaded))]);
-        }
-        const before = versionsOf(view)[0];
-        if (newest > 0) view.adopt({ revision: newest, segments: revisions[newest - 1] ?? [] });
-        const versions = versionsOf(view);
-        assert.ok(new Set(versions).size <= 1, `a mix: ${versions.join()}`);
-        if (before !== undefined && versions[0] !== before) assert.ok(ids(revisions[newest - 1] ?? []).every((id) => served.has(id)));
-      }
-    }),
-    { numRuns: 300 },
-  );
-});
-
-views('distinct values are those of the fullest segment, or of all where nearly every row has its own', () => {
-  const view = new ClusterView();
-  const counted = (day: number, rowCount: number, counts: readonly (number | undefined)[]): SegmentDescriptor => ({
-    ...segmentOf('ds', day, 'v1'),
-    rowCount,
-    columns: counts.map((distinctCount, index) => ({
-      ...{ name: `c${index}`, type: 'LONG', multiValue: false, hasNulls: false },
-      ...(distinctCount === undefined ? {} : { distinctCount }),
-    })),
-  });
-  view.adopt({ revision: 1, segments: [counted(0, 100, [7, 90, 3]), counted(1, 50, [9, 50, undefined])] });
-  const columns = view.find('ds')?.schema.columns.slice(1) ?? [];
-  assert.equal(columns.map(({ name, distinctCount }) => [name, distinctCount]).sort(), [
-    ['c0', 9],
-    ['c1', 140],
-    ['c2', undefined],
-  ]);
-});
-
-views('the schema is the union of columns with the widest type of each', () => {
-  const view = new ClusterView();
-  const columns = (segment: SegmentDescriptor, extra: SegmentDescriptor['columns']): SegmentDescriptor => ({
-    ...segment,
-    columns: [...segment.columns, ...extra],
-  });
-  const column = (name: string, type: 'STRING' | 'LONG' | 'FLOAT' | 'DOUBLE') => ({ name, type, multiValue: false, hasNulls: false });
-  view.adopt({
-    revision: 1,
-    segments: [
-      columns(segmentOf('ds', 0, 'v1'), [column('x', 'LONG'), column('y', 'DOUBLE')]),
-      columns(segmentOf('ds', 1, 'v1'), [column('x', 'STRING'), column('z', 'FLOAT')]),
-    ],
-  });
-  const schema = view.find('ds')?.schema;
-  assert.equal(
-    schema?.columns.map(({ name, type, hasNulls }) => `${name} ${type} ${hasNulls}`),
-    ['__time LONG false', 'page STRING false', 'x STRING false', 'z FLOAT true', 'y DOUBLE true'],
-  );
-  assert.is(schema?.rowCount, 20);
-  assert.equal(schema?.interval, { start: 0, end: 2 * DAY });
-});
-
-views.run();
-
-const scatter = suite('scatter');
-
-scatter('all segments of one server are one read of the whole intervals', () => {
-  const intervals = [{ start: 0, end: 2 * DAY }];
-  const reads = planReads(resolveTimeline(OLD), intervals, () => [inventoryOf('a', [])]);
-  assert.equal(reads, [{ host: 'a', segmentIds: ids(OLD.slice(0, 2)), intervals }]);
-  assert.is(reads[0]?.intervals, intervals);
-});
-
-const series: GroupPlan = {
-  operator: 'group',
-  dataSource: 'ds',
-  intervals: [
-    { start: -DAY, end: DAY },
-    { start: 2 * DAY, end: 9 * DAY },
-  ],
-  filter: null,
-  virtualColumns: [],
-  post: [],
-  keys: [],
-  aggregators: [],
-  emptyGroup: true,
-  withinData: true,
-};
-const narrowed = [
-  {
-    name: 'to the span of the segments',
-    plan: series,
-    intervals: [
-      { start: 0, end: DAY },
-      { start: 2 * DAY, end: 3 * DAY },
-    ],
-  },
-  { name: 'to nothing beyond them', plan: { ...series, intervals: [{ start: 5 * DAY, end: 9 * DAY }] }, intervals: undefined },
-  { name: 'not at all unless asked', plan: { ...series, withinData: false }, intervals: series.intervals },
-];
-for (const { name, plan, intervals } of narrowed)
-  scatter(`intervals are narrowed ${name}`, () => assert.equal(withinData(plan, resolveTimeline(OLD))?.intervals, intervals));
-
-scatter('a chunk that is hidden in part is read only where it shows', () => {
-  const month: SegmentDescriptor = {
-    ...segmentOf('ds', 0, 'v1'),
-    id: { dataSource: 'ds', interval: { start: 0, end: 10 * DAY }, version: 'v1', partitionNumber: 0 },
-  };
-  const inside = segmentOf('ds', 4, 'v2');
-  const reads = planReads(resolveTimeline([month, inside]), [{ start: 3 * DAY, end: 6 * DAY }], () => [inventoryOf('a', [])]);
-  assert.equal(reads, [
-    {
-      host: 'a',
-      segmentIds: ids([month]),
-      intervals: [
-        { start: 3 * DAY, end: 4 * DAY },
-        { start: 5 * DAY, end: 6 * DAY },
-      ],
-    },
-    { host: 'a', segmentIds: ids([inside]), intervals: [{ start: 3 * DAY, end: 6 * DAY }] },
-  ]);
-});
-
-scatter('only servers of the highest priority are asked, each segment always at the same one', () => {
-  const servers = [inventoryOf('a', [], { priority: 5 }), inventoryOf('b', [], { priority: 5 }), inventoryOf('c', [], { priority: 1 })];
-  const many = Array.from({ length: 50 }, (_, day) => segmentOf('ds', day, 'v1'));
-  const plan = () => planReads(resolveTimeline(many), [{ start: 0, end: 50 * DAY }], () => servers);
-  assert.equal(
-    plan()
-      .map((read) => read.host)
-      .sort(),
-    ['a', 'b'],
-  );
-  assert.is(
-    plan().reduce((count, read) => count + read.segmentIds.length, 0),
-    50,
-  );
-  assert.equal(plan(), plan());
-});
-
-scatter('a segment that nobody serves fails the query by name', () => {
-  try {
-    planReads(resolveTimeline(OLD), [{ start: DAY, end: 2 * DAY }], () => []);
-    assert.unreachable();
-  } catch (error) {
-    assert.ok(error instanceof ServiceError && error.code === 'segments_unavailable');
-    assert.ok(
-      error.message.includes(
-        segmentIdText(OLD[1]?.id ?? { dataSource: '', interval: { start: 0, end: 0 }, version: '', partitionNumber: 0 }),
-      ),
-    );
-  }
-});
-
-scatter.run();
 
 const queries = suite('broker queries');
 

@@ -4,7 +4,9 @@ import { stringifyJson } from '../../src/base/json.js';
 import type { ColumnSchema } from '../../src/model/schema.js';
 import { planNative } from '../../src/planner/native/plan-native.js';
 import { planSql } from '../../src/planner/sql/plan-sql.js';
-import { FEW_COLUMNS, GROWING_NATIVE, GROWING_STATEMENTS, type GrowingQuery } from './growing-queries.js';
+import { GROWING_NATIVE } from './growing-native.js';
+import { FEW_COLUMNS, type GrowingQuery } from './growing-queries.js';
+import { GROWING_STATEMENTS } from './growing-statements.js';
 
 /**
  * Growth of planning with its input: four times as many parts may take some four times the processor time, not sixteen.

@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ClusterView } from '../../src/cluster/broker/view.js';
+import type { SegmentDescriptor } from '../../src/model/segment.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
+import { DAY, inventoryOf, segmentOf } from './fakes.js';
+
+const ids = (segments: readonly SegmentDescriptor[]): string[] => segments.map((segment) => segmentIdText(segment.id));
+const versionsOf = (view: ClusterView, dataSource = 'ds'): readonly string[] =>
+  view.find(dataSource)?.chunks.map((chunk) => chunk.version) ?? [];
+
+const OLD = [0, 1, 2].map((day) => segmentOf('ds', day, 'v1'));
+const NEW = [0, 1, 2].map((day) => segmentOf('ds', day, 'v2'));
+
+const views = suite('broker view');
+
+views('the first picture is taken as it is, served or not', () => {
+  const view = new ClusterView();
+  view.adopt({ revision: 1, segments: OLD });
+  assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
+});
+
+views('a publish over many chunks shows only when all of it is served, then at once', () => {
+  const view = new ClusterView();
+  view.updateServers([inventoryOf('a', ids(OLD))]);
+  view.adopt({ revision: 1, segments: OLD });
+  for (const loaded of [0, 1, 2]) {
+    view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW.slice(0, loaded))])]);
+    view.adopt({ revision: 2, segments: NEW });
+    assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
+    assert.equal(view.revisionsInUse(), { ds: 1 });
+  }
+  view.updateServers([inventoryOf('a', ids(OLD)), inventoryOf('b', ids(NEW))]);
+  view.adopt({ revision: 2, segments: NEW });
+  assert.equal(versionsOf(view), ['v2', 'v2', 'v2']);
+  assert.equal(view.revisionsInUse(), { ds: 2 });
+});
+
+views('a new datasource appears when it is served; one without segments is gone', () => {
+  const view = new ClusterView();
+  view.adopt({ revision: 1, segments: [] });
+  view.adopt({ revision: 2, segments: OLD });
+  assert.equal(view.dataSources(), []);
+  view.updateServers([inventoryOf('a', ids(OLD))]);
+  view.adopt({ revision: 2, segments: OLD });
+  assert.equal(view.dataSources(), ['ds']);
+  view.adopt({ revision: 3, segments: [] });
+  assert.equal(view.dataSources(), []);
+});
+
+views('one stuck datasource does not hold back another', () => {
+  const view = new ClusterView();
+  const other = [segmentOf('other', 0, 'v1')];
+  view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(other)])]);
+  view.adopt({ revision: 1, segments: OLD });
+  view.adopt({ revision: 2, segments: [...NEW, ...other] });
+  assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
+  assert.equal(versionsOf(view, 'other'), ['v1']);
+  assert.equal(view.revisionsInUse(), { ds: 1, other: 2 });
+});
+
+views('a running query keeps its revision in use until it ends', () => {
+  const view = new ClusterView();
+  view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW)])]);
+  view.adopt({ revision: 1, segments: OLD });
+  const first = view.pin('ds');
+  const second = view.pin('ds');
+  view.adopt({ revision: 2, segments: NEW });
+  assert.equal(
+    first?.view.chunks.map((chunk) => chunk.version),
+    ['v1', 'v1', 'v1'],
+  );
+  assert.equal(view.revisionsInUse(), { ds: 1 });
+  first?.release();
+  first?.release();
+  assert.equal(view.revisionsInUse(), { ds: 1 });
+  second?.release();
+  assert.equal(view.revisionsInUse(), { ds: 2 });
+});
+
+views('a view is a whole revision whatever the order of arrival', () => {
+  const events = fc.array(
+    fc.oneof(
+      fc.record({ revision: fc.integer({ min: 1, max: 4 }) }),
+      fc.record({ loaded: fc.subarray([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) }),
+    ),
+    { maxLength: 30 },
+  );
+  fc.assert(
+    fc.property(events, (list) => {
+      const revisions = [1, 2, 3, 4].map((revision) => [0, 1, 2].map((day) => segmentOf('ds', day, `v${revision}`)));
+      const everything = revisions.flat();
+      const view = new ClusterView();
+      let newest = 0;
+      let served = new Set<string>();
+      for (const event of list) {
+        if ('revision' in event) newest = Math.max(newest, event.revision);
+        else {
+          const loaded = event.loaded.flatMap((at) => everything[at] ?? []);
+          served = new Set(ids(loaded));
+          view.updateServers([inventoryOf('a', ids(loaded))]);
+        }
+        const before = versionsOf(view)[0];
+        if (newest > 0) view.adopt({ revision: newest, segments: revisions[newest - 1] ?? [] });
+        const versions = versionsOf(view);
+        assert.ok(new Set(versions).size <= 1, `a mix: ${versions.join()}`);
+        if (before !== undefined && versions[0] !== before) assert.ok(ids(revisions[newest - 1] ?? []).every((id) => served.has(id)));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+views('distinct values are those of the fullest segment, or of all where nearly every row has its own', () => {
+  const view = new ClusterView();
+  const counted = (day: number, rowCount: number, counts: readonly (number | undefined)[]): SegmentDescriptor => ({
+    ...segmentOf('ds', day, 'v1'),
+    rowCount,
+    columns: counts.map((distinctCount, index) => ({
+      ...{ name: `c${index}`, type: 'LONG', multiValue: false, hasNulls: false },
+      ...(distinctCount === undefined ? {} : { distinctCount }),
+    })),
+  });
+  view.adopt({ revision: 1, segments: [counted(0, 100, [7, 90, 3]), counted(1, 50, [9, 50, undefined])] });
+  const columns = view.find('ds')?.schema.columns.slice(1) ?? [];
+  assert.equal(columns.map(({ name, distinctCount }) => [name, distinctCount]).sort(), [
+    ['c0', 9],
+    ['c1', 140],
+    ['c2', undefined],
+  ]);
+});
+
+views('the schema is the union of columns with the widest type of each', () => {
+  const view = new ClusterView();
+  const columns = (segment: SegmentDescriptor, extra: SegmentDescriptor['columns']): SegmentDescriptor => ({
+    ...segment,
+    columns: [...segment.columns, ...extra],
+  });
+  const column = (name: string, type: 'STRING' | 'LONG' | 'FLOAT' | 'DOUBLE') => ({ name, type, multiValue: false, hasNulls: false });
+  view.adopt({
+    revision: 1,
+    segments: [
+      columns(segmentOf('ds', 0, 'v1'), [column('x', 'LONG'), column('y', 'DOUBLE')]),
+      columns(segmentOf('ds', 1, 'v1'), [column('x', 'STRING'), column('z', 'FLOAT')]),
+    ],
+  });
+  const schema = view.find('ds')?.schema;
+  assert.equal(
+    schema?.columns.map(({ name, type, hasNulls }) => `${name} ${type} ${hasNulls}`),
+    ['__time LONG false', 'page STRING false', 'x STRING false', 'z FLOAT true', 'y DOUBLE true'],
+  );
+  assert.is(schema?.rowCount, 20);
+  assert.equal(schema?.interval, { start: 0, end: 2 * DAY });
+});
+
+views.run();
