@@ -13,7 +13,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'cluster/historical/local-segments.ts BYTES_AHEAD': 'of files that are read ahead at the start alone',
   'cluster/historical/local-segments.ts FILES_AHEAD': 'of files that are read ahead at the start alone',
   'cluster/historical/run-gate.ts CROWD_MAX': 'a ratio to the slots, which follow svc.processing.numThreads',
-  'cluster/overlord/overlord.ts KILLED_AT_A_TIME': 'a batch: what is left is taken by the next one',
+  'cluster/overlord/kill-runs.ts KILLED_AT_A_TIME': 'a batch: what is left is taken by the next one',
   'cluster/overlord/overlord.ts FINISHED_LISTED_MAX': 'rows of one answer; clients ask for fewer with max',
   'execution/expression/remembered-results.ts BYTES_MAX': 'within one query, whose memory svc.query.maxMemoryBytes bounds',
   'execution/post/parts.ts HELD_ROWS_MAX': 'rows between two steps of work; they are counted in the memory of the query',

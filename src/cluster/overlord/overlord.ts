@@ -8,7 +8,6 @@ import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { acquireLocks, conflicts, type LockRequest } from '../../metadata/locks.js';
 import { publishSegments } from '../../metadata/publish.js';
-import { deleteUnused } from '../../metadata/segments.js';
 import { type AuditEntry, type AuditSelection, type Author, audit, auditHistory, writeConfig } from '../../metadata/settings.js';
 import {
   countTasks,
@@ -30,7 +29,8 @@ import type { CoordinatorService, MiddleManagerService, OverlordService, TaskEnd
 import { SegmentMarking } from '../segment-marking.js';
 import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
-import { isKillPayload, KILL_TASK, parseKillPayload } from './kill-task.js';
+import { KillRuns } from './kill-runs.js';
+import { KILL_TASK } from './kill-task.js';
 import { endLostTask, endTask } from './recovery.js';
 import { lockRequestOf, newTask, type ReadTask } from './submission.js';
 import {
@@ -42,10 +42,6 @@ import {
   type WorkerConfig,
 } from './worker-config.js';
 
-/** Segments that a kill task removes in one transaction. */
-const KILLED_AT_A_TIME = 500;
-/** Host name under which kill tasks run. */
-const KILL_HOST = 'overlord';
 const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
 /** Finished tasks that are listed where nobody says how many. */
 export const FINISHED_LISTED_MAX = 10_000;
@@ -75,12 +71,13 @@ export class Overlord implements OverlordService, Candidate {
   readonly #ticker: Ticker;
   /** Failed assignments of pending tasks that workers could not start. */
   readonly #refusals = new Map<string, { tries: number; readonly sinceMs: number }>();
-  readonly #kills = new Map<string, Promise<void>>();
+  readonly #kills: KillRuns;
   #fence: Fence | null = null;
 
   constructor(options: OverlordOptions) {
     this.#options = options;
     const { database, now } = options;
+    this.#kills = new KillRuns({ ...options, fence: () => this.fence(), wake: () => this.wake() });
     this.marking = new SegmentMarking({ database, fence: () => this.fence(), wake: () => this.wakeCoordinator(), now });
     this.#ticker = new Ticker(
       () => this.#advance(),
@@ -104,7 +101,7 @@ export class Overlord implements OverlordService, Candidate {
   async lost(): Promise<void> {
     this.#fence = null;
     await this.#ticker.stop();
-    await Promise.all(this.#kills.values());
+    await this.#kills.ended();
   }
 
   wake(): void {
@@ -172,50 +169,6 @@ export class Overlord implements OverlordService, Candidate {
     return (await this.submit(stringifyJson({ type: KILL_TASK, dataSource, interval: formatInterval(interval) }))).taskId;
   }
 
-  /** Tasks that run here: those that wait for a worker to have them, and those that an earlier leader began. */
-  #startKills(tasks: readonly TaskRecord[]): void {
-    for (const task of tasks) {
-      if (this.#kills.has(task.id)) continue;
-      const run = this.#runKill(task)
-        .catch((error: unknown) => this.#options.log(`task ${task.id}: ${toServiceError(error).message}`))
-        .finally(() => this.#kills.delete(task.id));
-      this.#kills.set(task.id, run);
-    }
-  }
-
-  /** Repeating it does no harm: what was removed is not found again. */
-  async #runKill(task: TaskRecord): Promise<void> {
-    const { database, storage, now } = this.#options;
-    const fence = this.fence();
-    const documents = await taskDocuments(database, task.id);
-    await fencedTransaction(database, fence, (queries) => startTask(queries, task.id, { host: KILL_HOST, session: KILL_HOST }, now()));
-    const end = async (error: string | null, killed: number): Promise<void> => {
-      const report = JSON.stringify({ killed: { taskId: task.id, type: 'killed', payload: { numSegmentsKilled: killed } } });
-      await endTask(database, fence, task.id, { succeeded: error === null, error, report }, now());
-      this.wake();
-    };
-    let killed = 0;
-    try {
-      const payload = parseJson(documents?.payload ?? 'null');
-      if (!isKillPayload(payload)) throw new ServiceError('internal', 'its payload is not that of a kill task');
-      const { dataSource, interval } = parseKillPayload(payload);
-      while ((await findTask(database, task.id))?.state === 'RUNNING') {
-        const removed = await fencedTransaction(database, fence, (queries) =>
-          deleteUnused(queries, dataSource, interval, KILLED_AT_A_TIME),
-        );
-        // Rows first: a file without a row is an orphan that the cleanup finds, a row without a file would be a lie.
-        for (const loadSpec of removed) await storage.remove(loadSpec);
-        killed += removed.length;
-        if (removed.length < KILLED_AT_A_TIME) break;
-      }
-    } catch (error) {
-      const { code, message } = toServiceError(error);
-      if (code === 'not_leader') throw error;
-      return end(message, killed);
-    }
-    await end(null, killed);
-  }
-
   /** Every announced worker that answers. */
   async workers(): Promise<readonly WorkerStatus[]> {
     const answers = await Promise.all(this.#options.peers.all('middleManager').map(({ service }) => service.status().catch(() => null)));
@@ -267,7 +220,7 @@ export class Overlord implements OverlordService, Candidate {
   async #endLostTasks(): Promise<void> {
     const { database, now, log } = this.#options;
     const running = await selectTasks(database, { states: ['RUNNING'] });
-    this.#startKills(running.filter(({ type }) => type === KILL_TASK));
+    this.#kills.start(running.filter(({ type }) => type === KILL_TASK));
     await this.#forEach(running, async (task) => {
       if (task.type === KILL_TASK || this.workerOf(task) !== undefined) return;
       log(`task ${task.id}: worker ${task.workerHost ?? '(none)'} is gone`);
@@ -330,7 +283,7 @@ export class Overlord implements OverlordService, Candidate {
   async #assign(): Promise<void> {
     const { database } = this.#options;
     const granted = await selectTasks(database, { states: ['PENDING'] });
-    this.#startKills(granted.filter(({ type }) => type === KILL_TASK));
+    this.#kills.start(granted.filter(({ type }) => type === KILL_TASK));
     const pending = granted.filter(({ type }) => type !== KILL_TASK);
     const waiting = new Set(pending.map(({ id }) => id));
     for (const id of this.#refusals.keys()) if (!waiting.has(id)) this.#refusals.delete(id);
