@@ -165,14 +165,14 @@ function words(lab: Lab, count: number): string[] {
   );
 }
 
-function uploadStrings(lab: Lab, strings: readonly string[]): { bytes: number; offsets: number } {
+export function uploadStrings(lab: Lab, strings: readonly string[]): { bytes: number; offsets: number } {
   const offsets = [0];
   for (const text of strings) offsets.push((offsets.at(-1) ?? 0) + Buffer.byteLength(text));
   return { bytes: lab.uploadBytes(Buffer.from(strings.join(''))), offsets: lab.place('U32', offsets) };
 }
 
 /** LIKE by its definition, over code points; `\` makes the next one literal. */
-function isLike(text: string, pattern: string): boolean {
+export function isLike(text: string, pattern: string): boolean {
   const points = [...text];
   const symbols = [...pattern];
   let reachable = new Set([0]); // how many code points the pattern so far may have taken
