@@ -56,7 +56,7 @@ function singleValues(scope: SegmentScope, column: StringColumnView): CodedColum
 }
 
 /** Ids of rows, or of values of multi-value rows. */
-export function idsOf({ context: { memory } }: SegmentScope, { physical, ids }: StringColumnView, start: number, count: number): Codes {
+function idsOf({ context: { memory } }: SegmentScope, { physical, ids }: StringColumnView, start: number, count: number): Codes {
   if (physical === 'U8') return memory.u8(ids + start, count);
   return physical === 'U16' ? memory.u16(ids + start * 2, count) : memory.u32(ids + start * 4, count);
 }

@@ -131,5 +131,5 @@ export class TextReader {
 }
 
 /** Masks of the upper half of a reference: the length in bytes, and the bit of a string that may be more than ASCII. */
-export const LENGTH = 0x7fffffff;
+const LENGTH = 0x7fffffff;
 export const WIDE = 0x80000000;
