@@ -3,7 +3,7 @@
 import { DAY_MS, type Zone } from './calendar.js';
 
 /** From `starts[i]` on, up to the next start, `offsets[i]` is to be added. Milliseconds; the first start is the lowest i64. */
-export interface OffsetSteps {
+interface OffsetSteps {
   readonly starts: BigInt64Array;
   readonly offsets: BigInt64Array;
 }

@@ -10,7 +10,7 @@ import { computedNumbers, type NumberVector, oncePerBlock } from '../vector.js';
 import { nullTest, type Range, rangeFinder } from './range.js';
 
 /** Facts known of the instants that steps begin with. Bits at `nulls` (or 0) name rows that do not matter. */
-export interface Instants {
+interface Instants {
   readonly nulls: Address;
   readonly low: bigint;
   readonly high: bigint;
