@@ -12,9 +12,13 @@ import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { ROWS_PER_CHECK } from '../block/checked-loops.js';
+import type { Block } from '../block/context.js';
+import { codedColumn } from '../expression/coded-column.js';
 import { multiValue } from '../expression/multi-value.js';
 import { type RowReader, rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../expression/scope.js';
+import { longColumn } from '../expression/time/bucketed.js';
+import { Bits, bitFeed, bitFoldOf } from './bit-fold.js';
 import { GrowingList, type ListFold, listFoldOf } from './growing-list.js';
 import type { Feed, StateOperations } from './state-operations.js';
 import { sizeOf } from './value-size.js';
@@ -29,6 +33,8 @@ export class Folded {
   #sizeBytes: number;
   /** List that stands in for the value while rows are appended to it. */
   #list: GrowingList | undefined;
+  /** Bits that stand in for the value while they are folded. */
+  #bits: Bits | undefined;
 
   constructor(value: Value) {
     this.#value = value;
@@ -36,6 +42,7 @@ export class Folded {
   }
 
   get value(): Value {
+    if (this.#bits !== undefined) return this.#bits.value;
     return this.#list === undefined ? this.#value : this.#list.elements();
   }
 
@@ -46,8 +53,15 @@ export class Folded {
 
   set(value: Value, sizeBytes: number): void {
     this.#list = undefined;
+    this.#bits = undefined;
     this.#value = value;
     this.#sizeBytes = sizeBytes;
+  }
+
+  /** The LONG that the value is, for its bits to be folded. */
+  bits(): Bits {
+    this.#bits ??= new Bits(typeof this.#value === 'bigint' ? this.#value : 0n);
+    return this.#bits;
   }
 
   /** The value as a list that a function may append to; undefined when it is not a list. */
@@ -139,19 +153,29 @@ function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: 
   const check = () => scope.context.check();
   const foldOfRows = foldOfEach(aggregateState, isMultiValue);
   const fold = compileExpression(foldOfRows, typeOf, check);
+  const bits = bitFold(scope, aggregateState, (field) => columnOf.get(field));
+  if (bits !== undefined) return bits;
   const listFold = listFoldOf(foldOfRows, accumulator, typeOf);
+  const met = listFold === undefined ? undefined : metTexts(scope, columnOf.get(listFold.field) ?? '', listFold);
+  const inputs = new Map<string, Value>();
   return {
     nulls: undefined,
     add(block, rows, groups, n, stateOf) {
+      const isMet = met?.(block);
       for (const reader of readers.values()) reader.open(block);
       const listed = rows === 0 ? undefined : memory.u32(rows, n).slice();
       const numbers = memory.u32(groups, n).slice();
       for (let i = 0; i < n; i++) {
         if (i % ROWS_PER_CHECK === 0) check();
         const row = listed === undefined ? i : (listed[i] ?? 0);
-        const inputs = new Map<string, Value>();
-        for (const [field, reader] of readers) inputs.set(field, reader.get(row));
-        if (!aggregateState.foldsNulls && [...inputs.values()].includes(null)) continue;
+        if (isMet?.(row, numbers[i] ?? 0) === true) continue;
+        let hasNull = false;
+        for (const [field, reader] of readers) {
+          const value = reader.get(row);
+          hasNull ||= value === null;
+          inputs.set(field, value);
+        }
+        if (!aggregateState.foldsNulls && hasNull) continue;
         const state = stateOf(numbers[i] ?? 0);
         state.parts = 1;
         const list = listFold === undefined ? undefined : state.growing(listFold);
@@ -171,6 +195,65 @@ function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: 
     },
   };
 }
+
+/** A fold of bits of LONGs; undefined for every other one. */
+function bitFold(
+  scope: SegmentScope,
+  { fold, accumulator, foldsNulls, initial, valueType }: ExpressionFold,
+  columnOf: (field: string) => string | undefined,
+): Feed<Folded> | undefined {
+  const bits = bitFoldOf(fold, accumulator);
+  const vector = bits === undefined ? undefined : longColumn(scope, columnOf(bits.field) ?? '');
+  if (bits === undefined || vector === undefined || foldsNulls) return undefined;
+  if (valueType !== 'LONG' || typeof constant(initial) !== 'bigint') return undefined;
+  return bitFeed(scope, vector, bits, (state) => {
+    state.parts = 1;
+    return state.bits();
+  });
+}
+
+/** Bytes of marks of the texts that groups have met. */
+const MARKS_MAX = 1 << 24;
+
+/**
+ * Test of whether a row's text was met in its group before, and so is in its set; undefined for folds that are no set of texts.
+ */
+function metTexts(
+  scope: SegmentScope,
+  name: string,
+  fold: ListFold,
+): ((block: Block) => (row: number, group: number) => boolean) | undefined {
+  const source = scope.source(name);
+  const isText = scope.typeOf(name) === 'STRING' && !(source.kind === 'string' && source.column.offsets !== 0);
+  const column = fold.function === 'array_set_add' && isText ? codedColumn(scope, source) : undefined;
+  if (column === undefined) return undefined;
+  const marks: Uint8Array[] = [];
+  let room = MARKS_MAX;
+  const marksWith = (group: number, code: number): Uint8Array | undefined => {
+    const known = marks[group] ?? NO_MARKS;
+    if (code < known.length) return known;
+    const length = Math.max(column.card ?? 0, code + 1, known.length * 2);
+    if (length > room) return undefined;
+    room -= length;
+    const longer = new Uint8Array(length);
+    longer.set(known);
+    marks[group] = longer;
+    return longer;
+  };
+  return (block) => {
+    const codes = column.codes(block);
+    return (row, group) => {
+      const code = codes[row] ?? 0;
+      const mark = marksWith(group, code);
+      if (mark === undefined) return false;
+      const isMet = mark[code] === 1;
+      mark[code] = 1;
+      return isMet;
+    };
+  };
+}
+
+const NO_MARKS = new Uint8Array(0);
 
 /** Fold expression that folds over each value of a multi-value field in turn where it takes single values. */
 function foldOfEach({ fold, accumulator }: ExpressionFold, isMultiValue: (name: string) => boolean): Expression {

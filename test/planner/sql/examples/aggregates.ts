@@ -63,7 +63,24 @@ export const AGGREGATE_EXAMPLES: Examples = {
     [`SELECT STRING_AGG(DISTINCT s, ' ') ${TEXTS}`, [['a b']]],
   ],
   LISTAGG: [[`SELECT LISTAGG(s, '-') ${TEXTS}`, [['b-a-b']]]],
-  BIT_AND: [['SELECT BIT_AND(x) FROM (VALUES (12), (10)) AS t(x)', [[8]]]],
-  BIT_OR: [['SELECT BIT_OR(x) FROM (VALUES (12), (10)) AS t(x)', [[14]]]],
-  BIT_XOR: [['SELECT BIT_XOR(x) FROM (VALUES (12), (10)) AS t(x)', [[6]]]],
+  BIT_AND: [
+    ['SELECT BIT_AND(x) FROM (VALUES (12), (10)) AS t(x)', [[8]]],
+    // 2^32 is not among the bits of -2^32 - 1, 2^31 is.
+    ['SELECT BIT_AND(x) FROM (VALUES (6442450945), (-1), (-4294967297)) AS t(x)', [[2147483649]]],
+  ],
+  BIT_OR: [
+    ['SELECT BIT_OR(x) FROM (VALUES (12), (10)) AS t(x)', [[14]]],
+    ['SELECT BIT_OR(x) FROM (VALUES (6442450945), (-8589934592)) AS t(x)', [[-2147483647]]],
+  ],
+  BIT_XOR: [
+    ['SELECT BIT_XOR(x) FROM (VALUES (12), (10)) AS t(x)', [[6]]],
+    ['SELECT BIT_XOR(x) FROM (VALUES (6442450945), (CAST(NULL AS BIGINT)), (-1)) AS t(x)', [[-6442450946]]],
+    [
+      'SELECT k, BIT_XOR(x) FROM (VALUES (1, 5), (2, 7), (1, 4), (2, 7)) AS t(k, x) GROUP BY k ORDER BY k',
+      [
+        [1, 1],
+        [2, 0],
+      ],
+    ],
+  ],
 };
