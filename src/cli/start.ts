@@ -41,6 +41,7 @@ export async function start(options: StartOptions): Promise<ExitCode> {
       const servers = await listenForRoles({ configuration, clusterKey, log, routesOf, statusRoutes });
       try {
         await roles.start();
+        servers.ready();
         log.info('ready', { url: servers.url, roles: configuration.roles() });
         process.stdout.write(`ready ${servers.url}\n`);
         if (options.sample && configuration.roles().length === ROLE_COUNT_OF_SAMPLE) await showSample(servers.url, configuration, ended);

@@ -26,7 +26,7 @@ export class LoopWatch {
   readonly #periodMs: number;
   readonly #log: Log;
   readonly #clock: LoopClock;
-  readonly #timer: { stop(): void } | undefined;
+  #timer: { stop(): void } | undefined;
   /** The latest requests, in turn: each place is written anew after `NAMED_MAX` others. */
   readonly #latest: string[] = new Array<string>(NAMED_MAX).fill('');
   #seen = 0;
@@ -41,13 +41,18 @@ export class LoopWatch {
     this.#periodMs = Math.max(1, lateMs / 4);
     this.#log = log;
     this.#clock = clock;
-    if (lateMs !== 0) this.#begin();
-    this.#timer = lateMs === 0 ? undefined : clock.every(this.#periodMs, () => this.#look());
+  }
+
+  /** Begins to watch: a process that is not ready yet holds up nobody. */
+  start(): void {
+    if (this.#lateMs === 0) return;
+    this.#begin();
+    this.#timer = this.#clock.every(this.#periodMs, () => this.#look());
   }
 
   /** The same routes, whose requests are known to the watch. */
   watched(routes: Iterable<Route>): Route[] {
-    if (this.#timer === undefined) return [...routes];
+    if (this.#lateMs === 0) return [...routes];
     return Array.from(routes, (route) => ({
       ...route,
       handle: (request, parameters) => {

@@ -22,6 +22,8 @@ export interface RoleServersOptions {
 export interface RoleServers {
   /** `http://host:port` of the Router, or of the first role when the process has none. */
   readonly url: string;
+  /** The roles are ready: from now on it is noticed when the event loop is late. */
+  ready(): void;
   close(graceMs: number): Promise<void>;
 }
 
@@ -67,5 +69,5 @@ export async function listenForRoles({ configuration, clusterKey, log, routesOf,
     throw new ServiceError('unavailable', `${error.message}; --port-offset moves all ports, svc.<role>.port one of them`, error);
   }
   const front = configuration.roles().includes('router') ? configuration.port('router') : servers[0]?.port;
-  return { url: `http://${host}:${front}`, close };
+  return { url: `http://${host}:${front}`, ready: () => watch.start(), close };
 }

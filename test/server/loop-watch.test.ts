@@ -28,6 +28,7 @@ function opened(lateMs = LATE_MS) {
     },
   };
   const watch = new LoopWatch(lateMs, log, clock);
+  watch.start();
   const route: Route = { method: 'GET', path: '/x', permission: { access: 'public' }, errors: 'map', handle: () => ({ status: 200 }) };
   const [watched] = watch.watched([route]);
   const request = (url: string): void => {

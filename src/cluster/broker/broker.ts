@@ -2,6 +2,7 @@
 
 import type { Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
+import { LoopTurns } from '../../base/loop-turns.js';
 import type { Engine } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
 import type { SegmentMetadataPlan } from '../../model/plan.js';
@@ -142,13 +143,14 @@ export class Broker implements BrokerQueries, BrokerService {
   }
 
   runOver(wanted: RowsPlan, wantedSource: RowSource, options: QueryOptions): AsyncIterable<Frame> {
+    const turns = new LoopTurns();
     const [asked, askedSource] = this.#summed([wanted, wantedSource] as const, options);
     const known = askedSource.kind === 'inline' ? this.#constants.find(asked, options) : undefined;
     if (known !== undefined && options.profile !== undefined) options.profile.resultCacheHits++;
     if (known !== undefined) return framesOfAll(known);
     const lookup = (name: string) => this.lookups.values(name);
     const [plan, source] = [resolveLookups(asked, lookup), resolveLookups(askedSource, lookup)];
-    if (source.kind === 'table') return this.#runTables(plan, [source.name], options, plan === asked);
+    if (source.kind === 'table') return this.#runTables(plan, [source.name], options, { isOwn: plan === asked, turns });
     const frames = this.#runSource(plan, source, options);
     const isConstant = source.kind === 'inline' && source === askedSource && plan === asked;
     return isConstant ? this.#constants.keep(plan, options, frames) : frames;
@@ -189,8 +191,15 @@ export class Broker implements BrokerQueries, BrokerService {
   /**
    * Runs a plan over the segments of all tables together.
    * @param isOwn  the plan is the one that was asked for, and its result hangs on the segments alone
+   * @param turns  of who went through the plan, which may be large, just before
    */
-  async *#runTables(asked: RowsPlan, tables: readonly string[], options: QueryOptions, isOwn = false): AsyncIterable<Frame> {
+  async *#runTables(
+    asked: RowsPlan,
+    tables: readonly string[],
+    options: QueryOptions,
+    { isOwn = false, turns = new LoopTurns() } = {},
+  ): AsyncIterable<Frame> {
+    if (turns.isDue) await turns.give();
     const query = this.#begin(tables, options);
     try {
       const chunks = chunksOf(query, asked.intervals);

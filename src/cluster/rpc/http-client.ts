@@ -1,8 +1,10 @@
 // HTTP client for calls between roles.
 
+import { createRequire } from 'node:module';
 import type { Pool } from 'undici';
 import { ServiceError } from '../../base/errors.js';
 import { createByName } from '../../base/names.js';
+import { onFirstUse } from '../../base/on-first-use.js';
 
 export interface ClientRequest {
   /** `host:port`. */
@@ -30,8 +32,8 @@ export class HttpClient {
   async send(request: ClientRequest): Promise<ClientResponse> {
     const { host, method, path, headers, body, signal } = request;
     try {
-      const pool = this.#pools.get(host) ?? (await this.#open(host));
-      const response = await pool.request({ method: method as 'GET', path, headers, body, signal });
+      const pool = this.#pools.get(host) ?? this.#open(host);
+      const response = await library().request.call(pool, { method: method as 'GET', path, headers, body, signal });
       return { status: response.statusCode, headers: flatten(response.headers), body: chunksOf(response.body, host, signal) };
     } catch (error) {
       throw translate(error, host, signal);
@@ -43,16 +45,24 @@ export class HttpClient {
     this.#pools.clear();
   }
 
-  /** The library is loaded when another process is first called: one that has all roles never does, and starts sooner. */
-  async #open(host: string): Promise<Pool> {
-    const library = await import('undici');
-    const pool =
-      this.#pools.get(host) ??
-      new library.Pool(`http://${host}`, { connections: 64, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5000 });
+  #open(host: string): Pool {
+    const pool = new (library().Pool)(`http://${host}`, { connections: 64, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5000 });
     this.#pools.set(host, pool);
     return pool;
   }
 }
+
+/**
+ * Loaded when another process is first called: one that has all roles rarely does, and starts sooner. These two parts of the library, of
+ * the one version that package.json names, load in a third of the time that all of it takes.
+ */
+const library = onFirstUse(() => {
+  const load = createRequire(import.meta.url);
+  return {
+    Pool: load('undici/lib/dispatcher/pool.js') as typeof Pool,
+    request: load('undici/lib/api/api-request.js') as Pool['request'],
+  };
+});
 
 async function* chunksOf(body: AsyncIterable<Buffer>, host: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
   try {

@@ -1,6 +1,7 @@
 // Pins the columns of a plan, runs it, and releases them.
 
 import { ServiceError } from '../../base/errors.js';
+import { LoopTurns } from '../../base/loop-turns.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
 import { addStage } from '../../model/profile.js';
@@ -35,12 +36,14 @@ interface PinnedPlan {
 /** Pins the columns that a plan reads, runs it over them, and lets them go: in halves where not all fit into memory together. */
 export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGenerator<Frame> {
   const { plan, store, segmentIds, options, signal } = pinned;
+  const turns = new LoopTurns();
   const { columns, comparable } = columnsOfPlan(plan);
   const timeCutBy = readsNoTime(plan) ? plan.intervals : undefined;
   const { profile } = options;
   const startMs = performance.now();
   const found = await findByIndex(plan, store, segmentIds);
   const { leftOut } = found;
+  if (turns.isDue) await turns.give();
   let pin: SegmentPin;
   try {
     pin = await store.pin({
@@ -55,6 +58,7 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
     yield* runHalves(engine, pinned);
     return;
   }
+  if (turns.isDue) await turns.give();
   addStage(profile, 'lease', performance.now() - startMs);
   if (profile !== undefined) {
     profile.bytesRead += pin.bytesRead;
