@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { median } from '../harness.js';
+import { processorTime } from '../processor-time.js';
 import { callJson, runTask, startDolmen, waitForCount } from '../server.js';
 import { CASES, type Case } from './cases.js';
 import { functionsIngestion, writeFunctionsCsv } from './table.js';
@@ -30,12 +31,6 @@ interface Figure {
   readonly dolmen: number;
   readonly duckdb: number | null;
   readonly trouble: string | null;
-}
-
-/** Nanoseconds of processor time of a process, of all its threads (Linux). */
-function processorTime(pid: number): number {
-  const tasks = `/proc/${pid}/task`;
-  return readdirSync(tasks).reduce((sum, task) => sum + Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]), 0);
 }
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-functions-'));

@@ -17,6 +17,9 @@ import type { OpenFiles } from './open-files.js';
 import type { PinnedColumn, ReadSegment } from './read-segment.js';
 import type { ColumnView, DictionaryView } from './view.js';
 
+/** Segments of more rows are worth reading by themselves. */
+const SMALL_ROWS = 4096;
+
 /** A column that is asked for more often is loaded: scanning its ids in memory costs less than its index in the file. */
 const INDEX_USES_MAX = 3;
 
@@ -86,6 +89,11 @@ export class OpenSegment implements ReadSegment {
 
   get rowCount(): number {
     return this.footer.rowCount;
+  }
+
+  /** Whether it is better read together with its neighbours (`combined/`). */
+  get isSmall(): boolean {
+    return this.footer.rowCount <= SMALL_ROWS;
   }
 
   get timeMin(): number {
@@ -161,6 +169,8 @@ export class OpenSegment implements ReadSegment {
   /** See `SegmentStore.unloaded`. */
   unloaded(name: string): UnloadedColumn | null {
     const column = this.#columns.get(name);
+    // Its columns are read as a whole, with those of its neighbours, sooner than an index could be.
+    if (this.isSmall) return null;
     if (column?.kind !== 'string' || column.type !== undefined || this.#resident.has(this.#key('column', name))) return null;
     const { min, max, dictionary, index } = column;
     const prefersIndex = index !== null && (this.#indexUses.get(name) ?? 0) < INDEX_USES_MAX;

@@ -2,8 +2,6 @@
 
 import type { OpenSegment } from '../open-segment.js';
 
-/** Segments of more rows are worth reading by themselves. */
-const SMALL_ROWS = 4096;
 /** A run of fewer segments is not worth combining. */
 const SEGMENTS_MIN = 16;
 /** Rows of a run: where they are as many, what each segment costs no longer counts. */
@@ -34,22 +32,17 @@ export function chunksOf(segments: readonly OpenSegment[]): readonly Chunk[] | u
     if (last !== undefined && !continues(last, segment)) end();
     current.push(segment);
     rows += segment.footer.rowCount;
-    if (rows > ROWS_MAX || segment.footer.rowCount > SMALL_ROWS || endsRun(segment)) end();
+    if (rows > ROWS_MAX || !segment.isSmall || endsRun(segment)) end();
   }
   end();
   return chunks.some(({ length }) => length > 1) ? chunks : undefined;
 }
 
-function continues({ descriptor: before }: OpenSegment, { descriptor, footer }: OpenSegment): boolean {
-  return (
-    footer.rowCount <= SMALL_ROWS &&
-    descriptor.id.dataSource === before.id.dataSource &&
-    descriptor.id.interval.start >= before.id.interval.end
-  );
+function continues(before: OpenSegment, segment: OpenSegment): boolean {
+  return segment.isSmall && segment.dataSource === before.dataSource && segment.interval.start >= before.interval.end;
 }
 
 /** Depends on the segment, not on its place among others. */
-function endsRun({ descriptor }: OpenSegment): boolean {
-  const { start } = descriptor.id.interval;
+function endsRun({ interval: { start } }: OpenSegment): boolean {
   return Math.imul(Math.floor(start / 60_000) | 0, 0x9e3779b1) >>> 0 < 2 ** 32 / END_IN;
 }
