@@ -1,5 +1,6 @@
 import { type Address, BLOCK_ROWS } from '../../src/base/layout.js';
 import { likeBytes, parseLike } from '../../src/base/like-pattern.js';
+import type { KernelName, KernelSet } from '../../src/kernels/contract.js';
 import type { Bench, BenchCase } from './bench-case.js';
 import { grouping } from './grouping.js';
 import { plainSum } from './plain-sums.js';
@@ -305,6 +306,15 @@ function time(bench: Bench): BenchCase[] {
     call: (k, block) => void k.timeRunsU32(sorted + block * B * 4, base, 0, B, at, count + 1, out),
   });
   const wideRows = bench.rows(WORK_ROWS);
+  const ofWide = (name: string, kernel: KernelName, call: (k: KernelSet, at: Address) => void): BenchCase => ({
+    name,
+    kernels: [kernel],
+    rows: wideRows,
+    bytes: wideRows * 8,
+    blocks: wideRows / B,
+    outputs: [{ at: out, bytes: B * (kernel === 'step32' ? 4 : 8) }],
+    call: (k, block) => call(k, wide + block * B * 8),
+  });
   return [
     runs('time runs, 1,000 buckets', hours, 1000),
     runs('time runs, 70,000 buckets', minutes, 70000),
@@ -326,6 +336,16 @@ function time(bench: Bench): BenchCase[] {
       outputs: [{ at: out, bytes: B * 8 }],
       call: (k, block) => k.floorI64(wide + block * B * 8, B, 3600000n, 0n, out),
     },
+    ofWide('month of unsorted times', 'calendarI64', (k, at) => k.calendarI64(at, B, 4, out)),
+    ofWide('hour of unsorted times', 'clockI64', (k, at) => k.clockI64(at, B, 86400000n, 3600000n, out)),
+    ofWide('floor of unsorted times to quarters', 'floorMonthsI64', (k, at) => k.floorMonthsI64(at, B, 3n, out)),
+    ofWide('unsorted times and a month', 'addMonthsI64', (k, at) => k.addMonthsI64(at, B, 1n, 0n, out)),
+    ofWide('unsorted times by 1,000 steps', 'addStepsI64', (k, at) => k.addStepsI64(at, B, hours, 1000, hours, out)),
+    ofWide('values of 1,000 steps', 'step64', (k, at) => k.step64(at, B, hours, 1000, hours, out)),
+    ofWide('ids of 1,000 steps', 'step32', (k, at) => k.step32(at, B, hours, 1000, hours, out)),
+    ofWide('floor of unsorted times between 1,000 steps', 'floorStepsI64', (k, at) =>
+      k.floorStepsI64(at, B, 60000n, hours, 1000, hours, out),
+    ),
     {
       name: 'lower bound',
       kernels: ['lowerBoundU32'],

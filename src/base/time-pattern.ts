@@ -37,13 +37,24 @@ export function parseWithPattern(pattern: string, options: Partial<PatternOption
 
 export function formatWithPattern(pattern: string, options: Partial<PatternOptions> = {}): (ms: EpochMs) => string {
   const { timeZone, code } = { ...DEFAULTS, ...options };
-  const parts = compilePattern(pattern, code);
   const zone = getZone(timeZone, code);
+  const parts = compilePattern(pattern, code);
+  const clockParts = parts.map((part) => (part.kind === 'field' ? clockPrinter(part, zone) : undefined));
+  // Instants come in runs of one day: what the day alone says is printed once for each.
+  let day = Number.NaN;
+  let dayTexts: readonly string[] = [];
   return (ms) => {
     const offset = zone.offsetAt(ms);
-    const clock = readClock(ms + offset);
+    const local = ms + offset;
+    const today = Math.floor(local / DAY_MS);
+    if (today !== day) {
+      const clock = readClock(today * DAY_MS);
+      dayTexts = parts.map((part) => (part.kind === 'text' ? part.text : printField(part, clock)));
+      day = today;
+    }
+    const timeOfDay = local - today * DAY_MS;
     let text = '';
-    for (const part of parts) text += part.kind === 'text' ? part.text : printField(part, clock, zone, offset);
+    for (let index = 0; index < dayTexts.length; index++) text += clockParts[index]?.(timeOfDay, offset) ?? dayTexts[index] ?? '';
     return text;
   };
 }
@@ -300,12 +311,43 @@ export function readClock(localMs: number): Clock {
   };
 }
 
-function printField(
-  { letter, count }: { readonly letter: string; readonly count: number },
-  clock: Clock,
-  zone: Zone,
-  offset: number,
-): string {
+type Field = Extract<Part, { kind: 'field' }>;
+
+/** Prints a field of the time of day, in milliseconds; undefined for a field of the date. */
+function clockPrinter({ letter, count }: Field, zone: Zone): ((timeOfDay: number, offset: number) => string) | undefined {
+  const hours = (of: (hour: number) => number) => (timeOfDay: number) => padded(of(Math.floor(timeOfDay / 3_600_000)), count);
+  switch (letter) {
+    case 'a':
+      return (timeOfDay) => (timeOfDay < DAY_MS / 2 ? 'AM' : 'PM');
+    case 'H':
+      return hours((hour) => hour);
+    case 'k':
+      return hours((hour) => (hour === 0 ? 24 : hour));
+    case 'K':
+      return hours((hour) => hour % 12);
+    case 'h':
+      return hours((hour) => (hour % 12 === 0 ? 12 : hour % 12));
+    case 'm':
+      return (timeOfDay) => padded(Math.floor(timeOfDay / 60_000) % 60, count);
+    case 's':
+      return (timeOfDay) => padded(Math.floor(timeOfDay / 1000) % 60, count);
+    case 'S':
+      return (timeOfDay) =>
+        padded(timeOfDay % 1000, 3)
+          .padEnd(count, '0')
+          .slice(0, count);
+    case 'Z':
+      // Seconds, which local mean times have, are printed without a pattern only.
+      return (_, offset) => (count >= 3 ? zone.id : formatOffset(offset - (offset % 60_000), count === 1 ? '' : ':'));
+    case 'z':
+      return () => (zone === UTC ? 'UTC' : zone.id);
+    default:
+      return undefined;
+  }
+}
+
+/** Prints a field of the date. */
+function printField({ letter, count }: Field, clock: Clock): string {
   switch (letter) {
     case 'y':
       return printYear(clock.year, count);
@@ -327,27 +369,8 @@ function printField(
       return padded(clock.weekday, count);
     case 'E':
       return printName(WEEKDAYS[clock.weekday - 1], count);
-    case 'a':
-      return clock.hour < 12 ? 'AM' : 'PM';
-    case 'H':
-      return padded(clock.hour, count);
-    case 'k':
-      return padded(clock.hour === 0 ? 24 : clock.hour, count);
-    case 'K':
-      return padded(clock.hour % 12, count);
-    case 'h':
-      return padded(clock.hour % 12 === 0 ? 12 : clock.hour % 12, count);
-    case 'm':
-      return padded(clock.minute, count);
-    case 's':
-      return padded(clock.second, count);
-    case 'S':
-      return padded(clock.millisecond, 3).padEnd(count, '0').slice(0, count);
-    case 'Z':
-      // Seconds, which local mean times have, are printed without a pattern only.
-      return count >= 3 ? zone.id : formatOffset(offset - (offset % 60_000), count === 1 ? '' : ':');
     default:
-      return zone === UTC ? 'UTC' : zone.id;
+      return '';
   }
 }
 
@@ -359,6 +382,8 @@ function printName(name: string | undefined, count: number): string {
   return count > 3 ? (name ?? '') : (name ?? '').slice(0, 3);
 }
 
+const TWO_DIGITS = Array.from({ length: 100 }, (_, value) => String(value).padStart(2, '0'));
+
 function padded(value: number, digits: number): string {
-  return String(value).padStart(digits, '0');
+  return digits === 2 && value >= 0 && value < 100 ? (TWO_DIGITS[value] ?? '') : String(value).padStart(digits, '0');
 }
