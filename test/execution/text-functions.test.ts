@@ -70,6 +70,8 @@ const OF_TEXTS = [
   "replace(A, '', 'x')",
   "lpad(A, 7, '-+')",
   "rpad(A, 4, '')",
+  "rpad(A, 0, 'a b')",
+  "lpad(A, 0, '')",
   "lpad(A, 12, 'é')",
   'nvl(A, B)',
   "nvl(A, 'none')",

@@ -176,7 +176,7 @@ export class TextCompiler {
       case 'lpad':
       case 'rpad': {
         const [length, padding] = [integer(second), wellFormed(third)];
-        if (length === undefined || length < 0 || length * work.rows > PADDED_BYTES_MAX || padding === undefined) return undefined;
+        if (length === undefined || length < 1 || length * work.rows > PADDED_BYTES_MAX || padding === undefined) return undefined;
         return !this.#isExact(call, node) || !isAscii(padding) ? undefined : functions.pad(work, node, length, padding, name === 'lpad');
       }
       default:
