@@ -200,7 +200,7 @@ const cases: readonly [text: string, value: Value][] = [
   ["mv_filter_only(['t1', 't2', 't3'], ['t1', 't3'])", ['t1', 't3']],
   ["mv_filter_only(['t5'], ['t1', 't3'])", null],
   ["mv_filter_none(['t3', 't4', 't5'], ['t1', 't3'])", ['t4', 't5']],
-  ["mv_filter_none(['t1', null], ['t1'])", [null]],
+  ["mv_filter_none(['t1', null], ['t1'])", null],
   ["mv_filter_regex(['t1', 'x'], '^t.*')", ['t1']],
   ["mv_filter_prefix(['t3', 't31', 't4'], 't3')", ['t3', 't31']],
   ["string_to_mv('123 Rose Lane', '\\\\s+')", ['123', 'Rose', 'Lane']],
