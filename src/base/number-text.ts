@@ -12,6 +12,18 @@ const WORDS: ReadonlyMap<string, number> = new Map([
   ['-Infinity', -Infinity],
 ]);
 
+const OTHER_DIGITS = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff19]/g;
+/** The digits 0 of ASCII, Arabic-Indic, extended Arabic-Indic, Devanagari and fullwidth digits. */
+export const DIGIT_ZEROES: readonly number[] = [0x30, 0x660, 0x6f0, 0x966, 0xff10];
+
+/** The same string with digits of other scripts as 0 to 9, which is how orders and exact numbers read them. */
+export function withAsciiDigits(text: string): string {
+  return text.replace(OTHER_DIGITS, (digit) => {
+    const code = digit.charCodeAt(0);
+    return String(code - (DIGIT_ZEROES.findLast((zero) => zero <= code) ?? code));
+  });
+}
+
 /** The integer that a string of digits with a sign or without is, of any size; undefined for any other string. */
 export function integerOf(text: string): bigint | undefined {
   return INTEGER.test(text) ? BigInt(text.startsWith('+') ? text.slice(1) : text) : undefined;

@@ -1,6 +1,6 @@
 // Orders of strings that filters and sorts may ask for.
 
-import { decimalOf, integerOf } from '../base/number-text.js';
+import { DIGIT_ZEROES, decimalOf, integerOf, withAsciiDigits } from '../base/number-text.js';
 import type { StringOrdering } from '../model/filter.js';
 import { compareVersions } from './version-order.js';
 
@@ -20,7 +20,8 @@ export function compareText(a: string, b: string): number {
 }
 
 /** A number written as text, exact when it is an integer of 64 bits; undefined for anything else. */
-export function parseNumber(text: string): bigint | number | undefined {
+export function parseNumber(written: string): bigint | number | undefined {
+  const text = withAsciiDigits(written);
   // More than twenty characters are no integer of 64 bits, unless zeros lead it; to read it as one would take long.
   const whole = text.length > 20 ? undefined : integerOf(text);
   return whole !== undefined && BigInt.asIntN(64, whole) === whole ? whole : decimalOf(text);
@@ -44,7 +45,6 @@ function compareNumericText(a: string, b: string): number {
 
 /** ASCII, Arabic-Indic, extended Arabic-Indic, Devanagari and fullwidth digits. */
 const RUNS = /[0-9\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff19]+|[^0-9\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff19]+/g;
-const DIGIT_ZEROES = [0x30, 0x660, 0x6f0, 0x966, 0xff10];
 
 /** Runs of digits, which are before everything else, compare as numbers (more leading zeroes last), what is between them without case. */
 function compareAlphanumeric(a: string, b: string): number {

@@ -119,7 +119,7 @@ function planTopN(query: TopNQuery): Plan {
   const needed = metric.kind === 'numeric' ? postAggregators.findIndex(({ name }) => name === metric.column) + 1 : 0;
   append(post, computeSteps(postAggregators.slice(0, needed)));
   // The orders of dimensions are orders of strings.
-  const ranked = isNumberType(dimension.type) ? '$ranked' : dimension.name;
+  const ranked = isNumberType(dimension.type) ? orderedName(dimension.name) : dimension.name;
   if (metric.kind === 'dimension' && ranked !== dimension.name)
     post.push({ step: 'compute', name: ranked, type: 'STRING', expression: asString(dimension.name) });
   if (metric.kind === 'dimension' && metric.previousStop !== null)
@@ -182,6 +182,10 @@ function withRankedStates(
   return aggregators.map((each) => (each.kind === 'state' && states.has(stateColumn(each.name)) ? { ...each, output: 'both' } : each));
 }
 
+function orderedName(column: string): string {
+  return `$order of ${column}`;
+}
+
 function asString(name: string): Expression {
   return {
     kind: 'call',
@@ -233,16 +237,23 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   );
   append(post, ranks);
   const keyOf = rankedBy(ranks);
+  // Numbers of dimensions are ordered as strings too, unless their order is that of numbers.
+  const numbers = new Set(dimensions.flatMap(({ name, type }) => (isNumberType(type) ? [name] : [])));
+  const asStrings = query.orderBy.filter(({ column, ordering }) => numbers.has(column) && ordering !== 'numeric');
+  append(
+    post,
+    asStrings.map(({ column }) => ({ step: 'compute', name: orderedName(column), type: 'STRING', expression: asString(column) })),
+  );
   const ordered = query.orderBy.map(
     ({ column, descending, ordering }): SortKey => ({
-      column: keyOf(column),
+      column: asStrings.some((each) => each.column === column) ? orderedName(column) : keyOf(column),
       descending,
       nulls: descending ? 'last' : 'first',
       ordering,
     }),
   );
   // Rows that the query leaves unordered come by its dimensions; time comes first unless it was asked to come later.
-  const orderedColumns = new Set(ordered.map(({ column }) => column));
+  const orderedColumns = new Set(query.orderBy.map(({ column }) => column));
   const rest = dimensions
     .filter(({ name }) => !orderedColumns.has(name))
     .map(
@@ -258,7 +269,7 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   if (by.length > 0) post.push({ step: 'sort', by, offset: query.offset, limit: query.limit });
   else if (query.limit !== null || query.offset > 0) post.push({ step: 'limit', offset: query.offset, limit: query.limit });
   const aggregators = withRankedStates(query, ranks);
-  if (dimensions.some(({ isParsed }) => isParsed === true))
+  if (asStrings.length > 0 || dimensions.some(({ isParsed }) => isParsed === true))
     post.push(outputsOnly(keys, dimensions, aggregators, [...absent, ...query.groupings, ...query.postAggregators]));
   return {
     operator: 'group',
@@ -272,7 +283,8 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
 
 function planScan(query: ScanQuery, tables: KnownTables): Plan {
   const known = tables.table(query.dataSource)?.columns.map(({ name }) => name);
-  const columns = query.columns ?? known?.filter((name) => !isStateColumn(name)) ?? [TIME_COLUMN];
+  const stored = known?.filter((name) => !isStateColumn(name)) ?? [TIME_COLUMN];
+  const columns = query.columns ?? [...new Set([...stored, ...query.virtualColumns.map(({ name }) => name)])];
   const { timeOrder, orderBy, offset, limit } = query;
   if (orderBy.length === 0) return { operator: 'scan', ...leafOf(query), columns, timeOrder, offset, limit, post: [] };
   const by = orderBy.map(

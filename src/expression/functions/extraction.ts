@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
+import { doubleOf, withAsciiDigits } from '../../base/number-text.js';
 import type { Constant, ExpressionFunction } from '../function.js';
 import { doubleText, floatText, fromTruth, toDouble, toLong, toText, truncateToLong, type Value } from '../value.js';
 
@@ -57,19 +58,18 @@ const bucketStart = ofText('bucket_start', 3, 'STRING', (constants) => {
     const number = javaDouble(text?.trim() ?? null);
     if (number === null) return null;
     const start = Math.floor((number - offset) / size) * size + offset;
-    return Number.isInteger(start) && Math.abs(start) < 2 ** 63 ? BigInt(start).toString() : toText(start);
+    const whole = truncateToLong(start);
+    return Number(whole) === start ? whole.toString() : toText(start);
   };
 });
 
-/** Java's decimal numbers, with the letters that end its literals; no truth values, which are numbers to casts. */
-const JAVA_DECIMAL = /^[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)[fFdD]?$/;
-
+/** The double that a string is, with the letters too that end Java's literals; no truth values, which are numbers to casts. */
 function javaDouble(text: string | null): number | null {
-  return text === null || !JAVA_DECIMAL.test(text) ? null : Number(/[fFdD]$/.test(text) ? text.slice(0, -1) : text);
+  return text === null ? null : (doubleOf(text.replace(/(?<=[\d.])[fFdD]$/, '')) ?? null);
 }
 
 /** double_of(string, other), long_of(string, other): the number that a string is, a long cut off and bounded; `other` for any other string. */
-const doubleOf = ofText(
+const doubleFunction = ofText(
   'double_of',
   2,
   'DOUBLE',
@@ -77,7 +77,7 @@ const doubleOf = ofText(
     (text) =>
       text === null ? null : (javaDouble(text) ?? toDouble(other?.value ?? null)),
 );
-const longOf = ofText('long_of', 2, 'LONG', ([, other]) => (text) => {
+const longFunction = ofText('long_of', 2, 'LONG', ([, other]) => (text) => {
   if (text === null) return null;
   const double = javaDouble(text);
   return double === null ? toLong(other?.value ?? null) : /^-?\d+$/.test(text) ? toLong(text) : truncateToLong(double);
@@ -98,7 +98,7 @@ const numberText = ofText('number_text', 2, 'STRING', (constants) => {
 const DECIMAL_PARTS = /^([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?$/;
 
 function exactLongText(text: string | null): string | null {
-  const [, sign, whole = '', fraction = '', only = '', exponent = '0'] = DECIMAL_PARTS.exec(text ?? '') ?? [];
+  const [, sign, whole = '', fraction = '', only = '', exponent = '0'] = DECIMAL_PARTS.exec(withAsciiDigits(text ?? '')) ?? [];
   if (sign === undefined) return null;
   const digits = whole + fraction + only;
   const shift = Number(exponent) - fraction.length - only.length;
@@ -124,4 +124,4 @@ function refusal(name: string, expected: string): ServiceError {
   return new ServiceError('query_invalid', `${name}: the second argument is a constant, ${expected} as JSON`);
 }
 
-export const EXTRACTION_SUPPORT: readonly ExpressionFunction[] = [mapValue, valueIn, bucketStart, doubleOf, longOf, numberText];
+export const EXTRACTION_SUPPORT: readonly ExpressionFunction[] = [mapValue, valueIn, bucketStart, doubleFunction, longFunction, numberText];

@@ -28,8 +28,10 @@ const SIMPLE = [
 /** Strings that are not numbers have no mean, no first and no last, and NaN no place among extremes: docs/differences.md. */
 function fieldsOf(type: string): readonly string[] {
   if (type.endsWith('Mean')) return ['n', 'x', 'id', 'missing'];
+  // -0.0 and 0.0 come in any order.
+  if (/First|Last/.test(type)) return ['n', 'l', 'ts', 'id', 'x', 'missing'];
   if (type.endsWith('Sum')) return ['n', 'x', 'id', 'k', 'missing', 'b'];
-  return /Min|Max/.test(type) ? [...NUMBER_COLUMNS, 'k', 'b', 'missing', 'v0'] : [...NUMBER_COLUMNS, 'missing'];
+  return /Min|Max/.test(type) ? ['n', 'l', 'ts', 'id', 'x', 'k', 'b', 'missing', 'v0'] : [...NUMBER_COLUMNS, 'missing'];
 }
 
 /** The column `x` holds moderate numbers: sums over the extremes of `d` depend on the order of rows. */
@@ -70,7 +72,8 @@ function aggregator(random: Random, name: string, groups: boolean): Json {
   };
 }
 
-const NUMERIC = new Set<string>(['count', 'cardinality', ...SIMPLE]);
+/** Those whose state is the number that they show. */
+const NUMERIC = new Set<string>(['count', ...SIMPLE.filter((type) => type !== 'doubleMean')]);
 
 function postAggregator(random: Random, name: string, inputs: readonly string[], depth = 1): Json {
   const field = (): Json => {

@@ -27,9 +27,20 @@ function stringValue(random: Random): string | null {
   return random.chance(0.6) ? random.pick(['a', 'b', 'c', 'A', '', '1', '10', '2', 'abc', null]) : random.pick(SHORT);
 }
 
+function isNumberColumn(column: string): boolean {
+  return (NUMBER_COLUMNS as readonly string[]).includes(column) || column === '__time';
+}
+
 function valueFor(random: Random, column: string): string | null {
-  const isNumber = (NUMBER_COLUMNS as readonly string[]).includes(column) || column === '__time';
-  return random.chance(isNumber ? 0.85 : 0.1) ? random.pick(NUMBERS) : stringValue(random);
+  return random.chance(isNumberColumn(column) ? 0.85 : 0.1) ? random.pick(NUMBERS) : stringValue(random);
+}
+
+/** What is not a number is not looked for among numbers: docs/differences.md. */
+function wantedFor(random: Random, column: string): string | null {
+  for (;;) {
+    const value = valueFor(random, column);
+    if (!isNumberColumn(column) || value === null || (value.trim() !== '' && Number.isFinite(Number(value)))) return value;
+  }
 }
 
 export function filter(random: Random, depth: number): Json {
@@ -40,10 +51,10 @@ export function filter(random: Random, depth: number): Json {
   switch (at) {
     case 0:
     case 1:
-      return { type: 'selector', dimension: column, value: valueFor(random, column), ...extraction() };
+      return { type: 'selector', dimension: column, value: wantedFor(random, column), ...extraction() };
     case 2:
     case 3:
-      return { type: 'in', dimension: column, values: random.list(0, 4, () => valueFor(random, column)), ...extraction() };
+      return { type: 'in', dimension: column, values: random.list(0, 4, () => wantedFor(random, column)), ...extraction() };
     case 4:
     case 5:
     case 6:

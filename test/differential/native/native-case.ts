@@ -92,13 +92,15 @@ function timeseries(random: Random): Fields {
 function topN(random: Random): Fields {
   const { aggregations: aggregators, postAggregations, numeric } = aggregations(random);
   const named = random.below(3);
+  const counts = (aggregators as Fields[]).filter(({ type }) => type === 'count').map(({ name }) => String(name));
   const ordering = random.pick(SORT_ORDERINGS);
   const metric: Json =
     named === 0 && numeric.length > 0
       ? random.pick<Json>([
           random.pick(numeric),
           { type: 'numeric', metric: random.pick(numeric) },
-          { type: 'inverted', metric: { type: 'numeric', metric: random.pick(numeric) } },
+          // Not one that may be null: docs/differences.md.
+          ...counts.map((name) => ({ type: 'inverted', metric: { type: 'numeric', metric: name } })),
         ])
       : random.pick<Json>([
           { type: 'dimension', ordering },
@@ -124,21 +126,31 @@ function groupBy(random: Random): Fields {
   const distinct = new Set(names).size === names.length;
   const kept = distinct ? dimensions : dimensions.slice(0, 1);
   const keptNames = distinct ? names : names.slice(0, 1);
+  const query = buckets(random);
   return {
     queryType: 'groupBy',
     ...common(random),
-    ...buckets(random),
+    ...query,
     dimensions: kept,
     aggregations: aggregators,
     postAggregations,
     ...(random.chance(0.3) && numeric.length > 0 && keptNames.length > 0 ? { having: having(random, numeric, keptNames, 1) } : {}),
     // One or the other: docs/differences.md.
-    ...(random.chance(0.12) && keptNames.length > 0
+    ...(random.chance(0.12) && keptNames.length > 0 && kept.every(isSingle) && !isOfCenturies(query.granularity)
       ? { subtotalsSpec: random.list(1, 3, () => (random.chance(0.3) ? [] : keptNames.filter(() => random.chance(0.6)))) }
       : random.chance(0.5)
         ? { limitSpec: limitSpec(random, [...keptNames, ...all]) }
         : {}),
   };
+}
+
+/** Neither several values in a row nor years before 1: docs/differences.md, subtotals. */
+function isSingle(one: Json): boolean {
+  return !/"(mv|mv2|v0)"/.test(JSON.stringify(one));
+}
+
+function isOfCenturies(granularity: Json): boolean {
+  return /P100Y|P50Y/.test(JSON.stringify(granularity));
 }
 
 function outputNameOf(one: Fields): string {
@@ -212,7 +224,7 @@ function search(random: Random): Fields {
     ...(random.chance(0.8)
       ? { searchDimensions: random.chance(0.7) ? random.some<Json>([...STRING_COLUMNS, 'n', 'x', 'v0'], 3) : [searchDimension(random)] }
       : {}),
-    ...(random.chance(0.6) ? { sort: { type: random.pick(['lexicographic', 'alphanumeric', 'strlen', 'numeric', 'version']) } } : {}),
+    ...(random.chance(0.6) ? { sort: { type: random.pick(SORT_ORDERINGS) } } : {}),
     ...(random.chance(0.3) ? { limit: 1000 + random.below(10) } : {}),
   };
 }

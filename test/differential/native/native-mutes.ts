@@ -69,17 +69,25 @@ function namesOf(one: DifferentialCase, test: (type: string) => boolean): Readon
 }
 
 function asFloats(rows: Json, one: DifferentialCase): Json {
-  const names = namesOf(one, (type) => type.startsWith('float'));
+  const names = new Set([...namesOf(one, (type) => type.startsWith('float')), ...floatDimensions(one)]);
   return mapOutputs(rows, names, (value) => (typeof value === 'number' || typeof value === 'bigint' ? Math.fround(Number(value)) : value));
+}
+
+function floatDimensions(one: DifferentialCase): string[] {
+  const { dimension, dimensions } = queryOf(one);
+  const listed = Array.isArray(dimensions) ? (dimensions as Json[]) : [dimension ?? null];
+  return listed
+    .filter(isFields)
+    .flatMap((each) => (each['outputType'] === 'FLOAT' ? [String(each['outputName'] ?? each['dimension'])] : []));
 }
 
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-const LONG_DOUBLE = /^-?\d+\.\d{14,}(E-?\d+)?$/;
+const LONG_DOUBLE = /-?\d+\.\d{14,}(E-?\d+)?/g;
 
 /** Without halves of characters, and doubles as strings with their shortest digits. */
 function plainStrings(value: Json): Json {
-  if (typeof value === 'string') return LONG_DOUBLE.test(value) ? String(Number(value)) : value.replace(LONE_SURROGATE, '\ufffd');
+  if (typeof value === 'string') return value.replace(LONG_DOUBLE, (digits) => String(Number(digits))).replace(LONE_SURROGATE, '\ufffd');
   if (Array.isArray(value)) return (value as Json[]).map(plainStrings);
   return isFields(value) ? Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainStrings(item)])) : value;
 }

@@ -129,7 +129,9 @@ function filtered(reader: ObjectReader, columns: FilterColumns, depth: number, k
 
 /** A column as extraction functions see it. */
 export function columnToExtract(name: string, typeOf: ColumnTypes): Extracted {
-  return { expression: typeOf(name) === 'FLOAT' ? floatString(name) : { kind: 'column', name }, isInstant: name === TIME_COLUMN };
+  const column: Expression = { kind: 'column', name };
+  if (typeOf(name) === 'FLOAT') return { expression: floatString(name), number: column, isInstant: false };
+  return { expression: column, isInstant: name === TIME_COLUMN };
 }
 
 /** A FLOAT as a string of its own digits; expressions read it as a double, which has more. */

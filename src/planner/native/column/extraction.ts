@@ -11,8 +11,10 @@ import { readByType, refuse } from '../reader.js';
 
 /** An extraction function and its input. */
 export interface Extracted {
+  /** The column as it is stored, where `expression` is a string made of its numbers. */
+  readonly number?: Expression;
   readonly expression: Expression;
-  /** Whether the values are instants, which time functions take as they are and all others as ISO 8601 text. */
+  /** Whether the values are instants, which time functions take as they are and all others as the digits of their milliseconds. */
   readonly isInstant: boolean;
 }
 
@@ -50,7 +52,7 @@ const EXTRACTION_FUNCTIONS: Readonly<Record<string, ReadExtraction>> = {
   upper: (reader, input) => inCase('upper', reader, input),
   lower: (reader, input) => inCase('lower', reader, input),
   bucket: (reader, input) =>
-    call('bucket_start', textOf(input), double(readNumber(reader, 'size', 1)), double(readNumber(reader, 'offset', 0))),
+    call('bucket_start', input.number ?? input.expression, double(readNumber(reader, 'size', 1)), double(readNumber(reader, 'offset', 0))),
 };
 
 /** Documented extraction functions that are refused by name: code from outside is not run. */
@@ -232,8 +234,8 @@ function readNumber(reader: ObjectReader, key: string, otherwise: number): numbe
   return number;
 }
 
-function textOf({ expression, isInstant }: Extracted): Expression {
-  return isInstant ? call('timestamp_format', expression) : cast(expression, 'STRING');
+function textOf({ expression }: Extracted): Expression {
+  return cast(expression, 'STRING');
 }
 
 /** Null where the condition does not hold. */

@@ -351,18 +351,12 @@ function readSearch(reader: ObjectReader, columns: FilterColumns): Filter {
 function readIntervalFilter(reader: ObjectReader, columns: FilterColumns): Filter {
   const column = readDimension(reader, columns);
   const intervals = readIntervals(reader, 'intervals') ?? refuse(reader.at('intervals'), 'an array of intervals', undefined);
-  const ranges = intervals.map(
-    ({ start, end }): Filter => ({
-      kind: 'range',
-      column,
-      type: 'LONG',
-      ordering: 'numeric',
-      lower: longOf(start),
-      upper: longOf(end),
-      lowerStrict: false,
-      upperStrict: true,
-    }),
-  );
+  const range = { kind: 'range', column, ordering: 'numeric', lowerStrict: false, upperStrict: true } as const;
+  const isString = columns.typeOf(column) === 'STRING';
+  const ranges = intervals.map(({ start, end }): Filter => {
+    const [lower, upper] = [longOf(start), longOf(end)];
+    return isString ? { ...range, type: 'STRING', lower: String(lower), upper: String(upper) } : { ...range, type: 'LONG', lower, upper };
+  });
   return ranges.length === 1 && ranges[0] !== undefined ? ranges[0] : { kind: 'or', filters: ranges };
 }
 
