@@ -1,6 +1,7 @@
 // String functions of the expression language.
 
 import { ServiceError } from '../../base/errors.js';
+import { foldCase } from '../../base/fold-case.js';
 import { likeTest, parseLike } from '../../base/like-pattern.js';
 import { type Constant, compiledFunction, type ExpressionFunction, nullIfAnyNull, plainFunction } from '../function.js';
 import { compileRegularExpression } from '../regular-expression.js';
@@ -198,9 +199,7 @@ export const STRING_FUNCTIONS: readonly ExpressionFunction[] = [
     return start === null ? null : BigInt(text(value).indexOf(text(search), start));
   }),
   plainFunction('contains_string', [2, 2], 'LONG', ([value, search]) => fromTruth(text(value).includes(text(search)))),
-  plainFunction('icontains_string', [2, 2], 'LONG', ([value, search]) =>
-    fromTruth(text(value).toLowerCase().includes(text(search).toLowerCase())),
-  ),
+  plainFunction('icontains_string', [2, 2], 'LONG', ([value, search]) => fromTruth(foldCase(text(value)).includes(foldCase(text(search))))),
   like,
   regexpExtract,
   regexpLike,

@@ -1,8 +1,17 @@
 import type { Json } from '../case.js';
-import { expressionText } from '../expressions/expression-case.js';
 import type { Random } from '../random.js';
 import { STRINGS } from '../tables.js';
-import { ARRAY_COLUMNS, anyColumn, EVERYTHING, extractionFn, NUMBER_COLUMNS, ORDERINGS, timeExtractionFn } from './parts.js';
+import { condition } from './expressions.js';
+import {
+  ARRAY_COLUMNS,
+  anyColumn,
+  DOUBLE_COLUMNS,
+  EVERYTHING,
+  extractionFn,
+  NUMBER_COLUMNS,
+  ORDERINGS,
+  timeExtractionFn,
+} from './parts.js';
 
 const SHORT = STRINGS.filter((value) => value === null || value.length < 20);
 const NUMBERS = [
@@ -35,11 +44,16 @@ function valueFor(random: Random, column: string): string | null {
   return random.chance(isNumberColumn(column) ? 0.85 : 0.1) ? random.pick(NUMBERS) : stringValue(random);
 }
 
+function isNumberOf(column: string, value: string): boolean {
+  const isDouble = (DOUBLE_COLUMNS as readonly string[]).includes(column);
+  return isDouble ? value.trim() !== '' && Number.isFinite(Number(value)) : /^-?\d{1,18}$/.test(value);
+}
+
 /** What is not a number is not looked for among numbers: docs/differences.md. */
 function wantedFor(random: Random, column: string): string | null {
   for (;;) {
     const value = valueFor(random, column);
-    if (!isNumberColumn(column) || value === null || (value.trim() !== '' && Number.isFinite(Number(value)))) return value;
+    if (!isNumberColumn(column) || value === null || isNumberOf(column, value)) return value;
   }
 }
 
@@ -106,7 +120,7 @@ export function filter(random: Random, depth: number): Json {
         intervals: [random.pick([EVERYTHING, '2015-01-01/2016-01-01', '1970-01-01/2000-01-01'])],
       };
     case 17:
-      return { type: 'expression', expression: expressionText(random, 'C', 1) };
+      return { type: 'expression', expression: condition(random) };
     case 18:
       return {
         type: 'columnComparison',
@@ -167,7 +181,14 @@ function typedValue(random: Random, column: string): { readonly type: string; re
       { type: 'ARRAY<DOUBLE>', value: [0.1] },
     ]);
   }
-  const type = random.pick(['STRING', 'LONG', 'DOUBLE', 'FLOAT']);
+  // Numbers and strings are not compared as elements of lists: docs/differences.md.
+  const types =
+    column === 'as'
+      ? ['STRING']
+      : (ARRAY_COLUMNS as readonly string[]).includes(column)
+        ? ['LONG', 'DOUBLE']
+        : ['STRING', 'LONG', 'DOUBLE', 'FLOAT'];
+  const type = random.pick(types);
   if (type === 'STRING') return { type, value: valueFor(random, column) ?? 'a' };
   if (type === 'LONG')
     return {

@@ -1,6 +1,6 @@
 import type { Json } from '../case.js';
-import { expressionText } from '../expressions/expression-case.js';
 import type { Random } from '../random.js';
+import { number, text } from './expressions.js';
 
 /** Parts that several types of native queries share: data source columns, intervals, granularities, virtual columns. */
 
@@ -63,20 +63,22 @@ const BUCKETS: readonly {
 export function buckets(random: Random): { readonly granularity: Json; readonly intervals: Json } {
   if (random.chance(0.4)) return { granularity: random.pick<Json>(['all', 'ALL', { type: 'all' }]), intervals: intervals(random) };
   const { names, periods, intervals: within } = random.pick(BUCKETS);
-  const origin = random.chance(0.2) ? { origin: random.pick(['2015-03-08T07:30:00Z', '2000-01-01T00:00:00-05:00']) } : {};
+  const origin = random.chance(0.2) ? { origin: random.pick(['2015-03-08T07:30:00Z', '2000-01-01T00:00:00-05:00']) } : undefined;
   if (random.chance(0.3)) return { granularity: random.pick(names), intervals: [random.pick(within)] };
   if (random.chance(0.1))
     return {
-      granularity: { type: 'duration', duration: random.pick([86_400_000, 5_400_000]), ...origin },
+      granularity: { type: 'duration', duration: random.pick([86_400_000, 5_400_000]), ...(origin ?? {}) },
       intervals: ['2015-09-12/2015-09-14'],
     };
   const period = random.pick(periods);
-  const timeZone = random.chance(0.7) ? { timeZone: random.pick(zonesFor(period)) } : {};
-  return { granularity: { type: 'period', period, ...timeZone, ...origin }, intervals: [random.pick(within)] };
+  const timeZone = random.chance(0.7) ? { timeZone: random.pick(zonesFor(period, origin !== undefined)) } : {};
+  return { granularity: { type: 'period', period, ...timeZone, ...(origin ?? {}) }, intervals: [random.pick(within)] };
 }
 
-/** Zones whose clocks do not change within the length of the period: docs/differences.md. */
-function zonesFor(period: string): readonly string[] {
+/** Zones whose clocks do not change within the length of the period, and where an origin is not the last of a month: docs/differences.md. */
+function zonesFor(period: string, hasOrigin: boolean): readonly string[] {
+  if (hasOrigin && period !== 'P1DT1H')
+    return ZONES.filter((zone) => zone !== '-08:00' && !(period === 'PT6H' && zone === 'Australia/Lord_Howe'));
   if (period === 'P1DT1H') return ['UTC', '-08:00'];
   return period === 'PT6H' ? ZONES.filter((zone) => zone !== 'Australia/Lord_Howe') : ZONES;
 }
@@ -92,16 +94,16 @@ export function virtualColumns(random: Random): Json {
           type: 'nested-field',
           columnName: 'j',
           outputName: 'v0',
-          path: random.pick(['$.a', '$.b', '$.a.b', '$.a[0]', '$.missing']),
+          path: random.pick(['$.b', '$.a.b', '$.a[0]', '$.missing']),
           expectedType: random.pick(['STRING', 'LONG', 'DOUBLE']),
         },
-        { type: 'nested-field', columnName: 'j2', outputName: 'v0', path: random.pick(['$.p', '$.q', '$.r', '$.r[1]']) },
+        { type: 'nested-field', columnName: 'j2', outputName: 'v0', path: random.pick(['$.p', '$.q', '$.r[1]']) },
       ]),
     ];
   }
-  const outputType = random.pick([undefined, 'STRING', 'LONG', 'DOUBLE']);
-  const letter = outputType === 'LONG' ? 'L' : outputType === 'DOUBLE' ? 'D' : 'S';
-  const expression = expressionText(random, letter, 1);
+  const isText = random.chance(0.5);
+  const expression = isText ? text(random) : number(random);
+  const outputType = random.chance(0.5) ? undefined : isText ? 'STRING' : random.pick(['LONG', 'DOUBLE']);
   return [{ type: 'expression', name: 'v0', expression, ...(outputType === undefined ? {} : { outputType }) }];
 }
 
@@ -111,8 +113,8 @@ export function extractionFn(random: Random, depth = 1): Json {
     case 0:
       return {
         type: 'regex',
-        expr: random.pick(['^(.)', '(b)', '([0-9]+)', '.', '(x)?']),
-        ...(random.chance(0.4) ? { index: random.below(2) } : {}),
+        expr: random.pick(['^(.)', '(b)', '([0-9]+)', '(x)?']),
+        ...(random.chance(0.4) ? { index: 0 } : {}),
         ...(random.chance(0.4) ? { replaceMissingValue: true, replaceMissingValueWith: random.pick(['none', '', null]) } : {}),
       };
     case 1:
@@ -215,5 +217,5 @@ export function dimension(random: Random, outputName: string): Json {
 }
 
 export const ORDERINGS = ['lexicographic', 'alphanumeric', 'strlen', 'numeric', 'version'] as const;
-/** Without the one in which `a` and `A` tie. */
-export const SORT_ORDERINGS = ORDERINGS.filter((ordering) => ordering !== 'version');
+/** Without those in which `a` and `A` tie. */
+export const SORT_ORDERINGS = ORDERINGS.filter((ordering) => ordering !== 'version' && ordering !== 'alphanumeric');

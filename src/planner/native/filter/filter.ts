@@ -134,11 +134,11 @@ function readIn(reader: ObjectReader, columns: FilterColumns): Filter {
     if (text === null) hasNull = true;
     else present.push(text);
   }
-  const filter: Filter = {
-    kind: 'in',
-    column,
-    ...typed(column, present, types, (type, converted) => ({ type, values: listOf(converted) })),
-  };
+  // No value is in an empty list, null neither.
+  const filter: Filter =
+    present.length === 0
+      ? { kind: 'false' }
+      : { kind: 'in', column, ...typed(column, present, types, (type, converted) => ({ type, values: listOf(converted) })) };
   // A null row is in a list that names null, where SQL's IN would not know.
   return hasNull ? { kind: 'or', filters: [filter, { kind: 'null', column }] } : filter;
 }
@@ -157,7 +157,7 @@ function readTypedIn(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
   const listed: Filter = asFloats(typeOf(column), type)
     ? { kind: 'in', column, type: 'FLOAT', values: listOf(values.map(floatOf)) }
     : { kind: 'in', column, type, values: listOf(values) };
-  const filter = equalsNone(typeOf(column), column, type, reader) ?? listed;
+  const filter: Filter = values.length === 0 ? { kind: 'false' } : (equalsNone(typeOf(column), column, type, reader) ?? listed);
   return values.length === given.length ? filter : { kind: 'or', filters: [filter, { kind: 'null', column }] };
 }
 
@@ -234,7 +234,7 @@ function readBound(reader: ObjectReader, columns: FilterColumns): Filter {
   if (lower === null) return { kind: 'or', filters: [{ kind: 'null', column }, strings] };
   // Only bounds on the strings as they are stored are unknown for null: of all others null is outside.
   if (type === 'STRING' && ordering === 'lexicographic' && !reader.has('extractionFn')) return strings;
-  return { kind: 'and', filters: [{ kind: 'not', filter: { kind: 'null', column } }, strings] };
+  return { kind: 'isTrue', filter: strings };
 }
 
 function readMatchType(reader: ObjectReader, key = 'matchValueType'): WrittenType {
@@ -316,7 +316,18 @@ function readRange(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
   // Strings are in numeric order, in which strings that are not numbers come before all numbers.
   if (isNumberType(type) && typeOf(column) === 'STRING')
     return { ...range, type: 'STRING', lower: convert(lower, 'STRING'), upper: convert(upper, 'STRING') };
+  if (isArrayType(typeOf(column)) && !isArrayType(type)) return { ...range, ...rangeOfLists(reader, type) };
   return equalsNone(typeOf(column), column, type, reader) ?? { ...range, type, lower, upper };
+}
+
+/** Bounds of lists: a single value is the list of it. */
+function rangeOfLists(reader: ObjectReader, element: WrittenType): { type: WrittenType; lower: FilterValue; upper: FilterValue } {
+  const type = readWrittenType(`ARRAY<${element}>`, reader.at('matchValueType'));
+  const [lower, upper] = ['lower', 'upper'].map((key) => {
+    const value = reader.raw(key);
+    return value === undefined || value === null ? null : readTyped([value], type, reader.at(key));
+  });
+  return { type, lower: lower ?? null, upper: upper ?? null };
 }
 
 function readLike(reader: ObjectReader, columns: FilterColumns): Filter {
