@@ -239,6 +239,7 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   const keyOf = rankedBy(ranks);
   // Numbers of dimensions are ordered as strings too, unless their order is that of numbers.
   const numbers = new Set(dimensions.flatMap(({ name, type }) => (isNumberType(type) ? [name] : [])));
+  const dimensionNames = new Set(query.dimensions.map(({ name }) => name));
   const asStrings = query.orderBy.filter(({ column, ordering }) => numbers.has(column) && ordering !== 'numeric');
   append(
     post,
@@ -249,7 +250,8 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
       column: asStrings.some((each) => each.column === column) ? orderedName(column) : keyOf(column),
       descending,
       nulls: descending ? 'last' : 'first',
-      ordering,
+      // The order of what is computed is its own.
+      ordering: dimensionNames.has(column) ? ordering : 'lexicographic',
     }),
   );
   // Rows that the query leaves unordered come by its dimensions; time comes first unless it was asked to come later.

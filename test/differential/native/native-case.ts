@@ -64,10 +64,11 @@ function tagsOf(query: Json): string[] {
   return tags;
 }
 
-function common(random: Random): Fields {
+/** @param unknown  chance of a datasource that does not exist */
+function common(random: Random, unknown = 0.03): Fields {
   const columns = random.chance(0.35) ? { virtualColumns: virtualColumns(random) } : {};
   return {
-    dataSource: random.chance(0.03) ? 'nowhere' : 'nasty',
+    dataSource: random.chance(unknown) ? 'nowhere' : 'nasty',
     ...columns,
     ...(random.chance(0.6) ? { filter: filter(random, 2) } : {}),
   };
@@ -77,7 +78,7 @@ function timeseries(random: Random): Fields {
   const { aggregations: aggregators, postAggregations } = aggregations(random);
   return {
     queryType: 'timeseries',
-    ...common(random),
+    ...common(random, 0),
     ...buckets(random),
     aggregations: aggregators,
     postAggregations,
@@ -179,7 +180,7 @@ function having(random: Random, numeric: readonly string[], names: readonly stri
   const at = random.below(depth > 0 ? 7 : 4);
   const aggregation = numeric.length > 0 ? random.pick(numeric) : 'a0';
   if (at < 2) return { type: random.pick(['greaterThan', 'equalTo', 'lessThan']), aggregation, value: random.pick([0, 1, 5, 2.5, -1]) };
-  if (at < 3) return { type: 'dimSelector', dimension: names[0] ?? 'd0', value: random.pick(['a', '', '1', null]) };
+  if (at < 3) return { type: 'dimSelector', dimension: names[0] ?? 'd0', value: random.pick(['a', 'b', '1']) };
   if (at < 4)
     return {
       type: 'filter',

@@ -97,7 +97,8 @@ export function virtualColumns(random: Random): Json {
           path: random.pick(['$.b', '$.a.b', '$.a[0]', '$.missing']),
           expectedType: random.pick(['STRING', 'LONG', 'DOUBLE']),
         },
-        { type: 'nested-field', columnName: 'j2', outputName: 'v0', path: random.pick(['$.p', '$.q', '$.r[1]']) },
+        { type: 'nested-field', columnName: 'j2', outputName: 'v0', path: random.pick(['$.p', '$.r[1]']), expectedType: 'LONG' },
+        { type: 'nested-field', columnName: 'j2', outputName: 'v0', path: '$.q', expectedType: 'STRING' },
       ]),
     ];
   }
@@ -187,7 +188,8 @@ export function dimension(random: Random, outputName: string): Json {
   if ((ARRAY_COLUMNS as readonly string[]).includes(column)) return dimension(random, outputName);
   const at = random.below(10);
   if (at < 3) return column;
-  if (at < 6) {
+  // Extraction functions of virtual columns that are numbers are not asked for: docs/differences.md.
+  if (at < 6 || column === 'v0') {
     // Keys of -0.0 are not asked for: docs/differences.md.
     const outputType = random.pick([undefined, 'STRING', 'LONG', ...(['d', 'f'].includes(column) ? [] : ['DOUBLE', 'FLOAT']), 'STRING']);
     return { type: 'default', dimension: column, outputName, ...(outputType === undefined ? {} : { outputType }) };
