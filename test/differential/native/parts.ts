@@ -6,7 +6,7 @@ import { number, text } from './expressions.js';
 
 export const STRING_COLUMNS = ['s', 'k', 'mv', 'mv2', 'b'] as const;
 export const LONG_COLUMNS = ['n', 'l', 'ts', 'id'] as const;
-const DOUBLE_COLUMNS = ['d', 'x', 'f'] as const;
+export const DOUBLE_COLUMNS = ['d', 'x', 'f'] as const;
 export const NUMBER_COLUMNS = [...LONG_COLUMNS, ...DOUBLE_COLUMNS] as const;
 export const ARRAY_COLUMNS = ['al', 'ad', 'as'] as const;
 
