@@ -239,7 +239,9 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   const keyOf = rankedBy(ranks);
   // Numbers of dimensions are ordered as strings too, unless their order is that of numbers.
   const numbers = new Set(dimensions.flatMap(({ name, type }) => (isNumberType(type) ? [name] : [])));
-  const dimensionNames = new Set(query.dimensions.map(({ name }) => name));
+  const computedStrings = new Set(
+    [...query.aggregators, ...query.postAggregators].flatMap((each) => ('type' in each && each.type === 'STRING' ? [each.name] : [])),
+  );
   const asStrings = query.orderBy.filter(({ column, ordering }) => numbers.has(column) && ordering !== 'numeric');
   append(
     post,
@@ -250,8 +252,8 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
       column: asStrings.some((each) => each.column === column) ? orderedName(column) : keyOf(column),
       descending,
       nulls: descending ? 'last' : 'first',
-      // The order of what is computed is its own.
-      ordering: dimensionNames.has(column) ? ordering : 'lexicographic',
+      // Strings that are computed have one order, whatever is asked for.
+      ordering: computedStrings.has(column) ? 'lexicographic' : ordering,
     }),
   );
   // Rows that the query leaves unordered come by its dimensions; time comes first unless it was asked to come later.

@@ -1,8 +1,8 @@
 // String functions of the expression language.
 
 import { ServiceError } from '../../base/errors.js';
-import { foldCase } from '../../base/fold-case.js';
 import { likeTest, parseLike } from '../../base/like-pattern.js';
+import { foldCase } from '../fold-case.js';
 import { type Constant, compiledFunction, type ExpressionFunction, nullIfAnyNull, plainFunction } from '../function.js';
 import { compileRegularExpression } from '../regular-expression.js';
 import { fromTruth, toLong, toText, type Value, wrapLong } from '../value.js';
