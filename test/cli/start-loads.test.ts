@@ -14,13 +14,13 @@ const cases = [
   {
     begins: 'cli/start.js',
     before: 'threads verify segments',
-    modulesMax: 80,
+    modulesMax: 100,
     packages: ['@assemblyscript/loader', 'picocolors', 'properties-file'],
   },
   {
     begins: 'execution/threads/worker.js',
     before: 'a thread verifies its first segment',
-    modulesMax: 60,
+    modulesMax: 70,
     packages: ['@assemblyscript/loader'],
   },
   {
