@@ -27,6 +27,22 @@ function copy(to: usize, from: usize, length: usize): void {
   }
 }
 
+const TOUCHED_TOGETHER: usize = 64;
+
+/**
+ * Sum of a byte at each end of the texts from `i` on, as many as are touched together, which brings them into the cache side by side:
+ * a loop over bytes of any length waits for one text after the other.
+ */
+function touch(texts: usize, step: usize, i: usize, n: usize): u64 {
+  let sum: u64 = 0;
+  const end = texts + min(n, i + TOUCHED_TOGETHER) * step;
+  for (let at = texts + i * step; at < end; at += step) {
+    const text = load<u64>(at);
+    sum += <u64>load<u8>(start(text)) + <u64>load<u8>(start(text) + size(text));
+  }
+  return sum;
+}
+
 /** Whether a byte is beyond ASCII. */
 @inline
 function isWide(at: usize, length: usize): bool {
@@ -137,12 +153,14 @@ export function textCompare(a: usize, b: usize, one: u32, n: u32, operation: u32
   const step: usize = one != 0 ? 0 : 8;
   for (let first: u32 = 0; first < n; first += 64) {
     const rows = min<u32>(64, n - first);
+    const to = out + (<usize>(first >> 6) << 3);
     let word: u64 = 0;
+    if (operation != 0) store<u64>(to, touch(a, 8, <usize>first, <usize>n) + touch(b, step, <usize>first, <usize>n));
     for (let row: u32 = 0; row < rows; row++) {
       const i = <usize>(first + row);
       word |= <u64>isTrue(load<u64>(a + (i << 3)), load<u64>(b + i * step), operation) << row;
     }
-    store<u64>(out + (<usize>(first >> 6) << 3), word);
+    store<u64>(to, word);
   }
 }
 
@@ -292,6 +310,11 @@ export function textConcat(parts: usize, partCount: u32, n: u32, out: usize, buf
   assert(isAligned<u32>(parts) && isAligned<u64>(out));
   const partsEnd = parts + (<usize>partCount << 3);
   for (let i: usize = 0; i < <usize>n; i++) {
+    if (i % TOUCHED_TOGETHER == 0) {
+      let sum: u64 = 0;
+      for (let part = parts; part < partsEnd; part += 8) sum += touch(<usize>load<u32>(part), <usize>load<u32>(part, 4), i, <usize>n);
+      store<u64>(buffer, sum);
+    }
     let to = buffer;
     let wide: u64 = 0;
     let isNull = false;
@@ -388,6 +411,7 @@ export function textIntern(texts: usize, n: u32, slots: usize, capacity: u32, en
   let entryCount = load<u32>(counters);
   let free = arena + <usize>load<u32>(counters, 4);
   for (let i: usize = 0; i < <usize>n; i++) {
+    if (i % TOUCHED_TOGETHER == 0) store<u32>(out + (i << 2), <u32>touch(texts, 8, i, <usize>n));
     const text = load<u64>(texts + (i << 3));
     let found: u32 = 1;
     if (text != 0) {
@@ -420,6 +444,7 @@ export function textBest(texts: usize, groups: usize, n: u32, largest: u32, stat
   assert(isAligned<u64>(texts) && isAligned<u32>(groups) && isAligned<u64>(state));
   let free = arena;
   for (let i: usize = 0; i < <usize>n; i++) {
+    if (i % TOUCHED_TOGETHER == 0) store<u64>(free, touch(texts, 8, i, <usize>n));
     const text = load<u64>(texts + (i << 3));
     if (text == 0) continue;
     const to = state + (<usize>load<u32>(groups + (i << 2)) << 3);

@@ -140,7 +140,10 @@ function frameOf(all: readonly Row[]): Frame {
   });
   const numbers = all.map(({ n }) => n ?? 0n);
   const time = all.map((_, row) => BigInt(row));
-  return { rowCount: all.length, columns: [whole('__time', time, null), strings('a'), strings('b'), whole('n', numbers, nulls)] };
+  return {
+    rowCount: all.length,
+    columns: [whole('__time', time, null), whole('m', time, null), strings('a'), strings('b'), whole('n', numbers, nulls)],
+  };
 }
 
 async function run(all: readonly Row[], kernels: string, plan: ScanPlan | GroupPlan): Promise<FrameCell[][]> {
@@ -223,6 +226,30 @@ functions('as conditions keep the rows for which they are true', async () => {
         keeps,
         expression,
       );
+    }),
+    { numRuns: caseCount(80) },
+  );
+});
+
+functions('are computed for the rows that pass a filter', async () => {
+  await fc.assert(
+    fc.asyncProperty(rows, within([...NUMBERS, ...CONDITIONS]), fc.integer({ min: 0, max: 130 }), async (all, expression, first) => {
+      const selected = all.flatMap((_, row) => (row >= first && row % 3 === 0 ? [row] : []));
+      const plan: GroupPlan = {
+        operator: 'group',
+        dataSource: '',
+        intervals: [ETERNITY],
+        filter: { kind: 'expression', expression: parseExpression(`m >= ${first} && m % 3 == 0`) },
+        virtualColumns: [virtual(expression)],
+        keys: [],
+        aggregators: [{ kind: 'sum', name: 's', type: 'LONG', column: 'v', filter: null }],
+        emptyGroup: true,
+        post: [],
+      };
+      const found = await run(all, 'simd', plan);
+      const values = expected(all, expression);
+      const sum = selected.reduce((total, row) => total + BigInt(values[row] === null ? 0 : Number(values[row])), 0n);
+      assert.is(BigInt(Number(found[0]?.[0] ?? 0)), sum, expression);
     }),
     { numRuns: caseCount(80) },
   );

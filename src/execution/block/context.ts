@@ -38,6 +38,8 @@ export interface Scratch {
 export interface Block {
   readonly start: number;
   readonly rows: number;
+  /** Bits of the rows whose values are read; what is computed for others may be anything. Absent: all are. */
+  readonly selection?: Address;
 }
 
 export function blockAt(row: number, rowCount: number): Block {

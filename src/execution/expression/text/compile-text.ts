@@ -211,7 +211,9 @@ export class TextCompiler {
   }
 
   #isExact(call: Call, operand: TextNode): boolean {
-    return operand.isBmp || this.#work.mayCut || this.#leaves.cutsNone(call);
+    if (operand.isBmp) return true;
+    this.#work.countsCuts = this.#work.mayCut;
+    return this.#work.mayCut || this.#leaves.cutsNone(call);
   }
 
   #isText(expression: Expression): boolean {

@@ -34,6 +34,16 @@ export function entriesNode(work: TextWork, column: StringColumnView): TextNode 
   });
 }
 
+/** The texts of so many entries, by their ids. */
+export function idsNode(work: TextWork, column: StringColumnView, ids: Address): TextNode {
+  const { offsets, hasNull } = column.dictionary;
+  const bytes = bytesOf(work.scope, column);
+  const { kernels } = work.scope.context;
+  return work.node({ mayBeNull: hasNull, isBmp: false }, ({ rows }, out) => {
+    kernels.textEntries(bytes, offsets, ids, rows, hasNull ? 1 : 0, out);
+  });
+}
+
 /** The texts of a column, a block of rows at a time. */
 export function rowsNode(work: TextWork, column: StringColumnView): TextNode {
   const { scope } = work;

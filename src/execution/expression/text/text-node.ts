@@ -12,6 +12,8 @@ export class TextWork {
   /** Whether surrogate pairs may be cut: what is made of such a text is wrong, and counted. */
   readonly mayCut: boolean;
   cuts = 0;
+  /** Whether a node is there that counts. */
+  countsCuts = false;
 
   constructor(scope: SegmentScope, rows: number, mayCut: boolean) {
     this.scope = scope;

@@ -13,7 +13,8 @@ import { asTruth } from '../number/truth.js';
 import type { SegmentScope } from '../scope.js';
 import { type NumberVector, oncePerBlock, type StringVector, type TextNode } from '../vector.js';
 import { TextCompiler, type TextLeaves } from './compile-text.js';
-import { eachEntryBlock, entriesNode, hasFewEntries, rowsNode } from './text-entries.js';
+import { ofReached } from './reached-entries.js';
+import { eachEntryBlock, entriesNode, hasFewEntries, idsNode, rowsNode } from './text-entries.js';
 import { TextInterner } from './text-interner.js';
 import { TextWork } from './text-node.js';
 
@@ -34,10 +35,19 @@ export function nodeOfTexts(texts: Texts, rooms: Rooms, expression: Expression):
   const column = onlyColumn(scope, expression);
   if (column === undefined) return longOrTruth(rowCompiler(texts, new TextWork(scope, scope.view.rowCount, false)), expression);
   const work = new TextWork(scope, column.dictionary.count, true);
-  const node = longOrTruth(entryCompiler(texts, work, column), expression);
+  const node = longOrTruth(entryCompiler(texts, column, work, entriesNode(work, column)), expression);
   if (node === undefined) return undefined;
-  const found = node.kind === 'truth' ? truthById(work, column, node) : vectorNode(rooms, longsById(work, column, node));
-  return work.cuts > 0 ? undefined : found;
+  const all = (): Node => (node.kind === 'truth' ? truthById(work, column, node) : vectorNode(rooms, longsById(work, column, node)));
+  if (work.countsCuts) {
+    const found = all();
+    return work.cuts > 0 ? undefined : found;
+  }
+  const { kind, mayBeNull } = node;
+  const ofIds = (ids: Address): Node | undefined => {
+    const few = new TextWork(scope, scope.view.rowCount, true);
+    return longOrTruth(entryCompiler(texts, column, few, idsNode(few, column, ids)), expression);
+  };
+  return ofReached(scope, column, { kind, mayBeNull, ofIds, ofAll: all });
 }
 
 function longOrTruth(compiler: TextCompiler, expression: Expression): Node | undefined {
@@ -146,7 +156,7 @@ class EntryTexts {
     const { scope } = this.#texts;
     const { count } = this.#column.dictionary;
     const work = new TextWork(scope, count, true);
-    const made = entryCompiler(this.#texts, work, this.#column).text(this.#expression);
+    const made = entryCompiler(this.#texts, this.#column, work, entriesNode(work, this.#column)).text(this.#expression);
     const table = scope.arena.take(Math.max(1, count) * 4);
     if (made !== undefined) {
       const node = work.everyRow(made);
@@ -166,8 +176,7 @@ function onlyColumn(scope: SegmentScope, expression: Expression): StringColumnVi
   return column !== undefined && isThere && column.type === 'STRING' && hasFewEntries(scope, column) ? column : undefined;
 }
 
-function entryCompiler({ typeOf, scope }: Texts, work: TextWork, column: StringColumnView): TextCompiler {
-  const node = entriesNode(work, column);
+function entryCompiler({ typeOf, scope }: Texts, column: StringColumnView, work: TextWork, node: TextNode): TextCompiler {
   const isIt = (name: string): boolean => {
     const source = scope.source(name);
     return source.kind === 'string' && source.column === column;
@@ -196,7 +205,7 @@ function rowCompiler(texts: Texts, work: TextWork): TextCompiler {
       const column = onlyColumn(scope, expression);
       if (column === undefined) return false;
       const entries = new TextWork(scope, column.dictionary.count, true);
-      const node = entryCompiler(texts, entries, column).text(expression);
+      const node = entryCompiler(texts, column, entries, entriesNode(entries, column)).text(expression);
       if (node !== undefined) eachEntryBlock(scope, column, (block) => node.texts(block));
       return node !== undefined && entries.cuts === 0;
     },

@@ -81,8 +81,9 @@ export class SegmentGroups {
   /** Rows [start, end) of a block, of which those in `match` pass the query's filter. */
   addRows(block: Block, start: number, end: number, match: Match): void {
     if (match === NONE || start === end) return;
-    if (this.#usesRuns) this.#addRuns(block, start, end, match);
-    else this.#addScattered(block, start, end, match);
+    const selected = match === ALL ? block : { ...block, selection: match };
+    if (this.#usesRuns) this.#addRuns(selected, start, end, match);
+    else this.#addScattered(selected, start, end, match);
   }
 
   get #narrow(): ((block: Block) => NarrowIds) | undefined {
