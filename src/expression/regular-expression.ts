@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 import { type ErrorCode, ServiceError } from '../base/errors.js';
 import { onFirstUse } from '../base/on-first-use.js';
+import { type NativePattern, nativePattern } from './native-pattern.js';
 
 const library = onFirstUse(() => createRequire(import.meta.url)('re2js') as typeof import('re2js'));
 
@@ -23,11 +24,13 @@ export interface RegularExpression {
 /** @throws ServiceError for an invalid pattern, or one that needs backtracking (look-around, back-references) */
 export function compileRegularExpression(pattern: string, code: ErrorCode = 'query_invalid'): RegularExpression {
   const compiled = compile(pattern, code);
+  const native = nativeOf(pattern);
   return {
     groupCount: compiled.groupCount(),
-    test: (text) => compiled.test(text),
+    test: native === undefined ? (text) => compiled.test(text) : (text) => native.expression.test(text),
     split: PLAIN.test(pattern) ? (text) => withoutEmptyEnd(text.split(pattern)) : (text) => compiled.split(text),
     extract(text, group) {
+      if (native !== undefined) return native.expression.exec(text)?.[group] ?? null;
       const matcher = compiled.matcher(text);
       return matcher.find() ? (matcher.group(group) ?? null) : null;
     },
@@ -48,9 +51,42 @@ export function compileRegularExpression(pattern: string, code: ErrorCode = 'que
             `the replacement "${replacement}" refers to "${reference}", a group that "${pattern}" does not have`,
           );
       }
-      return (text) => compiled.matcher(text).replaceAll(replacement, true);
+      const parts = native === undefined ? undefined : partsOf(replacement, native);
+      if (native === undefined || parts === undefined) return (text) => compiled.matcher(text).replaceAll(replacement, true);
+      return (text) => replaceAll(text, native.everywhere, parts);
     },
   };
+}
+
+interface Native extends NativePattern {
+  readonly expression: RegExp;
+  readonly everywhere: RegExp;
+}
+
+/** The pattern for the engine of JavaScript, where that means the same and takes linear time. */
+function nativeOf(pattern: string): Native | undefined {
+  const native = nativePattern(pattern);
+  if (native === undefined) return undefined;
+  return { ...native, expression: new RegExp(native.source, 'u'), everywhere: new RegExp(native.source, 'gu') };
+}
+
+/** Texts and numbers of groups that a replacement is made of; undefined where it says more, or matches may be empty or lack a group. */
+function partsOf(replacement: string, { matchesEmpty, hasAllGroups }: NativePattern): readonly (string | number)[] | undefined {
+  if (matchesEmpty || /\\|\$\D|\$\d\d|\$$/.test(replacement)) return undefined;
+  const parts = replacement.split(/\$(\d)/).map((part, index) => (index % 2 === 1 ? Number(part) : part));
+  return parts.length > 1 && !hasAllGroups ? undefined : parts;
+}
+
+function replaceAll(text: string, everywhere: RegExp, parts: readonly (string | number)[]): string {
+  let replaced = '';
+  let last = 0;
+  everywhere.lastIndex = 0;
+  for (let found = everywhere.exec(text); found !== null; found = everywhere.exec(text)) {
+    replaced += text.slice(last, found.index);
+    for (const part of parts) replaced += typeof part === 'number' ? (found[part] ?? '') : part;
+    last = everywhere.lastIndex;
+  }
+  return last === 0 ? text : replaced + text.slice(last);
 }
 
 /** A pattern that is found as it is written. */
