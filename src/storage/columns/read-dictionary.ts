@@ -24,7 +24,7 @@ export function allTexts(memory: KernelMemory, dictionary: DictionaryView): (str
     const last = Math.min(count, first + DECODED_TOGETHER);
     const [start, end] = [bounds[first] ?? 0, bounds[last] ?? 0];
     const together = text.toString('utf8', start, end);
-    // As many code units as bytes are all of ASCII, where a text is cut out faster than decoded.
+    // ASCII has as many code units as bytes; cutting a string out is faster than decoding it.
     const isAscii = together.length === end - start;
     for (let id = first; id < last; id++)
       texts.push(isAscii ? together.slice((bounds[id] ?? 0) - start, (bounds[id + 1] ?? 0) - start) : read(id));

@@ -7,16 +7,16 @@ import { widener } from '../dictionary-function.js';
 import type { Node, Result } from '../number/node.js';
 import type { SegmentScope } from '../scope.js';
 
-/** What a row costs whose text lies anywhere, in entries that are read one after the other. */
+/** Cost of a row, whose text lies anywhere, in entries that are read one after the other. */
 const ENTRIES_PER_ROW = 4;
 
 /** Two ways to the same function of the texts of a column. */
 interface Ways {
   readonly kind: Node['kind'];
   readonly mayBeNull: boolean;
-  /** Of so many texts, by their ids. */
+  /** The function of as many texts as there are positions, by their ids. */
   ofIds(ids: Address): Node | undefined;
-  /** Of rows, once it was made for all entries. */
+  /** The function of rows, made for all entries before. */
   ofAll(): Node;
 }
 
