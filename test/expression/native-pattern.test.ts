@@ -25,7 +25,7 @@ const TAKEN = [
 ];
 for (const pattern of TAKEN) patterns(`${pattern} is one`, () => assert.ok(nativePattern(pattern)));
 
-/** Those whose time may grow faster than the text, whose meaning differs, or which are not read. */
+/** Patterns whose time may grow faster than the text, whose meaning differs, or which are not read. */
 const LEFT = [
   'a+b',
   '[0-9]+$',
