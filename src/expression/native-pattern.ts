@@ -1,5 +1,7 @@
 // Patterns that the engine of JavaScript may match: those for which its time is linear, and its meaning that of RE2.
 
+import { own } from '../base/names.js';
+
 /** A pattern as JavaScript has it. */
 export interface NativePattern {
   /** For code points, without other flags. */
@@ -173,7 +175,8 @@ class PatternReader {
 
   #escaped(): readonly Range[] | undefined {
     const next = this.#points[this.#at++] ?? '';
-    if (Object.hasOwn(CLASSES, next)) return CLASSES[next];
+    const named = own(CLASSES, next);
+    if (named !== undefined) return named;
     return /^[!-/:-@[-`{-~]$/.test(next) ? [only(next)] : undefined;
   }
 
