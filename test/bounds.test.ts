@@ -10,6 +10,7 @@ import * as assert from 'uvu/assert';
 /** Reasons for bounds that are not properties, by file and name of the constant. */
 const CONSTANTS: Readonly<Record<string, string>> = {
   'base/sent-once.ts REMEMBERED_MAX': 'references to data that is kept elsewhere, a few bytes each',
+  'cluster/broker/scatter.ts INTERVALS_KEPT': 'lists of segments of one view, which go with the view',
   'cluster/historical/local-segments.ts BYTES_AHEAD': 'of files that are read ahead at the start alone',
   'cluster/historical/local-segments.ts FILES_AHEAD': 'of files that are read ahead at the start alone',
   'cluster/historical/run-gate.ts CROWD_MAX': 'a ratio to the slots, which follow svc.processing.numThreads',
