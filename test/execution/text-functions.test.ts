@@ -81,6 +81,8 @@ const OF_TEXTS = [
   "case_searched(A == B, 'same', like(A, '%or%'), A, n > 5, B)",
   "case_simple(A, 'a', 'one', B, 'both', A)",
   "if(A == 'a', null, B)",
+  "if(!(A == 'a'), 'x', 'q')",
+  "case_searched(A >= 'a' && A < 'b', upper(A), 'none')",
   "regexp_extract(A, '[a-z]+')",
 ];
 const NESTED = [

@@ -112,6 +112,10 @@ const CASES: Readonly<Record<string, readonly (readonly [sql: string, rows: unkn
     ["SELECT MAX(t) - MIN(t) FROM (VALUES (TIMESTAMP '2000-01-01 00:00:00'), (TIMESTAMP '2000-01-01 00:00:02')) AS v(t)", [[2000]]],
     ["SELECT CAST(DATE '2000-01-01' + INTERVAL '1 2:03' DAY TO MINUTE AS BIGINT)", [[946_771_200_000]]],
   ],
+  'a choice by a condition that kernels have for rows only': [
+    ["SELECT COUNT(*) FROM edits WHERE CASE WHEN NOT (city = 'Oslo') THEN 'x' ELSE 'q' END IS NULL", [[0]]],
+    ["SELECT COUNT(*) FROM edits WHERE CASE WHEN city >= 'a' AND city < 'b' THEN city ELSE UPPER('q') END = 'Q'", [[80]]],
+  ],
   'words that other dialects call are columns': [
     ['SELECT user FROM (SELECT 1 AS "user")', [[1]]],
     ['SELECT t.user, COUNT(*) FROM (SELECT 1 AS "user") t GROUP BY user', [[1, 1]]],

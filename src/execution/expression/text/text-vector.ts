@@ -100,15 +100,30 @@ export function textsOfTexts(texts: Texts, expression: Expression): StringVector
   if (made === undefined) return undefined;
   const node = work.everyRow(made);
   const pool = new TextInterner(scope);
-  const column = onlyColumn(scope, expression);
-  if (column === undefined) {
+  const entries = entriesOf(texts, expression);
+  if (entries === undefined) {
     const out = scope.arena.take(work.rows * 4);
     const run = oncePerBlock((block) => pool.idsOf(node.texts(block), block.rows, out));
     return { kind: 'string', type: 'STRING', pool, complete: false, ids: afterRun(run, out), node };
   }
-  const entries = new EntryTexts(texts, expression, column, pool);
-  const ids = (block: Block): Address => entries.ids(block);
-  return { kind: 'string', type: 'STRING', pool: entries, complete: true, ids, node };
+  const byEntry = new EntryTexts(scope, entries, pool);
+  const ids = (block: Block): Address => byEntry.ids(block);
+  return { kind: 'string', type: 'STRING', pool: byEntry, complete: true, ids, node };
+}
+
+/** Texts made of the entries of a dictionary, one for each. */
+interface Entries {
+  readonly column: StringColumnView;
+  readonly node: TextNode;
+}
+
+/** Undefined where only rows can be computed: conditions and numbers may have kernels for rows, and none for entries. */
+function entriesOf(texts: Texts, expression: Expression): Entries | undefined {
+  const column = onlyColumn(texts.scope, expression);
+  if (column === undefined) return undefined;
+  const work = new TextWork(texts.scope, column.dictionary.count, true);
+  const made = entryCompiler(texts, column, work, entriesNode(work, column)).text(expression);
+  return made === undefined ? undefined : { column, node: work.everyRow(made) };
 }
 
 function afterRun(run: (block: Block) => void, out: Address): (block: Block) => Address {
@@ -120,16 +135,14 @@ function afterRun(run: (block: Block) => void, out: Address): (block: Block) => 
 
 /** A function of each entry of a dictionary, computed when the first id of a result is asked for. */
 class EntryTexts {
-  readonly #texts: Texts;
-  readonly #expression: Expression;
-  readonly #column: StringColumnView;
+  readonly #scope: SegmentScope;
+  readonly #entries: Entries;
   readonly #pool: TextInterner;
   #lookUp: ((block: Block) => Address) | undefined;
 
-  constructor(texts: Texts, expression: Expression, column: StringColumnView, pool: TextInterner) {
-    this.#texts = texts;
-    this.#expression = expression;
-    this.#column = column;
+  constructor(scope: SegmentScope, entries: Entries, pool: TextInterner) {
+    this.#scope = scope;
+    this.#entries = entries;
     this.#pool = pool;
   }
 
@@ -153,16 +166,11 @@ class EntryTexts {
   }
 
   #make(): (block: Block) => Address {
-    const { scope } = this.#texts;
-    const { count } = this.#column.dictionary;
-    const work = new TextWork(scope, count, true);
-    const made = entryCompiler(this.#texts, this.#column, work, entriesNode(work, this.#column)).text(this.#expression);
-    const table = scope.arena.take(Math.max(1, count) * 4);
-    if (made !== undefined) {
-      const node = work.everyRow(made);
-      eachEntryBlock(scope, this.#column, (block) => this.#pool.idsOf(node.texts(block), block.rows, table + block.start * 4));
-    }
-    const widen = widener(scope, this.#column);
+    const scope = this.#scope;
+    const { column, node } = this.#entries;
+    const table = scope.arena.take(Math.max(1, column.dictionary.count) * 4);
+    eachEntryBlock(scope, column, (block) => this.#pool.idsOf(node.texts(block), block.rows, table + block.start * 4));
+    const widen = widener(scope, column);
     const out = scope.arena.take(BLOCK_ROWS * 4);
     const run = oncePerBlock((block) => scope.context.kernels.gather32(table, widen(block), block.rows, out));
     return afterRun(run, out);
