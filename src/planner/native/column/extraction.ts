@@ -95,9 +95,9 @@ export function orMissing(reader: ObjectReader, found: Expression, original: Exp
   // Hints for rewriting the query; the answer is the same.
   reader.boolean('injective', false);
   reader.boolean('optimize', true);
-  const replacement = reader.optionalString('replaceMissingValueWith') ?? '';
-  if (!reader.boolean('retainMissingValue', false)) return replacement === '' ? found : call('nvl', found, text(replacement));
-  if (replacement !== '')
+  const replacement = reader.optionalString('replaceMissingValueWith');
+  if (!reader.boolean('retainMissingValue', false)) return replacement === undefined ? found : call('nvl', found, text(replacement));
+  if (replacement !== undefined && replacement !== '')
     throw new ServiceError('query_invalid', `${reader.path}: retainMissingValue and replaceMissingValueWith exclude each other`);
   return call('nvl', found, original);
 }
