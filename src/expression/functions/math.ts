@@ -70,10 +70,9 @@ function roundDouble(x: number, places: number): number {
     const power = POWERS_OF_TEN[places] ?? 1;
     const shifted = size * power;
     const whole = Math.floor(shifted);
-    const rest = shifted - whole;
-    // Far enough from a half, the digits that x prints with round as x itself does; without places both are exact.
-    if (shifted < 2 ** 51 && (places === 0 || Math.abs(rest - 0.5) > shifted * 2 ** -50)) {
-      const rounded = (rest < 0.5 ? whole : whole + 1) / power;
+    // With no more than 15 digits, the number half way is the double that prints as it: what is not below it is rounded up.
+    if (whole < 1e14) {
+      const rounded = (size >= (whole + 0.5) / power ? whole + 1 : whole) / power;
       return (x < 0 ? -rounded : rounded) + 0;
     }
   }

@@ -75,7 +75,11 @@ const FUNCTIONS: Readonly<Record<string, KernelFunction>> = {
   abs: ofOne(magnitude),
   bitwiseComplement: ofOne(complement),
   // A LONG has no places to round to; negative ones are left to the row.
-  round: ofOne((_, operand) => (laneOf([operand]) === 'I64' ? operand : undefined)),
+  round: (_, [operand, places]) => {
+    if (operand === undefined || laneOf([operand]) === 'F64') return undefined;
+    const known = places === undefined ? 0n : places.kind === 'number' ? places.constant : undefined;
+    return typeof known === 'bigint' && known >= 0n ? operand : undefined;
+  },
   coalesce: ofAll(firstKnown),
   nvl: ofAll(firstKnown),
   greatest: ofAll((rooms, operands) => extreme(rooms, operands, 1)),

@@ -18,6 +18,7 @@ export function constantNode(rooms: Rooms, value: Value): NumberNode | undefined
     kind: 'number',
     lane: typeof value === 'number' ? 'F64' : 'I64',
     isOne: true,
+    constant: value,
     mayBeNull: value === null,
     room: undefined,
     run(block) {

@@ -24,6 +24,8 @@ export interface NumberNode {
   readonly mayBeNull: boolean;
   /** Memory of its values that the parent may write over; undefined where others read them too. */
   readonly room: Address | undefined;
+  /** The value of all rows, where it is known before any is read. */
+  readonly constant?: bigint | number | null;
   /** A LONG of a column: its values as DOUBLE, in one step from what is stored. */
   readonly asDouble?: () => NumberNode;
   run(block: Block): Result;
