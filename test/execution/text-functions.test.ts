@@ -84,6 +84,13 @@ const OF_TEXTS = [
   "if(!(A == 'a'), 'x', 'q')",
   "case_searched(A >= 'a' && A < 'b', upper(A), 'none')",
   "regexp_extract(A, '[a-z]+')",
+  // No kernel computes these of entries, or for them alone.
+  "cast(strlen(A), 'STRING')",
+  "cast(strlen(A) + 1, 'STRING')",
+  "concat(cast(strlen(A), 'STRING'), A)",
+  "case_searched(regexp_like(A, '^a'), A)",
+  "if(regexp_like(A, 'o'), upper(A), 'x')",
+  "nvl(if(strlen(A) > 3, null, A), 'long')",
 ];
 const NESTED = [
   'A',

@@ -32,8 +32,7 @@ export function compileVector(scope: SegmentScope, expression: Expression, outpu
   const type = outputType ?? expressionType(form.expression, typeOf);
   const formed = form.isMultiValue && !isArrayType(type) ? onlyValue(form.expression) : form.expression;
   const dictionary = onlyDictionary(scope, formed);
-  // Strings of one dictionary column always: kernels over the entries of joined segments gave null for some, or read beyond memory.
-  const isByEntry = dictionary !== undefined && (type === 'STRING' || hasSmallDictionary(scope, dictionary.column));
+  const isByEntry = dictionary !== undefined && hasSmallDictionary(scope, dictionary.column);
   const kernels = isByEntry ? undefined : compileKernels(scope, formed, typeOf, type);
   if (kernels !== undefined) return kernels;
   if (dictionary === undefined) return bucketedVector(scope, formed, typeOf, type) ?? compileRows(scope, formed, typeOf, type);
