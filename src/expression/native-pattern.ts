@@ -1,5 +1,6 @@
 // Patterns that the engine of JavaScript may match: those for which its time is linear, and its meaning that of RE2.
 
+import { append } from '../base/lists.js';
 import { own } from '../base/names.js';
 
 /** A pattern as JavaScript has it. */
@@ -131,7 +132,10 @@ class PatternReader {
     if (elements.some(({ max }) => max === Infinity)) return false;
     if (elements.every(({ min }) => min === 0)) return false;
     this.#ways *= 2;
-    this.#elements.push(...elements.map((each) => ({ ...each, isOptional: true })));
+    append(
+      this.#elements,
+      elements.map((each) => ({ ...each, isOptional: true })),
+    );
     if (this.#groups > groups) this.#hasAllGroups = false;
     return true;
   }
@@ -188,7 +192,7 @@ class PatternReader {
       if (first === undefined) return undefined;
       const [[from = 0, to = 0] = []] = first;
       if (this.#points[this.#at] !== '-' || this.#points[this.#at + 1] === ']') {
-        ranges.push(...first);
+        append(ranges, first);
         continue;
       }
       this.#at++;

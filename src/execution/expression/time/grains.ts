@@ -1,6 +1,7 @@
 // Finds buckets of time within which an expression over one column is constant.
 
 import { DAY_MS, type Zone } from '../../../base/calendar.js';
+import { append } from '../../../base/lists.js';
 import { own } from '../../../base/names.js';
 import { finestUnitMs } from '../../../base/time-pattern.js';
 import { constantOf } from '../../../expression/expression-type.js';
@@ -41,7 +42,7 @@ function collectGrains(expression: Expression, column: string): readonly Grain[]
   for (const argument of expression.arguments) {
     const grains = collectGrains(argument, column);
     if (grains === undefined) return undefined;
-    parts.push(...grains);
+    append(parts, grains);
   }
   return parts;
 }
