@@ -3,8 +3,6 @@
 import type { Expression } from './expression.js';
 import type { Filter } from './filter.js';
 
-/** The columns that expressions and filters read. */
-
 /** The columns that an expression reads, virtual ones under their own names. */
 export function columnsOfExpression(expression: Expression, into = new Set<string>()): Set<string> {
   switch (expression.kind) {
@@ -20,6 +18,17 @@ export function columnsOfExpression(expression: Expression, into = new Set<strin
       for (const name of columnsOfExpression(expression.body)) if (!expression.parameters.includes(name)) into.add(name);
   }
   return into;
+}
+
+const READ = new WeakMap<Expression, ReadonlySet<string>>();
+
+/** The same, found once for an expression, which is bound to every segment of a query anew. */
+export function columnsReadBy(expression: Expression): ReadonlySet<string> {
+  const known = READ.get(expression);
+  if (known !== undefined) return known;
+  const columns = columnsOfExpression(expression);
+  READ.set(expression, columns);
+  return columns;
 }
 
 export function columnsOfFilter(filter: Filter, into = new Set<string>()): Set<string> {

@@ -6,7 +6,7 @@ import { EACH_VALUE } from '../../expression/functions/apply.js';
 import { type EachValue, eachValueOf } from '../../expression/multi-value.js';
 import { convert, toTruth, type Value } from '../../expression/value.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
-import { columnsOfExpression } from '../../model/columns-read.js';
+import { columnsReadBy } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
 import { isArrayType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
@@ -49,7 +49,7 @@ export function valueFunction(scope: SegmentScope, { expression }: Formed): Valu
   }
   if (expression.kind !== 'call' || expression.function !== EACH_VALUE) return undefined;
   const [lambda, source, ...others] = expression.arguments;
-  if (lambda?.kind !== 'lambda' || source?.kind !== 'column' || others.length > 0 || columnsOfExpression(lambda).size > 0) return undefined;
+  if (lambda?.kind !== 'lambda' || source?.kind !== 'column' || others.length > 0 || columnsReadBy(lambda).size > 0) return undefined;
   const column = multiValue(scope, source.name);
   if (column === undefined) return undefined;
   const check = (): void => scope.context.check();

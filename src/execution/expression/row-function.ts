@@ -4,7 +4,7 @@ import { bindExpression } from '../../expression/bind.js';
 import type { TypeOf } from '../../expression/expression-type.js';
 import type { Operand } from '../../expression/function.js';
 import type { Value } from '../../expression/value.js';
-import { columnsOfExpression } from '../../model/columns-read.js';
+import { columnsReadBy } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
 import type { Block } from '../block/context.js';
 import { type CodedColumn, type Codes, codedColumn } from './coded-column.js';
@@ -19,7 +19,7 @@ export interface RowFunction {
 
 /** The columns that an expression reads, but missing ones: null in every row, as a cell is that nobody writes. */
 export function columnsThere(scope: SegmentScope, expression: Expression): readonly string[] {
-  return [...columnsOfExpression(expression)].filter((name) => scope.source(name).kind !== 'missing');
+  return [...columnsReadBy(expression)].filter((name) => scope.source(name).kind !== 'missing');
 }
 
 export function rowFunction(scope: SegmentScope, expression: Expression, names: readonly string[], typeOf: TypeOf): RowFunction {

@@ -1,7 +1,7 @@
 // Binds an expression used as a filter.
 
 import { toTruth, valueOfText } from '../../expression/value.js';
-import { columnsOfExpression } from '../../model/columns-read.js';
+import { columnsReadBy } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
 import { type Block, takeBits, wordsOf } from '../block/context.js';
 import { compileTruth, compileVector } from '../expression/compile.js';
@@ -43,7 +43,7 @@ function bindValues(scope: SegmentScope, { column, compute }: ValueFunction, mat
 
 /** Whether `any value of (a && b)` is the same as `(any value of a) && b`; a negation is of single values as well. */
 function canPart(scope: SegmentScope, { function: name, arguments: inputs }: Extract<Expression, { kind: 'call' }>): boolean {
-  const named = inputs.map((input) => [...columnsOfExpression(input)].filter((column) => multiValue(scope, column) !== undefined));
+  const named = inputs.map((input) => [...columnsReadBy(input)].filter((column) => multiValue(scope, column) !== undefined));
   const all = named.flat();
   return all.length === 0 || ((name === '&&' || name === '||') && new Set(all).size === all.length);
 }

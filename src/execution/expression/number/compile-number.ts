@@ -4,7 +4,7 @@ import { compileExpression } from '../../../expression/evaluate.js';
 import { constantOf, expressionType, inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { FUNCTIONS, findApplyFunction } from '../../../expression/functions.js';
 import { convert, type Value } from '../../../expression/value.js';
-import { columnsOfExpression } from '../../../model/columns-read.js';
+import { columnsReadBy } from '../../../model/columns-read.js';
 import { call, type Expression } from '../../../model/expression.js';
 import { isNumberType } from '../../../model/schema.js';
 import { ValuePool } from '../../block/value-pool.js';
@@ -93,7 +93,7 @@ export class NumberCompiler {
     expression: Expression,
   ): { readonly node: TextNode; readonly strings: StringPool; readonly compute: (text: string | null) => Value } | undefined {
     if (expression.kind !== 'call' || mayRefuse(expression)) return undefined;
-    const [inner, ...others] = expression.arguments.filter((argument) => columnsOfExpression(argument).size > 0);
+    const [inner, ...others] = expression.arguments.filter((argument) => columnsReadBy(argument).size > 0);
     if (inner?.kind !== 'call' || others.length > 0 || inferType(inner, this.#typeOf) !== 'STRING') return undefined;
     const strings = new ValuePool<string>();
     const node = this.#text(inner, strings);
@@ -169,7 +169,7 @@ export class NumberCompiler {
     const type = inferType(expression, this.#typeOf);
     const isString = type === 'STRING';
     if (type !== null && !isNumberType(type) && !isString) return undefined;
-    if (expression.kind !== 'column' && columnsOfExpression(expression).size === 0) return this.#constant(expression, isString);
+    if (expression.kind !== 'column' && columnsReadBy(expression).size === 0) return this.#constant(expression, isString);
     const dictionary = onlyDictionary(this.#scope, expression);
     if (dictionary !== undefined) {
       const kernels = hasSmallDictionary(this.#scope, dictionary.column) || expression.kind !== 'call' ? undefined : this.#call(expression);
@@ -220,7 +220,7 @@ export class NumberCompiler {
 
   #call(call: Call): Node | undefined {
     const name = call.function;
-    if (findApplyFunction(name) !== undefined || columnsOfExpression(call).size === 0) return undefined;
+    if (findApplyFunction(name) !== undefined || columnsReadBy(call).size === 0) return undefined;
     const choice = choiceOf(call);
     if (choice !== undefined) return this.#choice(call, choice);
     if (name === 'cast') return this.#cast(call);

@@ -2,7 +2,7 @@
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { TypeOf } from '../../../expression/expression-type.js';
-import { columnsOfExpression } from '../../../model/columns-read.js';
+import { columnsReadBy } from '../../../model/columns-read.js';
 import type { Expression } from '../../../model/expression.js';
 import type { StringColumnView } from '../../../storage/view.js';
 import { type Block, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
@@ -180,7 +180,7 @@ class EntryTexts {
 /** The only column of an expression, when what is made of its entries is less than what is made of its rows. */
 function onlyColumn(scope: SegmentScope, expression: Expression): StringColumnView | undefined {
   const column = onlyDictionary(scope, expression)?.column;
-  const isThere = [...columnsOfExpression(expression)].every((name) => scope.source(name).kind !== 'missing');
+  const isThere = [...columnsReadBy(expression)].every((name) => scope.source(name).kind !== 'missing');
   return column !== undefined && isThere && column.type === 'STRING' && hasFewEntries(scope, column) ? column : undefined;
 }
 
