@@ -25,7 +25,7 @@ export function expressionCase(random: Random): DifferentialCase {
 }
 
 /** An expression over the columns of `nasty`, for virtual columns and filters. */
-export function expressionText(random: Random, letter: string, depth: number): string {
+function expressionText(random: Random, letter: string, depth: number): string {
   return printTree(makeTree(random, COLUMN_SCOPE, letter, depth));
 }
 
