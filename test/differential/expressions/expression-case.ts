@@ -24,11 +24,6 @@ export function expressionCase(random: Random): DifferentialCase {
   return scalarCase(makeTree(random, SCALAR_SCOPE, letter, depth), columns);
 }
 
-/** An expression over the columns of `nasty`, for virtual columns and filters. */
-function expressionText(random: Random, letter: string, depth: number): string {
-  return printTree(makeTree(random, COLUMN_SCOPE, letter, depth));
-}
-
 function columnCase(tree: Tree): DifferentialCase {
   return {
     kind: 'expressions',
