@@ -1,4 +1,15 @@
-import type { KernelFigure } from './main.js';
+/** Measured figures of kernels, and the goals that one run of all cases is held to. */
+export interface KernelFigure {
+  readonly case: string;
+  readonly kernels: readonly string[];
+  /** Rows per second by kernel set, and `plain` where a hand-written twin exists. */
+  readonly rowsPerSecond: Readonly<Record<string, number>>;
+  readonly gigabytesPerSecond: Readonly<Record<string, number>>;
+  /** Factor by which the first set is faster than each other set. */
+  readonly speedUp: Readonly<Record<string, number>>;
+  /** Share of the read bandwidth measured in the same rounds; absent for kernels that are not bound by it. */
+  readonly bandwidthShare?: number;
+}
 
 export interface Goal {
   readonly name: string;

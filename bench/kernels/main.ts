@@ -9,19 +9,7 @@ import { alternate, median, speedUp, type Timing } from '../harness.js';
 import { bandwidthContenders } from './bandwidth.js';
 import { Bench, type BenchCase } from './bench-case.js';
 import { CASE_GROUPS } from './cases.js';
-import { type Goal, judge } from './goals.js';
-
-export interface KernelFigure {
-  readonly case: string;
-  readonly kernels: readonly string[];
-  /** Rows per second by kernel set, and `plain` where a hand-written twin exists. */
-  readonly rowsPerSecond: Readonly<Record<string, number>>;
-  readonly gigabytesPerSecond: Readonly<Record<string, number>>;
-  /** Factor by which the first set is faster than each other set. */
-  readonly speedUp: Readonly<Record<string, number>>;
-  /** Share of the read bandwidth measured in the same rounds; absent for kernels that are not bound by it. */
-  readonly bandwidthShare?: number;
-}
+import { type Goal, judge, type KernelFigure } from './goals.js';
 
 export interface KernelBenchResult {
   readonly bandwidthGigabytesPerSecond: number;
