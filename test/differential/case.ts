@@ -32,11 +32,11 @@ interface CaseOf<K extends Kind, Request> {
 
 export type Generator = (random: Random) => DifferentialCase;
 
-/** Answer of one server. `broken`: the server failed with an internal error rather than refused. */
+/** Answer of one server. `broken`: the server failed with an internal error rather than refused; `unanswered`: it did not end in time. */
 export type Answer = { readonly state: 'rows'; readonly rows: Json; readonly names?: Json; readonly types?: Json } | Failure;
 
 interface Failure {
-  readonly state: 'refused' | 'broken';
+  readonly state: 'refused' | 'broken' | 'unanswered';
   readonly message: string;
 }
 

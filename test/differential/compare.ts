@@ -10,6 +10,7 @@ const RELATIVE = 1e-9;
  */
 export function findDifference(one: DifferentialCase, dolmen: Answer, original: Answer): string | undefined {
   if (dolmen.state === 'broken') return 'Dolmen fails';
+  if (original.state === 'unanswered') return undefined;
   if (original.state === 'broken') return dolmen.state === 'rows' ? 'the original fails' : undefined;
   if (dolmen.state !== 'rows' || original.state !== 'rows') {
     if (dolmen.state === original.state) return undefined;

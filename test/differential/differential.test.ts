@@ -7,8 +7,9 @@ import { caseCount } from '../case-count.js';
 import { KINDS, type Kind } from './case.js';
 import { GENERATORS } from './kinds.js';
 import { MUTES } from './mutes.js';
+import { whyNoOriginal } from './original.js';
 import { compareCases } from './run.js';
-import { type Servers, startServers, whyNoOriginal } from './servers.js';
+import { type Servers, startServers } from './servers.js';
 
 const DIFFERENCES = fileURLToPath(new URL('../../../docs/differences.md', import.meta.url));
 const CASES = caseCount(120);

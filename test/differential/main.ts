@@ -2,8 +2,9 @@ import { parseArgs } from 'node:util';
 import { stringifyJson } from '../../src/base/json.js';
 import { type Answer, KINDS } from './case.js';
 import { GENERATORS } from './kinds.js';
+import { whyNoOriginal } from './original.js';
 import { type Comparison, compareCases } from './run.js';
-import { startServers, whyNoOriginal } from './servers.js';
+import { startServers } from './servers.js';
 
 const { values } = parseArgs({
   options: {
@@ -34,13 +35,15 @@ if (why !== undefined) {
   }
 }
 
-function report({ cases, answered, groups }: Comparison): string {
+function report({ cases, answered, unanswered, groups }: Comparison): string {
   const count = groups.reduce((sum, group) => sum + group.count, 0);
   const lines = [`${cases} cases, ${answered} answered by both, ${count} differences in ${groups.length} classes\n`];
   for (const { name, count, smallest } of groups.slice(0, Number(values.top))) {
     lines.push(`\n${count} × ${name}\n  ${stringifyJson(smallest.case.request)}\n  at ${smallest.where}\n`);
     lines.push(...[smallest.dolmen, smallest.original].flatMap((answer) => messageLine(answer)));
   }
+  if (unanswered.length > 0) lines.push(`\n${unanswered.length} not answered by the original in time\n`);
+  lines.push(...unanswered.map(({ request }) => `  ${stringifyJson(request)}\n`));
   return lines.join('');
 }
 

@@ -1,4 +1,4 @@
-import type { Difference, DifferentialCase, Generator } from './case.js';
+import type { Answer, Difference, DifferentialCase, Generator } from './case.js';
 import { findDifference } from './compare.js';
 import { findUnmuted } from './mutes.js';
 import { Random } from './random.js';
@@ -15,6 +15,8 @@ export interface Comparison {
   readonly cases: number;
   /** Cases that both answered with rows: how much was really compared. */
   readonly answered: number;
+  /** Cases to which the original gave no answer in time. */
+  readonly unanswered: readonly DifferentialCase[];
   readonly groups: readonly DifferenceGroup[];
 }
 
@@ -33,11 +35,13 @@ export async function compareCases(
 ): Promise<Comparison> {
   const groups = new Map<string, { count: number; smallest: Difference }>();
   let [next, answered, shrinks] = [0, 0, 0];
+  const unanswered: DifferentialCase[] = [];
   const lane = async (): Promise<void> => {
     for (let at = next++; at < options.cases; at = next++) {
       const one = generator(new Random(Math.imul(options.seed, 0x9e3779b1) + Math.imul(at + 1, 0x85ebca6b)));
-      const { difference, bothAnswered } = await compareOne(servers, one);
-      if (bothAnswered) answered++;
+      const { difference, answers } = await compareOne(servers, one);
+      if (answers.every(({ state }) => state === 'rows')) answered++;
+      if (answers.some(({ state }) => state === 'unanswered')) unanswered.push(one);
       options.progress?.(at + 1);
       if (difference === undefined) continue;
       const small = shrinks++ < options.shrinks ? await shrink(servers, difference) : difference;
@@ -52,19 +56,19 @@ export async function compareCases(
   };
   await Promise.all(Array.from({ length: PARALLEL }, lane));
   const found = [...groups].map(([name, { count, smallest }]) => ({ name, count, smallest }));
-  return { cases: options.cases, answered, groups: found.sort((left, right) => right.count - left.count) };
+  return { cases: options.cases, answered, unanswered, groups: found.sort((left, right) => right.count - left.count) };
 }
 
 async function compareOne(
   servers: Servers,
   one: DifferentialCase,
-): Promise<{ readonly difference: Difference | undefined; readonly bothAnswered: boolean }> {
+): Promise<{ readonly difference: Difference | undefined; readonly answers: readonly Answer[] }> {
   const [dolmen, original] = await Promise.all([servers.askDolmen(one), servers.askOriginal(one)]);
-  const bothAnswered = dolmen.state === 'rows' && original.state === 'rows';
+  const answers = [dolmen, original];
   const first = findDifference(one, dolmen, original);
-  if (first === undefined) return { difference: undefined, bothAnswered };
+  if (first === undefined) return { difference: undefined, answers };
   const where = findUnmuted({ case: one, dolmen, original, where: first });
-  return { difference: where === undefined ? undefined : { case: one, dolmen, original, where }, bothAnswered };
+  return { difference: where === undefined ? undefined : { case: one, dolmen, original, where }, answers };
 }
 
 /** Takes the first smaller case that differs in the same way, again and again. */
