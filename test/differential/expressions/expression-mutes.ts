@@ -217,7 +217,10 @@ export const EXPRESSION_MUTES: readonly Mute[] = [
     id: 'format-mismatch',
     covers: (found) => (found.dolmen.state === 'refused' || /null \| /.test(found.where)) && calls(({ name }) => name === 'format')(found),
   },
-  { id: 'types-before-rows', covers: ({ dolmen }) => dolmen.state === 'refused' && / takes .*, found /.test(dolmen.message) },
+  {
+    id: 'types-before-rows',
+    covers: ({ case: { kind }, dolmen }) => kind !== 'sql' && dolmen.state === 'refused' && / takes .*, found /.test(dolmen.message),
+  },
   { id: 'far-instants', covers: isOfFarInstants },
   { id: 'values-of-functions', covers: calls(givesValues) },
   { id: 'empty-values', equate: withoutEmptyValues },

@@ -23,8 +23,18 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
   ],
   BIGINT: ['MOD(3, n)', 'DIV(n, 2)', 'EXTRACT(YEAR FROM t)', 'GREATEST(n, 2)', 'LEAST(MOD(n, 3), 1)', 'SUM(MOD(n, 3))', 't - t'],
   DOUBLE: ['GREATEST(x, 1)', 'LEAST(1.5, 2)', 'SQRT(1)', 'AVG(n)'],
-  DATE: ['FLOOR(CAST(t AS DATE) TO MONTH)', 'CEIL(CAST(t AS DATE) TO MONTH)', "CAST(t AS DATE) + INTERVAL '1' DAY"],
-  TIMESTAMP: ['FLOOR(t TO MONTH)', "t + INTERVAL '1' DAY"],
+  DATE: [
+    'FLOOR(CAST(t AS DATE) TO MONTH)',
+    'CEIL(CAST(t AS DATE) TO MONTH)',
+    "CAST(t AS DATE) + INTERVAL '1' DAY",
+    'TIMESTAMPADD(WEEK, n, CAST(t AS DATE))',
+  ],
+  TIMESTAMP: [
+    'FLOOR(t TO MONTH)',
+    "t + INTERVAL '1' DAY",
+    'TIMESTAMPADD(HOUR, 5, CAST(t AS DATE))',
+    'TIMESTAMPADD(HOUR, n, CAST(t AS DATE))',
+  ],
   ARRAY: ['ARRAY_APPEND(a, 1)'],
 };
 

@@ -1,6 +1,6 @@
 // SQL time functions.
 
-import { findZone } from '../../../../base/calendar.js';
+import { DAY_MS, findZone } from '../../../../base/calendar.js';
 import { parseInterval } from '../../../../base/interval.js';
 import { own } from '../../../../base/names.js';
 import { and, type Bound, call, integer, literal, NULL, retype, text } from '../../relation/bound.js';
@@ -88,7 +88,9 @@ function timestampAdd(bound: FunctionCall): Bound {
   if (one === undefined)
     throw bound.error(bound.at, `TIMESTAMPADD: unknown unit ${bound.unit ?? ''}; accepted: ${Object.keys(UNIT_PERIODS).join(', ')}`);
   const count = bound.integer(0);
-  const instant = bound.instant(1);
+  const given = bound.instant(1);
+  // Hours after a DATE are no DATE.
+  const instant = one.months > 0 || one.milliseconds >= DAY_MS ? given : retype(given, 'TIMESTAMP');
   const type = instant.type === 'DATE' ? 'DATE' : 'TIMESTAMP';
   if (count.kind === 'literal' && typeof count.value === 'bigint') {
     const steps = Number(count.value);
