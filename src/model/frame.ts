@@ -9,6 +9,8 @@ import type { ColumnType, TextType } from './schema.js';
 export interface Frame {
   readonly rowCount: number;
   readonly columns: readonly FrameColumn[];
+  /** The segment that all rows are of, where the plan asks for it. */
+  readonly segmentId?: string;
 }
 
 export type FrameColumn =

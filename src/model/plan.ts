@@ -7,7 +7,7 @@ import type { Expression } from './expression.js';
 import type { Filter, StringOrdering } from './filter.js';
 import type { Granularity } from './granularity.js';
 import type { ColumnType } from './schema.js';
-import type { SegmentAnalysisType } from './segment.js';
+import type { SegmentAnalysisType, SegmentSlice } from './segment.js';
 import type { Stage } from './stage.js';
 import type { WindowFunction } from './window.js';
 
@@ -26,6 +26,8 @@ interface Leaf {
   readonly dataSource: string;
   /** Sorted, disjoint. */
   readonly intervals: readonly Interval[];
+  /** Segments to read, and no others, whether or not newer ones hide them; the broker looks them up. Absent: all that are visible. */
+  readonly segments?: readonly SegmentSlice[];
   /** Rows kept are those for which it is true (not unknown). */
   readonly filter: Filter | null;
   readonly virtualColumns: readonly VirtualColumn[];
@@ -62,6 +64,8 @@ export interface ScanPlan extends Leaf {
   readonly columns: readonly string[];
   /** null: segment order, which is by interval start, version, partition, row. */
   readonly timeOrder: 'ascending' | 'descending' | null;
+  /** Frames hold rows of one segment each and name it; without an order only. */
+  readonly namesSegments?: true;
   readonly offset: number;
   /** null: all. */
   readonly limit: number | null;

@@ -6,7 +6,7 @@ import type { Expression } from './expression.js';
 import type { Filter, StringOrdering } from './filter.js';
 import type { Granularity } from './granularity.js';
 import type { ColumnType } from './schema.js';
-import type { SegmentAnalysisType } from './segment.js';
+import type { SegmentAnalysisType, SegmentSlice } from './segment.js';
 
 /** A native query, parsed: every field present, defaults filled in, names resolved. Told apart by `queryType`. */
 export type Query =
@@ -29,6 +29,8 @@ interface BaseQuery {
   readonly dataSource: string;
   /** Intervals as given: sorted or not, perhaps overlapping. Null when the query has none. */
   readonly intervals: readonly Interval[] | null;
+  /** Segments of one table to read, and no others; `intervals` are theirs. Absent: all segments. */
+  readonly segments?: readonly SegmentSlice[];
   readonly filter: Filter | null;
   readonly virtualColumns: readonly VirtualColumn[];
 }

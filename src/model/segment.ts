@@ -12,6 +12,13 @@ export interface SegmentId {
   readonly partitionNumber: number;
 }
 
+/** A segment of a known datasource, or a part of its time. */
+export interface SegmentSlice {
+  readonly interval: Interval;
+  readonly version: string;
+  readonly partitionNumber: number;
+}
+
 export type ShardSpec =
   | { readonly type: 'numbered'; readonly partitionNum: number; readonly partitions: number }
   | {

@@ -75,13 +75,20 @@ function computeSteps(postAggregators: readonly PostAggregator[]): PostStep[] {
 
 function leafOf(
   query: Exclude<Query, SegmentMetadataQuery | DataSourceMetadataQuery>,
-): Pick<GroupPlan, 'dataSource' | 'intervals' | 'filter' | 'virtualColumns'> {
+): Pick<GroupPlan, 'dataSource' | 'intervals' | 'segments' | 'filter' | 'virtualColumns'> {
   return {
-    dataSource: query.dataSource,
-    intervals: condenseIntervals(query.intervals ?? [ETERNITY]),
+    ...tableOf(query, query.intervals ?? [ETERNITY]),
     filter: query.filter,
     virtualColumns: query.virtualColumns,
   };
+}
+
+/** The part of a table that a query reads. */
+function tableOf(
+  { dataSource, segments }: Query,
+  intervals: readonly Interval[],
+): Pick<GroupPlan, 'dataSource' | 'intervals' | 'segments'> {
+  return { dataSource, intervals: condenseIntervals(intervals), ...(segments === undefined ? {} : { segments }) };
 }
 
 const BY_TIME: SortKey = { column: TIME_COLUMN, descending: false, nulls: 'first', ordering: 'numeric' };
@@ -357,8 +364,7 @@ function planSegmentMetadata(query: SegmentMetadataQuery, tables: KnownTables): 
   const intervals = query.intervals ?? (end === undefined ? [] : [{ start: end - WEEK_MS, end }]);
   return {
     operator: 'segmentMetadata',
-    dataSource: query.dataSource,
-    intervals: condenseIntervals(intervals),
+    ...tableOf(query, intervals),
     filter: null,
     virtualColumns: [],
     post: [],
@@ -372,8 +378,7 @@ function planSegmentMetadata(query: SegmentMetadataQuery, tables: KnownTables): 
 function planDataSourceMetadata(query: DataSourceMetadataQuery): Plan {
   return {
     operator: 'timeBoundary',
-    dataSource: query.dataSource,
-    intervals: condenseIntervals(query.intervals ?? [ETERNITY]),
+    ...tableOf(query, query.intervals ?? [ETERNITY]),
     filter: null,
     virtualColumns: [],
     post: [],

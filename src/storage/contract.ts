@@ -28,6 +28,8 @@ export interface PinRequest {
   readonly timeCutBy?: readonly Interval[];
   /** Columns that need not be loaded, by segment: conditions on them were answered by an index. */
   readonly leftOut?: Readonly<Record<string, readonly string[]>>;
+  /** Small segments have views of their own, rather than one for a run of them. */
+  readonly isSeparate?: boolean;
 }
 
 /** The open segments of a process. */

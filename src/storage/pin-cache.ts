@@ -65,9 +65,9 @@ export class PinCache {
 }
 
 /** @param withTime  of these `__time` is found, whether or not it is named */
-function keyOf({ segmentIds, columns, globalDictionaries }: PinRequest, withTime: readonly OpenSegment[]): string {
+function keyOf({ segmentIds, columns, globalDictionaries, isSeparate = false }: PinRequest, withTime: readonly OpenSegment[]): string {
   const time = withTime.length === segmentIds.length ? 'all' : withTime.map(({ id }) => id);
-  return JSON.stringify([columns, globalDictionaries, digestOf(segmentIds), time]);
+  return JSON.stringify([columns, globalDictionaries, digestOf(segmentIds), time, isSeparate]);
 }
 
 const DIGESTS = new WeakMap<readonly string[], string>();

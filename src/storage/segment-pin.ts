@@ -50,7 +50,7 @@ export async function takePin(
 
 /** The units to read: runs of small segments as one each, the others by themselves. */
 function readsOf(segments: readonly OpenSegment[], request: PinRequest, { combined }: PinSource): readonly ReadSegment[] {
-  const chunks = request.leftOut === undefined ? chunksOf(segments) : undefined;
+  const chunks = request.leftOut === undefined && request.isSeparate !== true ? chunksOf(segments) : undefined;
   if (chunks === undefined) return segments;
   const names = [TIME_COLUMN, ...request.columns, ...request.globalDictionaries];
   const reads: ReadSegment[] = [];

@@ -93,10 +93,15 @@ export async function runCase(base: string, golden: Case): Promise<void> {
   assert.is(answer.status, golden.status, `${golden.about}: ${text}`);
   for (const [name, value] of Object.entries(golden.headers ?? {})) assert.is(answer.headers.get(name), value, name);
   if (typeof golden.expected === 'string') assert.is(text, golden.expected);
-  else assert.equal(withWildcards(without(JSON.parse(text), golden.ignore ?? []), golden.expected), golden.expected, golden.about);
+  else assert.equal(withWildcards(without(JSON.parse(text), ignoredKeys(golden)), golden.expected), golden.expected, golden.about);
   if (golden.mentions !== undefined) assert.ok(text.includes(golden.mentions), `the message must name ${golden.mentions}: ${text}`);
   // Whatever was sent, the process carries on.
   assert.is(await callJson('GET', `${base}/status/health`), true);
+}
+
+/** The types of a scan's columns are compared where the case names them. */
+function ignoredKeys({ expected, ignore = [] }: Case): readonly string[] {
+  return JSON.stringify(expected).includes('rowSignature') ? ignore : [...ignore, 'rowSignature'];
 }
 
 function without(value: unknown, keys: readonly string[]): unknown {

@@ -149,7 +149,7 @@ for (const [what, segments, interval, refused] of UNREADABLE)
         () => rowsOf(broker.run({ ...scanPlan('ds'), intervals }, options())),
         () => rowsOf(broker.run({ ...groups, intervals, withinData: true }, options())),
         async () => {
-          for await (const { run } of broker.bySegment('ds', intervals, options())) await rowsOf(run({ ...scanPlan('ds'), intervals }));
+          for await (const { run } of broker.bySegment('ds', { intervals }, options())) await rowsOf(run({ ...scanPlan('ds'), intervals }));
         },
         () => broker.analyze({ ...analysis, intervals }, options()),
       ];
@@ -280,7 +280,11 @@ for (const [name, historicals, code] of [
 queries('each segment of a query is run over by itself, in the part of it that is visible', async () => {
   const { broker, asked } = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD) } });
   const found: string[] = [];
-  for await (const { id, interval, run } of broker.bySegment('ds', [{ start: OLD[0]?.id.interval.start ?? 0, end: Infinity }], options())) {
+  for await (const { id, interval, run } of broker.bySegment(
+    'ds',
+    { intervals: [{ start: OLD[0]?.id.interval.start ?? 0, end: Infinity }] },
+    options(),
+  )) {
     const segment = OLD.find((each) => segmentIdText(each.id) === id);
     assert.equal(interval, segment?.id.interval);
     await rowsOf(run(scanPlan('ds')));
@@ -290,6 +294,35 @@ queries('each segment of a query is run over by itself, in the part of it that i
   assert.equal(
     asked.map(({ segmentIds, ending }) => [segmentIds, ending]),
     ids(OLD).map((id) => [[id], 'final']),
+  );
+  await broker.stop();
+});
+
+queries('a query of named segments reads those only: its rows, results by segment and candidates', async () => {
+  const { broker, asked } = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD) } });
+  const part = { start: 2 * DAY, end: 2 * DAY + 5 };
+  const named = {
+    intervals: [dayOf(0), part],
+    segments: [dayOf(0), part].map((interval) => ({ interval, version: 'v1', partitionNumber: 0 })),
+  };
+  const [first, , last] = ids(OLD);
+  await rowsOf(broker.run({ ...scanPlan('ds'), ...named }, options()));
+  assert.equal(
+    asked.map(({ segmentIds, plan }) => [segmentIds, plan.intervals, plan.segments]),
+    [
+      [[first], named.intervals, undefined],
+      [[last], [part], undefined],
+    ],
+  );
+  const shown: [string, Interval][] = [];
+  for await (const { id, interval } of broker.bySegment('ds', named, options())) shown.push([id, interval]);
+  assert.equal(shown, [
+    [first, dayOf(0)],
+    [last, part],
+  ]);
+  assert.equal(
+    broker.candidates('ds', named).map(({ segment }) => segmentIdText(segment.id)),
+    [first, last],
   );
   await broker.stop();
 });

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { planReads, withinData } from '../../src/cluster/broker/scatter.js';
+import { namedSegments, planReads, withinData } from '../../src/cluster/broker/scatter.js';
 import type { ClusterView } from '../../src/cluster/broker/view.js';
 import { resolveTimeline } from '../../src/metadata/timeline.js';
 import type { GroupPlan } from '../../src/model/plan.js';
@@ -74,6 +74,55 @@ scatter('a chunk that is hidden in part is read only where it shows', () => {
     { host: 'a', segmentIds: ids([inside]), intervals: [{ start: 3 * DAY, end: 6 * DAY }] },
   ]);
 });
+
+const DAYS = [0, 1, 2].map((day) => ({ start: day * DAY, end: (day + 1) * DAY }));
+const PARTS = [segmentOf('ds', 0, 'v1'), { ...segmentOf('ds', 0, 'v1'), id: { ...segmentOf('ds', 0, 'v1').id, partitionNumber: 1 } }];
+const HOUR = { start: DAY + 1, end: DAY + 10 };
+for (const [name, segments, slices, expected] of [
+  ['none', OLD, [], []],
+  [
+    'some',
+    OLD,
+    [
+      [DAYS[2], 'v1', 0],
+      [DAYS[0], 'v1', 0],
+    ],
+    [
+      [OLD[0], [DAYS[0]]],
+      [OLD[2], [DAYS[2]]],
+    ],
+  ],
+  ['a part of one', OLD, [[HOUR, 'v1', 0]], [[OLD[1], [HOUR]]]],
+  [
+    'one several times, in parts that overlap',
+    OLD,
+    [
+      [HOUR, 'v1', 0],
+      [DAYS[1], 'v1', 0],
+      [HOUR, 'v1', 0],
+    ],
+    [[OLD[1], [DAYS[1]]]],
+  ],
+  ['one of the partitions of a chunk', PARTS, [[DAYS[0], 'v1', 1]], [[PARTS[1], [DAYS[0]]]]],
+  ['another version', OLD, [[DAYS[0], 'v2', 0]], /version "v2"/],
+  ['another partition', OLD, [[DAYS[0], 'v1', 7]], /partition 7/],
+  ['an interval beyond its end', OLD, [[{ start: DAY, end: 3 * DAY }, 'v1', 0]], /1970-01-02T00:00:00.000Z\/1970-01-04/],
+  ['an interval before all', OLD, [[{ start: -DAY, end: 0 }, 'v1', 0]], /1969-12-31/],
+] as const)
+  scatter(`segments that a query names: ${name}`, () => {
+    const asked = slices.map(([interval, version, partitionNumber]) => ({ interval: interval ?? HOUR, version, partitionNumber }));
+    const named = () => namedSegments(resolveTimeline(segments), { intervals: [], segments: asked });
+    if (expected instanceof RegExp)
+      assert.throws(
+        named,
+        (error: unknown) => error instanceof ServiceError && error.code === 'segments_unavailable' && expected.test(error.message),
+      );
+    else
+      assert.equal(
+        named().map(({ segments: [only], visible }) => [only, visible]),
+        expected,
+      );
+  });
 
 scatter('only servers of the highest priority are asked, each segment always at the same one', () => {
   const servers = [inventoryOf('a', [], { priority: 5 }), inventoryOf('b', [], { priority: 5 }), inventoryOf('c', [], { priority: 1 })];

@@ -86,6 +86,19 @@ test('give the rows of the segments in their order, whichever a query reads', as
       try {
         assert.equal(await rowsOf(scan, ids), expected(hours));
         assert.equal(await rowsOf(scan, ids.slice(from)), expected(hours.slice(from)));
+        const named: [string | undefined, FrameCell][] = [];
+        for await (const { segmentId, rowCount, columns } of engine.run(
+          { ...scanOf(['__time']), namesSegments: true },
+          store,
+          ids,
+          options,
+          never,
+        ))
+          for (let row = 0; row < rowCount; row++) named.push([segmentId, columns[0] === undefined ? null : cellAt(columns[0], row)]);
+        assert.equal(
+          named,
+          hours.flatMap((rows, hour) => rows.map((row) => [ids[hour], row['__time']])),
+        );
         await store.close(ids[1] ?? '');
         const left = hours.filter((_, hour) => hour !== 1);
         const leftIds = ids.filter((_, hour) => hour !== 1);

@@ -1,11 +1,10 @@
 // The Broker: knows which segments exist and who serves them, and runs plans over all of them.
 
-import type { Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
 import { LoopTurns } from '../../base/loop-turns.js';
 import type { Engine } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
-import type { SegmentMetadataPlan } from '../../model/plan.js';
+import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
 import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
@@ -25,7 +24,7 @@ import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
 import { type ResultCache, ResultKeys } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
-import { chunksWithin, PlannedReads, planReads, refuseUnreadable, withinData } from './scatter.js';
+import { type Asked, chunksWithin, namedSegments, PlannedReads, planReads, refuseUnreadable, withinData } from './scatter.js';
 import { type Cluster, requestFor, runOptions, runOverSegments } from './segment-runs.js';
 import { SourceRunner } from './source-runner.js';
 import { ClusterView, type DataSourceView, type PinnedView } from './view.js';
@@ -202,8 +201,8 @@ export class Broker implements BrokerQueries, BrokerService {
     if (turns.isDue) await turns.give();
     const query = this.#begin(tables, options);
     try {
-      const chunks = chunksOf(query, asked.intervals);
-      const plan = withinData(asked, chunks);
+      const chunks = chunksOf(query, asked);
+      const plan = withinData(everySegment(asked), chunks);
       const [only] = query.pinned;
       const { kernels } = options;
       const noteKey =
@@ -214,17 +213,19 @@ export class Broker implements BrokerQueries, BrokerService {
     }
   }
 
-  async *bySegment(dataSource: string, intervals: readonly Interval[], options: QueryOptions): AsyncGenerator<SegmentToRun> {
+  async *bySegment(dataSource: string, asked: Asked, options: QueryOptions): AsyncGenerator<SegmentToRun> {
     const query = this.#begin([dataSource], options);
     const { signal } = query.deadline;
     const cluster = { ...this.#cluster, results: null };
     try {
-      for (const chunk of chunksWithin(chunksOf(query, intervals), intervals)) {
+      const { intervals } = asked;
+      for (const chunk of chunksWithin(chunksOf(query, asked), intervals)) {
         const parts = chunk.visible.flatMap((piece) => intervals.flatMap((interval) => intersect(piece, interval) ?? []));
         const [first, last] = [parts[0], parts.at(-1)];
         if (first === undefined || last === undefined) continue;
         for (const segment of chunk.segments) {
-          const run = (plan: RowsPlan): AsyncIterable<Frame> => {
+          const run = (wanted: RowsPlan): AsyncIterable<Frame> => {
+            const plan = everySegment(wanted);
             const only = [{ ...chunk, segments: [segment] }];
             const resolved = withinData(
               resolveLookups(this.#summed(plan, options), (name) => this.lookups.values(name)),
@@ -243,9 +244,11 @@ export class Broker implements BrokerQueries, BrokerService {
   async analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]> {
     const query = this.#begin([plan.dataSource], options);
     try {
-      const reads = planReads(chunksOf(query, plan.intervals), plan.intervals, this.#view.serving.of);
+      const reads = planReads(chunksOf(query, plan), plan.intervals, this.#view.serving.of);
       const answers = await Promise.all(
-        reads.map((read) => this.#historical(read.host).analyzeSegments(requestFor(plan, read, 'partial', options), query.deadline.signal)),
+        reads.map((read) =>
+          this.#historical(read.host).analyzeSegments(requestFor(everySegment(plan), read, 'partial', options), query.deadline.signal),
+        ),
       );
       return answers.flat();
     } finally {
@@ -255,9 +258,9 @@ export class Broker implements BrokerQueries, BrokerService {
 
   candidates(
     dataSource: string,
-    intervals: readonly Interval[],
+    asked: Asked,
   ): readonly { readonly segment: SegmentDescriptor; readonly hosts: readonly ServerLocation[] }[] {
-    return chunksWithin(this.#view.find(dataSource)?.chunks ?? [], intervals).flatMap((chunk) =>
+    return chunksWithin(namedSegments(this.#view.find(dataSource)?.chunks ?? [], asked), asked.intervals).flatMap((chunk) =>
       chunk.segments.map((segment) => ({ segment, hosts: this.#view.serversOf(segmentIdText(segment.id)) })),
     );
   }
@@ -330,10 +333,16 @@ interface RunningQuery {
 
 /**
  * Time chunks of all tables of the query.
- * @throws ServiceError when metadata of a segment in the intervals cannot be read
+ * @throws ServiceError when metadata of a segment in the intervals cannot be read, or a segment that the query names is not there
  */
-function chunksOf({ pinned }: RunningQuery, intervals: readonly Interval[]): DataSourceView['chunks'] {
-  for (const { view } of pinned) refuseUnreadable(view.unreadable, intervals);
+function chunksOf({ pinned }: RunningQuery, asked: Asked): DataSourceView['chunks'] {
+  for (const { view } of pinned) refuseUnreadable(view.unreadable, asked.intervals);
   const [only, ...others] = pinned;
-  return only !== undefined && others.length === 0 ? only.view.chunks : pinned.flatMap(({ view }) => view.chunks);
+  return namedSegments(only !== undefined && others.length === 0 ? only.view.chunks : pinned.flatMap(({ view }) => view.chunks), asked);
+}
+
+/** The plan for servers, which are told which segments to read. */
+function everySegment<AnyPlan extends Plan>(plan: AnyPlan): AnyPlan {
+  const { segments, ...rest } = plan;
+  return segments === undefined ? plan : (rest as AnyPlan);
 }

@@ -78,12 +78,12 @@ export interface BrokerQueries extends SchemaSource {
   /** The whole result of a plan, when it is known and may be used: nothing has to run for it. */
   knownResult(plan: Exclude<Plan, SegmentMetadataPlan>, source: RowSource, use: ResultUse): readonly Frame[] | undefined;
   /** The segments of a table that a query over these intervals reads, each to be run over by itself; they stay until the end. */
-  bySegment(dataSource: string, intervals: readonly Interval[], options: QueryOptions): AsyncIterable<SegmentToRun>;
+  bySegment(dataSource: string, asked: Pick<Plan, 'intervals' | 'segments'>, options: QueryOptions): AsyncIterable<SegmentToRun>;
   analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]>;
   /** Segments a query over these intervals would read, with the servers of each. */
   candidates(
     dataSource: string,
-    intervals: readonly Interval[],
+    asked: Pick<Plan, 'intervals' | 'segments'>,
   ): readonly { readonly segment: SegmentDescriptor; readonly hosts: readonly ServerLocation[] }[];
   /** Cancels every running query of this id; false when there is none. */
   cancel(queryId: string): boolean;

@@ -3,7 +3,7 @@
 import { BoundedCache } from '../../base/bounded-cache.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
-import { intersect } from '../../base/interval.js';
+import { condenseIntervals, contains, formatInterval, intersect } from '../../base/interval.js';
 import { highest, lowest } from '../../base/lists.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Plan } from '../../model/plan.js';
@@ -97,6 +97,57 @@ export function refuseUnreadable(unreadable: readonly UnreadableSegment[], inter
       'segments_unavailable',
       `segment ${touched.id} of ${touched.dataSource} cannot be read in the metadata store; see /svc/coordinator/v1/metadataFaults`,
     );
+}
+
+/** The part of its tables that a plan reads. */
+export type Asked = Pick<Plan, 'intervals' | 'segments'>;
+
+/**
+ * The segments that a plan names, as chunks of their own, or all.
+ * @throws ServiceError `segments_unavailable` naming one that is not among the chunks
+ */
+export function namedSegments(
+  chunks: readonly VisibleChunk<SegmentDescriptor>[],
+  { segments }: Asked,
+): readonly VisibleChunk<SegmentDescriptor>[] {
+  if (segments === undefined) return chunks;
+  const byVersion = new Map<string, VisibleChunk<SegmentDescriptor>[]>();
+  for (const chunk of chunks) addTo(byVersion, chunk.version, chunk);
+  const asked = new Map<SegmentDescriptor, Interval[]>();
+  for (const { interval, version, partitionNumber } of segments) {
+    const chunk = lastStarted(byVersion.get(version) ?? [], interval.start);
+    const covers = chunk !== undefined && contains(chunk.interval, interval);
+    const segment = covers ? chunk.segments.find(({ id }) => id.partitionNumber === partitionNumber) : undefined;
+    if (segment === undefined)
+      throw new ServiceError(
+        'segments_unavailable',
+        `intervals: no visible segment of version "${version}" and partition ${partitionNumber} covers ${formatInterval(interval)}`,
+      );
+    addTo(asked, segment, interval);
+  }
+  return chunks.flatMap((chunk) =>
+    chunk.segments.flatMap((segment) => {
+      const visible = asked.get(segment);
+      return visible === undefined ? [] : [{ ...chunk, segments: [segment], visible: condenseIntervals(visible) }];
+    }),
+  );
+}
+
+function addTo<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+/** The last chunk that starts at an instant or before; chunks of one version are disjoint and come in order. */
+function lastStarted<Chunk extends { readonly interval: Interval }>(chunks: readonly Chunk[], instant: number): Chunk | undefined {
+  let [low, high] = [0, chunks.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((chunks[middle]?.interval.start ?? 0) <= instant) low = middle + 1;
+    else high = middle;
+  }
+  return chunks[low - 1];
 }
 
 /** The same read divided among servers that are not `gone`; undefined when a segment has no other server. */

@@ -13,7 +13,7 @@ export function schedulerOf(configuration: Configuration, broker: Pick<BrokerQue
     laning: laningOf(configuration),
     thresholds: thresholdsOf(configuration),
     now,
-    segmentsOf: (dataSource, intervals) => broker.candidates(dataSource, intervals).map(({ segment }) => segment),
+    segmentsOf: (dataSource, intervals) => broker.candidates(dataSource, { intervals }).map(({ segment }) => segment),
   });
 }
 

@@ -52,6 +52,7 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
       globalDictionaries: comparable,
       ...(timeCutBy === undefined ? {} : { timeCutBy }),
       ...(leftOut === undefined ? {} : { leftOut }),
+      isSeparate: plan.operator === 'scan' && plan.namesSegments === true,
     });
   } catch (error) {
     if (!(error instanceof ServiceError && error.code === 'resource_limit' && canBeHalved(plan, segmentIds))) throw error;

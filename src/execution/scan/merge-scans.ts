@@ -104,5 +104,5 @@ function sliceFrame(frame: Frame, start: number, end: number): Frame {
   const picked = pickRows(tableOf(frame), ascending(end - start, unchecked, start), unchecked);
   const [slice] = framesOf(picked, unchecked, end - start);
   const columns: readonly FrameColumn[] = slice?.columns ?? [];
-  return { rowCount: end - start, columns };
+  return { ...frame, rowCount: end - start, columns };
 }

@@ -45,7 +45,7 @@ export function* scanFrames(
     for (const batch of cut(batches, skip, take)) {
       const changesSegment = plan.timeOrder === null && pending[0] !== undefined && pending[0].source !== batch.source;
       if (changesSegment && rowCount > 0) {
-        yield frameOf(columns, pending, rowCount);
+        yield frameOf(plan, columns, pending, rowCount);
         [pending, rowCount, frameRows] = [[], 0, FRAME_ROWS];
       }
       if (plan.timeOrder === null) releaseAllBut(opened, batch.source);
@@ -55,11 +55,11 @@ export function* scanFrames(
         rowCount += rows.length;
         from += rows.length;
         if (rowCount < frameRows) continue;
-        yield frameOf(columns, pending, rowCount);
+        yield frameOf(plan, columns, pending, rowCount);
         [pending, rowCount, frameRows] = [[], 0, FRAME_ROWS];
       }
     }
-    if (rowCount > 0) yield frameOf(columns, pending, rowCount);
+    if (rowCount > 0) yield frameOf(plan, columns, pending, rowCount);
   } finally {
     for (const source of opened) source.release();
   }
@@ -97,8 +97,10 @@ function* cut(batches: Generator<RowBatch>, skip: number, take: number): Generat
   }
 }
 
-function frameOf(columns: readonly ScanColumn[], batches: readonly RowBatch[], rowCount: number): Frame {
-  return { rowCount, columns: columns.map((column) => readColumn(column, batches, rowCount)) };
+function frameOf({ namesSegments }: ScanPlan, columns: readonly ScanColumn[], batches: readonly RowBatch[], rowCount: number): Frame {
+  const frame: Frame = { rowCount, columns: columns.map((column) => readColumn(column, batches, rowCount)) };
+  const [first] = batches;
+  return namesSegments === true && first !== undefined ? { ...frame, segmentId: first.source.scope.view.id } : frame;
 }
 
 /** The widest type a column has over all segments. */

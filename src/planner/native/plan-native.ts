@@ -22,8 +22,14 @@ export interface PlannedNative extends ParsedQuery {
 export function planNative(body: unknown, lenient: boolean, tables: KnownTables): PlannedNative {
   const parsed = parseQuery(body, lenient, tables);
   const plans = planQuery(parsed.query, tablesOf(parsed.source, tables));
-  const finished = parsed.context.finalizes ? plans : plans.map(unfinalized);
+  const named = parsed.source.kind === 'table' ? plans.map(namingSegments) : plans;
+  const finished = parsed.context.finalizes ? named : named.map(unfinalized);
   if (parsed.context.unnestsMultiValues) return { ...parsed, plans: finished };
   const isGroupBy = parsed.query.queryType === 'groupBy';
   return { ...parsed, plans: isGroupBy ? finished.map(refusingMultiValues) : finished, source: sourceRefusingMultiValues(parsed.source) };
+}
+
+/** Blocks of an unordered scan name their segment. */
+function namingSegments(plan: Plan): Plan {
+  return plan.operator === 'scan' && plan.timeOrder === null && plan.post.length === 0 ? { ...plan, namesSegments: true } : plan;
 }

@@ -6,6 +6,7 @@ import { parseInterval } from '../../base/interval.js';
 import { mismatch, type ObjectReader } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
 import { nearestName } from '../../base/nearest-name.js';
+import type { SegmentSlice } from '../../model/segment.js';
 
 /** Refuses a value of a query body. */
 export function refuse(path: string, expected: string, found: unknown): never {
@@ -43,29 +44,61 @@ export function readByType<Result>(
   return result;
 }
 
-/** `intervals` of a query: one text or an array of texts, or `{type: 'intervals', intervals: [...]}`. */
+/** Intervals of a query, and the segments that it names. */
+export interface QueriedTime {
+  readonly intervals: readonly Interval[];
+  /** Absent: all segments of the intervals. */
+  readonly segments?: readonly SegmentSlice[];
+}
+
+/** `intervals` of a query: what `readIntervals` takes, or `{type: 'segments', segments: [{itvl, ver, part}, ...]}`. */
+export function readQueriedTime(reader: ObjectReader, key: string): QueriedTime | undefined {
+  const value = reader.raw(key);
+  if (value === undefined) return undefined;
+  const path = reader.at(key);
+  if (typeof value === 'string' || Array.isArray(value)) return { intervals: readIntervalList(value, path) };
+  const spec = reader.reader(value, path);
+  const isBySegment = spec.choice('type', ['intervals', 'LegacySegmentSpec', 'segments'], undefined) === 'segments';
+  const time = isBySegment ? readSegmentSlices(spec) : { intervals: readListedIntervals(spec) };
+  spec.end();
+  return time;
+}
+
+/** One text or an array of texts, or `{type: 'intervals', intervals: [...]}`. */
 export function readIntervals(reader: ObjectReader, key: string): readonly Interval[] | undefined {
   const value = reader.raw(key);
   if (value === undefined) return undefined;
-  return readIntervalList(value, reader.at(key), reader);
-}
-
-function readIntervalList(value: unknown, path: string, reader: ObjectReader): readonly Interval[] {
-  if (typeof value === 'string') return value.split(',').map((text) => parseInterval(text.trim()) ?? refuseInterval(path, text));
-  if (Array.isArray(value))
-    return value.map(
-      (text: unknown, index) => (typeof text === 'string' ? parseInterval(text) : undefined) ?? refuseInterval(`${path}[${index}]`, text),
-    );
+  const path = reader.at(key);
+  if (typeof value === 'string' || Array.isArray(value)) return readIntervalList(value, path);
   const spec = reader.reader(value, path);
-  const type = spec.choice('type', ['intervals', 'LegacySegmentSpec', 'segments'], undefined);
-  if (type === 'segments') throw new ServiceError('unsupported', `${spec.at('type')}: intervals by segment are not supported`);
-  const intervals = readIntervalList(
-    spec.raw('intervals') ?? refuse(spec.at('intervals'), 'an array of intervals', undefined),
-    spec.at('intervals'),
-    spec,
-  );
+  spec.choice('type', ['intervals', 'LegacySegmentSpec'], undefined);
+  const intervals = readListedIntervals(spec);
   spec.end();
   return intervals;
+}
+
+function readSegmentSlices(spec: ObjectReader): QueriedTime {
+  if (!spec.has('segments')) refuse(spec.at('segments'), 'an array of segments', undefined);
+  const segments = spec.objects('segments').map((each): SegmentSlice => {
+    const interval = parseInterval(each.string('itvl')) ?? refuseInterval(each.at('itvl'), each.raw('itvl'));
+    const slice = { interval, version: each.string('ver'), partitionNumber: each.optionalInteger('part', 0) ?? 0 };
+    each.end();
+    return slice;
+  });
+  return { intervals: segments.map(({ interval }) => interval), segments };
+}
+
+function readListedIntervals(spec: ObjectReader): readonly Interval[] {
+  const value = spec.raw('intervals');
+  if (typeof value !== 'string' && !Array.isArray(value)) return refuse(spec.at('intervals'), 'an array of intervals', value);
+  return readIntervalList(value, spec.at('intervals'));
+}
+
+function readIntervalList(value: string | readonly unknown[], path: string): readonly Interval[] {
+  if (typeof value === 'string') return value.split(',').map((text) => parseInterval(text.trim()) ?? refuseInterval(path, text));
+  return value.map(
+    (text: unknown, index) => (typeof text === 'string' ? parseInterval(text) : undefined) ?? refuseInterval(`${path}[${index}]`, text),
+  );
 }
 
 function refuseInterval(path: string, value: unknown): never {

@@ -17,7 +17,7 @@ export function datasourceRoutes(broker: BrokerQueries, options: { now(): EpochM
     const now = options.now();
     const written = request.query.get('interval');
     const interval = written === null ? { start: now - HISTORY_MS, end: now } : readInterval('interval', written);
-    return broker.candidates(dataSource, [interval]).map(({ segment }) => segment);
+    return broker.candidates(dataSource, { intervals: [interval] }).map(({ segment }) => segment);
   };
   const base = '/svc/v2/datasources';
   return [
@@ -33,7 +33,7 @@ export function datasourceRoutes(broker: BrokerQueries, options: { now(): EpochM
       json(200, columnLists(segmentsOf(dataSource, request)).metrics),
     ),
     route('GET', `${base}/{dataSource}/candidates`, DATASOURCES, async (request, { dataSource = '' }) =>
-      json(200, candidatesBody(broker.candidates(dataSource, readIntervals(request)), readCount(request, 'numCandidates'))),
+      json(200, candidatesBody(broker.candidates(dataSource, { intervals: readIntervals(request) }), readCount(request, 'numCandidates'))),
     ),
   ];
 }

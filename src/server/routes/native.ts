@@ -7,9 +7,12 @@ import { parseJson, stringifyJson } from '../../base/json.js';
 import type { BrokerQueries, QueryOptions, SegmentToRun } from '../../cluster/broker/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
+import type { Query } from '../../model/query.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import { type PlannedNative, planNative } from '../../planner/native/plan-native.js';
+import { tablesOf } from '../../planner/native/query/datasource.js';
 import { parseQuery } from '../../planner/native/query/query.js';
-import { scanColumns } from '../../planner/plan.js';
+import { type KnownTables, scanColumns } from '../../planner/plan.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { PLANNED_HERE_LENGTH_MAX } from '../planning/plan-thread.js';
@@ -112,7 +115,7 @@ function writeAnswer(broker: BrokerQueries, planned: PlannedNative, options: Que
   if (!context.bySegment) return writeResult(broker, planned, options, (plan) => run.frames(broker.runOver(plan, source, options)));
   if (source.kind !== 'table' || query.queryType === 'segmentMetadata')
     throw new ServiceError('unsupported', 'context.bySegment: only queries of the rows of one table have results by segment');
-  const segments = broker.bySegment(source.name, plans[0]?.intervals ?? [], options);
+  const segments = broker.bySegment(source.name, plans[0] ?? { intervals: [] }, options);
   const results = (segment: SegmentToRun): AsyncIterable<string> =>
     writeResult(broker, planned, options, (plan) => run.frames(segment.run(plan)));
   return writeBySegment(segments, results, { timesAsLong: context.serializeDateTimeAsLong });
@@ -121,7 +124,7 @@ function writeAnswer(broker: BrokerQueries, planned: PlannedNative, options: Que
 /** Frames to the JSON of the query's type. */
 function writeResult(
   broker: BrokerQueries,
-  { query, plans, context }: PlannedNative,
+  { query, source, plans, context }: PlannedNative,
   queryOptions: QueryOptions,
   framesOf: (plan: Exclude<Plan, SegmentMetadataPlan>) => AsyncIterable<Frame>,
 ): AsyncIterable<string> {
@@ -138,7 +141,12 @@ function writeResult(
     case 'groupBy':
       return writeGroupBy(query, inTurn(plans.map(frames)), writeOptions);
     case 'scan':
-      return writeScan(query, plan?.operator === 'scan' ? scanColumns(plan) : [], frames(plan));
+      return writeScan(
+        query,
+        plan?.operator === 'scan' ? scanColumns(plan) : [],
+        frames(plan),
+        knownColumns(query, tablesOf(source, broker)),
+      );
     case 'search':
       return writeSearch(
         query,
@@ -159,6 +167,13 @@ function writeResult(
   }
 }
 
+/** Whether a name is that of a column which the rows of a query have. */
+function knownColumns({ dataSource, virtualColumns }: Query, tables: KnownTables): (name: string) => boolean {
+  const columns = [...(tables.table(dataSource)?.columns ?? []), ...virtualColumns];
+  const names = new Set([TIME_COLUMN, ...columns.map(({ name }) => name)]);
+  return (name) => names.has(name);
+}
+
 /** A search plan groups by its dimension last. */
 function searchedDimension(plan: Plan): string {
   return (plan.operator === 'group' ? plan.keys.at(-1)?.name : undefined) ?? '';
@@ -175,7 +190,8 @@ async function* noFrames(): AsyncIterable<Frame> {}
 function findCandidates(broker: BrokerQueries, request: HttpRequest): HttpResponse {
   const { query, source } = parseQuery(readBody(request), request.viaAlias, broker);
   if (source.kind !== 'table') throw new ServiceError('unsupported', `dataSource: candidates of anything but one table are not supported`);
-  const candidates = broker.candidates(query.dataSource, condenseIntervals(query.intervals ?? [ETERNITY]));
+  const asked = { ...query, intervals: condenseIntervals(query.intervals ?? [ETERNITY]) };
+  const candidates = broker.candidates(query.dataSource, asked);
   const body = stringifyJson(candidatesBody(candidates, null), request.query.has('pretty') ? 2 : 0);
   return { status: 200, headers: { 'Content-Type': 'application/json' }, body };
 }

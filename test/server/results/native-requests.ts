@@ -88,7 +88,11 @@ export class FakeBroker implements BrokerQueries {
   runOver(plan: Plan, _source: RowSource, options: QueryOptions): AsyncIterable<Frame> {
     return this.run(plan, options);
   }
-  async *bySegment(dataSource: string, intervals: readonly Interval[], options: QueryOptions): AsyncIterable<SegmentToRun> {
+  async *bySegment(
+    dataSource: string,
+    { intervals }: { readonly intervals: readonly Interval[] },
+    options: QueryOptions,
+  ): AsyncIterable<SegmentToRun> {
     for (const [index, interval] of intervals.entries())
       yield { id: `${dataSource}_${index}`, interval, run: (plan) => this.run(plan, options) };
   }

@@ -135,6 +135,8 @@ results('scan: entries of at most batchSize rows, as objects and as arrays', asy
     columns: ['tags', '__time', 'nowhere'],
     batchSize: 2,
   };
+  // The fake table has no column of tags.
+  const rowSignature = [{ name: 'tags' }, { name: '__time', type: 'LONG' }, { name: 'nowhere' }];
   const list = await send(new FakeBroker([[scanned]]), query);
   assert.equal(JSON.parse(list.text), [
     {
@@ -144,8 +146,9 @@ results('scan: entries of at most batchSize rows, as objects and as arrays', asy
         { tags: ['a', 'b'], __time: NOON, nowhere: null },
         { tags: null, __time: NOON, nowhere: null },
       ],
+      rowSignature,
     },
-    { segmentId: null, columns: ['tags', '__time', 'nowhere'], events: [{ tags: 'b', __time: NOON, nowhere: null }] },
+    { segmentId: null, columns: ['tags', '__time', 'nowhere'], events: [{ tags: 'b', __time: NOON, nowhere: null }], rowSignature },
   ]);
   const compact = await send(new FakeBroker([[scanned]]), { ...query, resultFormat: 'compactedList', batchSize: 10 });
   assert.equal(JSON.parse(compact.text)[0].events, [
@@ -153,6 +156,32 @@ results('scan: entries of at most batchSize rows, as objects and as arrays', asy
     [null, NOON, null],
     ['b', NOON, null],
   ]);
+});
+
+results('scan: an entry has the rows of one segment, as far as frames name theirs', async () => {
+  const times = (segmentId: string | undefined, ...values: readonly number[]): Frame => {
+    const rows = frame(long('__time', values.map(BigInt)));
+    return segmentId === undefined ? rows : { ...rows, segmentId };
+  };
+  const frames = [times('a', 1, 2), times('a', 3, 4), times('b', 5), times('c'), times(undefined, 6), times(undefined, 7)];
+  const query = {
+    queryType: 'scan',
+    dataSource: 'wiki',
+    intervals: 'eternity',
+    columns: ['__time'],
+    batchSize: 3,
+    resultFormat: 'compactedList',
+  };
+  const { text } = await send(new FakeBroker([frames]), query);
+  assert.equal(
+    JSON.parse(text).map(({ segmentId, events }: { segmentId: string; events: number[][] }) => [segmentId, ...events.flat()]),
+    [
+      ['a', 1, 2, 3],
+      ['a', 4],
+      ['b', 5],
+      [null, 6, 7],
+    ],
+  );
 });
 
 results('timeBoundary and dataSourceMetadata', async () => {

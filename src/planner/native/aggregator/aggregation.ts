@@ -1,7 +1,6 @@
 // Reads the fields that aggregating query types share.
 
 import { ServiceError } from '../../../base/errors.js';
-import type { Interval } from '../../../base/instant.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator, VirtualColumn } from '../../../model/aggregator.js';
 import type { Filter } from '../../../model/filter.js';
@@ -11,27 +10,26 @@ import { TIME_COLUMN } from '../../../model/schema.js';
 import type { ColumnTypes } from '../column/column-types.js';
 import { VirtualColumns } from '../column/columns.js';
 import { readFilter } from '../filter/filter.js';
-import { readIntervals, refuse } from '../reader.js';
+import { type QueriedTime, readQueriedTime, refuse } from '../reader.js';
 import { aggregatorType, readAggregators } from './aggregator.js';
 import { readGrouping } from './grouping.js';
 import { readPostAggregators } from './post-aggregator.js';
 import { States } from './states.js';
 
 /** Fields of every query type that reads rows. */
-export interface Leaf {
+export interface Leaf extends QueriedTime {
   readonly dataSource: string;
-  readonly intervals: readonly Interval[];
   readonly filter: Filter | null;
   readonly virtualColumns: readonly VirtualColumn[];
 }
 
 /** The fields all query types that read rows share, and the types of the columns they name. */
 export function readLeaf(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): Leaf & { readonly columns: VirtualColumns } {
-  const intervals = readIntervals(reader, 'intervals') ?? refuse('intervals', 'an interval or an array of intervals', undefined);
+  const time = readQueriedTime(reader, 'intervals') ?? refuse(reader.at('intervals'), 'an interval or an array of intervals', undefined);
   const columns = new VirtualColumns(tableTypes);
   columns.read(reader);
   const filter = reader.has('filter') ? readFilter(reader.object('filter'), columns) : null;
-  return { dataSource, intervals, filter, virtualColumns: columns.list, columns };
+  return { dataSource, ...time, filter, virtualColumns: columns.list, columns };
 }
 
 export interface Aggregation extends Leaf {

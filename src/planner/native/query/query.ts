@@ -76,5 +76,7 @@ function readQuery(reader: ObjectReader, tables: KnownTables, depth: number): Pa
       'unsupported',
       `${reader.at('dataSource')}: a ${query.queryType} query of anything but one table is not supported`,
     );
+  if (source.kind !== 'table' && query.segments !== undefined)
+    throw new ServiceError('unsupported', `${reader.at('intervals')}: segments of anything but one table are not supported`);
   return { query, source, context, ignoredKeys: reader.context.ignoredKeys };
 }

@@ -18,7 +18,7 @@ import { VirtualColumns } from '../column/columns.js';
 import { readDimensionSpec, refuseStructured } from '../column/dimension.js';
 import { readFilter, readOrdering } from '../filter/filter.js';
 import { readSearchTest } from '../filter/search-test.js';
-import { readChoice, readIntervals } from '../reader.js';
+import { readChoice, readQueriedTime } from '../reader.js';
 
 /** The query types that do not aggregate: rows, values, bounds and descriptions. */
 export function readScan(reader: ObjectReader, dataSource: string, tableTypes: ColumnTypes): ScanQuery {
@@ -81,7 +81,7 @@ export function readTimeBoundary(reader: ObjectReader, dataSource: string, table
   return {
     queryType: 'timeBoundary',
     dataSource,
-    intervals: readIntervals(reader, 'intervals') ?? null,
+    ...(readQueriedTime(reader, 'intervals') ?? { intervals: null }),
     filter: reader.has('filter') ? readFilter(reader.object('filter'), columns) : null,
     virtualColumns: columns.list,
     bound: reader.has('bound') ? reader.choice<'minTime' | 'maxTime'>('bound', ['minTime', 'maxTime'], undefined) : null,
@@ -132,5 +132,5 @@ export function readDataSourceMetadata(reader: ObjectReader, dataSource: string)
 
 /** The rows of a datasource in some intervals, whatever is in them. */
 function readAllRows(reader: ObjectReader, dataSource: string): Omit<DataSourceMetadataQuery, 'queryType'> {
-  return { dataSource, intervals: readIntervals(reader, 'intervals') ?? null, filter: null, virtualColumns: [] };
+  return { dataSource, ...(readQueriedTime(reader, 'intervals') ?? { intervals: null }), filter: null, virtualColumns: [] };
 }

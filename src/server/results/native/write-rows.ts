@@ -6,7 +6,7 @@ import { stringifyJson } from '../../../base/json.js';
 import { formatInstantIn } from '../../../base/time.js';
 import { compileExpression } from '../../../expression/evaluate.js';
 import { plainData, type Value } from '../../../expression/value.js';
-import type { Frame } from '../../../model/frame.js';
+import { type Frame, frameColumnType } from '../../../model/frame.js';
 import type { Granularity } from '../../../model/granularity.js';
 import type { GroupByQuery, ScanQuery, TimeseriesQuery, TopNQuery } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
@@ -165,24 +165,39 @@ export async function* writeTopN(query: TopNQuery, frames: Frames, options: Writ
 }
 
 /**
- * `[{"segmentId": null, "columns": [...], "events": [...]}]`: entries of at most `batchSize` rows, as objects or, for
- * compactedList, as arrays. Rows of several segments may share an entry, so none is named.
+ * `[{"segmentId": ..., "columns": [...], "events": [...], "rowSignature": [{"name": ..., "type": ...}, ...]}]`: entries of at
+ * most `batchSize` rows, as objects or, for compactedList, as arrays. Rows of a frame that names no segment may be of several.
  * @param columns  the columns of the plan, in order
+ * @param isKnown  whether there is a column of the name; the type of others is left out
  */
-export async function* writeScan(query: ScanQuery, columns: readonly string[], frames: Frames): AsyncIterable<string> {
+export async function* writeScan(
+  query: ScanQuery,
+  columns: readonly string[],
+  frames: Frames,
+  isKnown: (name: string) => boolean,
+): AsyncIterable<string> {
   const pieces = new TextPieces();
-  const head = `{"segmentId":null,"columns":${JSON.stringify(columns)},"events":[`;
-  let entries = 0;
+  let entry: { readonly segmentId: string | null; readonly end: string } | undefined;
   let rowsOfEntry = 0;
   for await (const frame of frames) {
     const event = query.resultFormat === 'list' ? objectWriter(frame, columns) : arrayWriter(frame, columns);
+    const segmentId = frame.segmentId ?? null;
     for (let row = 0; row < frame.rowCount; row++) {
-      if (rowsOfEntry === query.batchSize) rowsOfEntry = 0;
-      if (rowsOfEntry === 0) pieces.add(`${entries++ === 0 ? '[' : ']},'}${head}`);
+      if (entry === undefined || rowsOfEntry === query.batchSize || entry.segmentId !== segmentId) {
+        const head = `{"segmentId":${JSON.stringify(segmentId)},"columns":${JSON.stringify(columns)},"events":[`;
+        pieces.add(`${entry === undefined ? '[' : `${entry.end},`}${head}`);
+        entry = { segmentId, end: `],"rowSignature":${JSON.stringify(rowSignature(columns, frame, isKnown))}}` };
+        rowsOfEntry = 0;
+      }
       pieces.add((rowsOfEntry++ === 0 ? '' : ',') + event(row));
       if (pieces.isFull) yield await pieces.take();
     }
   }
-  pieces.add(entries === 0 ? '[]' : ']}]');
+  pieces.add(entry === undefined ? '[]' : `${entry.end}]`);
   yield pieces.rest();
+}
+
+function rowSignature(columns: readonly string[], frame: Frame, isKnown: (name: string) => boolean): readonly object[] {
+  const types = new Map(frame.columns.map((column) => [column.name, frameColumnType(column)]));
+  return columns.map((name) => (isKnown(name) ? { name, type: types.get(name) } : { name }));
 }

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../../src/base/errors.js';
+import { planQuery } from '../../../../src/planner/plan.js';
 import { aggregated, filtered, groupBy, parse, timeseries } from './bodies.js';
 
 const reading = suite('read');
@@ -21,6 +22,26 @@ reading('defaults are filled in', () => {
     skipEmptyBuckets: false,
     grandTotal: false,
   });
+});
+
+reading('the segments that a query names, and their intervals', () => {
+  const day = { start: Date.UTC(2015, 8, 12), end: Date.UTC(2015, 8, 13) };
+  const intervals = {
+    type: 'segments',
+    segments: [
+      { itvl: '2015-09-12/2015-09-13', ver: 'v', part: 3 },
+      { itvl: '2015-09-12/P1D', ver: 'w' },
+    ],
+  };
+  for (const queryType of ['timeseries', 'scan', 'timeBoundary', 'segmentMetadata', 'dataSourceMetadata']) {
+    const { query } = parse({ queryType, dataSource: 'wiki', intervals, ...(queryType === 'timeseries' ? { granularity: 'all' } : {}) });
+    assert.equal(query.intervals, [day, day]);
+    assert.equal(query.segments, [
+      { interval: day, version: 'v', partitionNumber: 3 },
+      { interval: day, version: 'w', partitionNumber: 0 },
+    ]);
+    for (const plan of planQuery(query, { table: () => undefined })) assert.equal([plan.intervals, plan.segments], [[day], query.segments]);
+  }
 });
 
 reading('both spellings of the types, a table as an object, intervals in each form', () => {

@@ -10,6 +10,19 @@ const refusals = suite('refused by name');
 const refused: readonly { name: string; body: unknown; code?: string; message: RegExp }[] = [
   { name: 'not an object', body: [1], message: /query: expected an object, found \[1\]/ },
   { name: 'no query type', body: {}, message: /queryType: expected a string, found nothing/ },
+  ...(
+    [
+      [{ type: 'segments' }, /intervals\.segments: expected an array/],
+      [{ type: 'segments', segments: ['x'] }, /intervals\.segments\[0\]: expected an object/],
+      [{ type: 'segments', segments: [{ itvl: 'x', ver: 'v' }] }, /intervals\.segments\[0\]\.itvl: expected an ISO 8601 interval/],
+      [{ type: 'segments', segments: [{ itvl: '2015/2016' }] }, /intervals\.segments\[0\]\.ver: expected a string/],
+      [{ type: 'segments', segments: [{ itvl: '2015/2016', ver: 'v', part: -1 }] }, /intervals\.segments\[0\]\.part: expected an integer/],
+      [
+        { type: 'segments', segments: [{ itvl: '2015/2016', ver: 'v', partition: 1 }] },
+        /intervals\.segments\[0\]: unknown key "partition"/,
+      ],
+    ] as const
+  ).map(([intervals, message]) => ({ name: `segments: ${JSON.stringify(intervals)}`, body: { ...timeseries, intervals }, message })),
   {
     name: 'unknown query type',
     body: { queryType: 'timeserie' },
