@@ -61,6 +61,10 @@ export type AggregateState =
       };
       readonly asBytes: boolean;
     }
+  /** [number] → counts between the bounds given; nulls do not count. */
+  | { readonly type: 'breaksHistogram'; readonly breaks: readonly number[] }
+  /** [value] → the value of the only row, null included; a second row is an error. */
+  | { readonly type: 'single'; readonly valueType: ColumnType }
   /** [column] → a Bloom filter of its values, null among them, made for so many `entries`. */
   | { readonly type: 'bloom'; readonly entries: number }
   /**

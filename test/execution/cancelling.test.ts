@@ -132,6 +132,9 @@ interface Collector {
 const collectors: { readonly [Type in AggregateState['type']]: readonly Collector[] } = {
   first: [{ state: { type: 'first', valueType: 'STRING', maxStringBytes: 1024 }, columns: ['text', '__time'], type: 'STRING' }],
   last: [{ state: { type: 'last', valueType: 'STRING', maxStringBytes: 1024 }, columns: ['text', '__time'], type: 'STRING' }],
+  // One row a group.
+  single: [],
+  breaksHistogram: [{ state: { type: 'breaksHistogram', breaks: [0, 10, 100] }, columns: ['number'], type: 'COMPLEX<json>' }],
   min: [{ state: { type: 'min', valueType: 'STRING' }, columns: ['text'], type: 'STRING' }],
   max: [{ state: { type: 'max', valueType: 'STRING' }, columns: ['text'], type: 'STRING' }],
   timeMin: [{ state: { type: 'timeMin' }, columns: ['__time'], type: 'STRING' }],

@@ -128,7 +128,7 @@ function bindTimed(
 }
 
 /** Gives, for rows of a block, the value at a position among them. */
-function valueReader(
+export function valueReader(
   scope: SegmentScope,
   aggregateState: FirstLast,
   column: string,

@@ -9,8 +9,9 @@ import { extremeState } from './extreme.js';
 import { firstLastState } from './first-last.js';
 import { momentsState } from './moments.js';
 import { orderedListState } from './ordered-list.js';
+import { singleValueState } from './single-value.js';
 import { bloomState } from './sketch/bloom.js';
-import { fixedHistogramState, histogramState } from './sketch/histogram.js';
+import { breaksHistogramState, fixedHistogramState, histogramState } from './sketch/histogram.js';
 import { cardinalityState, hllState } from './sketch/hll.js';
 import { thetaState } from './sketch/theta.js';
 import { tupleState } from './sketch/tuple.js';
@@ -37,6 +38,8 @@ const KINDS: {
   tuple: tupleState as (aggregateState: AggregateState) => StateOperations<unknown>,
   histogram: histogramState as (aggregateState: AggregateState) => StateOperations<unknown>,
   fixedHistogram: fixedHistogramState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  breaksHistogram: breaksHistogramState as (aggregateState: AggregateState) => StateOperations<unknown>,
+  single: singleValueState as (aggregateState: AggregateState) => StateOperations<unknown>,
   bloom: bloomState as (aggregateState: AggregateState) => StateOperations<unknown>,
   list: orderedListState as (aggregateState: AggregateState) => StateOperations<unknown>,
   expression: expressionFoldState as (aggregateState: AggregateState) => StateOperations<unknown>,

@@ -4,7 +4,7 @@ export const UNSUPPORTED_FILTERS: readonly string[] = ['javascript'];
 export const UNSUPPORTED_AGGREGATORS: readonly string[] = (
   'javascript ddSketch tDigestSketch momentSketch momentSketchMerge spectatorHistogram ' +
   'spectatorHistogramTimer spectatorHistogramDistribution distinctCount Bitmap64ExactCountBuild Bitmap64ExactCountMerge compressedBigDecimalSum ' +
-  'compressedBigDecimalMin compressedBigDecimalMax singleValue histogram HLLSketch sketchBuild sketchMerge'
+  'compressedBigDecimalMin compressedBigDecimalMax HLLSketch sketchBuild sketchMerge'
 ).split(' ');
 
 export const UNSUPPORTED_POST_AGGREGATORS: readonly string[] = (

@@ -5,6 +5,7 @@ import { Structured } from '../../../expression/value.js';
 import type { AggregateState } from '../../../model/aggregate-state.js';
 import { ApproximateHistogram } from '../../../sketch/approximate-histogram.js';
 import { fromBase64, toBase64 } from '../../../sketch/base64.js';
+import { BreaksHistogram } from '../../../sketch/breaks-histogram.js';
 import { FixedHistogram } from '../../../sketch/fixed-histogram.js';
 import { clear, kernelFor } from '../../block/context.js';
 import { asNumbers } from '../../expression/convert.js';
@@ -26,6 +27,22 @@ export function histogramState(aggregateState: Extract<AggregateState, { type: '
     addNumber: (state, value) => state.add(value),
     compare: (a, b) => a.count - b.count,
     value: (state) => (aggregateState.asBytes ? encode(state) : new Structured(state.equalBuckets(aggregateState.buckets))),
+    bind: (scope, [column = '']) => numberFeed(scope, column, (state, value) => state.add(value)),
+  };
+}
+
+export function breaksHistogramState({ breaks }: Extract<AggregateState, { type: 'breaksHistogram' }>): StateOperations<BreaksHistogram> {
+  return {
+    isOrdered: false,
+    emptyValue: new Structured(new BreaksHistogram(breaks).toJson()),
+    create: () => new BreaksHistogram(breaks),
+    merge: (into, from) => into.merge(from),
+    bytes: (state) => state.bytes,
+    encode: (state) => toBase64(state.encode()),
+    decode: (text) => BreaksHistogram.decode(fromBase64(text)),
+    addNumber: (state, value) => state.add(value),
+    compare: (a, b) => a.count - b.count,
+    value: (state) => new Structured(state.toJson()),
     bind: (scope, [column = '']) => numberFeed(scope, column, (state, value) => state.add(value)),
   };
 }

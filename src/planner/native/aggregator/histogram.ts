@@ -3,6 +3,7 @@
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import { double, long, text } from '../../../model/expression.js';
+import { BREAKS_MAX } from '../../../sketch/breaks-histogram.js';
 import { FIXED_BUCKETS_MAX, OUTLIER_MODES } from '../../../sketch/fixed-histogram.js';
 import type { VirtualColumns } from '../column/columns.js';
 import { refuse } from '../reader.js';
@@ -19,8 +20,10 @@ export const HISTOGRAMS: StateFamily = {
   aggregators: {
     approxHistogram: (reader, columns) => overStored(readApproximate(reader), columns, reader),
     approxHistogramFold: (reader, columns) => merging(readApproximate(reader), columns, reader),
+    histogram: readBreaks,
     fixedBucketsHistogram: (reader, columns) => readFixed(reader, columns),
   },
+  queryOnly: ['histogram'],
   postAggregators: {
     min: (reader, scope) => ofAny(reader, scope, (operands) => computed(reader, 'DOUBLE', 'histogram_min', ...operands)),
     max: (reader, scope) => ofAny(reader, scope, (operands) => computed(reader, 'DOUBLE', 'histogram_max', ...operands)),
@@ -49,9 +52,7 @@ export const HISTOGRAMS: StateFamily = {
       return computed(reader, 'COMPLEX<json>', 'histogram_buckets', expression, double(width), double(offset), ...limits);
     },
     customBuckets: (reader, scope) => {
-      const breaks = reader.list('breaks', (value, path) => Math.fround(numberAt(value, path)));
-      if (breaks.length < 2 || breaks.some((bound, index) => index > 0 && !(bound > (breaks[index - 1] ?? 0))))
-        refuse(reader.at('breaks'), 'at least two numbers, ascending', reader.raw('breaks'));
+      const breaks = readBounds(reader, 2);
       return computed(reader, 'COMPLEX<json>', 'histogram_custom_buckets', approximate(reader, scope).expression, ...breaks.map(double));
     },
   },
@@ -80,6 +81,23 @@ function readFixed(reader: ObjectReader, columns: VirtualColumns): Aggregator {
   const shape = { lower, upper, number, outliers };
   const aggregator = stateAggregator(reader, { type: 'fixedHistogram', shape, asBytes }, [column], asBytes ? 'STRING' : 'COMPLEX<json>');
   return overStored(aggregator, columns, reader);
+}
+
+function readBreaks(reader: ObjectReader): Aggregator {
+  const breaks = readBounds(reader, 1);
+  return stateAggregator(reader, { type: 'breaksHistogram', breaks }, [reader.string('fieldName')], 'COMPLEX<json>');
+}
+
+/** `breaks`: as floats, ascending, at least as many. */
+function readBounds(reader: ObjectReader, least: number): readonly number[] {
+  const breaks = reader.list('breaks', (value, path) => Math.fround(numberAt(value, path)));
+  if (
+    breaks.length < least ||
+    breaks.length > BREAKS_MAX ||
+    breaks.some((bound, index) => index > 0 && !(bound > (breaks[index - 1] ?? 0)))
+  )
+    refuse(reader.at('breaks'), `from ${least} to ${BREAKS_MAX} numbers, ascending`, reader.raw('breaks'));
+  return breaks;
 }
 
 /** A post-aggregator of either kind of histogram, whose functions take the state and its kind first. */

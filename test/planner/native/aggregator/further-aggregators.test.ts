@@ -47,6 +47,65 @@ for (const { name, query, message } of [
 
 grouping.run();
 
+const single = suite('a single value');
+
+const singleOf = (fieldName: string, columnType: string): object => ({
+  aggregations: [{ type: 'singleValue', name: 'v', fieldName, columnType }],
+});
+for (const [column, type, values] of [
+  ['name', 'STRING', ['a', null, 'b']],
+  ['long', 'LONG', [1n, null, 7n]],
+  ['double', 'DOUBLE', [0.5, null, -2]],
+  ['nowhere', 'STRING', [null, null, null]],
+] as const)
+  single(`${column} as ${type}: of the one row of each group`, async () => {
+    const rows = await answersOver([things], { intervals: '1970-01-01/PT3S', granularity: 'second', ...singleOf(column, type) });
+    assert.equal(
+      rows.map(({ v }) => v),
+      values,
+    );
+  });
+
+single('is merged with segments that have no row in the group', async () => {
+  const elsewhere = {
+    ...things,
+    columns: things.columns.map((column) =>
+      column.kind === 'long' && column.name === '__time' ? { ...column, values: column.values.map((at) => at + 3000n) } : column,
+    ),
+  };
+  const rows = await answersOver([things, elsewhere], { intervals: '1970-01-01/PT6S', granularity: 'second', ...singleOf('long', 'LONG') });
+  assert.equal(
+    rows.map(({ v }) => v),
+    [1n, null, 7n, 1n, null, 7n],
+  );
+});
+
+single('of no rows is null', async () => {
+  assert.equal(await answersOver([things], { ...singleOf('name', 'STRING'), filter: { type: 'false' } }), [{ v: null }]);
+});
+
+for (const [name, frames, query, message] of [
+  ['two rows of a segment', [things], singleOf('long', 'LONG'), /more than one row/],
+  [
+    'rows of two segments',
+    [things, things],
+    { intervals: '1970-01-01/PT3S', granularity: 'second', ...singleOf('long', 'LONG') },
+    /more than one row/,
+  ],
+  ['a type that is none', [things], singleOf('long', 'INT'), /columnType: expected the type of a column/],
+  ['a sketch', [things], singleOf('long', 'COMPLEX<thetaSketch>'), /columnType: expected the type of a column/],
+] as const)
+  single(`refuses ${name}`, async () => {
+    try {
+      await answersOver(frames, query);
+    } catch (error) {
+      return assert.match(String(error), message);
+    }
+    assert.unreachable('was accepted');
+  });
+
+single.run();
+
 const scripts = suite('JavaScript');
 
 const script = { type: 'javascript', name: 'x', function: 'f', dimension: 'name' };

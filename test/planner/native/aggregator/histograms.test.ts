@@ -1,5 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ServiceError } from '../../../../src/base/errors.js';
+import { BreaksHistogram } from '../../../../src/sketch/breaks-histogram.js';
 import { answersOver } from '../frame-queries.js';
 import { frameOf } from './frames.js';
 
@@ -48,6 +50,49 @@ histograms('approximate: folds stored histograms', async () => {
   });
   assert.equal(folded?.h, { breaks: [-2, 1, 4, 7, 10], counts: [2, 6, 0, 2] });
 });
+
+const counted = { type: 'histogram', name: 'h', fieldName: 'price' };
+for (const [name, breaks, values, expected] of [
+  ['bounds belong to the bucket below', [1, 2, 3], [1, 1.5, 2, 2.5, 3, 3.5], { breaks: [1, 2, 3], counts: [2, 2], quantiles: [1, 3.5] }],
+  [
+    'values as floats',
+    [0, 0.1],
+    [0.1, 0.10000000001],
+    { breaks: [0, Math.fround(0.1)], counts: [2], quantiles: [Math.fround(0.1), Math.fround(0.1)] },
+  ],
+  ['one bound has no buckets', [1], [0, 1, 2], { breaks: [1], counts: [], quantiles: [0, 2] }],
+  ['nulls do not count', [-1, 1], [null, 0], { breaks: [-1, 1], counts: [1], quantiles: [0, 0] }],
+  ['of no values', [0, 1], [null], { breaks: [0, 1], counts: [0], quantiles: ['Infinity', '-Infinity'] }],
+  ['of no rows', [0, 1], [], { breaks: [0, 1], counts: [0], quantiles: ['Infinity', '-Infinity'] }],
+] as const)
+  histograms(`by breaks: ${name}`, async () => {
+    const of = (some: readonly (number | null)[]) => frameOf(some.map((price) => ({ price })));
+    // Whole, and as parts that are merged.
+    for (const frames of [[of(values)], [of(values.slice(0, 2)), of(values.slice(2))]])
+      assert.equal((await answersOver(frames, { aggregations: [{ ...counted, breaks }] }))[0]?.h, expected);
+  });
+
+histograms('by breaks: its bytes', async () => {
+  const [row] = await answersOver([prices], { aggregations: [{ ...counted, breaks: [1, 3] }], context: { finalize: false } });
+  const bytes = Buffer.from(String(row?.h), 'base64');
+  assert.equal([bytes.readInt32BE(0), bytes.readFloatBE(4), bytes.readFloatBE(8)], [2, 1, 3]);
+  assert.equal(
+    [12, 20, 28].map((at) => bytes.readBigInt64BE(at)),
+    [1n, 2n, 2n],
+  );
+  assert.equal([bytes.readFloatBE(36), bytes.readFloatBE(40), bytes.length], [1, 10, 44]);
+  assert.equal(BreaksHistogram.decode(bytes).encode(), new Uint8Array(bytes));
+  for (const cut of [0, 3, 19, 43]) assert.throws(() => BreaksHistogram.decode(bytes.subarray(0, cut)), /should hold a histogram/);
+  assert.throws(() => new BreaksHistogram([1]).merge(new BreaksHistogram([2])), /different breaks/);
+});
+
+for (const breaks of [undefined, [], [1, 1], [2, 1], ['1'], [Number.MAX_VALUE, Number.MAX_VALUE]])
+  histograms(`by breaks: refuses ${JSON.stringify(breaks)}`, () =>
+    answersOver([prices], { aggregations: [{ ...counted, breaks }] }).then(
+      () => assert.unreachable(),
+      (error: unknown) => assert.ok(error instanceof ServiceError && /aggregations\[0\]\.breaks/.test(error.message), String(error)),
+    ),
+  );
 
 histograms('fixed: all fields, and quantiles', async () => {
   const [row] = await answersOver([prices], {
