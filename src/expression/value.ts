@@ -193,7 +193,7 @@ function isOfType(value: Value, type: ColumnType): boolean {
   }
 }
 
-/** A parsed JSON value in expressions: integers are LONG, booleans 1 and 0, lists arrays, objects stay JSON. */
+/** A parsed JSON value in expressions: integers are LONG, booleans 1 and 0, lists arrays of one type, objects stay JSON. */
 export function valueOfJson(data: unknown): Value {
   switch (typeof data) {
     case 'string':
@@ -204,8 +204,16 @@ export function valueOfJson(data: unknown): Value {
     case 'boolean':
       return data ? 1n : 0n;
     default:
-      return data === null || data === undefined ? null : Array.isArray(data) ? data.map(valueOfJson) : new Structured(data);
+      return data === null || data === undefined ? null : Array.isArray(data) ? listOfJson(data) : new Structured(data);
   }
+}
+
+/** An array of the elements of a JSON list: beside a string, booleans are the words; beside a double, numbers are doubles. */
+function listOfJson(list: readonly unknown[]): readonly Value[] {
+  if (list.some((each) => typeof each === 'string'))
+    return list.map((each) => valueOfJson(typeof each === 'boolean' ? String(each) : each));
+  const values = list.map(valueOfJson);
+  return values.some((each) => typeof each === 'number') ? values.map((each) => (typeof each === 'bigint' ? Number(each) : each)) : values;
 }
 
 /** Wraps at 64 bits. */

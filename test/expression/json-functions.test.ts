@@ -57,6 +57,12 @@ const cases: readonly [text: string, value: Value | Json][] = [
   ["json_value(j, '$.y', 'ARRAY<STRING>')", ['1', '2', '3']],
   ["json_value(j, '$.x', 'ARRAY<LONG>')", [1n]],
   ["json_value(j, '$.deep', 'ARRAY<STRING>')", null],
+  // A list is of one type before it is cast, as the original's answers are.
+  [`json_value(parse_json('{"a":[true,1,0.5,"s",null]}'), '$.a', 'ARRAY<STRING>')`, ['true', '1', '0.5', 's', null]],
+  [`json_value(parse_json('{"a":[true,1,0.5,"s",null]}'), '$.a', 'ARRAY<LONG>')`, [1n, 1n, 0n, null, null]],
+  [`json_value(parse_json('{"a":[true,false,null]}'), '$.a', 'ARRAY<STRING>')`, ['1', '0', null]],
+  [`json_value(parse_json('{"a":[true,0.5,2]}'), '$.a', 'ARRAY<STRING>')`, ['1.0', '0.5', '2.0']],
+  [`json_value(parse_json('{"a":[true,0.5,2]}'), '$.a', 'ARRAY<DOUBLE>')`, [1, 0.5, 2]],
   ["json_value(big, '$.id', 'LONG')", 9007199254740993n],
   ["json_value(n, '$.x')", null],
   ["json_value(j, '$.x') + 1", 2],

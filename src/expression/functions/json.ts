@@ -61,8 +61,8 @@ function valueType(constants: readonly (Constant | undefined)[]): ColumnType {
 }
 
 /**
- * json_value(json, path[, type]): strings and numbers, booleans as 1 and 0; lists of these where an array is asked for, else the
- * element of a list of one; otherwise null.
+ * json_value(json, path[, type]): strings and numbers, booleans as 1 and 0 (as words in a list with strings); lists of these where
+ * an array is asked for, else the element of a list of one; otherwise null.
  */
 const jsonValue = atPath(
   'json_value',
