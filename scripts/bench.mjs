@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|segments|tsbs|restart|threads|memory|profile|planning|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|tsbs|restart|threads|memory|profile|planning|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
@@ -16,6 +16,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   sketches  estimates of distinct values and quantiles over HTTP, against DuckDB's
   expressions  sums of expressions over a segment in memory, against loops of plain TypeScript
   functions every function, cast and aggregate over a column of each type, per row, against DuckDB; answers must agree
+  pageviews questions over a table of a hundred columns with long strings, against DuckDB, against its goals; answers must agree
   segments  simple questions over many small segments, against DuckDB over the same rows; answers must agree
   tsbs      the 17 questions of TSBS devops over HTTP against DuckDB, against their goals; answers must agree
   restart   from the start of a process to its first answer, against reading its segment files
@@ -29,15 +30,15 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
 
   --json FILE         every figure of all of them, in one file
   --kernels a,b       kernels, queries, sketches: the sets to compare (simd, scalar, reference, or the path of one)
-  --only WHAT         kernels, expressions, functions, tsbs: names matching a pattern; loop: a word of the case; queries, joins, tpch, sketches, memory, planning: these ids, a,b
+  --only WHAT         kernels, expressions, functions, tsbs: names matching a pattern; loop: a word of the case; queries, pageviews, joins, tpch, sketches, memory, planning: these ids, a,b
   --smoke             kernels: small and quick, answers only
   --digits N          tsbs: behind the point of a metric (4)
-  --data FOLDER       tsbs: keeps its tables there, and finds them again; restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
+  --data FOLDER       tsbs, pageviews: keep their tables there, and find them again; restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
   --segments N        segments: of 20 rows each (10000)
-  --rows N            queries, joins, sketches, expressions, functions, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000)
+  --rows N            queries, joins, sketches, expressions, functions, pageviews, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
-  --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1)
-  --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, http (5), segments (9), threads (4), tpch (1), planning (200)
+  --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews (2)
+  --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, http (5), segments (9), threads (4), tpch (1), planning (200)
   --seconds N         http: of load a round (2)
   --connections N     http (32)
   --client NAME       http: sockets, or autocannon (sockets)
@@ -52,6 +53,7 @@ const BENCHMARKS = {
   sketches: ['kernels', 'only', 'rows', 'threads', 'rounds'],
   expressions: ['only', 'rows', 'rounds'],
   functions: ['only', 'rows', 'rounds'],
+  pageviews: ['only', 'rows', 'threads', 'rounds', 'data'],
   segments: ['segments', 'rounds'],
   tsbs: ['only', 'rows', 'rounds', 'digits', 'data'],
   restart: ['rows', 'threads', 'rounds', 'data'],

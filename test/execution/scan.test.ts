@@ -5,8 +5,9 @@ import { ETERNITY } from '../../src/base/instant.js';
 import type { RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
+import type { Filter } from '../../src/model/filter.js';
 import { cellAt, type Frame, type FrameCell } from '../../src/model/frame.js';
-import type { ScanPlan } from '../../src/model/plan.js';
+import type { ScanPlan, SortKey } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { caseCount } from '../case-count.js';
 import { type Cell, cell, keptRows, type Row } from './oracle.js';
@@ -217,6 +218,121 @@ scans('post-processing steps run over scanned rows, and a sort that would hold t
   assert.is(await refusal(engine.runViews(plan, [placed.view], asking(3000), never)), '');
   placed.release();
   assert.is(memory.allocatedBytes, 0);
+});
+
+const SORTABLE = ['__time', 'text', 'plain', 'small', 'holes', 'large', 'double', 'upper', 'length', 'mixed', 'linear', 'missing'];
+
+const arbitrarySort = fc.record({
+  by: fc.uniqueArray(
+    fc.record({
+      column: fc.constantFrom(...SORTABLE),
+      descending: fc.boolean(),
+      nulls: fc.constantFrom('first' as const, 'last' as const),
+      ordering: fc.constant('lexicographic' as const),
+    }),
+    { minLength: 1, maxLength: 4, selector: ({ column }) => column },
+  ),
+  offset: fc.nat({ max: 5 }),
+  limit: fc.nat({ max: 12 }),
+});
+
+/** Order of two values of one column. */
+function compareValues(a: Cell, b: Cell, { descending, nulls }: SortKey): number {
+  if (a === null || b === null) return a === b ? 0 : (a === null) === (nulls === 'first') ? -1 : 1;
+  const order = a < b ? -1 : a > b ? 1 : 0;
+  return descending ? -order : order;
+}
+
+/** All rows in an order; those that are equal in it stay in theirs. */
+function orderedRows(pieces: readonly Row[][], plan: ScanPlan, by: readonly SortKey[]): FrameCell[][] {
+  const kept = pieces
+    .flatMap((rows) => keptRows(rows, plan))
+    .map((row) => ({ row, keys: by.map(({ column }) => cell(row, column, plan)) }));
+  kept.sort((a, b) => by.reduce((order, key, at) => order || compareValues(a.keys[at] ?? null, b.keys[at] ?? null, key), 0));
+  return kept.map(({ row }) => plan.columns.map((name) => plainCell(cell(row, name, plan))));
+}
+
+async function sortedRowsOf(pieces: readonly Row[][], plan: ScanPlan, changes: Partial<RunOptions> = {}): Promise<FrameCell[][]> {
+  const placed = pieces.map((rows) => uploadFrame(frameOf(rows), memory));
+  try {
+    const views = placed.map(({ view }) => view);
+    return await rowsOf(engine.runViews(plan, views, options(changes), never));
+  } finally {
+    for (const { release } of placed) release();
+    assert.is(memory.allocatedBytes, 0);
+  }
+}
+
+for (const kernels of ['simd', 'reference'])
+  scans(`the first rows of any order are found (${kernels})`, async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryPieces, arbitraryPlan, arbitrarySort, async (pieces, plan, sort) => {
+        const columns = [...new Set([...plan.columns, ...sort.by.map(({ column }) => column)])];
+        const sorted: ScanPlan = { ...plan, columns, timeOrder: null, offset: 0, limit: null, post: [{ step: 'sort', ...sort }] };
+        const expected = orderedRows(pieces, sorted, sort.by).slice(sort.offset, sort.offset + sort.limit);
+        assert.equal(await sortedRowsOf(pieces, sorted, { kernels }), expected);
+      }),
+      { numRuns: caseCount(150), includeErrorInReport: true },
+    );
+  });
+
+scans('the first rows of an order are found over many blocks, where few or most rows are equal', async () => {
+  const pieces = [36_000, 2000, 18_000].map((count, piece) =>
+    Array.from({ length: count }, (_, index): Row => {
+      const mixed = Math.imul(index * 7 + piece, 0x9e3779b1) >>> 0;
+      return {
+        __time: BigInt(START + index),
+        plain: mixed % 5 === 0 ? 'x' : 'y',
+        text: mixed % 11 === 0 ? null : `text ${mixed % 9973}`,
+        many: [],
+        small: BigInt(mixed % 3),
+        holes: mixed % 7 === 0 ? null : BigInt(mixed % 100_003),
+        large: (BigInt(mixed) << 31n) - (1n << 62n),
+        double: mixed % 13 === 0 ? null : (mixed % 4001) / 4 - 500,
+      };
+    }),
+  );
+  const key = (column: string, descending = false, nulls: 'first' | 'last' = 'last') =>
+    ({ column, descending, nulls, ordering: 'lexicographic' }) as const;
+  const filters: (Filter | null)[] = [
+    null,
+    { kind: 'range', column: 'holes', type: 'LONG', ordering: 'numeric', lower: 500n, upper: null, lowerStrict: false, upperStrict: false },
+  ];
+  for (const filter of filters)
+    for (const by of [
+      [key('text')],
+      [key('text', true, 'first')],
+      [key('text', false, 'first')],
+      [key('plain'), key('holes', true)],
+      [key('small', true), key('text'), key('large')],
+      [key('large', true)],
+      [key('double', false, 'first'), key('large')],
+      [key('double', true)],
+      [key('small')],
+      [key('mixed', true), key('small')],
+      [key('length'), key('text', true)],
+    ]) {
+      const plan: ScanPlan = {
+        operator: 'scan',
+        dataSource: 'random',
+        intervals: [ETERNITY],
+        filter,
+        virtualColumns: VIRTUAL_COLUMNS,
+        columns: [...new Set([...by.map(({ column }) => column), '__time'])],
+        timeOrder: null,
+        offset: 0,
+        limit: null,
+        post: [],
+      };
+      const all = orderedRows(pieces, plan, by);
+      for (const [offset, limit] of [
+        [0, 10],
+        [95, 100],
+      ] as const) {
+        const found = await sortedRowsOf(pieces, { ...plan, post: [{ step: 'sort', by, offset, limit }] });
+        assert.equal(found, all.slice(offset, offset + limit), JSON.stringify(by));
+      }
+    }
 });
 
 scans('time boundaries are the first and last instant of matching rows', async () => {

@@ -1,7 +1,7 @@
 // The scan operator: rows of segments in frames, on demand.
 
 import type { Frame } from '../../model/frame.js';
-import type { ScanPlan } from '../../model/plan.js';
+import type { ScanPlan, SortKey } from '../../model/plan.js';
 import { type ColumnType, TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
@@ -11,6 +11,7 @@ import { type Source, storedSource, typeOfSource, type VirtualColumns, virtualCo
 import { readColumn, type ScanColumn } from './columns.js';
 import { type RowBatch, rowsInSegmentOrder, rowsInTimeOrder } from './order.js';
 import type { RowSource } from './row-source.js';
+import { type TopRows, topRowsInSegmentOrder, topRowsOf } from './top-rows.js';
 
 const FRAME_ROWS = 16384;
 /** Size of the first frame, small so that the first rows leave early. */
@@ -32,10 +33,13 @@ export function* scanFrames(
   const wanted = ending === 'partial' ? partialColumns(plan) : plan.columns;
   const columns = wanted.map((name) => scanColumn(context, name, views, virtualColumns));
   const opened = new Set<RowSource>();
+  const top = topRowsOf(plan);
   const batches =
-    plan.timeOrder === null
-      ? rowsInSegmentOrder(context, views, query, opened, counts)
-      : rowsInTimeOrder(context, views, query, plan.timeOrder === 'descending', opened, counts);
+    top !== undefined
+      ? topRowsInSegmentOrder(context, views, query, { wanted: top.wanted, keys: typedKeys(top.by, columns) }, opened, counts)
+      : plan.timeOrder === null
+        ? rowsInSegmentOrder(context, views, query, opened, counts)
+        : rowsInTimeOrder(context, views, query, plan.timeOrder === 'descending', opened, counts);
   const skip = ending === 'partial' ? 0 : plan.offset;
   const take = plan.limit === null ? Infinity : plan.limit + (ending === 'partial' ? plan.offset : 0);
   let pending: RowBatch[] = [];
@@ -68,6 +72,13 @@ export function* scanFrames(
 /** Columns of a partial scan; `__time` comes last when rows are merged by it and it was not asked for. */
 export function partialColumns(plan: ScanPlan): readonly string[] {
   return plan.timeOrder === null || plan.columns.includes(TIME_COLUMN) ? plan.columns : [...plan.columns, TIME_COLUMN];
+}
+
+function typedKeys(by: readonly SortKey[], columns: readonly ScanColumn[]): TopRows['keys'] {
+  return by.flatMap((key) => {
+    const column = columns.find(({ name }) => name === key.column);
+    return column === undefined ? [] : [{ key, type: column.type }];
+  });
 }
 
 /** In segment order no row of an earlier segment comes again, once its last frame is made. */

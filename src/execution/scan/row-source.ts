@@ -1,17 +1,17 @@
 // Opens a segment for reading single rows.
 
 import type { Interval } from '../../base/instant.js';
-import { BLOCK_ROWS } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { Filter } from '../../model/filter.js';
 import type { SegmentView } from '../../storage/view.js';
-import { blockAt, type RunContext } from '../block/context.js';
+import { type Block, blockAt, type RunContext, takeBits, wordsOf } from '../block/context.js';
 import { FilterClock, type RowCounts } from '../block/row-counts.js';
 import { rowsWithin } from '../block/row-ranges.js';
 import { openScope } from '../expression/open-scope.js';
 import type { SegmentScope, VirtualColumns } from '../expression/scope.js';
 import { bindPlanFilter } from '../filter/plan-filter.js';
-import { ALL, NONE } from '../filter/predicate.js';
+import { ALL, type Match, NONE, type Predicate } from '../filter/predicate.js';
 
 export interface RowQuery {
   readonly filter: Filter | null;
@@ -24,7 +24,17 @@ export interface RowSource {
   readonly scope: SegmentScope;
   /** Numbers (in the segment) of matching rows, block by block, in row order or from the last row backwards. */
   blocks(descending: boolean): Generator<Uint32Array>;
+  /** Blocks with rows that may match, in row order. @param before  what is looked at before the filter, if anything */
+  matches(before: () => Predicate | undefined): Generator<MatchedBlock>;
   release(): void;
+}
+
+/** Rows [from, to) of a block, of which those in `match` pass the filter. */
+export interface MatchedBlock {
+  readonly block: Block;
+  readonly from: number;
+  readonly to: number;
+  readonly match: Match;
 }
 
 export function openRows(unsampled: RunContext, view: SegmentView, query: RowQuery, counts: RowCounts): RowSource {
@@ -32,17 +42,34 @@ export function openRows(unsampled: RunContext, view: SegmentView, query: RowQue
   context.beginSegment();
   const arena: Arena = context.memory.arena();
   const scope = openScope(context, view, query.virtualColumns, arena);
-  return { scope, blocks: (descending) => matchingBlocks(scope, query, descending, counts), release: () => arena.release() };
+  return {
+    scope,
+    blocks: (descending) => matchingRows(scope, query, descending, counts),
+    matches: (before) => matchedBlocks(scope, query, { descending: false, before }, counts),
+    release: () => arena.release(),
+  };
 }
 
-function* matchingBlocks(
+function* matchingRows(scope: SegmentScope, query: RowQuery, descending: boolean, counts: RowCounts): Generator<Uint32Array> {
+  const { arena, context } = scope;
+  const { kernels, memory } = context;
+  const rows = arena.take(BLOCK_ROWS * 4);
+  for (const { block, from, to, match } of matchedBlocks(scope, query, { descending, before: () => undefined }, counts)) {
+    const count = match === ALL ? to - from : kernels.bitsToRows(match, from, to, rows);
+    if (count === 0) continue;
+    counts.rowsMatched += count;
+    const found = match === ALL ? rowsFrom(block.start + from, count) : memory.u32(rows, count).map((row) => row + block.start);
+    yield descending ? found.reverse() : found;
+  }
+}
+
+function* matchedBlocks(
   scope: SegmentScope,
   { filter, intervals }: RowQuery,
-  descending: boolean,
+  { descending, before }: { readonly descending: boolean; readonly before: () => Predicate | undefined },
   counts: RowCounts,
-): Generator<Uint32Array> {
-  const { context, view, arena } = scope;
-  const { kernels, memory } = context;
+): Generator<MatchedBlock> {
+  const { context, view } = scope;
   const bindingMs = performance.now();
   const predicate = bindPlanFilter(scope, filter);
   const boundMs = performance.now() - bindingMs;
@@ -53,7 +80,7 @@ function* matchingBlocks(
     counts.segmentsPrunedByValue++;
     return;
   }
-  const rows = arena.take(BLOCK_ROWS * 4);
+  const both = takeBits(scope.arena);
   const ranges = rowsWithin(context, view, intervals);
   const clock = new FilterClock();
   try {
@@ -71,14 +98,9 @@ function* matchingBlocks(
           counts.rowsSampled += to - from;
         }
         clock.start();
-        const match = predicate.test(block);
+        const match = testBoth(context, before(), predicate, block, both);
         clock.filtered();
-        if (match === NONE) continue;
-        const count = match === ALL ? to - from : kernels.bitsToRows(match, from, to, rows);
-        if (count === 0) continue;
-        counts.rowsMatched += count;
-        const found = match === ALL ? rowsFrom(block.start + from, count) : memory.u32(rows, count).map((row) => row + block.start);
-        yield descending ? found.reverse() : found;
+        if (match !== NONE) yield { block, from, to, match };
       }
     }
   } finally {
@@ -86,6 +108,17 @@ function* matchingBlocks(
     counts.filterMs += clock.filterMs;
     counts.readMs -= clock.filterMs;
   }
+}
+
+/** The second is not asked of a block in which no row passes the first. */
+function testBoth({ kernels }: RunContext, first: Predicate | undefined, second: Predicate, block: Block, out: Address): Match {
+  const match = first?.test(block) ?? ALL;
+  if (match === NONE || (match !== ALL && kernels.bitsCount(match, wordsOf(block)) === 0)) return NONE;
+  const other = second.test(block);
+  if (match === ALL || other === NONE) return other;
+  if (other === ALL) return match;
+  kernels.bitsAnd(match, other, wordsOf(block), out);
+  return out;
 }
 
 function rowsFrom(first: number, count: number): Uint32Array {

@@ -1,0 +1,217 @@
+// Rows among which the first of an order are, found without reading the others.
+
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
+import type { Scalar } from '../../expression/value.js';
+import type { ScanPlan, SortKey } from '../../model/plan.js';
+import type { ColumnType } from '../../model/schema.js';
+import type { SegmentView } from '../../storage/view.js';
+import { type RunContext, takeBits } from '../block/context.js';
+import type { RowCounts } from '../block/row-counts.js';
+import { meets } from '../block/row-ranges.js';
+import { ALL, type Predicate } from '../filter/predicate.js';
+import { inSegmentOrder, type RowBatch } from './order.js';
+import { type Ranks, ranksOf } from './rank.js';
+import { type MatchedBlock, openRows, type RowQuery, type RowSource } from './row-source.js';
+
+/** More rows than this are sorted as they come. */
+const WANTED_MAX = 1 << 14;
+
+/** The first rows of an order. */
+export interface TopRows {
+  readonly keys: readonly { readonly key: SortKey; readonly type: ColumnType }[];
+  readonly wanted: number;
+}
+
+/** What the steps after a scan keep of its rows, when a sort with a limit comes first. */
+export function topRowsOf({ post, timeOrder, limit }: ScanPlan): { readonly by: readonly SortKey[]; readonly wanted: number } | undefined {
+  const [sort] = post;
+  if (timeOrder !== null || limit !== null || sort?.step !== 'sort' || sort.limit === null) return undefined;
+  const wanted = sort.offset + sort.limit;
+  return wanted === 0 || wanted > WANTED_MAX ? undefined : { by: sort.by, wanted };
+}
+
+/**
+ * Rows of all segments in segment order, among which the first `wanted` of an order are (rows that are equal in it: the first
+ * of them). Sort keys become ranks, of which kernels keep the smallest; the last of these is a bound, by which blocks are
+ * passed over, and which goes from segment to segment as a value. What is opened is added to `opened`.
+ */
+export function* topRowsInSegmentOrder(
+  context: RunContext,
+  views: readonly SegmentView[],
+  query: RowQuery,
+  top: TopRows,
+  opened: Set<RowSource>,
+  counts: RowCounts,
+): Generator<RowBatch> {
+  let bound: Scalar | undefined;
+  for (const view of inSegmentOrder(views)) {
+    if (!meets(view, query.intervals)) continue;
+    const source = openRows(context, view, query, counts);
+    opened.add(source);
+    const ranks = ranksOf(source.scope, top.keys);
+    if (ranks === undefined) {
+      for (const rows of source.blocks(false)) yield { source, rows };
+      continue;
+    }
+    const best = new BestRows(source, ranks, top.wanted);
+    const isWhole = query.filter === null && query.intervals.some(({ start, end }) => start <= view.timeMin && end > view.timeMax);
+    best.begin(bound, isWhole);
+    let isWanted = false;
+    for (const matched of source.matches(() => best.within)) {
+      counts.rowsMatched += best.add(matched);
+      if (!best.isFull) continue;
+      isWanted = true;
+      yield { source, rows: best.take() };
+    }
+    bound = best.bound ?? bound;
+    if (best.count > 0) yield { source, rows: best.take() };
+    else if (!isWanted) {
+      source.release();
+      opened.delete(source);
+    }
+  }
+}
+
+/** The rows of a segment with the smallest ranks, so far. */
+class BestRows {
+  readonly #source: RowSource;
+  readonly #ranks: Ranks | null;
+  readonly #wanted: number;
+  readonly #rowCount: number;
+  readonly #room: number;
+  /** Ranks and rows of the candidates, ascending by row, and where the next ones are put together. */
+  #keys: Address;
+  #rows: Address;
+  #nextKeys: Address;
+  #nextRows: Address;
+  readonly #blockRows: Address;
+  readonly #heap: Address;
+  readonly #best: Address;
+  readonly #bits: Address;
+  readonly #limit: Address;
+  #count = 0;
+  /** Rank of the key that rows must have to be candidates. */
+  #within: bigint | undefined;
+  #predicate: Predicate | undefined;
+
+  constructor(source: RowSource, ranks: Ranks | null, wanted: number) {
+    const { arena } = source.scope;
+    this.#source = source;
+    this.#ranks = ranks;
+    this.#wanted = wanted;
+    this.#rowCount = source.scope.view.rowCount;
+    this.#room = Math.min(wanted + 2 * BLOCK_ROWS, this.#rowCount);
+    [this.#keys, this.#nextKeys] = [arena.take(this.#room * 8), arena.take(this.#room * 8)];
+    [this.#rows, this.#nextRows] = [arena.take(this.#room * 4), arena.take(this.#room * 4)];
+    this.#blockRows = arena.take(BLOCK_ROWS * 4);
+    [this.#heap, this.#best] = [arena.take(this.#room * 4), arena.take(this.#room * 4)];
+    this.#bits = takeBits(arena);
+    this.#limit = arena.take(8);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Rows that the first key alone leaves; undefined for all. */
+  get within(): Predicate | undefined {
+    return this.#predicate;
+  }
+
+  /** Whether there may be no room for another block. */
+  get isFull(): boolean {
+    return this.#room < this.#rowCount && this.#count + BLOCK_ROWS > this.#room;
+  }
+
+  /** The first key of the last row that is wanted, once so many rows were met. */
+  get bound(): Scalar | undefined {
+    if (this.#ranks === null || this.#within === undefined) return undefined;
+    return this.#ranks.first.rank.valueOf(this.#within);
+  }
+
+  /** @param bound  first key of the last row wanted before; @param isWhole  whether all rows of the segment take part */
+  begin(bound: Scalar | undefined, isWhole: boolean): void {
+    if (this.#ranks === null) return;
+    const { rank } = this.#ranks.first;
+    const known = bound === undefined ? undefined : rank.rankOf(bound);
+    const first =
+      isWhole && rank.usesAll && rank.count !== undefined && rank.count > BigInt(this.#wanted) ? BigInt(this.#wanted - 1) : undefined;
+    const smaller = known === undefined || (first !== undefined && first < known) ? first : known;
+    if (smaller !== undefined) this.#narrow(smaller);
+  }
+
+  /** Adds the rows of a block that match. Returns how many these are. */
+  add({ block, from, to, match }: MatchedBlock): number {
+    const { kernels, memory } = this.#source.scope.context;
+    // Nothing comes before rows that are equal and were met.
+    if (this.#ranks === null && this.#count >= this.#wanted) return 0;
+    const isAll = match === ALL && from === 0 && to === block.rows;
+    if (match === ALL && !isAll) kernels.bitsFill(this.#bits, Math.ceil(block.rows / 64), from, to);
+    const mask = match === ALL ? this.#bits : match;
+    const n = isAll ? block.rows : kernels.bitsToRows(mask, from, to, this.#blockRows);
+    if (n === 0) return 0;
+    const rows = memory.u32(this.#rows + this.#count * 4, n);
+    if (isAll) for (let row = 0; row < n; row++) rows[row] = block.start + row;
+    else {
+      rows.set(memory.u32(this.#blockRows, n));
+      for (let at = 0; at < n; at++) rows[at] = (rows[at] ?? 0) + block.start;
+    }
+    if (this.#ranks === null) {
+      this.#count = Math.min(this.#wanted, this.#count + n);
+      return n;
+    }
+    const selected = match === ALL ? block : { ...block, selection: mask };
+    this.#ranks.write(selected, isAll ? 0 : this.#blockRows, n, this.#keys + this.#count * 8);
+    this.#count += n;
+    if (this.#count > this.#wanted) this.#keep(this.#ranks);
+    return n;
+  }
+
+  /** The candidates, which are then none any more. */
+  take(): Uint32Array {
+    const rows = this.#source.scope.context.memory.u32(this.#rows, this.#count).slice();
+    this.#count = 0;
+    return rows;
+  }
+
+  /** Drops candidates that are not among the best; those that tie with the last stay where further keys may decide. */
+  #keep(ranks: Ranks): void {
+    const { kernels, memory } = this.#source.scope.context;
+    const wanted = this.#wanted;
+    kernels.topI64(this.#keys, 0, this.#count, wanted, 0, this.#heap, this.#best);
+    const places = memory.u32(this.#best, wanted);
+    const last = memory.i64(this.#keys + (places[wanted - 1] ?? 0) * 8, 1)[0] ?? 0n;
+    let kept = wanted;
+    if (ranks.isExact) places.sort();
+    else kept = this.#placesUpTo(last);
+    kernels.gather64(this.#keys, this.#best, kept, this.#nextKeys);
+    kernels.gather32(this.#rows, this.#best, kept, this.#nextRows);
+    [this.#keys, this.#nextKeys] = [this.#nextKeys, this.#keys];
+    [this.#rows, this.#nextRows] = [this.#nextRows, this.#rows];
+    this.#count = kept;
+    const { stride } = ranks.first;
+    this.#narrow(stride === 1n ? last : last / stride);
+  }
+
+  /** Places of the candidates of a rank or a smaller one, ascending, in `#best`. */
+  #placesUpTo(rank: bigint): number {
+    const { kernels, memory } = this.#source.scope.context;
+    memory.i64(this.#limit, 1)[0] = rank;
+    let kept = 0;
+    for (let base = 0; base < this.#count; base += BLOCK_ROWS) {
+      const n = Math.min(BLOCK_ROWS, this.#count - base);
+      kernels.compareI64(this.#keys + base * 8, this.#limit, 1, n, 2, this.#bits);
+      const found = kernels.bitsToRows(this.#bits, 0, n, this.#best + kept * 4);
+      const places = memory.u32(this.#best + kept * 4, found);
+      if (base > 0) for (let at = 0; at < found; at++) places[at] = (places[at] ?? 0) + base;
+      kept += found;
+    }
+    return kept;
+  }
+
+  #narrow(rank: bigint): void {
+    if (this.#within !== undefined && rank >= this.#within) return;
+    this.#within = rank;
+    this.#predicate = this.#ranks?.first.rank.within?.(rank);
+  }
+}
