@@ -144,6 +144,24 @@ const { calculation, choice, condition } = fc.letrec<Record<'calculation' | 'con
   const form = (pattern: string, ...parts: fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
     fc.tuple(...parts).map((given) => pattern.replace(/\b[A-D]\b/g, (letter) => given['ABCD'.indexOf(letter)] ?? ''));
   const [n, b] = [tie('calculation'), tie('condition')];
+  // Lists of values, and constants that are looked for in them.
+  const lists = fc.constantFrom(
+    'many',
+    'mv_harmonize_nulls(many)',
+    "filter((x) -> x > 'a', many)",
+    "mv_harmonize_nulls(filter((x) -> like(x, '%o%'), many))",
+    "filter((x) -> x == 'none such', many)",
+  );
+  const wanted = fc.constantFrom(
+    "'a'",
+    "'none such'",
+    'null',
+    "['b', 'moon river']",
+    "['a', null]",
+    "array('é')",
+    '10',
+    "cast(null, 'ARRAY<STRING>')",
+  );
   return {
     calculation: fc.oneof(
       { maxDepth: 4, depthIdentifier: deep },
@@ -181,6 +199,7 @@ const { calculation, choice, condition } = fc.letrec<Record<'calculation' | 'con
       form('(A < text)', n),
       form('strlen(A)', tie('choice')),
       form("strpos(A, 'x')", tie('choice')),
+      form('array_length(A)', lists),
       b,
     ),
     choice: fc.oneof(
@@ -200,6 +219,8 @@ const { calculation, choice, condition } = fc.letrec<Record<'calculation' | 'con
       fc.constantFrom('&&', '||').chain((operator) => form(`(A ${operator} B)`, b, b)),
       form('!(A)', b),
       fc.constantFrom('isnull', 'notnull', 'istrue', 'isnottrue', 'isfalse', 'isnotfalse').chain((name) => form(`${name}(A)`, n)),
+      fc.constantFrom('array_contains', 'array_overlap').chain((name) => form(`${name}(A, B)`, lists, wanted)),
+      form('isnull(array_contains(A, B))', lists, wanted),
     ),
   };
 });

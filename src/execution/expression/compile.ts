@@ -61,13 +61,13 @@ export function compileTruth(
   scope: SegmentScope,
   expression: Expression,
 ): { readonly rooms: Rooms; readonly truth: TruthNode } | undefined {
-  const { isMultiValue, typeOf } = formOf(scope, expression);
+  const { expression: formed, isMultiValue, typeOf } = formOf(scope, expression);
   if (isMultiValue || scope.view.rowCount < KERNEL_ROWS_MIN) return undefined;
-  const dictionary = onlyDictionary(scope, expression);
+  const dictionary = onlyDictionary(scope, formed);
   if (dictionary !== undefined && hasSmallDictionary(scope, dictionary.column)) return undefined;
-  if (expressionType(expression, typeOf) === 'STRING') return undefined;
+  if (expressionType(formed, typeOf) === 'STRING') return undefined;
   const compiler = compilerOf(scope, typeOf);
-  const node = compiler.whole(expression);
+  const node = compiler.whole(formed);
   if (node === undefined || compiler.hasLoops) return undefined;
   return { rooms: compiler.rooms, truth: asTruth(compiler.rooms, node) };
 }

@@ -9,6 +9,7 @@ import { uploadFrame } from '../../storage/uploaded-frame.js';
 import type { ColumnView, StringColumnView } from '../../storage/view.js';
 import { blockAt } from '../block/context.js';
 import { nullBits, typed } from '../block/result-table.js';
+import { listsOf } from '../expression/number/list.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope, Source } from '../expression/scope.js';
 import type { RowNumbers } from './view-rows.js';
@@ -26,12 +27,20 @@ const VALUES_MAX = 1 << 18;
 export function* unnestRows(scope: SegmentScope, name: string): Generator<UnnestedRows> {
   const source = scope.source(name);
   if (source.kind === 'missing') return;
-  if (source.kind === 'string' && source.column.offsets !== 0) {
-    const listed = multiValues(scope, source.column);
+  const column = listedColumn(scope, source);
+  if (column !== undefined) {
+    const listed = multiValues(scope, column);
     if (listed !== undefined) yield listed;
     return;
   }
   yield* readValues(scope, source, scope.typeOf(name) ?? 'STRING');
+}
+
+/** The multi-value column whose values are unnested: as it is stored, or made of one. */
+function listedColumn(scope: SegmentScope, source: Source): StringColumnView | undefined {
+  if (source.kind === 'string') return source.column.offsets === 0 ? undefined : source.column;
+  const lists = source.kind === 'computed' ? listsOf(scope, source.expression) : undefined;
+  return lists === undefined || lists.isHarmonized ? undefined : lists.column;
 }
 
 /** The type of the values of a column of this type. */
@@ -48,7 +57,8 @@ function multiValues({ context, view, arena }: SegmentScope, column: StringColum
   if (count === 0) return undefined;
   const at = arena.take(count * 4);
   const rows = memory.u32(at, count);
-  for (let row = 0; row < view.rowCount; row++) rows.fill(row, (bounds[row] ?? 0) - first, (bounds[row + 1] ?? 0) - first);
+  for (let row = 0, value = 0; row < view.rowCount; row++)
+    for (const end = (bounds[row + 1] ?? 0) - first; value < end; value++) rows[value] = row;
   const ids = alignedIds(arena.take(Math.ceil(count / 64) * 64 * PHYSICAL_BYTES[column.physical]));
   return { rows: { at, count }, values: { ...column, offsets: 0, ids, isPart: true } };
 

@@ -132,7 +132,7 @@ function integerRank(scope: SegmentScope, { descending, nulls }: SortKey, vector
   const lowest = span?.lowest ?? 0n;
   const width = span?.width;
   const shift = nullable && nulls === 'first' ? 1n : 0n;
-  // Of longs of any size the order is turned bit by bit: the lowest has no opposite.
+  // The order of longs of any size is turned bit by bit: the lowest has no opposite.
   const offset = width === undefined ? (descending ? -1n : 0n) : descending ? width - 1n + shift : shift;
   // The part of null, for which its rank is the first or the last.
   const nullPart =
@@ -278,7 +278,7 @@ export interface Ranks {
 
 const RANKS_MAX = 1n << 62n;
 
-/** As many of the sort keys as fit into a long. @returns undefined when the first has no rank; null: all rows are equal */
+/** Ranks by the first sort keys, as many as fit into a long. @returns undefined when the first has no rank; null: all rows are equal */
 export function ranksOf(
   scope: SegmentScope,
   keys: readonly { readonly key: SortKey; readonly type: ColumnType }[],

@@ -22,7 +22,7 @@ export interface TopRows {
   readonly wanted: number;
 }
 
-/** What the steps after a scan keep of its rows, when a sort with a limit comes first. */
+/** The rows that the steps after a scan keep, when a sort with a limit comes first. */
 export function topRowsOf({ post, timeOrder, limit }: ScanPlan): { readonly by: readonly SortKey[]; readonly wanted: number } | undefined {
   const [sort] = post;
   if (timeOrder !== null || limit !== null || sort?.step !== 'sort' || sort.limit === null) return undefined;

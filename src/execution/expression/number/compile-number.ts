@@ -18,6 +18,7 @@ import { asLong, laneOf, MAP, mappedBy } from './arithmetic.js';
 import { chosen } from './choice.js';
 import { kernelFunction } from './functions.js';
 import { constantNode, mapped, vectorNode } from './leaf.js';
+import { listCall } from './list.js';
 import { inLane, type Node, type NumberNode, Rooms, type TruthNode } from './node.js';
 import { numberVector } from './number-vector.js';
 import { chosenText, constantText, dictionaryText, firstKnownText, mappedText, numberOfText, type TextNode } from './text-choice.js';
@@ -226,6 +227,8 @@ export class NumberCompiler {
     if (name === 'cast') return this.#cast(call);
     const ofInstants = timeCall(this.#scope, call, (operand) => this.#longs(operand));
     if (ofInstants !== undefined) return this.#vector(ofInstants);
+    const ofLists = listCall(this.rooms, call);
+    if (ofLists !== undefined) return ofLists;
     const kernel = kernelFunction(name);
     const apply = FUNCTIONS.get(name)?.ofDoubles;
     if ((kernel === undefined && apply === undefined) || !this.#isOfNumbers(call)) return this.#ofTexts(call);
