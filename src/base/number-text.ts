@@ -14,7 +14,7 @@ const WORDS: ReadonlyMap<string, number> = new Map([
 
 const OTHER_DIGITS = /[\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff19]/g;
 /** The digits 0 of ASCII, Arabic-Indic, extended Arabic-Indic, Devanagari and fullwidth digits. */
-export const DIGIT_ZEROES: readonly number[] = [0x30, 0x660, 0x6f0, 0x966, 0xff10];
+const DIGIT_ZEROES: readonly number[] = [0x30, 0x660, 0x6f0, 0x966, 0xff10];
 
 /** The same string with digits of other scripts as 0 to 9, which is how orders and exact numbers read them. */
 export function withAsciiDigits(text: string): string {

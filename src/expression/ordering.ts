@@ -1,6 +1,6 @@
 // Orders of strings that filters and sorts may ask for.
 
-import { DIGIT_ZEROES, decimalOf, integerOf, withAsciiDigits } from '../base/number-text.js';
+import { decimalOf, integerOf, withAsciiDigits } from '../base/number-text.js';
 import type { StringOrdering } from '../model/filter.js';
 import { compareVersions } from './version-order.js';
 
@@ -46,49 +46,58 @@ function compareNumericText(a: string, b: string): number {
 /** ASCII, Arabic-Indic, extended Arabic-Indic, Devanagari and fullwidth digits. */
 const RUNS = /[0-9\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff19]+|[^0-9\u0660-\u0669\u06f0-\u06f9\u0966-\u096f\uff10-\uff19]+/g;
 
-/** Runs of digits, which are before everything else, compare as numbers (more leading zeroes last), what is between them without case. */
+/**
+ * Runs of digits, which are before everything else, compare as numbers (more leading zeroes last), what is between them
+ * without case. A zero that ends the string is above one that something follows.
+ */
 function compareAlphanumeric(a: string, b: string): number {
   const left = a.match(RUNS) ?? [];
   const right = b.match(RUNS) ?? [];
   for (let at = 0; at < Math.min(left.length, right.length); at++) {
-    const x = left[at] ?? '';
-    const y = right[at] ?? '';
-    const [digits, otherDigits] = [asciiDigits(x), asciiDigits(y)];
-    if ((digits === undefined) !== (otherDigits === undefined)) return digits === undefined ? 1 : -1;
-    const order = digits === undefined || otherDigits === undefined ? compareWithoutCase(x, y) : compareDigits(digits, otherDigits);
+    const [x, y] = [runAt(left, at), runAt(right, at)];
+    if (x.isDigits !== y.isDigits) return x.isDigits ? -1 : 1;
+    const order = x.isDigits ? compareDigits(x, y) : compareWithoutCase(x.text, y.text);
     if (order !== 0) return order;
   }
   return a.length - b.length;
 }
 
-/** A run of digits in ASCII; undefined for any other run. */
-function asciiDigits(run: string): string | undefined {
-  let digits = '';
-  for (let at = 0; at < run.length; at++) {
-    const code = run.charCodeAt(at);
-    const zero = DIGIT_ZEROES.find((each) => code >= each && code < each + 10);
-    if (zero === undefined) return undefined;
-    digits += String(code - zero);
-  }
-  return digits;
+/** A run of digits, in ASCII, or of other characters. */
+interface Run {
+  readonly text: string;
+  readonly isDigits: boolean;
+  readonly isLast: boolean;
 }
 
-function compareDigits(a: string, b: string): number {
-  const [left, right] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
-  return left.length - right.length || compareText(left, right) || a.length - b.length;
+function runAt(runs: readonly string[], at: number): Run {
+  const run = runs[at] ?? '';
+  const text = withAsciiDigits(run);
+  const isDigits = text >= '0' && text < ':';
+  return { text: isDigits ? text : run, isDigits, isLast: at === runs.length - 1 };
 }
 
+function compareDigits(a: Run, b: Run): number {
+  const [left, right] = [a, b].map(({ text, isLast }) => text.replace(isLast ? /^0+(?=.)/ : /^0+/, '')) as [string, string];
+  return left.length - right.length || compareText(left, right) || a.text.length - b.text.length;
+}
+
+/** Characters in turn, not their halves. */
 function compareWithoutCase(a: string, b: string): number {
-  for (let at = 0; at < Math.min(a.length, b.length); at++) {
-    const [x, y] = [withoutCase(a.charAt(at)), withoutCase(b.charAt(at))];
-    if (x !== y) return compareText(x, y);
+  const [left, right] = [[...a], [...b]];
+  for (let at = 0; at < Math.min(left.length, right.length); at++) {
+    const [x, y] = [withoutCase(left[at] ?? ''), withoutCase(right[at] ?? '')];
+    if (x !== y) return (x.codePointAt(0) ?? 0) - (y.codePointAt(0) ?? 0);
   }
   return a.length - b.length;
 }
 
-/** One code unit in upper case and then in lower case, where that is one code unit again. */
-function withoutCase(unit: string): string {
-  const upper = unit.toUpperCase();
-  const lower = (upper.length === 1 ? upper : unit).toLowerCase();
-  return lower.length === 1 ? lower : unit === '\u0130' ? 'i' : unit;
+/** One character in upper case and then in lower case, where that is one character again. */
+function withoutCase(character: string): string {
+  const upper = character.toUpperCase();
+  const lower = (isOne(upper) ? upper : character).toLowerCase();
+  return isOne(lower) ? lower : character === '\u0130' ? 'i' : character;
+}
+
+function isOne(characters: string): boolean {
+  return characters.length === 1 || (characters.length === 2 && (characters.codePointAt(0) ?? 0) > 0xffff);
 }

@@ -41,7 +41,7 @@ function partsOf(version: string): readonly Part[] {
   let start = 0;
   let isDigits = false;
   const take = (end: number, isBeforeDigit: boolean): void => {
-    list.push(isDigits ? BigInt(text.slice(start, end)) : stageOf(text.slice(start, end), isBeforeDigit));
+    list.push(isDigits ? numberOf(text.slice(start, end)) : stageOf(text.slice(start, end), isBeforeDigit));
   };
   for (let at = 0; at < text.length; at++) {
     const character = text.charAt(at);
@@ -51,7 +51,7 @@ function partsOf(version: string): readonly Part[] {
       start = at + 1;
       if (character === '-') nest();
     } else {
-      const isDigit = character >= '0' && character <= '9';
+      const isDigit = character < '\u0080' ? character >= '0' && character <= '9' : DIGIT.test(character);
       if (isDigit !== isDigits && at > start) {
         take(at, isDigit);
         start = at;
@@ -63,6 +63,21 @@ function partsOf(version: string): readonly Part[] {
   if (text.length > start) take(text.length, false);
   for (const each of open.reverse()) trim(each);
   return root;
+}
+
+const DIGIT = /\p{Nd}/u;
+
+/** A number in the digits of any script: those of one script are ten in a row. */
+function numberOf(digits: string): bigint {
+  if (/^[0-9]+$/.test(digits)) return BigInt(digits);
+  return BigInt(digits.replace(/[^0-9]/g, (digit) => String(valueOf(digit.charCodeAt(0)))));
+}
+
+/** The value of a digit: how many digits come before it, back to the zero of its script. */
+function valueOf(code: number): number {
+  let value = 0;
+  while (value < 9 && DIGIT.test(String.fromCharCode(code - value - 1))) value++;
+  return value;
 }
 
 function stageOf(word: string, isBeforeDigit: boolean): string {

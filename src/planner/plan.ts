@@ -5,7 +5,7 @@ import { condenseIntervals } from '../base/interval.js';
 import { append } from '../base/lists.js';
 import { isStateColumn, stateColumn } from '../model/aggregate-state.js';
 import type { Aggregator } from '../model/aggregator.js';
-import { type Expression, long, text } from '../model/expression.js';
+import { call, type Expression, long, text } from '../model/expression.js';
 import type { Filter } from '../model/filter.js';
 import type { GroupKey, GroupPlan, Plan, PostStep, ScanPlan, SegmentMetadataPlan, SortKey } from '../model/plan.js';
 import type {
@@ -23,7 +23,7 @@ import type {
   TopNMetric,
   TopNQuery,
 } from '../model/query.js';
-import { type ColumnSchema, isNumberType, TIME_COLUMN } from '../model/schema.js';
+import { type ColumnSchema, type ColumnType, isNumberType, TIME_COLUMN } from '../model/schema.js';
 import { stateTraits } from '../model/state-traits.js';
 import { dimensionKey, outputsOnly, parsedDimensions } from './parsed-dimensions.js';
 
@@ -128,7 +128,7 @@ function planTopN(query: TopNQuery): Plan {
   // The orders of dimensions are orders of strings.
   const ranked = isNumberType(dimension.type) ? orderedName(dimension.name) : dimension.name;
   if (metric.kind === 'dimension' && ranked !== dimension.name)
-    post.push({ step: 'compute', name: ranked, type: 'STRING', expression: asString(dimension.name) });
+    post.push({ step: 'compute', name: ranked, type: 'STRING', expression: asString(dimension.name, dimension.type) });
   if (metric.kind === 'dimension' && metric.previousStop !== null)
     post.push({ step: 'filter', filter: pastStop(ranked, metric, metric.previousStop) });
   const ranks = rankSteps(query, metric.kind === 'numeric' ? [metric.column] : []);
@@ -193,15 +193,10 @@ function orderedName(column: string): string {
   return `$order of ${column}`;
 }
 
-function asString(name: string): Expression {
-  return {
-    kind: 'call',
-    function: 'cast',
-    arguments: [
-      { kind: 'column', name },
-      { kind: 'literal', type: 'STRING', value: 'STRING' },
-    ],
-  };
+/** A number as the string that an order of strings compares; a FLOAT has digits of its own. */
+function asString(name: string, type: ColumnType): Expression {
+  const column: Expression = { kind: 'column', name };
+  return type === 'FLOAT' ? call('number_text', column, text(type)) : call('cast', column, text('STRING'));
 }
 
 /** Values after the one where the page before ended. */
@@ -245,14 +240,22 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
   append(post, ranks);
   const keyOf = rankedBy(ranks);
   // Numbers of dimensions are ordered as strings too, unless their order is that of numbers.
-  const numbers = new Set(dimensions.flatMap(({ name, type }) => (isNumberType(type) ? [name] : [])));
+  const numbers = new Map(dimensions.flatMap(({ name, type }) => (isNumberType(type) ? [[name, type] as const] : [])));
   const computedStrings = new Set(
     [...query.aggregators, ...query.postAggregators].flatMap((each) => ('type' in each && each.type === 'STRING' ? [each.name] : [])),
   );
-  const asStrings = query.orderBy.filter(({ column, ordering }) => numbers.has(column) && ordering !== 'numeric');
+  const asStrings = query.orderBy.flatMap(({ column, ordering }) => {
+    const type = numbers.get(column);
+    return type === undefined || ordering === 'numeric' ? [] : [{ column, type }];
+  });
   append(
     post,
-    asStrings.map(({ column }) => ({ step: 'compute', name: orderedName(column), type: 'STRING', expression: asString(column) })),
+    asStrings.map(({ column, type }) => ({
+      step: 'compute',
+      name: orderedName(column),
+      type: 'STRING',
+      expression: asString(column, type),
+    })),
   );
   const ordered = query.orderBy.map(
     ({ column, descending, ordering }): SortKey => ({
@@ -287,7 +290,8 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
     ...leafOf(query),
     keys,
     aggregators,
-    emptyGroup: keys.length === 0 && query.subtotals === null,
+    // Subtotals of dimensions have no rows where there is nothing to group.
+    emptyGroup: keys.length === 0 && (query.subtotals === null || query.dimensions.length === 0),
     post,
   };
 }

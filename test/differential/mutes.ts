@@ -10,6 +10,11 @@ export const MUTES: readonly Mute[] = [
     id: 'answers-more',
     covers: ({ case: { kind }, dolmen, original }) => kind === 'native' && dolmen.state === 'rows' && original.state === 'refused',
   },
+  {
+    id: 'arrays-refused',
+    covers: ({ case: { kind }, dolmen }) =>
+      kind === 'native' && dolmen.state === 'refused' && /is of type ARRAY<\w+>; filters that apply to it/.test(dolmen.message),
+  },
   ...EXPRESSION_MUTES,
   ...NATIVE_MUTES,
   ...SQL_MUTES,

@@ -7,10 +7,13 @@ import type { StringOrdering } from '../../src/model/filter.js';
 /** Strings in the order of Apache Druid's comparators: each list ascends; strings of an inner list are equal. */
 const orders: readonly [StringOrdering, readonly (string | readonly string[])[]][] = [
   ['lexicographic', ['', '10', '2', 'A', 'a', 'aB', 'b', 'é']],
-  ['alphanumeric', ['', '1', '01', '2', '10', '!', ['a', 'A'], 'a1', 'a02', 'a10', ['ab', 'AB'], 'b', 'é']],
+  ['alphanumeric', ['', '0x', '0', '00', '1', '01', '2', '10', '!', ['a', 'A'], 'a1', 'a02', 'a10', ['ab', 'AB'], 'b', 'é', 'ﬀ', '😀']],
   ['numeric', ['', 'a', 'x1', '-1', ['0', '-0', '0.0'], ['1', '1.0', '+1', '1e0'], '2', '10']],
   ['strlen', ['', 'a', 'b', 'aa', '😀', 'aaa']],
-  ['version', ['1-alpha', '1-beta', '1-rc1', ['1', '1.0', '1.0.0', '1-final', '1.ga'], '1-sp', '1.2', '1.2.3', '1.10', '2', '10']],
+  [
+    'version',
+    ['1-alpha', '1-beta', '1-rc1', ['1', '1.0', '1.0.0', '1-final', '1.ga', '１'], '1-sp', '1.2', '1.2.3', '1.10', '2', ['٣', '3'], '10'],
+  ],
 ];
 
 const ordering = suite('orderings of strings');

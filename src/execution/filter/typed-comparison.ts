@@ -2,7 +2,8 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
-import { textOfValue, valueOfText } from '../../expression/value.js';
+import { STRING_ORDERINGS } from '../../expression/ordering.js';
+import { convert, textOfValue, type Value, valueOfText } from '../../expression/value.js';
 import type { Filter } from '../../model/filter.js';
 import { type ColumnType, isArrayType, isComplexType, isTextType, JSON_TYPE, type TextType, widestType } from '../../model/schema.js';
 import { type FilterValue, valuesOf } from '../../model/value-list.js';
@@ -37,6 +38,8 @@ export function typedComparison(
   }
   if (!isTextType(type)) return undefined;
   if (type === JSON_TYPE) return { kind: 'converted', type, test: jsonTest(filter, compared) };
+  if (filter.kind === 'range' && filter.ordering === 'numeric' && type === 'ARRAY<STRING>')
+    return { kind: 'converted', type, test: numericTest(filter) };
   if (column === compared) return { kind: 'texts', filter: asStrings(filter, compared, type) };
   return { kind: 'converted', type, test: arrayTest(asStrings(filter, compared, type)) };
 }
@@ -80,6 +83,36 @@ function arrayTest(filter: TextComparison): (text: string) => boolean {
   const above = (text: string): boolean => lower === null || (lowerStrict ? text > String(lower) : text >= String(lower));
   const below = (text: string): boolean => upper === null || (upperStrict ? text < String(upper) : text <= String(upper));
   return (text) => above(text) && below(text);
+}
+
+/** Bounds of lists of strings that compare as the numbers they may be. */
+function numericTest({
+  type,
+  lower,
+  upper,
+  lowerStrict,
+  upperStrict,
+}: Extract<Filter, { readonly kind: 'range' }>): (text: string) => boolean {
+  const elementsOf = (text: FilterValue): readonly Value[] => convert(valueOfText(String(text), type), 'ARRAY<STRING>') as readonly Value[];
+  const [from, to] = [lower, upper].map((bound) => (bound === null ? undefined : elementsOf(bound)));
+  return (text) => {
+    const list = valueOfText(text, 'ARRAY<STRING>') as readonly Value[];
+    return (
+      (from === undefined || compareAsNumbers(list, from) > (lowerStrict ? 0 : -1)) &&
+      (to === undefined || compareAsNumbers(list, to) < (upperStrict ? 0 : 1))
+    );
+  };
+}
+
+/** Element by element, null first; a list that goes on comes after one that ends. */
+function compareAsNumbers(left: readonly Value[], right: readonly Value[]): number {
+  for (let at = 0; at < Math.min(left.length, right.length); at++) {
+    const [a = null, b = null] = [left[at], right[at]];
+    const order =
+      a === null || b === null ? Number(a !== null) - Number(b !== null) : Math.sign(STRING_ORDERINGS.numeric(String(a), String(b)));
+    if (order !== 0) return order;
+  }
+  return Math.sign(left.length - right.length);
 }
 
 /** Equality of JSON, in which the order of an object's members says nothing. */

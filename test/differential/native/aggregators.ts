@@ -57,7 +57,7 @@ function aggregator(random: Random, name: string, groups: boolean): Json {
     return {
       type: random.pick(['longSum', 'doubleSum', 'longMax', 'doubleMin']),
       name,
-      expression: number(random),
+      ...number(random),
     };
   }
   if (at === 12 && groups) return { type: 'grouping', name, groupings: random.some<Json>(['d0', 'd1', 'k'], 2) };

@@ -14,7 +14,19 @@ const TEXTS = [
   "if(n > 2, k, 'few')",
   'reverse(b)',
 ] as const;
-const NUMBERS = ['n + 1', 'x * 2', '-n', 'n * id', 'abs(x)', 'if(n > 2, x, 0.5)', 'nvl(n, -1)', 'id % 7', 'floor(x)', 'strlen(k)'] as const;
+/** Expressions of numbers, and their types. */
+const NUMBERS: readonly (readonly [expression: string, type: 'LONG' | 'DOUBLE'])[] = [
+  ['n + 1', 'LONG'],
+  ['x * 2', 'DOUBLE'],
+  ['-n', 'LONG'],
+  ['n * id', 'LONG'],
+  ['abs(x)', 'DOUBLE'],
+  ['if(n > 2, x, 0.5)', 'DOUBLE'],
+  ['nvl(n, -1)', 'LONG'],
+  ['id % 7', 'LONG'],
+  ['floor(x)', 'DOUBLE'],
+  ['strlen(k)', 'LONG'],
+];
 const CONDITIONS = [
   'n > 3',
   'x <= 0.5 || n == 2',
@@ -29,5 +41,9 @@ const CONDITIONS = [
 ] as const;
 
 export const text = (random: Random): string => random.pick(TEXTS);
-export const number = (random: Random): string => random.pick(NUMBERS);
+/** @param isTyped  whether it says its type, which is that of its values: docs/differences.md */
+export function number(random: Random, isTyped = false): { readonly expression: string; readonly outputType?: string } {
+  const [expression, outputType] = random.pick(NUMBERS);
+  return isTyped ? { expression, outputType } : { expression };
+}
 export const condition = (random: Random): string => random.pick(CONDITIONS);

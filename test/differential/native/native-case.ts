@@ -3,7 +3,17 @@ import { shrinkJson } from '../json-shrink.js';
 import type { Random } from '../random.js';
 import { aggregations } from './aggregators.js';
 import { filter, searchSpec } from './filters.js';
-import { anyColumn, buckets, dimension, EVERYTHING, intervals, SORT_ORDERINGS, STRING_COLUMNS, virtualColumns } from './parts.js';
+import {
+  anyColumn,
+  buckets,
+  dimension,
+  EVERYTHING,
+  intervals,
+  ORDERINGS,
+  SORT_ORDERINGS,
+  STRING_COLUMNS,
+  virtualColumns,
+} from './parts.js';
 
 /** Native queries of all types over `nasty`. */
 export function nativeCase(random: Random): DifferentialCase {
@@ -94,7 +104,7 @@ function topN(random: Random): Fields {
   const { aggregations: aggregators, postAggregations, numeric } = aggregations(random);
   const named = random.below(3);
   const counts = (aggregators as Fields[]).filter(({ type }) => type === 'count').map(({ name }) => String(name));
-  const ordering = random.pick(SORT_ORDERINGS);
+  const ordering = random.pick(ORDERINGS);
   const metric: Json =
     named === 0 && numeric.length > 0
       ? random.pick<Json>([
@@ -147,7 +157,7 @@ function groupBy(random: Random): Fields {
 
 /** Neither several values in a row nor years before 1: docs/differences.md, subtotals. */
 function isSingle(one: Json): boolean {
-  return !/"(mv|mv2|v0)"/.test(JSON.stringify(one));
+  return !/"(mv|mv2|v0|w0)"/.test(JSON.stringify(one));
 }
 
 function isOfCenturies(granularity: Json): boolean {
@@ -205,7 +215,7 @@ function scan(random: Random): Fields {
     columns: [
       '__time',
       'id',
-      ...random.some(['s', 'k', 'mv', 'mv2', 'n', 'l', 'd', 'f', 'x', 'b', 'al', 'ad', 'as', 'j', 'v0', 'missing'], 5),
+      ...random.some(['s', 'k', 'mv', 'mv2', 'n', 'l', 'd', 'f', 'x', 'b', 'al', 'ad', 'as', 'j', 'v0', 'w0', 'missing'], 5),
     ],
     resultFormat: random.pick(['list', 'compactedList']),
     ...(order === 'none' ? {} : { order }),
@@ -223,7 +233,11 @@ function search(random: Random): Fields {
     intervals: within,
     query: searchSpec(random),
     ...(random.chance(0.8)
-      ? { searchDimensions: random.chance(0.7) ? random.some<Json>([...STRING_COLUMNS, 'n', 'x', 'v0'], 3) : [searchDimension(random)] }
+      ? {
+          searchDimensions: random.chance(0.7)
+            ? random.some<Json>([...STRING_COLUMNS, 'n', 'x', 'v0', 'w0'], 3)
+            : [searchDimension(random)],
+        }
       : {}),
     ...(random.chance(0.6) ? { sort: { type: random.pick(SORT_ORDERINGS) } } : {}),
     ...(random.chance(0.3) ? { limit: 1000 + random.below(10) } : {}),

@@ -12,6 +12,10 @@ export const NATIVE_MUTES: readonly Mute[] = [
   { id: 'search-buckets', equate: withoutSearchBuckets },
   { id: 'search-counts', equate: leastSearchCounts },
   { id: 'search-orders', equate: withSearchHitsAlike },
+  { id: 'subtotals-first-bucket', equate: withoutBucketsBefore },
+  { id: 'topn-ties', equate: withTiesInOrder },
+  { id: 'expression-of-nothing', equate: withoutFoldsOfNothing },
+  { id: 'output-types', equate: asOutputTypes },
   { id: 'timeseries-limit', equate: withoutLastOfLimit },
 ];
 
@@ -169,4 +173,99 @@ function withoutLastOfLimit(rows: Json, one: DifferentialCase, other: Json): Jso
   if (queryType !== 'timeseries' || typeof limit !== 'number' || !Array.isArray(rows) || !Array.isArray(other)) return rows;
   const [buckets, others] = [rows, other].map((each) => (each as Json[]).filter((row) => !isFields(row) || row['timestamp'] !== null));
   return buckets?.length === limit && others?.length === limit - 1 ? buckets.slice(0, -1) : (buckets ?? []);
+}
+
+/** Without the rows of subtotals whose bucket begins before the query's intervals. */
+function withoutBucketsBefore(rows: Json, one: DifferentialCase): Json {
+  const { subtotalsSpec, intervals } = queryOf(one);
+  if (subtotalsSpec === undefined || !Array.isArray(rows) || !Array.isArray(intervals) || isOfAll(queryOf(one))) return rows;
+  const starts = (intervals as string[]).map((each) => each.split('/')[0] ?? '');
+  const first = Math.min(...starts.map((start) => Date.parse(start.includes('T') ? `${start}Z` : start)));
+  return (rows as Json[]).filter((row) => !isFields(row) || Date.parse(String(row['timestamp'])) >= first);
+}
+
+/**
+ * Entries of a topN that its order of dimensions takes for the same, ordered by themselves; where the threshold may have cut
+ * some of them off, without their values.
+ */
+function withTiesInOrder(rows: Json, one: DifferentialCase, other: Json): Json {
+  const query = queryOf(one);
+  const ordering = orderingOf(query['metric'] ?? null);
+  if (query['queryType'] !== 'topN' || ordering === undefined || !Array.isArray(rows)) return rows;
+  const name = outputNameOf(query['dimension'] ?? null);
+  const compare = STRING_ORDERINGS[ordering];
+  const isTie = (a: Json | undefined, b: Json | undefined): boolean =>
+    typeof a === 'string' && typeof b === 'string' && compare(a, b) === 0;
+  const shown = new Set([...hitsOf(rows), ...hitsOf(other)].map((entry) => entry[name] ?? null));
+  const least = (value: Json): Json => [...shown].filter((each) => isTie(each, value)).sort()[0] ?? value;
+  return mapHits(rows, (entries) => {
+    const runs: Fields[][] = [];
+    for (const entry of entries) {
+      const run = runs.at(-1);
+      if (run !== undefined && isTie(run[0]?.[name], entry[name])) run.push(entry);
+      else runs.push([entry]);
+    }
+    return runs.flatMap((run, at) => {
+      const value = run[0]?.[name] ?? null;
+      const isCut = at === runs.length - 1 && entries.length === query['threshold'];
+      if (isCut && [...shown].some((each) => each !== value && isTie(each, value))) return run.map(() => ({ [name]: least(value) }));
+      return run.toSorted((a, b) => (String(a[name]) < String(b[name]) ? -1 : 1));
+    });
+  });
+}
+
+/** The order of dimensions that a metric of a topN asks for; undefined for one of numbers. */
+function orderingOf(metric: Json): StringOrdering | undefined {
+  if (!isFields(metric)) return undefined;
+  if (metric['type'] === 'inverted') return orderingOf(metric['metric'] ?? null);
+  return metric['type'] === 'dimension' ? ((metric['ordering'] ?? 'lexicographic') as StringOrdering) : undefined;
+}
+
+function outputNameOf(dimension: Json): string {
+  if (!isFields(dimension)) return String(dimension);
+  if (isFields(dimension['delegate'])) return outputNameOf(dimension['delegate']);
+  return String(dimension['outputName'] ?? dimension['dimension']);
+}
+
+/** The only row of a result without what an expression folds, where either side has nothing. */
+function withoutFoldsOfNothing(rows: Json, one: DifferentialCase, other: Json): Json {
+  const names = namesOf(one, (type) => type === 'expression');
+  if (names.size === 0 || !Array.isArray(rows) || rows.length !== 1) return rows;
+  const isNothing = (side: Json): boolean => {
+    let found = false;
+    mapOutputs(side, names, (value) => {
+      found ||= value === null;
+      return value;
+    });
+    return found;
+  };
+  return isNothing(rows) || isNothing(other) ? mapOutputs(rows, names, () => null) : rows;
+}
+
+/** The values of virtual columns in scans, in the type that the column says they have. */
+function asOutputTypes(rows: Json, one: DifferentialCase): Json {
+  const { queryType, virtualColumns, columns } = queryOf(one);
+  if (queryType !== 'scan' || !Array.isArray(virtualColumns) || !Array.isArray(rows)) return rows;
+  const types = new Map(
+    (virtualColumns as Json[]).filter(isFields).flatMap((column) => {
+      const type = column['outputType'] ?? column['expectedType'] ?? (column['type'] === 'nested-field' ? 'STRING' : undefined);
+      return typeof type === 'string' ? [[String(column['name'] ?? column['outputName']), type] as const] : [];
+    }),
+  );
+  const convert = (name: Json, value: Json): Json => {
+    const type = types.get(String(name));
+    return type === undefined || value === null ? value : valueAs(value, type);
+  };
+  return (rows as Json[]).map((row): Json => {
+    if (Array.isArray(row)) return (row as Json[]).map((value, at) => convert((columns as Json[])[at] ?? null, value));
+    return isFields(row) ? Object.fromEntries(Object.entries(row).map(([name, value]) => [name, convert(name, value)])) : row;
+  });
+}
+
+function valueAs(value: Json, type: string): Json {
+  if (typeof value === 'object') return value;
+  if (type === 'STRING') return String(value);
+  const number = Number(value);
+  if (typeof value === 'string' && (value.trim() === '' || Number.isNaN(number))) return null;
+  return type === 'LONG' ? Math.trunc(number) : number;
 }

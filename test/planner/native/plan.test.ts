@@ -40,7 +40,7 @@ const mean = {
   ],
 };
 const MEAN =
-  'then compute mean DOUBLE = case_searched((cast("rows", \'DOUBLE\') == 0.0), 0.0, (cast("added", \'DOUBLE\') / cast("rows", \'DOUBLE\')))';
+  'then compute mean DOUBLE = case_searched((notnull(cast("added", \'DOUBLE\')) && (cast("rows", \'DOUBLE\') == 0.0)), 0.0, (cast("added", \'DOUBLE\') / cast("rows", \'DOUBLE\')))';
 
 const plans = suite('native plans');
 
@@ -168,7 +168,7 @@ const cases: readonly { name: string; body: unknown; printed: readonly (readonly
         'key page as STRING',
         'key v as LONG',
         ...AGGREGATES,
-        'then keep where ((not rows is null and 1 < rows as LONG, numeric) and (not page is null and page = "x" as STRING))',
+        'then keep where (1 < rows as LONG, numeric and page = "x" as STRING)',
         'then sort by __time ascending, nulls first, numeric, added descending, nulls last, numeric, page ascending, nulls first, lexicographic, v ascending, nulls first, numeric, rows 5 to 15',
       ],
     ],

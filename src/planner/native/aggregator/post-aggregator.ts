@@ -124,12 +124,12 @@ const ARITHMETIC_NAMES = ['+', '-', '*', '/', 'pow', 'quotient'] as const;
 
 const ZERO: Expression = double(0);
 
-/** All on doubles. `/` gives 0 when dividing by 0, `quotient` what IEEE division gives. */
+/** All on doubles, null of null. `/` gives 0 when dividing by 0, `quotient` what IEEE division gives. */
 const ARITHMETIC: Readonly<Record<(typeof ARITHMETIC_NAMES)[number], (a: Expression, b: Expression) => Expression>> = {
   '+': (a, b) => call('+', a, b),
   '-': (a, b) => call('-', a, b),
   '*': (a, b) => call('*', a, b),
-  '/': (a, b) => call('case_searched', call('==', b, ZERO), ZERO, call('/', a, b)),
+  '/': (a, b) => call('case_searched', call('&&', call('notnull', a), call('==', b, ZERO)), ZERO, call('/', a, b)),
   pow: (a, b) => call('pow', a, b),
   quotient: (a, b) => call('/', a, b),
 };

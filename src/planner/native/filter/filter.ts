@@ -6,18 +6,18 @@ import { parseLike } from '../../../base/like-pattern.js';
 import { parseExpression } from '../../../expression/parse.js';
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import { convert } from '../../../expression/value.js';
-import { call, type Expression, text } from '../../../model/expression.js';
+import { call, type Expression, long, text } from '../../../model/expression.js';
 import type { Filter, StringOrdering } from '../../../model/filter.js';
-import { type ColumnType, isArrayType, isComplexType, isNumberType, JSON_TYPE, type NumberType } from '../../../model/schema.js';
+import { type ColumnType, isArrayType, isComplexType, isNumberType, type NumberType } from '../../../model/schema.js';
 import { type FilterValue, listOf } from '../../../model/value-list.js';
 import { type ColumnTypes, type FilterColumns, givenColumns } from '../column/column-types.js';
 import { columnToExtract, readDimensionSpec } from '../column/dimension.js';
 import { readExtraction } from '../column/extraction.js';
 import { UNSUPPORTED_FILTERS } from '../names.js';
 import { readByType, readIntervals, refuse } from '../reader.js';
-import { readTyped, readWrittenType, type WrittenType } from '../typed-value.js';
 import { readBloomFilter, readSpatialFilter } from './membership-filter.js';
 import { readSearchTest } from './search-test.js';
+import { readArrayContainsElement, readEquals, readRange, readTypedIn } from './typed-filter.js';
 
 /** A filter outside of a query, as ingestion's `transformSpec` has it: strict, and without a table to look at. */
 export function parseFilter(value: unknown, path: string): Filter {
@@ -73,7 +73,7 @@ const FILTERS: Readonly<Record<string, ReadFilter>> = {
   interval: readIntervalFilter,
   columnComparison: readColumnComparison,
   arrayContainsElement: readArrayContainsElement,
-  bloom: (reader, columns) => readBloomFilter(reader, readDimension(reader, columns), columns.typeOf),
+  bloom: (reader, columns) => readBloomFilter(reader, readSingleDimension(reader, columns), columns.typeOf),
   spatial: readSpatialFilter,
   expression: (reader) => {
     reader.refuseUnsupported('virtualColumns');
@@ -97,12 +97,16 @@ function nonEmpty(reader: ObjectReader, filters: readonly Filter[]): readonly Fi
 function readDimension(reader: ObjectReader, columns: FilterColumns): string {
   reader.raw('filterTuning'); // says how, not what: indexes are used where they pay
   const column = reader.string('dimension');
-  if (!reader.has('extractionFn')) return ofSingleValues(column, reader, columns);
+  if (!reader.has('extractionFn')) return column;
   return columns.compute(readExtraction(reader.object('extractionFn'), columnToExtract(column, columns.typeOf)));
 }
 
-/** Filters of the older kinds do not know arrays and JSON. */
-function ofSingleValues(column: string, reader: ObjectReader, { typeOf }: FilterColumns): string {
+/** Filters of the older kinds compare single values: they do not know arrays and JSON. */
+function readSingleDimension(reader: ObjectReader, columns: FilterColumns): string {
+  return ofSingleValues(readDimension(reader, columns), reader, columns.typeOf);
+}
+
+function ofSingleValues(column: string, reader: ObjectReader, typeOf: ColumnTypes): string {
   const type = typeOf(column);
   if (!isArrayType(type) && !isComplexType(type)) return column;
   throw new ServiceError(
@@ -115,9 +119,9 @@ function readSelector(reader: ObjectReader, columns: FilterColumns): Filter {
   const types = columns.typeOf;
   const column = readDimension(reader, columns);
   const value = textOf(reader.raw('value'), reader, 'value');
-  return value === null
-    ? { kind: 'null', column }
-    : { kind: 'equals', column, ...typed(column, [value], types, (type, [only = null]) => ({ type, value: only })) };
+  if (value === null) return { kind: 'null', column };
+  const single = ofSingleValues(column, reader, types);
+  return { kind: 'equals', column, ...typed(single, [value], types, (type, [only = null]) => ({ type, value: only })) };
 }
 
 function readIn(reader: ObjectReader, columns: FilterColumns): Filter {
@@ -138,27 +142,13 @@ function readIn(reader: ObjectReader, columns: FilterColumns): Filter {
   const filter: Filter =
     present.length === 0
       ? { kind: 'false' }
-      : { kind: 'in', column, ...typed(column, present, types, (type, converted) => ({ type, values: listOf(converted) })) };
+      : {
+          kind: 'in',
+          column,
+          ...typed(ofSingleValues(column, reader, types), present, types, (type, converted) => ({ type, values: listOf(converted) })),
+        };
   // A null row is in a list that names null, where SQL's IN would not know.
   return hasNull ? { kind: 'or', filters: [filter, { kind: 'null', column }] } : filter;
-}
-
-/** Like `in`, with values of a type that is given. */
-function readTypedIn(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
-  reader.raw('filterTuning');
-  const column = reader.string('column');
-  const type = readMatchType(reader);
-  if (isArrayType(type) || type === JSON_TYPE) refuse(reader.at('matchValueType'), 'one of STRING, LONG, FLOAT, DOUBLE', type);
-  const keys = ['values', 'sortedValues'].filter((key) => reader.has(key));
-  const [key = 'values'] = keys;
-  if (keys.length !== 1) refuse(reader.at(key), 'exactly one of values and sortedValues', reader.raw(key));
-  const given = reader.list(key, (value, path) => (value === null ? null : readTyped(value, type, path)));
-  const values = given.filter((value) => value !== null);
-  const listed: Filter = asFloats(typeOf(column), type)
-    ? { kind: 'in', column, type: 'FLOAT', values: listOf(values.map(floatOf)) }
-    : { kind: 'in', column, type, values: listOf(values) };
-  const filter: Filter = values.length === 0 ? { kind: 'false' } : (equalsNone(typeOf(column), column, type, reader) ?? listed);
-  return values.length === given.length ? filter : { kind: 'or', filters: [filter, { kind: 'null', column }] };
 }
 
 /** The values as numbers if the column holds numbers and all of them are some that convert without loss; else as text. */
@@ -209,7 +199,7 @@ export function readOrdering(reader: ObjectReader, key: string, otherwise: Strin
 
 function readBound(reader: ObjectReader, columns: FilterColumns): Filter {
   const types = columns.typeOf;
-  const column = readDimension(reader, columns);
+  const column = readSingleDimension(reader, columns);
   const lower = textOf(reader.raw('lower'), reader, 'lower');
   const upper = textOf(reader.raw('upper'), reader, 'upper');
   const lowerStrict = reader.boolean('lowerStrict', false);
@@ -228,106 +218,52 @@ function readBound(reader: ObjectReader, columns: FilterColumns): Filter {
       return { kind: 'in', column, type, values: listOf([]) };
     return { ...range, type: bounds.some((bound) => typeof bound === 'number') ? 'DOUBLE' : type, lower: low, upper: high };
   }
-  const strings: Filter = { ...range, type: 'STRING', lower, upper };
-  // A number that is null is in no bounds; a string that is null comes before all others.
-  if (type !== undefined && type !== 'STRING') return strings;
-  if (lower === null) return { kind: 'or', filters: [{ kind: 'null', column }, strings] };
+  const strings = { ...range, type: 'STRING', lower, upper } as const;
+  // A number that is null is in no bounds.
+  return type === undefined || type === 'STRING' ? boundsOfStrings(strings, type, reader) : strings;
+}
+
+/** Bounds of strings, of which null comes before all others. */
+function boundsOfStrings(strings: Extract<Filter, { kind: 'range' }>, type: ColumnType | undefined, reader: ObjectReader): Filter {
+  if (strings.lower === null) return { kind: 'or', filters: [{ kind: 'null', column: strings.column }, strings] };
   // Only bounds on the strings as they are stored are unknown for null: of all others null is outside.
-  if (type === 'STRING' && ordering === 'lexicographic' && !reader.has('extractionFn')) return strings;
+  if (type === 'STRING' && strings.ordering === 'lexicographic' && !reader.has('extractionFn')) return strings;
   return { kind: 'isTrue', filter: strings };
 }
 
-function readMatchType(reader: ObjectReader, key = 'matchValueType'): WrittenType {
-  return readWrittenType(reader.raw(key), reader.at(key));
-}
-
-function readMatchValue(reader: ObjectReader, key: string, type: WrittenType): FilterValue {
-  const value = reader.raw(key);
-  return value === undefined ? null : readTyped(value, type, reader.at(key));
-}
-
-/** A column that is not an array counts as an array of its value, or of its values. */
-function readArrayContainsElement(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
-  reader.raw('filterTuning');
-  const column = reader.string('column');
-  const type = readMatchType(reader, 'elementMatchValueType');
-  const value = readMatchValue(reader, 'elementMatchValue', type);
-  if (!isArrayType(typeOf(column)) && !isArrayType(type))
-    return value === null ? { kind: 'null', column } : { kind: 'equals', column, type, value };
-  return { kind: 'expression', expression: call('array_contains', { kind: 'column', name: column }, { kind: 'literal', type, value }) };
-}
-
-/** Rows whose columns are all alike as text; nulls are like nulls. */
+/** Rows in which each two columns have a value, as a string, in common; nulls are like nulls. */
 function readColumnComparison(reader: ObjectReader, columns: FilterColumns): Filter {
   const operands = reader
     .list('dimensions', (value, path) => readDimensionSpec(value, path, reader, columns))
-    .map(({ column }): Expression => call('cast', { kind: 'column', name: column }, text('STRING')));
-  const [first, ...others] = operands;
-  if (first === undefined || others.length === 0) refuse(reader.at('dimensions'), 'at least two dimensions', reader.raw('dimensions'));
-  const tests = others.map((other): Filter => ({ kind: 'expression', expression: call('notdistinctfrom', first, other) }));
+    .map(({ column }) => ({ column, type: columns.typeOf(column) }));
+  if (operands.length < 2) refuse(reader.at('dimensions'), 'at least two dimensions', reader.raw('dimensions'));
+  const tests = operands.flatMap((left, at) =>
+    operands.slice(at + 1).map((right): Filter => ({ kind: 'expression', expression: haveValueInCommon(left, right) })),
+  );
   return tests.length === 1 && tests[0] !== undefined ? tests[0] : { kind: 'and', filters: tests };
 }
 
-function readEquals(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
-  reader.raw('filterTuning');
-  const column = reader.string('column');
-  const type = readMatchType(reader);
-  const value = readMatchValue(reader, 'matchValue', type);
-  if (value === null) refuse(reader.at('matchValue'), 'a value (the filter for nulls is of type null)', value);
-  const none = equalsNone(typeOf(column), column, type, reader);
-  if (none !== undefined) return none;
-  return asFloats(typeOf(column), type)
-    ? { kind: 'equals', column, type: 'FLOAT', value: floatOf(value) }
-    : { kind: 'equals', column, type, value };
+interface ComparedColumn {
+  readonly column: string;
+  readonly type: ColumnType | undefined;
 }
 
-/** Whether numbers are rounded to what a FLOAT column can hold before they are looked for in it. */
-function asFloats(column: ColumnType | undefined, type: WrittenType): boolean {
-  return column === 'FLOAT' && (type === 'DOUBLE' || type === 'LONG');
+function haveValueInCommon(left: ComparedColumn, right: ComparedColumn): Expression {
+  if (!isArrayType(left.type) && !isArrayType(right.type)) return call('notdistinctfrom', asString(left), asString(right));
+  const [one, other] = [stringsOf(left), stringsOf(right)];
+  const isEmpty = (list: Expression): Expression => call('==', call('array_length', list), long(0));
+  return call('||', call('array_overlap', one, other), call('&&', isEmpty(one), isEmpty(other)));
 }
 
-function floatOf(value: FilterValue): number {
-  return Math.fround(Number(value));
+function asString({ column }: ComparedColumn): Expression {
+  return call('cast', { kind: 'column', name: column }, text('STRING'));
 }
 
-/**
- * A single value is not an array, whatever some segment stores of a column that is one over all of them: where the column is
- * null the answer is unknown, else no.
- */
-function equalsNone(found: ColumnType | undefined, column: string, type: WrittenType, reader: ObjectReader): Filter | undefined {
-  if (isArrayType(type) || type === JSON_TYPE) return undefined;
-  if (isArrayType(found)) return { kind: 'in', column, type: found, values: [] };
-  if (!isComplexType(found)) return undefined;
-  throw new ServiceError('query_invalid', `${reader.at('matchValueType')}: "${column}" is of type ${found}; found ${type}`);
-}
-
-function readRange(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
-  reader.raw('filterTuning');
-  const column = reader.string('column');
-  const type = readMatchType(reader);
-  const lower = readMatchValue(reader, 'lower', type);
-  const upper = readMatchValue(reader, 'upper', type);
-  if (lower === null && upper === null) refuse(reader.path, 'a lower or an upper bound', undefined);
-  if (type === JSON_TYPE) throw new ServiceError('query_invalid', `${reader.at('matchValueType')}: values of type ${type} have no order`);
-  const ordering = isNumberType(type) ? 'numeric' : 'lexicographic';
-  const lowerStrict = reader.boolean('lowerOpen', false);
-  const upperStrict = reader.boolean('upperOpen', false);
-  const range = { kind: 'range', column, ordering, lowerStrict, upperStrict } as const;
-  // Strings are in numeric order, in which strings that are not numbers come before all numbers.
-  if (isNumberType(type) && typeOf(column) === 'STRING')
-    return { ...range, type: 'STRING', lower: convert(lower, 'STRING'), upper: convert(upper, 'STRING') };
-  if (isArrayType(typeOf(column)) && !isArrayType(type)) return { ...range, ...rangeOfLists(reader, type) };
-  return equalsNone(typeOf(column), column, type, reader) ?? { ...range, type, lower, upper };
-}
-
-/** Bounds of lists: a single value is the list of it. */
-function rangeOfLists(reader: ObjectReader, element: WrittenType): { type: WrittenType; lower: FilterValue; upper: FilterValue } {
-  const type = readWrittenType(`ARRAY<${element}>`, reader.at('matchValueType'));
-  const [lower, upper] = ['lower', 'upper'].map((key) => {
-    const value = reader.raw(key);
-    return value === undefined || value === null ? null : readTyped([value], type, reader.at(key));
-  });
-  return { type, lower: lower ?? null, upper: upper ?? null };
+/** The values of a row as a list of strings; null is a value. */
+function stringsOf(operand: ComparedColumn): Expression {
+  if (!isArrayType(operand.type)) return call('mv_harmonize_nulls', asString(operand));
+  const strings = call('cast', { kind: 'column', name: operand.column }, text('ARRAY<STRING>'));
+  return call('nvl', strings, call('array', text(null)));
 }
 
 function readLike(reader: ObjectReader, columns: FilterColumns): Filter {
@@ -335,7 +271,7 @@ function readLike(reader: ObjectReader, columns: FilterColumns): Filter {
   if (escape !== null && [...escape].length !== 1) refuse(reader.at('escape'), 'one character', escape);
   const pattern = reader.string('pattern');
   parseLike(pattern, escape);
-  return { kind: 'like', column: readDimension(reader, columns), pattern, escape };
+  return { kind: 'like', column: readSingleDimension(reader, columns), pattern, escape };
 }
 
 function textCall(name: string, column: string, operand: string): Expression {
@@ -345,28 +281,27 @@ function textCall(name: string, column: string, operand: string): Expression {
 function readRegex(reader: ObjectReader, columns: FilterColumns): Filter {
   const pattern = reader.string('pattern');
   compileRegularExpression(pattern);
-  return { kind: 'expression', expression: textCall('regexp_like', readDimension(reader, columns), pattern) };
+  return { kind: 'expression', expression: textCall('regexp_like', readSingleDimension(reader, columns), pattern) };
 }
 
 function readSearch(reader: ObjectReader, columns: FilterColumns): Filter {
-  const column = readDimension(reader, columns);
-  const filters = readSearchTest(reader.object('query')).map(
-    (test): Filter => ({ kind: 'expression', expression: textCall(test.function, column, test.text) }),
-  );
-  const [only, second] = filters;
+  const column = readSingleDimension(reader, columns);
+  const tests = readSearchTest(reader.object('query')).map((test) => textCall(test.function, column, test.text));
   // A search without a condition matches every value except null.
-  if (only === undefined) return { kind: 'not', filter: { kind: 'null', column } };
-  return second === undefined ? only : { kind: 'and', filters };
+  if (tests.length === 0) return { kind: 'not', filter: { kind: 'null', column } };
+  // One value has to meet all conditions, so they are one expression.
+  return { kind: 'expression', expression: tests.reduce((both, test) => call('&&', both, test)) };
 }
 
 function readIntervalFilter(reader: ObjectReader, columns: FilterColumns): Filter {
-  const column = readDimension(reader, columns);
+  const column = readSingleDimension(reader, columns);
   const intervals = readIntervals(reader, 'intervals') ?? refuse(reader.at('intervals'), 'an array of intervals', undefined);
   const range = { kind: 'range', column, ordering: 'numeric', lowerStrict: false, upperStrict: true } as const;
   const isString = columns.typeOf(column) === 'STRING';
   const ranges = intervals.map(({ start, end }): Filter => {
     const [lower, upper] = [longOf(start), longOf(end)];
-    return isString ? { ...range, type: 'STRING', lower: String(lower), upper: String(upper) } : { ...range, type: 'LONG', lower, upper };
+    if (!isString) return { ...range, type: 'LONG', lower, upper };
+    return boundsOfStrings({ ...range, type: 'STRING', lower: String(lower), upper: String(upper) }, 'STRING', reader);
   });
   return ranges.length === 1 && ranges[0] !== undefined ? ranges[0] : { kind: 'or', filters: ranges };
 }

@@ -110,7 +110,7 @@ function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): F
       const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
       if ((typeof number !== 'number' && typeof number !== 'bigint') || Number.isNaN(number)) refuse(inner.at('value'), 'a number', value);
       const isLong = typeof number === 'bigint' || (Number.isSafeInteger(number) && outputType(column) === 'LONG');
-      return definite(column, isLong ? make(column, 'LONG', BigInt(number)) : make(column, 'DOUBLE', Number(number)));
+      return isLong ? make(column, 'LONG', BigInt(number)) : make(column, 'DOUBLE', Number(number));
     };
   const range = { kind: 'range', ordering: 'numeric', lower: null, upper: null, lowerStrict: true, upperStrict: true } as const;
   return readByType<Filter>(
@@ -130,20 +130,16 @@ function readHaving(reader: ObjectReader, outputType: ColumnTypes, depth = 0): F
           const wanted: Expression = text(value);
           return { kind: 'expression', expression: call('notdistinctfrom', extracted, wanted) };
         }
-        return value === null ? { kind: 'null', column } : definite(column, { kind: 'equals', column, type: 'STRING', value });
+        return value === null ? { kind: 'null', column } : { kind: 'equals', column, type: 'STRING', value };
       },
       and: (inner) => ({ kind: 'and', filters: havingList(inner, outputType, depth) }),
       or: (inner) => ({ kind: 'or', filters: havingList(inner, outputType, depth) }),
-      not: (inner) => ({ kind: 'not', filter: readHaving(inner.object('havingSpec'), outputType, depth + 1) }),
+      // Having knows true and false only: a comparison with null is false, and its negation true.
+      not: (inner) => ({ kind: 'not', filter: { kind: 'isTrue', filter: readHaving(inner.object('havingSpec'), outputType, depth + 1) } }),
     },
     [],
     'having',
   );
-}
-
-/** Having knows true and false only: a comparison with null is false, and its negation true. */
-function definite(column: string, comparison: Filter): Filter {
-  return { kind: 'and', filters: [{ kind: 'not', filter: { kind: 'null', column } }, comparison] };
 }
 
 /** The filter as it is, once every column it compares is known to be one of the result. */

@@ -107,9 +107,9 @@ const refused: readonly { name: string; body: unknown; code?: string; message: R
     message: /matchValue\[1\]: expected a LONG/,
   },
   {
-    name: 'equals of arrays with a single value',
-    body: filtered({ type: 'equals', column: 'page', matchValueType: 'ARRAY<LONG>', matchValue: 1 }),
-    message: /matchValue: expected an ARRAY<LONG>/,
+    name: 'equals of arrays with an object',
+    body: filtered({ type: 'equals', column: 'page', matchValueType: 'ARRAY<LONG>', matchValue: { one: 1 } }),
+    message: /matchValue\[0\]: expected a LONG/,
   },
   {
     name: 'equals of a type that is none',
