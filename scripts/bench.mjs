@@ -19,6 +19,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   pageviews questions over a table of a hundred columns with long strings, against DuckDB, against its goals; answers must agree
   segments  simple questions over many small segments, against DuckDB over the same rows; answers must agree
   tsbs      the 17 questions of TSBS devops over HTTP against DuckDB, against their goals; answers must agree
+  publish   what making, publishing and loading a small segment takes, the first and the last of many
   restart   from the start of a process to its first answer, against reading its segment files
   threads   two processing threads against one, in turn
   memory    how much the process grows for questions with very many groups (Linux)
@@ -34,7 +35,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --smoke             kernels: small and quick, answers only
   --digits N          tsbs: behind the point of a metric (4)
   --data FOLDER       tsbs, pageviews: keep their tables there, and find them again; restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
-  --segments N        segments: of 20 rows each (10000)
+  --segments N        segments (10000), publish (26304): of 20 rows each
   --rows N            queries, joins, sketches, expressions, functions, pageviews, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
   --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews (2)
@@ -56,6 +57,7 @@ const BENCHMARKS = {
   pageviews: ['only', 'rows', 'threads', 'rounds', 'data'],
   segments: ['segments', 'rounds'],
   tsbs: ['only', 'rows', 'rounds', 'digits', 'data'],
+  publish: ['segments'],
   restart: ['rows', 'threads', 'rounds', 'data'],
   threads: ['only', 'rows', 'rounds', 'data'],
   memory: ['only', 'rows', 'data'],

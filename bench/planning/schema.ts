@@ -33,7 +33,7 @@ function table(dataSource: string, columns: readonly ColumnSchema[], segments: n
     const interval = { start: START_MS + hour * HOUR_MS, end: START_MS + (hour + 1) * HOUR_MS };
     return { interval, version: 'v1', segments: [segmentOf(dataSource, interval, columns)] };
   });
-  return tableSchema(dataSource, chunks);
+  return tableSchema(dataSource, [{ chunks }]);
 }
 
 function segmentOf(dataSource: string, interval: SegmentDescriptor['id']['interval'], columns: readonly ColumnSchema[]): SegmentDescriptor {

@@ -48,6 +48,11 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'ALTER TABLE tasks ADD COLUMN file_name TEXT',
     'CREATE INDEX tasks_by_file_name ON tasks (file_name)',
   ],
+  [
+    // Changes are read in parts, in this order.
+    'CREATE INDEX segments_by_change ON segments (revision, id)',
+    'DROP INDEX segments_by_revision',
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

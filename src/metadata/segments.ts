@@ -68,20 +68,35 @@ export interface SegmentChange {
   readonly version: string | null;
 }
 
-/** Segments inserted, or marked used or unused, after a revision; from 0 on, every used one. */
-export async function segmentsChangedAfter(queries: Queries, revision: number): Promise<readonly SegmentChange[]> {
-  const rows = await queries.rows<SegmentRow & { used: number; data_source: string; start_ms: unknown; end_ms: unknown; version: unknown }>(
-    `SELECT id, data_source, used, payload, start_ms, end_ms, version FROM segments WHERE revision > ? ${revision === 0 ? 'AND used = 1' : ''}`,
-    [revision],
-  );
-  return rows.map((row) => ({
-    id: row.id,
-    dataSource: row.data_source,
-    used: row.used === 1,
-    segment: readDescriptor(queries, row),
-    interval: readInterval(row.start_ms, row.end_ms),
-    version: typeof row.version === 'string' ? row.version : null,
-  }));
+/** Rows that are read at a time: parsing their documents holds up the event loop. */
+const CHANGES_PER_READ = 200;
+
+/**
+ * Segments inserted, or marked used or unused, after one revision and up to another; from 0 on, every used one. They come
+ * in parts, between which others may write: those that are written meanwhile have a newer revision and may be missing.
+ */
+export async function* segmentsChanged(queries: Queries, after: number, upTo: number): AsyncGenerator<readonly SegmentChange[]> {
+  type Row = SegmentRow & { used: number; data_source: string; start_ms: unknown; end_ms: unknown; version: unknown; revision: number };
+  let [revision, id] = [after + 1, ''];
+  for (;;) {
+    const rows: readonly Row[] = await queries.rows<Row>(
+      `SELECT id, data_source, used, payload, start_ms, end_ms, version, revision FROM segments
+       WHERE (revision, id) > (?, ?) AND revision <= ? ${after === 0 ? 'AND used = 1' : ''}
+       ORDER BY revision, id LIMIT ${CHANGES_PER_READ}`,
+      [revision, id, upTo],
+    );
+    yield rows.map((row) => ({
+      id: row.id,
+      dataSource: row.data_source,
+      used: row.used === 1,
+      segment: readDescriptor(queries, row),
+      interval: readInterval(row.start_ms, row.end_ms),
+      version: typeof row.version === 'string' ? row.version : null,
+    }));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < CHANGES_PER_READ) return;
+    [revision, id] = [last.revision, last.id];
+  }
 }
 
 export interface SegmentSelection {

@@ -2,7 +2,7 @@
 
 import { BinaryHeap } from '../base/binary-heap.js';
 import type { EpochMs, Interval } from '../base/instant.js';
-import { highest } from '../base/lists.js';
+import { append, highest } from '../base/lists.js';
 import type { SegmentId, ShardSpec } from '../model/segment.js';
 
 /** Fields of a segment that the timeline needs; `SegmentDescriptor` has them. */
@@ -34,7 +34,48 @@ export interface VisibleChunk<Segment extends TimelineSegment> extends Chunk<Seg
  * @returns         chunks with some visible part, by start of their interval, then version
  */
 export function resolveTimeline<Segment extends TimelineSegment>(segments: Iterable<Segment>): readonly VisibleChunk<Segment>[] {
-  const chunks = groupIntoChunks(segments).filter(isComplete).sort(compareStarts);
+  const visible: VisibleChunk<Segment>[] = [];
+  for (const island of islandsOf([...segments].sort(compareSegments))) append(visible, resolveIsland(island));
+  return visible;
+}
+
+/** Segments that share instants with each other, directly or through others; nothing else does with one of them. */
+export interface Island<Segment extends TimelineSegment> {
+  readonly start: EpochMs;
+  readonly end: EpochMs;
+  readonly segments: readonly Segment[];
+}
+
+/** @param segments  in the order of `compareSegments` */
+export function islandsOf<Segment extends TimelineSegment>(segments: readonly Segment[]): readonly Island<Segment>[] {
+  const islands: Island<Segment>[] = [];
+  let island: { start: EpochMs; end: EpochMs; segments: Segment[] } | undefined;
+  for (const segment of segments) {
+    const { start, end } = segment.id.interval;
+    if (island === undefined || start >= island.end) {
+      island = { start, end, segments: [] };
+      islands.push(island);
+    }
+    island.segments.push(segment);
+    if (end > island.end) island.end = end;
+  }
+  return islands;
+}
+
+/** By start, version, end and partition number: segments of a chunk lie next to each other, chunks in the order of a timeline. */
+export function compareSegments({ id: a }: TimelineSegment, { id: b }: TimelineSegment): number {
+  return (
+    a.interval.start - b.interval.start ||
+    (a.version < b.version ? -1 : a.version > b.version ? 1 : a.interval.end - b.interval.end || a.partitionNumber - b.partitionNumber)
+  );
+}
+
+/** The visible chunks of an island, see `resolveTimeline`. */
+export function resolveIsland<Segment extends TimelineSegment>({ segments }: Island<Segment>): readonly VisibleChunk<Segment>[] {
+  const chunks = chunksOf(segments).filter(isComplete);
+  const [only, second] = chunks;
+  if (only === undefined) return [];
+  if (second === undefined) return [{ ...only, visible: [only.interval] }];
   const boundaries = [...new Set(chunks.flatMap(({ interval }) => [interval.start, interval.end]))].sort((a, b) => a - b);
   const visible = new Map<Chunk<Segment>, Interval[]>();
   // Chunks that have started. Ended ones leave only once they are the first.
@@ -59,28 +100,34 @@ export function visibleSegments<Segment extends TimelineSegment>(segments: Itera
   return resolveTimeline(segments).flatMap((chunk) => chunk.segments);
 }
 
-function groupIntoChunks<Segment extends TimelineSegment>(segments: Iterable<Segment>): Chunk<Segment>[] {
-  const chunks = new Map<string, { interval: Interval; version: string; segments: Segment[] }>();
+/** @param segments  in the order of `compareSegments` */
+function chunksOf<Segment extends TimelineSegment>(segments: readonly Segment[]): Chunk<Segment>[] {
+  const chunks: Chunk<Segment>[] = [];
+  let current: { readonly interval: Interval; readonly version: string; readonly segments: Segment[] } | undefined;
   for (const segment of segments) {
     const { interval, version } = segment.id;
-    const key = `${interval.start}/${interval.end}/${version}`;
-    const chunk = chunks.get(key);
-    if (chunk === undefined) chunks.set(key, { interval, version, segments: [segment] });
-    else chunk.segments.push(segment);
+    if (
+      current === undefined ||
+      current.interval.start !== interval.start ||
+      current.interval.end !== interval.end ||
+      current.version !== version
+    ) {
+      current = { interval, version, segments: [] };
+      chunks.push(current);
+    }
+    current.segments.push(segment);
   }
-  for (const chunk of chunks.values()) chunk.segments.sort((a, b) => a.id.partitionNumber - b.id.partitionNumber);
-  return [...chunks.values()];
+  return chunks;
 }
 
 function isComplete<Segment extends TimelineSegment>(chunk: Chunk<Segment>): boolean {
+  if (chunk.interval.start >= chunk.interval.end) return false;
+  const [only, second] = chunk.segments;
+  if (only !== undefined && second === undefined) return only.shardSpec.partitions <= (only.id.partitionNumber === 0 ? 1 : 0);
   const present = new Set(chunk.segments.map((segment) => segment.id.partitionNumber));
   const core = highest(chunk.segments.map((segment) => segment.shardSpec.partitions));
   for (let partition = 0; partition < core; partition++) if (!present.has(partition)) return false;
-  return chunk.interval.start < chunk.interval.end;
-}
-
-function compareStarts(a: Chunk<TimelineSegment>, b: Chunk<TimelineSegment>): number {
-  return a.interval.start - b.interval.start || (a.version < b.version ? -1 : a.version > b.version ? 1 : a.interval.end - b.interval.end);
+  return true;
 }
 
 function extend<Key>(visible: Map<Key, Interval[]>, key: Key, start: EpochMs, end: EpochMs): void {

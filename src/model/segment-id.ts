@@ -2,7 +2,7 @@
 
 import type { EpochMs } from '../base/instant.js';
 import { formatInstant, parseInstant } from '../base/time.js';
-import type { SegmentId } from './segment.js';
+import type { SegmentDescriptor, SegmentId } from './segment.js';
 
 /**
  * The printed form of a segment id: `<dataSource>_<start>_<end>_<version>`, and `_<partition>` unless it is 0:
@@ -11,6 +11,18 @@ import type { SegmentId } from './segment.js';
 export function segmentIdText(id: SegmentId): string {
   const text = `${id.dataSource}_${formatInstant(id.interval.start)}_${formatInstant(id.interval.end)}_${id.version}`;
   return id.partitionNumber === 0 ? text : `${text}_${id.partitionNumber}`;
+}
+
+const TEXTS = new WeakMap<SegmentDescriptor, string>();
+
+/** The printed id of a segment, which is printed once. */
+export function idTextOf(segment: SegmentDescriptor): string {
+  let text = TEXTS.get(segment);
+  if (text === undefined) {
+    text = segmentIdText(segment.id);
+    TEXTS.set(segment, text);
+  }
+  return text;
 }
 
 const INSTANT = String.raw`-?\d{4,9}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;

@@ -79,6 +79,60 @@ views('a running query keeps its revision in use until it ends', () => {
   assert.equal(view.revisionsInUse(), { ds: 2 });
 });
 
+views('changes are taken in like the whole', () => {
+  const facts = fc.record({ revision: fc.boolean(), used: fc.subarray([0, 1, 2, 3, 4, 5]), served: fc.subarray([0, 1, 2, 3, 4, 5, 6, 7]) });
+  fc.assert(
+    fc.property(fc.array(facts, { minLength: 1, maxLength: 12 }), (list) => {
+      const all = [0, 1, 2, 3, 4, 5, 6, 7].map((day) => segmentOf(day % 2 === 0 ? 'ds' : 'other', day >> 1, 'v1'));
+      const [whole, changed] = [new ClusterView(), new ClusterView()];
+      let [used, served]: [readonly SegmentDescriptor[], readonly string[]] = [[], []];
+      let revision = 0;
+      for (const fact of list) {
+        const [usedNow, servedNow] = [fact.used.flatMap((at) => all[at] ?? []), ids(fact.served.flatMap((at) => all[at] ?? []))];
+        const inventory = inventoryOf('a', servedNow);
+        whole.updateServers([inventory]);
+        const gone = served.filter((id) => !servedNow.includes(id));
+        const came = servedNow.filter((id) => !served.includes(id));
+        changed.updateServers([changed.generationOf('a') === null ? inventory : { ...inventory, segmentIds: came, since: { gone } }]);
+        served = servedNow;
+        if (fact.revision || revision === 0) {
+          const before = used;
+          used = usedNow;
+          const segments = used.filter((segment) => !before.includes(segment));
+          const since = { revision, gone: ids(before.filter((segment) => !used.includes(segment))) };
+          revision++;
+          changed.adopt(revision === 1 ? { revision, segments: used } : { revision, segments, since });
+        }
+        changed.catchUp();
+        whole.adopt({ revision, segments: used });
+        assert.equal(changed.dataSources(), whole.dataSources());
+        for (const dataSource of ['ds', 'other']) {
+          assert.equal(changed.find(dataSource)?.chunks, whole.find(dataSource)?.chunks);
+          assert.equal(changed.find(dataSource)?.schema, whole.find(dataSource)?.schema);
+          assert.is(changed.revisionOf(dataSource), whole.revisionOf(dataSource));
+        }
+        for (const id of ids(all)) assert.equal(changed.serversOf(id).length, served.includes(id) ? 1 : 0);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+views('who serves what is known anew only when a segment that was served has another server', () => {
+  const view = new ClusterView();
+  view.updateServers([inventoryOf('a', ids(OLD))]);
+  const { serving } = view;
+  view.updateServers([inventoryOf('a', ids([...OLD, ...NEW]))]);
+  assert.is(view.serving, serving);
+  view.updateServers([inventoryOf('a', ids([...OLD.slice(1), ...NEW]))]);
+  assert.is.not(view.serving, serving);
+  assert.equal(view.serving.of(ids(OLD)[0] ?? ''), []);
+  view.updateServers([], ['a']);
+  assert.is(view.serversOf(ids(NEW)[0] ?? '').length, 1);
+  view.updateServers([]);
+  assert.is(view.serversOf(ids(NEW)[0] ?? '').length, 0);
+});
+
 views('a view is a whole revision whatever the order of arrival', () => {
   const events = fc.array(
     fc.oneof(

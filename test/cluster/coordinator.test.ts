@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { assignSegments, type Target } from '../../src/cluster/coordinator/assignment.js';
+import {
+  type Assignment,
+  type AssignmentInput,
+  assignSegments as assignAmong,
+  type Target,
+} from '../../src/cluster/coordinator/assignment.js';
 import { Coordinator } from '../../src/cluster/coordinator/coordinator.js';
 import { DYNAMIC_CONFIG_DEFAULTS, DYNAMIC_CONFIG_NAME, mergeDynamicConfig } from '../../src/cluster/coordinator/dynamic-config.js';
 import { decide, parseRules } from '../../src/cluster/coordinator/rules.js';
@@ -123,6 +128,52 @@ rules.run();
 const assignment = suite('assignment');
 const always = { mayDrop: () => true, mayLoad: () => true };
 
+/** The assignment among servers with these inventories; of what no target names, what may be dropped is. */
+function assignSegments({
+  targets,
+  servers,
+  mayDrop,
+  mayLoad,
+}: Pick<AssignmentInput, 'mayLoad'> & {
+  readonly targets: readonly Target[];
+  readonly servers: readonly ServerInventory[];
+  readonly mayDrop: (id: string) => boolean;
+}): Assignment {
+  const wanted = new Set(targets.map(({ id }) => id));
+  const sizes = new Map(targets.map(({ id, segment }) => [id, segment.sizeBytes]));
+  const held = new Set(servers.flatMap(({ segmentIds }) => segmentIds));
+  return assignAmong({
+    targets,
+    unneeded: [...held].filter((id) => !wanted.has(id) && mayDrop(id)),
+    servers: servers.map(({ host, tier, segmentIds, loading, maxSizeBytes, currentSizeBytes }) => ({
+      host,
+      tier,
+      served: new Set(segmentIds),
+      loading: new Set(loading),
+      freeBytes: maxSizeBytes - currentSizeBytes - loading.reduce((bytes, id) => bytes + (sizes.get(id) ?? 0), 0),
+      places: Infinity,
+    })),
+    mayLoad,
+  });
+}
+
+assignment('asks no server for more segments than it has places for, and what is settled is told', () => {
+  const segments = [0, 1, 2, 3].map((day) => segmentOf('ds', day, 'v1'));
+  const [first = ''] = ids(segments);
+  const servers = [
+    { host: 'a', tier: '_default_tier', served: new Set([first]), loading: new Set<string>(), freeBytes: 1000, places: 2 },
+    { host: 'b', tier: 'cold', served: new Set<string>(), loading: new Set<string>(), freeBytes: 1000, places: 9 },
+  ];
+  const { loads, settled } = assignAmong({
+    targets: segments.map((segment) => target(segment)),
+    unneeded: [],
+    servers,
+    mayLoad: () => true,
+  });
+  assert.equal([...loads], [['a', segments.slice(1, 3)]]);
+  assert.equal([...settled], [first]);
+});
+
 assignment('loads to the emptiest servers, no more copies than there are servers', () => {
   const segment = segmentOf('ds', 0, 'v1');
   const servers = [inventoryOf('a', [], { currentSizeBytes: 500 }), inventoryOf('b', []), inventoryOf('c', [], { tier: 'cold' })];
@@ -232,11 +283,12 @@ duties.after.each((context) => context.close());
 async function lead(database: Database) {
   const held = new Map<string, SegmentDescriptor>();
   const storage = memoryStorage();
-  const state = { held, inUse: {} as Record<string, number>, dropped: [] as string[] };
+  const state = { held, inUse: {} as Record<string, number>, dropped: [] as string[], asked: [] as number[], isGone: false };
   const historical = {
     ...emptyHistorical(),
     inventoryAfter: async () => inventoryOf('h', [...held.keys()]),
     loadSegments: async (segments: readonly SegmentDescriptor[]) => {
+      state.asked.push(segments.length);
       for (const segment of segments) held.set(segmentIdText(segment.id), segment);
     },
     dropSegments: async (dropped: readonly string[]) => {
@@ -246,7 +298,8 @@ async function lead(database: Database) {
   };
   const broker = { revisionsInUse: async () => state.inUse, wake: async () => undefined };
   const peers = {
-    all: (role: string) => [{ host: 'h', session: 's', service: role === 'historical' ? historical : broker }],
+    all: (role: string) =>
+      role === 'historical' && state.isGone ? [] : [{ host: 'h', session: 's', service: role === 'historical' ? historical : broker }],
   } as unknown as Peers;
   const coordinator = new Coordinator({
     database,
@@ -311,6 +364,50 @@ duties('the snapshot holds what is visible and shall be loaded; rules that chang
   await coordinator.lost();
 });
 
+duties('after a known revision the snapshot holds what came and what went since', async ({ database }) => {
+  const { coordinator } = await lead(database);
+  const [old, other, fresh] = [segmentOf('a', 0, 'v1'), segmentOf('a', 1, 'v1'), segmentOf('a', 0, 'v2')];
+  await insert(database, [old, other]);
+  const { revision, term } = await coordinator.snapshot();
+  await insert(database, [fresh]);
+  const after = await coordinator.snapshotAfter(revision, term);
+  assert.equal(after?.since, { revision, gone: ids([old]) });
+  assert.equal(ids(after?.segments ?? []), ids([fresh]));
+  assert.equal(ids((await coordinator.snapshot()).segments).sort(), ids([other, fresh]).sort());
+  // Of a revision from before the Coordinator looked first, nothing is known.
+  assert.is((await coordinator.snapshotAfter(0, term))?.since, undefined);
+  // Nor of what another leader has told.
+  assert.is((await coordinator.snapshotAfter(revision))?.since, undefined);
+  assert.is((await coordinator.snapshotAfter(revision, (term ?? 0) - 1))?.segments.length, 2);
+  await coordinator.lost();
+});
+
+duties('many segments are asked for by and by, and all of them are loaded', async ({ database }) => {
+  const { coordinator, state } = await lead(database);
+  const segments = Array.from({ length: 3000 }, (_, day) => segmentOf('ds', day, 'v1'));
+  await insert(database, segments);
+  await until(() => state.held.size === segments.length);
+  assert.ok(
+    state.asked.every((count) => count <= 500),
+    `${state.asked}`,
+  );
+  await coordinator.lost();
+});
+
+duties('a lost server is replaced by others, whatever was settled before', async ({ database }) => {
+  const { coordinator, state } = await lead(database);
+  const segment = segmentOf('ds', 0, 'v1');
+  await insert(database, [segment]);
+  await until(() => state.held.size === 1);
+  for (let look = 0; look < 3; look++) await new Promise((resolve) => setTimeout(resolve, 20));
+  state.held.clear();
+  state.isGone = true;
+  await until(() => coordinator.picture.servers.length === 0);
+  state.isGone = false;
+  await until(() => state.held.size === 1);
+  await coordinator.lost();
+});
+
 duties('segments published while something else reads metadata are in the next snapshot', async ({ database }) => {
   const { coordinator } = await lead(database);
   await insert(database, [segmentOf('a', 0, 'v1')]);
@@ -318,8 +415,8 @@ duties('segments published while something else reads metadata are in the next s
   await insert(database, [segmentOf('a', 1, 'v1')]);
   // A duty refreshes the catalog like this after it has marked segments unused.
   await coordinator.catalog.refresh();
-  const after = await coordinator.snapshotAfter(before.revision);
-  assert.equal(ids(after?.segments ?? []), ids([segmentOf('a', 0, 'v1'), segmentOf('a', 1, 'v1')]));
+  const after = await coordinator.snapshotAfter(before.revision, before.term);
+  assert.equal(ids(after?.segments ?? []), ids([segmentOf('a', 1, 'v1')]));
   assert.is(after?.revision, coordinator.catalog.revision);
   await coordinator.lost();
 });
@@ -349,7 +446,7 @@ duties('nothing is loaded while coordination is paused', async ({ database }) =>
   await configure(database, { pauseCoordination: true });
   const { coordinator, state } = await lead(database);
   await insert(database, [segmentOf('ds', 0, 'v1')]);
-  await until(() => coordinator.picture.targets.length === 1);
+  await until(() => coordinator.picture.targets.size === 1);
   assert.is(state.held.size, 0);
   await configure(database, { pauseCoordination: false });
   await until(() => state.held.size === 1);

@@ -140,6 +140,26 @@ historicals('loads what it is asked to and serves it', async ({ start, publish }
   assert.equal(order, ['report', 1]);
 });
 
+historicals('after a known generation it tells what has changed since', async ({ start, publish }) => {
+  publish(A);
+  publish(B);
+  const { historical } = await start();
+  const began = (await historical.inventory()).generation;
+  await historical.loadSegments([A]);
+  await loaded(historical);
+  const { generation } = await historical.inventory();
+  await historical.dropSegments([idOf(A)]);
+  await historical.loadSegments([B, segmentOf('ds', 2, 'v1')]);
+  const under = await historical.inventoryAfter(generation);
+  assert.equal([under?.segmentIds, under?.loading, under?.since], [[], [idOf(B), idOf(segmentOf('ds', 2, 'v1'))], { gone: [idOf(A)] }]);
+  await loaded(historical);
+  const after = await historical.inventoryAfter(generation);
+  assert.equal([after?.segmentIds, after?.loading, after?.since], [[idOf(B)], [], { gone: [idOf(A)] }]);
+  assert.equal(Object.keys(after?.failed ?? {}), [idOf(segmentOf('ds', 2, 'v1'))]);
+  assert.equal((await historical.inventoryAfter(began))?.since, { gone: [idOf(A)] });
+  assert.is((await historical.inventoryAfter('an earlier process-0'))?.since, undefined);
+});
+
 historicals('a segment it does not serve is unavailable', async ({ start }) => {
   const { historical } = await start();
   assert.throws(

@@ -12,13 +12,13 @@ function column(name: string, type: ColumnType, more: Partial<ColumnSchema> = {}
 }
 
 /** One segment a day, with rows. */
-function chunksOf(...segments: readonly (readonly [rowCount: number, columns: readonly ColumnSchema[]])[]) {
+function partsOf(...segments: readonly (readonly [rowCount: number, columns: readonly ColumnSchema[]])[]) {
   return segments.map(([rowCount, columns], day) => {
     const interval = { start: day * DAY_MS, end: (day + 1) * DAY_MS };
     const id = { dataSource: 't', interval, version: 'v', partitionNumber: 0 };
     const shardSpec = { type: 'numbered', partitionNum: 0, partitions: 1 } as const;
     const file = { loadSpec: { type: 'local', path: '' }, sizeBytes: 1, dimensions: [], metrics: [], columns, rowCount };
-    return { interval, version: 'v', segments: [{ ...file, id, shardSpec }] };
+    return { chunks: [{ interval, version: 'v', segments: [{ ...file, id, shardSpec }] }] };
   });
 }
 
@@ -27,7 +27,7 @@ const TIME = column('__time', 'LONG');
 schemas('columns of all segments, time first, then those of the newest', () => {
   const { columns, rowCount, interval } = tableSchema(
     't',
-    chunksOf([3, [TIME, column('old', 'STRING'), column('both', 'STRING')]], [4, [TIME, column('new', 'LONG'), column('both', 'STRING')]]),
+    partsOf([3, [TIME, column('old', 'STRING'), column('both', 'STRING')]], [4, [TIME, column('new', 'LONG'), column('both', 'STRING')]]),
   );
   assert.equal(
     columns.map(({ name }) => name),
@@ -44,7 +44,7 @@ schemas('columns of all segments, time first, then those of the newest', () => {
 schemas('the widest of types; several values and nulls when some segment has them', () => {
   const { columns } = tableSchema(
     't',
-    chunksOf(
+    partsOf(
       [1, [TIME, column('n', 'LONG'), column('m', 'LONG'), column('s', 'STRING', { multiValue: true })]],
       [1, [TIME, column('n', 'DOUBLE'), column('m', 'STRING'), column('s', 'STRING', { hasNulls: true })]],
     ),
@@ -90,7 +90,7 @@ for (const [name, segments, expected] of COUNTED)
   schemas(`distinct values: ${name}`, () => {
     const { columns } = tableSchema(
       't',
-      chunksOf(
+      partsOf(
         ...segments.map(
           ([rows, distinctCount]) => [rows, [TIME, column('d', 'STRING', distinctCount === undefined ? {} : { distinctCount })]] as const,
         ),
@@ -98,5 +98,30 @@ for (const [name, segments, expected] of COUNTED)
     );
     assert.is(columns[1]?.distinctCount, expected);
   });
+
+schemas('one part of many chunks is as good as many of one', () => {
+  const parts = partsOf(
+    [3, [TIME, column('a', 'LONG', { distinctCount: 2 }), column('b', 'STRING')]],
+    [4, [TIME, column('b', 'STRING', { hasNulls: true }), column('a', 'DOUBLE', { distinctCount: 3 })]],
+    [5, [TIME, column('c', 'LONG'), column('a', 'LONG', { distinctCount: 3 })]],
+  );
+  const expected = tableSchema('t', parts);
+  assert.equal(
+    expected.columns.map(({ name, type, distinctCount }) => [name, type, distinctCount]),
+    [
+      ['__time', 'LONG', undefined],
+      ['c', 'LONG', undefined],
+      ['a', 'DOUBLE', 8],
+      ['b', 'STRING', undefined],
+    ],
+  );
+  const joined = (from: number, to: number) => ({ chunks: parts.slice(from, to).flatMap(({ chunks }) => chunks) });
+  for (const cut of [0, 1, 2, 3]) assert.equal(tableSchema('t', [joined(0, cut), joined(cut, 3)]), expected);
+});
+
+schemas('the table of no segments has the time alone', () => {
+  const { columns, rowCount, interval } = tableSchema('t', []);
+  assert.equal([columns.map(({ name }) => name), rowCount, interval], [['__time'], 0, { start: 0, end: 0 }]);
+});
 
 schemas.run();

@@ -16,7 +16,7 @@ import type { RoleOptions } from '../role-options.js';
 import { type Deadline, startDeadline } from '../rpc/deadline.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
-import type { BrokerService, LookupReport, SegmentsSnapshot, ServerInventory, TaskQueryRequest } from '../rpc/services.js';
+import type { BrokerService, LookupReport, TaskQueryRequest } from '../rpc/services.js';
 import { untilLed } from '../rpc/until-led.js';
 import { Ticker } from '../ticker.js';
 import { CATCH_UP_MS_MAX, catchUp, refuseUnloaded, tablesIn } from './catch-up.js';
@@ -58,10 +58,8 @@ export class Broker implements BrokerQueries, BrokerService {
   readonly #resultKeys = new ResultKeys();
   readonly #ticker: Ticker;
   readonly #cluster: Cluster;
-  #inventories = new Map<string, ServerInventory>();
-  #snapshot: SegmentsSnapshot | null = null;
-  /** The snapshot or the inventories are newer than what the view was last made of. */
-  #viewIsBehind = false;
+  /** Servers that were there at the last look. */
+  #hosts: readonly string[] = [];
   #lookupGeneration: string | null = null;
 
   constructor(options: BrokerOptions) {
@@ -107,9 +105,9 @@ export class Broker implements BrokerQueries, BrokerService {
   async *runForTask({ taskId, plan, source, deadlineMs }: TaskQueryRequest, signal: AbortSignal): AsyncGenerator<Frame> {
     const { peers, now } = this.#options;
     const newest = async (): Promise<number> => {
-      const known = this.#snapshot;
+      const known = this.#view.revision;
       // `null` means that the coordinator has no newer snapshot than the one known here.
-      return ((await peers.leading('coordinator').snapshotAfter(known?.revision ?? null)) ?? known)?.revision ?? 0;
+      return (await peers.leading('coordinator').snapshotAfter(known, this.#view.term))?.revision ?? known ?? 0;
     };
     const look = (): void => this.#ticker.wake();
     const tables = tablesIn(source);
@@ -173,7 +171,7 @@ export class Broker implements BrokerQueries, BrokerService {
     const runner = new SourceRunner({
       engine: this.#options.engine,
       runTables: (leaf, tables) => this.#runTables(leaf, tables, { ...options, signal }),
-      isServedHere: () => [...this.#inventories.keys()].every((host) => this.#options.peers.isHere('historical', host)),
+      isServedHere: () => this.#hosts.every((host) => this.#options.peers.isHere('historical', host)),
       rowsOfTable: (name) => this.table(name)?.rowCount ?? null,
       lookup: (name) => this.lookups.rows(name),
       columnsOf: (each) => rowSourceColumns(each, this),
@@ -296,31 +294,29 @@ export class Broker implements BrokerQueries, BrokerService {
   /** Inventories first: a snapshot can only be adopted by what is known to be served. */
   async #look(): Promise<void> {
     const { peers, log } = this.#options;
-    const known = this.#inventories;
-    const found = await Promise.all(
+    const view = this.#view;
+    const told = await Promise.all(
       peers.all('historical').map(async ({ host, service }) => {
         try {
-          return (await service.inventoryAfter(known.get(host)?.generation ?? null)) ?? known.get(host);
+          return { host, update: await service.inventoryAfter(view.generationOf(host)) };
         } catch (error) {
           log(`broker: no inventory of ${host}: ${toServiceError(error).message}`);
           return undefined;
         }
       }),
     );
-    this.#inventories = new Map(found.flatMap((inventory) => (inventory === undefined ? [] : [[inventory.host, inventory]])));
-    // Kept for the next look should this one fail half-way: what changed is told once.
-    if (this.#view.updateServers([...this.#inventories.values()])) this.#viewIsBehind = true;
-    const newer = await peers.leading('coordinator').snapshotAfter(this.#snapshot?.revision ?? null);
-    if (newer !== null) this.#viewIsBehind = true;
-    this.#snapshot = newer ?? this.#snapshot;
+    this.#hosts = told.flatMap((each) => each?.host ?? []);
+    view.updateServers(
+      told.flatMap((each) => each?.update ?? []),
+      this.#hosts,
+    );
+    view.catchUp();
+    const newer = await peers.leading('coordinator').snapshotAfter(view.revision, view.term);
+    if (newer !== null) view.adopt(newer);
     const lookups = await peers.leading('coordinator').lookupsAfter(this.#options.lookupTier, this.#lookupGeneration);
-    if (lookups !== null) {
-      this.lookups.replace(lookups.lookups);
-      this.#lookupGeneration = lookups.generation;
-    }
-    if (this.#snapshot === null || !this.#viewIsBehind) return;
-    this.#view.adopt(this.#snapshot);
-    this.#viewIsBehind = false;
+    if (lookups === null) return;
+    this.lookups.replace(lookups.lookups);
+    this.#lookupGeneration = lookups.generation;
   }
 }
 

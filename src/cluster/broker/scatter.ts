@@ -8,8 +8,8 @@ import { highest, lowest } from '../../base/lists.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Plan } from '../../model/plan.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
-import { segmentIdText } from '../../model/segment-id.js';
-import type { ServerInventory } from '../rpc/services.js';
+import { idTextOf } from '../../model/segment-id.js';
+import type { SegmentServer } from '../rpc/services.js';
 
 /** Segments that one server reads in one request. */
 export interface Read {
@@ -28,7 +28,7 @@ export interface Read {
 export function planReads(
   chunks: readonly VisibleChunk<SegmentDescriptor>[],
   intervals: readonly Interval[],
-  serversOf: (segmentId: string) => readonly ServerInventory[],
+  serversOf: (segmentId: string) => readonly SegmentServer[],
 ): readonly Read[] {
   const reads = new Map<string, { host: string; segmentIds: string[]; intervals: readonly Interval[] }>();
   for (const chunk of chunksWithin(chunks, intervals)) {
@@ -50,7 +50,7 @@ export function planReads(
 /** Who serves what at the moment; replaced as a whole when anything of it changes. */
 export interface Serving {
   /** Servers of a segment, best first. */
-  readonly of: (segmentId: string) => readonly ServerInventory[];
+  readonly of: (segmentId: string) => readonly SegmentServer[];
 }
 
 /** Different intervals that are asked of one view at a time. */
@@ -153,7 +153,7 @@ function lastStarted<Chunk extends { readonly interval: Interval }>(chunks: read
 /** The same read divided among servers that are not `gone`; undefined when a segment has no other server. */
 export function readsElsewhere(
   read: Read,
-  serversOf: (segmentId: string) => readonly ServerInventory[],
+  serversOf: (segmentId: string) => readonly SegmentServer[],
   gone: ReadonlySet<string>,
 ): readonly Read[] | undefined {
   const reads = new Map<string, string[]>();
@@ -197,19 +197,8 @@ function intersections(intervals: readonly Interval[], pieces: readonly Interval
   return intervals.flatMap((interval) => pieces.flatMap((piece) => intersect(interval, piece) ?? []));
 }
 
-/** Segment ids as strings, cached because every query asks for them again. */
-const ID_TEXTS = new WeakMap<SegmentDescriptor, string>();
-
-function idTextOf(segment: SegmentDescriptor): string {
-  const known = ID_TEXTS.get(segment);
-  if (known !== undefined) return known;
-  const text = segmentIdText(segment.id);
-  ID_TEXTS.set(segment, text);
-  return text;
-}
-
 /** Always the same of the equally good servers for a segment: that one has its columns in memory. */
-function chooseServer(id: string, servers: readonly ServerInventory[]): ServerInventory {
+function chooseServer(id: string, servers: readonly SegmentServer[]): SegmentServer {
   const [only, second] = servers;
   if (only !== undefined && second === undefined) return only;
   const best = servers.filter((server) => server.priority === servers[0]?.priority);

@@ -1,15 +1,22 @@
 // Derives the schema of a table from its served segments.
 
-import type { Interval } from '../../base/instant.js';
-import { highest, lowest } from '../../base/lists.js';
 import type { Chunk } from '../../metadata/timeline.js';
-import { type ColumnSchema, TIME_COLUMN, widestType } from '../../model/schema.js';
+import { type ColumnSchema, type ColumnType, TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import type { TableSchema } from './contract.js';
 
-/** Facts about one column from the segments seen so far. */
+/** A part of a table: chunks, in order of time. */
+interface Part {
+  readonly chunks: readonly Chunk<SegmentDescriptor>[];
+}
+
+/** Facts about one column from the segments of a part. */
 interface SeenColumn {
-  schema: Omit<ColumnSchema, 'distinctCount'>;
+  readonly name: string;
+  /** Each once, that of the newest segment first. */
+  readonly types: Set<ColumnType>;
+  multiValue: boolean;
+  hasNulls: boolean;
   segments: number;
   /** Rows of the segments that have the column. */
   rows: number;
@@ -17,66 +24,99 @@ interface SeenColumn {
   distinct: { most: number; sum: number } | undefined;
 }
 
+/** Facts about a part; `columns` in the order in which the newest segments have them. */
+interface SeenPart {
+  readonly columns: Map<string, SeenColumn>;
+  segments: number;
+  rows: number;
+  /** `Infinity` and `-Infinity` of no chunks. */
+  start: number;
+  end: number;
+}
+
+/** Parts never change, and a table that has changed has most of them as they were. */
+const SEEN = new WeakMap<Part, SeenPart>();
+
 /**
  * Union of the columns of all segments, newest chunk first; each with the widest of its types; of no chunks, the time alone.
  * Each column of each segment is looked at once: with 200 columns in 1,000 segments there are 200,000 of them.
  */
-export function tableSchema(name: string, chunks: readonly Chunk<SegmentDescriptor>[]): TableSchema {
-  const columns = new Map<string, SeenColumn>();
-  columns.set(TIME_COLUMN, seenColumn({ name: TIME_COLUMN, type: 'LONG', multiValue: false, hasNulls: false }));
-  const segments = chunks.toReversed().flatMap((chunk) => chunk.segments);
-  for (const { columns: own, rowCount } of segments) {
-    for (const column of own) {
-      let seen = columns.get(column.name);
-      if (seen === undefined) {
-        seen = seenColumn(column);
-        columns.set(column.name, seen);
-      }
-      look(seen, column, rowCount);
-    }
+export function tableSchema(name: string, parts: readonly Part[]): TableSchema {
+  const all = newPart();
+  all.columns.set(TIME_COLUMN, newColumn({ name: TIME_COLUMN, types: ['LONG'], distinctCount: 0 }));
+  for (const part of parts.toReversed()) {
+    const { columns, segments, rows, start, end } = seenOf(part);
+    all.segments += segments;
+    all.rows += rows;
+    all.start = Math.min(all.start, start);
+    all.end = Math.max(all.end, end);
+    for (const column of columns.values()) addColumn(all, column);
   }
   return {
     name,
-    columns: [...columns.values()].map((seen) => summaryOf(seen, segments.length)),
-    rowCount: segments.reduce((rows, segment) => rows + segment.rowCount, 0),
-    interval: spanOf(chunks),
+    columns: [...all.columns.values()].map((column) => summaryOf(column, all.segments)),
+    rowCount: all.rows,
+    interval: all.segments === 0 ? { start: 0, end: 0 } : { start: all.start, end: all.end },
   };
 }
 
-function spanOf(chunks: readonly Chunk<SegmentDescriptor>[]): Interval {
-  if (chunks.length === 0) return { start: 0, end: 0 };
-  return {
-    start: lowest(chunks.map((chunk) => chunk.interval.start)),
-    end: highest(chunks.map((chunk) => chunk.interval.end)),
-  };
+function seenOf(part: Part): SeenPart {
+  const known = SEEN.get(part);
+  if (known !== undefined) return known;
+  const seen = newPart();
+  for (const { interval, segments } of part.chunks.toReversed()) {
+    seen.start = Math.min(seen.start, interval.start);
+    seen.end = Math.max(seen.end, interval.end);
+    for (const { columns, rowCount } of segments) {
+      seen.segments++;
+      seen.rows += rowCount;
+      for (const column of columns) addColumn(seen, newColumn({ ...column, types: [column.type], segments: 1, rows: rowCount }));
+    }
+  }
+  SEEN.set(part, seen);
+  return seen;
 }
 
-function seenColumn({ name, type, multiValue, hasNulls }: ColumnSchema): SeenColumn {
-  return { schema: { name, type, multiValue, hasNulls }, segments: 0, rows: 0, distinct: { most: 0, sum: 0 } };
+function newPart(): SeenPart {
+  return { columns: new Map(), segments: 0, rows: 0, start: Infinity, end: -Infinity };
 }
 
-function look(seen: SeenColumn, column: ColumnSchema, rowCount: number): void {
-  const { schema, distinct } = seen;
-  const { type, multiValue, hasNulls, distinctCount } = column;
-  if (schema.type !== type || schema.multiValue !== multiValue || schema.hasNulls !== hasNulls)
-    seen.schema = {
-      name: schema.name,
-      type: widestType([schema.type, type]),
-      multiValue: schema.multiValue || multiValue,
-      hasNulls: schema.hasNulls || hasNulls,
-    };
-  seen.segments++;
-  seen.rows += rowCount;
-  if (distinctCount === undefined || distinct === undefined) seen.distinct = undefined;
+function newColumn(facts: {
+  readonly name: string;
+  readonly types: readonly ColumnType[];
+  readonly multiValue?: boolean;
+  readonly hasNulls?: boolean;
+  readonly segments?: number;
+  readonly rows?: number;
+  readonly distinctCount?: number;
+}): SeenColumn {
+  const { name, types, multiValue = false, hasNulls = false, segments = 0, rows = 0, distinctCount } = facts;
+  const distinct = distinctCount === undefined ? undefined : { most: distinctCount, sum: distinctCount };
+  return { name, types: new Set(types), multiValue, hasNulls, segments, rows, distinct };
+}
+
+/** Adds the facts from older segments. */
+function addColumn({ columns }: SeenPart, column: SeenColumn): void {
+  const seen = columns.get(column.name);
+  if (seen === undefined) {
+    columns.set(column.name, { ...column, types: new Set(column.types), distinct: column.distinct && { ...column.distinct } });
+    return;
+  }
+  for (const type of column.types) seen.types.add(type);
+  seen.multiValue ||= column.multiValue;
+  seen.hasNulls ||= column.hasNulls;
+  seen.segments += column.segments;
+  seen.rows += column.rows;
+  if (column.distinct === undefined || seen.distinct === undefined) seen.distinct = undefined;
   else {
-    distinct.most = Math.max(distinct.most, distinctCount);
-    distinct.sum += distinctCount;
+    seen.distinct.most = Math.max(seen.distinct.most, column.distinct.most);
+    seen.distinct.sum += column.distinct.sum;
   }
 }
 
 /** Segments have mostly the same values, unless a column has another one in nearly every row. */
-function summaryOf({ schema, segments, rows, distinct }: SeenColumn, segmentCount: number): ColumnSchema {
-  const column = { ...schema, hasNulls: schema.hasNulls || segments < segmentCount };
+function summaryOf({ name, types, multiValue, segments, rows, distinct, ...seen }: SeenColumn, segmentCount: number): ColumnSchema {
+  const column = { name, type: widestType(types), multiValue, hasNulls: seen.hasNulls || segments < segmentCount };
   if (distinct === undefined) return column;
   return { ...column, distinctCount: distinct.sum * 2 > rows ? distinct.sum : distinct.most };
 }

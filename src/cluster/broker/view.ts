@@ -1,11 +1,11 @@
 // The Broker's view of the cluster: which segments of each datasource are served, and where.
 
-import { assert } from '../../base/errors.js';
-
-import { resolveTimeline, type VisibleChunk } from '../../metadata/timeline.js';
+import { SegmentTimeline, type TimelineBlock } from '../../metadata/segment-timeline.js';
+import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
-import { segmentIdText } from '../../model/segment-id.js';
-import type { SegmentsSnapshot, ServerInventory } from '../rpc/services.js';
+import { idTextOf, parseSegmentId } from '../../model/segment-id.js';
+import { type HeldSegments, Inventories } from '../inventories.js';
+import type { InventoryUpdate, SegmentServer, SnapshotUpdate } from '../rpc/services.js';
 import type { TableSchema } from './contract.js';
 import type { Serving } from './scatter.js';
 import { tableSchema } from './table-schema.js';
@@ -21,23 +21,26 @@ export interface DataSourceView {
 
 interface HeldView {
   readonly view: DataSourceView;
-  readonly ids: ReadonlySet<string>;
   /** The newest metadata revision at which this was what is visible. */
   revision: number;
   /** Running queries that read from it. */
   readers: number;
 }
 
-/** One datasource's part of a snapshot. */
-interface SnapshotPart {
-  readonly segments: readonly SegmentDescriptor[];
-  readonly unreadable: readonly UnreadableSegment[];
-  readonly ids: ReadonlySet<string>;
-  /** One that was served nowhere at the last look: as long as it is not, the others need not be looked at. */
-  awaited: string | undefined;
+/** A datasource as of the last snapshot, and what of it the view does not show yet. */
+interface Known {
+  /** Visible segments by printed id. */
+  readonly segments: Map<string, SegmentDescriptor>;
+  unreadable: readonly UnreadableSegment[];
+  /** The visible segments of the view. */
+  readonly shown: SegmentTimeline<SegmentDescriptor>;
+  /** Segments that are shown; each as it is shown. */
+  readonly shownSegments: Map<string, SegmentDescriptor>;
+  /** Printed ids of which the snapshot may say otherwise than the view. */
+  readonly behind: Set<string>;
+  /** Those of the snapshot that are not shown and served nowhere. */
+  readonly awaited: Set<string>;
 }
-
-const NO_SEGMENTS: SnapshotPart = { segments: [], unreadable: [], ids: new Set(), awaited: undefined };
 
 /** A view that will not lose its segments until it is released. */
 export interface PinnedView {
@@ -52,14 +55,18 @@ export interface PinnedView {
  */
 export class ClusterView {
   readonly #held = new Map<string, HeldView>();
+  readonly #known = new Map<string, Known>();
+  /** Datasources of which the snapshot may say otherwise than the view. */
+  readonly #behind = new Set<string>();
   /** Views that were replaced while queries still read from them. */
   readonly #retired = new Set<HeldView>();
-  #servers: ReadonlyMap<string, ServerInventory> = new Map();
-  #serversOf: ReadonlyMap<string, readonly ServerInventory[]> = new Map();
-  #serving: Serving = { of: () => [] };
-  #grouped: { readonly snapshot: SegmentsSnapshot; readonly byDataSource: ReadonlyMap<string, SnapshotPart> } | undefined;
-  /** The snapshot that was looked at last; null before the first. */
-  #seen: { readonly revision: number; readonly dataSources: { has(name: string): boolean } } | null = null;
+  readonly #inventories = new Inventories();
+  /** Servers of each segment, best first. */
+  readonly #serversOf = new Map<string, readonly HeldSegments[]>();
+  #serving: Serving = this.#newServing();
+  /** Revision of the last snapshot; null before the first. */
+  #revision: number | null = null;
+  #term: number | null = null;
 
   dataSources(): readonly string[] {
     return [...this.#held.keys()].sort();
@@ -71,14 +78,19 @@ export class ClusterView {
 
   /** Revision of the last snapshot; null before the first. */
   get revision(): number | null {
-    return this.#seen?.revision ?? null;
+    return this.#revision;
+  }
+
+  /** Leadership of the Coordinator that told the last snapshot; null: not known. */
+  get term(): number | null {
+    return this.#term;
   }
 
   /** The newest metadata revision at which what queries of it read is what is visible; undefined: not known, or not served. */
   revisionOf(dataSource: string): number | undefined {
     const held = this.#held.get(dataSource);
     if (held !== undefined) return held.revision;
-    return this.#seen?.dataSources.has(dataSource) === false ? this.#seen.revision : undefined;
+    return this.#known.has(dataSource) ? undefined : (this.#revision ?? undefined);
   }
 
   /** undefined for a datasource without visible segments. */
@@ -99,13 +111,18 @@ export class ClusterView {
   }
 
   /** Servers that serve a segment now, highest priority first, then by host. */
-  serversOf(segmentId: string): readonly ServerInventory[] {
+  serversOf(segmentId: string): readonly SegmentServer[] {
     return this.#serving.of(segmentId);
   }
 
-  /** Another one whenever a server, or what one serves, has changed. */
+  /** Another one whenever a server, or who serves a segment that was served, has changed. */
   get serving(): Serving {
     return this.#serving;
+  }
+
+  /** Generation of what is known of a server; null: nothing is. */
+  generationOf(host: string): string | null {
+    return this.#inventories.find(host)?.generation ?? null;
   }
 
   /** Oldest revision by datasource that the view or a running query may still read from. */
@@ -117,102 +134,177 @@ export class ClusterView {
     return Object.fromEntries(oldest);
   }
 
-  /** False when nothing is different. */
-  updateServers(inventories: readonly ServerInventory[]): boolean {
-    const servers = new Map(inventories.map((inventory) => [inventory.host, inventory]));
-    const unchanged =
-      servers.size === this.#servers.size &&
-      [...servers].every(([host, inventory]) => this.#servers.get(host)?.generation === inventory.generation);
-    if (unchanged) return false;
-    const serversOf = new Map<string, ServerInventory[]>();
-    for (const inventory of [...inventories].sort((a, b) => b.priority - a.priority || (a.host < b.host ? -1 : 1))) {
-      for (const id of inventory.segmentIds) {
-        const servers = serversOf.get(id);
-        if (servers === undefined) serversOf.set(id, [inventory]);
-        else servers.push(inventory);
-      }
+  /**
+   * Takes in what servers have told.
+   * @param hosts  the servers that are there: the segments of others are served no more
+   */
+  updateServers(updates: readonly InventoryUpdate[], hosts: Iterable<string> = updates.map(({ host }) => host)): void {
+    const there = new Set(hosts);
+    const gone = this.#inventories.hosts.filter((host) => !there.has(host));
+    let isAnother = gone.length > 0;
+    for (const host of gone) this.#inventories.remove(host);
+    const changed = new Set<string>();
+    for (const update of updates) {
+      const ids = this.#inventories.update(update);
+      if (ids === undefined) isAnother = true;
+      for (const id of ids ?? []) changed.add(id);
     }
-    this.#servers = servers;
-    this.#serversOf = serversOf;
-    this.#serving = { of: (id) => serversOf.get(id) ?? [] };
-    return true;
+    const servers = this.#inventories.servers.toSorted((a, b) => b.priority - a.priority || (a.host < b.host ? -1 : 1));
+    if (isAnother) {
+      for (const id of this.#serversOf.keys()) changed.add(id);
+      for (const { served } of servers) for (const id of served) changed.add(id);
+    }
+    for (const id of changed) if (this.#updateServersOf(id, servers)) isAnother = true;
+    if (isAnother) this.#serving = this.#newServing();
   }
 
   /** Moves each datasource to the snapshot where that is possible. */
-  adopt(snapshot: SegmentsSnapshot): void {
-    const byDataSource = this.#groupedBy(snapshot);
-    for (const dataSource of new Set([...this.#held.keys(), ...byDataSource.keys()])) {
-      this.#adoptDataSource(dataSource, byDataSource.get(dataSource) ?? NO_SEGMENTS, snapshot.revision);
-    }
-    this.#seen = { revision: snapshot.revision, dataSources: byDataSource };
+  adopt(snapshot: SnapshotUpdate): void {
+    this.#learn(snapshot);
+    const isFirst = this.#revision === null;
+    this.#revision = snapshot.revision;
+    this.#term = snapshot.term ?? null;
+    this.catchUp({ unserved: isFirst });
   }
 
-  /** The same snapshot is looked at again whenever something was loaded: it is taken apart once. */
-  #groupedBy(snapshot: SegmentsSnapshot): ReadonlyMap<string, SnapshotPart> {
-    if (this.#grouped?.snapshot === snapshot) return this.#grouped.byDataSource;
-    const byDataSource = new Map<string, ReturnType<typeof newPart>>();
-    const partOf = (dataSource: string): ReturnType<typeof newPart> => {
-      const part = byDataSource.get(dataSource) ?? newPart();
-      byDataSource.set(dataSource, part);
-      return part;
-    };
-    for (const segment of snapshot.segments) {
-      const part = partOf(segment.id.dataSource);
-      part.segments.push(segment);
-      part.ids.add(segmentIdText(segment.id));
+  /** Moves each datasource to the last snapshot where that has become possible, or, with `unserved`, in any case. */
+  catchUp({ unserved = false } = {}): void {
+    if (this.#revision === null) return;
+    for (const dataSource of this.#behind) {
+      const known = this.#known.get(dataSource);
+      if (known === undefined || (!unserved && known.awaited.size > 0)) continue;
+      this.#show(dataSource, known);
+      this.#behind.delete(dataSource);
     }
-    for (const segment of snapshot.unreadable ?? []) partOf(segment.dataSource).unreadable.push(segment);
-    this.#grouped = { snapshot, byDataSource };
-    return byDataSource;
+    for (const [dataSource, held] of this.#held) if (!this.#behind.has(dataSource)) held.revision = this.#revision;
   }
 
-  #isServed(part: SnapshotPart): boolean {
-    if (part.awaited !== undefined && !this.#serversOf.has(part.awaited)) return false;
-    part.awaited = undefined;
-    for (const id of part.ids) {
-      if (this.#serversOf.has(id)) continue;
-      part.awaited = id;
-      return false;
-    }
-    return true;
+  #newServing(): Serving {
+    return { of: (id) => this.#serversOf.get(id) ?? NOBODY };
   }
 
-  #adoptDataSource(dataSource: string, part: SnapshotPart, revision: number): void {
-    const { segments, unreadable, ids } = part;
+  /** @returns whether one that was served is served by others now */
+  #updateServersOf(id: string, servers: readonly HeldSegments[]): boolean {
+    const before = this.#serversOf.get(id);
+    const now = servers.filter(({ served }) => served.has(id));
+    if (now.length > 0) this.#serversOf.set(id, now);
+    else this.#serversOf.delete(id);
+    const known = this.#known.get(parseSegmentId(id)?.dataSource ?? '');
+    if (known?.segments.has(id) === true) {
+      if (now.length > 0) known.awaited.delete(id);
+      else known.awaited.add(id);
+    }
+    return before !== undefined && (before.length !== now.length || before.some((server, at) => server !== now[at]));
+  }
+
+  #learn({ segments, unreadable = [], since }: SnapshotUpdate): void {
+    if (since === undefined) this.#forgetAllBut(segments);
+    else for (const id of since.gone) this.#setGone(parseSegmentId(id)?.dataSource ?? '', id);
+    for (const segment of segments) this.#setVisible(segment);
+    for (const { dataSource } of unreadable) this.#knownOf(dataSource);
+    for (const [dataSource, known] of this.#known) {
+      known.unreadable = unreadable.filter((segment) => segment.dataSource === dataSource);
+      const shown = this.#held.get(dataSource)?.view.unreadable ?? [];
+      if (known.behind.size > 0 || !sameIds(shown, known.unreadable)) this.#behind.add(dataSource);
+      else this.#behind.delete(dataSource);
+    }
+  }
+
+  #forgetAllBut(segments: readonly SegmentDescriptor[]): void {
+    const there = new Set(segments.map(idTextOf));
+    for (const [dataSource, known] of this.#known)
+      for (const id of known.segments.keys()) if (!there.has(id)) this.#setGone(dataSource, id);
+  }
+
+  #setGone(dataSource: string, id: string): void {
+    const known = this.#known.get(dataSource);
+    if (known?.segments.delete(id) !== true) return;
+    known.awaited.delete(id);
+    if (known.shownSegments.has(id)) known.behind.add(id);
+    else known.behind.delete(id);
+  }
+
+  #setVisible(segment: SegmentDescriptor): void {
+    const id = idTextOf(segment);
+    const known = this.#knownOf(segment.id.dataSource);
+    known.segments.set(id, segment);
+    if (!this.#serversOf.has(id)) known.awaited.add(id);
+    if (known.shownSegments.has(id)) known.behind.delete(id);
+    else known.behind.add(id);
+  }
+
+  #knownOf(dataSource: string): Known {
+    let known = this.#known.get(dataSource);
+    if (known === undefined) {
+      known = newKnown();
+      this.#known.set(dataSource, known);
+    }
+    return known;
+  }
+
+  #show(dataSource: string, known: Known): void {
+    const { segments, shown, shownSegments, behind } = known;
+    const [removed, added]: [SegmentDescriptor[], SegmentDescriptor[]] = [[], []];
+    for (const id of behind) {
+      const [before, now] = [shownSegments.get(id), segments.get(id)];
+      if (before !== undefined) removed.push(before);
+      if (now !== undefined) added.push(now);
+      if (now === undefined) shownSegments.delete(id);
+      else shownSegments.set(id, now);
+    }
+    behind.clear();
+    shown.change(removed, added);
     const held = this.#held.get(dataSource);
-    if (held !== undefined && sameSet(held.ids, ids) && sameSet(idsOf(held.view.unreadable), idsOf(unreadable))) {
-      held.revision = revision;
-      return;
-    }
-    if (this.#seen !== null && !this.#isServed(part)) return;
     if (held !== undefined && held.readers > 0) this.#retired.add(held);
-    if (segments.length === 0 && unreadable.length === 0) {
+    if (segments.size === 0 && known.unreadable.length === 0) {
       this.#held.delete(dataSource);
+      this.#known.delete(dataSource);
       return;
     }
-    const chunks = resolveTimeline(segments);
-    assert(chunks.length > 0 || segments.length === 0, `the snapshot of ${dataSource} holds visible segments only`);
-    this.#held.set(dataSource, {
-      view: { dataSource, chunks, unreadable, schema: tableSchema(dataSource, chunks) },
-      ids,
-      revision,
-      readers: 0,
-    });
+    const view = new BlockView(dataSource, shown.blocks, known.unreadable);
+    this.#held.set(dataSource, { view, revision: this.#revision ?? 0, readers: 0 });
   }
 }
 
-function newPart() {
-  const [segments, unreadable]: [SegmentDescriptor[], UnreadableSegment[]] = [[], []];
-  return { segments, unreadable, ids: new Set<string>(), awaited: undefined };
+const NOBODY: readonly HeldSegments[] = [];
+
+/** What is made of all segments is made when it is asked for: most views are replaced before. */
+class BlockView implements DataSourceView {
+  readonly dataSource: string;
+  readonly unreadable: readonly UnreadableSegment[];
+  readonly #blocks: readonly TimelineBlock<SegmentDescriptor>[];
+  #chunks: DataSourceView['chunks'] | undefined;
+  #schema: TableSchema | undefined;
+
+  constructor(dataSource: string, blocks: readonly TimelineBlock<SegmentDescriptor>[], unreadable: readonly UnreadableSegment[]) {
+    this.dataSource = dataSource;
+    this.unreadable = unreadable;
+    this.#blocks = blocks;
+  }
+
+  get chunks(): DataSourceView['chunks'] {
+    this.#chunks ??= this.#blocks.flatMap(({ chunks }) => chunks);
+    return this.#chunks;
+  }
+
+  get schema(): TableSchema {
+    this.#schema ??= tableSchema(this.dataSource, this.#blocks);
+    return this.#schema;
+  }
 }
 
-function idsOf(segments: readonly UnreadableSegment[]): ReadonlySet<string> {
-  return new Set(segments.map(({ id }) => id));
+function newKnown(): Known {
+  return {
+    segments: new Map(),
+    unreadable: [],
+    shown: new SegmentTimeline(),
+    shownSegments: new Map(),
+    behind: new Set(),
+    awaited: new Set(),
+  };
 }
 
-function sameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  if (a === b) return true;
-  if (a.size !== b.size) return false;
-  for (const id of a) if (!b.has(id)) return false;
-  return true;
+function sameIds(a: readonly UnreadableSegment[], b: readonly UnreadableSegment[]): boolean {
+  const ids = new Set(a.map(({ id }) => id));
+  return ids.size === b.length && b.every(({ id }) => ids.has(id));
 }

@@ -2,7 +2,7 @@
 
 import { own } from '../../base/names.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
-import type { ServerInventory } from '../rpc/services.js';
+import type { HeldSegments } from '../inventories.js';
 
 /** A visible segment and how many copies each tier shall hold. */
 export interface Target {
@@ -16,39 +16,45 @@ export interface Assignment {
   /** Loads by host. */
   readonly loads: ReadonlyMap<string, readonly SegmentDescriptor[]>;
   readonly drops: ReadonlyMap<string, readonly string[]>;
+  /** Targets of which no server has to load or drop anything. */
+  readonly settled: ReadonlySet<string>;
 }
 
+/** What the assignment looks at of a server. */
+export type AssignedServer = Pick<HeldSegments, 'host' | 'tier' | 'served' | 'loading'> & {
+  /** Room for segments besides those that it serves and loads. */
+  readonly freeBytes: number;
+  /** Segments that it may be asked for besides those that it loads. */
+  readonly places: number;
+};
+
 export interface AssignmentInput {
-  readonly targets: readonly Target[];
-  readonly servers: readonly ServerInventory[];
-  /** May this segment, which no target names, leave its server? Asked per segment, not per copy. */
-  readonly mayDrop: (segmentId: string) => boolean;
+  /** Those to look at. */
+  readonly targets: Iterable<Target>;
+  /** Segments that no target names and nobody reads: they leave all servers. */
+  readonly unneeded: Iterable<string>;
+  readonly servers: readonly AssignedServer[];
   /** Whether this server shall be asked to load this segment now; false for a while after it failed there. */
   readonly mayLoad: (host: string, segmentId: string) => boolean;
 }
 
-interface Server {
-  readonly host: string;
-  readonly tier: string;
-  readonly served: ReadonlySet<string>;
-  readonly loading: ReadonlySet<string>;
-  /** Free space after everything that it serves and loads. */
-  freeBytes: number;
-}
+type Server = { -readonly [Fact in keyof AssignedServer]: AssignedServer[Fact] };
 
 /**
  * Decides which server loads or drops which segment, from one picture of the cluster; pure. A copy is only surplus when enough
  * others are served, so that the number of queryable copies never goes down on the way.
  */
-export function assignSegments({ targets, servers: inventories, mayDrop, mayLoad }: AssignmentInput): Assignment {
+export function assignSegments({ targets, unneeded, servers: inventories, mayLoad }: AssignmentInput): Assignment {
   const loads = new Map<string, SegmentDescriptor[]>();
   const drops = new Map<string, string[]>();
-  const servers = inventories.map(toServer(targets));
-  const wanted = new Set<string>();
+  const settled = new Set<string>();
+  const servers = inventories.map((server): Server => ({ ...server }));
   const tiers = new Map([...tiersOf(servers)].map((tier) => [tier, servers.filter((server) => server.tier === tier)]));
   for (const { id, segment, tieredReplicants } of targets) {
-    wanted.add(id);
-    if (isSettled(tiers, id, tieredReplicants)) continue;
+    if (isSettled(tiers, id, tieredReplicants)) {
+      settled.add(id);
+      continue;
+    }
     // Whatever the rules say, one copy stays until another one is served.
     let spare = servers.filter((server) => server.served.has(id)).length - 1;
     for (const [tier, members] of tiers) {
@@ -57,6 +63,7 @@ export function assignSegments({ targets, servers: inventories, mayDrop, mayLoad
       const holders = members.filter((server) => server.served.has(id) || server.loading.has(id));
       for (const server of chooseLoaders(members, { id, segment }, count - holders.length, mayLoad)) {
         server.freeBytes -= segment.sizeBytes;
+        server.places--;
         add(loads, server.host, segment);
       }
       const surplus = Math.max(0, Math.min(served.length - count, spare));
@@ -64,8 +71,8 @@ export function assignSegments({ targets, servers: inventories, mayDrop, mayLoad
       for (const server of served.toSorted((a, b) => a.freeBytes - b.freeBytes).slice(0, surplus)) add(drops, server.host, id);
     }
   }
-  for (const server of servers) for (const id of server.served) if (!wanted.has(id) && mayDrop(id)) add(drops, server.host, id);
-  return { loads, drops };
+  for (const id of unneeded) for (const server of servers) if (server.served.has(id)) add(drops, server.host, id);
+  return { loads, drops, settled };
 }
 
 /** Whether a segment needs no load or drop. True for nearly all segments nearly always, so it allocates nothing. */
@@ -93,18 +100,15 @@ function chooseLoaders(
   if (count <= 0) return [];
   return members
     .filter(
-      (server) => !server.served.has(id) && !server.loading.has(id) && server.freeBytes >= segment.sizeBytes && mayLoad(server.host, id),
+      (server) =>
+        server.places > 0 &&
+        server.freeBytes >= segment.sizeBytes &&
+        !server.served.has(id) &&
+        !server.loading.has(id) &&
+        mayLoad(server.host, id),
     )
     .sort((a, b) => b.freeBytes - a.freeBytes || (a.host < b.host ? -1 : 1))
     .slice(0, count);
-}
-
-function toServer(targets: readonly Target[]): (inventory: ServerInventory) => Server {
-  const sizes = new Map(targets.map(({ id, segment }) => [id, segment.sizeBytes]));
-  return ({ host, tier, segmentIds, loading, maxSizeBytes, currentSizeBytes }) => {
-    const coming = loading.reduce((bytes, id) => bytes + (sizes.get(id) ?? 0), 0);
-    return { host, tier, served: new Set(segmentIds), loading: new Set(loading), freeBytes: maxSizeBytes - currentSizeBytes - coming };
-  };
 }
 
 const tiersOf = (servers: readonly Server[]): ReadonlySet<string> => new Set(servers.map((server) => server.tier));

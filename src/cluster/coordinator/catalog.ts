@@ -2,17 +2,18 @@
 
 import { condenseIntervals, contains } from '../../base/interval.js';
 import type { Database } from '../../metadata/database.js';
-import { currentRevision, type SegmentChange, segmentsChangedAfter } from '../../metadata/segments.js';
-import { resolveTimeline, type VisibleChunk } from '../../metadata/timeline.js';
+import { SegmentTimeline, type TimelineBlock } from '../../metadata/segment-timeline.js';
+import { currentRevision, type SegmentChange, segmentsChanged } from '../../metadata/segments.js';
+import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
-import { segmentIdText } from '../../model/segment-id.js';
+import { idTextOf } from '../../model/segment-id.js';
 
 interface DataSource {
   readonly used: Map<string, SegmentDescriptor>;
   /** Used segments whose document cannot be read. */
   readonly unreadable: Map<string, SegmentChange>;
-  chunks: readonly VisibleChunk<SegmentDescriptor>[];
-  visible: ReadonlySet<string>;
+  readonly timeline: SegmentTimeline<SegmentDescriptor>;
+  readonly visible: Set<string>;
 }
 
 /** All used segments in memory, kept up to date by reading only what changed since the last revision. */
@@ -20,6 +21,8 @@ export class SegmentCatalog {
   readonly #database: Database;
   readonly #dataSources = new Map<string, DataSource>();
   #revision = 0;
+  #touched = new Map<string, SegmentDescriptor>();
+  #refreshing: Promise<unknown> = Promise.resolve();
 
   constructor(database: Database) {
     this.#database = database;
@@ -29,25 +32,42 @@ export class SegmentCatalog {
     return this.#revision;
   }
 
-  /** Reads what changed; true when something did. */
-  async refresh(): Promise<boolean> {
-    // Rows of this revision and below are visible to the next statement; newer ones are read again the next time.
-    const revision = await currentRevision(this.#database);
-    if (revision === this.#revision) return false;
-    const touched = new Set<string>();
-    for (const change of await segmentsChangedAfter(this.#database, this.#revision)) {
-      const { id, dataSource, used, segment } = change;
-      touched.add(dataSource);
-      const known = this.#dataSources.get(dataSource) ?? { used: new Map(), unreadable: new Map(), chunks: [], visible: new Set() };
-      this.#dataSources.set(dataSource, known);
-      known.used.delete(id);
-      known.unreadable.delete(id);
-      if (used && segment !== undefined) known.used.set(id, segment);
-      else if (used) known.unreadable.set(id, change);
+  /** Reads what changed; true when something did. One at a time: another call waits, and then looks by itself. */
+  refresh(): Promise<boolean> {
+    const refreshed = this.#refreshing.then(() => this.#refresh());
+    this.#refreshing = refreshed.catch(() => undefined);
+    return refreshed;
+  }
+
+  async #refresh(): Promise<boolean> {
+    const changes: SegmentChange[] = [];
+    let read = this.#revision;
+    // What was written between two parts may be missing from them: they are the state of metadata once nothing was.
+    for (;;) {
+      const revision = await currentRevision(this.#database);
+      if (revision === read) break;
+      for await (const part of segmentsChanged(this.#database, read, revision)) for (const change of part) changes.push(change);
+      read = revision;
     }
-    for (const dataSource of touched) this.#resolve(dataSource);
-    this.#revision = revision;
+    if (read === this.#revision) return false;
+    const changesOf = new Map<string, Map<string, SegmentChange>>();
+    for (const change of changes) {
+      const own = changesOf.get(change.dataSource) ?? new Map<string, SegmentChange>();
+      changesOf.set(change.dataSource, own.set(change.id, change));
+    }
+    for (const [dataSource, own] of changesOf) this.#change(dataSource, own.values());
+    this.#revision = read;
     return true;
+  }
+
+  /**
+   * Segments of which it may have changed, since the last call, whether they are used, visible or hidden for good, by
+   * printed id: those that were written, and their neighbours.
+   */
+  takeTouched(): ReadonlyMap<string, SegmentDescriptor> {
+    const touched = this.#touched;
+    this.#touched = new Map();
+    return touched;
   }
 
   /** Names of datasources with at least one used segment; sorted. */
@@ -63,43 +83,80 @@ export class SegmentCatalog {
     return this.dataSources().flatMap((dataSource) => this.used(dataSource));
   }
 
+  isUsed(segment: SegmentDescriptor): boolean {
+    return this.#dataSources.get(segment.id.dataSource)?.used.has(idTextOf(segment)) === true;
+  }
+
   /** Chunks ordered by the start of their interval. */
   chunks(dataSource: string): readonly VisibleChunk<SegmentDescriptor>[] {
-    return this.#dataSources.get(dataSource)?.chunks ?? [];
+    return this.#dataSources.get(dataSource)?.timeline.blocks.flatMap(({ chunks }) => chunks) ?? [];
   }
 
   visible(): readonly SegmentDescriptor[] {
-    return [...this.#dataSources.values()].flatMap((dataSource) => dataSource.chunks.flatMap((chunk) => chunk.segments));
+    return [...this.#dataSources.keys()].flatMap((dataSource) => this.chunks(dataSource).flatMap(({ segments }) => segments));
   }
 
   /** Used segments that cannot be read, without those that newer segments overshadow. */
   unreadable(): readonly UnreadableSegment[] {
-    return [...this.#dataSources.values()].flatMap(({ unreadable, chunks }) =>
+    return [...this.#dataSources.values()].flatMap(({ unreadable, timeline }) =>
       [...unreadable.values()]
-        .filter((change) => !isHidden(change, chunks))
+        .filter((change) => !isHidden(change, timeline))
         .map(({ id, dataSource, interval }) => ({ id, dataSource, interval })),
     );
   }
 
   isOvershadowed(segment: SegmentDescriptor): boolean {
-    return this.#dataSources.get(segment.id.dataSource)?.visible.has(segmentIdText(segment.id)) !== true;
+    return this.#dataSources.get(segment.id.dataSource)?.visible.has(idTextOf(segment)) !== true;
   }
 
-  #resolve(dataSource: string): void {
-    const known = this.#dataSources.get(dataSource);
-    if (known === undefined) return;
-    if (known.used.size === 0 && known.unreadable.size === 0) {
-      this.#dataSources.delete(dataSource);
-      return;
+  /** Complete newer versions cover it. One that is only incomplete is hidden as well, but not for good. */
+  isHiddenForGood(segment: SegmentDescriptor): boolean {
+    const timeline = this.#dataSources.get(segment.id.dataSource)?.timeline;
+    return timeline !== undefined && this.isOvershadowed(segment) && isHidden(segment.id, timeline);
+  }
+
+  #change(dataSource: string, changes: Iterable<SegmentChange>): void {
+    const known = this.#dataSources.get(dataSource) ?? newDataSource();
+    this.#dataSources.set(dataSource, known);
+    const [removed, added]: [SegmentDescriptor[], SegmentDescriptor[]] = [[], []];
+    for (const change of changes) {
+      const { id, used, segment } = change;
+      const before = known.used.get(id);
+      if (before !== undefined) removed.push(before);
+      known.used.delete(id);
+      known.unreadable.delete(id);
+      if (!used) continue;
+      if (segment === undefined) known.unreadable.set(id, change);
+      else {
+        known.used.set(id, segment);
+        added.push(segment);
+      }
     }
-    known.chunks = resolveTimeline(known.used.values());
-    known.visible = new Set(known.chunks.flatMap((chunk) => chunk.segments.map((segment) => segmentIdText(segment.id))));
+    const { before, after } = known.timeline.change(removed, added);
+    for (const segment of segmentsOf(before)) {
+      this.#touched.set(idTextOf(segment), segment);
+      known.visible.delete(idTextOf(segment));
+    }
+    for (const segment of segmentsOf(after)) this.#touched.set(idTextOf(segment), segment);
+    for (const { chunks } of after) for (const { segments } of chunks) for (const segment of segments) known.visible.add(idTextOf(segment));
+    if (known.used.size === 0 && known.unreadable.size === 0) this.#dataSources.delete(dataSource);
   }
 }
 
+function* segmentsOf(blocks: readonly TimelineBlock<SegmentDescriptor>[]): Generator<SegmentDescriptor> {
+  for (const { segments } of blocks) yield* segments;
+}
+
+function newDataSource(): DataSource {
+  return { used: new Map(), unreadable: new Map(), timeline: new SegmentTimeline(), visible: new Set() };
+}
+
 /** Whether newer chunks cover all of its interval. */
-function isHidden({ interval, version }: SegmentChange, chunks: readonly VisibleChunk<SegmentDescriptor>[]): boolean {
+function isHidden(
+  { interval, version }: Pick<SegmentChange, 'interval' | 'version'>,
+  timeline: SegmentTimeline<SegmentDescriptor>,
+): boolean {
   if (interval === null || version === null) return false;
-  const newer = condenseIntervals(chunks.flatMap((chunk) => (chunk.version > version ? chunk.visible : [])));
-  return newer.some((each) => contains(each, interval));
+  const newer = timeline.overlapping(interval).flatMap((chunk) => (chunk.version > version ? chunk.visible : []));
+  return condenseIntervals(newer).some((each) => contains(each, interval));
 }

@@ -8,23 +8,34 @@ import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { bumpRevision, markUnused } from '../../metadata/segments.js';
 import { type Author, audit } from '../../metadata/settings.js';
-import type { SegmentDescriptor } from '../../model/segment.js';
-import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
+import { idTextOf } from '../../model/segment-id.js';
 import type { DeepStorage } from '../../storage/contract.js';
+import { type HeldSegments, Inventories } from '../inventories.js';
 import type { Candidate } from '../membership/coordination.js';
 import type { RoleOptions } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
-import type { CoordinatorService, LookupSnapshot, SegmentsSnapshot, ServerInventory, UsedSegment } from '../rpc/services.js';
+import type {
+  CoordinatorService,
+  InventoryUpdate,
+  LookupSnapshot,
+  SegmentsSnapshot,
+  SnapshotUpdate,
+  UsedSegment,
+} from '../rpc/services.js';
 import { SegmentMarking } from '../segment-marking.js';
 import type { Ownership, StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
-import { assignSegments, type Target } from './assignment.js';
+import { type AssignedServer, assignSegments, type Target } from './assignment.js';
 import { SegmentCatalog } from './catalog.js';
 import { removeOrphans } from './cleanup.js';
 import type { DynamicConfig } from './dynamic-config.js';
 import { Retention } from './retention.js';
 import { CoordinatorSettings } from './settings.js';
+import { Targets } from './targets.js';
+import { Unneeded } from './unneeded.js';
+import { Unsettled } from './unsettled.js';
+import { Unwanted } from './unwanted.js';
 
 export interface CoordinatorOptions extends RoleOptions {
   readonly database: Database;
@@ -39,15 +50,20 @@ export interface CoordinatorOptions extends RoleOptions {
   readonly loadRetryMs: number;
 }
 
-/** Rules of periods move on with the clock: targets are planned anew after so long, whatever else happens. */
+/** Rules of periods move on with the clock: everything is planned and looked at anew after so long, whatever else happens. */
 const TARGETS_AGE_MS = 60_000;
+/** Changed targets that one run of the duties looks at. */
+const TARGETS_PER_RUN = 2000;
+/** Segments that a server is asked for before it has loaded some of them. */
+const LOADS_AHEAD = 500;
 const DEEP_STORAGE_PATH = '/svc/coordinator/v1/deepStorage';
 const DECOMMISSIONED_TIER = '(decommissioned)';
 
-/** Last picture of the duties, for the endpoints that show it. */
+/** Picture of the duties, for the endpoints that show it. */
 export interface ClusterPicture {
-  readonly servers: readonly ServerInventory[];
-  readonly targets: readonly Target[];
+  readonly servers: readonly HeldSegments[];
+  /** By printed id. */
+  readonly targets: ReadonlyMap<string, Target>;
   readonly drops: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -67,27 +83,28 @@ export class Coordinator implements CoordinatorService, Candidate {
   readonly #options: CoordinatorOptions;
   readonly #duties: Ticker;
   readonly #cleanup: Ticker;
-  readonly #inventories = new Map<string, ServerInventory>();
-  /** Segments that servers hold beyond the targets, with the revision at which that was first seen. */
-  readonly #unwanted = new Map<string, { readonly dataSource: string; readonly revision: number }>();
+  readonly #inventories = new Inventories();
+  readonly #targets = new Targets();
+  readonly #unsettled = new Unsettled();
+  readonly #unwanted = new Unwanted();
+  readonly #unneeded: Unneeded;
   /** Time of the last request to a server for a segment that it then failed to load. */
   readonly #failures = new Map<string, number>();
   #fence: Fence | null = null;
-  #picture: ClusterPicture = { servers: [], targets: [], drops: new Map() };
-  #targets: readonly Target[] = [];
-  #targetIds = '';
+  #drops: ClusterPicture['drops'] = new Map();
+  #decommissioned = '';
+  #refreshing: Promise<unknown> = Promise.resolve();
   #retention: Retention | null = null;
   #plannedMs = 0;
   /** Revision of the segments that the targets were planned for; null before the first plan. */
   #plannedRevision: number | null = null;
   #leadingSinceMs = 0;
-  #unneededChecked = false;
-  #mayDelete = false;
   #deepStorage: DeepStorageReport = { ownership: { state: 'unconfirmed', reason: 'not looked at yet' }, keptFiles: 0, keptBytes: 0 };
 
   constructor(options: CoordinatorOptions) {
     this.#options = options;
     this.catalog = new SegmentCatalog(options.database);
+    this.#unneeded = new Unneeded(this.catalog);
     const { database, now } = options;
     this.settings = new CoordinatorSettings({ database, fence: () => this.fence(), now });
     this.marking = new SegmentMarking({ database, fence: () => this.fence(), wake: () => this.#duties.wake(), now });
@@ -105,12 +122,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   }
 
   get picture(): ClusterPicture {
-    return this.#picture;
-  }
-
-  /** Segments to load, as of the last read of metadata. */
-  get targets(): readonly Target[] {
-    return this.#targets;
+    return { servers: this.#inventories.servers, targets: this.#targets.byId, drops: this.#drops };
   }
 
   async gained(fence: Fence): Promise<void> {
@@ -137,23 +149,26 @@ export class Coordinator implements CoordinatorService, Candidate {
 
   async snapshot(): Promise<SegmentsSnapshot> {
     await this.#refreshTargets();
-    const retention = this.#retention;
-    const unreadable = this.catalog.unreadable().filter((segment) => retention?.mayKeep(segment, this.#options.now()) !== false);
-    return { revision: this.#plannedRevision ?? 0, segments: this.#targets.map((target) => target.segment), unreadable };
+    return this.#snapshotSince(null);
   }
 
-  async snapshotAfter(revision: number | null): Promise<SegmentsSnapshot | null> {
-    const snapshot = await this.snapshot();
-    return snapshot.revision === revision ? null : snapshot;
+  async snapshotAfter(revision: number | null, term: number | null = null): Promise<SnapshotUpdate | null> {
+    await this.#refreshTargets();
+    return this.#plannedRevision === revision ? null : this.#snapshotSince(term === this.#fence?.epoch ? revision : null);
+  }
+
+  #snapshotSince(revision: number | null): SnapshotUpdate {
+    const retention = this.#retention;
+    const unreadable = this.catalog.unreadable().filter((segment) => retention?.mayKeep(segment, this.#options.now()) !== false);
+    return { revision: this.#plannedRevision ?? 0, term: this.fence().epoch, ...this.#targets.segmentsSince(revision), unreadable };
   }
 
   async usedSegments(): Promise<readonly UsedSegment[]> {
     await this.#refreshTargets();
-    const wanted = new Map(this.#targets.map(({ id, tieredReplicants }) => [id, tieredReplicants]));
     const serversOf = new Map<string, number>();
-    for (const { tier } of this.#inventories.values()) serversOf.set(tier, (serversOf.get(tier) ?? 0) + 1);
+    for (const { tier } of this.#inventories.servers) serversOf.set(tier, (serversOf.get(tier) ?? 0) + 1);
     return this.catalog.allUsed().map((segment) => {
-      const replicants = Object.entries(wanted.get(segmentIdText(segment.id)) ?? {});
+      const replicants = Object.entries(this.#targets.byId.get(idTextOf(segment))?.tieredReplicants ?? {});
       // A broadcast asks for more copies than there are servers.
       const copies = replicants.map(([tier, count]) => (count === Number.MAX_SAFE_INTEGER ? (serversOf.get(tier) ?? 0) : count));
       const replicationFactor = copies.reduce((sum, count) => sum + count, 0);
@@ -176,34 +191,55 @@ export class Coordinator implements CoordinatorService, Candidate {
   async #runDuties(): Promise<void> {
     const config = await this.settings.dynamicConfig();
     await this.#refreshTargets();
-    const servers = await this.#readServers();
-    const targets = this.#targets;
-    this.#picture = { servers, targets, drops: new Map() };
+    await this.#readServers();
     if (config.pauseCoordination) return;
     await this.#markUnneeded(config);
-    const droppable = await this.#findDroppable(servers, targets);
-    const { loads, drops } = assignSegments({
-      targets,
-      // No rule names this tier: what its servers hold is wanted elsewhere, and leaves them once it is served there.
-      servers: servers.map((server) =>
-        config.decommissioningNodes.includes(server.host) ? { ...server, tier: DECOMMISSIONED_TIER } : server,
-      ),
-      mayDrop: (id) => droppable.has(id),
-      mayLoad: (host, id) => (this.#failures.get(`${host} ${id}`) ?? 0) < this.#options.now() - this.#options.loadRetryMs,
+    const decommissioned = JSON.stringify(config.decommissioningNodes);
+    if (decommissioned !== this.#decommissioned) this.#unsettled.add(this.#targets.byId.keys());
+    this.#decommissioned = decommissioned;
+    const unneeded = await this.#findDroppable();
+    const now = this.#options.now();
+    const servers = this.#inventories.servers.map((server) => this.#assigned(server, config));
+    const { loads, drops, settled } = assignSegments({
+      targets: this.#unsettled.next(this.#targets.byId, {
+        changed: TARGETS_PER_RUN,
+        waiting: servers.reduce((sum, { places }) => sum + Math.max(0, places), 0),
+      }),
+      unneeded,
+      servers,
+      mayLoad: (host, id) => (this.#failures.get(`${host} ${id}`) ?? 0) < now - this.#options.loadRetryMs,
     });
-    this.#picture = { servers, targets, drops };
+    this.#unsettled.settle(settled);
+    this.#drops = drops;
     const byHost = new Map(this.#options.peers.all('historical').map(({ host, service }) => [host, service]));
     await Promise.all([
       ...[...loads].map(([host, segments]) => byHost.get(host)?.loadSegments(segments)),
       ...[...drops].map(([host, ids]) => byHost.get(host)?.dropSegments(ids)),
     ]);
+    // Those that wait are looked at again when a server tells that it has loaded something.
+    if (this.#unsettled.hasChanged) this.#duties.wake();
+  }
+
+  #assigned(server: HeldSegments, { decommissioningNodes }: DynamicConfig): AssignedServer {
+    const { host, tier, served, loading, maxSizeBytes, currentSizeBytes } = server;
+    let freeBytes = maxSizeBytes - currentSizeBytes;
+    for (const id of loading) freeBytes -= this.#targets.byId.get(id)?.segment.sizeBytes ?? 0;
+    const places = LOADS_AHEAD - loading.size;
+    // No rule names this tier: what its servers hold is wanted elsewhere, and leaves them once it is served there.
+    return { host, tier: decommissioningNodes.includes(host) ? DECOMMISSIONED_TIER : tier, served, loading, freeBytes, places };
   }
 
   /**
    * Plans which visible segments are loaded where. When the plan changes without a change of the segments (a rule
-   * was written, a period moved on), the revision is raised so that brokers learn of it.
+   * was written, a period moved on), the revision is raised so that brokers learn of it. One at a time.
    */
-  async #refreshTargets(): Promise<void> {
+  #refreshTargets(): Promise<void> {
+    const refreshed = this.#refreshing.then(() => this.#refreshTargetsOnce());
+    this.#refreshing = refreshed.catch(() => undefined);
+    return refreshed;
+  }
+
+  async #refreshTargetsOnce(): Promise<void> {
     const { database, now } = this.#options;
     const fence = this.fence();
     await this.catalog.refresh();
@@ -212,56 +248,40 @@ export class Coordinator implements CoordinatorService, Candidate {
     const changed = this.catalog.revision !== this.#plannedRevision;
     const due = now() >= this.#plannedMs + TARGETS_AGE_MS || retention.text !== this.#retention?.text;
     if (!changed && !due) return;
-    let targets = this.#planTargets(retention);
-    if (!changed && this.#retention !== null && idsOf(targets) !== this.#targetIds) {
+    const rules = { catalog: this.catalog, retention, nowMs: now(), everywhere: this.#everywhere() };
+    const isAnother = due && (await this.#targets.planAll(rules));
+    if (!changed && this.#retention !== null && isAnother) {
       await fencedTransaction(database, fence, bumpRevision);
       await this.catalog.refresh();
-      // Something may have been published meanwhile, which the new revision has as well.
-      targets = this.#planTargets(retention);
     }
-    this.#targets = targets;
-    this.#targetIds = idsOf(targets);
+    // Also what was published meanwhile, which the newest revision has as well.
+    for (let touched = this.catalog.takeTouched(); touched.size > 0; touched = this.catalog.takeTouched()) {
+      this.#unneeded.touch(touched);
+      await this.#targets.plan(touched.values(), rules);
+    }
     this.#plannedRevision = this.catalog.revision;
+    this.#targets.noteRevision(this.#plannedRevision);
+    for (const id of this.#targets.takeChanged()) this.#lookAgain(id);
     this.#retention = retention;
-    this.#plannedMs = now();
-    this.#unneededChecked = false;
-  }
-
-  #planTargets(retention: Retention): readonly Target[] {
-    const nowMs = this.#options.now();
-    return this.catalog.visible().flatMap((segment): Target[] => {
-      const decision = retention.decide(segment, nowMs);
-      if (decision.kind === 'drop') return [];
-      const tieredReplicants = decision.kind === 'broadcast' ? this.#everywhere() : decision.tieredReplicants;
-      const wanted = decision.kind === 'broadcast' || Object.values(tieredReplicants).some((count) => count > 0);
-      return wanted ? [{ id: segmentIdText(segment.id), segment, tieredReplicants }] : [];
-    });
+    if (!due) return;
+    this.#plannedMs = rules.nowMs;
+    this.#unneeded.touchAll();
+    this.#unsettled.add(this.#targets.byId.keys());
   }
 
   /** More copies than a tier has servers means every server. */
   #everywhere(): Readonly<Record<string, number>> {
-    return Object.fromEntries([...this.#inventories.values()].map(({ tier }) => [tier, Number.MAX_SAFE_INTEGER]));
+    return Object.fromEntries(this.#inventories.servers.map(({ tier }) => [tier, Number.MAX_SAFE_INTEGER]));
   }
 
   /**
    * Used segments that a drop rule meets become unused, and so do, a while after this Coordinator began to lead, those
-   * that newer ones hide for good. Looked at anew whenever targets were planned.
+   * that newer ones hide for good.
    */
   async #markUnneeded({ millisToWaitBeforeDeleting }: DynamicConfig): Promise<void> {
     const nowMs = this.#options.now();
-    const retention = this.#retention;
-    const mayDelete = nowMs >= this.#leadingSinceMs + millisToWaitBeforeDeleting;
-    if (retention === null || (this.#unneededChecked && this.#mayDelete === mayDelete)) return;
-    this.#unneededChecked = true;
-    this.#mayDelete = mayDelete;
-    const unneeded = new Map<string, string[]>();
-    for (const dataSource of this.catalog.dataSources()) {
-      const ids = this.catalog
-        .used(dataSource)
-        .filter((segment) => retention.decide(segment, nowMs).kind === 'drop' || (mayDelete && this.#isHiddenForGood(segment)))
-        .map((segment) => segmentIdText(segment.id));
-      if (ids.length > 0) unneeded.set(dataSource, ids);
-    }
+    if (this.#retention === null) return;
+    const unneeded = await this.#unneeded.find(this.#retention, nowMs, nowMs >= this.#leadingSinceMs + millisToWaitBeforeDeleting);
     if (unneeded.size === 0) return;
     await fencedTransaction(this.#options.database, this.fence(), async (queries) => {
       for (const [dataSource, ids] of unneeded) await markUnused(queries, dataSource, { kind: 'ids', ids }, nowMs);
@@ -270,60 +290,54 @@ export class Coordinator implements CoordinatorService, Candidate {
     await this.catalog.refresh();
   }
 
-  /** Complete newer versions cover it. One that is only incomplete is hidden as well, but not for good. */
-  #isHiddenForGood(segment: SegmentDescriptor): boolean {
-    if (!this.catalog.isOvershadowed(segment)) return false;
-    let at = segment.id.interval.start;
-    const newer = this.catalog
-      .chunks(segment.id.dataSource)
-      .filter((chunk) => chunk.version > segment.id.version)
-      .flatMap((chunk) => chunk.visible)
-      .sort((a, b) => a.start - b.start);
-    for (const piece of newer) if (piece.start <= at && piece.end > at) at = piece.end;
-    return at >= segment.id.interval.end;
-  }
-
-  async #readServers(): Promise<readonly ServerInventory[]> {
+  async #readServers(): Promise<void> {
     const members = this.#options.peers.all('historical');
-    for (const host of this.#inventories.keys()) if (!members.some((member) => member.host === host)) this.#inventories.delete(host);
+    const hosts = new Set(members.map(({ host }) => host));
+    for (const host of this.#inventories.hosts) if (!hosts.has(host)) this.#removeServer(host);
     await Promise.all(
       members.map(async ({ host, service }) => {
         try {
-          const inventory = await service.inventoryAfter(this.#inventories.get(host)?.generation ?? null);
-          if (inventory === null) return;
-          this.#inventories.set(host, inventory);
-          for (const id of Object.keys(inventory.failed))
-            this.#failures.set(`${host} ${id}`, this.#failures.get(`${host} ${id}`) ?? this.#options.now());
+          const update = await service.inventoryAfter(this.#inventories.find(host)?.generation ?? null);
+          if (update !== null) this.#learn(update);
         } catch (error) {
-          this.#inventories.delete(host);
+          this.#removeServer(host);
           this.#options.log(`coordinator: no inventory of ${host}: ${toServiceError(error).message}`);
         }
       }),
     );
     const retryBefore = this.#options.now() - this.#options.loadRetryMs;
     for (const [key, failedMs] of this.#failures) if (failedMs < retryBefore) this.#failures.delete(key);
-    return [...this.#inventories.values()];
   }
 
-  /** Segments beyond the targets that every broker has moved on from: no view and no running query can read them. */
-  async #findDroppable(servers: readonly ServerInventory[], targets: readonly Target[]): Promise<ReadonlySet<string>> {
-    const wanted = new Set(targets.map(({ id }) => id));
-    const held = new Set(servers.flatMap((server) => server.segmentIds).filter((id) => !wanted.has(id)));
-    for (const id of this.#unwanted.keys()) if (!held.has(id)) this.#unwanted.delete(id);
-    for (const id of held)
-      if (!this.#unwanted.has(id))
-        this.#unwanted.set(id, { dataSource: parseSegmentId(id)?.dataSource ?? id, revision: this.catalog.revision });
-    if (held.size === 0) return held;
-    // A broker that does not answer may still read anything.
-    const brokers = await Promise.all(this.#options.peers.all('broker').map(({ service }) => service.revisionsInUse().catch(() => null)));
-    return new Set(
-      [...held].filter((id) => {
-        const unwanted = this.#unwanted.get(id);
-        return (
-          unwanted !== undefined &&
-          brokers.every((inUse) => inUse !== null && (own(inUse, unwanted.dataSource) ?? unwanted.revision) >= unwanted.revision)
-        );
-      }),
+  #learn(update: InventoryUpdate): void {
+    const { host } = update;
+    const changed = this.#inventories.update(update);
+    for (const id of Object.keys(update.failed))
+      this.#failures.set(`${host} ${id}`, this.#failures.get(`${host} ${id}`) ?? this.#options.now());
+    if (changed === undefined) this.#unsettled.add(this.#targets.byId.keys());
+    for (const id of changed ?? this.#inventories.find(host)?.served ?? []) this.#lookAgain(id);
+  }
+
+  #removeServer(host: string): void {
+    const served = this.#inventories.find(host)?.served ?? [];
+    if (!this.#inventories.remove(host)) return;
+    this.#unsettled.add(this.#targets.byId.keys());
+    for (const id of served) this.#lookAgain(id);
+  }
+
+  /** Looks at a segment at the next assignment: it, or who holds it, has changed. */
+  #lookAgain(id: string): void {
+    const isTarget = this.#targets.byId.has(id);
+    if (isTarget) this.#unsettled.add([id]);
+    const isUnwanted = !isTarget && this.#inventories.servers.some(({ served }) => served.has(id));
+    this.#unwanted.note(id, isUnwanted, this.catalog.revision);
+  }
+
+  /** Segments beyond the targets that nobody reads any more. */
+  async #findDroppable(): Promise<readonly string[]> {
+    if (this.#unwanted.size === 0) return [];
+    return this.#unwanted.unread(
+      await Promise.all(this.#options.peers.all('broker').map(({ service }) => service.revisionsInUse().catch(() => null))),
     );
   }
 
@@ -354,8 +368,4 @@ export class Coordinator implements CoordinatorService, Candidate {
     const why = ownership.state === 'unconfirmed' ? ownership.reason : 'their tasks are unknown to this metadata store, or unsettled';
     log(`clean-up keeps ${kept} files (${keptBytes} bytes) of deep storage that no segment refers to: ${why}; see ${DEEP_STORAGE_PATH}`);
   }
-}
-
-function idsOf(targets: readonly Target[]): string {
-  return targets.map(({ id }) => id).join('\n');
 }

@@ -10,6 +10,8 @@ import { DEFAULT_RULES, DEFAULT_RULES_NAME, type Decision, decide, parseRules, t
 /** The retention rules of the cluster as one picture. */
 export class Retention {
   readonly #rules: ReadonlyMap<string, readonly Rule[]>;
+  /** Rules followed by the defaults, by datasource, once they were asked for. */
+  readonly #whole = new Map<string, readonly Rule[]>();
   /** Equal for equal rules. */
   readonly text: string;
 
@@ -36,8 +38,12 @@ export class Retention {
 
   /** Rules of a datasource followed by the defaults; for the defaults themselves, only they. */
   withDefaults(dataSource: string): readonly Rule[] {
+    const known = this.#whole.get(dataSource);
+    if (known !== undefined) return known;
     const defaults = this.of(DEFAULT_RULES_NAME);
-    return dataSource === DEFAULT_RULES_NAME ? defaults : [...this.of(dataSource), ...defaults];
+    const whole = dataSource === DEFAULT_RULES_NAME ? defaults : [...this.of(dataSource), ...defaults];
+    this.#whole.set(dataSource, whole);
+    return whole;
   }
 
   decide(segment: SegmentDescriptor, nowMs: EpochMs): Decision {

@@ -8,8 +8,9 @@ import { newProfile, type Profile } from '../../model/profile.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentStore } from '../../storage/contract.js';
+import { ChangeLog } from '../change-log.js';
 import { toServiceError } from '../rpc/message.js';
-import type { HistoricalService, RunPlanRequest, RunReport, SegmentServer, ServerInventory } from '../rpc/services.js';
+import type { HistoricalService, InventoryUpdate, RunPlanRequest, RunReport, SegmentServer, ServerInventory } from '../rpc/services.js';
 import type { LocalSegments } from './local-segments.js';
 import type { RunGate } from './run-gate.js';
 import type { SegmentResults } from './segment-results.js';
@@ -31,6 +32,9 @@ export interface HistoricalOptions extends SegmentServer {
   readonly log: (line: string) => void;
 }
 
+/** While loads are under way, those that are done are told of together. */
+const TOLD_EVERY_MS = 50;
+
 /** Runs over fewer rows do not queue. */
 const ROWS_THAT_WAIT = 1_000_000;
 
@@ -45,7 +49,12 @@ export class Historical implements HistoricalService {
   readonly #closing = new Map<string, Promise<void>>();
   #loaders = 0;
   #changes = 0;
-  readonly #looked = new WeakMap<readonly string[], { readonly generation: number; readonly rows: number }>();
+  readonly #changed = new ChangeLog(0);
+  #servedBytes = 0;
+  /** Segments that were closed, or are being. */
+  #closings = 0;
+  #telling: NodeJS.Timeout | undefined;
+  readonly #looked = new WeakMap<readonly string[], { readonly closings: number; readonly rows: number }>();
   #ready = false;
 
   constructor(options: HistoricalOptions) {
@@ -60,17 +69,18 @@ export class Historical implements HistoricalService {
   /** Resolves when what an earlier process left on disk is verified and open. */
   async start(): Promise<void> {
     const { served, failed } = await this.#options.segments.recovered;
-    for (const descriptor of served) this.#served.set(segmentIdText(descriptor.id), descriptor);
+    for (const descriptor of served) this.#serve(segmentIdText(descriptor.id), descriptor);
     for (const { descriptor, error } of failed) this.#fail(segmentIdText(descriptor.id), error);
     this.#ready = true;
     this.#options.store.onDamage((id, error) => this.#damaged(id, error));
-    this.#changed();
+    this.#tell();
     // Deep storage has them whole.
     await this.loadSegments(failed.filter(({ error }) => isFileFault(error)).map(({ descriptor }) => descriptor));
   }
 
   stop(): void {
     this.#options.segments.stop();
+    clearTimeout(this.#telling);
     for (const timer of this.#dropTimers.values()) clearTimeout(timer);
     this.#queue.length = 0;
   }
@@ -105,24 +115,29 @@ export class Historical implements HistoricalService {
   }
 
   async inventory(): Promise<ServerInventory> {
-    const { host, tier, priority, maxSizeBytes } = this.#options;
-    let currentSizeBytes = 0;
-    for (const descriptor of this.#served.values()) currentSizeBytes += descriptor.sizeBytes;
     return {
-      host,
-      tier,
-      priority,
-      maxSizeBytes,
-      currentSizeBytes,
-      generation: this.#generation(),
+      ...this.#facts(),
       segmentIds: [...this.#served.keys()],
       loading: [...this.#loading.keys()],
       failed: Object.fromEntries(this.#failed),
     };
   }
 
-  async inventoryAfter(generation: string | null): Promise<ServerInventory | null> {
-    return generation === this.#generation() ? null : this.inventory();
+  async inventoryAfter(generation: string | null): Promise<InventoryUpdate | null> {
+    if (generation === this.#generation()) return null;
+    const session = `${this.#options.session}-`;
+    const changed = generation?.startsWith(session) === true ? this.#changed.since(Number(generation.slice(session.length))) : undefined;
+    if (changed === undefined) return this.inventory();
+    const [segmentIds, loading, failed, gone]: [string[], string[], [string, string][], string[]] = [[], [], [], []];
+    for (const id of changed) {
+      const reason = this.#failed.get(id);
+      const [isServed, isLoading] = [this.#served.has(id), this.#loading.has(id)];
+      if (isServed) segmentIds.push(id);
+      if (isLoading) loading.push(id);
+      if (reason !== undefined) failed.push([id, reason]);
+      if (!isServed && !isLoading && reason === undefined) gone.push(id);
+    }
+    return { ...this.#facts(), segmentIds, loading, failed: Object.fromEntries(failed), since: { gone } };
   }
 
   async loadSegments(descriptors: readonly SegmentDescriptor[]): Promise<void> {
@@ -132,8 +147,8 @@ export class Historical implements HistoricalService {
       this.#failed.delete(id);
       this.#loading.set(id, descriptor);
       this.#queue.push(descriptor);
+      this.#note(id);
     }
-    this.#changes++;
     while (this.#loaders < this.#options.loadsAtATime && this.#loaders < this.#queue.length) void this.#loadQueued();
   }
 
@@ -142,13 +157,14 @@ export class Historical implements HistoricalService {
     for (const id of segmentIds) {
       const descriptor = this.#served.get(id);
       this.#failed.delete(id);
+      this.#note(id);
       if (descriptor === undefined) continue;
-      this.#served.delete(id);
+      this.#unserve(id, descriptor);
       const timer = setTimeout(() => this.#closing.set(id, this.#closeDropped(id, descriptor)), this.#options.dropDelayMs);
       timer.unref();
       this.#dropTimers.set(id, timer);
     }
-    this.#changed();
+    this.#tell();
   }
 
   async #loadQueued(): Promise<void> {
@@ -167,18 +183,20 @@ export class Historical implements HistoricalService {
       // One that is just being removed is fetched again only when it is gone.
       await this.#closing.get(id);
       if (!this.#options.store.has(id)) await this.#options.segments.fetch(descriptor);
-      this.#served.set(id, descriptor);
+      this.#serve(id, descriptor);
     } catch (error) {
       this.#fail(id, error);
     } finally {
       this.#loading.delete(id);
-      this.#changed();
+      if (this.#loading.size === 0) this.#tell();
+      else this.#telling ??= setTimeout(() => this.#tell(), TOLD_EVERY_MS);
     }
   }
 
   #fail(id: string, error: unknown): void {
     const { code, message } = toServiceError(error);
     this.#failed.set(id, `${code}: ${message}`);
+    this.#note(id);
     this.#options.log(`segment ${id} cannot be served: ${code}: ${message}`);
   }
 
@@ -187,15 +205,15 @@ export class Historical implements HistoricalService {
     const descriptor = this.#served.get(id);
     if (descriptor === undefined) return;
     this.#options.log(`segment ${id} is fetched again: ${error.message}`);
-    this.#served.delete(id);
+    this.#unserve(id, descriptor);
     this.#closing.set(id, this.#closeDropped(id, descriptor));
     void this.loadSegments([descriptor]);
-    this.#changed();
+    this.#tell();
   }
 
   async #closeDropped(id: string, descriptor: SegmentDescriptor): Promise<void> {
     this.#dropTimers.delete(id);
-    this.#changes++;
+    this.#closings++;
     try {
       await this.#options.store.close(id);
       await this.#options.segments.remove(descriptor);
@@ -206,15 +224,15 @@ export class Historical implements HistoricalService {
     }
   }
 
-  /** Rows of the segments, all of which are open. A list that was looked at before is known until a segment comes or goes. */
+  /** Rows of the segments, all of which are open. A list that was looked at before is known until a segment is closed. */
   #checkServed(segmentIds: readonly string[]): number {
     const known = this.#looked.get(segmentIds);
-    if (known !== undefined && known.generation === this.#changes) return known.rows;
+    if (known !== undefined && known.closings === this.#closings) return known.rows;
     const missing = segmentIds.find((id) => !this.#options.store.has(id));
     if (missing !== undefined)
       throw new ServiceError('segments_unavailable', `segment ${missing} is not served by ${this.#options.host} any more`);
     const rows = segmentIds.reduce((sum, id) => sum + (this.#served.get(id)?.rowCount ?? 0), 0);
-    this.#looked.set(segmentIds, { generation: this.#changes, rows });
+    this.#looked.set(segmentIds, { closings: this.#closings, rows });
     return rows;
   }
 
@@ -222,8 +240,29 @@ export class Historical implements HistoricalService {
     return `${this.#options.session}-${this.#changes}`;
   }
 
-  #changed(): void {
-    this.#changes++;
+  #facts(): Omit<ServerInventory, 'segmentIds' | 'loading' | 'failed'> {
+    const { host, tier, priority, maxSizeBytes } = this.#options;
+    return { host, tier, priority, maxSizeBytes, currentSizeBytes: this.#servedBytes, generation: this.#generation() };
+  }
+
+  #serve(id: string, descriptor: SegmentDescriptor): void {
+    this.#servedBytes += descriptor.sizeBytes - (this.#served.get(id)?.sizeBytes ?? 0);
+    this.#served.set(id, descriptor);
+    this.#note(id);
+  }
+
+  #unserve(id: string, { sizeBytes }: SegmentDescriptor): void {
+    if (this.#served.delete(id)) this.#servedBytes -= sizeBytes;
+    this.#note(id);
+  }
+
+  #note(id: string): void {
+    this.#changed.note(id, ++this.#changes);
+  }
+
+  #tell(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
     this.#options.onChange();
   }
 }

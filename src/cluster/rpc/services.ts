@@ -46,8 +46,8 @@ export interface HistoricalService {
   analyzeSegments(request: RunPlanRequest, signal: AbortSignal): Promise<readonly SegmentAnalysis[]>;
   /** Segments that are verified and can be queried now. `generation` changes whenever the list does. */
   inventory(): Promise<ServerInventory>;
-  /** The same, or null when the caller's generation is still the one. */
-  inventoryAfter(generation: string | null): Promise<ServerInventory | null>;
+  /** The same, or what has changed since the caller's generation, or null when that is still the one. */
+  inventoryAfter(generation: string | null): Promise<InventoryUpdate | null>;
   loadSegments(descriptors: readonly SegmentDescriptor[]): Promise<void>;
   dropSegments(segmentIds: readonly string[]): Promise<void>;
 }
@@ -69,11 +69,22 @@ export interface ServerInventory extends SegmentServer {
   readonly failed: Readonly<Record<string, string>>;
 }
 
+/** An inventory, or with `since` the segments of it that have changed since an earlier one. */
+export interface InventoryUpdate extends ServerInventory {
+  readonly since?: {
+    /** Segments that are neither served nor loaded any more. */
+    readonly gone: readonly string[];
+  };
+}
+
 export interface CoordinatorService {
   /** All visible (used, not overshadowed) segments of one metadata revision. */
   snapshot(): Promise<SegmentsSnapshot>;
-  /** The same, or null when the caller's revision is still the one. */
-  snapshotAfter(revision: number | null): Promise<SegmentsSnapshot | null>;
+  /**
+   * The same, or null when the caller's revision is still the one. Who names the term of his revision, and it is still
+   * that, may be told what has changed since.
+   */
+  snapshotAfter(revision: number | null, term?: number | null): Promise<SnapshotUpdate | null>;
   /** All used segments, the overshadowed ones too. */
   usedSegments(): Promise<readonly UsedSegment[]>;
   /** The lookups configured for a tier, or null when the caller's generation is still the one. */
@@ -87,9 +98,20 @@ export interface CoordinatorService {
 export interface SegmentsSnapshot {
   /** Grows with every metadata transaction that changes used segments. */
   readonly revision: number;
+  /** Leadership of the Coordinator that tells it: by the clock, another one may have planned otherwise. */
+  readonly term?: number;
   readonly segments: readonly SegmentDescriptor[];
   /** Segments that belong to the visible ones but whose metadata cannot be read in full. Left out: none. */
   readonly unreadable?: readonly UnreadableSegment[];
+}
+
+/** A snapshot, or with `since` the segments that have come or changed since an earlier one. */
+export interface SnapshotUpdate extends SegmentsSnapshot {
+  readonly since?: {
+    readonly revision: number;
+    /** Segments, by printed id, that are not visible any more. */
+    readonly gone: readonly string[];
+  };
 }
 
 export interface UsedSegment {

@@ -5,7 +5,7 @@ import type { Interval } from '../../../base/instant.js';
 import { contains, intersect } from '../../../base/interval.js';
 import { highest, lowest } from '../../../base/lists.js';
 import { createByName } from '../../../base/names.js';
-import type { ServerInventory } from '../../../cluster/rpc/services.js';
+import type { HeldSegments } from '../../../cluster/inventories.js';
 import type { HttpResponse, Route } from '../../http.types.js';
 import { segmentBody } from '../../results/segment-body.js';
 import { DATASOURCES, formatInstant, formatInterval, isFlagged, json, readInterval, route, STATE_READ } from '../exchange.js';
@@ -177,6 +177,6 @@ function loadInfo({ segment, servers }: ServedSegment): Readonly<Record<string, 
   };
 }
 
-function serverBody({ host, tier, priority, currentSizeBytes, maxSizeBytes }: ServerInventory): Readonly<Record<string, unknown>> {
+function serverBody({ host, tier, priority, currentSizeBytes, maxSizeBytes }: HeldSegments): Readonly<Record<string, unknown>> {
   return { host, type: 'historical', currSize: currentSizeBytes, maxSize: maxSizeBytes, priority, tier };
 }

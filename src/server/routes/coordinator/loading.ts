@@ -16,7 +16,7 @@ const WEEK_MS = 7 * 86_400_000;
 export function loadingRoutes({ coordinator, now }: CoordinatorSource): readonly Route[] {
   return [
     route('GET', '/svc/coordinator/v1/loadstatus', DATASOURCES, async (request) =>
-      json(200, loadStatus(coordinator.picture, coordinator.picture.targets, request)),
+      json(200, loadStatus(coordinator.picture, [...coordinator.picture.targets.values()], request)),
     ),
     route('GET', '/svc/coordinator/v1/loadqueue', STATE_READ, async (request) => json(200, loadQueue(coordinator.picture, request))),
     route('GET', '/svc/coordinator/v1/datasources/{dataSource}/loadstatus', DATASOURCES, async (request, { dataSource = '' }) => {
@@ -25,7 +25,7 @@ export function loadingRoutes({ coordinator, now }: CoordinatorSource): readonly
       if (isTrue(request, 'forceMetadataRefresh')) await coordinator.snapshot();
       const written = request.query.get('interval');
       const interval = written === null ? { start: now() - 2 * WEEK_MS, end: now() } : readInterval('interval', written);
-      const targets = coordinator.targets.filter(
+      const targets = [...coordinator.picture.targets.values()].filter(
         ({ segment }) => segment.id.dataSource === dataSource && intersect(segment.id.interval, interval) !== undefined,
       );
       return targets.length === 0 ? { status: 204 } : json(200, loadStatus(coordinator.picture, targets, request));
@@ -35,12 +35,14 @@ export function loadingRoutes({ coordinator, now }: CoordinatorSource): readonly
 
 /** Percent served, or with `simple` segments and with `full` copies still to load. */
 function loadStatus({ servers }: ClusterPicture, targets: readonly Target[], request: HttpRequest): Readonly<Record<string, unknown>> {
-  const served = new Set(servers.flatMap((server) => server.segmentIds));
   if (isFlagged(request, 'full')) return copiesToLoad(servers, targets, isFlagged(request, 'computeUsingClusterView'));
   const totals = new Map<string, { total: number; loaded: number }>();
   for (const { id, segment } of targets) {
     const known = totals.get(segment.id.dataSource) ?? { total: 0, loaded: 0 };
-    totals.set(segment.id.dataSource, { total: known.total + 1, loaded: known.loaded + (served.has(id) ? 1 : 0) });
+    totals.set(segment.id.dataSource, {
+      total: known.total + 1,
+      loaded: known.loaded + (servers.some(({ served }) => served.has(id)) ? 1 : 0),
+    });
   }
   const simple = isFlagged(request, 'simple');
   return Object.fromEntries(
@@ -58,7 +60,7 @@ function copiesToLoad(
   for (const { id, segment, tieredReplicants } of targets) {
     for (const [tier, wanted] of Object.entries(tieredReplicants)) {
       const members = servers.filter((server) => server.tier === tier);
-      const copies = members.filter((server) => server.segmentIds.includes(id)).length;
+      const copies = members.filter((server) => server.served.has(id)).length;
       const count = Math.max(0, (clusterView ? Math.min(wanted, members.length) : wanted) - copies);
       const ofTier = missing.get(tier) ?? new Map<string, number>();
       missing.set(tier, ofTier.set(segment.id.dataSource, (ofTier.get(segment.id.dataSource) ?? 0) + count));
@@ -68,11 +70,11 @@ function copiesToLoad(
 }
 
 function loadQueue({ servers, targets, drops }: ClusterPicture, request: HttpRequest): Readonly<Record<string, unknown>> {
-  const segments = new Map(targets.map(({ id, segment }) => [id, segment]));
-  const sizeOf = (ids: readonly string[]) => ids.reduce((size, id) => size + (segments.get(id)?.sizeBytes ?? 0), 0);
-  const bodies = (ids: readonly string[]) => ids.flatMap((id) => segments.get(id) ?? []).map(segmentBody);
+  const sizeOf = (ids: readonly string[]) => ids.reduce((size, id) => size + (targets.get(id)?.segment.sizeBytes ?? 0), 0);
+  const bodies = (ids: readonly string[]) => ids.flatMap((id) => targets.get(id)?.segment ?? []).map(segmentBody);
   return Object.fromEntries(
-    servers.map(({ host, loading }) => {
+    servers.map(({ host, loading: coming }) => {
+      const loading = [...coming];
       const dropping = drops.get(host) ?? [];
       if (isFlagged(request, 'full')) return [host, { segmentsToLoad: bodies(loading), segmentsToDrop: bodies(dropping) }];
       if (!isFlagged(request, 'simple')) return [host, { segmentsToLoad: loading, segmentsToDrop: dropping }];

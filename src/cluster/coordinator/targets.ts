@@ -1,0 +1,112 @@
+// Which visible segments are loaded where, kept up by what changes.
+
+import { LoopTurns } from '../../base/loop-turns.js';
+import { own } from '../../base/names.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
+import { idTextOf } from '../../model/segment-id.js';
+import { ChangeLog } from '../change-log.js';
+import type { SnapshotUpdate } from '../rpc/services.js';
+import type { Target } from './assignment.js';
+import type { SegmentCatalog } from './catalog.js';
+import type { Retention } from './retention.js';
+
+export interface TargetRules {
+  readonly catalog: SegmentCatalog;
+  readonly retention: Retention;
+  readonly nowMs: number;
+  /** Copies by tier of a segment that is broadcast. */
+  readonly everywhere: Target['tieredReplicants'];
+}
+
+/** Targets by printed id, and which of them came, went or changed at which revision of metadata. */
+export class Targets {
+  readonly #targets = new Map<string, Target>();
+  /** Null before the first plan. */
+  #log: ChangeLog | null = null;
+  /** Segments that came or went since the last call of `noteRevision`. */
+  readonly #unnoted = new Set<string>();
+  /** Targets that are different since they were last taken. */
+  #changed = new Set<string>();
+
+  get byId(): ReadonlyMap<string, Target> {
+    return this.#targets;
+  }
+
+  /** Plans these segments anew and gives the event loop its turns. @returns whether some came or went */
+  async plan(segments: Iterable<SegmentDescriptor>, rules: TargetRules): Promise<boolean> {
+    const turns = new LoopTurns();
+    let isAnother = false;
+    for (const segment of segments) {
+      if (this.#planOne(segment, rules)) isAnother = true;
+      if (turns.isDue) await turns.give();
+    }
+    return isAnother;
+  }
+
+  /** Plans all segments anew: those that are targets, and those that are visible. */
+  planAll(rules: TargetRules): Promise<boolean> {
+    return this.plan([...[...this.#targets.values()].map(({ segment }) => segment), ...rules.catalog.visible()], rules);
+  }
+
+  /** What changed since the last call is what has changed up to this revision. */
+  noteRevision(revision: number): void {
+    if (this.#log === null) this.#log = new ChangeLog(revision);
+    else for (const id of this.#unnoted) this.#log.note(id, revision);
+    this.#unnoted.clear();
+  }
+
+  /** Ids of targets that came, went or changed since the last call. */
+  takeChanged(): ReadonlySet<string> {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    return changed;
+  }
+
+  /** The segments, or with a revision those that came and went since then, where that is known. */
+  segmentsSince(revision: number | null): Pick<SnapshotUpdate, 'segments' | 'since'> {
+    const changed = revision === null ? undefined : this.#log?.since(revision);
+    if (revision === null || changed === undefined) return { segments: [...this.#targets.values()].map(({ segment }) => segment) };
+    const [segments, gone]: [SegmentDescriptor[], string[]] = [[], []];
+    for (const id of changed) {
+      const target = this.#targets.get(id);
+      if (target === undefined) gone.push(id);
+      else segments.push(target.segment);
+    }
+    return { segments, since: { revision, gone } };
+  }
+
+  /** @returns whether it came or went */
+  #planOne(segment: SegmentDescriptor, rules: TargetRules): boolean {
+    const id = idTextOf(segment);
+    const before = this.#targets.get(id);
+    const tieredReplicants = copiesOf(segment, rules);
+    if (tieredReplicants === undefined) {
+      if (!this.#targets.delete(id)) return false;
+    } else {
+      if (before !== undefined && isSame(before.tieredReplicants, tieredReplicants)) return false;
+      this.#targets.set(id, { id, segment, tieredReplicants });
+    }
+    this.#changed.add(id);
+    const isAnother = before === undefined || tieredReplicants === undefined;
+    if (isAnother) this.#unnoted.add(id);
+    return isAnother;
+  }
+}
+
+/** Copies by tier; undefined for a segment that is loaded nowhere. */
+function copiesOf(
+  segment: SegmentDescriptor,
+  { catalog, retention, nowMs, everywhere }: TargetRules,
+): Target['tieredReplicants'] | undefined {
+  if (catalog.isOvershadowed(segment)) return undefined;
+  const decision = retention.decide(segment, nowMs);
+  if (decision.kind === 'drop') return undefined;
+  if (decision.kind === 'broadcast') return everywhere;
+  return Object.values(decision.tieredReplicants).some((count) => count > 0) ? decision.tieredReplicants : undefined;
+}
+
+function isSame(a: Target['tieredReplicants'], b: Target['tieredReplicants']): boolean {
+  if (a === b) return true;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => own(a, name) === own(b, name));
+}
