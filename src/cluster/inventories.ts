@@ -1,4 +1,4 @@
-// What the servers of a cluster hold, kept up by what their inventories tell.
+// Segments that the servers of a cluster hold, kept up by what their inventories tell.
 
 import type { InventoryUpdate, SegmentServer } from './rpc/services.js';
 

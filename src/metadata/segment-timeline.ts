@@ -29,7 +29,7 @@ const END_IN = 256;
 export class SegmentTimeline<Segment extends TimelineSegment> {
   #blocks: readonly TimelineBlock<Segment>[] = [];
 
-  /** By time. */
+  /** Blocks by time. */
   get blocks(): readonly TimelineBlock<Segment>[] {
     return this.#blocks;
   }

@@ -62,7 +62,7 @@ export function islandsOf<Segment extends TimelineSegment>(segments: readonly Se
   return islands;
 }
 
-/** By start, version, end and partition number: segments of a chunk lie next to each other, chunks in the order of a timeline. */
+/** Order by start, version, end and partition number: segments of a chunk lie next to each other, chunks in the order of a timeline. */
 export function compareSegments({ id: a }: TimelineSegment, { id: b }: TimelineSegment): number {
   return (
     a.interval.start - b.interval.start ||

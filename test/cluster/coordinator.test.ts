@@ -374,7 +374,7 @@ duties('after a known revision the snapshot holds what came and what went since'
   assert.equal(after?.since, { revision, gone: ids([old]) });
   assert.equal(ids(after?.segments ?? []), ids([fresh]));
   assert.equal(ids((await coordinator.snapshot()).segments).sort(), ids([other, fresh]).sort());
-  // Of a revision from before the Coordinator looked first, nothing is known.
+  // Nothing is known of a revision from before the Coordinator looked first.
   assert.is((await coordinator.snapshotAfter(0, term))?.since, undefined);
   // Nor of what another leader has told.
   assert.is((await coordinator.snapshotAfter(revision))?.since, undefined);

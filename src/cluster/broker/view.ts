@@ -38,7 +38,7 @@ interface Known {
   readonly shownSegments: Map<string, SegmentDescriptor>;
   /** Printed ids of which the snapshot may say otherwise than the view. */
   readonly behind: Set<string>;
-  /** Those of the snapshot that are not shown and served nowhere. */
+  /** Segments of the snapshot that are served nowhere. */
   readonly awaited: Set<string>;
 }
 
@@ -268,7 +268,7 @@ export class ClusterView {
 
 const NOBODY: readonly HeldSegments[] = [];
 
-/** What is made of all segments is made when it is asked for: most views are replaced before. */
+/** A view that makes its list and its schema when they are asked for: most views are replaced before. */
 class BlockView implements DataSourceView {
   readonly dataSource: string;
   readonly unreadable: readonly UnreadableSegment[];

@@ -20,7 +20,7 @@ export interface Assignment {
   readonly settled: ReadonlySet<string>;
 }
 
-/** What the assignment looks at of a server. */
+/** A server as the assignment looks at it. */
 export type AssignedServer = Pick<HeldSegments, 'host' | 'tier' | 'served' | 'loading'> & {
   /** Room for segments besides those that it serves and loads. */
   readonly freeBytes: number;
@@ -29,7 +29,7 @@ export type AssignedServer = Pick<HeldSegments, 'host' | 'tier' | 'served' | 'lo
 };
 
 export interface AssignmentInput {
-  /** Those to look at. */
+  /** Targets to look at. */
   readonly targets: Iterable<Target>;
   /** Segments that no target names and nobody reads: they leave all servers. */
   readonly unneeded: Iterable<string>;

@@ -42,7 +42,7 @@ export class SegmentCatalog {
   async #refresh(): Promise<boolean> {
     const changes: SegmentChange[] = [];
     let read = this.#revision;
-    // What was written between two parts may be missing from them: they are the state of metadata once nothing was.
+    // A change between two parts may be missing from them: they are the state of metadata once nothing has changed meanwhile.
     for (;;) {
       const revision = await currentRevision(this.#database);
       if (revision === read) break;

@@ -62,7 +62,7 @@ const DECOMMISSIONED_TIER = '(decommissioned)';
 /** Picture of the duties, for the endpoints that show it. */
 export interface ClusterPicture {
   readonly servers: readonly HeldSegments[];
-  /** By printed id. */
+  /** Targets by printed id. */
   readonly targets: ReadonlyMap<string, Target>;
   readonly drops: ReadonlyMap<string, readonly string[]>;
 }
@@ -216,7 +216,7 @@ export class Coordinator implements CoordinatorService, Candidate {
       ...[...loads].map(([host, segments]) => byHost.get(host)?.loadSegments(segments)),
       ...[...drops].map(([host, ids]) => byHost.get(host)?.dropSegments(ids)),
     ]);
-    // Those that wait are looked at again when a server tells that it has loaded something.
+    // Waiting ones are looked at again when a server tells that it has loaded something.
     if (this.#unsettled.hasChanged) this.#duties.wake();
   }
 

@@ -1,4 +1,4 @@
-// Which visible segments are loaded where, kept up by what changes.
+// Visible segments that are loaded, kept up by what changes.
 
 import { LoopTurns } from '../../base/loop-turns.js';
 import { own } from '../../base/names.js';
@@ -48,7 +48,7 @@ export class Targets {
     return this.plan([...[...this.#targets.values()].map(({ segment }) => segment), ...rules.catalog.visible()], rules);
   }
 
-  /** What changed since the last call is what has changed up to this revision. */
+  /** Changes since the last call are those up to this revision. */
   noteRevision(revision: number): void {
     if (this.#log === null) this.#log = new ChangeLog(revision);
     else for (const id of this.#unnoted) this.#log.note(id, revision);
