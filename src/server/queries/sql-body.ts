@@ -9,6 +9,7 @@ import { refuse } from '../../planner/native/reader.js';
 import { readSqlContext, type SqlContext } from '../../planner/sql/context.js';
 import { readSettings } from '../../planner/sql/set-statements.js';
 import type { HttpRequest } from '../http.types.js';
+import { JSON_TYPES, readMediaType } from '../media-type.js';
 import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
 import type { ResultOptions } from '../results/sql/write-result.js';
 
@@ -111,15 +112,11 @@ export function readSqlBody(body: SqlBodyText): SqlBody {
 
 /** JSON, or the text of the statement alone. */
 function readFields({ bytes, contentType }: SqlBodyText): unknown {
-  const mediaType = (contentType ?? 'application/json').split(';')[0]?.trim().toLowerCase();
+  const accepted = [...JSON_TYPES, 'text/plain', 'application/x-www-form-urlencoded'];
+  const mediaType = readMediaType(contentType, accepted, ', or text/plain or application/x-www-form-urlencoded with the statement alone');
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   if (mediaType === 'text/plain') return { query: text };
   if (mediaType === 'application/x-www-form-urlencoded') return { query: decodeForm(text) };
-  if (mediaType !== 'application/json' && mediaType !== 'text/json')
-    throw new ServiceError(
-      'content_type_unsupported',
-      `Content-Type: found ${mediaType}, expected application/json, or text/plain or application/x-www-form-urlencoded with the statement alone`,
-    );
   return parseJson(text);
 }
 

@@ -7,6 +7,7 @@ import { parseJson, stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { AuditEntry, Author } from '../../metadata/settings.js';
 import type { HttpRequest, HttpResponse, ResourceAction, Route } from '../http.types.js';
+import { readMediaType } from '../media-type.js';
 
 /** The words that management routes share: how they read a request and give an answer. */
 type Handler = Route['handle'];
@@ -43,9 +44,7 @@ export function readJson(request: HttpRequest): unknown {
 
 /** A body of JSON that is yet to be read; throws `content_type_unsupported`. */
 export function readJsonText(request: HttpRequest): string {
-  const mediaType = request.headers['content-type'] ?? 'application/json';
-  if (!/^application\/(json|x-jackson-smile\+json)\s*(;|$)/i.test(mediaType) || /smile/i.test(mediaType))
-    throw new ServiceError('content_type_unsupported', `Content-Type: found '${mediaType}', expected application/json`);
+  readMediaType(request.headers['content-type'], ['application/json']);
   return request.body.toString('utf8');
 }
 

@@ -15,6 +15,7 @@ import { parseQuery } from '../../planner/native/query/query.js';
 import { type KnownTables, scanColumns } from '../../planner/plan.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { JSON_TYPES, readMediaType } from '../media-type.js';
 import { PLANNED_HERE_LENGTH_MAX } from '../planning/plan-thread.js';
 import type { QueryEntryOptions } from '../queries/query-entry.js';
 import type { QueryRun } from '../queries/query-log.js';
@@ -52,7 +53,7 @@ async function answerQuery(broker: BrokerQueries, options: QueryEntryOptions, re
   const { body, viaAlias, signal } = request;
   if (body.length <= PLANNED_HERE_LENGTH_MAX)
     return runNative(broker, options, request, planNative(readBody(request), viaAlias, broker), receivedMs);
-  refuseOtherTypes(request);
+  readMediaType(request.headers['content-type'], JSON_TYPES);
   const watch = new PlanWatch(receivedMs + options.defaultTimeoutMs);
   return runNative(broker, options, request, await options.planThread.planNative(body, viaAlias, broker, { watch, signal }), receivedMs);
 }
@@ -197,16 +198,8 @@ function findCandidates(broker: BrokerQueries, request: HttpRequest): HttpRespon
 }
 
 function readBody(request: HttpRequest): unknown {
-  refuseOtherTypes(request);
+  readMediaType(request.headers['content-type'], JSON_TYPES);
   return parseJson(request.body.toString('utf8'));
-}
-
-function refuseOtherTypes(request: HttpRequest): void {
-  const contentType = request.headers['content-type'];
-  const mediaType = contentType?.split(';')[0]?.trim().toLowerCase();
-  if (mediaType !== undefined && mediaType !== 'application/json' && mediaType !== 'text/json') {
-    throw new ServiceError('content_type_unsupported', `Content-Type: expected application/json, found ${mediaType}`);
-  }
 }
 
 /** The string reduced to what a header can carry: printable ASCII of bounded length. */

@@ -351,7 +351,7 @@ results('a long answer comes in pieces, with turns of the event loop between the
   const response = await routes[0]?.handle(
     {
       query: new URLSearchParams(),
-      headers: {},
+      headers: { 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify({ ...base, granularity: 'none', queryType: 'timeseries', context: { skipEmptyBuckets: true } })),
       viaAlias: false,
       signal: new AbortController().signal,

@@ -67,7 +67,7 @@ function server({ known, capacity = null }: { known?: readonly Frame[]; capacity
       path: '/svc/v2/sql',
       rawUrl: '/svc/v2/sql',
       query: new URLSearchParams(),
-      headers: {},
+      headers: { 'content-type': 'application/json' },
       body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
       remoteAddress: '',
       signal: new AbortController().signal,
