@@ -66,7 +66,7 @@ export function maxRunsF32(values: at, mask: at, runs: at, runCount: u32, state:
 export function maxRunsF64(values: at, mask: at, runs: at, runCount: u32, state: at): void { maxRuns<f64, f64>(values, mask, runs, runCount, state); }
 
 // group.ts
-export { compactMask, compactNotMask, countGroups, foldCountSums, foldSums, presentGroups } from './kernels/group';
+export { bestAtTimesI64, compactBestI64, compactMask, compactNotMask, countGroups, foldCountSums, foldSums, presentGroups } from './kernels/group';
 export function countSumGroupsU8(values: at, rows: at, groups: at, n: u32, words: at): void { countSumGroups<u8>(values, rows, groups, n, words); }
 export function countSumGroupsU16(values: at, rows: at, groups: at, n: u32, words: at): void { countSumGroups<u16>(values, rows, groups, n, words); }
 export function sumGroupsU8(values: at, rows: at, groups: at, n: u32, state: at): void { sumGroups<u8>(values, rows, groups, n, state); }
@@ -193,7 +193,7 @@ export function compareI64(a: at, b: at, scalar: u32, n: u32, operation: u32, ou
 export function compareF64(a: at, b: at, scalar: u32, n: u32, operation: u32, out: at): void { compare<f64>(a, b, scalar, n, operation, out); }
 
 // number.ts
-export { absI64, bitsToI64, mapF64, orderF64, truncateF64 } from './kernels/number';
+export { absI64, bitsToI64, mapF64, orderF64, sortableF64, truncateF64 } from './kernels/number';
 export function divideI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(DIVIDE_LONG, a, b, scalar, n, out); }
 export function remainderI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(REMAINDER_LONG, a, b, scalar, n, out); }
 export function andI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(AND, a, b, scalar, n, out); }

@@ -182,3 +182,59 @@ export function compactNotMask(mask: usize, rows: usize, groups: usize, n: u32, 
   assert(isAligned<u64>(mask) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<u32>(outRows) && isAligned<u32>(outGroups));
   return compact(-1, mask, rows, groups, n, outRows, outGroups);
 }
+
+export function compactBestI64(values: usize, rows: usize, groups: usize, n: u32, state: usize, outRows: usize, outGroups: usize): u32 {
+  assert(isAligned<u64>(values) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<u64>(state));
+  assert(isAligned<u32>(outRows) && isAligned<u32>(outGroups));
+  let to: usize = 0;
+  for (let offset: usize = 0, end = <usize>n << 2; offset < end; offset += 4) {
+    const row = rows == 0 ? <u32>(offset >> 2) : load<u32>(rows + offset);
+    const group = load<u32>(groups + offset);
+    store<u32>(outRows + to, row);
+    store<u32>(outGroups + to, group);
+    to += <usize>(load<i64>(values + (offset << 1)) == load<i64>(state + (<usize>group << 3))) << 2;
+  }
+  return <u32>(to >> 2);
+}
+
+@inline
+const NULL_KEY: u8 = 1;
+@inline
+const HAS_KEY: u8 = 2;
+
+export function bestAtTimesI64(
+  keys: usize,
+  nulls: usize,
+  rows: usize,
+  groups: usize,
+  n: u32,
+  times: usize,
+  largest: u32,
+  keyTimes: usize,
+  best: usize,
+  known: usize,
+): void {
+  assert(isAligned<u64>(keys) && isAligned<u64>(nulls) && isAligned<u32>(rows) && isAligned<u32>(groups));
+  assert(isAligned<u64>(times) && isAligned<u64>(keyTimes) && isAligned<u64>(best));
+  for (let offset: usize = 0, end = <usize>n << 2; offset < end; offset += 4) {
+    const group = <usize>load<u32>(groups + offset);
+    const wide = group << 3;
+    let was = load<u8>(known + group);
+    if (times != 0) {
+      const time = load<i64>(times + wide);
+      if (load<i64>(keyTimes + wide) != time) was = 0;
+      store<i64>(keyTimes + wide, time);
+    }
+    if (nulls != 0) {
+      const row = rows == 0 ? <u32>(offset >> 2) : load<u32>(rows + offset);
+      if (((load<u8>(nulls + (row >> 3)) >> <u8>(row & 7)) & 1) != 0) {
+        store<u8>(known + group, was == HAS_KEY ? HAS_KEY : NULL_KEY);
+        continue;
+      }
+    }
+    const key = load<i64>(keys + (offset << 1));
+    const kept = load<i64>(best + wide);
+    if (was != HAS_KEY || (largest != 0 ? key > kept : key < kept)) store<i64>(best + wide, key);
+    store<u8>(known + group, HAS_KEY);
+  }
+}

@@ -138,6 +138,16 @@ export function truncateF64(values: usize, n: u32, out: usize): void {
   for (let at: usize = 0; at < end; at += 8) store<i64>(out + at, <i64>load<f64>(values + at));
 }
 
+export function sortableF64(values: usize, n: u32, out: usize): void {
+  assert(isAligned<f64>(values) && isAligned<i64>(out));
+  const end = <usize>n << 3;
+  for (let at: usize = 0; at < end; at += 8) {
+    const value = load<f64>(values + at);
+    const bits = select<i64>(0x7ff8000000000000, load<i64>(values + at), value != value);
+    store<i64>(out + at, bits ^ ((bits >> 63) & i64.MAX_VALUE));
+  }
+}
+
 export function bitsToI64(bits: usize, n: u32, out: usize): void {
   assert(isAligned<u64>(bits) && isAligned<i64>(out));
   for (let row: u32 = 0; row < n; row += 64) {

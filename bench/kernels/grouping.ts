@@ -19,6 +19,7 @@ export function grouping(bench: Bench): BenchCase[] {
   const state = bench.allocate(64000 * 8);
   const counts = bench.allocate(64000 * 8);
   const keys = bench.allocate(B * 4);
+  const kept = bench.allocate(B * 4);
   const scratch = bench.allocate(250 * 32);
   const { memory } = bench;
   const reset = (): void => {
@@ -203,5 +204,22 @@ export function grouping(bench: Bench): BenchCase[] {
       ),
       reset,
     },
+    grouped(
+      'best times of few groups, and the rows that have them',
+      ['maxGroupsI64', 'compactBestI64'],
+      12,
+      (k, block) => {
+        k.maxGroupsI64(longs + block * B * 8, 0, few + block * B * 4, B, state);
+        k.compactBestI64(longs + block * B * 8, 0, few + block * B * 4, B, state, keys, kept);
+      },
+      250,
+    ),
+    grouped(
+      'greatest of few groups at equal times',
+      ['bestAtTimesI64'],
+      12,
+      (k, block) => k.bestAtTimesI64(longs + block * B * 8, 0, 0, few + block * B * 4, B, 0, 1, 0, state, counts),
+      250,
+    ),
   ];
 }

@@ -117,6 +117,15 @@ export type KernelSet =
     readonly compactMask: (mask: Address, rows: Address, groups: Address, n: number, outRows: Address, outGroups: Address) => number;
     /** The same, keeping rows whose bit is clear (a null mask). */
     readonly compactNotMask: (mask: Address, rows: Address, groups: Address, n: number, outRows: Address, outGroups: Address) => number;
+    /** Keeps positions whose value equals the state of their group: i64 values[i] (position, not row) and state[groups[i]]. In place allowed. */
+    readonly compactBestI64: (values: Address, rows: Address, groups: Address, n: number, state: Address, outRows: Address, outGroups: Address) => number;
+    /**
+     * The least or (`largest`) greatest key of each group among the positions of its best time. i64 keys[i] (position, not
+     * row); the row's bit in `nulls` (0: none) says that it has no key. times[group] (0: all are equal) is the best time so
+     * far, which each position of the group has; where keyTimes[group] is another, what is known is forgotten first.
+     * known[group]: 0 before any position, 1 after nulls alone, 2 with the key in best[group].
+     */
+    readonly bestAtTimesI64: (keys: Address, nulls: Address, rows: Address, groups: Address, n: number, times: Address, largest: number, keyTimes: Address, best: Address, known: Address) => void;
   } &
 
   // ── tally.ts: all rows of a stretch, under keys of few values. Position i of n belongs to group ids[i] < groupCount,
@@ -226,6 +235,8 @@ export type KernelSet =
     readonly truncateF64: (values: Address, n: number, out: Address) => void;
     /** i64 1 for a set bit, else 0. */
     readonly bitsToI64: (bits: Address, n: number, out: Address) => void;
+    /** f64 → i64 that compare as the values do: -0 below +0, every NaN as one above all. x ^ (x < 0 ? 2^63 - 1 : 0) of the bits x. */
+    readonly sortableF64: (values: Address, n: number, out: Address) => void;
     /** Like `compareF64`, in a total order: NaN equals itself and is above all else; zeros are equal. */
     readonly orderF64: (a: Address, b: Address, scalar: number, n: number, operation: number, out: Address) => void;
     /** out[i] = bit i of mask is set ? a[i] : b[i], of 4 bytes each; `a` is one element when `oneA` is 1, `b` when `oneB` is. */

@@ -10,12 +10,12 @@ export function singleValueState({ valueType }: Extract<AggregateState, { type: 
   const first = { type: 'first', valueType, maxStringBytes: Infinity } as const;
   const { merge, addRow: _, ...rest } = firstLastState(first);
   const refuseSecond = ({ time }: TimedValue): void => {
-    if (time === 0) throw new ServiceError('query_invalid', 'a singleValue aggregator has more than one row in a group');
+    if (time === 0n) throw new ServiceError('query_invalid', 'a singleValue aggregator has more than one row in a group');
   };
   return {
     ...rest,
     merge(into, from) {
-      if (from.time === 0) refuseSecond(into);
+      if (from.time === 0n) refuseSecond(into);
       merge(into, from);
     },
     bind(scope, [column = '']) {
@@ -28,7 +28,7 @@ export function singleValueState({ valueType }: Extract<AggregateState, { type: 
           for (let i = 0; i < n; i++) {
             const state = stateOf(numbers[i] ?? 0);
             refuseSecond(state);
-            [state.time, state.value] = [0, read(i)];
+            [state.time, state.value] = [0n, read(i)];
           }
         },
       };

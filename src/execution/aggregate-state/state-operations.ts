@@ -37,8 +37,11 @@ export interface StateOperations<State> {
   /** Order of results where their values do not define it: below 0, 0 or above 0. */
   compare?(a: State, b: State): number;
   /** Undefined: no row of the segment changes any state. */
-  bind(scope: SegmentScope, columns: readonly string[]): Feed<State> | undefined;
+  bind(scope: SegmentScope, columns: readonly string[], shared: SharedWork): Feed<State> | undefined;
 }
+
+/** Things that feeds make once for all that get the same rows of a segment, by their names. */
+export type SharedWork = Map<string, unknown>;
 
 /** Reads rows of one segment into states. */
 export interface Feed<State> {

@@ -124,6 +124,59 @@ export const GROUP_CHECKS = {
   },
   compactMask: (lab: Lab) => compacts(lab, 'compactMask', true),
   compactNotMask: (lab: Lab) => compacts(lab, 'compactNotMask', false),
+  compactBestI64(lab: Lab) {
+    for (const where of ['apart', 'in place']) {
+      eachTrial(lab, (_rows, { n, groups, rows: picked, atRows, atGroups }) => {
+        const state = Array.from({ length: GROUPS }, (_, group) => BigInt(group % 3) - (1n << 40n));
+        const values = Array.from({ length: n }, () => BigInt(lab.random(3)) - (1n << 40n));
+        const [at, atState] = [lab.place('I64', values), lab.place('I64', state)];
+        const outRows = where === 'in place' && atRows !== 0 ? lab.output('U32', n, picked) : lab.output('U32', n);
+        const outGroups = where === 'in place' ? lab.output('U32', n, groups) : lab.output('U32', n);
+        const inRows = where === 'in place' && atRows !== 0 ? outRows : atRows;
+        const inGroups = where === 'in place' ? outGroups : atGroups;
+        const kept = [...picked.keys()].filter((i) => values[i] === state[groups[i] ?? 0]);
+        lab.expectResult(
+          lab.call(() => lab.kernels.compactBestI64(at, inRows, inGroups, n, atState, outRows, outGroups)),
+          kept.length,
+        );
+        const keptRows = kept.map((i) => picked[i] ?? 0);
+        const keptGroups = kept.map((i) => groups[i] ?? 0);
+        lab.expect('U32', outRows, keptRows, `row (${where})`);
+        lab.expect('U32', outGroups, keptGroups, `group (${where})`);
+      });
+    }
+  },
+  bestAtTimesI64(lab: Lab) {
+    for (const largest of [0, 1])
+      for (const withNulls of [false, true])
+        for (const withTimes of [false, true])
+          eachTrial(lab, (rows, { n, groups, rows: picked, atRows, atGroups }) => {
+            const keys = lab.values('I64', n).map(BigInt);
+            const nulls = withNulls ? lab.mask('random', rows) : [];
+            const times = lab.values('I64', GROUPS).map(BigInt);
+            // Two of three groups have met their best time before, a third of them with nulls alone.
+            const before = times.map((time, group) => (group % 3 === 0 ? time ^ 1n : time));
+            const known = times.map((_, group) => group % 3);
+            const best = lab.values('I64', GROUPS).map(BigInt);
+            const atKeys = lab.place('I64', keys);
+            const atNulls = withNulls ? lab.uploadBits(nulls) : 0;
+            const atTimes = withTimes ? lab.place('I64', times) : 0;
+            const [keyTimes, atBest] = [lab.output('I64', GROUPS, before), lab.output('I64', GROUPS, best)];
+            const atKnown = lab.output('U8', GROUPS, known);
+            lab.call(() => lab.kernels.bestAtTimesI64(atKeys, atNulls, atRows, atGroups, n, atTimes, largest, keyTimes, atBest, atKnown));
+            for (const group of new Set(groups)) {
+              if (withTimes && before[group] !== times[group]) [before[group], known[group]] = [times[group] ?? 0n, 0];
+              const met = [...groups.keys()].filter((i) => groups[i] === group);
+              const present = met.filter((i) => nulls[picked[i] ?? 0] !== true).map((i) => keys[i] ?? 0n);
+              const candidates = known[group] === 2 ? [best[group] ?? 0n, ...present] : present;
+              if (candidates.length > 0) best[group] = candidates.reduce((a, b) => ((largest === 1 ? b > a : b < a) ? b : a));
+              known[group] = candidates.length > 0 ? 2 : 1;
+            }
+            lab.expect('I64', keyTimes, before, 'time');
+            lab.expect('I64', atBest, best, 'key');
+            lab.expect('U8', atKnown, known, 'known');
+          });
+  },
 };
 
 function compacts(lab: Lab, kernel: 'compactMask' | 'compactNotMask', keep: boolean): void {

@@ -150,6 +150,26 @@ export const NUMBER_CHECKS = {
         bits.map((bit) => (bit ? 1n : 0n)),
       );
     }),
+  sortableF64: (lab: Lab) =>
+    lab.each(['all'], (rows) => {
+      const values = [Number.NaN, -0, 0, -Infinity, Infinity, ...lab.values('F64', rows).map(Number)].slice(0, rows);
+      const from = lab.place('F64', values);
+      const out = lab.output('I64', rows);
+      lab.call(() => lab.kernels.sortableF64(from, rows, out));
+      const found = lab.read('I64', out, rows).map(BigInt);
+      const rank = (x: number): number => (Number.isNaN(x) ? 2 : x === Infinity ? 1 : x === -Infinity ? -1 : 0);
+      const isBelow = (a: number, b: number): boolean =>
+        rank(a) !== rank(b) ? rank(a) < rank(b) : a < b || (Object.is(a, -0) && Object.is(b, 0));
+      for (const [i, a] of values.slice(0, 100).entries())
+        for (const [j, b] of values.slice(0, 100).entries())
+          if (isBelow(a, b) !== (found[i] ?? 0n) < (found[j] ?? 0n)) lab.fail(`${a} and ${b} became ${found[i]} and ${found[j]}`);
+      const bits = new BigInt64Array(Float64Array.from(values, (x) => (Number.isNaN(x) ? Number.NaN : x)).buffer);
+      lab.expect(
+        'I64',
+        out,
+        [...bits].map((bit, i) => (Number.isNaN(values[i]) ? 0x7ff8n << 48n : bit < 0n ? bit ^ MAX_I64 : bit)),
+      );
+    }),
   orderF64: (lab: Lab) => {
     const same = (a: number, b: number): boolean => a === b || (Number.isNaN(a) && Number.isNaN(b));
     const below = (a: number, b: number): boolean => a < b || (!Number.isNaN(a) && Number.isNaN(b));

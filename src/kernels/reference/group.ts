@@ -132,6 +132,61 @@ export function groupKernels(memory: KernelMemory) {
     },
     compactMask: compact(true),
     compactNotMask: compact(false),
+    compactBestI64(
+      values: Address,
+      rows: Address,
+      groups: Address,
+      n: number,
+      state: Address,
+      outRows: Address,
+      outGroups: Address,
+    ): number {
+      const [column, best] = [memory.i64(values, n), memory.i64(state)];
+      const picked = rowsView(memory, rows, n);
+      const ids = memory.u32(groups, n);
+      const [keptRows, keptGroups] = [memory.u32(outRows, n), memory.u32(outGroups, n)];
+      let kept = 0;
+      for (let i = 0; i < n; i++) {
+        const group = ids[i] ?? 0;
+        if (column[i] !== best[group]) continue;
+        keptRows[kept] = picked === null ? i : (picked[i] ?? 0);
+        keptGroups[kept++] = group;
+      }
+      return kept;
+    },
+    bestAtTimesI64(
+      keys: Address,
+      nulls: Address,
+      rows: Address,
+      groups: Address,
+      n: number,
+      times: Address,
+      largest: number,
+      keyTimes: Address,
+      best: Address,
+      known: Address,
+    ) {
+      const [column, kept, states] = [memory.i64(keys, n), memory.i64(best), memory.u8(known)];
+      const picked = rowsView(memory, rows, n);
+      const ids = memory.u32(groups, n);
+      const bits = nulls === 0 ? null : memory.u32(nulls);
+      const [now, before] = times === 0 ? [null, null] : [memory.i64(times), memory.i64(keyTimes)];
+      for (let i = 0; i < n; i++) {
+        const group = ids[i] ?? 0;
+        if (now !== null && before !== null && now[group] !== before[group]) {
+          before[group] = now[group] ?? 0n;
+          states[group] = 0;
+        }
+        if (bits !== null && hasBit(bits, picked === null ? i : (picked[i] ?? 0))) {
+          states[group] = Math.max(1, states[group] ?? 0);
+          continue;
+        }
+        const key = column[i] ?? 0n;
+        const other = kept[group] ?? 0n;
+        if (states[group] !== 2 || (largest === 1 ? key > other : key < other)) kept[group] = key;
+        states[group] = 2;
+      }
+    },
   };
 }
 

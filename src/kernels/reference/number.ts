@@ -77,6 +77,15 @@ export function numberKernels(memory: KernelMemory) {
       const [from, to] = [memory.u8(bits, Math.ceil(n / 8)), memory.i64(out, n)];
       for (let i = 0; i < n; i++) to[i] = BigInt(((from[i >>> 3] ?? 0) >> (i & 7)) & 1);
     },
+    sortableF64(values: Address, n: number, out: Address) {
+      const from = memory.f64(values, n).slice();
+      const bits = new BigInt64Array(from.buffer);
+      const to = memory.i64(out, n);
+      for (let i = 0; i < n; i++) {
+        const bit = Number.isNaN(from[i]) ? 0x7ff8n << 48n : (bits[i] ?? 0n);
+        to[i] = bit < 0n ? bit ^ MAX_LONG : bit;
+      }
+    },
     orderF64(a: Address, b: Address, scalar: number, n: number, operation: number, out: Address) {
       const [left, right] = [memory.f64(a, n), memory.f64(b, scalar === 1 ? 1 : n)];
       writeBits(memory, out, n, (i) => {

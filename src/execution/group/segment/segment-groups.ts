@@ -3,6 +3,7 @@
 import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { STRETCH_ROWS, TALLY_ROWS } from '../../../kernels/contract.js';
+import type { SharedWork } from '../../aggregate-state/state-operations.js';
 import { type Block, clear, kernelFor, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
 import { asNumbers } from '../../expression/convert.js';
 import type { SegmentScope } from '../../expression/scope.js';
@@ -209,6 +210,12 @@ export class SegmentGroups {
     const { scope, layout } = this;
     const everyRow = this.#classOf(undefined, undefined, undefined);
     const filters = new Map<string, Predicate>();
+    const shared = new Map<Predicate | undefined, SharedWork>();
+    const sharedWith = (filter: Predicate | undefined): SharedWork => {
+      const work = shared.get(filter) ?? new Map<string, unknown>();
+      shared.set(filter, work);
+      return work;
+    };
     layout.aggregators.forEach((each, index) => {
       const { aggregator } = each;
       const filterKey =
@@ -237,7 +244,7 @@ export class SegmentGroups {
       }
       if (each.kind === 'state') {
         if (aggregator.kind !== 'state') return;
-        const collect = stateAccumulator(scope, index, aggregator, order);
+        const collect = stateAccumulator(scope, index, aggregator, order, sharedWith(filter));
         if (collect === undefined) return;
         const rows = this.#classOf(filter, collect.nulls, everyRow);
         rows.distincts.push(collect.accumulator);

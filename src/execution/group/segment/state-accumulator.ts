@@ -4,6 +4,7 @@ import { ServiceError } from '../../../base/errors.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import { stateOperations } from '../../aggregate-state/operations.js';
 import { hasTexts, stateFeed } from '../../aggregate-state/state-feed.js';
+import type { SharedWork } from '../../aggregate-state/state-operations.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { NumberVector } from '../../expression/vector.js';
 import type { DistinctAccumulator } from './distinct-accumulator.js';
@@ -12,7 +13,8 @@ const BLOCKS_BETWEEN_MEASURES = 32;
 
 /**
  * The states of a `state` aggregator over the groups of one segment, combined when its rows are through.
- * @param order  place of the segment in the query
+ * @param order   place of the segment in the query
+ * @param shared  among the aggregators with the same filter
  * @returns undefined when no row of the segment changes any state
  */
 export function stateAccumulator(
@@ -20,6 +22,7 @@ export function stateAccumulator(
   index: number,
   { aggregateState, columns, input }: Extract<Aggregator, { kind: 'state' }>,
   order: number,
+  shared: SharedWork,
 ): { readonly nulls: NumberVector | undefined; readonly accumulator: DistinctAccumulator } | undefined {
   const { memory, groupBytesMax, spill } = scope.context;
   const kind = stateOperations(aggregateState);
@@ -27,7 +30,7 @@ export function stateAccumulator(
   const feed =
     input === 'states' || (input === 'mixed' && hasTexts(scope, column))
       ? stateFeed(scope, kind, column, input === 'mixed')
-      : kind.bind(scope, columns);
+      : kind.bind(scope, columns, shared);
   if (feed === undefined) return undefined;
   const states: unknown[] = [];
   const bytesEach = Math.max(1, kind.bytes(kind.create()));
