@@ -84,6 +84,50 @@ firstOfLists('are one text, or the first of them', async () => {
 
 firstOfLists.run();
 
+const timed = suite('first and last values');
+
+const BIG = 2n ** 60n;
+/** Time, then a LONG and a DOUBLE. Times that differ in their last bit alone are one double. */
+const TIMED: readonly (readonly [time: bigint | null, long: bigint | null, double: number | null])[] = [
+  [BIG, 1n, -1],
+  [BIG + 1n, 2n, Number.NaN],
+  [BIG + 1n, null, Infinity],
+  [null, 9n, 9],
+  [BIG - 1n, 3n, null],
+  [BIG - 1n, null, -0.5],
+  [BIG - 1n, -4n, -Infinity],
+];
+
+timed('are those of the exact time; of equal times the least or greatest, which NaN is and null is not', async () => {
+  const end = (type: 'first' | 'last', valueType: 'LONG' | 'DOUBLE', columns: string[], filtered: boolean): Aggregator =>
+    collect({ type, valueType, maxStringBytes: 1024 }, columns, {
+      name: `${type} ${columns.join()} ${filtered}`,
+      type: valueType,
+      ...(filtered ? { filter: { kind: 'not' as const, filter: { kind: 'null' as const, column: 'double' } } } : {}),
+    });
+  const both = (columns: string[], valueType: 'LONG' | 'DOUBLE', filtered: boolean) => [
+    end('first', valueType, columns, filtered),
+    end('last', valueType, columns, filtered),
+  ];
+  const plan = planOf([
+    ...both(['large', 'holes'], 'LONG', false),
+    ...both(['double', 'holes'], 'DOUBLE', false),
+    ...both(['large', 'holes'], 'LONG', true),
+    ...both(['missing', 'holes'], 'LONG', false),
+    ...both(['large'], 'LONG', false).slice(0, 1),
+  ]);
+  const [like] = rowsOf(1);
+  const many = Array.from({ length: 700 }, (_, index): Row => {
+    const [holes, large, double] = TIMED[index % TIMED.length] ?? [null, null, null];
+    return { ...like, __time: BigInt(index), text: `group ${index % 3}`, holes, large, double };
+  });
+  const expected = [-4n, 2n, -Infinity, Number.NaN, -4n, 2n, null, null, -4n];
+  for (const { way, groups } of await everyWay(plan, many))
+    for (const name of ['group 0', 'group 1', 'group 2']) assert.equal(groups.get(name), expected, `${way}, ${name}`);
+});
+
+timed.run();
+
 const extremes = suite('smallest and largest texts');
 
 extremes('are those of the rows, however they are read', async () => {
