@@ -80,9 +80,11 @@ export interface SegmentInput {
 }
 
 export interface DeepStorage {
-  /** Copies a finished local file in: temporary name, fsync, rename. Returns the load spec for the descriptor. */
-  push(localFile: string, key: string): Promise<{ readonly type: string; readonly path: string }>;
-  /** Brings the file to `localFile` (temporary name, fsync, rename); throws `not_found`. */
+  /** Moves finished local files in, each whole or not at all; they are on disk when this resolves. Returns their load specs. */
+  push(
+    files: readonly { readonly localFile: string; readonly key: string }[],
+  ): Promise<readonly { readonly type: string; readonly path: string }[]>;
+  /** Brings a copy of the file to `localFile`, whole or not at all unless the machine fails; throws `not_found`. */
   pull(loadSpec: { readonly type: string; readonly path: string }, localFile: string): Promise<void>;
   /** Removes a file; not an error when it is absent. */
   remove(loadSpec: { readonly type: string; readonly path: string }): Promise<void>;

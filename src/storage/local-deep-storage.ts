@@ -1,11 +1,10 @@
 // Deep storage in a local or shared directory.
 
 import { constants, type Dirent } from 'node:fs';
-import { copyFile, link, mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, posix, sep } from 'node:path';
 import { ServiceError } from '../base/errors.js';
 import type { DeepStorage } from './contract.js';
-import { temporaryName } from './durable-file.js';
 
 type LoadSpec = Parameters<DeepStorage['remove']>[0];
 
@@ -20,16 +19,19 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
     return resolveInside(directory, loadSpec.path);
   };
   return {
-    async push(localFile: string, key: string): Promise<{ readonly type: string; readonly path: string }> {
-      const file = resolveInside(directory, key);
-      await makeDirectories(directory, dirname(file));
-      await placeDurably(`segment file ${basename(localFile)}`, file, (to) => linkOrCopy(localFile, to));
-      return { type: 'local', path: key };
+    async push(files: readonly { readonly localFile: string; readonly key: string }[]): Promise<readonly LoadSpec[]> {
+      const placed = files.map(({ localFile, key }) => ({ localFile, file: resolveInside(directory, key) }));
+      const folders = new Set(placed.map(({ file }) => dirname(file)));
+      for (const folder of folders) await makeDirectories(directory, folder);
+      const moved = await Promise.allSettled(placed.map(({ localFile, file }) => moveDurably(localFile, file)));
+      for (const each of moved) if (each.status === 'rejected') throw each.reason;
+      for (const folder of folders) await sync(folder);
+      return files.map(({ key }) => ({ type: 'local', path: key }));
     },
 
     async pull(loadSpec: LoadSpec, localFile: string): Promise<void> {
       // A copy of its own: what damages one of the two leaves the other.
-      await placeDurably(`${loadSpec.path} in deep storage`, localFile, (to) => copyOnce(fileOf(loadSpec), to));
+      await place(`${loadSpec.path} in deep storage`, localFile, (to) => copyOnce(fileOf(loadSpec), to));
     },
 
     async remove(loadSpec: LoadSpec): Promise<void> {
@@ -68,31 +70,38 @@ function resolveInside(directory: string, key: string): string {
   return join(directory, ...parts);
 }
 
-/** Makes `to` the file that `place` makes, whole or not at all; `what` names what it is made from. */
-async function placeDurably(what: string, to: string, place: (to: string) => Promise<void>): Promise<void> {
-  const temporary = temporaryName(to);
+/** Moves a finished file here; its directory is still to be synced. */
+async function moveDurably(from: string, to: string): Promise<void> {
   try {
-    await rm(temporary, { force: true });
-    await place(temporary);
+    await sync(from);
+    await rename(from, to);
+  } catch (error) {
+    if (isAbsent(error)) throw new ServiceError('not_found', `segment file ${basename(from)} does not exist`, error);
+    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
+    await placeDurably(`segment file ${basename(from)}`, to, (temporary) => copyOnce(from, temporary));
+    await rm(from, { force: true });
+  }
+}
+
+/** Makes `to` the file that `make` makes, whole or not at all, and on disk; `what` names what it is made from. */
+async function placeDurably(what: string, to: string, make: (to: string) => Promise<void>): Promise<void> {
+  await place(what, to, async (temporary) => {
+    await make(temporary);
     await sync(temporary);
+  });
+  await sync(dirname(to));
+}
+
+/** Makes `to` the file that `make` makes, whole or not at all for as long as the machine runs. */
+async function place(what: string, to: string, make: (to: string) => Promise<void>): Promise<void> {
+  const temporary = `${to}.${process.pid}.tmp`;
+  try {
+    await make(temporary);
     await rename(temporary, to);
   } catch (error) {
     await rm(temporary, { force: true });
     if (isAbsent(error)) throw new ServiceError('not_found', `${what} does not exist`, error);
     throw error;
-  }
-  // Renaming one name of a file onto another name of it leaves both.
-  await rm(temporary, { force: true });
-  await sync(dirname(to));
-}
-
-/** Segment files never change and the pusher's name goes away soon, so a file on the same file system is not copied. */
-async function linkOrCopy(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to);
-  } catch (error) {
-    if (isAbsent(error)) throw error;
-    await copyOnce(from, to);
   }
 }
 

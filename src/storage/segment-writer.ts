@@ -16,7 +16,6 @@ import {
   toPhysical,
 } from './columns/physical.js';
 import type { SegmentInput } from './contract.js';
-import { DurableFile } from './durable-file.js';
 import {
   encodeHeader,
   encodeTrailer,
@@ -26,6 +25,7 @@ import {
   type StoredField,
   schemaOf,
 } from './format.js';
+import { SegmentFileOutput } from './segment-file-output.js';
 import { gatherRows } from './writer/gather.js';
 import { jsonFields } from './writer/json-fields.js';
 import { sortRows } from './writer/row-order.js';
@@ -38,14 +38,15 @@ export interface WrittenSegment {
 }
 
 /**
- * Writes one segment file: sorts the rows, encodes column after column, and makes the file appear under its name when
- * it is whole and on disk. Computes on the calling thread.
+ * Writes one segment file: sorts the rows and encodes column after column. Computes on the calling thread. The file is gone
+ * when this fails; it is not synced.
  * @throws ServiceError `input_invalid` for no rows at all
  */
 export async function writeSegment(file: string, input: SegmentInput): Promise<WrittenSegment> {
   if (input.frame.rowCount === 0) throw new ServiceError('input_invalid', `segment ${file}: found no rows, expected at least one`);
   const columns = inOrder(input);
-  const out = new DurableFile(file);
+  const out = new SegmentFileOutput(file);
+  let isClosed = false;
   try {
     out.append(encodeHeader());
     const encoder = new ArrayEncoder(out);
@@ -61,10 +62,11 @@ export async function writeSegment(file: string, input: SegmentInput): Promise<W
     }
     appendFooter(out, footerOf(input, stored, fields));
     const sizeBytes = out.offset;
-    out.commit();
+    out.close();
+    isClosed = true;
     return { sizeBytes, rowCount: input.frame.rowCount, columns: stored.map((column) => schemaOf(column, input.frame.rowCount)) };
   } catch (error) {
-    out.abandon();
+    if (!isClosed) out.abandon();
     throw error;
   }
 }
@@ -144,7 +146,7 @@ function footerOf(input: SegmentInput, columns: readonly StoredColumn[], fields:
   };
 }
 
-function appendFooter(out: DurableFile, footer: Footer): void {
+function appendFooter(out: SegmentFileOutput, footer: Footer): void {
   const footerOffset = out.offset;
   const json = Buffer.from(JSON.stringify(footer), 'utf8');
   const frame = Buffer.alloc(frameBytesMax(json.length));

@@ -42,11 +42,13 @@ export async function run(payload: unknown, options: Partial<TaskContext> = {}):
     inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },
     kernels: 'reference',
     storage: {
-      async push(localFile, key) {
-        mkdirSync(path.join(folder, path.dirname(key)), { recursive: true });
-        copyFileSync(localFile, path.join(folder, key));
-        pushed++;
-        return { type: 'local', path: path.join(folder, key) };
+      async push(files) {
+        return files.map(({ localFile, key }) => {
+          mkdirSync(path.join(folder, path.dirname(key)), { recursive: true });
+          copyFileSync(localFile, path.join(folder, key));
+          pushed++;
+          return { type: 'local', path: path.join(folder, key) };
+        });
       },
     },
     signal: new AbortController().signal,

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -11,7 +11,6 @@ const root = join(directory, 'deep');
 mkdirSync(root);
 const storage = createLocalDeepStorage(root);
 const source = join(directory, 'source');
-writeFileSync(source, 'content');
 
 async function listed(): Promise<string[]> {
   const paths: string[] = [];
@@ -35,10 +34,28 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 
 const test = suite('local deep storage');
 
+/** Pushes one file with this content. */
+async function push(content: string, key: string) {
+  writeFileSync(source, content);
+  const [spec] = await storage.push([{ localFile: source, key }]);
+  assert.ok(spec !== undefined);
+  return spec;
+}
+
 test('pushed files are listed, pulled and removed', async () => {
-  const spec = await storage.push(source, 'task 1/wiki/a.segment');
-  assert.equal(spec, { type: 'local', path: 'task 1/wiki/a.segment' });
-  await storage.push(source, 'b.segment');
+  const files = ['task 1/wiki/a.segment', 'b.segment'].map((key, at) => ({ localFile: `${source}-${at}`, key }));
+  for (const { localFile } of files) writeFileSync(localFile, 'content');
+  const specs = await storage.push(files);
+  assert.equal(
+    specs,
+    files.map(({ key }) => ({ type: 'local', path: key })),
+  );
+  assert.equal(
+    files.map(({ localFile }) => existsSync(localFile)),
+    [false, false],
+    'pushed files are moved',
+  );
+  const [spec = { type: '', path: '' }] = specs;
   assert.equal(await listed(), ['b.segment', 'task 1/wiki/a.segment']);
   const pulled = join(directory, 'pulled');
   await storage.pull(spec, pulled);
@@ -52,15 +69,11 @@ test('pushed files are listed, pulled and removed', async () => {
   await storage.remove(spec);
   await storage.remove(spec);
   assert.equal(await listed(), ['b.segment']);
-  assert.is(readFileSync(source, 'utf8'), 'content', 'the pushed file stays the pusher’s');
 });
 
 test('pushing again replaces the file as a whole', async () => {
-  const other = join(directory, 'other');
-  writeFileSync(other, 'newer');
-  await storage.push(source, 'same');
-  await storage.push(other, 'same');
-  await storage.push(other, 'same');
+  await push('older', 'same');
+  await push('newer', 'same');
   assert.is(readFileSync(join(root, 'same'), 'utf8'), 'newer');
   assert.equal(
     readdirSync(root).filter((name) => name.includes('tmp')),
@@ -69,7 +82,7 @@ test('pushing again replaces the file as a whole', async () => {
 });
 
 test('absent files', async () => {
-  assert.is(await codeOf(storage.push(join(directory, 'absent'), 'x/y')), 'not_found');
+  assert.is(await codeOf(storage.push([{ localFile: join(directory, 'absent'), key: 'x/y' }])), 'not_found');
   assert.is(await codeOf(storage.pull({ type: 'local', path: 'absent' }, join(directory, 'z'))), 'not_found');
   assert.is(await codeOf(storage.pull({ type: 's3', path: 'same' }, join(directory, 'z'))), 'unsupported');
   assert.equal(
@@ -84,7 +97,7 @@ test('absent files', async () => {
 for (const path of ['', '..', '../source', 'a/../../source', '/etc/passwd', 'a//b', './a', 'a/', 'a\0b', 'a\\..\\b']) {
   test(`a path cannot leave the directory: ${JSON.stringify(path)}`, async () => {
     const spec = { type: 'local', path };
-    assert.is(await codeOf(storage.push(source, path)), 'input_invalid');
+    assert.is(await codeOf(push('content', path)), 'input_invalid');
     assert.is(await codeOf(storage.pull(spec, join(directory, 'out'))), 'input_invalid');
     assert.is(await codeOf(storage.remove(spec)), 'input_invalid');
     assert.is(readFileSync(source, 'utf8'), 'content');

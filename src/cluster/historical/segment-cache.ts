@@ -1,8 +1,8 @@
 // Segment files on a historical's own disk.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseJsonWithDoubles } from '../../base/json.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
@@ -13,7 +13,7 @@ import type { DeepStorage } from '../../storage/contract.js';
  * The segment files a historical keeps on its own disk:
  *
  *   segments/<sha-256 of the printed id>.segment   the file as deep storage has it
- *   info/<sha-256 of the printed id>.json          its descriptor, written after the file: what has none is not ours
+ *   info/<sha-256 of the printed id>.json          its descriptor, written after the file: one without it is not ours
  */
 export class SegmentCache {
   readonly #segments: string;
@@ -48,13 +48,15 @@ export class SegmentCache {
     return found;
   }
 
-  /** Brings the file here, unverified. */
+  /**
+   * Brings the file here, unverified. A machine that fails may leave anything: every byte is verified at the next start, and
+   * what is not whole is fetched again.
+   */
   async fetch(descriptor: SegmentDescriptor): Promise<void> {
     // Somebody may have removed the folders meanwhile.
-    await mkdir(this.#segments, { recursive: true });
-    await mkdir(this.#info, { recursive: true });
+    for (const folder of [this.#segments, this.#info]) if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
     await this.#storage.pull(descriptor.loadSpec, this.fileOf(descriptor));
-    await writeWhole(join(this.#info, `${nameOf(descriptor)}.json`), JSON.stringify(descriptor));
+    await writeFile(join(this.#info, `${nameOf(descriptor)}.json`), JSON.stringify(descriptor));
   }
 
   async remove(descriptor: SegmentDescriptor): Promise<void> {
@@ -71,17 +73,4 @@ function readInfo(file: string): SegmentDescriptor | undefined {
   } catch {
     return undefined; // cut off by a crash: the segment is fetched again
   }
-}
-
-/** Writes a file that has its name only once it is whole and on disk. */
-async function writeWhole(file: string, text: string): Promise<void> {
-  const temporary = `${file}.partial`;
-  const handle = await open(temporary, 'w');
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, file);
 }

@@ -8,5 +8,6 @@ import type { DeepStorage } from '../../storage/contract.js';
  * published can be told from those of one that still may (`removeOrphans`).
  */
 export function taskStorage(storage: DeepStorage, taskId: string): Pick<DeepStorage, 'push'> {
-  return { push: (localFile, key) => storage.push(localFile, `${taskFileName(taskId)}/${key}`) };
+  const folder = taskFileName(taskId);
+  return { push: (files) => storage.push(files.map(({ localFile, key }) => ({ localFile, key: `${folder}/${key}` }))) };
 }

@@ -1,7 +1,7 @@
 // Writes segments and pushes them to deep storage.
 
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import { assert } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
 import type { PushedSegment } from '../../model/publication.js';
@@ -10,6 +10,9 @@ import { SegmentWriters } from './segment-writers.js';
 
 /** Frames under way hold no more rows together, unless one alone does. */
 const ROWS_UNDER_WAY_MAX = 3_000_000;
+/** Files that are pushed together: what it takes to have them on disk for good is waited for once. */
+const FILES_PUSHED_TOGETHER = 64;
+const BYTES_PUSHED_TOGETHER = 2 ** 24;
 
 /**
  * Frames to segment files in deep storage, several at a time. Nothing is published here, so a task that dies leaves
@@ -24,6 +27,10 @@ export class SegmentPusher {
   readonly #pushed = new Map<number, PushedSegment>();
   readonly #underWay = new Set<Promise<void>>();
   #rowsUnderWay = 0;
+  /** Written, and waiting for others to be pushed together. */
+  #written: Written[] = [];
+  #writtenBytes = 0;
+  #pushing: Promise<void> = Promise.resolve();
   #failure: { readonly error: unknown } | null = null;
   #sequence = 0;
 
@@ -57,6 +64,8 @@ export class SegmentPusher {
   /** All segments, in the order in which they were pushed. */
   async finish(): Promise<readonly PushedSegment[]> {
     await Promise.all(this.#underWay);
+    await this.#pushWritten();
+    await this.#pushing;
     this.#throwFailure();
     return [...this.#pushed].sort(([a], [b]) => a - b).map(([, segment]) => segment);
   }
@@ -68,17 +77,48 @@ export class SegmentPusher {
   async #build(sequence: number, interval: Interval, input: SegmentInput): Promise<void> {
     const file = path.join(this.#workDirectory, `segment-${sequence}`);
     const { sizeBytes, rowCount, columns } = await this.#writers.write(file, input);
-    const loadSpec = await this.#storage.push(file, keyOf(interval, sequence));
-    await rm(file, { force: true });
     const { dimensions, metrics } = input;
-    this.#pushed.set(sequence, { interval, loadSpec, sizeBytes, rowCount, dimensions, metrics, columns });
-    this.rowCount += rowCount;
-    this.sizeBytes += sizeBytes;
+    this.#written.push({ sequence, file, segment: { interval, sizeBytes, rowCount, dimensions, metrics, columns } });
+    this.#writtenBytes += sizeBytes;
+    if (this.#written.length >= FILES_PUSHED_TOGETHER || this.#writtenBytes >= BYTES_PUSHED_TOGETHER) await this.#pushWritten();
+  }
+
+  /** Resolves when those before are pushed; they themselves are pushed meanwhile. */
+  async #pushWritten(): Promise<void> {
+    const written = this.#written;
+    this.#written = [];
+    this.#writtenBytes = 0;
+    const before = this.#pushing;
+    this.#pushing = before
+      .then(() => this.#pushAll(written))
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      });
+    await before;
+  }
+
+  async #pushAll(written: readonly Written[]): Promise<void> {
+    const loadSpecs = await this.#storage.push(
+      written.map(({ sequence, file, segment }) => ({ localFile: file, key: keyOf(segment.interval, sequence) })),
+    );
+    for (const [at, { sequence, segment }] of written.entries()) {
+      const loadSpec = loadSpecs[at];
+      assert(loadSpec !== undefined, 'each pushed file has its load spec');
+      this.#pushed.set(sequence, { ...segment, loadSpec });
+      this.rowCount += segment.rowCount;
+      this.sizeBytes += segment.sizeBytes;
+    }
   }
 
   #throwFailure(): void {
     if (this.#failure !== null) throw this.#failure.error;
   }
+}
+
+interface Written {
+  readonly sequence: number;
+  readonly file: string;
+  readonly segment: Omit<PushedSegment, 'loadSpec'>;
 }
 
 function keyOf({ start }: Interval, sequence: number): string {

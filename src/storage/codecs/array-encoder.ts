@@ -1,6 +1,7 @@
 // Encodes arrays into a segment file.
 
 import { BLOCK_ROWS, type Physical } from '../../base/layout.js';
+import { onFirstUse } from '../../base/on-first-use.js';
 import { BLOCK_HEADER_BYTES, encodeBlockHeader, LAYOUT, type StoredArray, TEXT_BLOCK_BYTES, TRANSFORM } from '../format.js';
 import { checksum } from './checksum.js';
 import { decimalPower } from './decimals.js';
@@ -18,18 +19,34 @@ export interface ByteSink {
 /** Plain blocks decode fastest, then packed bits, then planes; a slower layout has to be smaller by this factor. */
 const FASTER_BIAS = 0.95;
 
-/** Scheduler arrays into blocks as `format.ts` draws them. One encoder serves one file. */
+/** Memory for one block; no call leaves anything in it, so that all encoders of a thread share it. */
+const workspace = onFirstUse(() => {
+  const bytes = BLOCK_HEADER_BYTES + 8 * frameBytesMax(BLOCK_ROWS) + frameBytesMax(TEXT_BLOCK_BYTES);
+  return {
+    words: new Words(BLOCK_ROWS),
+    plane: new Uint8Array(BLOCK_ROWS),
+    packed: new Uint32Array(BLOCK_ROWS),
+    /** Candidate blocks, header included. */
+    candidates: [Buffer.alloc(bytes), Buffer.alloc(bytes)] as const,
+  };
+});
+
+/** Encodes arrays into blocks as `format.ts` draws them. One encoder serves one file. */
 export class ArrayEncoder {
   readonly #sink: ByteSink;
-  readonly #words = new Words(BLOCK_ROWS);
-  readonly #plane = new Uint8Array(BLOCK_ROWS);
-  readonly #packed = new Uint32Array(BLOCK_ROWS);
-  /** Candidate blocks, header included. */
-  #best = Buffer.alloc(BLOCK_HEADER_BYTES + 8 * frameBytesMax(BLOCK_ROWS) + frameBytesMax(TEXT_BLOCK_BYTES));
-  #other = Buffer.alloc(this.#best.length);
+  readonly #words: Words;
+  readonly #plane: Uint8Array;
+  readonly #packed: Uint32Array;
+  #best: Buffer;
+  #other: Buffer;
 
   constructor(sink: ByteSink) {
+    const { words, plane, packed, candidates } = workspace();
     this.#sink = sink;
+    this.#words = words;
+    this.#plane = plane;
+    this.#packed = packed;
+    [this.#best, this.#other] = candidates;
   }
 
   /** Unsigned integers or i64. `ascending`: never less than the element before; stored as differences. */
