@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|tsbs|restart|threads|memory|profile|planning|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|tsbs|restart|threads|memory|profile|planning|fresh|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
@@ -25,6 +25,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   memory    how much the process grows for questions with very many groups (Linux)
   profile   what timing the stages of a query costs
   planning  what planning a dashboard's statements takes, anew and from the plan cache, against its goals
+  fresh     statements whose text is new each time against a bare echo, of known and of unknown shapes; answers must be DuckDB's
   loop      the longest that anything runs in one piece on the event loop, for large requests of many kinds, against its goal
   http      requests per second against bare servers, against its goals (also: npm run bench:http)
             without a name: kernels and queries
@@ -36,12 +37,12 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --digits N          tsbs: behind the point of a metric (4)
   --data FOLDER       tsbs, pageviews: keep their tables there, and find them again; restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
   --segments N        segments (10000), publish (26304): of 20 rows each
-  --rows N            queries, joins, sketches, expressions, functions, pageviews, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000)
+  --rows N            queries, joins, sketches, expressions, functions, pageviews, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
   --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews (2)
   --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, http (5), segments (9), threads (4), tpch (1), planning (200)
-  --seconds N         http: of load a round (2)
-  --connections N     http (32)
+  --seconds N         http (2), fresh (3): of load a round
+  --connections N     http, fresh (32)
   --client NAME       http: sockets, or autocannon (sockets)
 `;
 
@@ -64,6 +65,7 @@ const BENCHMARKS = {
   profile: ['rows', 'rounds'],
   planning: ['rounds', 'only'],
   loop: ['only'],
+  fresh: ['rows', 'rounds', 'seconds', 'connections'],
   http: ['rounds', 'seconds', 'connections', 'client'],
 };
 const text = { type: 'string' };

@@ -7,6 +7,7 @@ import type { Load, LoadFigure } from './load.js';
  * @throws Error when any answer is not 2xx
  */
 export async function autocannonLoad({ url, body, connections, seconds }: Load): Promise<LoadFigure> {
+  if (typeof body === 'function') throw new Error('autocannon repeats one request here');
   const request = body === undefined ? {} : { method: 'POST' as const, body, headers: { 'Content-Type': 'application/json' } };
   const cpuBefore = process.cpuUsage();
   const startMs = performance.now();

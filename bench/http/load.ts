@@ -2,8 +2,10 @@ import { connect, type Socket } from 'node:net';
 
 export interface Load {
   readonly url: string;
-  /** Absent: a GET. */
-  readonly body?: string;
+  /** Absent: a GET. A function makes each request's body. */
+  readonly body?: string | (() => string);
+  /** Told some of the answers' bodies with the bodies of their requests. */
+  readonly onAnswer?: (body: string, answer: string) => void;
   readonly connections: number;
   readonly seconds: number;
 }
@@ -17,22 +19,23 @@ export interface LoadFigure {
   readonly clientLoad: number;
 }
 
+/** One answer in so many is told to `onAnswer`. */
+const TOLD_EVERY = 101;
+
 /**
- * Sends one request again and again over so many connections, the next one of a connection when its answer is whole.
+ * Sends requests over so many connections, the next one of a connection when its answer is whole.
  * Written on sockets, because a client that costs as much a request as the servers do measures itself.
  * @throws Error with the first answer that is not 200
  */
-export async function load({ url, body, connections, seconds }: Load): Promise<LoadFigure> {
+export async function load({ url, body, connections, seconds, onAnswer }: Load): Promise<LoadFigure> {
   const { hostname, port, pathname, host } = new URL(url);
-  const head = `${body === undefined ? 'GET' : 'POST'} ${pathname} HTTP/1.1\r\nHost: ${host}\r\n`;
-  const length = body === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
-  const request = Buffer.from(`${head}${length}\r\n${body ?? ''}`);
+  const requests = requestsOf(`${pathname} HTTP/1.1\r\nHost: ${host}\r\n`, body);
   const opened = await Promise.all(Array.from({ length: connections }, () => open(hostname, Number(port))));
   const latenciesMs: number[] = [];
   const cpuBefore = process.cpuUsage();
   const startMs = performance.now();
   const endMs = startMs + seconds * 1000;
-  await Promise.all(opened.map((socket) => repeat(socket, request, endMs, latenciesMs)));
+  await Promise.all(opened.map((socket) => repeat(socket, { requests, endMs, latenciesMs, onAnswer })));
   const elapsedMs = performance.now() - startMs;
   const { user, system } = process.cpuUsage(cpuBefore);
   for (const socket of opened) socket.destroy();
@@ -54,13 +57,37 @@ function open(host: string, port: number): Promise<Socket> {
   });
 }
 
-function repeat(socket: Socket, request: Buffer, endMs: number, latenciesMs: number[]): Promise<void> {
+/** A request as its bytes. */
+interface Request {
+  readonly body: string;
+  readonly bytes: Buffer;
+}
+
+function requestsOf(place: string, body: Load['body']): () => Request {
+  const made = (text: string): Request => ({
+    body: text,
+    bytes: Buffer.from(`POST ${place}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`),
+  });
+  if (typeof body === 'function') return () => made(body());
+  const always = body === undefined ? { body: '', bytes: Buffer.from(`GET ${place}\r\n`) } : made(body);
+  return () => always;
+}
+
+interface Repeating {
+  readonly requests: () => Request;
+  readonly endMs: number;
+  readonly latenciesMs: number[];
+  readonly onAnswer: Load['onAnswer'];
+}
+
+function repeat(socket: Socket, { requests, endMs, latenciesMs, onAnswer }: Repeating): Promise<void> {
   return new Promise((resolve, reject) => {
     let sentMs = 0;
     let received = '';
+    let request = requests();
     const send = () => {
       sentMs = performance.now();
-      socket.write(request);
+      socket.write(request.bytes);
     };
     socket.on('error', reject);
     socket.on('close', () => reject(new Error('the server closed the connection')));
@@ -69,10 +96,11 @@ function repeat(socket: Socket, request: Buffer, endMs: number, latenciesMs: num
       if (!isWhole(received)) return;
       const nowMs = performance.now();
       if (!received.startsWith('HTTP/1.1 200 ')) return reject(new Error(received.slice(0, 500)));
-      latenciesMs.push(nowMs - sentMs);
+      if (latenciesMs.push(nowMs - sentMs) % TOLD_EVERY === 0) onAnswer?.(request.body, bodyOf(received));
       received = '';
-      if (nowMs < endMs) send();
-      else resolve();
+      if (nowMs >= endMs) return resolve();
+      request = requests();
+      send();
     });
     send();
   });
@@ -84,4 +112,19 @@ function isWhole(answer: string): boolean {
   if (bodyAt < 4) return false;
   const length = /\r\ncontent-length: *(\d+)/i.exec(answer)?.[1];
   return length === undefined ? answer.endsWith('\r\n0\r\n\r\n') : answer.length >= bodyAt + Number(length);
+}
+
+/** The body of an answer that is complete. */
+function bodyOf(answer: string): string {
+  const at = answer.indexOf('\r\n\r\n');
+  const written = Buffer.from(answer.slice(at + 4), 'latin1').toString();
+  if (!/\r\ntransfer-encoding: *chunked/i.test(answer.slice(0, at))) return written;
+  let text = '';
+  for (let rest = answer.slice(at + 4); ; ) {
+    const end = rest.indexOf('\r\n');
+    const length = Number.parseInt(rest.slice(0, end), 16);
+    if (!(length > 0)) return Buffer.from(text, 'latin1').toString();
+    text += rest.slice(end + 2, end + 2 + length);
+    rest = rest.slice(end + 4 + length);
+  }
 }

@@ -1,15 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { wikiIngestion, writeWikiCsv } from '../data/wiki.js';
 import { median } from '../harness.js';
 import { runTask, startDolmen, waitForCount } from '../server.js';
 import { autocannonLoad } from './autocannon-load.js';
 import { type Load, type LoadFigure, load } from './load.js';
+import { type ContenderProcess, startContender } from './start-contender.js';
 
 /**
  * Requests per second over loopback, 32 connections, contenders in turn: Dolmen against bare servers. The load comes
@@ -40,7 +38,6 @@ interface Goal {
   readonly isMet: boolean;
 }
 
-const CONTENDERS = fileURLToPath(new URL('./contenders.js', import.meta.url));
 const ECHO = 'uWebSockets.js JSON echo';
 const NODE_ECHO = 'node:http JSON echo';
 const SELECT_1 = 'Dolmen SELECT 1, through the Router';
@@ -63,7 +60,7 @@ const CLIENTS: Readonly<Record<string, Client>> = { sockets: load, autocannon: a
 const client = CLIENTS[values.client];
 if (client === undefined) throw new Error(`--client ${values.client}: expected ${Object.keys(CLIENTS).join(' or ')}`);
 const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-bench-http-'));
-const children: ChildProcess[] = [];
+const contenders: ContenderProcess[] = [];
 const flags = values.kernels === undefined ? [] : ['--kernels', values.kernels];
 const dolmen = await startDolmen({ dataDir: folder, portOffset: Number(values['port-offset']), flags });
 try {
@@ -86,7 +83,7 @@ try {
   if (values.json !== undefined)
     writeFileSync(values.json, `${JSON.stringify({ connections: Number(values.connections), figures, goals }, null, 2)}\n`);
 } finally {
-  for (const child of children) child.kill();
+  for (const each of contenders) each.stop();
   await dolmen.stop();
   rmSync(folder, { recursive: true });
 }
@@ -104,12 +101,9 @@ async function ingest(): Promise<void> {
 }
 
 async function contender(name: string, pathname = '/'): Promise<Pick<Target, 'url' | 'server'>> {
-  // A session of its own, as Dolmen's: schedulers divide a busy machine among sessions.
-  const child = spawn(process.execPath, [CONTENDERS, name], { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
-  children.push(child);
-  for await (const line of createInterface({ input: child.stdout }))
-    return { url: `http://127.0.0.1:${line}${pathname}`, server: child.pid };
-  throw new Error(`${name} ended before it listened`);
+  const started = await startContender(name);
+  contenders.push(started);
+  return { url: `${started.url}${pathname}`, server: started.pid };
 }
 
 /** Rounds over all targets, the order turned every time; the median round of each. */

@@ -8,7 +8,7 @@ import { own } from '../../base/names.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import type { SqlSchema, SqlTable } from './catalog/schema.js';
 import { PLANNING_KEYS } from './context.js';
-import { parseSql } from './parse/parse.js';
+import { ShapeCache } from './parse/shape/shape-cache.js';
 import type { SourceText } from './parse/source-text.js';
 import type { SqlStatement } from './parse/syntax.js';
 import { planSql, type SqlRequest } from './plan-sql.js';
@@ -30,7 +30,7 @@ interface Asked {
 }
 
 /** Share of the budget for syntax trees. */
-const TREES_PART = 1 / 8;
+const TREES_PART = 1 / 4;
 
 /** Longer statements are seldom sent twice. */
 const TEXT_LENGTH_MAX = 16 * 1024;
@@ -48,20 +48,20 @@ export function planKey({ query, context, parameters, rulesOff = [], schemaName 
 
 /**
  * Remembers the plans of statements that are sent again and again: of those whose plan hangs on nothing but its key,
- * and the datasources and lookups that it asks for. Of those that hang on the clock it remembers the syntax tree, which
- * is half of the work.
+ * and the datasources and lookups that it asks for. Of all of them it remembers the syntax tree by the statement's shape, for those that
+ * hang on the clock and those that come again with other literals: reading them is more than half of the work.
  */
 export class PlanCache {
   readonly #plans: BoundedCache<string, CachedPlan>;
-  readonly #trees: BoundedCache<string, SqlStatement>;
+  readonly #shapes: ShapeCache;
 
   constructor(bytesMax: number) {
     this.#plans = new BoundedCache(bytesMax * (1 - TREES_PART));
-    this.#trees = new BoundedCache(bytesMax * TREES_PART);
+    this.#shapes = new ShapeCache(bytesMax * TREES_PART);
   }
 
   get bytes(): number {
-    return this.#plans.size + this.#trees.size;
+    return this.#plans.size + this.#shapes.bytes;
   }
 
   /** The plan that was made for this key, if the schema still says what it said then. */
@@ -77,17 +77,10 @@ export class PlanCache {
   plan(request: SqlRequest, schema: SqlSchema, now: EpochMs): PlannedStatement {
     const { key, known } = this.#look(request, schema);
     if (known !== undefined) return known;
-    if (key === null) return planSql(request, schema, now, (source) => this.#tree(source));
+    const parse = (source: SourceText): SqlStatement => this.#shapes.parse(source);
+    if (key === null) return planSql(request, schema, now, parse);
     const { watched, asked } = watch(schema);
-    return this.#keep(key, asked, planSql(request, watched, now));
-  }
-
-  #tree(source: SourceText): SqlStatement {
-    const known = this.#trees.find(source.text);
-    if (known !== undefined) return known;
-    const tree = parseSql(source);
-    if (source.text.length <= TEXT_LENGTH_MAX) this.#trees.keep(source.text, tree, source.text.length * 2 + dataBytes(tree));
-    return tree;
+    return this.#keep(key, asked, planSql(request, watched, now, parse));
   }
 
   /** Plans like `planSql` through a planner elsewhere; the schema is asked before it returns, if at all. */

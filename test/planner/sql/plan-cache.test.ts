@@ -1,9 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { dataBytes } from '../../../src/base/data-size.js';
 import type { PlannedStatement } from '../../../src/model/statement.js';
 import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
 import { parseSql } from '../../../src/planner/sql/parse/parse.js';
-import { PlanCache } from '../../../src/planner/sql/plan-cache.js';
+import { PlanCache, planKey } from '../../../src/planner/sql/plan-cache.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import { NOW, SCHEMA } from './plan-text.js';
 
@@ -82,13 +83,12 @@ cached('rows that stand in the statement are planned once', () => {
 });
 
 cached('plans that nobody asks for make room', () => {
-  const bytesOf = (sql: string) => {
-    const cache = new PlanCache(1_000_000);
-    plan(cache, sql);
-    return cache.bytes;
+  const bytesOf = (query: string) => {
+    const request = { query, context: { sqlTimeZone: 'UTC' }, parameters: [] };
+    return (planKey(request)?.length ?? 0) * 2 + dataBytes(planSql(request, SCHEMA, NOW));
   };
   const [one, two, three] = ['SELECT page FROM wiki', 'SELECT city FROM wiki', 'SELECT page, city FROM wiki'];
-  const cache = new PlanCache(((bytesOf(one) + bytesOf(three)) * 8) / 7);
+  const cache = new PlanCache(((bytesOf(one) + bytesOf(three)) * 4) / 3);
   const first = plan(cache, one);
   const second = plan(cache, two);
   assert.is(plan(cache, one), first);

@@ -1,0 +1,67 @@
+// The shape of a statement: its tokens, with stand-ins for literals.
+
+import { type Token, tokensOf } from '../lexer.js';
+import type { SourceText } from '../source-text.js';
+
+/** Statements with equal keys differ in literals and in the white space between tokens only. */
+export interface Shape {
+  readonly key: string;
+  readonly tokens: readonly Token[];
+  /** Tokens of `key` that it does not spell: numbers, strings and lists of literals. */
+  readonly literals: readonly number[];
+}
+
+const STRING = '\u0001';
+const LIST = '\u0002';
+/** Characters of keys that are not of tokens. */
+const STAND_INS = /[\u0001\u0002]/;
+
+/** PIVOT names columns by literals as they are written. */
+const NAMED_BY_LITERALS = /PIVOT/i;
+
+/**
+ * The shape of a statement; undefined where its syntax tree may hang on literals in more than their values, and for text that is
+ * not made of tokens. Numbers are told apart by their form: which of them are numbers is the parser's to say.
+ */
+export function shapeOf(source: SourceText): Shape | undefined {
+  if (STAND_INS.test(source.text) || NAMED_BY_LITERALS.test(source.text)) return undefined;
+  const tokens: Token[] = [];
+  const literals: number[] = [];
+  let key = '';
+  let end = 0;
+  try {
+    for (const token of tokensOf(source)) {
+      const index = tokens.push(token) - 1;
+      const text = keyOf(source, token);
+      if (text !== undefined) literals.push(index);
+      // Whether tokens touch can matter, as in E'x'.
+      key += (token.start > end ? ' ' : '') + (text ?? source.text.slice(token.start, token.end));
+      end = token.end;
+    }
+  } catch {
+    // The parser says what is wrong, and where.
+    return undefined;
+  }
+  return { key, tokens, literals };
+}
+
+/** Stand-in for a literal; undefined for what is spelled out. */
+function keyOf(source: SourceText, token: Token): string | undefined {
+  if (token.kind === 'number') return formOf(token.text);
+  if (token.kind === 'string') return source.text.startsWith("'", token.start) ? STRING : undefined;
+  return token.kind === 'list' ? LIST : undefined;
+}
+
+/** `12.5e3` → `0.0e0`. */
+function formOf(number: string): string {
+  return number.replace(/\d+/g, '0');
+}
+
+/** The key of statements that also have these literals in common. */
+export function keyWith(shape: Shape, source: SourceText, pinned: ReadonlySet<number>): string {
+  if (pinned.size === 0) return shape.key;
+  const texts = shape.literals
+    .filter((index) => pinned.has(index))
+    .map((index) => source.text.slice(shape.tokens[index]?.start, shape.tokens[index]?.end));
+  return `${shape.key}${STRING}${JSON.stringify(texts)}`;
+}
