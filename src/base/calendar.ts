@@ -108,6 +108,12 @@ function makeZone(id: string): Zone | undefined {
   return rules === undefined ? undefined : variableZone(id, rules);
 }
 
+/** The instant of a wall-clock time, the earlier of two; undefined for a time that was skipped. */
+export function instantAt(zone: Zone, localMs: number): number | undefined {
+  const instant = zone.fromLocal(localMs);
+  return zone.fixedOffsetMs !== null || instant + zone.offsetAt(instant) === localMs ? instant : undefined;
+}
+
 function fixedZone(id: string, offsetMs: number): Zone {
   return { id, fixedOffsetMs: offsetMs, offsetAt: () => offsetMs, fromLocal: (localMs) => localMs - offsetMs };
 }

@@ -1,6 +1,6 @@
 // Reads and prints timestamps by Joda patterns.
 
-import { civilFromDays, DAY_MS, dayOfWeek, daysFromCivil, daysInMonth, findZone, UTC, type Zone } from './calendar.js';
+import { civilFromDays, DAY_MS, dayOfWeek, daysFromCivil, daysInMonth, findZone, instantAt, UTC, type Zone } from './calendar.js';
 import { type ErrorCode, ServiceError } from './errors.js';
 import type { EpochMs } from './instant.js';
 import { formatOffset } from './time.js';
@@ -243,7 +243,7 @@ function resolve(fields: Fields, zone: Zone): EpochMs | undefined {
     (halfDayHour === undefined ? 0 : halfDayHour < 0 || halfDayHour > 11 ? -1 : halfDayHour + (fields.isAfternoon === true ? 12 : 0));
   const day = resolveDay(fields);
   if (day === undefined || hour < 0 || hour > 23 || minute > 59 || second > 59) return undefined;
-  return (fields.zone ?? zone).fromLocal(day * DAY_MS + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond);
+  return instantAt(fields.zone ?? zone, day * DAY_MS + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond);
 }
 
 function resolveDay(fields: Fields): number | undefined {

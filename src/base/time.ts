@@ -1,6 +1,6 @@
 // Instants as ISO 8601 text, and ISO 8601 periods.
 
-import { civilFromDays, DAY_MS, daysFromCivil, daysInMonth, findZone, UTC, type Zone } from './calendar.js';
+import { civilFromDays, DAY_MS, daysFromCivil, daysInMonth, findZone, instantAt, UTC, type Zone } from './calendar.js';
 import type { EpochMs } from './instant.js';
 
 /** The bounds of eternity: a quarter of the 64-bit range, beyond what doubles count exactly, so they print as constants. */
@@ -15,9 +15,10 @@ const OFFSET = /^(?:z|[+-]\d{2}(?::?\d{2})?)$/;
  * An ISO 8601 instant, whole or cut short anywhere (`2015`, `2015-09-12`, `2015-09-12T00Z`, `2015-W37-6`, `2015-255`); a
  * space may stand for the T, the last of hour, minute and second may have a fraction, and an offset stands behind the T only.
  * @param timeZone  holds when the text names no offset
+ * @param skipped  a time that the clock of the zone skips is none, or lies as far behind the gap as into it
  * @returns undefined when it is no such text or no such day, hour or zone; digits beyond milliseconds are cut off
  */
-export function parseInstant(text: string, timeZone = 'UTC'): EpochMs | undefined {
+export function parseInstant(text: string, timeZone = 'UTC', skipped: 'none' | 'later' = 'none'): EpochMs | undefined {
   const scan = new Scanner(text);
   const date = scanDate(scan);
   const hasTime = scan.accept('T') || scan.accept(' ');
@@ -26,7 +27,7 @@ export function parseInstant(text: string, timeZone = 'UTC'): EpochMs | undefine
   if (!hasTime && offset !== '') return undefined;
   const zone = offset === 'Z' ? UTC : offset === '' ? findZone(timeZone) : OFFSET.test(offset) ? findZone(offset) : undefined;
   if (scan.failed || zone === undefined || date === undefined || timeOfDay === undefined) return undefined;
-  return toInstant(date, timeOfDay, zone);
+  return toInstant(date, timeOfDay, zone, skipped);
 }
 
 interface CivilDate {
@@ -81,13 +82,14 @@ function scanTimeOfDay(scan: Scanner): number | undefined {
   return hour > 23 || minute > 59 || second > 59 ? undefined : ((hour * 60 + minute) * 60 + second) * 1000 + rest;
 }
 
-function toInstant({ year, days }: CivilDate, timeOfDay: number, zone: Zone): EpochMs | undefined {
+function toInstant({ year, days }: CivilDate, timeOfDay: number, zone: Zone, skipped: 'none' | 'later'): EpochMs | undefined {
   if (Math.abs(year) > 280_000) {
     // Beyond 2^53 milliseconds a sum of doubles would round twice.
     const instant = Number(BigInt(days) * BigInt(DAY_MS) + BigInt(timeOfDay) - BigInt(zone.fixedOffsetMs ?? 0));
     return instant < MIN_INSTANT || instant > MAX_INSTANT ? undefined : instant;
   }
-  return zone.fromLocal(days * DAY_MS + timeOfDay);
+  const localMs = days * DAY_MS + timeOfDay;
+  return skipped === 'later' ? zone.fromLocal(localMs) : instantAt(zone, localMs);
 }
 
 /** Reads a text from left to right; once something is not there as it must be, it has failed for good. */

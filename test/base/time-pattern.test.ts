@@ -36,6 +36,7 @@ const read: readonly { pattern: string; text: string; timeZone?: string; iso: st
   { pattern: 'HH:mm:ss.S', text: '01:02:03.5', iso: '1970-01-01T01:02:03.500Z' },
   { pattern: 'HH:mm:ss.SSSSSS', text: '01:02:03.123456', iso: '1970-01-01T01:02:03.123Z' },
   { pattern: 'yyyy-MM-dd HH:mm', timeZone: 'Europe/Berlin', text: '2015-03-29 12:00', iso: '2015-03-29T10:00:00Z' },
+  { pattern: 'yyyy-MM-dd HH:mm', timeZone: 'Europe/Berlin', text: '2015-03-29 02:30', iso: null },
   { pattern: "xxxx-'W'ww-e", text: '2015-W37-6', iso: '2015-09-12T00:00:00Z' },
   { pattern: 'yyyy-DDD', text: '2016-366', iso: '2016-12-31T00:00:00Z' },
   { pattern: 'yyyy-DDD', text: '2015-366', iso: null },

@@ -31,7 +31,8 @@ const parsed: readonly { text: string; zone?: string; iso: string | null }[] = [
   { text: '2015-09-12T02:00-0330', iso: '2015-09-12T05:30:00.000Z' },
   { text: '2015-09-12', zone: 'Europe/Berlin', iso: '2015-09-11T22:00:00.000Z' },
   { text: '2015-09-12TZ', zone: 'Europe/Berlin', iso: '2015-09-12T00:00:00.000Z' },
-  { text: '2015-03-29T02:30', zone: 'Europe/Berlin', iso: '2015-03-29T01:30:00.000Z' },
+  { text: '2015-03-29T02:30', zone: 'Europe/Berlin', iso: null },
+  { text: '2015-03-29T03:00', zone: 'Europe/Berlin', iso: '2015-03-29T01:00:00.000Z' },
   { text: '2015-10-25T02:30', zone: 'Europe/Berlin', iso: '2015-10-25T00:30:00.000Z' },
   { text: '-0044-03-15', iso: '-000044-03-15T00:00:00.000Z' },
   { text: '2016-02-29', iso: '2016-02-29T00:00:00.000Z' },
@@ -114,6 +115,10 @@ instants('offsets agree with those of the JavaScript engine', () => {
     );
   }
 });
+instants('a time that the clock skips lies behind the gap where it is asked for', () => {
+  assert.is(parseInstant('2015-03-29T02:30', 'Europe/Berlin', 'later'), Date.parse('2015-03-29T01:30:00.000Z'));
+});
+
 instants.run();
 
 const periods = suite('periods');

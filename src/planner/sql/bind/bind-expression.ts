@@ -35,7 +35,7 @@ function bind(whole: Place, expression: SqlExpression): Bound {
       return literal(expression.type, expression.value);
     case 'instant': {
       const written = expression.text.trim();
-      const instant = /^[+-]?\d{4}/.test(written) ? parseInstant(written, session.timeZone) : undefined;
+      const instant = /^[+-]?\d{4}/.test(written) ? parseInstant(written, session.timeZone, 'later') : undefined;
       if (instant === undefined)
         throw source.error(
           'sql_plan_invalid',

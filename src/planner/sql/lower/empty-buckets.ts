@@ -2,22 +2,33 @@
 
 import { own } from '../../../base/names.js';
 import type { PostStep } from '../../../model/plan.js';
-import type { PlannedQuery } from '../../../model/statement.js';
+import type { PlannedQuery, PlannedSource } from '../../../model/statement.js';
 
 /**
  * The context key `skipEmptyBuckets` of a statement: queries that are grouped by time alone leave buckets without rows out,
- * and have them with `false`; queries without GROUP BY have their one row, and with `true` only if they have found rows.
+ * and have them with `false`; queries without GROUP BY have their one row, and with `true` only if they have found rows, except
+ * those over the rows of a subquery.
  */
 export function withEmptyBuckets(query: PlannedQuery, context: Readonly<Record<string, unknown>>): PlannedQuery {
   const skips = String(own(context, 'skipEmptyBuckets') ?? '');
   const { plan, source } = query;
-  if (skips === '' || plan.operator !== 'group' || source.kind !== 'table') return query;
+  if (skips === '' || plan.operator !== 'group') return query;
   const [key] = plan.keys;
-  if (key === undefined) return skips === 'true' ? { ...query, plan: { ...plan, emptyGroup: false } } : query;
-  if (skips === 'true' || plan.keys.length > 1 || key.kind !== 'time' || !plan.post.every((step) => allowsEmpty(step, key.name)))
+  if (key === undefined) return skips === 'true' && !isSubquery(source) ? { ...query, plan: { ...plan, emptyGroup: false } } : query;
+  if (
+    source.kind !== 'table' ||
+    skips === 'true' ||
+    plan.keys.length > 1 ||
+    key.kind !== 'time' ||
+    !plan.post.every((step) => allowsEmpty(step, key.name))
+  )
     return query;
   const fill: PostStep = { step: 'fillBuckets', bucket: key.name, granularity: key.granularity };
   return { ...query, plan: { ...plan, withinData: true, post: [fill, ...plan.post] } };
+}
+
+function isSubquery(source: PlannedSource): boolean {
+  return source.kind === 'filtered' ? isSubquery(source.source) : source.kind === 'query';
 }
 
 /** Whether it keeps rows in the order of time; HAVING, windows, another order and OFFSET are of the groups that there are. */

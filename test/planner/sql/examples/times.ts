@@ -33,6 +33,7 @@ export const TIME_EXAMPLES: Examples = {
     ["TIME_PARSE(#' 2013'#)", null],
     ["TIME_PARSE(#'01/08/2013'#, 'dd/MM/yyyy')", at('2013-08-01T00:00:00Z')],
     ["TIME_PARSE(#'2013-08-01 08:00'#, 'yyyy-MM-dd HH:mm', 'America/Los_Angeles')", at('2013-08-01T15:00:00Z')],
+    ["TIME_PARSE(#'2013-03-10 02:30'#, NULL, 'America/Los_Angeles')", null],
   ],
   TIME_FORMAT: [
     [`TIME_FORMAT(${PICKUP}, 'dd-MM-YYYY hh:mm aa')`, '01-08-2013 08:14 AM'],

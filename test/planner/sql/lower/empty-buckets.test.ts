@@ -26,6 +26,10 @@ const CASES: readonly { sql: string; skips: boolean | string | undefined; first?
   { sql: 'SELECT COUNT(*) FROM edits', skips: undefined, emptyGroup: true },
   { sql: 'SELECT COUNT(*) FROM edits', skips: false, emptyGroup: true },
   { sql: 'SELECT COUNT(*) FROM edits', skips: true, emptyGroup: false },
+  { sql: 'SELECT COUNT(*) FROM edits JOIN edits AS e ON edits.city = e.city', skips: true, emptyGroup: false },
+  { sql: 'SELECT COUNT(*) FROM UNNEST(ARRAY[1, 2]) AS u(e) WHERE e > 2', skips: true, emptyGroup: false },
+  { sql: 'SELECT COUNT(*) FROM (SELECT city, COUNT(*) AS c FROM edits GROUP BY 1) WHERE c > 2', skips: true, emptyGroup: true },
+  { sql: 'SELECT COUNT(*) FROM (SELECT * FROM edits LIMIT 3)', skips: true, emptyGroup: true },
 ];
 
 const buckets = suite('skipEmptyBuckets of statements');

@@ -54,7 +54,7 @@ export const COLLECTED_AGGREGATES: Readonly<Record<string, AggregateFunction>> =
           kind: 'distinct',
           operands: [use.call.integer(0)],
           filter: use.filter,
-          type: 'BIGINT',
+          type: integerType(use.call.integer(0)),
           fold: { kind: 'xor', type: 'LONG' },
         })
       : bits(use, 'bitwiseXor', 0n),
@@ -203,7 +203,13 @@ function bits(use: AggregateUse, operator: string, initial: bigint): Bound {
     foldsNulls: false,
     initial: long(initial),
   });
-  return stateAggregator(use, aggregateState, { operands: [use.call.integer(0)], type: 'BIGINT', argumentsMax: 1 });
+  const operand = use.call.integer(0);
+  return stateAggregator(use, aggregateState, { operands: [operand], type: integerType(operand), argumentsMax: 1 });
+}
+
+/** Bits of INTEGERs are one. */
+function integerType({ type }: Bound): SqlType {
+  return type === 'INTEGER' ? 'INTEGER' : 'BIGINT';
 }
 
 function fold(
