@@ -41,9 +41,11 @@ function* smallerStatements(statement: Statement): Iterable<Statement> {
   if (statement.ending !== undefined && shape === 'group') yield { ...statement, ending: undefined };
   if (statement.grouping !== undefined) yield { ...statement, grouping: undefined };
   if (Object.keys(context).length > 0) yield { ...statement, context: {} };
+  for (const at of statement.others.keys())
+    if (statement.others.length > 1) yield { ...statement, others: statement.others.toSpliced(at, 1) };
   if (shape === 'union' || shape === 'window' || shape === 'ordered' || shape === 'distinct')
     yield { ...statement, shape: 'scan', ending: undefined };
-  if (shape === 'scan' || shape === 'group' || shape === 'ordered' || shape === 'distinct') {
+  if (shape === 'scan' || shape === 'group' || shape === 'window' || shape === 'ordered' || shape === 'distinct') {
     for (const at of values.keys()) if (values.length > 1) yield { ...statement, values: values.toSpliced(at, 1) };
     if (statement.ending === undefined) for (const at of keys.keys()) yield { ...statement, keys: keys.toSpliced(at, 1) };
   }

@@ -1,5 +1,6 @@
 import type { Random } from '../random.js';
-import { COLUMNS, LITERALS, type SqlKind, TEMPLATES } from './sql-functions.js';
+import { type SqlKind, TEMPLATES } from './sql-functions.js';
+import { COLUMNS, LITERALS } from './sql-literals.js';
 
 /** A generated expression: its SQL is the texts with the parts written between them. */
 export interface SqlExpression {
@@ -43,8 +44,8 @@ function fillPlace(random: Random, place: string, depth: number): SqlExpression 
       return { kind: place, texts: [random.pick(COLUMNS[place])], parts: [] };
     case 'few':
       return { kind: place, texts: [random.pick(['k', 'n', 'b'])], parts: [] };
-    case 'same':
-      return { kind: place, texts: [random.pick(["'a'", '7'])], parts: [] };
+    case 'any':
+      return makeExpression(random, random.pick(['string', 'long', 'double', 'time']), depth);
     default:
       return isKind(place) ? makeExpression(random, place, depth) : literal(random, place);
   }

@@ -2,19 +2,6 @@ import type { Fields, Json } from '../case.js';
 import { type SqlExpression, writeSql } from './sql-expression.js';
 import type { Ending, Statement } from './statement.js';
 
-const WINDOWS = [
-  'ROW_NUMBER() OVER (PARTITION BY k ORDER BY id) AS r',
-  'SUM(n) OVER (PARTITION BY k ORDER BY id) AS t',
-  'LAG(id) OVER (PARTITION BY k ORDER BY id) AS g',
-  'LEAD(n, 2) OVER (PARTITION BY k ORDER BY id) AS l',
-  'FIRST_VALUE(n) OVER (PARTITION BY k ORDER BY id) AS f',
-  'RANK() OVER (PARTITION BY k ORDER BY n) AS q',
-  'DENSE_RANK() OVER (ORDER BY n) AS p',
-  'NTILE(4) OVER (ORDER BY id) AS b',
-  'COUNT(*) OVER (PARTITION BY n) AS c',
-  'MAX(x) OVER (PARTITION BY k ORDER BY id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS m',
-].join(', ');
-
 /** The body of a request: its literals are parameters where the statement says so. */
 export function requestOf(statement: Statement): Fields {
   const query = write(statement);
@@ -34,14 +21,13 @@ function write(statement: Statement): string {
   const { source, outer } = statement;
   const inner = writeRows(statement);
   if (outer === undefined) return `${source.with ?? ''}${inner}`;
-  const whole = outer.replace('{rows}', () => inner);
+  const whole = outer.replaceAll('{rows}', () => inner);
   return source.with === undefined ? whole : whole.replace(/^(WITH )?/, (found) => `${source.with?.trimEnd()}${found === '' ? ' ' : ', '}`);
 }
 
-function writeRows({ keys, values, source, where, having, grouping, ending, shape }: Statement): string {
+function writeRows({ keys, values, source, where, having, grouping, ending, shape, others }: Statement): string {
   const condition = where === undefined ? '' : ` WHERE ${writeSql(where)}`;
   const from = `FROM ${source.text}${source.text === 'nasty' ? '' : ' AS nasty'}${condition}`;
-  const [first, second] = values.map(writeSql);
   switch (shape) {
     case 'scan':
       return `SELECT ${named(values, 'v')} ${from}`;
@@ -50,9 +36,9 @@ function writeRows({ keys, values, source, where, having, grouping, ending, shap
     case 'ordered':
       return `SELECT ${named(values, 'v')} ${from} ORDER BY __time${ending?.directions[0] ?? ''}${cut(ending)}`;
     case 'window':
-      return `SELECT id, ${WINDOWS}, ${first} AS v0 ${from}`;
+      return `SELECT id, ${named(values, 'v')} ${from}`;
     case 'union':
-      return `SELECT ${first} AS v0, ${second} AS v1 ${from} UNION ALL SELECT key, num FROM small`;
+      return [`SELECT ${named(values, 'v')} ${from}`, ...others].join(' UNION ALL ');
     case 'group': {
       const items = [named(keys, 'k'), named(values, 'v')].filter((list) => list !== '').join(', ');
       const texts = keys.map(writeSql);
@@ -67,8 +53,11 @@ function named(list: readonly SqlExpression[], name: string): string {
   return list.map((one, at) => `${writeSql(one)} AS ${name}${at}`).join(', ');
 }
 
-function sets(texts: readonly string[], grouping: 'sets' | 'rollup' | 'cube'): string {
+function sets(texts: readonly string[], grouping: 'sets' | 'rollup' | 'cube' | 'pairs'): string {
   if (grouping === 'sets') return `GROUPING SETS (${texts.map((text) => `(${text})`).join(', ')}, ())`;
+  // Each key with the one behind it, and every key alone but the first.
+  if (grouping === 'pairs')
+    return `GROUPING SETS (${[...texts.slice(1).map((text, at) => `(${texts[at]}, ${text})`), ...texts.slice(1).map((text) => `(${text})`), '()'].join(', ')})`;
   return `${grouping.toUpperCase()} (${texts.join(', ')})`;
 }
 
