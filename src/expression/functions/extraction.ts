@@ -2,9 +2,10 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
+import { own } from '../../base/names.js';
 import { doubleOf, withAsciiDigits } from '../../base/number-text.js';
 import type { Constant, ExpressionFunction } from '../function.js';
-import { doubleText, floatText, fromTruth, toDouble, toLong, toText, truncateToLong, type Value } from '../value.js';
+import { doubleText, floatText, fromTruth, isArrayValue, toDouble, toLong, toText, truncateToLong, type Value } from '../value.js';
 
 /**
  * Functions that native queries need beyond the documented ones: inline lookups, lists of values and buckets of
@@ -68,20 +69,54 @@ function javaDouble(text: string | null): number | null {
   return text === null ? null : (doubleOf(text.replace(/(?<=[\d.])[fFdD]$/, '')) ?? null);
 }
 
-/** double_of(string, other), long_of(string, other): the number that a string is, a long cut off and bounded; `other` for any other string. */
-const doubleFunction = ofText(
-  'double_of',
-  2,
-  'DOUBLE',
-  ([, other]) =>
-    (text) =>
-      text === null ? null : (javaDouble(text) ?? toDouble(other?.value ?? null)),
-);
-const longFunction = ofText('long_of', 2, 'LONG', ([, other]) => (text) => {
-  if (text === null) return null;
-  const double = javaDouble(text);
-  return double === null ? toLong(other?.value ?? null) : /^-?\d+$/.test(text) ? toLong(text) : truncateToLong(double);
+/**
+ * double_of(string, other, 'sum'), long_of(string, other, 'sum'): the number that a string is, a long cut off and bounded; `other` for
+ * any other string. Of a row of several values it is their sum, `min` or `max`, null being `other` among them.
+ */
+const doubleFunction = numberOf('double_of', 'DOUBLE', javaDouble, (value) => toDouble(value) ?? 0, {
+  sum: (a, b) => a + b,
+  min: Math.min,
+  max: Math.max,
 });
+const longFunction = numberOf('long_of', 'LONG', javaLong, (value) => toLong(value) ?? 0n, {
+  sum: (a, b) => BigInt.asIntN(64, a + b),
+  min: (a, b) => (a < b ? a : b),
+  max: (a, b) => (a > b ? a : b),
+});
+
+function javaLong(text: string | null): bigint | null {
+  const double = javaDouble(text);
+  return double === null || text === null ? null : /^-?\d+$/.test(text) ? toLong(text) : truncateToLong(double);
+}
+
+type Folds<Of> = Readonly<Record<'sum' | 'min' | 'max', (a: Of, b: Of) => Of>>;
+
+function numberOf<Of extends number | bigint>(
+  name: string,
+  type: 'LONG' | 'DOUBLE',
+  parse: (text: string | null) => Of | null,
+  otherOf: (value: Value) => Of,
+  folds: Folds<Of>,
+): ExpressionFunction {
+  return {
+    name,
+    minArguments: 3,
+    maxArguments: 3,
+    arrays: [0],
+    type: () => type,
+    bind([, given, how]) {
+      const other = otherOf(given?.value ?? null);
+      const fold = own<Folds<Of>['sum']>(folds, String(how?.value));
+      if (fold === undefined) throw new ServiceError('query_invalid', `${name}: the third argument is sum, min or max`);
+      const one = (value: Value): Of => parse(toText(value)) ?? other;
+      return ([values = null]) => {
+        if (!isArrayValue(values)) return values === null ? null : one(values);
+        const [first = null, ...rest] = values;
+        return first === null && rest.length === 0 ? null : rest.reduce<Of>((all, value) => fold(all, one(value)), one(first));
+      };
+    },
+  };
+}
 
 /** number_text(string, 'LONG'): one text for all strings of a number; of LONG only for those that are one exactly. */
 const numberText = ofText('number_text', 2, 'STRING', (constants) => {

@@ -3,7 +3,7 @@
 import { ServiceError } from '../../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import type { Aggregator, DistinctFold, VirtualColumn } from '../../../model/aggregator.js';
-import type { Expression } from '../../../model/expression.js';
+import { type Expression, text } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import type { ColumnType } from '../../../model/schema.js';
 import { stateType } from '../../../model/state-traits.js';
@@ -111,14 +111,14 @@ function readNumberAggregator(
   const column = fieldName ?? virtualColumns.add(expression ?? '');
   const aggregator = { kind, name: reader.string('name'), filter: null, column, type } as const;
   if (fieldName === undefined || virtualColumns.typeOf(fieldName) !== 'STRING') return aggregator;
-  // A string that is not a number counts as what the aggregate begins with.
+  // Each value of a row counts; a string that is not a number counts as what the aggregate begins with.
   const [name, first]: [string, Expression] =
     type === 'LONG'
       ? ['long_of', { kind: 'literal', type, value: FIRST_LONGS[kind] }]
       : ['double_of', { kind: 'literal', type: 'DOUBLE', value: FIRST_DOUBLES[kind] }];
   return {
     ...aggregator,
-    column: virtualColumns.compute({ kind: 'call', function: name, arguments: [{ kind: 'column', name: fieldName }, first] }),
+    column: virtualColumns.compute({ kind: 'call', function: name, arguments: [{ kind: 'column', name: fieldName }, first, text(kind)] }),
   };
 }
 

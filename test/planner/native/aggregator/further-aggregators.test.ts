@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Frame } from '../../../../src/model/frame.js';
 import { answersOver } from '../frame-queries.js';
 import { frameOf, things } from './frames.js';
 
@@ -105,6 +106,47 @@ for (const [name, frames, query, message] of [
   });
 
 single.run();
+
+const several = suite('numbers in a column of several values');
+
+/** '1', '2' | '3' | none | 'a', null, '2'. */
+const listed: Frame = {
+  rowCount: 4,
+  columns: [
+    { kind: 'long', name: '__time', values: BigInt64Array.of(0n, 1000n, 2000n, 3000n), nulls: null },
+    {
+      kind: 'multi',
+      name: 'tags',
+      offsets: Uint32Array.of(0, 2, 3, 3, 6),
+      ids: Uint32Array.of(2, 3, 4, 1, 0, 3),
+      dictionary: [null, 'a', '1', '2', '3'],
+    },
+  ],
+};
+// Druid 33 gives these; each value counts, a string that is not a number as 0 in sums and not at all in extremes.
+for (const [type, fieldName, expected] of [
+  ['longSum', 'tags', 8n],
+  ['doubleSum', 'tags', 8],
+  ['floatSum', 'tags', 8],
+  ['longMin', 'tags', 1n],
+  ['longMax', 'tags', 3n],
+  ['doubleMax', 'tags', 3],
+  ['longSum', 'doubled', 88n],
+  ['longMin', 'doubled', 11n],
+  ['longSum', 'some', 8n],
+] as const)
+  several(`${type} of ${fieldName}`, async () => {
+    const virtualColumns = [
+      { type: 'expression', name: 'doubled', expression: 'concat(tags, 1 + __time / 1000)', outputType: 'STRING' },
+      { type: 'mv-filtered', name: 'some', delegate: 'tags', values: ['1', '2', '3'] },
+    ];
+    const aggregations = [{ type, name: 'n', fieldName }];
+    assert.equal(await answersOver([listed], { virtualColumns, aggregations }), [{ n: expected }]);
+    const alone = await answersOver([listed], { virtualColumns, aggregations, intervals: '1970-01-01T00:00:02/PT1S' });
+    assert.equal(alone, [{ n: null }]);
+  });
+
+several.run();
 
 const scripts = suite('JavaScript');
 
