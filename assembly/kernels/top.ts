@@ -2,14 +2,14 @@ import { isAligned } from './lanes';
 
 // A heap of the k best so far, the worst of them on top: most states lose against it and cost one comparison.
 
-/** Whether index a comes after index b in the answer: worse, or as good and a later index. NaN is worst. */
+/** Whether index a comes after index b in the answer: worse, or as good and a later index. NaN is above all numbers. */
 @inline
 function isWorse<T>(descending: bool, state: usize, a: u32, b: u32): bool {
   const left = load<T>(state + (<usize>a << 3));
   const right = load<T>(state + (<usize>b << 3));
   if (left < right) return descending;
   if (left > right) return !descending;
-  if (isFloat<T>() && (left != left) != (right != right)) return left != left;
+  if (isFloat<T>() && (left != left) != (right != right)) return (left != left) != descending;
   return a > b;
 }
 

@@ -366,8 +366,8 @@ export type KernelSet =
   // ── top.ts: any number of groups ───────────────────────────────────────────────────────────────────────────────
   /**
    * Indices (u32) of the best k of n states where `present` (u8 per group, or 0) is not 0, best first; ties by lower
-   * index. `descending` 1: largest first. NaN orders last. Returns how many were written (<= k). k at most 1,000,000; `out` has room for k,
-   * `heap` for k u32.
+   * index. `descending` 1: largest first. NaN is above all numbers. Returns how many were written (<= k). k at most
+   * 1,000,000; `out` has room for k, `heap` for k u32.
    */
   PerType<'top', 'I64' | 'F64', (state: Address, present: Address, n: number, k: number, descending: number, heap: Address, out: Address) => number>;
 

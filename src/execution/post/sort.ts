@@ -26,7 +26,7 @@ export function compareCells({ descending, nulls, ordering }: SortKey): (a: Fram
     if (typeof a === 'string' && typeof b === 'string') return sign * compareTexts(a, b);
     if (a < b) return -sign;
     if (a > b) return sign;
-    return (Number.isNaN(a) ? 1 : 0) - (Number.isNaN(b) ? 1 : 0);
+    return sign * ((Number.isNaN(a) ? 1 : 0) - (Number.isNaN(b) ? 1 : 0));
   };
 }
 
@@ -209,7 +209,7 @@ function compareColumn(column: ResultColumn, { descending, nulls, ordering }: So
     const [left, right] = [values[a] ?? 0, values[b] ?? 0];
     if (left < right) return -sign;
     if (left > right) return sign;
-    // NaN comes after every number, whichever way the order runs, as in the kernels `top…`.
-    return (Number.isNaN(left) ? 1 : 0) - (Number.isNaN(right) ? 1 : 0);
+    // NaN is above every number, as in the kernels `top…`.
+    return sign * ((Number.isNaN(left) ? 1 : 0) - (Number.isNaN(right) ? 1 : 0));
   };
 }

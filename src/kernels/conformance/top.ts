@@ -29,9 +29,9 @@ export const TOP_CHECKS = {
   }),
 };
 
-/** Negative when `a` comes first; NaN comes last. */
+/** Negative when `a` comes first; NaN is above all numbers. */
 function order(a: Value, b: Value, descending: boolean): number {
-  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  if (Number.isNaN(a) || Number.isNaN(b)) return (Number(Number.isNaN(a)) - Number(Number.isNaN(b))) * (descending ? -1 : 1);
   // biome-ignore lint/suspicious/noDoubleEquals: I64 states may be given as numbers
   if (a == b) return 0;
   return a < b !== descending ? -1 : 1;

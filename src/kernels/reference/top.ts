@@ -44,7 +44,7 @@ export function topKernels(memory: KernelMemory) {
         if (left < right) return descending === 1;
         if (left > right) return descending !== 1;
         const leftIsNaN = Number.isNaN(left);
-        return leftIsNaN === Number.isNaN(right) ? a > b : leftIsNaN;
+        return leftIsNaN === Number.isNaN(right) ? a > b : leftIsNaN !== (descending === 1);
       };
       return select(isWorse, present, n, k, heap, out);
     },
