@@ -9,7 +9,7 @@ import { uploadFrame } from '../../storage/uploaded-frame.js';
 import type { ColumnView, StringColumnView } from '../../storage/view.js';
 import { blockAt } from '../block/context.js';
 import { nullBits, typed } from '../block/result-table.js';
-import { listsOf } from '../expression/number/list.js';
+import { type Lists, listsOf } from '../expression/number/list.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope, Source } from '../expression/scope.js';
 import type { RowNumbers } from './view-rows.js';
@@ -27,20 +27,70 @@ const VALUES_MAX = 1 << 18;
 export function* unnestRows(scope: SegmentScope, name: string): Generator<UnnestedRows> {
   const source = scope.source(name);
   if (source.kind === 'missing') return;
-  const column = listedColumn(scope, source);
-  if (column !== undefined) {
-    const listed = multiValues(scope, column);
+  const lists = listsIn(scope, source);
+  if (lists !== undefined) {
+    const listed = hasEmptyRow(scope, lists) ? valuesWithNull(scope, lists.column) : multiValues(scope, lists.column);
     if (listed !== undefined) yield listed;
     return;
   }
   yield* readValues(scope, source, scope.typeOf(name) ?? 'STRING');
 }
 
-/** The multi-value column whose values are unnested: as it is stored, or made of one. */
-function listedColumn(scope: SegmentScope, source: Source): StringColumnView | undefined {
-  if (source.kind === 'string') return source.column.offsets === 0 ? undefined : source.column;
-  const lists = source.kind === 'computed' ? listsOf(scope, source.expression) : undefined;
-  return lists === undefined || lists.isHarmonized ? undefined : lists.column;
+/** The lists whose values are unnested: those of a stored multi-value column, or made of one. */
+function listsIn(scope: SegmentScope, source: Source): Lists | undefined {
+  if (source.kind === 'string') return source.column.offsets === 0 ? undefined : { column: source.column, isHarmonized: false };
+  return source.kind === 'computed' ? listsOf(scope, source.expression) : undefined;
+}
+
+/** Whether some row without values is to have a null. */
+function hasEmptyRow({ context: { memory }, view }: SegmentScope, { column, isHarmonized }: Lists): boolean {
+  if (!isHarmonized) return false;
+  const bounds = memory.u32(column.offsets, view.rowCount + 1);
+  for (let row = 0; row < view.rowCount; row++) if (bounds[row] === bounds[row + 1]) return true;
+  return false;
+}
+
+/** The values of each row, or a null where there is none: that is a new entry, and all others move up by one. */
+function valuesWithNull({ context, view, arena }: SegmentScope, column: StringColumnView): UnnestedRows {
+  const { memory } = context;
+  const { dictionary, physical } = column;
+  const bounds = memory.u32(column.offsets, view.rowCount + 1);
+  const first = bounds[0] ?? 0;
+  const valueCount = (bounds[view.rowCount] ?? 0) - first;
+  const stored = memory[physical === 'U8' ? 'u8' : physical === 'U16' ? 'u16' : 'u32'](
+    column.ids + first * PHYSICAL_BYTES[physical],
+    valueCount,
+  );
+  const room = (valueCount + view.rowCount) * 4;
+  const [rowsAt, idsAt, offsets] = [arena.take(room), arena.take(room), arena.take((dictionary.count + 2) * 4)];
+  const [rows, ids] = [memory.u32(rowsAt, room / 4), memory.u32(idsAt, room / 4)];
+  let count = 0;
+  for (let row = 0, value = 0; row < view.rowCount; row++) {
+    const end = (bounds[row + 1] ?? 0) - first;
+    if (value === end) {
+      rows[count] = row;
+      ids[count++] = 0;
+    }
+    for (; value < end; value++) {
+      rows[count] = row;
+      ids[count++] = (stored[value] ?? 0) + 1;
+    }
+  }
+  const starts = memory.u32(dictionary.offsets, dictionary.count + 1);
+  const moved = memory.u32(offsets, dictionary.count + 2);
+  moved[0] = starts[0] ?? 0;
+  moved.set(starts, 1);
+  return {
+    rows: { at: rowsAt, count },
+    values: {
+      ...column,
+      physical: 'U32',
+      ids: idsAt,
+      offsets: 0,
+      dictionary: { ...dictionary, count: dictionary.count + 1, hasNull: true, offsets },
+      isPart: true,
+    },
+  };
 }
 
 /** The type of the values of a column of this type. */
