@@ -139,11 +139,13 @@ function plain(cell: unknown): Cell {
   if (typeof cell === 'number') return cell;
   if (typeof cell === 'object' && 'micros' in cell) return Number((cell as { micros: bigint }).micros / 1000n);
   if (typeof cell === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(cell)) return Date.parse(cell);
-  if (typeof cell === 'object' && 'items' in cell)
-    return JSON.stringify(
-      (cell as { items: unknown[] }).items.length === 1 ? (cell as { items: unknown[] }).items[0] : (cell as { items: unknown[] }).items,
-    );
+  if (typeof cell === 'object' && 'items' in cell) return listed((cell as { items: readonly unknown[] }).items);
   return typeof cell === 'string' && !/^[[{]/.test(cell) ? cell : JSON.stringify(typeof cell === 'string' ? JSON.parse(cell) : cell);
+}
+
+/** A list of one value is that value, as in the rows of multi-value columns. */
+function listed(items: readonly unknown[]): Cell {
+  return items.length === 1 ? plain(items[0]) : JSON.stringify(items);
 }
 
 function lineOf({ id, dolmen, duckdb: other, trouble }: Figure): string {

@@ -78,7 +78,10 @@ export const COLUMNS: readonly Column[] = [
   {
     name: 'tags',
     type: 'tags',
-    cell: ({ random }) => Array.from({ length: 1 + below(random, 4) }, () => `tag ${zipf(random, 400)}`).join('|'),
+    cell: ({ random }) =>
+      Array.from({ length: 1 + below(random, 4) }, () => `tag ${zipf(random, 400)}`)
+        .sort()
+        .join('|'),
   },
   { name: 'properties', type: 'json', cell: propertiesOf },
   long('viewId', ({ row }) => wide(row + 5)),

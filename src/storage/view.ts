@@ -48,6 +48,8 @@ export interface NumberColumnView {
   readonly max: bigint | number | null;
   /** Two numbers per block, [min, max] as f64 (rounded outwards for LONG); +Infinity/-Infinity for a block of nulls. 0: absent. */
   readonly blockRanges: Address;
+  /** The rows are some of those whose minimum and maximum are given: these are bounds. */
+  readonly isPart?: true;
 }
 
 export interface StringColumnView {

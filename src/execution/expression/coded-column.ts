@@ -2,6 +2,7 @@
 
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { type Value, valueOfText } from '../../expression/value.js';
+import { textReader } from '../../storage/columns/read-dictionary.js';
 import type { StringColumnView } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
 import type { SegmentScope, Source } from './scope.js';
@@ -44,10 +45,16 @@ function remembered(make: (code: number) => Value): (code: number) => Value {
   };
 }
 
+/** Strings are decoded one by one while they are less than this part of all. */
+const ONE_BY_ONE = 8;
+
 function singleValues(scope: SegmentScope, column: StringColumnView): CodedColumn {
   const { type, dictionary } = column;
-  // Decoded when the first value is asked for: who only wants to know how many there are asks for none.
-  const text = (code: number): string | null => scope.texts(column)[code] ?? null;
+  // All are decoded together once many are asked for: who only wants to know how many there are asks for none.
+  const read = textReader(scope.context.memory, dictionary);
+  let asked = 0;
+  const text = (code: number): string | null =>
+    ++asked * ONE_BY_ONE < dictionary.count ? read(code) : (scope.texts(column)[code] ?? null);
   return {
     card: dictionary.count,
     codes: ({ start, rows }) => idsOf(scope, column, start, rows),

@@ -1,12 +1,15 @@
 // Computes a function once for each combination of the codes of its columns.
 
-import { BLOCK_ROWS } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { convert, textOfValue, type Value } from '../../expression/value.js';
+import type { Expression } from '../../model/expression.js';
 import { type ColumnType, isNumberType, type NumberType, type TextType } from '../../model/schema.js';
-import { type Block, takeBits } from '../block/context.js';
+import type { StringColumnView } from '../../storage/view.js';
+import { type Block, takeBits, wordsOf } from '../block/context.js';
 import { ValuePool } from '../block/value-pool.js';
 import { type CodedColumn, type Codes, codedColumn } from './coded-column.js';
-import type { RowFunction, RowLoop } from './row-function.js';
+import { dictionaryFunction } from './dictionary-function.js';
+import { type RowFunction, type RowLoop, rowsRead } from './row-function.js';
 import type { SegmentScope } from './scope.js';
 import { computedNumbers, computedTexts, type NumberVector, oncePerBlock, type StringVector, type Vector } from './vector.js';
 
@@ -27,9 +30,55 @@ export function codedColumns(scope: SegmentScope, names: readonly string[]): rea
 }
 
 /** A function of columns of few values: computed once for each combination of them that occurs. */
-export function codedFunction(scope: SegmentScope, columns: readonly CodedColumn[], bound: RowFunction, type: ColumnType): Vector {
+export function codedFunction(
+  scope: SegmentScope,
+  columns: readonly CodedColumn[],
+  bound: RowFunction,
+  type: ColumnType,
+  pool = new ValuePool<string>(),
+): Vector {
   const combinations = combinationsOf(columns, bound);
-  return isNumberType(type) ? numbers(scope, combinations, type) : texts(scope, combinations, type);
+  return isNumberType(type) ? numbers(scope, combinations, type) : texts(scope, combinations, type, pool);
+}
+
+/** Rows that are read may be this part of the entries until all of these are computed. */
+const REACHED_PART = 4;
+
+/** A function of one dictionary column: computed for entries that rows have which are read, and once these are many, for all. */
+export function reachedDictionaryFunction(
+  scope: SegmentScope,
+  column: StringColumnView,
+  bound: RowFunction,
+  { type, expression }: { readonly type: ColumnType; readonly expression: Expression },
+): Vector {
+  const pool = new ValuePool<string>();
+  const coded = codedColumn(scope, { kind: 'string', column });
+  const ofAll = (): Vector => dictionaryFunction(scope, column, bound, { type, expression }, pool);
+  if (coded === undefined) return ofAll();
+  const ofReached = codedFunction(scope, [coded], bound, type, pool);
+  let all: Vector | undefined;
+  let reached = 0;
+  let start = -1;
+  const vectorFor = (block: Block): Vector => {
+    if (all !== undefined) return all;
+    const { selection } = block;
+    if (start !== block.start && selection !== undefined) reached += scope.context.kernels.bitsCount(selection, wordsOf(block));
+    start = block.start;
+    if (selection === undefined || reached * REACHED_PART > column.dictionary.count) all = ofAll();
+    return all ?? ofReached;
+  };
+  if (ofReached.kind === 'string') {
+    const ids = (block: Block): Address => {
+      const vector = vectorFor(block);
+      return vector.kind === 'string' ? vector.ids(block) : 0;
+    };
+    return { kind: 'string', type: ofReached.type, pool, complete: false, ids };
+  }
+  const read = (block: Block): NumberVector => {
+    const vector = vectorFor(block);
+    return vector.kind === 'number' ? vector : ofReached;
+  };
+  return { ...ofReached, values: (block) => read(block).values(block), nulls: (block) => read(block).nulls(block) };
 }
 
 /** Like `rowLoop`, but computes the value once for each combination of ids. */
@@ -37,9 +86,15 @@ export function codedLoop(scope: SegmentScope, columns: readonly CodedColumn[], 
   const combinations = combinationsOf(columns, bound);
   const values: (Value | undefined)[] = [];
   let computed = 0;
+  const isRead = rowsRead(scope);
   return (block, put) => {
     const codes = combinations.open(block);
+    const reads = isRead(block);
     for (let row = 0; row < block.rows; row++) {
+      if (!reads(row)) {
+        put(row, null);
+        continue;
+      }
       const combination = codes[row] ?? 0;
       let value = values[combination];
       if (value === undefined) {
@@ -107,17 +162,22 @@ function largest(codes: ArrayLike<number>, count: number): number {
 /** Values between two checks of deadline and cancellation. */
 const VALUES_PER_CHECK = 64;
 
-function texts(scope: SegmentScope, combinations: Combinations, type: TextType): StringVector {
+function texts(scope: SegmentScope, combinations: Combinations, type: TextType, pool: ValuePool<string>): StringVector {
   const { memory } = scope.context;
-  const pool = new ValuePool<string>();
   const met = new Met();
   const at = scope.arena.take(BLOCK_ROWS * 4);
+  const isRead = rowsRead(scope);
   let computed = 0;
   const run = oncePerBlock((block) => {
     const codes = combinations.open(block);
     const results = met.upTo(largest(codes, block.rows));
     const ids = memory.u32(at, block.rows);
+    const reads = isRead(block);
     for (let row = 0; row < block.rows; row++) {
+      if (!reads(row)) {
+        ids[row] = 0;
+        continue;
+      }
       const combination = codes[row] ?? 0;
       let result = results[combination] ?? 0;
       if (result === 0) {
@@ -137,6 +197,7 @@ function numbers(scope: SegmentScope, combinations: Combinations, type: NumberTy
   const made = new NumberResults(type);
   const at = scope.arena.take(BLOCK_ROWS * 8);
   const nulls = takeBits(scope.arena);
+  const isRead = rowsRead(scope);
   let anyNull = false;
   let computed = 0;
   const run = oncePerBlock((block) => {
@@ -146,7 +207,9 @@ function numbers(scope: SegmentScope, combinations: Combinations, type: NumberTy
     // Half by half: the bits of a double, or of a long, without making a number of them.
     const halves = memory.u32(at, block.rows * 2);
     anyNull = false;
+    const reads = isRead(block);
     for (let row = 0; row < block.rows; row++) {
+      if (!reads(row)) continue;
       const combination = codes[row] ?? 0;
       let result = results[combination] ?? 0;
       if (result === 0) {

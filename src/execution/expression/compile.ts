@@ -5,7 +5,7 @@ import { ONLY_VALUE } from '../../expression/functions/multi-value.js';
 import { call, type Expression } from '../../model/expression.js';
 import { type ColumnType, isArrayType, isNumberType, type NumberType } from '../../model/schema.js';
 import { ValuePool } from '../block/value-pool.js';
-import { codedColumns, codedFunction, combinationCount } from './coded-function.js';
+import { codedColumns, codedFunction, combinationCount, reachedDictionaryFunction } from './coded-function.js';
 import { dictionaryFunction, hasFewTexts, hasSmallDictionary, isLessWork, onlyDictionary } from './dictionary-function.js';
 import { formOf } from './multi-value.js';
 import { NumberCompiler } from './number/compile-number.js';
@@ -37,7 +37,10 @@ export function compileVector(scope: SegmentScope, expression: Expression, outpu
   if (kernels !== undefined) return kernels;
   if (dictionary === undefined) return bucketedVector(scope, formed, typeOf, type) ?? compileRows(scope, formed, typeOf, type);
   const bound = rowFunction(scope, formed, [dictionary.name], typeOf);
-  return dictionaryFunction(scope, dictionary.column, bound, { type, expression: formed });
+  const { column } = dictionary;
+  return isByEntry || scope.readsEveryRow || column.isPart === true
+    ? dictionaryFunction(scope, column, bound, { type, expression: formed })
+    : reachedDictionaryFunction(scope, column, bound, { type, expression: formed });
 }
 
 /** A row has one number, or single string, even where the expression is one of each value: that of its only value, else null. */

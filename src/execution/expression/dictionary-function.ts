@@ -74,6 +74,7 @@ export function dictionaryFunction(
   column: StringColumnView,
   bound: RowFunction,
   { type, expression }: { readonly type: ColumnType; readonly expression: Expression | null },
+  pool = new ValuePool<string>(),
 ): Vector {
   const results = expression === null ? dictionaryResults(scope, column, bound) : rememberedResults(scope, column, bound, expression);
   if (isNumberType(type)) {
@@ -81,7 +82,7 @@ export function dictionaryFunction(
     return numberTable(scope, column, numbers, type);
   }
   const texts = results.map((value) => textOfValue(value, type));
-  return textTable(scope, column, texts, type);
+  return textTable(scope, column, texts, type, pool);
 }
 
 /** The values of a dictionary column in another type. */
@@ -90,9 +91,14 @@ export function dictionaryCast(scope: SegmentScope, column: StringColumnView, ty
   return dictionaryFunction(scope, column, { cells, compute: () => cells[0] ?? null }, { type, expression: null });
 }
 
-function textTable(scope: SegmentScope, column: StringColumnView, results: readonly (string | null)[], type: TextType): Vector {
+function textTable(
+  scope: SegmentScope,
+  column: StringColumnView,
+  results: readonly (string | null)[],
+  type: TextType,
+  pool: ValuePool<string>,
+): Vector {
   const { arena, context } = scope;
-  const pool = new ValuePool<string>();
   const table = arena.take(Math.max(1, results.length) * 4);
   context.memory.u32(table, results.length).set(results.map((result) => pool.idOf(result)));
   const widen = widener(scope, column);

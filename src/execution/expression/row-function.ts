@@ -44,15 +44,32 @@ export type RowLoop = (block: Block, put: (row: number, value: Value) => void) =
 /** Computes every row of a block; for functions that no faster form fits. */
 export function rowLoop(scope: SegmentScope, names: readonly string[], { cells, compute }: RowFunction): RowLoop {
   const readers = names.map((name) => readerOf(scope, name));
+  const isRead = rowsRead(scope);
   return (block, put) => {
     for (const reader of readers) reader.open(block);
+    const reads = isRead(block);
     for (let row = 0; row < block.rows; row++) {
       if (row % ROWS_PER_CHECK === 0) scope.context.check();
+      if (!reads(row)) {
+        put(row, null);
+        continue;
+      }
       for (let index = 0; index < readers.length; index++) cells[index] = readers[index]?.get(row) ?? null;
       put(row, compute());
     }
   };
 }
+
+/** Tells which rows of a block are read: those of its selection, or all. */
+export function rowsRead({ context: { memory } }: SegmentScope): (block: Block) => (row: number) => boolean {
+  return ({ rows, selection }) => {
+    if (selection === undefined) return everyRow;
+    const bits = memory.u32(selection, Math.ceil(rows / 32));
+    return (row) => ((bits[row >>> 5] ?? 0) & (1 << (row & 31))) !== 0;
+  };
+}
+
+const everyRow = (): boolean => true;
 
 /** Texts and lists of values are made once each, numbers read as they are. */
 function readerOf(scope: SegmentScope, name: string): RowReader {

@@ -70,6 +70,8 @@ export class SegmentScope {
   readonly context: RunContext;
   readonly view: SegmentView;
   readonly arena: Arena;
+  /** Whether every row will be read, as far as is known before columns are compiled. */
+  readsEveryRow = false;
   readonly #virtualColumns: VirtualColumns;
   readonly #compute: ComputeColumn;
   readonly #computed = new Map<string, Source>();
@@ -87,6 +89,13 @@ export class SegmentScope {
   source(name: string): Source {
     const virtual = Object.hasOwn(this.#virtualColumns, name) && !this.#open.has(name) ? own(this.#virtualColumns, name) : undefined;
     return virtual === undefined ? storedSource(this.view, name) : this.#virtual(virtual);
+  }
+
+  /** The expression and type of a virtual column that computes something, before anything is compiled; undefined for any other name. */
+  computation(name: string): Pick<VirtualColumn, 'expression' | 'outputType'> | undefined {
+    const virtual = Object.hasOwn(this.#virtualColumns, name) && !this.#open.has(name) ? own(this.#virtualColumns, name) : undefined;
+    if (virtual === undefined || virtual.keeps !== undefined || virtual.expression.kind === 'column') return undefined;
+    return { expression: this.readingFields(virtual.expression), outputType: virtual.outputType };
   }
 
   /** The decoded dictionary; for what looks at every distinct value anyway. */

@@ -139,13 +139,15 @@ export function computedNumbers(
   };
 }
 
-/** Runs `compute` once per block, however many ask. */
+/** Runs `compute` once per block, however many ask; again for other rows of it than were read. */
 export function oncePerBlock(compute: (block: Block) => void): (block: Block) => void {
   let current = -1;
+  let read: Address | undefined;
   return (block) => {
-    if (current === block.start) return;
+    if (current === block.start && (read === undefined || read === block.selection)) return;
     current = -1;
     compute(block);
     current = block.start;
+    read = block.selection;
   };
 }

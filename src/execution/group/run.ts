@@ -194,6 +194,7 @@ function bindSegment(layout: GroupLayout, context: RunContext, { view, index }: 
     const predicate = bindPlanFilter(scope, plan.filter);
     const [whole] = ranges;
     const everyRow = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
+    scope.readsEveryRow = everyRow;
     const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, layout, { everyRow, order: index });
     if (plan.refusesMultiValues === true && groups !== undefined) refuseMultiValues(plan, groups);
     const bits = takeBits(arena);

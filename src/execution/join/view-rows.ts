@@ -28,6 +28,7 @@ function sliceColumn(column: ColumnView, start: number): ColumnView {
     values: column.values + start * bytes,
     nulls: column.nulls === 0 ? 0 : column.nulls + start / 8,
     blockRanges: column.blockRanges === 0 ? 0 : column.blockRanges + (start / BLOCK_ROWS) * 16,
+    isPart: true,
   };
 }
 
@@ -47,7 +48,7 @@ export function gatherColumn(context: RunContext, arena: Arena, column: ColumnVi
 
 /** The column of a `mark` join, over one byte for each row. */
 export function markColumn(values: Address): ColumnView {
-  const rest = { base: 0n, power: 0, nulls: 0, min: 0n, max: 1n, blockRanges: 0 };
+  const rest = { base: 0n, power: 0, nulls: 0, min: 0n, max: 1n, blockRanges: 0, isPart: true } as const;
   return { kind: 'number', type: 'LONG', physical: 'U8', values, ...rest };
 }
 
@@ -57,7 +58,7 @@ function gatherNumbers({ kernels }: RunContext, arena: Arena, column: NumberColu
   kernelFor(kernels, 'joinValues', bitsOf(physical))(column.values, at, count, values);
   const nulls = arena.take(padded(count) / 8);
   const anyNull = kernels.joinNulls(column.nulls, at, count, nulls) > 0;
-  return { ...column, values, nulls: anyNull ? nulls : 0, blockRanges: 0 };
+  return { ...column, values, nulls: anyNull ? nulls : 0, blockRanges: 0, isPart: true };
 }
 
 /** Values are moved as they are, whatever they mean. */

@@ -6,7 +6,7 @@ import type { FrameColumn } from '../../model/frame.js';
 import { type ColumnType, isNumberType, type NumberType, type TextType } from '../../model/schema.js';
 import { textReader } from '../../storage/columns/read-dictionary.js';
 import type { NumberColumnView, StringColumnView } from '../../storage/view.js';
-import { blockAt, kernelFor } from '../block/context.js';
+import { blockAt, kernelFor, takeBits, wordsOf } from '../block/context.js';
 import { nullBits, typed } from '../block/result-table.js';
 import { listReader } from '../expression/cast-texts.js';
 import { rowReader } from '../expression/row-reader.js';
@@ -192,11 +192,18 @@ function markNulls(
 /** Values of any source, through blocks. */
 function* values(scope: SegmentScope, source: Source, rows: Uint32Array): Generator<Value> {
   const reader = rowReader(scope, source);
-  let start = -1;
-  for (const row of rows) {
-    const blockStart = row - (row % BLOCK_ROWS);
-    if (blockStart !== start) reader.open(blockAt(row, scope.view.rowCount));
-    start = blockStart;
-    yield reader.get(row - blockStart);
+  const selection = takeBits(scope.arena);
+  for (let from = 0; from < rows.length; ) {
+    const block = blockAt(rows[from] ?? 0, scope.view.rowCount);
+    let to = from;
+    scope.context.kernels.bitsFill(selection, wordsOf(block), 0, 0);
+    const bits = scope.context.memory.u32(selection, wordsOf(block) * 2);
+    for (; to < rows.length; to++) {
+      const row = (rows[to] ?? 0) - block.start;
+      if (row < 0 || row >= block.rows) break;
+      bits[row >>> 5] = (bits[row >>> 5] ?? 0) | (1 << (row & 31));
+    }
+    reader.open({ ...block, selection });
+    for (; from < to; from++) yield reader.get((rows[from] ?? 0) - block.start);
   }
 }

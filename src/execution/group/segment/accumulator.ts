@@ -107,7 +107,37 @@ function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { c
   return self;
 }
 
-export function extremeAccumulator(scope: SegmentScope, index: number, vector: NumberVector, kind: 'min' | 'max'): Accumulator {
+/** The extreme of all LONGs of a stored column, which is written beside it; undefined where it is not. */
+function knownExtreme(scope: SegmentScope, index: number, { stored }: NumberVector, kind: 'min' | 'max'): Accumulator | undefined {
+  const value = stored?.[kind];
+  if (typeof value !== 'bigint' || stored?.isPart === true) return undefined;
+  const { kernels, memory } = scope.context;
+  const byGroups = kernelFor(kernels, `${kind}Groups`, 'I64');
+  const at = scope.arena.take(8);
+  memory.i64(at, 1)[0] = value;
+  return {
+    bytesPerGroup: 0,
+    sums: false,
+    takesStretches: true,
+    state: at,
+    initialise: () => undefined,
+    addRuns: () => undefined,
+    addGroups: () => undefined,
+    finish: () => undefined,
+    combine: (from, cells, groups, n, table) => byGroups(at + from * 8, cells, groups, n, table.states[index]?.at ?? 0),
+  };
+}
+
+/** @param isWhole  whether there is one group, and every row of the segment is in it */
+export function extremeAccumulator(
+  scope: SegmentScope,
+  index: number,
+  vector: NumberVector,
+  kind: 'min' | 'max',
+  isWhole: boolean,
+): Accumulator {
+  const known = isWhole ? knownExtreme(scope, index, vector, kind) : undefined;
+  if (known !== undefined) return known;
   if (vector.decimals !== undefined) return decimalExtreme(scope, index, vector.decimals, kind);
   const { kernels } = scope.context;
   const { physical } = vector;

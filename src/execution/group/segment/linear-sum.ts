@@ -1,7 +1,8 @@
 // Sums of `a * column + b` computed from sums of the stored column.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import { constantOf } from '../../../expression/expression-type.js';
+import { constantOf, expressionType } from '../../../expression/expression-type.js';
+import type { VirtualColumn } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
 import type { NumberColumnView } from '../../../storage/view.js';
 import { clear, kernelFor } from '../../block/context.js';
@@ -16,82 +17,132 @@ interface Linear {
   readonly constant: bigint;
 }
 
+/** Sums of stored columns by group, without their bases: read once for all sums that are made of them. */
+export class StoredSums {
+  readonly #scope: SegmentScope;
+  readonly #byRows = new Map<SharedRows, SumOf>();
+
+  constructor(scope: SegmentScope) {
+    this.#scope = scope;
+  }
+
+  /** Sums over some rows, whose accumulators gain each that is made. */
+  of(rows: SharedRows): SumOf {
+    const known = this.#byRows.get(rows);
+    if (known !== undefined) return known;
+    const byColumn = new Map<NumberColumnView, Accumulator>();
+    const sumOf: SumOf = (column) => {
+      const sum = byColumn.get(column) ?? storedSum(this.#scope, column);
+      if (!byColumn.has(column)) rows.accumulators.push(sum);
+      byColumn.set(column, sum);
+      return sum;
+    };
+    this.#byRows.set(rows, sumOf);
+    return sumOf;
+  }
+}
+
+interface SharedRows {
+  readonly accumulators: Accumulator[];
+}
+
+type SumOf = (column: NumberColumnView) => Accumulator;
+
+function storedSum(scope: SegmentScope, column: NumberColumnView): Accumulator {
+  const { kernels } = scope.context;
+  const vector = storedNumbers(scope, column);
+  const physical = column.physical === 'F32' || column.physical === 'F64' ? 'I64' : column.physical;
+  const sumRuns = kernelFor(kernels, 'sumRuns', physical);
+  const sumGroups = kernelFor(kernels, 'sumGroups', physical);
+  const self: Accumulator = {
+    bytesPerGroup: 8,
+    sums: true,
+    takesStretches: true,
+    state: 0,
+    initialise: (from, to) => clear(scope.context, self.state + from * 8, (to - from) * 8),
+    addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
+    addGroups: (block, rows, groups, n) => sumGroups(vector.values(block), rows, groups, n, self.state),
+    ...(physical === 'I64'
+      ? {}
+      : {
+          tally: (block, ids, { groupCount, scratch }, counts) =>
+            kernels[`tally${ids.type}${physical}`](ids.at, vector.values(block), block.rows, groupCount, scratch, counts, self.state),
+        }),
+    finish: () => undefined,
+    combine: () => undefined,
+  };
+  return self;
+}
+
+/** A sum that is made of others. */
+export interface LinearSum {
+  readonly nulls: NumberVector | undefined;
+  readonly needsCounts: boolean;
+  /** @param sums  of the rows that it is of */
+  bind(sumOf: SumOf): Accumulator;
+}
+
 /**
  * SUM(a - b * 2 + 1) as SUM(a) - 2 SUM(b) + COUNT: sums run over the stored narrow columns, and the arithmetic happens
  * once per group.
  * @returns undefined when the column is not an expression linear in stored LONG columns
  */
-export function linearSum(
-  scope: SegmentScope,
-  index: number,
-  column: string,
-): { accumulator: Accumulator; nulls: NumberVector | undefined; needsCounts: boolean } | undefined {
-  const source = scope.source(column);
-  if (source.kind !== 'computed' || source.vector.kind !== 'number' || source.vector.type !== 'LONG') return undefined;
-  const linear = linearOf(scope, source.expression);
+export function linearSum(scope: SegmentScope, index: number, column: string): LinearSum | undefined {
+  const computed = scope.computation(column);
+  if (computed === undefined || !isLong(scope, computed)) return undefined;
+  const linear = linearOf(scope, computed.expression);
   if (linear === undefined || linear.terms.size === 0) return undefined;
+  const vectors = [...linear.terms.keys()].map((view) => storedNumbers(scope, view));
+  const nullable = vectors.filter((vector) => vector.mayBeNull);
+  const [first] = nullable;
+  const nulls =
+    first === undefined || nullable.length === 1 ? first : { ...first, stored: undefined, nulls: unionOfNulls(scope, nullable) };
+  const perRow = [...linear.terms].reduce((sum, [view, factor]) => sum + view.base * factor, linear.constant);
+  return { nulls, needsCounts: perRow !== 0n, bind: (sumOf) => madeOf(scope, index, linear, perRow, sumOf) };
+}
+
+function isLong(scope: SegmentScope, { expression, outputType }: Pick<VirtualColumn, 'expression' | 'outputType'>): boolean {
+  return (outputType ?? 'LONG') === 'LONG' && expressionType(expression, (name) => scope.typeOf(name)) === 'LONG';
+}
+
+/** @param perRow  what each row adds beside the stored values */
+function madeOf(scope: SegmentScope, index: number, { terms }: Linear, perRow: bigint, sumOf: SumOf): Accumulator {
   const { arena, context } = scope;
   const { memory, kernels } = context;
-  const parts = [...linear.terms].map(([view, factor]) => {
-    const physical = view.physical === 'F32' || view.physical === 'F64' ? 'I64' : view.physical;
-    return {
-      vector: storedNumbers(scope, view),
-      factor,
-      sumRuns: kernelFor(kernels, 'sumRuns', physical),
-      sumGroups: kernelFor(kernels, 'sumGroups', physical),
-    };
-  });
-  const nullable = parts.map((part) => part.vector).filter((vector) => vector.mayBeNull);
-  const nulls: NumberVector | undefined =
-    nullable.length === 0 ? undefined : { ...(source.vector as NumberVector), nulls: unionOfNulls(scope, nullable) };
-  const perRow = parts.reduce((sum, { vector, factor }) => sum + vector.base * factor, linear.constant);
-  const count = parts.length;
-  // States of all parts follow each other, each with room for all groups.
-  let room = 0;
-  const stateOf = (part: number): Address => self.state + part * room * 8;
+  const parts = [...terms].map(([view, factor]) => ({ sum: sumOf(view), factor }));
+  const scalar = (value: bigint): Address => {
+    const at = arena.take(8);
+    memory.i64(at, 1)[0] = BigInt.asIntN(64, value);
+    return at;
+  };
   const self: Accumulator = {
-    bytesPerGroup: 8 * count,
+    bytesPerGroup: 0,
     sums: true,
     takesStretches: true,
     state: 0,
-    initialise: (from, to) => {
-      if (from > 0) spread(from, to);
-      room = to;
-      for (let part = 0; part < count; part++) clear(context, stateOf(part) + from * 8, (to - from) * 8);
-    },
-    addRuns: (block, mask, runs, runCount) =>
-      parts.forEach(({ vector, sumRuns }, part) => sumRuns(vector.values(block), mask, runs, runCount, stateOf(part))),
-    addGroups: (block, rows, groups, n) =>
-      parts.forEach(({ vector, sumGroups }, part) => sumGroups(vector.values(block), rows, groups, n, stateOf(part))),
+    initialise: () => undefined,
+    addRuns: () => undefined,
+    addGroups: () => undefined,
     finish: (groupCount, counts) => {
+      self.state = arena.take(Math.max(1, groupCount) * 8);
       const scratch = arena.take(BLOCK_ROWS * 8);
       for (let from = 0; from < groupCount; from += BLOCK_ROWS) {
         const n = Math.min(BLOCK_ROWS, groupCount - from);
-        parts.forEach(({ factor }, part) => {
-          const at = stateOf(part) + from * 8;
-          if (factor !== 1n) kernels.multiplyI64(at, scalar(factor), 1, n, at);
-          if (part > 0) kernels.addI64(self.state + from * 8, at, 0, n, self.state + from * 8);
-        });
+        const at = self.state + from * 8;
+        clear(context, at, n * 8);
+        for (const { sum, factor } of parts) {
+          const added = factor === 1n ? sum.state + from * 8 : scratch;
+          if (factor !== 1n) kernels.multiplyI64(sum.state + from * 8, scalar(factor), 1, n, scratch);
+          kernels.addI64(at, added, 0, n, at);
+        }
         if (perRow === 0n) continue;
         kernels.multiplyI64(counts + from * 8, scalar(perRow), 1, n, scratch);
-        kernels.addI64(self.state + from * 8, scratch, 0, n, self.state + from * 8);
+        kernels.addI64(at, scratch, 0, n, at);
       }
     },
     combine: (from, cells, groups, n, table) => kernels.sumGroupsI64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0),
   };
-  return { accumulator: self, nulls, needsCounts: perRow !== 0n };
-
-  /** Moves the parts to their new beginnings after the states were moved to a larger place as one piece. */
-  function spread(old: number, larger: number): void {
-    for (let part = count - 1; part > 0; part--)
-      memory.u8(self.state, (part * larger + old) * 8).copyWithin(part * larger * 8, part * old * 8, (part + 1) * old * 8);
-  }
-
-  function scalar(value: bigint): Address {
-    const at = arena.take(8);
-    memory.i64(at, 1)[0] = BigInt.asIntN(64, value);
-    return at;
-  }
+  return self;
 }
 
 function linearOf(scope: SegmentScope, expression: Expression): Linear | undefined {
@@ -101,9 +152,9 @@ function linearOf(scope: SegmentScope, expression: Expression): Linear | undefin
       return typeof value === 'bigint' ? { terms: new Map(), constant: value } : undefined;
     }
     case 'column': {
+      const computed = scope.computation(expression.name);
+      if (computed !== undefined) return isLong(scope, computed) ? linearOf(scope, computed.expression) : undefined;
       const source = scope.source(expression.name);
-      if (source.kind === 'computed')
-        return source.vector.kind === 'number' && source.vector.type === 'LONG' ? linearOf(scope, source.expression) : undefined;
       return source.kind === 'number' && source.column.type === 'LONG'
         ? { terms: new Map([[source.column, 1n]]), constant: 0n }
         : undefined;

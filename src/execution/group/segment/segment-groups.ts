@@ -18,7 +18,7 @@ import type { GroupTable } from '../table/group-table.js';
 import { countAccumulator, extremeAccumulator, sumAccumulator } from './accumulator.js';
 import { combineSegment } from './combine.js';
 import { distinctAccumulator } from './distinct-accumulator.js';
-import { linearSum } from './linear-sum.js';
+import { linearSum, StoredSums } from './linear-sum.js';
 import type { Accumulator, LocalStates, Tallying } from './local-states.js';
 import type { RowClass } from './row-class.js';
 import { stateAccumulator } from './state-accumulator.js';
@@ -216,17 +216,12 @@ export class SegmentGroups {
       shared.set(filter, work);
       return work;
     };
+    const sums = new StoredSums(scope);
     layout.aggregators.forEach((each, index) => {
       const { aggregator } = each;
-      const filterKey =
-        aggregator.filter === null
-          ? undefined
-          : JSON.stringify(aggregator.filter, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
-      const predicate =
-        aggregator.filter === null || filterKey === undefined
-          ? undefined
-          : (filters.get(filterKey) ?? bindFilter(scope, aggregator.filter, false));
-      if (predicate !== undefined && filterKey !== undefined) filters.set(filterKey, predicate);
+      const filterKey = JSON.stringify(aggregator.filter, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+      const predicate = aggregator.filter === null ? undefined : (filters.get(filterKey) ?? bindFilter(scope, aggregator.filter, false));
+      if (predicate !== undefined) filters.set(filterKey, predicate);
       const filter = predicate?.constant === ALL ? undefined : predicate;
       if (each.kind === 'count') {
         const rows = this.#classOf(filter, undefined, everyRow);
@@ -253,18 +248,20 @@ export class SegmentGroups {
       }
       const column = aggregator.kind === 'count' ? '' : 'column' in aggregator ? aggregator.column : '';
       const linear = each.kind === 'sum' && each.state === 'I64' ? linearSum(scope, index, column) : undefined;
-      const vector = linear?.nulls ?? asNumbers(scope, scope.source(column), each.state === 'I64' ? 'LONG' : 'DOUBLE');
+      const vector = linear === undefined ? asNumbers(scope, scope.source(column), each.state === 'I64' ? 'LONG' : 'DOUBLE') : linear.nulls;
       if (linear === undefined && vector === undefined) return;
       const rows = this.#classOf(filter, vector?.mayBeNull === true ? vector : undefined, everyRow);
       if (each.nullable) rows.seen.push(index);
       if (linear !== undefined) {
         rows.counts ||= linear.needsCounts;
         rows.addsBases ||= linear.needsCounts;
-        rows.accumulators.push(linear.accumulator);
+        rows.accumulators.push(linear.bind(sums.of(rows)));
       } else if (vector !== undefined) {
         if (each.kind === 'sum' && (vector.decimals ?? vector).base !== 0n) [rows.counts, rows.addsBases] = [true, true];
         rows.accumulators.push(
-          each.kind === 'sum' ? sumAccumulator(scope, index, vector, this.#states) : extremeAccumulator(scope, index, vector, each.kind),
+          each.kind === 'sum'
+            ? sumAccumulator(scope, index, vector, this.#states)
+            : extremeAccumulator(scope, index, vector, each.kind, wholeSegment && filter === undefined && groupCountMax === 1),
         );
       }
     });
