@@ -35,7 +35,7 @@ export function shapeOf(source: SourceText): Shape | undefined {
       const text = keyOf(source, token);
       if (text !== undefined) literals.push(index);
       // Whether tokens touch can matter, as in E'x'.
-      key += (token.start > end ? ' ' : '') + (text ?? source.text.slice(token.start, token.end));
+      key += (index > 0 && token.start > end ? ' ' : '') + (text ?? source.text.slice(token.start, token.end));
       end = token.end;
     }
   } catch {
