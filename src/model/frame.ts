@@ -1,6 +1,7 @@
 // Frames: result rows in columns.
 
 import type { ColumnType, TextType } from './schema.js';
+import type { Uploaded } from './upload.js';
 
 /**
  * A batch of result rows in columns: what leaves execution, travels between roles and is written out. It owns its
@@ -11,6 +12,8 @@ export interface Frame {
   readonly columns: readonly FrameColumn[];
   /** The segment that all rows are of, where the plan asks for it. */
   readonly segmentId?: string;
+  /** The rows were left in kernel memory, as the plan asked; this frame has none of them. */
+  readonly uploaded?: Uploaded;
 }
 
 export type FrameColumn =

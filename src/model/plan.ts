@@ -9,6 +9,7 @@ import type { Granularity } from './granularity.js';
 import type { ColumnType } from './schema.js';
 import type { SegmentAnalysisType, SegmentSlice } from './segment.js';
 import type { Stage } from './stage.js';
+import type { Upload } from './upload.js';
 import type { WindowFunction } from './window.js';
 
 /**
@@ -34,6 +35,8 @@ interface Leaf {
   readonly post: readonly PostStep[];
   /** Stages over the stored rows before all of the above; `intervals` apply to the stored `__time`. Absent for none. */
   readonly stages?: readonly Stage[];
+  /** The result, after `post`, is to stay in kernel memory; only for a plan that ends on the server that it is sent to. */
+  readonly upload?: Upload;
 }
 
 /** Grouped aggregation: timeseries, topN and groupBy. Output columns: keys in order, then aggregators in order. */

@@ -67,6 +67,8 @@ async function brokerOver(
     },
     runRows: () => never(),
     build: () => never(),
+    reserveUpload: () => never(),
+    releaseUpload: () => never(),
     counters: { rowsScanned: 0, rowsMatched: 0, segments: 0 },
     close: async () => undefined,
   };

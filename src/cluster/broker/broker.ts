@@ -170,7 +170,8 @@ export class Broker implements BrokerQueries, BrokerService {
     const { signal } = query.deadline;
     const runner = new SourceRunner({
       engine: this.#options.engine,
-      runTables: (leaf, tables) => this.#runTables(leaf, tables, { ...options, signal }),
+      runTables: (leaf, tables) =>
+        this.#runTables(leaf, tables, { ...options, ...(leaf.upload === undefined ? {} : { caching: UNCACHED }), signal }),
       isServedHere: () => this.#hosts.every((host) => this.#options.peers.isHere('historical', host)),
       rowsOfTable: (name) => this.table(name)?.rowCount ?? null,
       lookup: (name) => this.lookups.rows(name),
@@ -319,6 +320,9 @@ export class Broker implements BrokerQueries, BrokerService {
     this.#lookupGeneration = lookups.generation;
   }
 }
+
+/** What is left in memory has a name that nobody uses twice. */
+const UNCACHED = { useCache: false, populateCache: false, useResultLevelCache: false, populateResultLevelCache: false } as const;
 
 interface RunningQuery {
   readonly deadline: Deadline;

@@ -13,12 +13,13 @@ import type { PostStep, ScanPlan } from '../../model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
-import type { Stage } from '../../model/stage.js';
+import type { JoinStage, Stage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
+import type { Upload, UploadColumn, Uploaded } from '../../model/upload.js';
 import { chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
 
 export interface SourceRunnerOptions {
-  readonly engine: Pick<Engine, 'runRows' | 'build'>;
+  readonly engine: Pick<Engine, 'runRows' | 'build' | 'reserveUpload' | 'releaseUpload'>;
   /** Runs a plan over the segments of all these tables together. */
   readonly runTables: (plan: RowsPlan, tables: readonly string[]) => AsyncIterable<Frame>;
   /** Whether all segments of these tables are served by this process, whose kernel memory is shared. */
@@ -60,11 +61,11 @@ export class SourceRunner {
     const filters = steps.flatMap((step) => (step.kind === 'filter' && !shadows(plan.virtualColumns, step.filter) ? [step.filter] : []));
     if (filters.length < steps.length) return this.#runStaged(plan, { base, steps });
     const whole = { ...plan, filter: filters.reduceRight<Filter | null>(both, plan.filter) };
-    return this.#options.runTables(cutByTime(whole, []).plan, tables);
+    return this.#runTables(cutByTime(whole, []).plan, tables);
   }
 
   async *#runStaged(asked: RowsPlan, given: SourceSteps): AsyncGenerator<Frame> {
-    const { engine, runTables, isServedHere, runOptions, signal, chunkRows } = this.#options;
+    const { engine, isServedHere, runOptions, signal, chunkRows } = this.#options;
     const pushed = pushDown(inOrder(asked), given.steps);
     const source = chooseSides(pushed.plan, { ...given, steps: pushed.steps }, (base) => this.#countRows(base));
     const tables = tablesOf(source.base);
@@ -87,17 +88,24 @@ export class SourceRunner {
           bytesMax: this.#buildBytesMax - bytesOf(placed),
           limit: BYTES_LIMIT,
         };
-        const rows = await engine.build(
-          keeping(this.#rightRows(join, stage.columns.length), kept),
-          side,
-          { ...runOptions, ending: 'final' },
-          signal,
-        );
+        const id = engine.reserveUpload();
+        placed.push({ id, rowCount: 0, bytes: 0, release: () => engine.releaseUpload(id) });
+        const upload = { ...side, id, columns: [], rowsMax: this.#rowsMax, subject: RIGHT_SIDE };
+        const found = await peekUploaded(this.#rightRows(join, stage, sends ? undefined : upload));
+        const rows =
+          found.uploaded === undefined
+            ? await engine.build(
+                keeping(this.#limited(found.frames, RIGHT_SIDE, this.#buildBytesMax), kept),
+                side,
+                { ...runOptions, ending: 'final' },
+                signal,
+              )
+            : { ...found.uploaded, release: () => undefined };
         placed.push(rows);
         areSent &&= kept.frames !== null;
         stages.push({ ...stage, build: { id: rows.id, frames: kept.frames } });
       }
-      if (besideTables && (areSent || !sends)) yield* runTables({ ...plan, stages }, tables);
+      if (besideTables && (areSent || !sends)) yield* this.#runTables({ ...plan, stages }, tables);
       else {
         const [first, later] = tables === undefined ? [[], stages] : leadingFilters(stages);
         const needed = [...columnsThrough(later, columnsRead(plan)).before];
@@ -109,6 +117,12 @@ export class SourceRunner {
     } finally {
       for (const rows of placed) rows.release();
     }
+  }
+
+  /** Rows of other processes come as frames, whatever the plan asks for. */
+  #runTables({ upload, ...plan }: RowsPlan, tables: readonly string[]): AsyncIterable<Frame> {
+    const { runTables, isServedHere } = this.#options;
+    return runTables(upload !== undefined && isServedHere(tables) ? { ...plan, upload } : plan, tables);
   }
 
   /** Row count of tables that are served here; null for others, to which the right side is sent whatever its size. */
@@ -128,6 +142,7 @@ export class SourceRunner {
     columns: readonly string[],
     intervals: readonly Interval[],
     filters: readonly Filter[],
+    upload?: Upload,
   ): AsyncIterable<Frame> {
     switch (source.kind) {
       case 'inline':
@@ -136,7 +151,7 @@ export class SourceRunner {
         return lazily(() => this.#options.lookup(source.name));
       case 'query':
         return this.#limited(
-          pruned(this.run(narrowed(source.plan, this.#options.columnsOf(source), columns), source.source), columns),
+          pruned(this.run(uploading(narrowed(source.plan, this.#options.columnsOf(source), columns), upload), source.source), columns),
           'a subquery',
           this.#limits.maxSubqueryBytes ?? null,
         );
@@ -163,16 +178,20 @@ export class SourceRunner {
   }
 
   /** The `columnCount` columns of the right side that are needed, then the parts of the key, by the names of the stage. */
-  async *#rightRows(join: SketchedJoin, columnCount: number): AsyncGenerator<Frame> {
+  async *#rightRows(join: SketchedJoin, stage: JoinStage, upload: Upload | undefined): AsyncGenerator<Frame> {
     const { right, keys, needed } = join;
     const keyColumns = keys.map(
       (key, index): VirtualColumn => ({ name: `join key ${index}`, expression: key.right, outputType: key.type }),
     );
-    const plan = scanOf([...needed, ...keyColumns.map(({ name }) => name)], [ETERNITY], keyColumns);
-    const rows = this.#rowsAsTheyCome(join) ?? this.run(plan, right);
-    for await (const frame of this.#limited(rows, 'the right side of a join', this.#buildBytesMax)) {
-      const columns = frame.columns.map((column, at) => ({ ...column, name: at < columnCount ? `b${at}` : `k${at - columnCount}` }));
-      yield { ...frame, columns };
+    const own = [...stage.columns.map(({ from }) => from), ...stage.keys.map(({ build }) => build)];
+    const asTheyCome = this.#rowsAsTheyCome(join, own, upload);
+    const names = [...needed, ...keyColumns.map(({ name }) => name)];
+    const plan = scanOf(names, [ETERNITY], keyColumns);
+    const rows =
+      asTheyCome ?? this.run(upload === undefined ? plan : { ...plan, upload: { ...upload, columns: renamed(names, own) } }, right);
+    for await (const frame of rows) {
+      if (frame.uploaded !== undefined) yield frame;
+      else yield { ...frame, columns: frame.columns.map((column, at) => ({ ...column, name: own[at] ?? column.name })) };
     }
   }
 
@@ -180,7 +199,11 @@ export class SourceRunner {
    * The needed columns and the parts of the key straight from what gives frames anyway, where the parts are columns of
    * their type; undefined: the rows have to be read first.
    */
-  #rowsAsTheyCome({ right, keys, needed }: SketchedJoin): AsyncIterable<Frame> | undefined {
+  #rowsAsTheyCome(
+    { right, keys, needed }: SketchedJoin,
+    own: readonly string[],
+    upload: Upload | undefined,
+  ): AsyncIterable<Frame> | undefined {
     const { base, steps } = stepsOf(right);
     if (steps.length > 0 || base.kind === 'table' || base.kind === 'union') return undefined;
     const types = new Map(this.#options.columnsOf(base).map(({ name, type }) => [name, type]));
@@ -188,12 +211,19 @@ export class SourceRunner {
     if (parts.length < keys.length) return undefined;
     const names = [...needed, ...parts];
     const wanted = names.map((name): WantedColumn => ({ name, type: types.get(name) ?? 'STRING' }));
-    const rows = this.#rows(base, [...new Set(names)], [ETERNITY], []);
-    return mapped(rows, (frame) => selectColumns(frame, wanted));
+    const placed = upload && { ...upload, columns: renamed(names, own) };
+    const rows = this.#rows(base, [...new Set(names)], [ETERNITY], [], placed);
+    return mapped(rows, (frame) => (frame.uploaded === undefined ? selectColumns(frame, wanted) : frame));
   }
 
   get #buildBytesMax(): number {
     return this.#limits.maxSubqueryBytes ?? BUILD_BYTES_MAX;
+  }
+
+  /** Bytes take precedence where both are set, as documented. */
+  get #rowsMax(): number | null {
+    const { maxSubqueryRows = null, maxSubqueryBytes = null } = this.#limits;
+    return maxSubqueryBytes === null ? maxSubqueryRows : null;
   }
 
   get #limits(): RunLimits {
@@ -201,9 +231,7 @@ export class SourceRunner {
   }
 
   async *#limited(frames: AsyncIterable<Frame>, what: string, bytesMax: number | null): AsyncGenerator<Frame> {
-    const { maxSubqueryRows = null, maxSubqueryBytes = null } = this.#limits;
-    // Bytes take precedence where both are set, as documented.
-    const rowsMax = maxSubqueryBytes === null ? maxSubqueryRows : null;
+    const rowsMax = this.#rowsMax;
     let [rows, bytes] = [0, 0];
     for await (const frame of frames) {
       rows += frame.rowCount;
@@ -217,6 +245,7 @@ export class SourceRunner {
   }
 }
 
+const RIGHT_SIDE = 'the right side of a join';
 const BYTES_LIMIT = 'context.maxSubqueryBytes';
 
 type SketchedJoin = JoinSource & { readonly needed: readonly string[] };
@@ -291,10 +320,41 @@ function narrowed(plan: RowsPlan, outputs: readonly ColumnSchema[], wanted: read
   return { ...plan, post: [...plan.post, { step: 'project', columns: kept.map((name) => ({ name, from: name })) }] };
 }
 
+function renamed(from: readonly string[], names: readonly string[]): readonly UploadColumn[] {
+  return names.map((name, at) => ({ name, from: from[at] ?? name }));
+}
+
+function uploading(plan: RowsPlan, upload: Upload | undefined): RowsPlan {
+  return upload === undefined ? plan : { ...plan, upload };
+}
+
+/** The frames, or what was left in memory in their place. */
+async function peekUploaded(
+  frames: AsyncIterable<Frame>,
+): Promise<{ readonly uploaded?: Uploaded | undefined; readonly frames: AsyncIterable<Frame> }> {
+  const rows = frames[Symbol.asyncIterator]();
+  const first = await rows.next();
+  if (first.done !== true && first.value.uploaded !== undefined) {
+    await rows.return?.();
+    return { uploaded: first.value.uploaded, frames: NO_FRAMES };
+  }
+  async function* again(): AsyncGenerator<Frame> {
+    try {
+      for (let next = first; next.done !== true; next = await rows.next()) yield next.value;
+    } finally {
+      await rows.return?.();
+    }
+  }
+  return { frames: again() };
+}
+
+const NO_FRAMES: AsyncIterable<Frame> = { async *[Symbol.asyncIterator]() {} };
+
 /** Frames with only the columns that are read, so that no others are uploaded. */
 async function* pruned(frames: AsyncIterable<Frame>, columns: readonly string[]): AsyncGenerator<Frame> {
   const wanted = new Set(columns);
-  for await (const frame of frames) yield { ...frame, columns: frame.columns.filter(({ name }) => wanted.has(name)) };
+  for await (const frame of frames)
+    yield frame.uploaded === undefined ? { ...frame, columns: frame.columns.filter(({ name }) => wanted.has(name)) } : frame;
 }
 
 async function* mapped(frames: AsyncIterable<Frame>, change: (frame: Frame) => Frame): AsyncGenerator<Frame> {

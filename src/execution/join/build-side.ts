@@ -7,14 +7,15 @@ import type { Arena } from '../../kernels/arena.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import { isNumberType } from '../../model/schema.js';
-import type { StageKey } from '../../model/stage.js';
-import { uploadFrame } from '../../storage/uploaded-frame.js';
+import type { BuildRequest } from '../../model/upload.js';
+import { type UploadedFrame, uploadFrame } from '../../storage/uploaded-frame.js';
 import type { ColumnView, GlobalDictionaryView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import { clear, kernelFor, type RunContext } from '../block/context.js';
 import { openScope } from '../expression/open-scope.js';
 import { storedNumbers } from '../expression/vector.js';
 import { ABSENT, type Numbering, packNumbers } from './join-keys.js';
 import { withEachKey } from './listed-keys.js';
+import { OwnMemory } from './own-memory.js';
 
 /**
  * The build side of a join in kernel memory: plain data, read by all threads. Text columns have null at id 0, whether or
@@ -34,15 +35,6 @@ export interface BuildSide {
   readonly owned: readonly Address[];
 }
 
-export interface BuildRequest {
-  readonly keys: readonly Pick<StageKey, 'build' | 'type'>[];
-  /** Whether rows without a partner will be asked for. */
-  readonly marked: boolean;
-  readonly bytesMax: number;
-  /** Name of the limit, for messages. */
-  readonly limit: string;
-}
-
 /** Longs this close together are numbered by their distance, whatever their number. */
 const RANGE_ALWAYS = 1 << 16;
 /** Factor: a list for every possible number may take this many times the rows. */
@@ -51,14 +43,19 @@ const RANGE_MAX = 1 << 28;
 
 /** @throws ServiceError `resource_limit`; `unsupported` for a key of several values in a row where rows are marked */
 export function uploadBuildSide(context: RunContext, given: Frame, request: BuildRequest): BuildSide {
-  const { memory, kernels } = context;
+  const { memory } = context;
   refuseMultiValue(given, request);
   const frame = withEachKey(
     given,
     request.keys.map(({ build }) => build),
   );
-  const placed = uploadFrame(frame, memory);
-  const owner = new Owner(memory);
+  return buildSideOf(context, uploadFrame(frame, memory), request);
+}
+
+/** Rows that lie in kernel memory as a build side, which takes them over. Throws as `uploadBuildSide` does, having freed them. */
+export function buildSideOf(context: RunContext, placed: UploadedFrame, request: BuildRequest): BuildSide {
+  const { memory, kernels } = context;
+  const owner = new OwnMemory(memory);
   const scratch = memory.arena();
   try {
     const columns = Object.entries(placed.view.columns).map(
@@ -90,34 +87,10 @@ export function uploadBuildSide(context: RunContext, given: Frame, request: Buil
   }
 }
 
-class Owner {
-  readonly addresses: Address[] = [];
-  bytes = 0;
-  readonly #memory: KernelMemory;
-
-  constructor(memory: KernelMemory) {
-    this.#memory = memory;
-  }
-
-  take(bytes: number): Address {
-    this.bytes += bytes;
-    const at = this.#memory.allocate(bytes + PADDING_BYTES);
-    this.addresses.push(at);
-    return at;
-  }
-
-  free(): void {
-    for (const at of this.addresses.splice(0)) this.#memory.free(at);
-  }
-}
-
-/** Kernels read in whole words past the end. */
-const PADDING_BYTES = 512;
-
 interface Parts {
   readonly context: RunContext;
   readonly scratch: Arena;
-  readonly owner: Owner;
+  readonly owner: OwnMemory;
 }
 
 /** Refuses multi-value keys of marked joins: a row repeated for each value could not tell whether any met a partner. */
@@ -131,7 +104,7 @@ function refuseMultiValue(frame: Frame, { keys, marked }: BuildRequest): void {
 }
 
 /** Ids from 1 on, and an entry for null before them, where the dictionary has none. */
-function withNull({ memory }: RunContext, column: ColumnView, { rowCount }: SegmentView, owner: Owner): ColumnView {
+function withNull({ memory }: RunContext, column: ColumnView, { rowCount }: SegmentView, owner: OwnMemory): ColumnView {
   if (column.kind === 'number') return column;
   const { dictionary, physical, offsets } = column;
   if (dictionary.hasNull || offsets !== 0) return { ...column, isPart: true };
@@ -153,7 +126,7 @@ function idsAt(memory: KernelMemory, physical: StringColumnView['physical'], at:
 }
 
 /** Dictionary of a string column as entries that probe sides share; none for columns of several values, whose null has no id. */
-function sharedDictionary(memory: KernelMemory, name: string, column: ColumnView, owner: Owner) {
+function sharedDictionary(memory: KernelMemory, name: string, column: ColumnView, owner: OwnMemory) {
   if (column.kind === 'number' || column.offsets !== 0) return [];
   const { count, offsets, bytes } = column.dictionary;
   const entries = owner.take(count * 8);

@@ -2,6 +2,7 @@
 
 import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
+import type { Upload } from '../../model/upload.js';
 
 /*
  * Frames taken apart and put together by row numbers. All of it is per column over typed arrays; dictionaries are
@@ -82,6 +83,18 @@ function nullColumn(name: string, type: ColumnType, rowCount: number): FrameColu
   return type === 'LONG'
     ? { kind: 'long', name, values: new BigInt64Array(rowCount), nulls }
     : { kind: 'double', name, type, values: new Float64Array(rowCount), nulls };
+}
+
+/** Columns of a result by their names in kernel memory; one that the result lacks is absent there too. */
+export function uploadedColumns(frame: Frame, { columns }: Pick<Upload, 'columns'>): Frame {
+  const found = new Map(frame.columns.map((column) => [column.name, column]));
+  return {
+    rowCount: frame.rowCount,
+    columns: columns.flatMap(({ name, from }) => {
+      const column = found.get(from);
+      return column === undefined ? [] : [{ ...column, name }];
+    }),
+  };
 }
 
 export function findColumn(frame: Frame, name: string): FrameColumn | undefined {

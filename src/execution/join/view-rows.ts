@@ -42,7 +42,7 @@ export interface RowNumbers {
  * The column of these rows, in the arena. An absent row is null: id 0 of a string column, whose dictionary must have
  * null there, or a row without values.
  */
-export function gatherColumn(context: RunContext, arena: Arena, column: ColumnView, rows: RowNumbers): ColumnView {
+export function gatherColumn(context: RunContext, arena: Pick<Arena, 'take'>, column: ColumnView, rows: RowNumbers): ColumnView {
   return column.kind === 'number' ? gatherNumbers(context, arena, column, rows) : gatherTexts(context, arena, column, rows);
 }
 
@@ -52,7 +52,12 @@ export function markColumn(values: Address): ColumnView {
   return { kind: 'number', type: 'LONG', physical: 'U8', values, ...rest };
 }
 
-function gatherNumbers({ kernels }: RunContext, arena: Arena, column: NumberColumnView, { at, count }: RowNumbers): NumberColumnView {
+function gatherNumbers(
+  { kernels }: RunContext,
+  arena: Pick<Arena, 'take'>,
+  column: NumberColumnView,
+  { at, count }: RowNumbers,
+): NumberColumnView {
   const { physical } = column;
   const values = arena.take(padded(count) * PHYSICAL_BYTES[physical]);
   kernelFor(kernels, 'joinValues', bitsOf(physical))(column.values, at, count, values);
@@ -67,7 +72,12 @@ function bitsOf(physical: NumberColumnView['physical']): 'U8' | 'U16' | 'U32' | 
   return physical === 'F64' ? 'I64' : physical;
 }
 
-function gatherTexts({ kernels }: RunContext, arena: Arena, column: StringColumnView, { at, count }: RowNumbers): StringColumnView {
+function gatherTexts(
+  { kernels }: RunContext,
+  arena: Pick<Arena, 'take'>,
+  column: StringColumnView,
+  { at, count }: RowNumbers,
+): StringColumnView {
   const { physical } = column;
   const bytes = PHYSICAL_BYTES[physical];
   if (column.offsets === 0) {

@@ -7,7 +7,8 @@ import type { KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
 import type { JoinStage, Stage } from '../../model/stage.js';
-import type { BuildRequest, BuildSide } from '../join/build-side.js';
+import type { BuildRequest } from '../../model/upload.js';
+import type { BuildSide } from '../join/build-side.js';
 import type { Builds } from '../join/with-stages.js';
 import type { OpenStream } from '../threads/executor.js';
 import type { RunControl } from '../threads/jobs.js';
@@ -20,13 +21,19 @@ export const ROWS_AHEAD = 2000;
 /** Opens a stream that places a build side of about so many rows; null: of many. */
 type OpenBuild = (side: BuildRequest, rowCount: number | null, control: RunControl) => OpenStream;
 
+interface KeptSide {
+  readonly side: BuildSide;
+  users: number;
+  readonly held: (() => void)[];
+}
+
 /** The build sides that lie in this process's kernel memory, by id. */
 export class BuildStore {
   readonly #memory: KernelMemory;
   readonly #open: OpenBuild;
   /** No other process makes the same ids. */
   readonly #prefix = randomBytes(8).toString('hex');
-  readonly #sides = new Map<string, BuildSide>();
+  readonly #sides = new Map<string, KeptSide>();
   #count = 0;
 
   constructor(memory: KernelMemory, open: OpenBuild) {
@@ -34,14 +41,54 @@ export class BuildStore {
     this.#open = open;
   }
 
+  /** An id for a result that is to be left in memory. */
+  reserve(): string {
+    return `${this.#prefix}-${++this.#count}`;
+  }
+
+  /**
+   * Takes a build side over, under an id that was reserved.
+   * @param parents  ids of the build sides whose columns it has
+   */
+  add(id: string, side: BuildSide, parents: readonly string[] = []): Frame {
+    const held = parents.flatMap((parent) => {
+      const kept = this.#sides.get(parent);
+      if (kept === undefined) return [];
+      kept.users++;
+      return [() => this.release(parent)];
+    });
+    this.#sides.set(id, { side, users: 1, held });
+    return { rowCount: 0, columns: [], uploaded: { id, rowCount: side.view.rowCount, bytes: side.bytes } };
+  }
+
+  /** Has something let go, such as a pin, when the build side is released. */
+  hold(id: string, letGo: () => void): void {
+    const kept = this.#sides.get(id);
+    if (kept === undefined) letGo();
+    else kept.held.push(letGo);
+  }
+
+  /** Gives an id back, with what lies in memory under it once nothing else has columns of it. */
+  release(id: string): void {
+    const kept = this.#sides.get(id);
+    if (kept === undefined || --kept.users > 0) return;
+    this.#sides.delete(id);
+    for (const address of kept.side.owned) this.#memory.free(address);
+    for (const letGo of kept.held) letGo();
+  }
+
+  find(id: string): BuildSide | undefined {
+    return this.#sides.get(id)?.side;
+  }
+
   /** Places rows, on a thread where there are many; gives one result. */
   async *place(rows: AsyncIterable<Frame>, side: BuildRequest, control: RunControl): AsyncGenerator<UploadedRows> {
     const source = await peek(rows, ROWS_AHEAD);
     for await (const { built } of feed(() => this.#open(side, source.rowCount, control), source.rows)) {
       if (built === undefined) continue;
-      const id = `${this.#prefix}-${++this.#count}`;
-      this.#sides.set(id, built);
-      yield { id, rowCount: built.view.rowCount, bytes: built.bytes, release: () => this.#free(id) };
+      const id = this.reserve();
+      this.add(id, built);
+      yield { id, rowCount: built.view.rowCount, bytes: built.bytes, release: () => this.release(id) };
     }
   }
 
@@ -69,7 +116,7 @@ export class BuildStore {
             placed.push(rows);
             id = rows.id;
           }
-        const side = this.#sides.get(id);
+        const side = this.find(id);
         if (side !== undefined) builds[id] = side;
         stages.push({ ...stage, build: { id, frames: null } });
       }
@@ -77,12 +124,6 @@ export class BuildStore {
     } finally {
       for (const rows of placed) rows.release();
     }
-  }
-
-  #free(id: string): void {
-    const side = this.#sides.get(id);
-    this.#sides.delete(id);
-    for (const address of side?.owned ?? []) this.#memory.free(address);
   }
 }
 

@@ -5,9 +5,9 @@ import type { Plan, RowPlan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import type { ColumnSchema } from '../../model/schema.js';
+import type { BuildRequest } from '../../model/upload.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import type { SegmentView } from '../../storage/view.js';
-import type { BuildRequest } from '../join/build-side.js';
 
 export interface RunOptions {
   readonly ending: 'final' | 'partial';
@@ -58,6 +58,9 @@ export interface Engine {
   runRows(plan: RowPlan, rows: AsyncIterable<Frame>, given: GivenRows, options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
   /** Uploads the rows of a join's build side, of which `id` is what stages of this process call them. */
   build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: AbortSignal): Promise<UploadedRows>;
+  /** An id for `Upload`, which is released whether or not anything was left under it. */
+  reserveUpload(): string;
+  releaseUpload(id: string): void;
   readonly counters: RunCounters;
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import type { GroupTableParts } from '../group/table/group-parts.js';
 import type { GroupRequest } from '../threads/jobs.js';
 import type { RunOptions } from './engine.js';
 import type { Executors } from './executors.js';
-import type { StreamReader } from './read-streams.js';
+import type { KeepBuilt, StreamReader } from './read-streams.js';
 import type { RunControls } from './run-controls.js';
 
 interface GroupRun {
@@ -15,6 +15,7 @@ interface GroupRun {
   readonly executors: Executors;
   readonly controls: RunControls;
   readonly reader: StreamReader;
+  readonly keep: KeepBuilt | undefined;
   /** Rows of a morsel, where segments are cut. */
   readonly morselRows: number;
 }
@@ -25,7 +26,7 @@ interface GroupRun {
  * @param rows  about how many rows are read
  */
 export async function* runGrouped(
-  { memory, executors, controls, reader, morselRows }: GroupRun,
+  { memory, executors, controls, reader, keep, morselRows }: GroupRun,
   run: Omit<GroupRequest, 'cut'>,
   { ending, profile }: RunOptions,
   rows: number,
@@ -36,7 +37,9 @@ export async function* runGrouped(
   const morselCount = threads === 1 ? 1 : morselsOf(data.views, plan, cut).length;
   const request = { ...run, cut };
   if (morselCount < 2) {
-    yield* reader.read(executors.forRows(rows, control).open('group', { ...request, ending, awaitsParts: false }), 'group', profile);
+    yield* reader.read(executors.forRows(rows, control).open('group', { ...request, ending, awaitsParts: false }), 'group', profile, {
+      keep,
+    });
     return;
   }
   const [last = executors.inline, ...others] = executors.threadsFor(Math.min(threads, morselCount), control);
@@ -66,5 +69,5 @@ export async function* runGrouped(
     for (const { owned } of parts) for (const address of owned) memory.free(address);
     throw failure;
   }
-  yield* reader.read(stream, 'group', profile, parts);
+  yield* reader.read(stream, 'group', profile, { parts, keep });
 }

@@ -4,12 +4,13 @@ import { rm } from 'node:fs/promises';
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, RowPlan } from '../../model/plan.js';
+import type { BuildRequest } from '../../model/upload.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import type { StorageJobName, StorageJobs } from '../../storage/jobs.js';
 import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { meets } from '../block/row-ranges.js';
-import type { BuildRequest } from '../join/build-side.js';
+import type { Builds } from '../join/with-stages.js';
 import { mayBeBrief } from '../scan/brief.js';
 import { BuildStore, ROWS_AHEAD } from './build-store.js';
 import type { Engine, GivenRows, RunCounters, RunOptions, UploadedRows } from './engine.js';
@@ -18,7 +19,7 @@ import { Executors } from './executors.js';
 import { runGrouped } from './grouped.js';
 import { mergePartials } from './merged.js';
 import { runPinned } from './pinned.js';
-import { StreamReader } from './read-streams.js';
+import { type KeepBuilt, StreamReader } from './read-streams.js';
 import { feed, peek } from './row-feed.js';
 import { RunControls } from './run-controls.js';
 import { rowsToRead, rowsWithPairs, uploadCost } from './work-size.js';
@@ -69,6 +70,7 @@ class LocalEngine implements ProcessingEngine {
     const engine = {
       runOver: this.#runOver.bind(this),
       merge: this.merge.bind(this),
+      hold: (id: string, letGo: () => void) => this.#builds.hold(id, letGo),
     };
     return runPinned(engine, { plan, store, segmentIds, options, signal });
   }
@@ -93,8 +95,10 @@ class LocalEngine implements ProcessingEngine {
     options: RunOptions,
     signal: AbortSignal,
   ): AsyncGenerator<Frame> {
-    const { executors, reader } = this.#parts;
-    const group = { ...this.#parts, memory: this.#options.memory, morselRows: this.#options.morselRows ?? MORSEL_ROWS };
+    const parts = this.#parts;
+    const { executors, reader } = parts;
+    const store = this.#builds;
+    const { memory, morselRows = MORSEL_ROWS } = this.#options;
     this.counters.segments += views.length;
     const { profile } = options;
     if (profile !== undefined) {
@@ -105,15 +109,16 @@ class LocalEngine implements ProcessingEngine {
     yield* this.#controls.during(options, signal, (control) =>
       this.#builds.with(plan, control, async function* (sent, builds) {
         const { ending } = options;
+        const keep = keeperOf(store, sent, builds);
         const rows = rowsWithPairs(rowsToRead(plan, views), builds);
         switch (sent.operator) {
           case 'group':
-            yield* runGrouped(group, { control, plan: sent, data, builds }, options, rows);
+            yield* runGrouped({ ...parts, keep, memory, morselRows }, { control, plan: sent, data, builds }, options, rows);
             return;
           case 'scan': {
             const request = { control, plan: sent, data, builds, ending };
             const brief = !executors.runsInline(rows) && mayBeBrief(sent, views) ? executors.attemptScan(request) : undefined;
-            yield* reader.read(brief ?? executors.forRows(rows, control).open('scan', request), 'scan', profile);
+            yield* reader.read(brief ?? executors.forRows(rows, control).open('scan', request), 'scan', profile, { keep });
             return;
           }
           case 'timeBoundary':
@@ -121,6 +126,7 @@ class LocalEngine implements ProcessingEngine {
               executors.forRows(rows, control).open('timeBoundary', { control, plan: sent, data, builds, ending }),
               'scan',
               profile,
+              { keep },
             );
         }
       }),
@@ -135,16 +141,19 @@ class LocalEngine implements ProcessingEngine {
     signal: AbortSignal,
   ): AsyncGenerator<Frame> {
     const { columns, chunkRows } = given;
+    const store = this.#builds;
     const { executors, reader } = this.#parts;
     yield* this.#controls.during(options, signal, (control) =>
       this.#builds.with(plan, control, async function* (sent, builds) {
+        const keep = keeperOf(store, sent, builds);
         const source = await peek(rows, ROWS_AHEAD);
         const place = executors.forRows(rowsWithPairs(uploadCost(source.rowCount), builds), control);
         const open = () => place.open('rows', { control, plan: sent, builds, columns, chunkRows: chunkRows ?? null });
         let last: RowCounts | undefined;
         try {
-          for await (const { frame, counts } of feed(open, source.rows)) {
+          for await (const { frame, counts, built } of feed(open, source.rows)) {
             last = counts;
+            if (built !== undefined && keep !== undefined) yield keep(built);
             if (frame !== null) yield frame;
           }
         } finally {
@@ -160,4 +169,17 @@ class LocalEngine implements ProcessingEngine {
     if (placed === undefined) throw new ServiceError('internal', 'the right side of a join was not placed');
     return placed;
   }
+
+  reserveUpload(): string {
+    return this.#builds.reserve();
+  }
+
+  releaseUpload(id: string): void {
+    this.#builds.release(id);
+  }
+}
+
+/** Keeps what a plan leaves in memory; its columns may be those of the build sides that it was joined with. */
+function keeperOf(store: BuildStore, { upload }: RowPlan, builds: Builds): KeepBuilt | undefined {
+  return upload && ((built) => store.add(upload.id, built, Object.keys(builds)));
 }

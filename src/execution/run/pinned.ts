@@ -14,6 +14,8 @@ import type { Engine, RunOptions } from './engine.js';
 import { collect } from './merged.js';
 
 interface PinnedRun extends Pick<Engine, 'merge'> {
+  /** Has something let go when a result that was left in memory is released. */
+  hold(id: string, letGo: () => void): void;
   /** Runs a plan over columns that are pinned. */
   runOver(
     plan: RowPlan,
@@ -68,20 +70,31 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
     profile.segmentsPrunedByBitmap += found.prunedByBitmap;
     profile.rowsByIndex += found.rows;
   }
+  const rows = engine.runOver(plan, found.select(pin.segments), pin.dictionaries, options, signal);
+  let isHeld = false;
   try {
-    yield* engine.runOver(plan, found.select(pin.segments), pin.dictionaries, options, signal);
+    if (plan.upload === undefined) yield* rows;
+    else
+      for await (const frame of rows) {
+        // What stays in memory has dictionaries of the segments.
+        if (frame.uploaded !== undefined) engine.hold(frame.uploaded.id, () => pin.release());
+        isHeld ||= frame.uploaded !== undefined;
+        yield frame;
+      }
   } finally {
-    pin.release();
+    if (!isHeld) pin.release();
   }
 }
 
 /** Runs over segments whose columns do not fit into memory together: one half after the other. */
 async function* runHalves(engine: PinnedRun, pinned: PinnedPlan): AsyncGenerator<Frame> {
-  const { plan, segmentIds, options, signal } = pinned;
+  const { segmentIds, options, signal } = pinned;
+  // Halves meet as frames, which is an answer to a plan that asks for an upload too.
+  const { upload: _, ...plan } = pinned.plan;
   const middle = Math.ceil(segmentIds.length / 2);
   const halves = [segmentIds.slice(0, middle), segmentIds.slice(middle)];
   const run = (half: readonly string[]): AsyncIterable<Frame> =>
-    runPinned(engine, { ...pinned, segmentIds: half, options: { ...options, ending: 'partial' } });
+    runPinned(engine, { ...pinned, plan, segmentIds: half, options: { ...options, ending: 'partial' } });
   if (plan.operator === 'scan') {
     const { offset, limit } = plan;
     // A part still needs the rows before the offset: they are counted once all parts have met.

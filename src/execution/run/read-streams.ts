@@ -1,21 +1,35 @@
 // Reads a stream of frames from a thread, counting its rows in the profile.
 
+import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { Profile } from '../../model/profile.js';
 import { addCounts, type RowCounts } from '../block/row-counts.js';
 import type { GroupTableParts } from '../group/table/group-parts.js';
+import type { BuildSide } from '../join/build-side.js';
 import type { OpenStream } from '../threads/executor.js';
 import type { RunCounters } from './engine.js';
 
 /** Profile stage that the rows of a stream count in. */
 export type Reads = 'group' | 'scan' | 'merge';
 
+/** Takes a result that was left in kernel memory, and tells of it. */
+export type KeepBuilt = (built: BuildSide) => Frame;
+
+function refuseBuilt(): never {
+  throw new ServiceError('internal', 'a result was left in memory that nobody asked for');
+}
+
 /** Reads the frames of streams, and counts the rows that went into them. */
 export class StreamReader {
   readonly counters: RunCounters = { rowsScanned: 0, rowsMatched: 0, segments: 0 };
 
   /** The frames of a stream; closes it when the reader stops early. */
-  async *read(stream: OpenStream, reads: Reads, profile: Profile | undefined, parts?: readonly GroupTableParts[]): AsyncGenerator<Frame> {
+  async *read(
+    stream: OpenStream,
+    reads: Reads,
+    profile: Profile | undefined,
+    { parts, keep = refuseBuilt }: { readonly parts?: readonly GroupTableParts[]; readonly keep?: KeepBuilt | undefined } = {},
+  ): AsyncGenerator<Frame> {
     let last: RowCounts | undefined;
     try {
       for (
@@ -24,6 +38,7 @@ export class StreamReader {
         item = item.isLast ? null : await stream.next()
       ) {
         last = item.counts;
+        if (item.built !== undefined) yield keep(item.built);
         if (item.frame !== null) yield item.frame;
       }
     } finally {

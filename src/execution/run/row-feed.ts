@@ -2,7 +2,7 @@
 
 import type { Frame } from '../../model/frame.js';
 import type { OpenStream } from '../threads/executor.js';
-import type { StreamItem } from '../threads/jobs.js';
+import type { StreamItem } from '../threads/stream-items.js';
 
 /**
  * Opens a stream, gives it the rows it asks for, and gives on what it answers. The next rows are fetched while the stream

@@ -1,6 +1,7 @@
 // Interface to whatever runs jobs: the calling thread or a pool.
 
-import type { Calls, StreamInput, StreamItem, Streams } from './jobs.js';
+import type { Calls, Streams } from './jobs.js';
+import type { StreamInput, StreamItem } from './stream-items.js';
 
 /** A stream of frames being produced elsewhere, one per `next`. */
 export interface OpenStream {

@@ -9,6 +9,7 @@ import type { KernelSets } from '../../kernels/registry.js';
 import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
 import type { RunLimits } from '../../model/run-limits.js';
+import type { BuildRequest } from '../../model/upload.js';
 import { STORAGE_JOBS, type StorageJobs } from '../../storage/jobs.js';
 import { type UploadedFrame, uploadFrame } from '../../storage/uploaded-frame.js';
 import { concatFrames } from '../block/concat-frames.js';
@@ -22,15 +23,18 @@ import { type Morsel, type MorselCut, morselsOf, runMorsels } from '../group/run
 import type { GroupTableParts } from '../group/table/group-parts.js';
 import type { GroupTable } from '../group/table/group-table.js';
 import { mergePlan } from '../group/table/partial.js';
-import { type BuildRequest, type BuildSide, uploadBuildSide } from '../join/build-side.js';
+import { uploadBuildSide } from '../join/build-side.js';
 import { type PipelineOptions, RowPipeline } from '../join/row-pipeline.js';
+import { uploadScan } from '../join/upload-scan.js';
 import { type Builds, boundaryOfPieces, hasStages, runStagedMorsels, scanPieces, stagedLayout, stagedPieces } from '../join/with-stages.js';
 import { NO_EMPTY_VALUES } from '../post/leaf-result.js';
 import { runSteps } from '../post/steps.js';
 import { StreamedSteps } from '../post/stream.js';
 import { scanFrames } from '../scan/operator.js';
+import { inSegmentOrder } from '../scan/order.js';
 import { timeBoundary } from '../scan/time-boundary.js';
 import { type SpillPlace, SpillSpace } from '../spill/spill-space.js';
+import { answered, chunksOf, counted, items, type Stream, timed } from './stream-items.js';
 
 /** Settings of a query's run on a thread; plain data. */
 export interface RunControl {
@@ -104,23 +108,6 @@ export interface GroupRequest {
   readonly builds: Builds;
   readonly cut: MorselCut;
 }
-
-/** One answer of a stream. One that is not the last and has no frame means that the stream waits for input. */
-export interface StreamItem {
-  readonly frame: Frame | null;
-  readonly isLast: boolean;
-  readonly counts: RowCounts;
-  /** The last of `build`. */
-  readonly built?: BuildSide;
-}
-
-/** Input of a stream: tables of other threads (`group`), the next rows, or null after the last of them. */
-export type StreamInput =
-  | { readonly kind: 'parts'; readonly parts: readonly GroupTableParts[] }
-  | { readonly kind: 'rows'; readonly frame: Frame | null }
-  | undefined;
-
-export type Stream = Generator<StreamItem, void, StreamInput>;
 
 /** One segment in so many is read by kernels that are looked at. */
 const SEGMENTS_PER_SAMPLE = 8;
@@ -221,11 +208,23 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
         if (!isAnswered) table.free();
       }
     }
-    yield* items(endGroups(table, parts, request.ending, request.control.heldRowsMax, counts), counts);
+    const frames = endGroups(table, parts, request.ending, request.control.heldRowsMax, counts);
+    yield* answered(frames, request, thread.context(request.control), counts);
   },
   *scan({ control, plan, data: { views }, builds, ending }, thread) {
     const counts = noCounts();
     const context = thread.context(control);
+    const upload = ending === 'final' ? plan.upload : undefined;
+    if (upload !== undefined) {
+      const startMs = performance.now();
+      const pieces = hasStages(plan) ? stagedPieces(context, plan, views, builds) : inSegmentOrder(views);
+      const built = uploadScan(plan, upload, { views, pieces }, context, counts);
+      counts.readMs += performance.now() - startMs;
+      if (built !== undefined) {
+        yield { frame: null, isLast: true, counts, built };
+        return;
+      }
+    }
     const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
     const steps = new StreamedSteps(ending === 'final' ? plan.post : [], leaf, {
       heldRowsMax: control.heldRowsMax,
@@ -242,11 +241,11 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
         counts.rowsToFinish += frame.rowCount;
         for (const each of timed(steps.push(frame), counts, 'finishMs')) {
           counts.rowsFinished += each.rowCount;
-          if (counts.rowsToFinish >= rowsMax) last.push(each);
+          if (counts.rowsToFinish >= rowsMax || upload !== undefined) last.push(each);
           else yield { frame: each, isLast: false, counts };
         }
       }
-      yield* items(counted(last, timed(steps.end(), counts, 'finishMs'), counts), counts);
+      yield* answered(counted(last, timed(steps.end(), counts, 'finishMs'), counts), { plan, ending }, context, counts);
     } finally {
       steps.close();
     }
@@ -261,7 +260,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     counts.readMs += performance.now() - startMs;
     const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
     const finished = ending === 'final' ? runSteps(rows, plan.post, leaf) : rows;
-    yield* items([...framesOf(finished, context.check)], counts);
+    yield* answered([...framesOf(finished, context.check)], { plan, ending }, context, counts);
   },
   *mergeGroups({ control, plan, frames, ending }, thread) {
     const counts = noCounts();
@@ -283,14 +282,19 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   },
   *rows({ control, ...options }, thread) {
     const counts = noCounts();
-    const pipeline = new RowPipeline({ ...options, heldRowsMax: control.heldRowsMax }, thread.context(control), counts);
+    const early: Frame[] = [];
+    const context = thread.context(control);
+    const pipeline = new RowPipeline({ ...options, heldRowsMax: control.heldRowsMax }, context, counts);
     try {
       while (!pipeline.isDone) {
         const input = yield { frame: null, isLast: false, counts };
         if (input?.kind !== 'rows' || input.frame === null) break;
-        for (const frame of timed(pipeline.add(input.frame), counts, 'readMs')) yield { frame, isLast: false, counts };
+        for (const frame of timed(pipeline.add(input.frame), counts, 'readMs')) {
+          if (options.plan.upload === undefined) yield { frame, isLast: false, counts };
+          else early.push(frame);
+        }
       }
-      yield* items(pipeline.end(), counts);
+      yield* answered(counted(early, pipeline.end(), noCounts()), { plan: options.plan, ending: 'final' }, context, counts);
     } finally {
       pipeline.close();
     }
@@ -322,50 +326,5 @@ function morselTaker({ control, plan, data, cut }: GroupRequest, memory: KernelM
   return () => morsels[Atomics.add(words, 1, 1)];
 }
 
-/** The same steps; the time that each takes is added to the counts. */
-function* timed<Item>(steps: Iterable<Item>, counts: RowCounts, part: 'readMs' | 'finishMs'): Generator<Item> {
-  let startMs = performance.now();
-  for (const item of steps) {
-    counts[part] += performance.now() - startMs;
-    yield item;
-    startMs = performance.now();
-  }
-  counts[part] += performance.now() - startMs;
-}
-
 /** Rows of partial results are uploaded so many blocks at a time, with a look at the query between. */
 const BLOCKS_PER_CHUNK = 4;
-
-/** The frames in their order, some at a time: each part but the last has so many rows at least, and there is one. */
-function* chunksOf(frames: readonly Frame[], rowsMin: number): Generator<readonly Frame[]> {
-  let chunk: Frame[] = [];
-  let rows = 0;
-  let isFirst = true;
-  for (const frame of frames) {
-    chunk.push(frame);
-    rows += frame.rowCount;
-    if (rows < rowsMin) continue;
-    yield chunk;
-    [chunk, rows, isFirst] = [[], 0, false];
-  }
-  if (isFirst || rows > 0) yield chunk;
-}
-
-/** The remaining frames, then those at the end of the steps. */
-function* counted(left: readonly Frame[], end: Iterable<Frame>, counts: RowCounts): Generator<Frame> {
-  yield* left;
-  for (const frame of end) {
-    counts.rowsFinished += frame.rowCount;
-    yield frame;
-  }
-}
-
-/** Each frame is held back until it is known whether it is the last. */
-function* items(frames: Iterable<Frame>, counts: RowCounts): Stream {
-  let held: Frame | null = null;
-  for (const frame of frames) {
-    if (held !== null) yield { frame: held, isLast: false, counts };
-    held = frame;
-  }
-  yield { frame: held, isLast: true, counts };
-}

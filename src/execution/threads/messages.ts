@@ -4,7 +4,7 @@ import { type ErrorCode, ServiceError } from '../../base/errors.js';
 import type { DataReference } from '../../base/sent-once.js';
 import type { Frame } from '../../model/frame.js';
 import type { SegmentData } from '../block/segment-data.js';
-import type { StreamInput, StreamItem } from './jobs.js';
+import type { StreamInput, StreamItem } from './stream-items.js';
 
 /** Message to a processing thread. `id` names one call or stream for as long as it lasts. Higher priorities are done first. */
 export type ToThread =

@@ -6,9 +6,10 @@ import { KernelMemory, type KernelMemoryHandle } from '../../kernels/memory.js';
 import { KernelSets } from '../../kernels/registry.js';
 import { STORAGE_JOBS, type StorageJobName, type StorageJobs } from '../../storage/jobs.js';
 import type { SegmentData } from '../block/segment-data.js';
-import type { Calls, Stream, StreamInput, Streams, ThreadContext } from './jobs.js';
+import type { Calls, Streams, ThreadContext } from './jobs.js';
 import { type FromThread, ROOM, SIGNALS, type ToThread, toPlainError, transferables } from './messages.js';
 import { Scheduler } from './scheduler.js';
+import type { Stream, StreamInput } from './stream-items.js';
 
 /**
  * Entry of a processing thread. It does one piece of work at a time, unless something of a higher priority comes between

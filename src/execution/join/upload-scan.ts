@@ -1,0 +1,195 @@
+// Leaves the rows of a scan in kernel memory, gathered by kernels where they are read.
+
+import { ServiceError } from '../../base/errors.js';
+import { ETERNITY } from '../../base/instant.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
+import { createByName, own } from '../../base/names.js';
+import type { ScanPlan } from '../../model/plan.js';
+import { nameThrough } from '../../model/stage-columns.js';
+import type { Upload } from '../../model/upload.js';
+import type { ColumnView, NumberColumnView, SegmentView } from '../../storage/view.js';
+import { blockAt, kernelFor, type RunContext } from '../block/context.js';
+import type { RowCounts } from '../block/row-counts.js';
+import { meets, rowsWithin } from '../block/row-ranges.js';
+import { openScope } from '../expression/open-scope.js';
+import { type SegmentScope, storedName, storedSource, type VirtualColumns, virtualColumnsByName } from '../expression/scope.js';
+import type { NumberVector } from '../expression/vector.js';
+import { bindPlanFilter } from '../filter/plan-filter.js';
+import { type BuildSide, buildSideOf } from './build-side.js';
+import { type Chunk, joinChunks, zeroNulls } from './joined-chunks.js';
+import { OwnMemory } from './own-memory.js';
+import { selectRows } from './select-rows.js';
+import { gatherColumn, type RowNumbers } from './view-rows.js';
+
+/*
+ * Columns are gathered as they are stored: ids of a dictionary, numbers as narrow as they lie there. What has no such form (texts that are
+ * computed, dictionaries or types that differ between segments) takes the way over frames.
+ */
+
+/**
+ * The result of a scan as the build side that its plan asks for.
+ * @param pieces  views of the rows, each void when the next one is asked for
+ * @returns       undefined where columns have to be read as values; nothing is left in memory then
+ * @throws ServiceError `resource_limit`
+ */
+export function uploadScan(
+  plan: ScanPlan,
+  upload: Upload,
+  { views, pieces }: { readonly views: readonly SegmentView[]; readonly pieces: Iterable<SegmentView> },
+  context: RunContext,
+  counts: RowCounts,
+): BuildSide | undefined {
+  if (plan.post.length > 0 || plan.timeOrder !== null || plan.offset > 0 || plan.limit !== null) return undefined;
+  const virtualColumns = virtualColumnsByName(plan.virtualColumns);
+  if (!hasOneDictionaryEach(plan, upload, views, virtualColumns)) return undefined;
+  const memory = new OwnMemory(context.memory);
+  const chunks: Chunk[] = [];
+  let rowCount = 0;
+  try {
+    for (const piece of pieces) {
+      if (!meets(piece, plan.intervals)) continue;
+      const chunk = gatherChunk(context, plan, upload, piece, { virtualColumns, memory, counts });
+      if (chunk === undefined) {
+        memory.free();
+        return undefined;
+      }
+      rowCount += chunk.rowCount;
+      refuseMany(upload, rowCount, memory.bytes);
+      if (chunk.rowCount > 0) chunks.push(chunk);
+    }
+    const columns = upload.columns.map((_, at) => joinChunks(context, memory, chunks, at));
+    if (columns.includes(null)) {
+      memory.free();
+      return undefined;
+    }
+    const view: SegmentView = { ...NO_ROWS, rowCount, columns: createByName<ColumnView>() };
+    const named = view.columns as Record<string, ColumnView>;
+    upload.columns.forEach(({ name }, at) => {
+      const column = columns[at];
+      if (column !== undefined && column !== null) named[name] = column;
+    });
+    const { addresses, bytes } = memory;
+    return buildSideOf(context, { view, addresses, bytes, release: () => memory.free() }, upload);
+  } catch (error) {
+    memory.free();
+    throw error;
+  }
+}
+
+const NO_ROWS: SegmentView = {
+  id: '',
+  dataSource: '',
+  interval: ETERNITY,
+  rowCount: 0,
+  timeMin: ETERNITY.start,
+  timeMax: ETERNITY.end,
+  columns: {},
+};
+
+export function refuseMany({ rowsMax, bytesMax, subject, limit }: Upload, rows: number, bytes: number): void {
+  if (rowsMax !== null && rows > rowsMax)
+    throw new ServiceError('resource_limit', `${subject} gives more than the ${rowsMax} rows of context.maxSubqueryRows`);
+  if (bytes > bytesMax) throw new ServiceError('resource_limit', `${subject} gives more than the ${bytesMax} bytes of ${limit}`);
+}
+
+/** Ids of one segment mean nothing in another; columns of build sides have the same ones everywhere. */
+function hasOneDictionaryEach(plan: ScanPlan, upload: Upload, views: readonly SegmentView[], virtualColumns: VirtualColumns): boolean {
+  if (views.length < 2) return true;
+  return upload.columns.every(({ from }) => {
+    const name = nameThrough(plan.stages ?? [], storedName(virtualColumns, from));
+    return name === undefined || views.every((view) => storedSource(view, name).kind !== 'string');
+  });
+}
+
+interface Gathering {
+  readonly virtualColumns: VirtualColumns;
+  readonly memory: OwnMemory;
+  readonly counts: RowCounts;
+}
+
+/** Undefined: a column has to be read as values. */
+function gatherChunk(
+  context: RunContext,
+  plan: ScanPlan,
+  upload: Upload,
+  view: SegmentView,
+  { virtualColumns, memory, counts }: Gathering,
+): Chunk | undefined {
+  const arena = context.memory.arena();
+  try {
+    context.beginSegment();
+    const scope = openScope(context, view, virtualColumns, arena);
+    const predicate = bindPlanFilter(scope, plan.filter);
+    const rows = selectRows(context, arena, view, predicate, rowsWithin(context, view, plan.intervals));
+    counts.rowsScanned += view.rowCount;
+    counts.rowsMatched += rows.count;
+    const columns: (ColumnView | undefined)[] = [];
+    for (const { from } of upload.columns) {
+      const column = gatherSource(scope, virtualColumns, memory, from, rows);
+      if (column === null) return undefined;
+      columns.push(column);
+    }
+    return { rowCount: rows.count, columns };
+  } finally {
+    arena.release();
+  }
+}
+
+/** Null: it has to be read as values; undefined: there is no such column. */
+function gatherSource(
+  scope: SegmentScope,
+  virtualColumns: VirtualColumns,
+  memory: OwnMemory,
+  name: string,
+  rows: RowNumbers,
+): ColumnView | null | undefined {
+  const stored = storedSource(scope.view, storedName(virtualColumns, name));
+  const wanted = Object.hasOwn(virtualColumns, name) ? own(virtualColumns, name)?.outputType : undefined;
+  const isStored = storedName(virtualColumns, name) === name || stored.kind !== 'missing';
+  if (isStored && stored.kind === 'missing') return undefined;
+  if (isStored && (stored.kind === 'number' || stored.kind === 'string') && (wanted ?? stored.column.type) === stored.column.type)
+    return stored.kind === 'string' && stored.column.offsets !== 0
+      ? null
+      : gatherColumn(scope.context, memory, { ...stored.column, blockRanges: 0 } as ColumnView, rows);
+  const source = scope.source(name);
+  if (source.kind !== 'computed' || source.vector.kind !== 'number' || source.vector.type === 'FLOAT') return null;
+  return gatherVector(scope, memory, source.vector, rows);
+}
+
+/** Computed numbers of the rows, as wide as their type is. */
+function gatherVector({ context, view, arena }: SegmentScope, memory: OwnMemory, vector: NumberVector, rows: RowNumbers): NumberColumnView {
+  const { kernels } = context;
+  const type = vector.type === 'LONG' ? 'LONG' : 'DOUBLE';
+  const all = arena.take(Math.ceil(view.rowCount / 64) * 64 * 8);
+  const nulls = arena.take(Math.ceil(view.rowCount / 64) * 8);
+  const { physical, base } = vector;
+  let anyNull = false;
+  for (let start = 0; start < view.rowCount; start += BLOCK_ROWS) {
+    context.check();
+    const block = blockAt(start, view.rowCount);
+    const from = vector.values(block);
+    const to = all + start * 8;
+    if (type === 'LONG' && physical !== 'F32' && physical !== 'F64') kernelFor(kernels, 'toI64', physical)(from, 0, block.rows, base, to);
+    else kernelFor(kernels, 'toF64', physical)(from, 0, block.rows, base, to);
+    const bits = vector.nulls(block);
+    const words = Math.ceil(block.rows / 64);
+    if (bits === 0) kernels.bitsFill(nulls + start / 8, words, 0, 0);
+    else kernels.bitsAnd(bits, bits, words, nulls + start / 8);
+    anyNull ||= bits !== 0;
+  }
+  const column: NumberColumnView = {
+    kind: 'number',
+    type: vector.type,
+    physical: type === 'LONG' ? 'I64' : 'F64',
+    power: 0,
+    values: all,
+    base: 0n,
+    nulls: anyNull ? nulls : 0,
+    min: null,
+    max: null,
+    blockRanges: 0,
+  };
+  const gathered = gatherColumn(context, memory, column, rows) as NumberColumnView;
+  zeroNulls(context, gathered, rows.count);
+  return gathered;
+}

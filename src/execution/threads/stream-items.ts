@@ -1,0 +1,96 @@
+// Items of the streams between threads, and the steps that make them.
+
+import type { Frame } from '../../model/frame.js';
+import type { RowPlan } from '../../model/plan.js';
+import { concatFrames } from '../block/concat-frames.js';
+import type { RunContext } from '../block/context.js';
+import type { RowCounts } from '../block/row-counts.js';
+import type { GroupTableParts } from '../group/table/group-parts.js';
+import { type BuildSide, uploadBuildSide } from '../join/build-side.js';
+import { frameBytes, uploadedColumns } from '../join/rows.js';
+import { refuseMany } from '../join/upload-scan.js';
+
+/** One answer of a stream. One that is not the last and has no frame means that the stream waits for input. */
+export interface StreamItem {
+  readonly frame: Frame | null;
+  readonly isLast: boolean;
+  readonly counts: RowCounts;
+  /** The last of `build`, and of a plan that asks for an upload. */
+  readonly built?: BuildSide;
+}
+
+/** Input of a stream: tables of other threads (`group`), the next rows, or null after the last of them. */
+export type StreamInput =
+  | { readonly kind: 'parts'; readonly parts: readonly GroupTableParts[] }
+  | { readonly kind: 'rows'; readonly frame: Frame | null }
+  | undefined;
+
+export type Stream = Generator<StreamItem, void, StreamInput>;
+
+/** The same steps; the time that each takes is added to the counts. */
+export function* timed<Item>(steps: Iterable<Item>, counts: RowCounts, part: 'readMs' | 'finishMs'): Generator<Item> {
+  let startMs = performance.now();
+  for (const item of steps) {
+    counts[part] += performance.now() - startMs;
+    yield item;
+    startMs = performance.now();
+  }
+  counts[part] += performance.now() - startMs;
+}
+
+/** The frames in their order, some at a time: each part but the last has so many rows at least, and there is one. */
+export function* chunksOf(frames: readonly Frame[], rowsMin: number): Generator<readonly Frame[]> {
+  let chunk: Frame[] = [];
+  let rows = 0;
+  let isFirst = true;
+  for (const frame of frames) {
+    chunk.push(frame);
+    rows += frame.rowCount;
+    if (rows < rowsMin) continue;
+    yield chunk;
+    [chunk, rows, isFirst] = [[], 0, false];
+  }
+  if (isFirst || rows > 0) yield chunk;
+}
+
+/** The remaining frames, then those at the end of the steps. */
+export function* counted(left: readonly Frame[], end: Iterable<Frame>, counts: RowCounts): Generator<Frame> {
+  yield* left;
+  for (const frame of end) {
+    counts.rowsFinished += frame.rowCount;
+    yield frame;
+  }
+}
+
+/** The frames as they come; of a plan that asks for it, all of them placed as a build side. */
+export function* answered(
+  frames: Iterable<Frame>,
+  { plan: { upload }, ending }: { readonly plan: RowPlan; readonly ending: 'final' | 'partial' },
+  context: RunContext,
+  counts: RowCounts,
+): Stream {
+  if (upload === undefined || ending === 'partial') {
+    yield* items(frames, counts);
+    return;
+  }
+  const held: Frame[] = [];
+  let [rows, bytes] = [0, 0];
+  for (const frame of frames) {
+    rows += frame.rowCount;
+    bytes += frameBytes(frame);
+    refuseMany(upload, rows, bytes);
+    held.push(frame);
+  }
+  const built = uploadBuildSide(context, uploadedColumns(concatFrames(held, context.check), upload), upload);
+  yield { frame: null, isLast: true, counts, built };
+}
+
+/** Each frame is held back until it is known whether it is the last. */
+export function* items(frames: Iterable<Frame>, counts: RowCounts): Stream {
+  let held: Frame | null = null;
+  for (const frame of frames) {
+    if (held !== null) yield { frame: held, isLast: false, counts };
+    held = frame;
+  }
+  yield { frame: held, isLast: true, counts };
+}

@@ -1,0 +1,40 @@
+// Results of plans that stay in kernel memory.
+
+import type { StageKey } from './stage.js';
+
+/** Rows that are to be the build side of a join. */
+export interface BuildRequest {
+  /** Parts of the key, by the columns that hold them. */
+  readonly keys: readonly Pick<StageKey, 'build' | 'type'>[];
+  /** Whether rows without a partner will be asked for. */
+  readonly marked: boolean;
+  readonly bytesMax: number;
+  /** Name of the limit, for messages. */
+  readonly limit: string;
+}
+
+/**
+ * Asks whoever computes the result of a plan to leave it in the kernel memory of its process, as a build side. It answers with one frame
+ * that says so (`Frame.uploaded`), or with the rows where it cannot. Who asks releases the id, whether or not it was used.
+ */
+export interface Upload extends BuildRequest {
+  readonly id: string;
+  /** Columns of the result, by their names there and in kernel memory. */
+  readonly columns: readonly UploadColumn[];
+  /** Null: any number. */
+  readonly rowsMax: number | null;
+  /** The rows in words, for messages. */
+  readonly subject: string;
+}
+
+export interface UploadColumn {
+  readonly name: string;
+  readonly from: string;
+}
+
+/** Rows that were left in kernel memory. */
+export interface Uploaded {
+  readonly id: string;
+  readonly rowCount: number;
+  readonly bytes: number;
+}
