@@ -76,6 +76,35 @@ export function joinRange<T>(values: usize, base: i64, low: i64, count: u32, n: 
   }
 }
 
+/** 1 where the value, counted from `low`, is below `count` and its bit is set. */
+@inline
+function isWithin<T>(at: usize, shift: u64, count: u64, bits: usize): u64 {
+  const number = <u64>load<T>(at) + shift;
+  const isBelow = u64(number < count);
+  const place = <usize>(isBelow ? number : 0);
+  return ((<u64>load<u32>(bits + ((place >> 5) << 2)) >> (place & 31)) & 1) & isBelow;
+}
+
+export function joinWithin<T>(values: usize, base: i64, low: i64, count: u32, bits: usize, n: u32, out: usize): void {
+  assert(isAligned<T>(values) && isAligned<u64>(bits) && isAligned<u64>(out));
+  const size = sizeof<T>();
+  const shift = <u64>base - <u64>low;
+  for (let row: u32 = 0; row < n; row += 64) {
+    const left = min<u32>(n - row, 64);
+    const first = values + <usize>row * size;
+    let word: u64 = 0;
+    let i: usize = 0;
+    for (; i + 4 <= left; i += 4) {
+      const at = first + i * size;
+      const low4 = isWithin<T>(at, shift, count, bits) | (isWithin<T>(at + size, shift, count, bits) << 1);
+      const high4 = (isWithin<T>(at + 2 * size, shift, count, bits) << 2) | (isWithin<T>(at + 3 * size, shift, count, bits) << 3);
+      word |= (low4 | high4) << i;
+    }
+    for (; i < left; i++) word |= isWithin<T>(first + i * size, shift, count, bits) << i;
+    store<u64>(out + (<usize>row >> 3), word);
+  }
+}
+
 @inline
 function findAll(words: u32, input: usize, n: u32, slots: usize, capacity: u32, keys: usize, out: usize): void {
   const mask = capacity - 1;

@@ -61,7 +61,7 @@ export type KernelSet =
     /** Sets bits [start, end) and clears all others of the first `words` words. */
     readonly bitsFill: (out: Address, words: number, start: number, end: number) => void;
     readonly bitsCount: (a: Address, words: number) => number;
-    /** Row numbers (u32) of the set bits in [start, end), ascending; returns how many. */
+    /** Row numbers (u32) of the set bits in [start, end), ascending; returns how many. Any number of bits. */
     readonly bitsToRows: (a: Address, start: number, end: number, out: Address) => number;
     /** ORs 1 << id for each id of a u32 array into `out` (any number of ids). */
     readonly bitsMark: (ids: Address, count: number, out: Address) => void;
@@ -358,6 +358,8 @@ export type KernelSet =
   } &
   /** out[i] = value + base - low where that is in [0, count), else absent; in 64 bits, wrapping. */
   PerType<'joinRange', Id | 'I64', (values: Address, base: bigint, low: bigint, count: number, n: number, out: Address) => void> &
+  /** Bits of the values for which value + base - low is in [0, count) and that bit of `bits` is set; count is at least 1. Any number of values. */
+  PerType<'joinWithin', Id | 'I64', (values: Address, base: bigint, low: bigint, count: number, bits: Address, n: number, out: Address) => void> &
   /** out[i] = values[rows[i]], 0 for an absent row. Of any type of that many bytes. */
   PerType<'joinValues', Id | 'I64', (values: Address, rows: Address, n: number, out: Address) => void> &
   /** The values of the lists of the gathered rows, one list after another. */

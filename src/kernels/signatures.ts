@@ -142,6 +142,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   joinNulls: 4,
   joinOffsets: 4,
   ...perType('joinRange', INTEGERS, () => 6),
+  ...perType('joinWithin', INTEGERS, () => 7),
   ...perType('joinValues', INTEGERS, () => 4),
   ...perType('joinListValues', IDS, () => 5),
   ...perType('top', WIDE, () => 7),

@@ -321,7 +321,7 @@ export class Broker implements BrokerQueries, BrokerService {
   }
 }
 
-/** What is left in memory has a name that nobody uses twice. */
+/** No result is left in memory twice under one name. */
 const UNCACHED = { useCache: false, populateCache: false, useResultLevelCache: false, populateResultLevelCache: false } as const;
 
 interface RunningQuery {

@@ -14,6 +14,7 @@ import { clear, kernelFor, type RunContext } from '../block/context.js';
 import { openScope } from '../expression/open-scope.js';
 import { storedNumbers } from '../expression/vector.js';
 import { ABSENT, type Numbering, packNumbers } from './join-keys.js';
+import { type KeyBits, keyBitsOf, storedRange } from './key-bits.js';
 import { withEachKey } from './listed-keys.js';
 import { OwnMemory } from './own-memory.js';
 
@@ -29,6 +30,8 @@ export interface BuildSide {
   /** Rows with key k: `rows[starts[k] .. starts[k + 1])`, u32. */
   readonly starts: Address;
   readonly rows: Address;
+  /** Values of each part of the key; null where they are not kept. */
+  readonly keyBits: readonly (KeyBits | null)[];
   /** u8 for each row: 1 once it has met a partner. 0: nobody asks. */
   readonly marks: Address;
   readonly bytes: number;
@@ -65,6 +68,7 @@ export function buildSideOf(context: RunContext, placed: UploadedFrame, request:
     const { rowCount } = view;
     const numbers = scratch.take(Math.max(1, rowCount) * 4);
     const { numbering, keyCount } = numberKeys({ context, scratch, owner }, view, request.keys, numbers);
+    const keyBits = request.keys.map(({ build }) => bitsOf({ context, scratch, owner }, view, build));
     const starts = owner.take((keyCount + 1) * 4);
     const rows = owner.take(Math.max(1, rowCount) * 4);
     kernels.joinLists(numbers, rowCount, keyCount, starts, rows);
@@ -77,7 +81,7 @@ export function buildSideOf(context: RunContext, placed: UploadedFrame, request:
         `the right sides of joins take more than their limit: ${bytes} bytes for one, ${Math.max(0, request.bytesMax)} left of ${request.limit}`,
       );
     const dictionaries = Object.fromEntries(columns.flatMap(([name, column]) => sharedDictionary(memory, name, column, owner)));
-    return { view, dictionaries, numbering, starts, rows, marks, bytes, owned: [...placed.addresses, ...owner.addresses] };
+    return { view, dictionaries, numbering, keyBits, starts, rows, marks, bytes, owned: [...placed.addresses, ...owner.addresses] };
   } catch (error) {
     placed.release();
     owner.free();
@@ -101,6 +105,11 @@ function refuseMultiValue(frame: Frame, { keys, marked }: BuildRequest): void {
         'unsupported',
         'a multi-value column cannot be the key of the right side of a RIGHT or FULL join; unnest it first',
       );
+}
+
+function bitsOf({ context, scratch, owner }: Parts, view: SegmentView, name: string): KeyBits | null {
+  const column = own(view.columns, name);
+  return column?.kind === 'number' ? keyBitsOf(context, scratch, owner, column, view.rowCount) : null;
 }
 
 /** Ids from 1 on, and an entry for null before them, where the dictionary has none. */
@@ -173,7 +182,7 @@ function numberKeys(parts: Parts, view: SegmentView, keys: BuildRequest['keys'],
     eachBlock(context, rowCount, (start, rows) => widenIds(context, only, start, rows, numbers + start * 4));
     return { numbering: { kind: 'texts', dictionary: only.dictionary }, keyCount: only.dictionary.count };
   }
-  const range = columns.length === 1 && only?.kind === 'number' ? rangeOf(only, rowCount) : undefined;
+  const range = columns.length === 1 && only?.kind === 'number' ? rangeOf(parts, only, rowCount) : undefined;
   if (range !== undefined && only?.kind === 'number' && only.physical !== 'F32' && only.physical !== 'F64') {
     kernelFor(kernels, 'joinRange', only.physical)(only.values, only.base, range.low, range.count, rowCount, numbers);
     if (only.nulls !== 0) kernels.joinDropNulls(only.nulls, rowCount, numbers);
@@ -186,8 +195,13 @@ function isNullEverywhere(column: ColumnView): boolean {
   return column.kind === 'number' ? column.min === null : column.dictionary.count <= (column.dictionary.hasNull ? 1 : 0);
 }
 
-function rangeOf({ type, min, max }: NumberColumnView, rowCount: number): { readonly low: bigint; readonly count: number } | undefined {
-  if (type !== 'LONG' || typeof min !== 'bigint' || typeof max !== 'bigint') return undefined;
+function rangeOf(
+  { context, scratch }: Parts,
+  column: NumberColumnView,
+  rowCount: number,
+): { readonly low: bigint; readonly count: number } | undefined {
+  if (column.type !== 'LONG' || column.physical === 'F32' || column.physical === 'F64' || rowCount === 0) return undefined;
+  const { min, max } = storedRange(context, scratch, column, rowCount);
   const count = max - min + 1n;
   return count <= BigInt(Math.min(RANGE_MAX, Math.max(RANGE_ALWAYS, rowCount * RANGE_PER_ROW)))
     ? { low: min, count: Number(count) }

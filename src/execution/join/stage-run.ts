@@ -13,6 +13,7 @@ import { bindFilter } from '../filter/bind.js';
 import { ALL, NONE } from '../filter/predicate.js';
 import type { BuildSide } from './build-side.js';
 import { JoinRun } from './join-run.js';
+import { LeadRun } from './lead-run.js';
 import { unnestRows } from './unnest-rows.js';
 import { gatherColumn, type RowNumbers, sliceView } from './view-rows.js';
 
@@ -33,19 +34,37 @@ interface StageStep {
 /** The stages of a plan on one thread. */
 export class StageRun {
   readonly #steps: readonly StageStep[];
+  readonly #context: RunContext;
+  readonly #lead: LeadRun;
+  /** Columns that are needed once the first conditions are through. */
+  readonly #needed: ReadonlySet<string>;
 
   /**
    * @param wanted  columns that are read of the result
    * @param builds  by the ids of build sides
    */
   constructor(context: RunContext, stages: readonly Stage[], wanted: Iterable<string>, builds: Readonly<Record<string, BuildSide>>) {
-    const { after } = columnsThrough(stages, wanted);
+    const { before, after } = columnsThrough(stages, wanted);
+    this.#context = context;
+    this.#lead = new LeadRun(context, stages, builds);
+    this.#needed = after[this.#lead.stageCount - 1] ?? before;
     this.#steps = stages.map((stage, index) => stepOf(context, stage, after[index] ?? new Set(), builds));
   }
 
   /** Rows [start, end) of a view, `start` a multiple of BLOCK_ROWS, through all stages. */
   *pieces(view: SegmentView, start = 0, end = view.rowCount): Generator<SegmentView> {
-    for (let at = start; at < end; at += STRETCH_ROWS) yield* this.#through(sliceView(view, at, Math.min(end, at + STRETCH_ROWS)), 0);
+    const arena = this.#context.memory.arena();
+    for (let at = start; at < end; at += STRETCH_ROWS) {
+      const stretch = sliceView(view, at, Math.min(end, at + STRETCH_ROWS));
+      try {
+        const rows = this.#lead.select(stretch, arena);
+        if (rows?.count === 0) continue;
+        const kept = rows === undefined ? stretch : pickRows(this.#context, arena, stretch, rows, this.#needed);
+        yield* this.#through(kept, this.#lead.stageCount);
+      } finally {
+        arena.release();
+      }
+    }
   }
 
   /** Unmatched rows of the build sides; called once, after all rows of all threads. */

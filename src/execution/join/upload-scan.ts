@@ -143,9 +143,10 @@ function gatherSource(
   name: string,
   rows: RowNumbers,
 ): ColumnView | null | undefined {
-  const stored = storedSource(scope.view, storedName(virtualColumns, name));
+  const origin = storedName(virtualColumns, name);
+  const stored = storedSource(scope.view, origin);
   const wanted = Object.hasOwn(virtualColumns, name) ? own(virtualColumns, name)?.outputType : undefined;
-  const isStored = storedName(virtualColumns, name) === name || stored.kind !== 'missing';
+  const isStored = !Object.hasOwn(virtualColumns, origin);
   if (isStored && stored.kind === 'missing') return undefined;
   if (isStored && (stored.kind === 'number' || stored.kind === 'string') && (wanted ?? stored.column.type) === stored.column.type)
     return stored.kind === 'string' && stored.column.offsets !== 0

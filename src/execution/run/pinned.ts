@@ -76,7 +76,7 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
     if (plan.upload === undefined) yield* rows;
     else
       for await (const frame of rows) {
-        // What stays in memory has dictionaries of the segments.
+        // A result that stays in memory has dictionaries of the segments.
         if (frame.uploaded !== undefined) engine.hold(frame.uploaded.id, () => pin.release());
         isHeld ||= frame.uploaded !== undefined;
         yield frame;

@@ -191,6 +191,35 @@ export const JOIN_CHECKS = {
       });
     }
   }),
+  ...perType('joinWithin', INTEGERS, (type) => (lab: Lab) => {
+    for (const [base, low, count] of [
+      [0n, 0n, 256],
+      [5n, 7n, 1000],
+      [-(2n ** 63n), 2n ** 63n - 1n, 70000],
+      [0n, -3n, 1],
+    ] as const) {
+      lab.each(['random', 'all'], (rows, pattern) => {
+        const members = lab.mask(pattern, count);
+        const near = BigInt.asIntN(64, low - base);
+        const values = lab.values(type, rows).map((value, row) => {
+          const close = near + BigInt(row % 300);
+          const fits = type === 'I64' || (close >= 0n && close < 256n);
+          return row % 2 === 0 || !fits ? value : type === 'I64' ? BigInt.asIntN(64, close) : Number(close);
+        });
+        const at = lab.place(type, values);
+        const out = lab.output('I64', Math.ceil(rows / 64));
+        const bits = lab.uploadBits(members);
+        lab.call(() => lab.kernels[`joinWithin${type}`](at, base, low, count, bits, rows, out));
+        lab.expectBits(
+          out,
+          values.map((value) => {
+            const number = BigInt.asUintN(64, BigInt(value) + base - low);
+            return number < BigInt(count) && members[Number(number)] === true;
+          }),
+        );
+      });
+    }
+  }),
   ...perType('joinValues', INTEGERS, (type) => (lab: Lab) => {
     lab.each(DENSITIES, (rows, density) => {
       const values = lab.values(type, 100);

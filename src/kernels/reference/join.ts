@@ -4,7 +4,7 @@ import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { IDS, INTEGERS, perType } from '../signatures.js';
 import { hashOf } from './keys.js';
-import { hasBit, viewOf } from './views.js';
+import { hasBit, viewOf, writeBits } from './views.js';
 
 const ABSENT = 0xffffffff;
 
@@ -141,6 +141,18 @@ export function joinKernels(memory: KernelMemory) {
         numbers[i] = number < BigInt(count) ? Number(number) : ABSENT;
       }
     }),
+    ...perType(
+      'joinWithin',
+      INTEGERS,
+      (type) => (values: Address, base: bigint, low: bigint, count: number, bits: Address, n: number, out: Address) => {
+        const column = type === 'I64' ? memory.i64(values, n) : viewOf(memory, type)(values, n);
+        const members = memory.u32(bits, Math.ceil(count / 32));
+        writeBits(memory, out, n, (row) => {
+          const number = BigInt.asUintN(64, BigInt(column[row] ?? 0) + base - low);
+          return number < BigInt(count) && hasBit(members, Number(number));
+        });
+      },
+    ),
     ...perType('joinValues', INTEGERS, (type) => (values: Address, rows: Address, n: number, out: Address) => {
       const picked = memory.u32(rows, n);
       if (type === 'I64') {

@@ -21,7 +21,7 @@ import { nativeForm } from '../../../src/planner/sql/explain/native-form.js';
 import { parseSql } from '../../../src/planner/sql/parse/parse.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import { RULES } from '../../../src/planner/sql/relation/rules/rules.js';
-import { uploadFrame } from '../../../src/storage/uploaded-frame.js';
+import { type UploadedFrame, uploadFrame } from '../../../src/storage/uploaded-frame.js';
 
 /** SQL over a few small tables: here through planner, broker's source runner and engine, there in DuckDB. */
 type Cell = string | bigint | number | null;
@@ -157,7 +157,8 @@ function frameOf(name: string): Frame {
   return frame;
 }
 
-function runner(): SourceRunner {
+/** @param held  takes the tables that are in memory, for whoever runs the plan to release */
+function runner(held: UploadedFrame[]): SourceRunner {
   const { signal } = new AbortController();
   // Every plan of a statement listens.
   setMaxListeners(0, signal);
@@ -169,16 +170,10 @@ function runner(): SourceRunner {
     columnsOf: (source) => rowSourceColumns(source, KNOWN),
     async *runTables(plan, tables) {
       const placed = tables.map((name) => uploadFrame(frameOf(name), memory));
-      try {
-        yield* engine.runViews(
-          plan,
-          placed.map(({ view }) => view),
-          { ...run, ending: 'final' },
-          signal,
-        );
-      } finally {
-        for (const { release } of placed) release();
-      }
+      // Results that stay in memory have the dictionaries of the tables.
+      held.push(...placed);
+      const views = placed.map(({ view }) => view);
+      yield* engine.runViews(plan, views, { ...run, ending: 'final' }, signal);
     },
     lookup: () => ({ rowCount: 0, columns: [] }),
     runOptions: run,
@@ -265,23 +260,28 @@ async function rowsOf(
   names: readonly string[] | null = null,
 ): Promise<unknown[][]> {
   const rows: unknown[][] = [];
-  for await (const frame of runner().run(resolveLookups(plan, lookupValues), resolveLookups(source, lookupValues)))
-    for (let row = 0; row < frame.rowCount; row++)
-      rows.push(
-        columns.map(({ sqlType }, index) => {
-          const name = names?.[index];
-          const column = name === undefined ? frame.columns[index] : frame.columns.find((each) => each.name === name);
-          const value = column === undefined ? null : cellAt(column, row);
-          if (column === undefined || value === null) return null;
-          const type = frameColumnType(column);
-          return sqlType === 'BOOLEAN'
-            ? value === 1n
-            : typeof value === 'string' && (isArrayType(type) || type === JSON_TYPE)
-              ? withNumbers(plainData(valueOfText(value, type)))
-              : withNumbers(value);
-        }),
-      );
-  return rows;
+  const held: UploadedFrame[] = [];
+  try {
+    for await (const frame of runner(held).run(resolveLookups(plan, lookupValues), resolveLookups(source, lookupValues)))
+      for (let row = 0; row < frame.rowCount; row++)
+        rows.push(
+          columns.map(({ sqlType }, index) => {
+            const name = names?.[index];
+            const column = name === undefined ? frame.columns[index] : frame.columns.find((each) => each.name === name);
+            const value = column === undefined ? null : cellAt(column, row);
+            if (column === undefined || value === null) return null;
+            const type = frameColumnType(column);
+            return sqlType === 'BOOLEAN'
+              ? value === 1n
+              : typeof value === 'string' && (isArrayType(type) || type === JSON_TYPE)
+                ? withNumbers(plainData(valueOfText(value, type)))
+                : withNumbers(value);
+          }),
+        );
+    return rows;
+  } finally {
+    for (const { release } of held) release();
+  }
 }
 
 function plainValue(value: unknown): unknown {
