@@ -1,7 +1,6 @@
 // Frames: result rows in columns.
 
 import type { ColumnType, TextType } from './schema.js';
-import type { Uploaded } from './upload.js';
 
 /**
  * A batch of result rows in columns: what leaves execution, travels between roles and is written out. It owns its
@@ -14,6 +13,13 @@ export interface Frame {
   readonly segmentId?: string;
   /** The rows were left in kernel memory, as the plan asked; this frame has none of them. */
   readonly uploaded?: Uploaded;
+}
+
+/** Rows that were left in kernel memory. */
+export interface Uploaded {
+  readonly id: string;
+  readonly rowCount: number;
+  readonly bytes: number;
 }
 
 export type FrameColumn =

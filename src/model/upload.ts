@@ -6,6 +6,8 @@ import type { StageKey } from './stage.js';
 export interface BuildRequest {
   /** Parts of the key, by the columns that hold them. */
   readonly keys: readonly Pick<StageKey, 'build' | 'type'>[];
+  /** Nothing but whether a key occurs will be asked. */
+  readonly keysOnly: boolean;
   /** Whether rows without a partner will be asked for. */
   readonly marked: boolean;
   readonly bytesMax: number;
@@ -30,11 +32,4 @@ export interface Upload extends BuildRequest {
 export interface UploadColumn {
   readonly name: string;
   readonly from: string;
-}
-
-/** Rows that were left in kernel memory. */
-export interface Uploaded {
-  readonly id: string;
-  readonly rowCount: number;
-  readonly bytes: number;
 }

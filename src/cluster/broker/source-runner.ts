@@ -8,14 +8,14 @@ import type { Engine, RunOptions, UploadedRows } from '../../execution/run/engin
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfFilter } from '../../model/columns-read.js';
 import type { Filter } from '../../model/filter.js';
-import type { Frame } from '../../model/frame.js';
+import type { Frame, Uploaded } from '../../model/frame.js';
 import type { PostStep, ScanPlan } from '../../model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import type { JoinStage, Stage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
-import type { Upload, UploadColumn, Uploaded } from '../../model/upload.js';
+import type { Upload, UploadColumn } from '../../model/upload.js';
 import { chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
 
 export interface SourceRunnerOptions {
@@ -84,6 +84,7 @@ export class SourceRunner {
         const kept: KeptFrames = { frames: sends ? [] : null, bytes: 0 };
         const side = {
           keys: stage.keys,
+          keysOnly: stage.condition === null && stage.columns.length === 0 && KEEPS_LEFT.has(join.type),
           marked: join.type === 'right' || join.type === 'full',
           bytesMax: this.#buildBytesMax - bytesOf(placed),
           limit: BYTES_LIMIT,
@@ -245,6 +246,8 @@ export class SourceRunner {
   }
 }
 
+/** Joins that give rows of the left side, whatever the right one has beside its keys. */
+const KEEPS_LEFT: ReadonlySet<string> = new Set(['semi', 'anti', 'mark']);
 const RIGHT_SIDE = 'the right side of a join';
 const BYTES_LIMIT = 'context.maxSubqueryBytes';
 

@@ -66,12 +66,18 @@ export function buildSideOf(context: RunContext, placed: UploadedFrame, request:
     );
     const view = { ...placed.view, columns: Object.fromEntries(columns) };
     const { rowCount } = view;
-    const numbers = scratch.take(Math.max(1, rowCount) * 4);
-    const { numbering, keyCount } = numberKeys({ context, scratch, owner }, view, request.keys, numbers);
     const keyBits = request.keys.map(({ build }) => bitsOf({ context, scratch, owner }, view, build));
+    const [only = null] = keyBits;
+    const isSet = request.keysOnly && keyBits.length === 1 && only !== null;
+    const numbers = scratch.take(isSet ? 4 : Math.max(1, rowCount) * 4);
+    if (isSet) memory.u32(numbers, 1)[0] = 0;
+    const { numbering, keyCount } = isSet
+      ? { numbering: { kind: 'set', keys: only } as const, keyCount: 1 }
+      : numberKeys({ context, scratch, owner }, view, request.keys, numbers);
     const starts = owner.take((keyCount + 1) * 4);
-    const rows = owner.take(Math.max(1, rowCount) * 4);
-    kernels.joinLists(numbers, rowCount, keyCount, starts, rows);
+    const listed = isSet ? 1 : rowCount;
+    const rows = owner.take(Math.max(1, listed) * 4);
+    kernels.joinLists(numbers, listed, keyCount, starts, rows);
     const marks = request.marked ? owner.take(Math.max(1, rowCount)) : 0;
     if (marks !== 0) clear(context, marks, rowCount);
     const bytes = placed.bytes + owner.bytes;

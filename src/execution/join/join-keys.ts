@@ -6,21 +6,24 @@ import type { Arena } from '../../kernels/arena.js';
 import type { StageKey } from '../../model/stage.js';
 import { allTexts } from '../../storage/columns/read-dictionary.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
-import { type Block, kernelFor, type RunContext } from '../block/context.js';
+import { type Block, kernelFor, type RunContext, takeBits, wordsOf } from '../block/context.js';
 import { asNumbers, asText } from '../expression/convert.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector, StringVector } from '../expression/vector.js';
+import type { KeyBits } from './key-bits.js';
 
 /** A key or a row that is not there; see `join.ts` of the kernels. */
 export const ABSENT = 0xffffffff;
 
 /**
  * Numbering of the keys of a build side: by its dictionary, by their distance from the smallest, or by a hash table of keys
- * of one 64-bit word for each part. `none`: there is no key, all rows have number 0. `nothing`: no key occurs.
+ * of one 64-bit word for each part. `none`: there is no key, all rows have number 0. `nothing`: no key occurs. `set`: all keys that occur
+ * have number 0.
  */
 export type Numbering =
   | { readonly kind: 'none' }
   | { readonly kind: 'nothing' }
+  | { readonly kind: 'set'; readonly keys: KeyBits }
   | { readonly kind: 'texts'; readonly dictionary: DictionaryView }
   | { readonly kind: 'range'; readonly low: bigint; readonly count: number }
   | {
@@ -72,14 +75,31 @@ export class KeyReader {
     this.#arena.release();
   }
 
-  #direct(scope: SegmentScope, numbering: Extract<Numbering, { kind: 'texts' | 'range' }>): Fill {
+  #direct(scope: SegmentScope, numbering: Extract<Numbering, { kind: 'texts' | 'range' | 'set' }>): Fill {
     if (numbering.kind === 'texts') return this.#texts(scope, 0, numbering.dictionary);
     const vector = asNumbers(scope, keySource(scope, 0), 'LONG');
     if (vector === undefined) return this.#absent;
+    if (numbering.kind === 'set') return this.#members(scope, vector, numbering.keys);
     return (block, out) => {
       this.#range(vector, block, numbering.low, numbering.count, out);
       const nulls = vector.nulls(block);
       if (nulls !== 0) this.#context.kernels.joinDropNulls(nulls, block.rows, out);
+    };
+  }
+
+  #members(scope: SegmentScope, { physical, values, base, nulls }: NumberVector, { low, count, bits }: KeyBits): Fill {
+    if (physical === 'F32' || physical === 'F64') throw new ServiceError('internal', `longs are not stored as ${physical}`);
+    const { kernels, memory } = this.#context;
+    const within = kernelFor(kernels, 'joinWithin', physical);
+    const [found, rows] = [takeBits(scope.arena), scope.arena.take(BLOCK_ROWS * 4)];
+    return (block, out) => {
+      this.#absent(block, out);
+      within(values(block), base, low, count, bits, block.rows, found);
+      const unknown = nulls(block);
+      if (unknown !== 0) kernels.bitsAndNot(found, unknown, wordsOf(block), found);
+      const members = memory.u32(rows, kernels.bitsToRows(found, 0, block.rows, rows));
+      const numbers = memory.u32(out, block.rows);
+      for (const row of members) numbers[row] = 0;
     };
   }
 

@@ -258,13 +258,18 @@ export class JoinRun {
   }
 
   #columnsOf(view: SegmentView, { left, right, count }: Pairs, names: ReadonlySet<string>, isWhole: boolean): SegmentView {
+    const { type } = this.#stage;
     const columns = createByName<ColumnView>();
     for (const [stored, column] of Object.entries(view.columns)) {
       const name = this.#stage.probePrefix + stored;
       if (!names.has(name)) continue;
       columns[name] = isWhole ? column : gatherColumn(this.#context, this.#piece, column, { at: left, count });
     }
-    return { ...view, rowCount: count, columns: { ...columns, ...this.#rightColumns({ at: right, count }, names) } };
+    return {
+      ...view,
+      rowCount: count,
+      columns: { ...columns, ...this.#rightColumns({ at: right, count, mayBeAbsent: type !== 'inner' && type !== 'right' }, names) },
+    };
   }
 
   #rightColumns(rows: RowNumbers, names: ReadonlySet<string>): Record<string, ColumnView> {

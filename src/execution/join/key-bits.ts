@@ -39,13 +39,20 @@ export function keyBitsOf(
   const bits = owner.take(words * 8);
   clear(context, bits, words * 8);
   const { kernels } = context;
-  const numbers = scratch.take(BLOCK_ROWS * 4);
+  const [numbers, places, ofValued] = [scratch.take(BLOCK_ROWS * 4), scratch.take(BLOCK_ROWS * 4), scratch.take(BLOCK_ROWS * 4)];
+  const known = scratch.take(BLOCK_ROWS / 8);
   for (let start = 0; start < rowCount; start += BLOCK_ROWS) {
     context.check();
     const rows = Math.min(BLOCK_ROWS, rowCount - start);
-    // Rows without a value are stored as some value in the range: one bit more than needed does no harm.
     kernelFor(kernels, 'joinRange', physical)(column.values + start * PHYSICAL_BYTES[physical], column.base, low, count, rows, numbers);
-    kernels.bitsMark(numbers, rows, bits);
+    if (column.nulls === 0) {
+      kernels.bitsMark(numbers, rows, bits);
+      continue;
+    }
+    kernels.bitsNot(column.nulls + start / 8, rows, known);
+    const valued = kernels.bitsToRows(known, 0, rows, places);
+    kernels.gather32(numbers, places, valued, ofValued);
+    kernels.bitsMark(ofValued, valued, bits);
   }
   return { low, count, bits, values: kernels.bitsCount(bits, words) };
 }

@@ -62,12 +62,12 @@ export function uploadScan(
       memory.free();
       return undefined;
     }
-    const view: SegmentView = { ...NO_ROWS, rowCount, columns: createByName<ColumnView>() };
-    const named = view.columns as Record<string, ColumnView>;
+    const named = createByName<ColumnView>();
     upload.columns.forEach(({ name }, at) => {
       const column = columns[at];
       if (column !== undefined && column !== null) named[name] = column;
     });
+    const view: SegmentView = { ...NO_ROWS, rowCount, columns: named };
     const { addresses, bytes } = memory;
     return buildSideOf(context, { view, addresses, bytes, release: () => memory.free() }, upload);
   } catch (error) {

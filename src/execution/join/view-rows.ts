@@ -32,10 +32,12 @@ function sliceColumn(column: ColumnView, start: number): ColumnView {
   };
 }
 
-/** Numbers of rows, u32, of which some may be absent (0xffffffff). */
+/** Numbers of rows, u32. */
 export interface RowNumbers {
   readonly at: Address;
   readonly count: number;
+  /** Whether some may be absent (0xffffffff). */
+  readonly mayBeAbsent?: boolean;
 }
 
 /**
@@ -56,11 +58,12 @@ function gatherNumbers(
   { kernels }: RunContext,
   arena: Pick<Arena, 'take'>,
   column: NumberColumnView,
-  { at, count }: RowNumbers,
+  { at, count, mayBeAbsent = false }: RowNumbers,
 ): NumberColumnView {
   const { physical } = column;
   const values = arena.take(padded(count) * PHYSICAL_BYTES[physical]);
   kernelFor(kernels, 'joinValues', bitsOf(physical))(column.values, at, count, values);
+  if (column.nulls === 0 && !mayBeAbsent) return { ...column, values, blockRanges: 0 };
   const nulls = arena.take(padded(count) / 8);
   const anyNull = kernels.joinNulls(column.nulls, at, count, nulls) > 0;
   return { ...column, values, nulls: anyNull ? nulls : 0, blockRanges: 0, isPart: true };

@@ -110,7 +110,7 @@ export class BuildStore {
         if (!this.#sides.has(id))
           for await (const rows of this.place(
             framesOf(stage),
-            { keys: stage.keys, marked: false, bytesMax: Infinity, limit: '' },
+            { keys: stage.keys, keysOnly: false, marked: false, bytesMax: Infinity, limit: '' },
             control,
           )) {
             placed.push(rows);

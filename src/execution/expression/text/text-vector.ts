@@ -13,6 +13,7 @@ import { asTruth } from '../number/truth.js';
 import type { SegmentScope } from '../scope.js';
 import { type NumberVector, oncePerBlock, type StringVector, type TextNode } from '../vector.js';
 import { TextCompiler, type TextLeaves } from './compile-text.js';
+import { rankedComparison } from './ranked-comparison.js';
 import { ofReached } from './reached-entries.js';
 import { eachEntryBlock, entriesNode, hasFewEntries, idsNode, rowsNode } from './text-entries.js';
 import { TextInterner } from './text-interner.js';
@@ -33,7 +34,10 @@ export interface Texts {
 export function nodeOfTexts(texts: Texts, rooms: Rooms, expression: Expression): Node | undefined {
   const { scope } = texts;
   const column = onlyColumn(scope, expression);
-  if (column === undefined) return longOrTruth(rowCompiler(texts, new TextWork(scope, scope.view.rowCount, false)), expression);
+  if (column === undefined)
+    return (
+      rankedComparison(rooms, expression) ?? longOrTruth(rowCompiler(texts, new TextWork(scope, scope.view.rowCount, false)), expression)
+    );
   const work = new TextWork(scope, column.dictionary.count, true);
   const node = longOrTruth(entryCompiler(texts, column, work, entriesNode(work, column)), expression);
   if (node === undefined) return undefined;
