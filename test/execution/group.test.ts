@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../src/base/instant.js';
 import type { RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import type { Value } from '../../src/expression/value.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { cellAt, type Frame } from '../../src/model/frame.js';
-import type { Granularity } from '../../src/model/granularity.js';
+import { floorInstant, type Granularity } from '../../src/model/granularity.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { caseCount } from '../case-count.js';
@@ -120,6 +121,56 @@ groups('no partial result at all still fills the buckets of a series', async () 
     ]),
   );
 });
+
+/** Granularities with more buckets over 10,000 years than are listed. */
+const SPARSE: readonly Granularity[] = [
+  { kind: 'period', period: 'PT1S', timeZone: 'UTC', origin: null },
+  { kind: 'period', period: 'P1D', timeZone: 'UTC', origin: null },
+  { kind: 'period', period: 'P1D', timeZone: 'America/New_York', origin: null },
+  { kind: 'period', period: 'PT1H', timeZone: 'Australia/Lord_Howe', origin: null },
+  { kind: 'period', period: 'P1W', timeZone: 'Europe/Berlin', origin: null },
+  { kind: 'duration', durationMs: 7_000, origin: 3 },
+];
+for (const granularity of SPARSE)
+  groups(`rows far apart are put into buckets of ${JSON.stringify(granularity)}`, async () => {
+    const pieces = [
+      ['0001-01-01T00:00:00.500Z', '0001-01-01T00:00:00.900Z', '1969-12-31T23:59:59.999Z', '2015-03-08T07:30:00Z'],
+      ['2015-03-08T06:59:59Z', '2015-03-08T07:30:00.250Z', '9999-12-31T23:59:59.000Z', '9999-12-31T23:59:59.999Z'],
+    ].map((texts) => texts.map((text) => Date.parse(text)));
+    const plan: GroupPlan = {
+      operator: 'group',
+      dataSource: 'times',
+      intervals: [ETERNITY],
+      filter: null,
+      virtualColumns: [],
+      keys: [{ kind: 'time', name: 'bucket', granularity }],
+      aggregators: [{ kind: 'count', name: 'rows', filter: null }],
+      emptyGroup: false,
+      post: [],
+    };
+    const counts = new Map<string, Value[]>();
+    for (const instant of pieces.flat()) {
+      const name = printKeys([BigInt(floorInstant(granularity, instant))]);
+      counts.set(name, [BigInt(Number(counts.get(name)?.[0] ?? 0n)) + 1n]);
+    }
+    const placed = pieces.map((instants) =>
+      uploadFrame(
+        {
+          rowCount: instants.length,
+          columns: [{ kind: 'long', name: '__time', values: BigInt64Array.from(instants, BigInt), nulls: null }],
+        },
+        memory,
+      ),
+    );
+    try {
+      const views = placed.map(({ view }) => view);
+      sameGroups(asGroups(await collect(engine.runViews(plan, views, options(), never)), 1), counts);
+      const partials = views.map((view) => engine.runViews(plan, [view], options({ ending: 'partial' }), never));
+      sameGroups(asGroups(await collect(engine.merge(plan, partials, options(), never)), 1), counts);
+    } finally {
+      for (const { release } of placed) release();
+    }
+  });
 
 groups('agrees with the oracle over segments, with threads that share their morsels', async () => {
   const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunInline: 0, morselRows: 64 });

@@ -39,6 +39,16 @@ export function timeCall(
   return stepped(scope, operand, { steps, latest, each: eachOf(name, constants) });
 }
 
+/** The starts of the buckets of instants. */
+export function flooredInstants(scope: SegmentScope, instants: NumberVector, granularity: Granularity): NumberVector | undefined {
+  const steps = floorSteps(scope, granularity);
+  const zone = granularity.kind === 'period' ? findZone(granularity.timeZone) : undefined;
+  const { floor } = bucketsOf(granularity);
+  const each = (instant: bigint): bigint => BigInt(floor(Number(instant)));
+  const latest = zone?.fixedOffsetMs === null ? YEAR_2500 : NEAR;
+  return steps === undefined ? undefined : stepped(scope, instants, { steps, latest, each });
+}
+
 /** Year up to which offsets of zones are looked for, day by day. */
 const YEAR_2500 = BigInt(Date.UTC(2500, 0, 1));
 

@@ -11,6 +11,8 @@ import { grainsOf } from './grains.js';
 import { bucketRuns, RUN_BYTES, type Runs } from './runs.js';
 
 const BUCKETS_MAX = 200_000;
+/** Buckets whose values are computed however few rows there are. */
+const BUCKETS_FEW = 256;
 
 /**
  * A function of `__time` alone that is constant within buckets of some granularity (`timestamp_floor`, the hour of the
@@ -26,9 +28,10 @@ export function timeFunction(
   const grains = grainsOf(expression);
   if (grains === undefined || source.kind !== 'number' || source.column.nulls !== 0) return undefined;
   const { view } = scope;
+  const most = Math.min(BUCKETS_MAX, Math.max(BUCKETS_FEW, view.rowCount));
   const cuts = new Set<bigint>();
   for (const grain of grains) {
-    const boundaries = cutsWithin(grain, view.timeMin, view.timeMax, BUCKETS_MAX);
+    const boundaries = cutsWithin(grain, view.timeMin, view.timeMax, most);
     if (boundaries === undefined) return undefined;
     for (const boundary of boundaries) cuts.add(BigInt(boundary));
   }

@@ -6,14 +6,14 @@ import { expressionType } from '../../../expression/expression-type.js';
 import type { Scalar } from '../../../expression/value.js';
 import type { KernelMemory } from '../../../kernels/memory.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
-import { bucketBoundaries } from '../../../model/granularity.js';
+import { bucketBoundaries, type Granularity } from '../../../model/granularity.js';
 import type { GroupKey } from '../../../model/plan.js';
 import { type ColumnType, isNumberType, type TextType, TIME_COLUMN, widestType } from '../../../model/schema.js';
 import type { GlobalDictionaryView, SegmentView, StringColumnView } from '../../../storage/view.js';
 import { globalTextAt, textAt } from '../../block/dictionary.js';
 import type { ValuePool } from '../../block/value-pool.js';
 import { storedName, type VirtualColumns } from '../../expression/scope.js';
-import { grainsOf } from '../../expression/time/grains.js';
+import { grainsOf, granularityGrain } from '../../expression/time/grains.js';
 
 /**
  * The values that a group key (or a column whose distinct values are counted) can take over all segments of a query,
@@ -65,8 +65,21 @@ export function keyDomain(columns: QueryColumns, key: GroupKey): KeyDomain {
   if (granularity.kind === 'none') return columnDomain(columns, TIME_COLUMN, 'LONG');
   if (columns.pieces === 'open') return { kind: 'interned', type: 'LONG' };
   const span = dataSpan(columns);
+  const rows = columns.views.reduce((sum, view) => sum + view.rowCount, 0);
+  if (span !== undefined && isSparse(granularity, span, rows)) return { kind: 'wide', type: 'LONG' };
   const boundaries = span === undefined ? new BigInt64Array(2) : bucketBoundaries(granularity, span, BUCKETS_MAX);
   return { kind: 'buckets', type: 'LONG', boundaries, card: Math.max(1, boundaries.length - 1) };
+}
+
+/** Buckets that are listed however few rows there are: a list of them costs about a millisecond. */
+const BUCKETS_FEW = 4096;
+/** Above so many, groups are found by hash even if most buckets have rows. */
+const BUCKETS_MANY = 1_000_000;
+
+/** Whether rows are better put into buckets one by one than by a list of all buckets. */
+export function isSparse(granularity: Granularity, { start, end }: Interval, rows: number): boolean {
+  const buckets = (end - start) / granularityGrain(granularity).lengthMs;
+  return buckets > Math.min(BUCKETS_MANY, Math.max(BUCKETS_FEW, rows));
 }
 
 export function columnDomain(columns: QueryColumns, column: string, type: ColumnType | null): KeyDomain {

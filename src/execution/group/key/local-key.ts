@@ -10,12 +10,13 @@ import { type ColumnType, isTextType, TIME_COLUMN } from '../../../model/schema.
 import type { StringColumnView } from '../../../storage/view.js';
 import type { Block } from '../../block/context.js';
 import { asTexts } from '../../expression/cast-texts.js';
-import { asFloats, asNumbers, asText } from '../../expression/convert.js';
+import { asFloats, asNumbers, asText, numbersAsText } from '../../expression/convert.js';
 import { type SegmentScope, storedName } from '../../expression/scope.js';
+import { flooredInstants } from '../../expression/time/call.js';
 import { timeFunction } from '../../expression/time/function.js';
 import { bucketRuns, type Runs } from '../../expression/time/runs.js';
 import type { NumberVector, StringVector } from '../../expression/vector.js';
-import { BUCKETS_MAX, type KeyDomain, type KeyPool, type QueryColumns } from './key-domain.js';
+import { BUCKETS_MAX, isSparse, type KeyDomain, type KeyPool, type QueryColumns } from './key-domain.js';
 
 /** A group key (or a column to count distinct values of) bound to one segment. */
 export type LocalKey = {
@@ -37,7 +38,10 @@ type LocalValues =
 export function bindGroupKey(scope: SegmentScope, key: GroupKey, domain: KeyDomain, columns: QueryColumns): LocalKey {
   if (key.kind === 'column') return bindColumn(scope, key.column, domain, columns);
   if (domain.kind === 'constant') return constantKey();
-  if (domain.kind === 'interned' && key.granularity.kind !== 'none') return bucketStarts(scope, key.granularity);
+  if (key.granularity.kind !== 'none') {
+    if (domain.kind === 'interned') return bucketStarts(scope, key.granularity);
+    if (domain.kind === 'wide') return wideKey(flooredTime(scope, key.granularity));
+  }
   return bindColumn(scope, TIME_COLUMN, domain, columns);
 }
 
@@ -64,8 +68,7 @@ export function bindColumn(scope: SegmentScope, column: string, domain: KeyDomai
     }
     case 'wide': {
       const vector = asNumbers(scope, scope.source(name), domain.type === 'LONG' ? 'LONG' : 'DOUBLE');
-      if (vector === undefined) return constantKey();
-      return { kind: 'numbers', vector: domain.type === 'FLOAT' ? asFloats(scope, vector) : vector, card: Infinity, toGlobal: () => 0 };
+      return wideKey(vector === undefined || domain.type !== 'FLOAT' ? vector : asFloats(scope, vector));
     }
     case 'interned':
       return internedColumn(scope, name, domain.type);
@@ -90,6 +93,16 @@ function internedColumn(scope: SegmentScope, name: string, type: ColumnType): Lo
     : computedTextKey(scope, asText(scope, source), (text) => convert(text, type));
 }
 
+function wideKey(vector: NumberVector | undefined): LocalKey {
+  return vector === undefined ? constantKey() : { kind: 'numbers', vector, card: Infinity, toGlobal: () => 0 };
+}
+
+/** The start of the bucket of each row; undefined where rows have no time. */
+function flooredTime(scope: SegmentScope, granularity: Granularity): NumberVector | undefined {
+  const times = asNumbers(scope, scope.source(TIME_COLUMN), 'LONG');
+  return times === undefined ? undefined : flooredInstants(scope, times, granularity);
+}
+
 function constantKey(): LocalKey {
   return { kind: 'constant', card: 1, toGlobal: () => 0 };
 }
@@ -109,8 +122,11 @@ function bucketKey(scope: SegmentScope, domain: Extract<KeyDomain, { kind: 'buck
 function bucketStarts(scope: SegmentScope, granularity: Granularity): LocalKey {
   const source = scope.source(TIME_COLUMN);
   if (source.kind !== 'number') return internedKey(scope, [null]);
-  const { timeMin, timeMax } = scope.view;
-  const boundaries = bucketBoundaries(granularity, { start: timeMin, end: timeMax + 1 }, BUCKETS_MAX);
+  const { timeMin, timeMax, rowCount } = scope.view;
+  const span = { start: timeMin, end: timeMax + 1 };
+  const floored = isSparse(granularity, span, rowCount) ? flooredTime(scope, granularity) : undefined;
+  if (floored !== undefined) return computedTextKey(scope, numbersAsText(scope, floored), (text) => convert(text, 'LONG'));
+  const boundaries = bucketBoundaries(granularity, span, BUCKETS_MAX);
   const { runs, first, card } = bucketRuns(scope, source.column, boundaries);
   return { kind: 'runs', runs, card, toGlobal: (pool) => internIds(scope, pool, [...boundaries.subarray(first, first + card)]) };
 }
