@@ -53,6 +53,10 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE INDEX segments_by_change ON segments (revision, id)',
     'DROP INDEX segments_by_revision',
   ],
+  [
+    // The longest interval bounds the search for segments that overlap another one.
+    'CREATE INDEX segments_by_length ON segments (used, data_source, (end_ms - start_ms))',
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

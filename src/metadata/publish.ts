@@ -1,17 +1,19 @@
 // Publishes the segments of a task in one transaction.
 
-import { ServiceError } from '../base/errors.js';
+import { assert, ServiceError } from '../base/errors.js';
 import type { EpochMs, Interval } from '../base/instant.js';
 import { condenseIntervals, contains, formatInterval, intersect } from '../base/interval.js';
 import { highest } from '../base/lists.js';
+import { LoopTurns } from '../base/loop-turns.js';
 import type { PublishRequest, PushedSegment } from '../model/publication.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import type { Queries } from './database.js';
 import { type Lock, locksOfTask } from './locks.js';
-import { bumpRevision, insertSegments, lastPartitionNumber, markUnused, selectSegments } from './segments.js';
+import { SegmentTimeline } from './segment-timeline.js';
+import { bumpRevision, insertSegments, markUnused, selectSegments } from './segments.js';
 import { findTask } from './tasks.js';
-import { resolveTimeline, type VisibleChunk } from './timeline.js';
+import type { VisibleChunk } from './timeline.js';
 
 /**
  * Makes all segments of a task visible at once; to be called in one leader transaction. A repeated request of the same
@@ -101,7 +103,9 @@ async function planReplace(
   const counts = new Map<string, number>();
   for (const segment of segments) counts.set(chunkKey(segment.interval), (counts.get(chunkKey(segment.interval)) ?? 0) + 1);
   const next = new Map<string, number>();
-  return segments.map((segment) => {
+  const placed: SegmentDescriptor[] = [];
+  const turns = new LoopTurns();
+  for (const segment of segments) {
     if (!intervals.some((outer) => contains(outer, segment.interval)))
       throw new ServiceError(
         'conflict',
@@ -111,43 +115,79 @@ async function planReplace(
     const partition = next.get(key) ?? 0;
     next.set(key, partition + 1);
     const { version } = lockOver(locks, segment.interval, 'exclusive', taskId);
-    return describe(dataSource, segment, { interval: segment.interval, version, partition, partitions: counts.get(key) ?? 0 });
-  });
+    placed.push(describe(dataSource, segment, { interval: segment.interval, version, partition, partitions: counts.get(key) ?? 0 }));
+    if (turns.isDue) await turns.give();
+  }
+  return placed;
 }
 
 /** Joins each segment to the visible chunk that holds its interval, or opens a chunk at the lock's version. */
 async function planAppend(queries: Queries, request: PublishRequest, locks: readonly Lock[]): Promise<readonly SegmentDescriptor[]> {
-  const { dataSource, taskId } = request;
-  const placed: SegmentDescriptor[] = [];
-  const next = new Map<string, number>();
-  for (const segment of request.segments) {
+  const { dataSource, segments, taskId } = request;
+  const timeline = await timelineWithin(
+    queries,
+    dataSource,
+    segments.map(({ interval }) => interval),
+  );
+  const turns = new LoopTurns();
+  const places: Omit<Place, 'partition'>[] = [];
+  for (const segment of segments) {
     const { version: lockVersion } = lockOver(locks, segment.interval, 'shared', taskId);
-    const home = await findHome(queries, dataSource, segment);
-    const interval = home?.interval ?? segment.interval;
-    const version = home?.version ?? lockVersion;
-    const key = `${chunkKey(interval)}/${version}`;
-    const partition = next.get(key) ?? (await lastPartitionNumber(queries, dataSource, interval, version)) + 1;
-    next.set(key, partition + 1);
+    const home = findHome(dataSource, segment, timeline);
     // Appended segments are not part of the core set that the chunk waits for: a new chunk has none.
     const partitions = home === undefined ? 0 : highest(home.segments.map((each) => each.shardSpec.partitions));
-    placed.push(describe(dataSource, segment, { interval, version, partition, partitions }));
+    places.push({ interval: home?.interval ?? segment.interval, version: home?.version ?? lockVersion, partitions });
+    if (turns.isDue) await turns.give();
   }
-  return placed;
+  const last = await lastPartitionNumbers(queries, dataSource, condenseIntervals(places.map(({ interval }) => interval)));
+  return segments.map((segment, at) => {
+    const place = places[at];
+    assert(place !== undefined, 'each segment has its place');
+    const key = `${chunkKey(place.interval)}/${place.version}`;
+    const partition = (last.get(key) ?? -1) + 1;
+    last.set(key, partition);
+    return describe(dataSource, segment, { ...place, partition });
+  });
+}
+
+/** Timeline of the used segments that meet one of the intervals. */
+async function timelineWithin(
+  queries: Queries,
+  dataSource: string,
+  intervals: readonly Interval[],
+): Promise<SegmentTimeline<SegmentDescriptor>> {
+  const timeline = new SegmentTimeline<SegmentDescriptor>();
+  for (const overlapping of condenseIntervals(intervals))
+    timeline.change([], await selectSegments(queries, { dataSource, used: true, overlapping }));
+  return timeline;
+}
+
+/** Highest partition number ever given in each chunk that begins in one of the intervals, used or not. Numbers are not given twice. */
+async function lastPartitionNumbers(queries: Queries, dataSource: string, intervals: readonly Interval[]): Promise<Map<string, number>> {
+  const last = new Map<string, number>();
+  for (const { start, end } of intervals) {
+    const rows = await queries.rows<{ start_ms: number; end_ms: number; version: string; last: number }>(
+      `SELECT start_ms, end_ms, version, MAX(partition_number) AS last FROM segments
+       WHERE used IN (0, 1) AND data_source = ? AND start_ms >= ? AND start_ms < ? GROUP BY start_ms, end_ms, version`,
+      [dataSource, start, end],
+    );
+    for (const row of rows) last.set(`${chunkKey({ start: row.start_ms, end: row.end_ms })}/${row.version}`, row.last);
+  }
+  return last;
 }
 
 /**
  * The visible chunk that a new segment joins. A segment finer than the chunk joins it under the chunk's interval; one
  * that reaches over the chunk's bounds would hide its rows with a newer version, or double them with the same.
  */
-async function findHome(
-  queries: Queries,
+function findHome(
   dataSource: string,
   segment: PushedSegment,
-): Promise<VisibleChunk<SegmentDescriptor> | undefined> {
-  const overlapping = resolveTimeline(await selectSegments(queries, { dataSource, used: true, overlapping: segment.interval })).filter(
-    (chunk) => chunk.visible.some((piece) => intersect(piece, segment.interval) !== undefined),
-  );
-  const [home, second] = overlapping;
+  timeline: SegmentTimeline<SegmentDescriptor>,
+): VisibleChunk<SegmentDescriptor> | undefined {
+  const [home, second] = timeline
+    .overlapping(segment.interval)
+    .filter((chunk) => chunk.visible.some((piece) => intersect(piece, segment.interval) !== undefined));
   if (home === undefined) return undefined;
   const whole = home.visible.some((piece) => contains(piece, segment.interval));
   if (second !== undefined || !whole)

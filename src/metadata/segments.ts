@@ -109,7 +109,7 @@ export interface SegmentSelection {
 }
 
 export async function selectSegments(queries: Queries, selection: SegmentSelection): Promise<readonly SegmentDescriptor[]> {
-  const { where, bindings } = conditionOf(selection);
+  const { where, bindings } = await conditionOf(queries, selection);
   const rows = await queries.rows<SegmentRow>(
     `SELECT id, payload FROM segments WHERE ${where} ORDER BY data_source, start_ms, version, partition_number`,
     bindings,
@@ -133,15 +133,6 @@ export async function dataSourceNames(queries: Queries, only: 'used' | 'all'): P
     `SELECT DISTINCT data_source FROM segments ${only === 'used' ? 'WHERE used = 1' : ''} ORDER BY data_source`,
   );
   return rows.map((row) => row.data_source);
-}
-
-/** Highest partition number ever given in this chunk, used or not; -1 when there is none. Numbers are not given twice. */
-export async function lastPartitionNumber(queries: Queries, dataSource: string, interval: Interval, version: string): Promise<number> {
-  const rows = await queries.rows<{ last: number | null }>(
-    'SELECT MAX(partition_number) AS last FROM segments WHERE data_source = ? AND start_ms = ? AND end_ms = ? AND version = ?',
-    [dataSource, interval.start, interval.end, version],
-  );
-  return rows[0]?.last ?? -1;
 }
 
 /** Target of a mark call: everything, the segments inside an interval, or these ids. */
@@ -219,25 +210,48 @@ async function changeUse(queries: Queries, ids: readonly string[], used: boolean
 }
 
 async function targetIds(queries: Queries, dataSource: string, target: MarkTarget, used: boolean): Promise<readonly string[]> {
-  const { where, bindings } = conditionOf({ dataSource, used, ...(target.kind === 'within' ? { within: target.interval } : {}) });
-  const rows = await queries.rows<{ id: string }>(`SELECT id FROM segments WHERE ${where}`, bindings);
-  if (target.kind !== 'ids') return rows.map((row) => row.id);
-  const wanted = new Set(target.ids);
-  return rows.map((row) => row.id).filter((id) => wanted.has(id));
+  const selection = { dataSource, used, ...(target.kind === 'within' ? { within: target.interval } : {}) };
+  const { where, bindings } = await conditionOf(queries, selection);
+  if (target.kind !== 'ids') return idsWhere(queries, where, bindings);
+  const found: string[] = [];
+  for (let from = 0; from < target.ids.length; from += IDS_PER_STATEMENT) {
+    const batch = target.ids.slice(from, from + IDS_PER_STATEMENT);
+    append(found, await idsWhere(queries, `${where} AND id IN (${placeholders(batch)})`, [...bindings, ...batch]));
+  }
+  return found;
 }
 
-function conditionOf(selection: SegmentSelection): { where: string; bindings: Binding[] } {
+async function idsWhere(queries: Queries, where: string, bindings: readonly Binding[]): Promise<readonly string[]> {
+  return (await queries.rows<{ id: string }>(`SELECT id FROM segments WHERE ${where}`, bindings)).map(({ id }) => id);
+}
+
+async function conditionOf(queries: Queries, selection: SegmentSelection): Promise<{ where: string; bindings: Binding[] }> {
+  const { used, dataSource, overlapping, within } = selection;
   const conditions: string[] = ['1 = 1'];
   const bindings: Binding[] = [];
   const add = (condition: string, ...values: Binding[]) => {
     conditions.push(condition);
     append(bindings, values);
   };
-  if (selection.used !== undefined) add('used = ?', selection.used ? 1 : 0);
-  if (selection.dataSource !== undefined) add('data_source = ?', selection.dataSource);
-  if (selection.overlapping !== undefined) add('start_ms < ? AND end_ms > ?', selection.overlapping.end, selection.overlapping.start);
-  if (selection.within !== undefined) add('start_ms >= ? AND end_ms <= ?', selection.within.start, selection.within.end);
+  if (used !== undefined) add('used = ?', used ? 1 : 0);
+  if (dataSource !== undefined) add('data_source = ?', dataSource);
+  if (overlapping !== undefined) {
+    const { start, end } = overlapping;
+    add('start_ms < ? AND end_ms > ?', end, start);
+    // With its lower bound the index finds them; without, it reads all that begin earlier.
+    if (used !== undefined && dataSource !== undefined) add('start_ms >= ?', start - (await longestInterval(queries, dataSource, used)));
+  }
+  if (within !== undefined) add('start_ms >= ? AND end_ms <= ?', within.start, within.end);
   return { where: conditions.join(' AND '), bindings };
+}
+
+/** Milliseconds; 0 of no segments. */
+async function longestInterval(queries: Queries, dataSource: string, used: boolean): Promise<number> {
+  const rows = await queries.rows<{ length: number }>(
+    'SELECT end_ms - start_ms AS length FROM segments WHERE used = ? AND data_source = ? ORDER BY end_ms - start_ms DESC LIMIT 1',
+    [used ? 1 : 0, dataSource],
+  );
+  return rows[0]?.length ?? 0;
 }
 
 const placeholders = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
