@@ -44,6 +44,8 @@ export interface SegmentStore {
   schema(segmentId: string): readonly ColumnSchema[];
   /** Loads what is not resident, evicting least recently used unpinned columns; throws `resource_limit`. */
   pin(request: PinRequest): Promise<SegmentPin>;
+  /** Segments of these that are read by themselves: columns of the others are read together with those of their neighbours. */
+  large(segmentIds: readonly string[]): Promise<readonly string[]>;
   /** Facts about a STRING column that is not loaded; null when it is loaded or is not such a column. */
   unloaded(segmentId: string, column: string): UnloadedColumn | null;
   /**

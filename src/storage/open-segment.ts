@@ -193,9 +193,14 @@ export class OpenSegment implements ReadSegment {
     return await this.#read((source) => this.#run('findRows', { source, column, index, ids }));
   }
 
+  /** Nobody begins to use it from now on. */
+  end(): void {
+    this.#isOpen = false;
+  }
+
   /** Waits for its users, then frees its columns and closes the file. */
   async close(): Promise<void> {
-    this.#isOpen = false;
+    this.end();
     if (this.#users > 0) await new Promise<void>((resolve) => (this.#onUnused = resolve));
     for (const { name } of this.#columns.values()) {
       this.#resident.drop(this.#key('column', name));

@@ -12,35 +12,34 @@ import type { GlobalDictionary, HeldEntries } from './global-dictionaries.js';
 import type { OpenSegment } from './open-segment.js';
 import type { PinCache } from './pin-cache.js';
 import type { ReadSegment } from './read-segment.js';
+import type { SegmentList, SegmentLists } from './segment-list.js';
 import type { ColumnView, GlobalDictionaryView, SegmentView } from './view.js';
 
 export interface PinSource {
   readonly resident: BufferPool;
   readonly kept: PinCache;
   readonly combined: CombinedColumns;
+  readonly lists: SegmentLists;
   dictionary(dataSource: string, column: string): GlobalDictionary;
 }
 
-/**
- * Pins what a request names in all its segments, loading columns side by side; gives everything back when one fails.
- * @param withTime  those of the segments whose `__time` is wanted as well
- */
-export async function takePin(
-  segments: readonly OpenSegment[],
-  withTime: readonly OpenSegment[],
-  request: PinRequest,
-  source: PinSource,
-): Promise<SegmentPin> {
-  const taking = new PinTaking(segments, readsOf(segments, request, source), source);
+/** Ids of the segments of which `__time` is wanted besides what a request names. */
+export type TimedSegments = 'all' | ReadonlySet<string>;
+
+/** Pins what a request names in all its segments, loading columns side by side; gives everything back when one fails. */
+export async function takePin(list: SegmentList, timed: TimedSegments, request: PinRequest, source: PinSource): Promise<SegmentPin> {
+  const letGo = source.lists.hold(list);
+  const taking = new PinTaking(source, letGo);
   try {
+    await taking.read(await readsOf(list.segments, request, source));
     const names = [...request.columns, ...request.globalDictionaries];
-    const timed = new Set(withTime.map(({ id }) => id));
-    await taking.pinColumns((read) => new Set(read.isAmong(timed) ? [TIME_COLUMN, ...names] : names), request.leftOut ?? {});
+    const isTimed = (read: ReadSegment): boolean => timed === 'all' || (timed.size > 0 && read.isAmong(timed));
+    await taking.pinColumns((read) => new Set(isTimed(read) ? [TIME_COLUMN, ...names] : names), request.leftOut ?? {});
     const dictionaries = await taking.holdDictionaries(new Set(request.globalDictionaries));
-    const views = taking.views();
+    const views = await taking.views();
     // Conditions change from query to query, and what they leave out with them.
     if (request.leftOut === undefined)
-      source.kept.keep(request, withTime, { segments, views, dictionaryViews: dictionaries, ...taking.holdings() });
+      source.kept.keep(request, list, timed, { views, dictionaryViews: dictionaries, ...taking.holdings() });
     return { segments: views, dictionaries, bytesRead: taking.bytesRead, release: taking.release };
   } catch (error) {
     taking.release();
@@ -49,36 +48,46 @@ export async function takePin(
 }
 
 /** The units to read: runs of small segments as one each, the others by themselves. */
-function readsOf(segments: readonly OpenSegment[], request: PinRequest, { combined }: PinSource): readonly ReadSegment[] {
-  const chunks = request.leftOut === undefined && request.isSeparate !== true ? chunksOf(segments) : undefined;
+async function readsOf(segments: readonly OpenSegment[], request: PinRequest, { combined }: PinSource): Promise<readonly ReadSegment[]> {
+  const chunks = request.leftOut === undefined && request.isSeparate !== true ? await chunksOf(segments) : undefined;
   if (chunks === undefined) return segments;
+  const turns = new LoopTurns();
   const names = [TIME_COLUMN, ...request.columns, ...request.globalDictionaries];
   const reads: ReadSegment[] = [];
   for (const chunk of chunks) {
     const joined = chunk.length === 1 ? undefined : CombinedSegment.of(chunk, names, combined);
     if (joined !== undefined) reads.push(joined);
     else for (const segment of chunk) reads.push(segment);
+    if (turns.isDue) await turns.give();
   }
   return reads;
 }
 
 class PinTaking {
-  readonly #segments: readonly OpenSegment[];
-  readonly #reads: readonly ReadSegment[];
   readonly #source: PinSource;
+  readonly #letGo: () => void;
+  #reads: readonly ReadSegment[] = [];
   readonly #pinned: Resident[] = [];
   readonly #held: HeldEntries[] = [];
   readonly #dictionaries = new Map<string, GlobalDictionary>();
-  readonly #columns: ReadonlyMap<ReadSegment, Map<string, ColumnView>>;
+  readonly #columns = new Map<ReadSegment, Map<string, ColumnView>>();
   #isReleased = false;
   bytesRead = 0;
 
-  constructor(segments: readonly OpenSegment[], reads: readonly ReadSegment[], source: PinSource) {
-    this.#segments = segments;
-    this.#reads = reads;
+  /** @param letGo  lets go of the segments, which are held open */
+  constructor(source: PinSource, letGo: () => void) {
     this.#source = source;
-    this.#columns = new Map(reads.map((read) => [read, new Map()]));
-    for (const segment of segments) segment.use();
+    this.#letGo = letGo;
+  }
+
+  /** Names what is to be read. */
+  async read(reads: readonly ReadSegment[]): Promise<void> {
+    const turns = new LoopTurns();
+    this.#reads = reads;
+    for (const read of reads) {
+      this.#columns.set(read, new Map());
+      if (turns.isDue) await turns.give();
+    }
   }
 
   readonly release = (): void => {
@@ -86,7 +95,7 @@ class PinTaking {
     this.#isReleased = true;
     for (const held of this.#held) held.release();
     for (const resident of this.#pinned) this.#source.resident.unpin(resident);
-    for (const segment of this.#segments) segment.letGo();
+    this.#letGo();
   };
 
   holdings(): { pinned: readonly Resident[]; dictionaries: ReadonlyMap<string, GlobalDictionary> } {
@@ -115,17 +124,23 @@ class PinTaking {
     return Object.fromEntries(dictionaries);
   }
 
-  views(): SegmentView[] {
-    return this.#reads.map((read) => ({
-      id: read.id,
-      dataSource: read.dataSource,
-      interval: read.interval,
-      rowCount: read.rowCount,
-      timeMin: read.timeMin,
-      timeMax: read.timeMax,
-      // Any name may be a column's, `__proto__` too: only entries make it a property.
-      columns: Object.fromEntries(this.#viewsOf(read)),
-    }));
+  async views(): Promise<SegmentView[]> {
+    const turns = new LoopTurns();
+    const views: SegmentView[] = [];
+    for (const read of this.#reads) {
+      views.push({
+        id: read.id,
+        dataSource: read.dataSource,
+        interval: read.interval,
+        rowCount: read.rowCount,
+        timeMin: read.timeMin,
+        timeMax: read.timeMax,
+        // Any name may be a column's, `__proto__` too: only entries make it a property.
+        columns: Object.fromEntries(this.#viewsOf(read)),
+      });
+      if (turns.isDue) await turns.give();
+    }
+    return views;
   }
 
   async #holdDictionary(name: string): Promise<GlobalDictionaryView | null> {

@@ -2,6 +2,7 @@
 
 import { fstatSync } from 'node:fs';
 import { assert, ServiceError } from '../base/errors.js';
+import type { Interval } from '../base/instant.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
@@ -17,7 +18,8 @@ import type { RunStorageJob } from './jobs.js';
 import { OpenFiles } from './open-files.js';
 import { OpenSegment } from './open-segment.js';
 import { PinCache } from './pin-cache.js';
-import { takePin } from './segment-pin.js';
+import { liesIn, type SegmentList, SegmentLists } from './segment-list.js';
+import { type TimedSegments, takePin } from './segment-pin.js';
 
 export interface SegmentStoreOptions {
   readonly memory: KernelMemory;
@@ -52,22 +54,13 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
   const kept = new PinCache(resident);
   const combined = new CombinedColumns(resident, run);
   const segments = new Map<string, OpenSegment>();
-  const listed = new WeakMap<readonly string[], readonly OpenSegment[]>();
+  const lists = new SegmentLists(get);
   const dataSources = new Map<string, OpenDataSource>();
 
   function get(segmentId: string): OpenSegment {
     const segment = segments.get(segmentId);
     if (segment === undefined) throw new ServiceError('segments_unavailable', `segment ${segmentId} is not served here`);
     return segment;
-  }
-
-  /** The segments of a list, each once; a list that was asked for before is known while all of them are open. */
-  function segmentsOf(segmentIds: readonly string[]): readonly OpenSegment[] {
-    const known = listed.get(segmentIds);
-    if (known?.every(({ isOpen }) => isOpen) === true) return known;
-    const found = [...new Set(segmentIds)].map(get);
-    listed.set(segmentIds, found);
-    return found;
   }
 
   /** Runs with a segment whose file stays open meanwhile. */
@@ -116,6 +109,8 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
     async close(segmentId: string): Promise<void> {
       const segment = get(segmentId);
       segments.delete(segmentId);
+      segment.end();
+      await lists.left(segment);
       await segment.close();
       combined.forget(segment);
       const { dataSource } = segment.descriptor.id;
@@ -133,10 +128,11 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
     schema: (segmentId: string): readonly ColumnSchema[] => get(segmentId).schema,
 
     async pin(request: PinRequest): Promise<SegmentPin> {
-      const segments = segmentsOf(request.segmentIds);
-      const { timeCutBy } = request;
-      const withTime = timeCutBy === undefined ? segments : segments.filter((segment) => !segment.liesIn(timeCutBy));
-      return kept.takeAgain(request, withTime) ?? (await takePin(segments, withTime, request, { resident, kept, combined, dictionary }));
+      let list = lists.find(request.segmentIds);
+      for (; list === undefined; list = lists.find(request.segmentIds)) await lists.make(request.segmentIds);
+      const timed = timedOf(list, request.timeCutBy);
+      const source = { resident, kept, combined, lists, dictionary };
+      return kept.takeAgain(request, list, timed, lists) ?? (await takePin(list, timed, request, source));
     },
 
     async analyze(segmentId: string, columns: readonly string[] | 'all', analyses: readonly string[]): Promise<SegmentAnalysis> {
@@ -146,6 +142,12 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
 
     async findRows(segmentId: string, column: string, ids: readonly number[]): Promise<Uint32Array | null> {
       return using(segmentId, (segment) => segment.findRows(column, ids));
+    },
+
+    async large(segmentIds: readonly string[]): Promise<readonly string[]> {
+      let list = lists.find(segmentIds);
+      for (; list === undefined; list = lists.find(segmentIds)) await lists.make(segmentIds);
+      return list.large;
     },
 
     unloaded: (segmentId: string, column: string): UnloadedColumn | null => get(segmentId).unloaded(column),
@@ -161,6 +163,16 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
     },
   };
 }
+
+/** Segments of a list that do not lie in the intervals as a whole; of those `__time` is wanted. */
+function timedOf(list: SegmentList, timeCutBy: readonly Interval[] | undefined): TimedSegments {
+  if (timeCutBy === undefined) return 'all';
+  if (liesIn(list, timeCutBy)) return NONE;
+  const timed = list.segments.filter((segment) => !segment.liesIn(timeCutBy));
+  return timed.length === list.segments.length ? 'all' : new Set(timed.map(({ id }) => id));
+}
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** Reports damaged files to whoever keeps them. */
 class DamageWatch {

@@ -39,6 +39,7 @@ function fakeStore(): SegmentStore & { readonly opened: Set<string>; damage(id: 
     schema: () => [],
     pin: () => Promise.reject(new Error('not asked')),
     analyze: () => Promise.reject(new Error('not asked')),
+    large: async () => [],
     unloaded: () => null,
     findStrings: async () => new Uint32Array(0),
     residentBytes: 0,

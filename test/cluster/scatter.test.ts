@@ -18,9 +18,9 @@ const _NEW = [0, 1, 2].map((day) => segmentOf('ds', day, 'v2'));
 
 const scatter = suite('scatter');
 
-scatter('all segments of one server are one read of the whole intervals', () => {
+scatter('all segments of one server are one read of the whole intervals', async () => {
   const intervals = [{ start: 0, end: 2 * DAY }];
-  const reads = planReads(resolveTimeline(OLD), intervals, () => [inventoryOf('a', [])]);
+  const reads = await planReads(resolveTimeline(OLD), intervals, () => [inventoryOf('a', [])]);
   assert.equal(reads, [{ host: 'a', segmentIds: ids(OLD.slice(0, 2)), intervals }]);
   assert.is(reads[0]?.intervals, intervals);
 });
@@ -55,13 +55,13 @@ const narrowed = [
 for (const { name, plan, intervals } of narrowed)
   scatter(`intervals are narrowed ${name}`, () => assert.equal(withinData(plan, resolveTimeline(OLD))?.intervals, intervals));
 
-scatter('a chunk that is hidden in part is read only where it shows', () => {
+scatter('a chunk that is hidden in part is read only where it shows', async () => {
   const month: SegmentDescriptor = {
     ...segmentOf('ds', 0, 'v1'),
     id: { dataSource: 'ds', interval: { start: 0, end: 10 * DAY }, version: 'v1', partitionNumber: 0 },
   };
   const inside = segmentOf('ds', 4, 'v2');
-  const reads = planReads(resolveTimeline([month, inside]), [{ start: 3 * DAY, end: 6 * DAY }], () => [inventoryOf('a', [])]);
+  const reads = await planReads(resolveTimeline([month, inside]), [{ start: 3 * DAY, end: 6 * DAY }], () => [inventoryOf('a', [])]);
   assert.equal(reads, [
     {
       host: 'a',
@@ -124,26 +124,21 @@ for (const [name, segments, slices, expected] of [
       );
   });
 
-scatter('only servers of the highest priority are asked, each segment always at the same one', () => {
+scatter('only servers of the highest priority are asked, each segment always at the same one', async () => {
   const servers = [inventoryOf('a', [], { priority: 5 }), inventoryOf('b', [], { priority: 5 }), inventoryOf('c', [], { priority: 1 })];
   const many = Array.from({ length: 50 }, (_, day) => segmentOf('ds', day, 'v1'));
   const plan = () => planReads(resolveTimeline(many), [{ start: 0, end: 50 * DAY }], () => servers);
-  assert.equal(
-    plan()
-      .map((read) => read.host)
-      .sort(),
-    ['a', 'b'],
-  );
+  assert.equal((await plan()).map((read) => read.host).sort(), ['a', 'b']);
   assert.is(
-    plan().reduce((count, read) => count + read.segmentIds.length, 0),
+    (await plan()).reduce((count, read) => count + read.segmentIds.length, 0),
     50,
   );
-  assert.equal(plan(), plan());
+  assert.equal(await plan(), await plan());
 });
 
-scatter('a segment that nobody serves fails the query by name', () => {
+scatter('a segment that nobody serves fails the query by name', async () => {
   try {
-    planReads(resolveTimeline(OLD), [{ start: DAY, end: 2 * DAY }], () => []);
+    await planReads(resolveTimeline(OLD), [{ start: DAY, end: 2 * DAY }], () => []);
     assert.unreachable();
   } catch (error) {
     assert.ok(error instanceof ServiceError && error.code === 'segments_unavailable');

@@ -243,7 +243,7 @@ export class Broker implements BrokerQueries, BrokerService {
   async analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]> {
     const query = this.#begin([plan.dataSource], options);
     try {
-      const reads = planReads(chunksOf(query, plan), plan.intervals, this.#view.serving.of);
+      const reads = await planReads(chunksOf(query, plan), plan.intervals, this.#view.serving.of);
       const answers = await Promise.all(
         reads.map((read) =>
           this.#historical(read.host).analyzeSegments(requestFor(everySegment(plan), read, 'partial', options), query.deadline.signal),

@@ -1,13 +1,17 @@
 // The Broker's cache of whole results, keyed by plan and segments.
 
+import { createHash } from 'node:crypto';
+import { BoundedCache } from '../../base/bounded-cache.js';
+import type { Interval } from '../../base/instant.js';
+import { LoopTurns } from '../../base/loop-turns.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowsPlan } from '../../model/row-source.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
-import { segmentIdText } from '../../model/segment-id.js';
+import { idTextOf } from '../../model/segment-id.js';
 import { cacheKey, type FrameCache } from '../frame-cache.js';
 import type { QueryOptions, ResultUse } from './contract.js';
-import { chunksWithin } from './scatter.js';
+import { isWithin } from './scatter.js';
 import type { DataSourceView } from './view.js';
 
 export interface ResultCache {
@@ -67,14 +71,33 @@ export async function* throughCache(
     yield* make();
     return;
   }
-  const segments = chunksWithin(chunks, plan.intervals).map(({ visible, segments: each }) => [
-    visible,
-    each.map(({ id }) => segmentIdText(id)),
-  ]);
-  const key = cacheKey('result', plan, kernels, segments);
+  const key = cacheKey('result', plan, kernels, await digestOf(chunks, plan.intervals));
   noteKey?.(key);
   const found = reads ? cache.frames.find(key) : undefined;
   if (profile !== undefined && reads) profile[found === undefined ? 'resultCacheMisses' : 'resultCacheHits']++;
   if (found !== undefined) yield* found;
   else yield* writes ? cache.frames.keep(key, make()) : make();
+}
+
+/** Different intervals that are asked of one view at a time. */
+const INTERVALS_KEPT = 32;
+const DIGESTS = new WeakMap<readonly VisibleChunk<SegmentDescriptor>[], BoundedCache<string, string>>();
+
+/** Equal for the same segments and visible parts of them; found once for a view, and with turns for the event loop. */
+async function digestOf(chunks: readonly VisibleChunk<SegmentDescriptor>[], intervals: readonly Interval[]): Promise<string> {
+  const digests = DIGESTS.get(chunks) ?? new BoundedCache(INTERVALS_KEPT);
+  DIGESTS.set(chunks, digests);
+  const name = JSON.stringify(intervals);
+  let digest = digests.find(name);
+  if (digest === undefined) {
+    const turns = new LoopTurns();
+    const hash = createHash('sha256');
+    for (const chunk of chunks) {
+      if (isWithin(chunk, intervals)) hash.update(JSON.stringify([chunk.visible, chunk.segments.map(idTextOf)]));
+      if (turns.isDue) await turns.give();
+    }
+    digest = hash.digest('base64');
+  }
+  digests.keep(name, digest);
+  return digest;
 }

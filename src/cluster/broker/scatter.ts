@@ -5,6 +5,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { condenseIntervals, contains, formatInterval, intersect } from '../../base/interval.js';
 import { highest, lowest } from '../../base/lists.js';
+import { LoopTurns } from '../../base/loop-turns.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Plan } from '../../model/plan.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
@@ -20,18 +21,21 @@ export interface Read {
 }
 
 /**
- * Divides a query among servers.
+ * Divides a query among servers; gives the event loop its turns.
  * @param intervals  sorted, disjoint
  * @param serversOf  who serves a segment, best first
  * @throws ServiceError `segments_unavailable` naming the first segment that nobody serves
  */
-export function planReads(
+export async function planReads(
   chunks: readonly VisibleChunk<SegmentDescriptor>[],
   intervals: readonly Interval[],
   serversOf: (segmentId: string) => readonly SegmentServer[],
-): readonly Read[] {
+): Promise<readonly Read[]> {
+  const turns = new LoopTurns();
   const reads = new Map<string, { host: string; segmentIds: string[]; intervals: readonly Interval[] }>();
-  for (const chunk of chunksWithin(chunks, intervals)) {
+  for (const chunk of chunks) {
+    if (turns.isDue) await turns.give();
+    if (!isWithin(chunk, intervals)) continue;
     const clipped = isWhole(chunk) ? intervals : intersections(intervals, chunk.visible);
     const clip = isWhole(chunk) ? '' : JSON.stringify(chunk.visible);
     for (const segment of chunk.segments) {
@@ -61,7 +65,7 @@ export class PlannedReads {
   readonly #known = new WeakMap<object, { readonly serving: Serving; readonly reads: BoundedCache<string, readonly PlannedRead[]> }>();
 
   /** Like `planReads`; segments that were asked for before come as the very same list. */
-  of(chunks: readonly VisibleChunk<SegmentDescriptor>[], intervals: readonly Interval[], serving: Serving): readonly Read[] {
+  async of(chunks: readonly VisibleChunk<SegmentDescriptor>[], intervals: readonly Interval[], serving: Serving): Promise<readonly Read[]> {
     let known = this.#known.get(chunks);
     if (known === undefined || known.serving !== serving) {
       known = { serving, reads: new BoundedCache(INTERVALS_KEPT) };
@@ -70,7 +74,7 @@ export class PlannedReads {
     const key = JSON.stringify(intervals);
     const planned =
       known.reads.find(key) ??
-      planReads(chunks, intervals, serving.of).map((read) => ({
+      (await planReads(chunks, intervals, serving.of)).map((read) => ({
         ...read,
         intervals: read.intervals === intervals ? null : read.intervals,
       }));
@@ -185,7 +189,11 @@ export function chunksWithin<Chunk extends VisibleChunk<SegmentDescriptor>>(
   chunks: readonly Chunk[],
   intervals: readonly Interval[],
 ): readonly Chunk[] {
-  return chunks.filter((chunk) => chunk.visible.some((piece) => intervals.some((interval) => intersect(piece, interval) !== undefined)));
+  return chunks.filter((chunk) => isWithin(chunk, intervals));
+}
+
+export function isWithin({ visible }: Pick<VisibleChunk<SegmentDescriptor>, 'visible'>, intervals: readonly Interval[]): boolean {
+  return visible.some((piece) => intervals.some(({ start, end }) => piece.start < end && piece.end > start));
 }
 
 function isWhole(chunk: VisibleChunk<SegmentDescriptor>): boolean {

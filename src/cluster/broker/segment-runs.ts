@@ -45,7 +45,7 @@ export async function* runOverSegments(
 ): AsyncGenerator<Frame> {
   const make = async function* () {
     const startMs = performance.now();
-    const reads = cluster.reads.of(chunks, plan.intervals, cluster.serving());
+    const reads = await cluster.reads.of(chunks, plan.intervals, cluster.serving());
     addStage(options.profile, 'pin', performance.now() - startMs);
     yield* new SegmentRun(cluster, plan, options, signal).over(reads, 'final', cluster.retries, new Set());
   };

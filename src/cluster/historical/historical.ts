@@ -228,10 +228,14 @@ export class Historical implements HistoricalService {
   #checkServed(segmentIds: readonly string[]): number {
     const known = this.#looked.get(segmentIds);
     if (known !== undefined && known.closings === this.#closings) return known.rows;
-    const missing = segmentIds.find((id) => !this.#options.store.has(id));
-    if (missing !== undefined)
-      throw new ServiceError('segments_unavailable', `segment ${missing} is not served by ${this.#options.host} any more`);
-    const rows = segmentIds.reduce((sum, id) => sum + (this.#served.get(id)?.rowCount ?? 0), 0);
+    let rows = 0;
+    for (const id of segmentIds) {
+      const rowCount = this.#served.get(id)?.rowCount;
+      // One that was dropped a moment ago is still open.
+      if (rowCount === undefined && !this.#options.store.has(id))
+        throw new ServiceError('segments_unavailable', `segment ${id} is not served by ${this.#options.host} any more`);
+      rows += rowCount ?? 0;
+    }
     this.#looked.set(segmentIds, { closings: this.#closings, rows });
     return rows;
   }

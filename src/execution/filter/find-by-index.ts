@@ -43,8 +43,9 @@ export interface FoundByIndex {
 export async function findByIndex(plan: RowPlan, store: SegmentStore, segmentIds: readonly string[]): Promise<FoundByIndex> {
   const nothing = { segmentIds, leftOut: undefined, prunedByValue: 0, prunedByBitmap: 0, rows: 0, select: same };
   const conditions = textConditions(plan);
-  if (conditions.length === 0 || !segmentIds.some((id) => conditions.some(({ column }) => store.unloaded(id, column) !== null)))
-    return nothing;
+  if (conditions.length === 0) return nothing;
+  const large = await store.large(segmentIds);
+  if (!large.some((id) => conditions.some(({ column }) => store.unloaded(id, column) !== null))) return nothing;
   // A segment without matching rows still contributes its column types: skip it only where all types agree.
   if (!typesAgree(plan, store, segmentIds)) return nothing;
   const excluded = new Set(segmentIds.filter((id) => conditions.some((condition) => excludes(store, id, condition))));

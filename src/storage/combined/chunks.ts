@@ -1,5 +1,6 @@
 // Divides the segments of a query into those that are read one by one and runs of small ones that are read as one.
 
+import { LoopTurns } from '../../base/loop-turns.js';
 import type { OpenSegment } from '../open-segment.js';
 
 /** A run of fewer segments is not worth combining. */
@@ -13,11 +14,12 @@ const END_IN = 256;
 export type Chunk = readonly OpenSegment[];
 
 /**
- * The segments in the order given, as chunks: those of one are read by themselves.
+ * The segments in the order given, as chunks: those of one are read by themselves. Gives the event loop its turns.
  * @returns undefined when no chunk has several
  */
-export function chunksOf(segments: readonly OpenSegment[]): readonly Chunk[] | undefined {
+export async function chunksOf(segments: readonly OpenSegment[]): Promise<readonly Chunk[] | undefined> {
   if (segments.length < SEGMENTS_MIN) return undefined;
+  const turns = new LoopTurns();
   const chunks: OpenSegment[][] = [];
   let current: OpenSegment[] = [];
   let rows = 0;
@@ -33,6 +35,7 @@ export function chunksOf(segments: readonly OpenSegment[]): readonly Chunk[] | u
     current.push(segment);
     rows += segment.footer.rowCount;
     if (rows > ROWS_MAX || !segment.isSmall || endsRun(segment)) end();
+    if (turns.isDue) await turns.give();
   }
   end();
   return chunks.some(({ length }) => length > 1) ? chunks : undefined;
