@@ -37,6 +37,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --digits N          tsbs: behind the point of a metric (4)
   --data FOLDER       tsbs, pageviews: keep their tables there, and find them again; restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
   --segments N        segments (10000), publish (26304): of 20 rows each
+  --known N           publish: segments known by their metadata alone, to which one is added (100000)
   --rows N            queries, joins, sketches, expressions, functions, pageviews, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
   --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews (2)
@@ -58,7 +59,7 @@ const BENCHMARKS = {
   pageviews: ['only', 'rows', 'threads', 'rounds', 'data'],
   segments: ['segments', 'rounds'],
   tsbs: ['only', 'rows', 'rounds', 'digits', 'data'],
-  publish: ['segments'],
+  publish: ['segments', 'known'],
   restart: ['rows', 'threads', 'rounds', 'data'],
   threads: ['only', 'rows', 'rounds', 'data'],
   memory: ['only', 'rows', 'data'],
@@ -73,9 +74,22 @@ const options = {
   help: { type: 'boolean', short: 'h' },
   smoke: { type: 'boolean' },
   ...Object.fromEntries(
-    ['json', 'kernels', 'only', 'rows', 'scale', 'threads', 'rounds', 'seconds', 'connections', 'client', 'data', 'segments', 'digits'].map(
-      (name) => [name, text],
-    ),
+    [
+      'json',
+      'kernels',
+      'only',
+      'rows',
+      'scale',
+      'threads',
+      'rounds',
+      'seconds',
+      'connections',
+      'client',
+      'data',
+      'segments',
+      'known',
+      'digits',
+    ].map((name) => [name, text]),
   ),
 };
 

@@ -5,8 +5,7 @@ import { assert } from '../base/errors.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
 import type { PinRequest, SegmentPin } from './contract.js';
 import type { GlobalDictionary } from './global-dictionaries.js';
-import type { SegmentList, SegmentLists } from './segment-list.js';
-import type { TimedSegments } from './segment-pin.js';
+import type { SegmentList, SegmentLists, TimedSegments } from './segment-list.js';
 import type { GlobalDictionaryView, SegmentView } from './view.js';
 
 /** Cached pin; valid until a segment is evicted or closed. */

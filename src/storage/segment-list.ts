@@ -20,6 +20,9 @@ export interface SegmentList {
   readonly large: readonly string[];
 }
 
+/** Ids of the segments of which `__time` is wanted besides what a request names. */
+export type TimedSegments = 'all' | ReadonlySet<string>;
+
 /** Whether every row of all segments lies in one of the intervals: then no segment need be looked at. */
 export function liesIn({ timeMin, timeMax }: SegmentList, intervals: readonly Interval[]): boolean {
   return intervals.some(({ start, end }) => start <= timeMin && end > timeMax);

@@ -12,7 +12,7 @@ import type { GlobalDictionary, HeldEntries } from './global-dictionaries.js';
 import type { OpenSegment } from './open-segment.js';
 import type { PinCache } from './pin-cache.js';
 import type { ReadSegment } from './read-segment.js';
-import type { SegmentList, SegmentLists } from './segment-list.js';
+import type { SegmentList, SegmentLists, TimedSegments } from './segment-list.js';
 import type { ColumnView, GlobalDictionaryView, SegmentView } from './view.js';
 
 export interface PinSource {
@@ -22,9 +22,6 @@ export interface PinSource {
   readonly lists: SegmentLists;
   dictionary(dataSource: string, column: string): GlobalDictionary;
 }
-
-/** Ids of the segments of which `__time` is wanted besides what a request names. */
-export type TimedSegments = 'all' | ReadonlySet<string>;
 
 /** Pins what a request names in all its segments, loading columns side by side; gives everything back when one fails. */
 export async function takePin(list: SegmentList, timed: TimedSegments, request: PinRequest, source: PinSource): Promise<SegmentPin> {

@@ -18,8 +18,8 @@ import type { RunStorageJob } from './jobs.js';
 import { OpenFiles } from './open-files.js';
 import { OpenSegment } from './open-segment.js';
 import { PinCache } from './pin-cache.js';
-import { liesIn, type SegmentList, SegmentLists } from './segment-list.js';
-import { type TimedSegments, takePin } from './segment-pin.js';
+import { liesIn, type SegmentList, SegmentLists, type TimedSegments } from './segment-list.js';
+import { takePin } from './segment-pin.js';
 
 export interface SegmentStoreOptions {
   readonly memory: KernelMemory;
