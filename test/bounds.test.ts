@@ -11,6 +11,8 @@ import * as assert from 'uvu/assert';
 const CONSTANTS: Readonly<Record<string, string>> = {
   'base/sent-once.ts REMEMBERED_MAX': 'references to data that is kept elsewhere, a few bytes each',
   'cluster/broker/scatter.ts INTERVALS_KEPT': 'lists of segments of one view, which go with the view',
+  'cluster/change-log.ts REMEMBERED': 'names of what is in memory anyway; who missed more is told everything',
+  'cluster/coordinator/coordinator.ts LOADS_AHEAD': 'of one server: more are asked for as it loads them',
   'cluster/historical/local-segments.ts BYTES_AHEAD': 'of files that are read ahead at the start alone',
   'cluster/historical/local-segments.ts FILES_AHEAD': 'of files that are read ahead at the start alone',
   'cluster/historical/run-gate.ts CROWD_MAX': 'a ratio to the slots, which follow svc.processing.numThreads',
@@ -22,6 +24,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'execution/run/build-store.ts ROWS_AHEAD': 'of one query, before it is decided where it runs',
   'execution/run/run-controls.ts DEFAULT_HELD_ROWS': 'default of svc.query.scan.maxRowsQueuedForOrdering, where there is no configuration',
   'execution/run/row-feed.ts FRAMES_AHEAD': 'frames of one query that are under way to a thread',
+  'expression/functions/time.ts COMPILED_KEPT': 'compiled calls of one expression, a few hundred bytes each',
   'ingestion/column/byte-dictionary.ts CACHED_LENGTH_MAX': 'of a text; svc.indexer.task.maxBytesInMemory bounds the task',
   'ingestion/column/byte-dictionary.ts TEXT_CACHE_MAX': 'svc.indexer.task.maxBytesInMemory bounds the task',
   'metadata/faults.ts FAULTS_MAX': 'documents set aside that are listed for a person; each is in the log as well',

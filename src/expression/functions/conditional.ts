@@ -5,10 +5,15 @@ import { type ColumnType, JSON_TYPE, parseColumnType } from '../../model/schema.
 import { type Constant, commonType, type ExpressionFunction, lazyFunction, type Operand, plainFunction } from '../function.js';
 import { compareValues, convert, fromTruth, toTruth, type Value } from '../value.js';
 
+/** Further names that casts know, in upper case. */
+const ARRAY_NAMES: ReadonlyMap<string, ColumnType> = new Map(
+  (['STRING', 'LONG', 'DOUBLE'] as const).map((element) => [`${element}_ARRAY`, `ARRAY<${element}>`]),
+);
+
 /** Sketches are not made of other values: `complex_decode_base64` reads them. */
 function castType(constant: Constant | undefined): ColumnType {
   const name = constant?.value;
-  const type = typeof name === 'string' && name.length < 100 ? parseColumnType(name) : undefined;
+  const type = typeof name === 'string' && name.length < 100 ? (ARRAY_NAMES.get(name.toUpperCase()) ?? parseColumnType(name)) : undefined;
   if (type === undefined || (type.includes('COMPLEX<') && !type.includes(JSON_TYPE)))
     throw new ServiceError(
       'query_invalid',

@@ -1,5 +1,6 @@
 // Functions over instants.
 
+import { BoundedCache } from '../../base/bounded-cache.js';
 import { findZone, type Zone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { own } from '../../base/names.js';
@@ -10,20 +11,52 @@ import type { ColumnType } from '../../model/schema.js';
 import { type Constant, compiledFunction, type ExpressionFunction } from '../function.js';
 import { toLong, toText, type Value } from '../value.js';
 
-/** Functions over instants, LONGs of milliseconds. Periods, units, patterns and zones are constants. */
+type Compile = (constants: readonly (Constant | undefined)[]) => (value: Value, values: readonly Value[]) => Value;
+
+/**
+ * Functions over instants, LONGs of milliseconds. Periods, units, patterns and zones are constants, but for those that a function
+ * also takes from columns.
+ * @param fromColumns  places of the arguments that may be columns
+ */
 function timeFunction(
   name: string,
   argumentCount: readonly [number, number],
   type: ColumnType,
-  compile: (constants: readonly (Constant | undefined)[]) => (value: Value, values: readonly Value[]) => Value,
+  compile: Compile,
+  fromColumns: readonly number[] = [],
 ): ExpressionFunction {
   return compiledFunction(name, argumentCount, type, (constants) => {
-    const apply = compile(constants);
+    const varying = fromColumns.filter((at) => at < constants.length && constants[at] === undefined);
+    const apply = varying.length === 0 ? compile(constants) : compiledByRow(compile, constants, varying);
     return (values) => {
       const value = values[0] ?? null;
       return value === null ? null : apply(value, values);
     };
   });
+}
+
+/** Different zones, periods and origins of a column for which a function stays compiled. */
+const COMPILED_KEPT = 256;
+
+/** Compiled for what the varying arguments are in a row; null where they are not what they should be. */
+function compiledByRow(compile: Compile, constants: readonly (Constant | undefined)[], varying: readonly number[]): ReturnType<Compile> {
+  // The other arguments are refused before the first row.
+  if (!varying.includes(1)) compile(constants.map((constant, at) => constant ?? (varying.includes(at) ? { value: null } : undefined)));
+  const known = new BoundedCache<string, ReturnType<Compile>>(COMPILED_KEPT);
+  const compiled = (values: readonly Value[]): ReturnType<Compile> => {
+    try {
+      return compile(constants.map((constant, at) => constant ?? (varying.includes(at) ? { value: values[at] ?? null } : undefined)));
+    } catch (error) {
+      if (error instanceof ServiceError) return () => null;
+      throw error;
+    }
+  };
+  return (value, values) => {
+    const key = varying.map((at) => `${typeof values[at]} ${toText(values[at] ?? null)}`).join('\n');
+    const found = known.find(key) ?? compiled(values);
+    known.keep(key, found);
+    return found(value, values);
+  };
 }
 
 /** The text of a constant; undefined when it was left out or is null. */
@@ -61,22 +94,34 @@ export function granularityOfArguments(constants: readonly (Constant | undefined
   return parseGranularity({ type: 'period', period, timeZone: zone.id, origin: origin === '' ? null : origin }, name);
 }
 
-const floor = timeFunction('timestamp_floor', [2, 4], 'LONG', (constants) => {
-  const buckets = bucketsOf(granularityOfArguments(constants, 'timestamp_floor'));
-  return (value) => {
-    const instant = toInstant(value);
-    return instant === null ? null : ofInstant(buckets.floor(instant));
-  };
-});
+const floor = timeFunction(
+  'timestamp_floor',
+  [2, 4],
+  'LONG',
+  (constants) => {
+    const buckets = bucketsOf(granularityOfArguments(constants, 'timestamp_floor'));
+    return (value) => {
+      const instant = toInstant(value);
+      return instant === null ? null : ofInstant(buckets.floor(instant));
+    };
+  },
+  [1, 2, 3],
+);
 
-const ceil = timeFunction('timestamp_ceil', [2, 4], 'LONG', (constants) => {
-  const buckets = bucketsOf(granularityOfArguments(constants, 'timestamp_ceil'));
-  return (value) => {
-    const instant = toInstant(value);
-    if (instant === null) return null;
-    return ofInstant(buckets.floor(instant) === instant ? instant : buckets.next(instant));
-  };
-});
+const ceil = timeFunction(
+  'timestamp_ceil',
+  [2, 4],
+  'LONG',
+  (constants) => {
+    const buckets = bucketsOf(granularityOfArguments(constants, 'timestamp_ceil'));
+    return (value) => {
+      const instant = toInstant(value);
+      if (instant === null) return null;
+      return ofInstant(buckets.floor(instant) === instant ? instant : buckets.next(instant));
+    };
+  },
+  [1, 2, 3],
+);
 
 /** Takes (instant, period, steps[, time zone]); null steps are no constant or null. */
 export function shiftOfArguments(constants: readonly (Constant | undefined)[]): {
@@ -91,14 +136,20 @@ export function shiftOfArguments(constants: readonly (Constant | undefined)[]): 
   return { period, steps: toInstant(constants[2]?.value ?? null), zone: zoneOf(constants, 3, 'timestamp_shift') };
 }
 
-const shift = timeFunction('timestamp_shift', [3, 4], 'LONG', (constants) => {
-  const { period, zone } = shiftOfArguments(constants);
-  return (value, values) => {
-    const instant = toInstant(value);
-    const steps = toLong(values[2] ?? null);
-    return instant === null || steps === null ? null : ofInstant(addPeriod(instant, period, Number(steps), zone));
-  };
-});
+const shift = timeFunction(
+  'timestamp_shift',
+  [3, 4],
+  'LONG',
+  (constants) => {
+    const { period, zone } = shiftOfArguments(constants);
+    return (value, values) => {
+      const instant = toInstant(value);
+      const steps = toLong(values[2] ?? null);
+      return instant === null || steps === null ? null : ofInstant(addPeriod(instant, period, Number(steps), zone));
+    };
+  },
+  [1, 3],
+);
 
 /** (end, start[, time zone]): whole months between them. */
 const subtractMonths = timeFunction('subtract_months', [2, 3], 'LONG', (constants) => {
@@ -144,14 +195,20 @@ export function unitOfArguments(constants: readonly (Constant | undefined)[]): {
   return { unit, read, zone: zoneOf(constants, 2, 'timestamp_extract') };
 }
 
-const extract = timeFunction('timestamp_extract', [2, 3], 'LONG', (constants) => {
-  const { read, zone } = unitOfArguments(constants);
-  return (value) => {
-    // A string is read as ISO 8601 here, not as a number.
-    const instant = typeof value === 'string' ? (parseInstant(value, zone.id) ?? null) : toInstant(value);
-    return instant === null ? null : BigInt(read(readClock(instant + zone.offsetAt(instant)), instant));
-  };
-});
+const extract = timeFunction(
+  'timestamp_extract',
+  [2, 3],
+  'LONG',
+  (constants) => {
+    const { read, zone } = unitOfArguments(constants);
+    return (value) => {
+      // A string is read as ISO 8601 here, not as a number.
+      const instant = typeof value === 'string' ? (parseInstant(value, zone.id) ?? null) : toInstant(value);
+      return instant === null ? null : BigInt(read(readClock(instant + zone.offsetAt(instant)), instant));
+    };
+  },
+  [2],
+);
 
 /** (text[, pattern[, time zone]]): ISO 8601 without a pattern; null for what does not fit. */
 const parse = timeFunction('timestamp_parse', [1, 3], 'LONG', (constants) => {
