@@ -76,7 +76,7 @@ const STATE_TRAITS: { readonly [Type in AggregateState['type']]: StateTraits<Ext
   histogram: { ...sketch('approximateHistogram'), ...RANKED, ...DISTRIBUTION, ofNoRows: null, mixedInput: 'merged' },
   fixedHistogram: { ...sketch('fixedBucketsHistogram'), ...RANKED, ...DISTRIBUTION, ofNoRows: null },
   breaksHistogram: { ...internal('histogram'), ...RANKED, ...DISTRIBUTION, ofNoRows: null, mixedInput: 'nowhere' },
-  single: { ...internal('singleValue'), ...PLAIN, ofNoRows: null, distinct: 'refused', window: 'none', named: false },
+  single: { ...internal('singleValue'), ...PLAIN, ofNoRows: null, distinct: 'refused', window: 'none', named: false, isValue: yes },
   bloom: { ...sketch('bloom'), ...RANKED, ofNoRows: null, distinct: 'nothing', window: 'none' },
   list: { ...internal('list'), ...PLAIN, ofNoRows: null, distinct: 'refused', window: 'rows' },
   expression: {

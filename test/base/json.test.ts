@@ -12,6 +12,11 @@ json('64-bit integers survive reading and writing', () => {
   assert.is(stringifyJson(parseJson(text)), text);
 });
 
+json('a byte order mark is no part of the document', () => {
+  assert.equal(parseJson('\ufeff{"a":9223372036854775807}'), { a: 9223372036854775807n });
+  assert.throws(() => parseJson('\ufeff\ufeff1'), /not valid JSON/);
+});
+
 json('long fractions and exponents are numbers', () => {
   assert.equal(
     parseJson('[0.12345678901234567, 1e300, 12345678901234567e3, 1234567890123456]'),

@@ -104,6 +104,11 @@ const refused: readonly { name: string; body: unknown; says: RegExp }[] = [
     body: [{ type: 'loadForever' }, { type: 'dropBeforeByPeriod', period: '1 day' }],
     says: /rules\[1\]\.period: found "1 day"/,
   },
+  {
+    name: 'a count beyond all servers',
+    body: [{ type: 'loadForever', tieredReplicants: { hot: 1e99 } }],
+    says: /tieredReplicants\.hot: found 1e\+99/,
+  },
   { name: 'a negative count', body: [{ type: 'loadForever', tieredReplicants: { hot: -1 } }], says: /tieredReplicants\.hot: found -1/ },
 ];
 for (const { name, body, says } of refused)

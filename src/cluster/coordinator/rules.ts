@@ -144,11 +144,15 @@ function parseFlag(value: unknown, path: string): boolean {
   throw refuse(path, value, 'true or false');
 }
 
+/** The largest INTEGER: more is a slip of the pen. */
+const REPLICAS_MAX = 2 ** 31 - 1;
+
 function parseReplicants(value: unknown, useDefault: boolean, path: string): Readonly<Record<string, number>> {
   if (value === undefined || value === null) return useDefault ? { [DEFAULT_TIER]: 2 } : {};
   if (typeof value !== 'object' || Array.isArray(value)) throw refuse(path, value, 'an object from tier to number of replicas');
   for (const [tier, count] of Object.entries(value)) {
-    if (typeof count !== 'number' || !Number.isInteger(count) || count < 0) throw refuse(`${path}.${tier}`, count, 'an integer, 0 or more');
+    if (typeof count !== 'number' || !Number.isInteger(count) || count < 0 || count > REPLICAS_MAX)
+      throw refuse(`${path}.${tier}`, count, `an integer from 0 to ${REPLICAS_MAX}`);
   }
   return value as Readonly<Record<string, number>>;
 }

@@ -69,7 +69,7 @@ export class LookupStore {
   }
 }
 
-/** @throws ServiceError `unsupported` or `input_invalid` naming the field */
+/** Numbers and truth values are their strings. @throws ServiceError `unsupported` or `input_invalid` naming the field */
 function loadLookup(lookup: Lookup, name: string): ReadonlyMap<string, string> {
   const { type, map, isOneToOne: _, injective: __, ...others } = lookup.lookupExtractorFactory;
   const path = `${name}.lookupExtractorFactory`;
@@ -82,6 +82,10 @@ function loadLookup(lookup: Lookup, name: string): ReadonlyMap<string, string> {
     throw new ServiceError('input_invalid', `${path}.map: expected an object`);
   const values = new Map<string, string>();
   for (const [key, value] of Object.entries(map)) {
+    if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') {
+      values.set(key, String(value));
+      continue;
+    }
     if (typeof value !== 'string')
       throw new ServiceError('input_invalid', `${path}.map.${key}: expected a string, found ${describeValue(value)}`);
     values.set(key, value);

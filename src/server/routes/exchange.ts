@@ -57,7 +57,15 @@ export function readObject(request: HttpRequest): ReadonlyMap<string, unknown> {
 }
 
 export function kindOf(value: unknown): string {
-  return value === undefined ? 'nothing' : value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  return value === undefined
+    ? 'nothing'
+    : value === null
+      ? 'null'
+      : Array.isArray(value)
+        ? 'an array'
+        : typeof value === 'object'
+          ? 'an object'
+          : `a ${typeof value}`;
 }
 
 /** `?full`, `?full=null` and `?full=true` are all on. */

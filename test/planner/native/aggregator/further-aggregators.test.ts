@@ -81,6 +81,11 @@ single('is merged with segments that have no row in the group', async () => {
   );
 });
 
+single('unfinalized is the value as well', async () => {
+  const query = { ...singleOf('long', 'LONG'), intervals: '1970-01-01/PT1S', context: { finalize: false } };
+  assert.equal(await answersOver([things], query), [{ v: 1n }]);
+});
+
 single('of no rows is null', async () => {
   assert.equal(await answersOver([things], { ...singleOf('name', 'STRING'), filter: { type: 'false' } }), [{ v: null }]);
 });
