@@ -66,7 +66,9 @@ export function maxRunsF32(values: at, mask: at, runs: at, runCount: u32, state:
 export function maxRunsF64(values: at, mask: at, runs: at, runCount: u32, state: at): void { maxRuns<f64, f64>(values, mask, runs, runCount, state); }
 
 // group.ts
-export { bestAtTimesI64, compactBestI64, compactMask, compactNotMask, countGroups, foldCountSums, foldSums, presentGroups } from './kernels/group';
+export {
+  bestAtTimesI64, compactBestI64, compactMask, compactNotMask, compactWithinI64, countGroups, foldCountSums, foldSums, presentGroups, smallestGroupsI64,
+} from './kernels/group';
 export function countSumGroupsU8(values: at, rows: at, groups: at, n: u32, words: at): void { countSumGroups<u8>(values, rows, groups, n, words); }
 export function countSumGroupsU16(values: at, rows: at, groups: at, n: u32, words: at): void { countSumGroups<u16>(values, rows, groups, n, words); }
 export function sumGroupsU8(values: at, rows: at, groups: at, n: u32, state: at): void { sumGroups<u8>(values, rows, groups, n, state); }

@@ -197,6 +197,50 @@ export function compactBestI64(values: usize, rows: usize, groups: usize, n: u32
   return <u32>(to >> 2);
 }
 
+export function smallestGroupsI64(keys: usize, groups: usize, n: u32, k: u32, state: usize): void {
+  assert(isAligned<u64>(keys) && isAligned<u32>(groups) && isAligned<u64>(state) && k > 0);
+  const bytes = <usize>k << 3;
+  for (let offset: usize = 0, end = <usize>n << 2; offset < end; offset += 4) {
+    const key = load<i64>(keys + (offset << 1));
+    const first = state + <usize>load<u32>(groups + offset) * bytes;
+    let at = first + bytes - 8;
+    if (key >= load<i64>(at)) continue;
+    for (; at > first; at -= 8) {
+      const before = load<i64>(at - 8);
+      if (before <= key) break;
+      store<i64>(at, before);
+    }
+    store<i64>(at, key);
+  }
+}
+
+export function compactWithinI64(
+  keys: usize,
+  rows: usize,
+  groups: usize,
+  n: u32,
+  bounds: usize,
+  stride: u32,
+  outKeys: usize,
+  outRows: usize,
+  outGroups: usize,
+): u32 {
+  assert(isAligned<u64>(keys) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<u64>(bounds));
+  assert(isAligned<u64>(outKeys) && isAligned<u32>(outRows) && isAligned<u32>(outGroups));
+  const bytes = <usize>stride << 3;
+  let to: usize = 0;
+  for (let offset: usize = 0, end = <usize>n << 2; offset < end; offset += 4) {
+    const row = rows == 0 ? <u32>(offset >> 2) : load<u32>(rows + offset);
+    const group = load<u32>(groups + offset);
+    const key = load<i64>(keys + (offset << 1));
+    store<i64>(outKeys + (to << 1), key);
+    store<u32>(outRows + to, row);
+    store<u32>(outGroups + to, group);
+    to += <usize>(key <= load<i64>(bounds + <usize>group * bytes)) << 2;
+  }
+  return <u32>(to >> 2);
+}
+
 @inline
 const NULL_KEY: u8 = 1;
 @inline

@@ -20,6 +20,7 @@ export function grouping(bench: Bench): BenchCase[] {
   const counts = bench.allocate(64000 * 8);
   const keys = bench.allocate(B * 4);
   const kept = bench.allocate(B * 4);
+  const within = bench.allocate(B * 8);
   const scratch = bench.allocate(250 * 32);
   const { memory } = bench;
   const reset = (): void => {
@@ -211,6 +212,16 @@ export function grouping(bench: Bench): BenchCase[] {
       (k, block) => {
         k.maxGroupsI64(longs + block * B * 8, 0, few + block * B * 4, B, state);
         k.compactBestI64(longs + block * B * 8, 0, few + block * B * 4, B, state, keys, kept);
+      },
+      250,
+    ),
+    grouped(
+      'the three smallest of few groups, and rows within them',
+      ['smallestGroupsI64', 'compactWithinI64'],
+      12,
+      (k, block) => {
+        k.smallestGroupsI64(longs + block * B * 8, few + block * B * 4, B, 3, state);
+        k.compactWithinI64(longs + block * B * 8, 0, few + block * B * 4, B, state + 16, 3, within, keys, kept);
       },
       250,
     ),

@@ -119,6 +119,10 @@ export type KernelSet =
     readonly compactNotMask: (mask: Address, rows: Address, groups: Address, n: number, outRows: Address, outGroups: Address) => number;
     /** Keeps positions whose value equals the state of their group: i64 values[i] (position, not row) and state[groups[i]]. In place allowed. */
     readonly compactBestI64: (values: Address, rows: Address, groups: Address, n: number, state: Address, outRows: Address, outGroups: Address) => number;
+    /** The k smallest keys of each group so far, ascending: i64 state[group * k + place], at first the greatest i64. keys[i] by position. */
+    readonly smallestGroupsI64: (keys: Address, groups: Address, n: number, k: number, state: Address) => void;
+    /** Keeps positions whose key is at most bounds[groups[i] * stride], i64: writes outKeys, outRows, outGroups. In place allowed. */
+    readonly compactWithinI64: (keys: Address, rows: Address, groups: Address, n: number, bounds: Address, stride: number, outKeys: Address, outRows: Address, outGroups: Address) => number;
     /**
      * The least or (`largest`) greatest key of each group among the positions of its best time. i64 keys[i] (position, not
      * row); the row's bit in `nulls` (0: none) says that it has no key. times[group] (0: all are equal) is the best time so

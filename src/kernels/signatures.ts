@@ -61,6 +61,8 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   compactMask: 6,
   compactNotMask: 6,
   compactBestI64: 7,
+  smallestGroupsI64: 5,
+  compactWithinI64: 9,
   bestAtTimesI64: 10,
   ...perType('keyDense', IDS, () => 6),
   ...perType('keyWord', INTEGERS, () => 8),

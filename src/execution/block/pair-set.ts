@@ -30,6 +30,11 @@ export class PairSet {
     this.#slots = this.#emptySlots(FIRST_CAPACITY * 2);
   }
 
+  /** Numbers of the pairs added last, u32: each in the order in which it came first. */
+  get numbers(): Address {
+    return this.#numbers;
+  }
+
   add(keys: Address, n: number): void {
     this.#reserve(this.count + n);
     if (this.#numbersRoom < n) {

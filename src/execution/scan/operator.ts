@@ -10,7 +10,8 @@ import { openScope } from '../expression/open-scope.js';
 import { type Source, storedSource, typeOfSource, type VirtualColumns, virtualColumnsByName } from '../expression/scope.js';
 import { readColumn, type ScanColumn } from './columns.js';
 import { type RowBatch, rowsInSegmentOrder, rowsInTimeOrder } from './order.js';
-import type { RowSource } from './row-source.js';
+import type { RowQuery, RowSource } from './row-source.js';
+import { topPartitionsOf, topRowsOfPartitions } from './top-partitions.js';
 import { type TopRows, topRowsInSegmentOrder, topRowsOf } from './top-rows.js';
 
 const FRAME_ROWS = 16384;
@@ -33,13 +34,7 @@ export function* scanFrames(
   const wanted = ending === 'partial' ? partialColumns(plan) : plan.columns;
   const columns = wanted.map((name) => scanColumn(context, name, views, virtualColumns));
   const opened = new Set<RowSource>();
-  const top = topRowsOf(plan);
-  const batches =
-    top !== undefined
-      ? topRowsInSegmentOrder(context, views, query, { wanted: top.wanted, keys: typedKeys(top.by, columns) }, opened, counts)
-      : plan.timeOrder === null
-        ? rowsInSegmentOrder(context, views, query, opened, counts)
-        : rowsInTimeOrder(context, views, query, plan.timeOrder === 'descending', opened, counts);
+  const batches = batchesOf({ plan, views, query, columns }, context, opened, counts);
   const skip = ending === 'partial' ? 0 : plan.offset;
   const take = plan.limit === null ? Infinity : plan.limit + (ending === 'partial' ? plan.offset : 0);
   let pending: RowBatch[] = [];
@@ -72,6 +67,32 @@ export function* scanFrames(
 /** Columns of a partial scan; `__time` comes last when rows are merged by it and it was not asked for. */
 export function partialColumns(plan: ScanPlan): readonly string[] {
   return plan.timeOrder === null || plan.columns.includes(TIME_COLUMN) ? plan.columns : [...plan.columns, TIME_COLUMN];
+}
+
+interface Reading {
+  readonly plan: ScanPlan;
+  readonly views: readonly SegmentView[];
+  readonly query: RowQuery;
+  readonly columns: readonly ScanColumn[];
+}
+
+/** The rows in their order, less those that the steps after the scan drop anyway. */
+function batchesOf(
+  { plan, views, query, columns }: Reading,
+  context: RunContext,
+  opened: Set<RowSource>,
+  counts: RowCounts,
+): Generator<RowBatch> {
+  if (plan.timeOrder !== null) return rowsInTimeOrder(context, views, query, plan.timeOrder === 'descending', opened, counts);
+  const top = topRowsOf(plan);
+  if (top !== undefined) {
+    const rows = { wanted: top.wanted, keys: typedKeys(top.by, columns) };
+    return topRowsInSegmentOrder(context, views, query, rows, opened, counts);
+  }
+  const first = topPartitionsOf(plan);
+  if (first === undefined) return rowsInSegmentOrder(context, views, query, opened, counts);
+  const rows = { wanted: first.wanted, keys: typedKeys(first.by, columns), partition: typedKeys(first.partition, columns) };
+  return topRowsOfPartitions(context, views, query, rows, opened, counts);
 }
 
 function typedKeys(by: readonly SortKey[], columns: readonly ScanColumn[]): TopRows['keys'] {

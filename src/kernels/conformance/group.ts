@@ -4,7 +4,7 @@ import type { Address } from '../../base/layout.js';
 import type { Num } from '../contract.js';
 import { FLOATS, INTEGERS, NARROWS, NUMBERS, perType } from '../signatures.js';
 import { betterOf, stateOf, worstOf, wrap } from './aggregate.js';
-import { type Lab, MASKS, type Value } from './lab.js';
+import { type Lab, MASKS, MAX_I64, type Value } from './lab.js';
 
 const GROUPS = 9;
 const ONE = 2n ** 40n;
@@ -145,6 +145,51 @@ export const GROUP_CHECKS = {
         lab.expect('U32', outGroups, keptGroups, `group (${where})`);
       });
     }
+  },
+  smallestGroupsI64(lab: Lab) {
+    for (const k of [1, 2, 5])
+      eachTrial(lab, (_rows, { n, groups, atGroups }) => {
+        const keys = lab.values(lab.random(2) === 0 ? 'I64' : 'U8', n).map(BigInt);
+        const state = new Array<bigint>(GROUPS * k).fill(MAX_I64);
+        const at = lab.place('I64', keys);
+        const out = lab.output('I64', GROUPS * k, state);
+        lab.call(() => lab.kernels.smallestGroupsI64(at, atGroups, n, k, out));
+        const expected = Array.from({ length: GROUPS }, (_, group) =>
+          [...keys.filter((_, i) => groups[i] === group), ...state.slice(0, k)].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)).slice(0, k),
+        );
+        lab.expect('I64', out, expected.flat(), `key (${k})`);
+      });
+  },
+  compactWithinI64(lab: Lab) {
+    for (const [where, stride] of [
+      ['apart', 1],
+      ['in place', 3],
+    ] as const)
+      eachTrial(lab, (_rows, { n, groups, rows: picked, atRows, atGroups }) => {
+        const bounds = Array.from({ length: GROUPS * stride }, (_, index) => BigInt(index % 4) - (1n << 40n));
+        const keys = Array.from({ length: n }, () => BigInt(lab.random(4)) - (1n << 40n));
+        const atBounds = lab.place('I64', bounds);
+        const outKeys = where === 'in place' ? lab.output('I64', n, keys) : lab.output('I64', n);
+        const outRows = where === 'in place' && atRows !== 0 ? lab.output('U32', n, picked) : lab.output('U32', n);
+        const outGroups = where === 'in place' ? lab.output('U32', n, groups) : lab.output('U32', n);
+        const inKeys = where === 'in place' ? outKeys : lab.place('I64', keys);
+        const inRows = where === 'in place' && atRows !== 0 ? outRows : atRows;
+        const inGroups = where === 'in place' ? outGroups : atGroups;
+        const kept = [...picked.keys()].filter((i) => (keys[i] ?? 0n) <= (bounds[(groups[i] ?? 0) * stride] ?? 0n));
+        lab.expectResult(
+          lab.call(() => lab.kernels.compactWithinI64(inKeys, inRows, inGroups, n, atBounds, stride, outKeys, outRows, outGroups)),
+          kept.length,
+        );
+        const of = (list: readonly number[]): number[] => kept.map((i) => list[i] ?? 0);
+        lab.expect(
+          'I64',
+          outKeys,
+          kept.map((i) => keys[i] ?? 0n),
+          `key (${where})`,
+        );
+        lab.expect('U32', outRows, of(picked), `row (${where})`);
+        lab.expect('U32', outGroups, of(groups), `group (${where})`);
+      });
   },
   bestAtTimesI64(lab: Lab) {
     for (const largest of [0, 1])

@@ -154,6 +154,42 @@ export function groupKernels(memory: KernelMemory) {
       }
       return kept;
     },
+    smallestGroupsI64(keys: Address, groups: Address, n: number, k: number, state: Address) {
+      const [column, ids, best] = [memory.i64(keys, n), memory.u32(groups, n), memory.i64(state)];
+      for (let i = 0; i < n; i++) {
+        const key = column[i] ?? 0n;
+        const first = (ids[i] ?? 0) * k;
+        let at = first + k - 1;
+        if (key >= (best[at] ?? 0n)) continue;
+        for (; at > first && (best[at - 1] ?? 0n) > key; at--) best[at] = best[at - 1] ?? 0n;
+        best[at] = key;
+      }
+    },
+    compactWithinI64(
+      keys: Address,
+      rows: Address,
+      groups: Address,
+      n: number,
+      bounds: Address,
+      stride: number,
+      outKeys: Address,
+      outRows: Address,
+      outGroups: Address,
+    ): number {
+      const [column, best] = [memory.i64(keys, n), memory.i64(bounds)];
+      const picked = rowsView(memory, rows, n);
+      const ids = memory.u32(groups, n);
+      const [keptKeys, keptRows, keptGroups] = [memory.i64(outKeys, n), memory.u32(outRows, n), memory.u32(outGroups, n)];
+      let kept = 0;
+      for (let i = 0; i < n; i++) {
+        const [key, group] = [column[i] ?? 0n, ids[i] ?? 0];
+        if (key > (best[group * stride] ?? 0n)) continue;
+        keptKeys[kept] = key;
+        keptRows[kept] = picked === null ? i : (picked[i] ?? 0);
+        keptGroups[kept++] = group;
+      }
+      return kept;
+    },
     bestAtTimesI64(
       keys: Address,
       nulls: Address,

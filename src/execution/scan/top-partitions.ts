@@ -1,0 +1,286 @@
+// Rows among which the first of each partition of a window are, found without reading the others.
+
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
+import type { Filter } from '../../model/filter.js';
+import type { PostStep, ScanPlan, SortKey } from '../../model/plan.js';
+import type { SegmentView } from '../../storage/view.js';
+import { type Block, type RunContext, takeBits } from '../block/context.js';
+import { PairSet } from '../block/pair-set.js';
+import type { RowCounts } from '../block/row-counts.js';
+import { meets } from '../block/row-ranges.js';
+import { I64_MAX } from '../filter/number-bounds.js';
+import { ALL } from '../filter/predicate.js';
+import { inSegmentOrder, type RowBatch } from './order.js';
+import { type Ranks, ranksOf } from './rank.js';
+import { type MatchedBlock, openRows, type RowQuery, type RowSource } from './row-source.js';
+import type { TopRows } from './top-rows.js';
+
+/** More rows of a partition than this are sorted as they come. */
+const WANTED_MAX = 1024;
+/** Memory for the best ranks of the partitions of a segment; where there are more, rows come as they are. */
+const BEST_BYTES_MAX = 1 << 25;
+const FIRST_PARTITIONS = 1024;
+/** Partitions that are numbered by their ranks in any segment. */
+const DENSE_MAX = 1 << 16;
+/** Candidates kept before they are given out as they are. */
+const ROOM_MAX = 1 << 18;
+
+type WindowStep = Extract<PostStep, { step: 'window' }>;
+
+/** The first rows of each partition, in an order. */
+export interface TopPartitions extends TopRows {
+  readonly partition: TopRows['keys'];
+}
+
+/** The rows that the steps after a scan keep, when a window that numbers rows and a filter of their numbers come first. */
+export function topPartitionsOf({
+  post,
+  timeOrder,
+  offset,
+  limit,
+}: ScanPlan): { readonly partition: readonly SortKey[]; readonly by: readonly SortKey[]; readonly wanted: number } | undefined {
+  const [window, filter] = post;
+  if (
+    timeOrder !== null ||
+    offset > 0 ||
+    limit !== null ||
+    window?.step !== 'window' ||
+    filter?.step !== 'filter' ||
+    window.order.length === 0
+  )
+    return undefined;
+  // Places do not depend on the rows that come after.
+  const numbersRows = window.functions.every(({ call: { kind } }) => kind === 'rowNumber' || kind === 'rank' || kind === 'denseRank');
+  const wanted = placeWithin(filter.filter, window);
+  if (!numbersRows || wanted === undefined || wanted < 1 || wanted > WANTED_MAX) return undefined;
+  const partition = window.partition.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }));
+  return { partition, by: window.order, wanted };
+}
+
+/** The largest place that rows which pass the filter can have; undefined: any. */
+function placeWithin(filter: Filter, window: WindowStep): number | undefined {
+  if (filter.kind === 'and') {
+    const places = filter.filters.flatMap((each) => placeWithin(each, window) ?? []);
+    return places.length === 0 ? undefined : places.reduce((a, b) => Math.min(a, b));
+  }
+  if (filter.kind !== 'equals' && filter.kind !== 'range') return undefined;
+  const place = window.functions.find(({ name }) => name === filter.column);
+  if (place === undefined || (place.call.kind !== 'rowNumber' && place.call.kind !== 'rank') || filter.type === 'STRING') return undefined;
+  const bound = filter.kind === 'equals' ? filter.value : filter.upper;
+  return typeof bound === 'bigint' || typeof bound === 'number' ? Math.floor(Number(bound)) : undefined;
+}
+
+/**
+ * Rows of all segments in segment order, among which the first `wanted` of each partition are, and all that tie with the
+ * last of them. Partitions and sort keys become ranks, of which kernels keep the smallest of each partition. What is opened
+ * is added to `opened`.
+ */
+export function* topRowsOfPartitions(
+  context: RunContext,
+  views: readonly SegmentView[],
+  query: RowQuery,
+  top: TopPartitions,
+  opened: Set<RowSource>,
+  counts: RowCounts,
+): Generator<RowBatch> {
+  for (const view of inSegmentOrder(views)) {
+    if (!meets(view, query.intervals)) continue;
+    const source = openRows(context, view, query, counts);
+    opened.add(source);
+    const order = ranksOf(source.scope, top.keys);
+    const partition = ranksOf(source.scope, top.partition);
+    if (order === undefined || order === null || partition === undefined || partition?.isExact === false) {
+      for (const rows of source.blocks(false)) yield { source, rows };
+      continue;
+    }
+    const best = new BestOfPartitions(source, partition, order, top.wanted);
+    let isWanted = false;
+    for (const matched of source.matches(() => undefined)) {
+      counts.rowsMatched += best.add(matched);
+      if (!best.isFull) continue;
+      isWanted = true;
+      yield { source, rows: best.take() };
+    }
+    const rows = best.take();
+    if (rows.length > 0) yield { source, rows };
+    else if (!isWanted) {
+      source.release();
+      opened.delete(source);
+    }
+  }
+}
+
+/** The rows of a segment with the smallest ranks of their partition, so far. */
+class BestOfPartitions {
+  readonly #source: RowSource;
+  readonly #order: Ranks;
+  readonly #wanted: number;
+  readonly #numbers: PartitionNumbers;
+  readonly #room: number;
+  /** Ranks, rows and partitions of the candidates. */
+  readonly #keys: Address;
+  readonly #rows: Address;
+  readonly #groups: Address;
+  readonly #blockKeys: Address;
+  readonly #blockRows: Address;
+  readonly #bits: Address;
+  /** The smallest ranks of each partition, ascending. */
+  #best: Address = 0;
+  #partitions = 0;
+  #takesAll = false;
+  #count = 0;
+
+  constructor(source: RowSource, partition: Ranks | null, order: Ranks, wanted: number) {
+    const { arena, view } = source.scope;
+    this.#source = source;
+    this.#order = order;
+    this.#wanted = wanted;
+    this.#numbers = new PartitionNumbers(source, partition);
+    this.#room = Math.min(view.rowCount, ROOM_MAX);
+    this.#keys = arena.take(this.#room * 8);
+    this.#rows = arena.take(this.#room * 4);
+    this.#groups = arena.take(this.#room * 4);
+    this.#blockKeys = arena.take(BLOCK_ROWS * 8);
+    this.#blockRows = arena.take(BLOCK_ROWS * 4);
+    this.#bits = takeBits(arena);
+  }
+
+  /** Whether there may be no room for another block. */
+  get isFull(): boolean {
+    return this.#room < this.#source.scope.view.rowCount && this.#count + BLOCK_ROWS > this.#room;
+  }
+
+  /** Adds the rows of a block that match. Returns how many these are. */
+  add({ block, from, to, match }: MatchedBlock): number {
+    const { kernels, memory } = this.#source.scope.context;
+    const isAll = match === ALL && from === 0 && to === block.rows;
+    if (match === ALL && !isAll) kernels.bitsFill(this.#bits, Math.ceil(block.rows / 64), from, to);
+    const mask = match === ALL ? this.#bits : match;
+    const n = isAll ? block.rows : kernels.bitsToRows(mask, from, to, this.#blockRows);
+    if (n === 0) return 0;
+    const selected = match === ALL ? block : { ...block, selection: mask };
+    const rows = isAll ? 0 : this.#blockRows;
+    const groups = this.#numbers.write(selected, rows, n);
+    this.#order.write(selected, rows, n, this.#blockKeys);
+    this.#reserve(this.#numbers.count);
+    let kept = n;
+    if (this.#takesAll) memory.u32(this.#rows + this.#count * 4, n).set(isAll ? numbersBelow(n) : memory.u32(this.#blockRows, n));
+    else {
+      kernels.smallestGroupsI64(this.#blockKeys, groups, n, this.#wanted, this.#best);
+      kept = this.#compact(this.#blockKeys, rows, groups, n, this.#count);
+    }
+    const found = memory.u32(this.#rows + this.#count * 4, kept);
+    for (let at = 0; at < kept; at++) found[at] = (found[at] ?? 0) + block.start;
+    this.#count += kept;
+    if (this.isFull) this.#compactAll();
+    return n;
+  }
+
+  /** The candidates, which are then none any more. */
+  take(): Uint32Array {
+    this.#compactAll();
+    const rows = this.#source.scope.context.memory.u32(this.#rows, this.#count).slice();
+    this.#count = 0;
+    return rows;
+  }
+
+  /** Makes room for the ranks of so many partitions, which are at first the greatest. */
+  #reserve(partitions: number): void {
+    const { scope } = this.#source;
+    const { memory } = scope.context;
+    const [wanted, before] = [this.#wanted, this.#partitions];
+    if (partitions <= before) return;
+    let room = Math.max(before, Math.min(FIRST_PARTITIONS, this.#numbers.most));
+    while (room < partitions) room *= 2;
+    this.#takesAll ||= room * wanted * 8 > BEST_BYTES_MAX;
+    if (this.#takesAll) return;
+    const best = scope.arena.take(room * wanted * 8);
+    memory.i64(best, before * wanted).set(memory.i64(this.#best, before * wanted));
+    memory.i64(best + before * wanted * 8, (room - before) * wanted).fill(I64_MAX);
+    [this.#best, this.#partitions] = [best, room];
+  }
+
+  #compactAll(): void {
+    if (this.#takesAll) return;
+    let kept = 0;
+    for (let base = 0; base < this.#count; base += BLOCK_ROWS) {
+      const n = Math.min(BLOCK_ROWS, this.#count - base);
+      kept += this.#compact(this.#keys + base * 8, this.#rows + base * 4, this.#groups + base * 4, n, kept);
+    }
+    this.#count = kept;
+  }
+
+  /** Puts those within the bounds of their partitions behind the first `to` candidates. */
+  #compact(keys: Address, rows: Address, groups: Address, n: number, to: number): number {
+    const wanted = this.#wanted;
+    return this.#source.scope.context.kernels.compactWithinI64(
+      keys,
+      rows,
+      groups,
+      n,
+      this.#best + (wanted - 1) * 8,
+      wanted,
+      this.#keys + to * 8,
+      this.#rows + to * 4,
+      this.#groups + to * 4,
+    );
+  }
+}
+
+function numbersBelow(n: number): Uint32Array {
+  return Uint32Array.from({ length: n }, (_, at) => at);
+}
+
+/** Numbers of the partitions of rows: their rank where these are few, else in the order in which they come. */
+class PartitionNumbers {
+  readonly #ranks: Ranks | null;
+  readonly #seen: PairSet | undefined;
+  readonly #ranksAt: Address;
+  readonly #halves: Address;
+  readonly #out: Address;
+  readonly #source: RowSource;
+  /** Number of partitions that there can be. */
+  readonly most: number;
+
+  constructor(source: RowSource, ranks: Ranks | null) {
+    const { arena, context, view } = source.scope;
+    const { rank, stride } = ranks?.first ?? {};
+    const ways = ranks === null ? 1n : rank?.count === undefined ? undefined : rank.count * (stride ?? 1n);
+    const isDense = ways !== undefined && ways <= BigInt(Math.max(DENSE_MAX, view.rowCount));
+    this.#source = source;
+    this.#ranks = ranks;
+    this.most = isDense ? Number(ways) : view.rowCount;
+    this.#ranksAt = arena.take(BLOCK_ROWS * 8);
+    this.#halves = arena.take(BLOCK_ROWS * 4);
+    this.#out = arena.take(BLOCK_ROWS * 4);
+    context.memory.u32(this.#out, BLOCK_ROWS).fill(0);
+    context.memory.u32(this.#halves, BLOCK_ROWS).forEach((_, at, halves) => {
+      halves[at] = at * 2;
+    });
+    this.#seen = isDense
+      ? undefined
+      : new PairSet(
+          context,
+          1,
+          (bytes) => arena.take(bytes),
+          () => undefined,
+        );
+  }
+
+  /** Number of partitions so far, or the most there can be. */
+  get count(): number {
+    return this.#seen?.count ?? this.most;
+  }
+
+  /** u32 numbers of n rows of a block. */
+  write(block: Block, rows: Address, n: number): Address {
+    if (this.#ranks === null) return this.#out;
+    this.#ranks.write(block, rows, n, this.#ranksAt);
+    if (this.#seen === undefined) {
+      this.#source.scope.context.kernels.gather32(this.#ranksAt, this.#halves, n, this.#out);
+      return this.#out;
+    }
+    this.#seen.add(this.#ranksAt, n);
+    return this.#seen.numbers;
+  }
+}
