@@ -31,10 +31,10 @@ interface Row {
 
 const LONG_TEXT = 'The quick brown fox jumps over the lazy dog; '.repeat(9);
 const ENDS = ['', '/', ' ', 'x', 'ß', 'İ', '\uffee', '𐐷', '日本'];
-const PARTS = ['', 'a', 'ab', 'B', 'é', 'ſ', '日', '😀', ' ', '0', 'or', 'Order ', LONG_TEXT] as const;
+const PARTS = ['', 'a', 'ab', 'B', 'é', 'ſ', '日', '😀', ' ', '0', 'or', 'Order ', '9007199254740993', LONG_TEXT] as const;
 const text = fc.array(fc.constantFrom(...PARTS, ...ENDS), { maxLength: 5 }).map((parts) => parts.join(''));
 const plain = fc
-  .array(fc.constantFrom('', 'a', 'ab', 'B', ' ', '0', 'or', 'zZ', LONG_TEXT), { maxLength: 5 })
+  .array(fc.constantFrom('', 'a', 'ab', 'B', ' ', '0', 'or', 'zZ', '9007199254740993', LONG_TEXT), { maxLength: 5 })
   .map((parts) => parts.join(''));
 const rowOf = (of: fc.Arbitrary<string>): fc.Arbitrary<Row> =>
   fc.record({
@@ -102,7 +102,15 @@ const NESTED = [
   "lpad(trim(A), 5, '.')",
   "replace(upper(A), 'B', 'or')",
 ];
-const NUMBERS = ['strlen(A)', "strpos(A, 'or')", "strpos(A, '')", "strpos(A, '日')", "strpos(A, 'or') + 1", 'strlen(A) * 2 - strlen(B)'];
+const NUMBERS = [
+  'strlen(A)',
+  "strpos(A, 'or')",
+  "strpos(A, '')",
+  "strpos(A, '日')",
+  "strpos(A, 'or') + 1",
+  'strlen(A) * 2 - strlen(B)',
+  "cast(A, 'LONG')",
+];
 const CONDITIONS = [
   'A == B',
   'A != B',
