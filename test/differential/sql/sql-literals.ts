@@ -24,6 +24,7 @@ export const LITERALS = {
   short: ['k', 'b', 'k', 'CAST(id AS VARCHAR)', 'UPPER(k)', 'CONCAT(k, b)'],
   listed: ['mv', 'mv2'],
   id: ['id'],
+  numeral: ['k', 'CAST(id AS VARCHAR)', 'REVERSE(k)', 'CAST(l AS VARCHAR)'],
   column: ['j', 'j2'],
   digits: ["'1'", "'7'", "'-1'"],
   path: [
