@@ -221,6 +221,28 @@ export function findSlots(words: u32, input: usize, n: u32, mask: u32, out: usiz
   for (let to = out, end = out + (<usize>n << 2); to < end; to += 4, key += <usize>words << 3) store<u32>(to, hashOf(words, key) & mask);
 }
 
+/** Slots above which a table is larger than the cache that is close: what a key needs of it is touched before it is looked up. */
+@inline
+const SLOTS_CLOSE: u32 = 1 << 18;
+
+/**
+ * Sum of a word of each key that slots lead to, which brings slots and keys into the cache side by side: the loop of look-ups, whose
+ * branches cannot be foreseen, waits for one after the other.
+ */
+@inline
+function touchKeys(found: usize, end: usize, slots: usize, keys: usize, bytes: usize): u64 {
+  let sum: u64 = 0;
+  for (let at = found; at < end; at += 4) {
+    const entry = load<u32>(slots + (<usize>load<u32>(at) << 2));
+    sum += load<u64>(keys + <usize>(entry - <u32>(entry != 0)) * bytes);
+  }
+  return sum;
+}
+
+/** Keys that are touched together. */
+@inline
+const TOUCHED: usize = 64;
+
 @inline
 function hashAll(words: u32, input: usize, n: u32, slots: usize, capacity: u32, keys: usize, groupCount: u32, out: usize): u32 {
   const mask = capacity - 1;
@@ -231,20 +253,25 @@ function hashAll(words: u32, input: usize, n: u32, slots: usize, capacity: u32, 
     const count = min<u32>(left, AHEAD);
     left -= count;
     findSlots(words, key, count, mask, to);
-    for (const end = to + (<usize>count << 2); to < end; to += 4, key += bytes) {
-      let slot = load<u32>(to);
-      let entry = load<u32>(slots + (<usize>slot << 2));
-      while (entry != 0 && !isSameKey(words, keys + <usize>(entry - 1) * bytes, key)) {
-        slot = (slot + 1) & mask;
-        entry = load<u32>(slots + (<usize>slot << 2));
+    for (const last = to + (<usize>count << 2); to < last; ) {
+      const end = capacity > SLOTS_CLOSE ? min(last, to + (TOUCHED << 2)) : last;
+      // There is room for another key, where the sum is kept.
+      if (capacity > SLOTS_CLOSE) store<u64>(keys + <usize>groupCount * bytes, touchKeys(to, end, slots, keys, bytes));
+      for (; to < end; to += 4, key += bytes) {
+        let slot = load<u32>(to);
+        let entry = load<u32>(slots + (<usize>slot << 2));
+        while (entry != 0 && !isSameKey(words, keys + <usize>(entry - 1) * bytes, key)) {
+          slot = (slot + 1) & mask;
+          entry = load<u32>(slots + (<usize>slot << 2));
+        }
+        if (entry == 0) {
+          const added = keys + <usize>groupCount * bytes;
+          for (let at: usize = 0; at < bytes; at += 8) store<u64>(added + at, load<u64>(key + at));
+          entry = ++groupCount;
+          store<u32>(slots + (<usize>slot << 2), entry);
+        }
+        store<u32>(to, entry - 1);
       }
-      if (entry == 0) {
-        const added = keys + <usize>groupCount * bytes;
-        for (let at: usize = 0; at < bytes; at += 8) store<u64>(added + at, load<u64>(key + at));
-        entry = ++groupCount;
-        store<u32>(slots + (<usize>slot << 2), entry);
-      }
-      store<u32>(to, entry - 1);
     }
   }
   return groupCount;
