@@ -1,7 +1,7 @@
 // Predicates over numbers: ranges, lists, nulls.
 
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import { type Block, kernelFor, takeBits, wordsOf } from '../block/context.js';
+import { type Block, kernelFor, takeBits, takeZeroed, wordsOf } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { Decimals, NumberVector } from '../expression/vector.js';
 import { type Bounds, doubleRange, exactly, longRange, storedRange } from './number-bounds.js';
@@ -119,11 +119,31 @@ export function inPredicate(
   if (count === 0) return nothing(vector, matchNull);
   const numbers = values.map(Number);
   const out = takeBits(arena);
-  const filterSorted = kernelFor(context.kernels, 'filterSorted', decimals?.physical ?? physical);
+  const stored = decimals?.physical ?? physical;
+  const isListed = stored === 'U8' || stored === 'U16' ? byBits(scope, stored, at, count, out) : undefined;
+  const filterSorted = kernelFor(context.kernels, 'filterSorted', stored);
   const lowest = numbers.reduce((a, b) => Math.min(a, b));
   const highest = numbers.reduce((a, b) => Math.max(a, b));
   const read = decimals === undefined ? vector : asStored(vector, decimals);
-  return masked(scope, read, matchNull, out, lowest, highest, (block, from) => filterSorted(from, block.rows, at, count, out));
+  const search = (block: Block, from: Address): void => filterSorted(from, block.rows, at, count, out);
+  return masked(scope, read, matchNull, out, lowest, highest, isListed ?? search);
+}
+
+/** Looks narrow values up in the bits of those that are listed. */
+function byBits(
+  { arena, context }: SegmentScope,
+  physical: 'U8' | 'U16',
+  at: Address,
+  count: number,
+  out: Address,
+): (block: Block, from: Address) => void {
+  const bytes = physical === 'U8' ? 32 : 1 << 13;
+  const set = takeZeroed(arena, context, bytes);
+  const words = context.memory.u8(set, bytes);
+  const listed = physical === 'U8' ? context.memory.u8(at, count) : context.memory.u16(at, count);
+  for (const value of listed) words[value >>> 3] = (words[value >>> 3] ?? 0) | (1 << (value & 7));
+  const filterSet = kernelFor(context.kernels, 'filterSet', physical);
+  return (block, from) => filterSet(from, block.rows, set, out);
 }
 
 function uploadNarrow({ arena, context: { memory } }: SegmentScope, physical: Decimals['physical'], stored: readonly number[]): Address {
