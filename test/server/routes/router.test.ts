@@ -269,19 +269,25 @@ router('lookups in use are those of a broker', async () => {
   });
 });
 
-router('a broker without its first view says that it has just started, and when to come again', async () => {
+router('a broker without its first view lets requests wait, then says that it has just started, and when to come again', async () => {
   let ready = false;
   const broker = {
     get ready() {
       return ready;
     },
   };
-  await behindRouter(whenReady(broker, [{ ...echo('broker'), errors: 'query' }]), async (url) => {
-    const ask = () => fetch(`${url}/svc/v2/sql`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
-    const early = await ask();
+  const routes = [{ ...echo('broker'), errors: 'query' as const }];
+  const ask = (url: string) => fetch(`${url}/svc/v2/sql`, { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } });
+  await behindRouter(whenReady(broker, routes, 100), async (url) => {
+    const early = await ask(url);
     assert.equal([early.status, early.headers.get('retry-after')], [503, '1']);
+  });
+  await behindRouter(whenReady(broker, routes), async (url) => {
+    const waiting = ask(url);
+    await new Promise((resolve) => setTimeout(resolve, 100));
     ready = true;
-    assert.is((await ask()).status, 201);
+    assert.is((await waiting).status, 201);
+    assert.is((await ask(url)).status, 201);
   });
 });
 
