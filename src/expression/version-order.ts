@@ -16,7 +16,6 @@ const RELEASE = STAGES.indexOf('');
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['ga', ''],
   ['final', ''],
-  ['release', ''],
   ['cr', 'rc'],
 ]);
 /** Short names of a stage right before a digit. */
@@ -103,14 +102,12 @@ function compareParts(left: readonly Part[], right: readonly Part[]): number {
   return 0;
 }
 
+/** A part beside one that is missing; of a list its first part decides. */
 function withNothing(part: Part): number {
   if (typeof part === 'bigint') return part === 0n ? 0 : 1;
   if (typeof part === 'string') return compareStages(part, '');
-  for (const inner of part) {
-    const order = withNothing(inner);
-    if (order !== 0) return order;
-  }
-  return 0;
+  const [first] = part;
+  return first === undefined ? 0 : withNothing(first);
 }
 
 /** Words before lists before numbers. */

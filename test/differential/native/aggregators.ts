@@ -38,10 +38,18 @@ function fieldsOf(type: string): readonly string[] {
 function aggregator(random: Random, name: string, groups: boolean): Json {
   const at = random.below(14);
   if (at < 2) return { type: 'count', name };
-  if (at < 8) {
+  if (at < 7) {
     const type = random.pick(SIMPLE.filter((one) => !one.endsWith('Any') && !(groups && one === 'doubleMean')));
     return { type, name, fieldName: random.pick(fieldsOf(type)) };
   }
+  if (at === 7 && random.chance(0.3))
+    return random.pick<Json>([
+      // Few values, of which the sketches know the number exactly.
+      { type: 'thetaSketch', name, fieldName: random.pick(['n', 'id', 'x']) },
+      { type: 'HLLSketchBuild', name, fieldName: random.pick(['n', 'id']), round: true },
+      { type: 'quantilesDoublesSketch', name, fieldName: random.pick(['n', 'id', 'x']) },
+      { type: random.pick(['longFirst', 'longLast']), name, fieldName: 'id', timeColumn: '__time' },
+    ]);
   if (at === 8) return { type: 'filtered', aggregator: aggregator(random, name, false), filter: filter(random, 1) };
   if (at === 9)
     return {

@@ -44,6 +44,11 @@ function valueFor(random: Random, column: string): string | null {
   return random.chance(isNumberColumn(column) ? 0.85 : 0.1) ? random.pick(NUMBERS) : stringValue(random);
 }
 
+/** Small integers may be written as numbers of JSON. */
+function asWritten(random: Random, value: string | null): Json {
+  return value !== null && /^-?[1-9]\d{0,8}$/.test(value) && random.chance(0.3) ? Number(value) : value;
+}
+
 /** Extraction functions of numbers and of virtual columns are not asked for in filters: docs/differences.md. */
 function isComputed(column: string): boolean {
   return column === 'v0' || column === 'w0' || (NUMBER_COLUMNS as readonly string[]).includes(column);
@@ -73,10 +78,15 @@ export function filter(random: Random, depth: number): Json {
   switch (at) {
     case 0:
     case 1:
-      return { type: 'selector', dimension: column, value: wantedFor(random, column), ...extraction() };
+      return { type: 'selector', dimension: column, value: asWritten(random, wantedFor(random, column)), ...extraction() };
     case 2:
     case 3:
-      return { type: 'in', dimension: column, values: random.list(0, 4, () => wantedFor(random, column)), ...extraction() };
+      return {
+        type: 'in',
+        dimension: column,
+        values: random.list(0, 4, () => asWritten(random, wantedFor(random, column))),
+        ...extraction(),
+      };
     case 4:
     case 5:
     case 6:
@@ -140,6 +150,12 @@ export function filter(random: Random, depth: number): Json {
         { type: 'true' },
         { type: 'false' },
         { type: 'arrayContainsElement', column: 'al', elementMatchValueType: 'LONG', elementMatchValue: random.pick([1, 2, null, 9]) },
+        { type: 'arrayContainsElement', column: 'ad', elementMatchValueType: 'DOUBLE', elementMatchValue: random.pick([0.1, -2, null]) },
+        { type: 'arrayContainsElement', column: 'al', elementMatchValueType: 'DOUBLE', elementMatchValue: random.pick([1, 1.5]) },
+        { type: 'arrayContainsElement', column: 'al', elementMatchValueType: 'STRING', elementMatchValue: random.pick(['1', 'x']) },
+        { type: 'arrayContainsElement', column: 'as', elementMatchValueType: 'LONG', elementMatchValue: 1 },
+        typedIn(random, column),
+        typedIn(random, column),
         { type: 'arrayContainsElement', column: 'as', elementMatchValueType: 'STRING', elementMatchValue: random.pick(['a', '', null]) },
       ]);
     case 20:
@@ -221,6 +237,15 @@ function boundValue(random: Random, column: string): ReturnType<typeof typedValu
     const found = typedValue(random, column);
     if (typeof found.value !== 'bigint') return found;
   }
+}
+
+/** Values of one type to look for in a column of any. */
+function typedIn(random: Random, column: string): Json {
+  const list = random.list(1, 4, () => typedValue(random, column)).filter(({ type }) => !type.startsWith('ARRAY'));
+  const [first] = list;
+  if (first === undefined) return { type: 'inType', column, matchValueType: 'STRING', values: ['a', null] };
+  const values = list.filter(({ type }) => type === first.type).map(({ value }) => value);
+  return { type: 'inType', column, matchValueType: first.type, values: random.chance(0.2) ? [...values, null] : values };
 }
 
 function equalsFilter(random: Random, column: string): Json {

@@ -138,16 +138,14 @@ function groupBy(random: Random): Fields {
   const kept = distinct ? dimensions : dimensions.slice(0, 1);
   const keptNames = distinct ? names : names.slice(0, 1);
   const query = buckets(random);
+  const whole = { queryType: 'groupBy', ...common(random), ...query, dimensions: kept, aggregations: aggregators, postAggregations };
+  // The order of lists is not asked for: docs/differences.md.
+  if (distinct && random.chance(0.06)) return { ...whole, dimensions: [...kept, listDimension(random, 'list')] };
   return {
-    queryType: 'groupBy',
-    ...common(random),
-    ...query,
-    dimensions: kept,
-    aggregations: aggregators,
-    postAggregations,
+    ...whole,
     ...(random.chance(0.3) && numeric.length > 0 && keptNames.length > 0 ? { having: having(random, numeric, keptNames, 1) } : {}),
     // One or the other: docs/differences.md.
-    ...(random.chance(0.12) && keptNames.length > 0 && kept.every(isSingle) && !isOfCenturies(query.granularity)
+    ...(random.chance(0.12) && keptNames.length > 0 && kept.every(isSingle)
       ? { subtotalsSpec: random.list(1, 3, () => (random.chance(0.3) ? [] : keptNames.filter(() => random.chance(0.6)))) }
       : random.chance(0.5)
         ? { limitSpec: limitSpec(random, [...keptNames, ...all]) }
@@ -155,13 +153,19 @@ function groupBy(random: Random): Fields {
   };
 }
 
-/** Neither several values in a row nor years before 1: docs/differences.md, subtotals. */
-function isSingle(one: Json): boolean {
-  return !/"(mv|mv2|v0|w0)"/.test(JSON.stringify(one));
+/** A list as a whole. */
+function listDimension(random: Random, outputName: string): Json {
+  const [column, outputType] = random.pick([
+    ['al', 'ARRAY<LONG>'],
+    ['ad', 'ARRAY<DOUBLE>'],
+    ['as', 'ARRAY<STRING>'],
+  ] as const);
+  return { type: 'default', dimension: column, outputName, outputType };
 }
 
-function isOfCenturies(granularity: Json): boolean {
-  return /P100Y|P50Y/.test(JSON.stringify(granularity));
+/** Not several values in a row: docs/differences.md, subtotals. */
+function isSingle(one: Json): boolean {
+  return !/"(mv|mv2|v0|w0)"/.test(JSON.stringify(one));
 }
 
 function outputNameOf(one: Fields): string {

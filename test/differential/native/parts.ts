@@ -48,6 +48,15 @@ const BUCKETS: readonly {
     intervals: ['2000-01-01/2020-01-01', '1999-06-01/2002-01-01'],
   },
   {
+    names: ['minute', 'five_minute', 'ten_minute', 'fifteen_minute', 'thirty_minute', 'second', 'eight_hour'],
+    periods: ['PT1M', 'PT15M', 'PT30M', 'PT1S'],
+    intervals: [
+      '2015-09-12T00:46:30/2015-09-12T00:47:10',
+      '2015-03-08T06:59:00/2015-03-08T07:01:00',
+      '2001-09-09T01:46:30/2001-09-09T01:47:00',
+    ],
+  },
+  {
     names: ['day', 'hour', 'six_hour', 'week'],
     periods: ['P1D', 'PT1H', 'PT6H', 'P1W', 'P1DT1H'],
     intervals: [
