@@ -144,6 +144,8 @@ function planTopN(query: TopNQuery): Plan {
           },
         ]
       : [{ column: ranked, descending: metric.inverted, nulls: 'first', ordering: metric.ordering }];
+  // Groups of strings that are shown as numbers tie in the order of numbers.
+  if (dimension.isParsed === true) by.push({ column: dimension.name, descending: false, nulls: 'first', ordering: 'numeric' });
   post.push(keys.length === 0 ? { step: 'sort', by, offset: 0, limit: threshold } : { step: 'topPerBucket', bucket, by, limit: threshold });
   append(post, computeSteps(postAggregators.slice(needed)));
   const aggregators = withRankedStates(query, ranks);

@@ -104,7 +104,10 @@ function topN(random: Random): Fields {
   const { aggregations: aggregators, postAggregations, numeric } = aggregations(random);
   const named = random.below(3);
   const counts = (aggregators as Fields[]).filter(({ type }) => type === 'count').map(({ name }) => String(name));
-  const ordering = random.pick(ORDERINGS);
+  const ranked = dimension(random, 'd0');
+  // Other orders of doubles depend on their digits: docs/differences.md.
+  const isDouble = /"outputType":"(FLOAT|DOUBLE)"|"[dfx]"|"w0"/.test(JSON.stringify(ranked));
+  const ordering = random.pick(isDouble ? (['numeric', 'lexicographic'] as const) : ORDERINGS);
   const metric: Json =
     named === 0 && numeric.length > 0
       ? random.pick<Json>([
@@ -122,7 +125,7 @@ function topN(random: Random): Fields {
     queryType: 'topN',
     ...common(random),
     ...buckets(random),
-    dimension: dimension(random, 'd0'),
+    dimension: ranked,
     metric,
     threshold: random.pick([1, 2, 3, 5, 1000]),
     aggregations: aggregators,
@@ -143,7 +146,16 @@ function groupBy(random: Random): Fields {
   if (distinct && random.chance(0.06)) return { ...whole, dimensions: [...kept, listDimension(random, 'list')] };
   return {
     ...whole,
-    ...(random.chance(0.3) && numeric.length > 0 && keptNames.length > 0 ? { having: having(random, numeric, keptNames, 1) } : {}),
+    ...(random.chance(0.3) && numeric.length > 0 && keptNames.length > 0
+      ? {
+          having: having(
+            random,
+            numeric,
+            kept.flatMap((one, at) => (isShownAsNumber(one) ? [] : [keptNames[at] ?? ''])),
+            1,
+          ),
+        }
+      : {}),
     // One or the other: docs/differences.md.
     ...(random.chance(0.12) && keptNames.length > 0 && kept.every(isSingle)
       ? { subtotalsSpec: random.list(1, 3, () => (random.chance(0.3) ? [] : keptNames.filter(() => random.chance(0.6)))) }
@@ -151,6 +163,11 @@ function groupBy(random: Random): Fields {
         ? { limitSpec: limitSpec(random, [...keptNames, ...all]) }
         : {}),
   };
+}
+
+/** Words are not looked for among numbers: docs/differences.md. */
+function isShownAsNumber(one: Json): boolean {
+  return /"outputType":"(LONG|FLOAT|DOUBLE)"/.test(JSON.stringify(one));
 }
 
 /** A list as a whole. */
@@ -194,13 +211,17 @@ function having(random: Random, numeric: readonly string[], names: readonly stri
   const at = random.below(depth > 0 ? 7 : 4);
   const aggregation = numeric.length > 0 ? random.pick(numeric) : 'a0';
   if (at < 2) return { type: random.pick(['greaterThan', 'equalTo', 'lessThan']), aggregation, value: random.pick([0, 1, 5, 2.5, -1]) };
-  if (at < 3) return { type: 'dimSelector', dimension: names[0] ?? 'd0', value: random.pick(['a', 'b', '1']) };
+  if (at < 3 && names.length > 0) return { type: 'dimSelector', dimension: names[0] ?? '', value: random.pick(['a', 'b', '1']) };
   if (at < 4)
     return {
       type: 'filter',
       filter: random.chance(0.5)
         ? { type: 'bound', dimension: aggregation, lower: '1', ordering: 'numeric' }
-        : { type: 'selector', dimension: names[0] ?? aggregation, value: random.pick(['a', '1', null]) },
+        : {
+            type: 'selector',
+            dimension: names[0] ?? aggregation,
+            value: names.length > 0 ? random.pick(['a', '1', null]) : random.pick(['1', null]),
+          },
     };
   if (at === 4) return { type: 'not', havingSpec: having(random, numeric, names, depth - 1) };
   return { type: random.pick(['and', 'or']), havingSpecs: random.list(1, 2, () => having(random, numeric, names, depth - 1)) };

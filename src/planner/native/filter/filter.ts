@@ -8,7 +8,7 @@ import { compileRegularExpression } from '../../../expression/regular-expression
 import { convert } from '../../../expression/value.js';
 import { call, type Expression, long, text } from '../../../model/expression.js';
 import type { Filter, StringOrdering } from '../../../model/filter.js';
-import { type ColumnType, isArrayType, isComplexType, isNumberType, type NumberType } from '../../../model/schema.js';
+import { type ColumnType, isArrayType, isNumberType, type NumberType } from '../../../model/schema.js';
 import { type FilterValue, listOf } from '../../../model/value-list.js';
 import { type ColumnTypes, type FilterColumns, givenColumns } from '../column/column-types.js';
 import { columnToExtract, readDimensionSpec } from '../column/dimension.js';
@@ -17,6 +17,7 @@ import { UNSUPPORTED_FILTERS } from '../names.js';
 import { readByType, readIntervals, refuse } from '../reader.js';
 import { readBloomFilter, readSpatialFilter } from './membership-filter.js';
 import { readSearchTest } from './search-test.js';
+import { ofSingleValues } from './single-values.js';
 import { readArrayContainsElement, readEquals, readRange, readTypedIn } from './typed-filter.js';
 
 /** A filter outside of a query, as ingestion's `transformSpec` has it: strict, and without a table to look at. */
@@ -98,21 +99,14 @@ function readDimension(reader: ObjectReader, columns: FilterColumns): string {
   reader.raw('filterTuning'); // says how, not what: indexes are used where they pay
   const column = reader.string('dimension');
   if (!reader.has('extractionFn')) return column;
-  return columns.compute(readExtraction(reader.object('extractionFn'), columnToExtract(column, columns.typeOf)));
+  return columns.compute(
+    readExtraction(reader.object('extractionFn'), columnToExtract(ofSingleValues(column, reader, columns.typeOf), columns.typeOf)),
+  );
 }
 
 /** Filters of the older kinds compare single values: they do not know arrays and JSON. */
 function readSingleDimension(reader: ObjectReader, columns: FilterColumns): string {
   return ofSingleValues(readDimension(reader, columns), reader, columns.typeOf);
-}
-
-function ofSingleValues(column: string, reader: ObjectReader, typeOf: ColumnTypes): string {
-  const type = typeOf(column);
-  if (!isArrayType(type) && !isComplexType(type)) return column;
-  throw new ServiceError(
-    'query_invalid',
-    `${reader.path}: "${column}" is of type ${type}; filters that apply to it: equals, range, arrayContainsElement, null, expression`,
-  );
 }
 
 function readSelector(reader: ObjectReader, columns: FilterColumns): Filter {

@@ -13,17 +13,19 @@ import {
   isComplexType,
   isNumberType,
   JSON_TYPE,
+  type NumberType,
 } from '../../../model/schema.js';
 import { type FilterValue, listOf } from '../../../model/value-list.js';
 import type { FilterColumns } from '../column/column-types.js';
 import { refuse } from '../reader.js';
 import { readTyped, readWrittenType, type WrittenType } from '../typed-value.js';
+import { ofSingleValues } from './single-values.js';
 
 /** Like `in`, with values of a type that is given. */
 export function readTypedIn(reader: ObjectReader, { typeOf }: FilterColumns): Filter {
   reader.raw('filterTuning');
   const column = reader.string('column');
-  const type = readMatchType(reader);
+  const type = readWrittenType(reader.raw('matchValueType'), reader.at('matchValueType'));
   if (isArrayType(type) || type === JSON_TYPE) refuse(reader.at('matchValueType'), 'one of STRING, LONG, FLOAT, DOUBLE', type);
   const keys = ['values', 'sortedValues'].filter((key) => reader.has(key));
   const [key = 'values'] = keys;
@@ -33,7 +35,8 @@ export function readTypedIn(reader: ObjectReader, { typeOf }: FilterColumns): Fi
   const listed: Filter = asFloats(typeOf(column), type)
     ? { kind: 'in', column, type: 'FLOAT', values: listOf(values.map(floatOf)) }
     : { kind: 'in', column, type, values: listOf(values) };
-  const filter: Filter = values.length === 0 ? { kind: 'false' } : (equalsNone(typeOf(column), column, type, reader) ?? listed);
+  const filter: Filter = values.length === 0 ? { kind: 'false' } : listed;
+  if (values.length > 0) ofSingleValues(column, reader, typeOf);
   return values.length === given.length ? filter : { kind: 'or', filters: [filter, { kind: 'null', column }] };
 }
 
@@ -74,7 +77,17 @@ export function readEquals(reader: ObjectReader, { typeOf }: FilterColumns): Fil
     const wanted = listEqualTo(elementsOf(value, type), found);
     return wanted === null ? matchesNone(column, found) : { kind: 'equals', column, type: found, value: wanted };
   }
+  if (type === 'STRING' && isNumberType(found)) return equalsNumber(column, found, String(value));
   return asFloats(found, type) ? { kind: 'equals', column, type: 'FLOAT', value: floatOf(value) } : { kind: 'equals', column, type, value };
+}
+
+/** A string beside numbers is the number that a cast makes of it, where that loses nothing: `true` is 1. */
+function equalsNumber(column: string, type: NumberType, string: string): Filter {
+  const double = convert(string, 'DOUBLE');
+  if (double === null) return matchesNone(column, type);
+  if (type !== 'LONG') return { kind: 'equals', column, type, value: type === 'FLOAT' ? floatOf(double) : double };
+  const long = convert(string, 'LONG');
+  return long !== null && Number(long) === double ? { kind: 'equals', column, type, value: long } : matchesNone(column, type);
 }
 
 /** Whether numbers are rounded to what a FLOAT column can hold before they are looked for in it. */

@@ -6,6 +6,7 @@ import { stringifyJson } from '../../../base/json.js';
 import { formatInstantIn } from '../../../base/time.js';
 import { compileExpression } from '../../../expression/evaluate.js';
 import { plainData, type Value } from '../../../expression/value.js';
+import type { Aggregator } from '../../../model/aggregator.js';
 import { type Frame, frameColumnType } from '../../../model/frame.js';
 import type { Granularity } from '../../../model/granularity.js';
 import type { GroupByQuery, ScanQuery, TimeseriesQuery, TopNQuery } from '../../../model/query.js';
@@ -103,9 +104,11 @@ export function writeTimeseries(
   );
 }
 
-/** The totals of no buckets: null, and what the post-aggregators make of that. */
+/** The totals of no buckets: numbers of distinct values are 0, all else null; and what the post-aggregators make of that. */
 function totalsOfNothing({ aggregators, postAggregators }: TimeseriesQuery): string {
-  const values = new Map<string, Value>(aggregators.map(({ name }) => [name, null]));
+  const counts = (one: Aggregator): boolean =>
+    one.kind === 'distinct' || (one.kind === 'state' && (one.aggregateState.type === 'hll' || one.aggregateState.type === 'cardinality'));
+  const values = new Map<string, Value>(aggregators.map((one) => [one.name, counts(one) ? 0n : null]));
   for (const { name, expression } of postAggregators)
     values.set(
       name,
