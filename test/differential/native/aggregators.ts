@@ -50,7 +50,7 @@ function aggregator(random: Random, name: string, groups: boolean): Json {
       { type: 'quantilesDoublesSketch', name, fieldName: random.pick(['n', 'id', 'x']) },
       { type: random.pick(['longFirst', 'longLast']), name, fieldName: 'id', timeColumn: '__time' },
     ]);
-  if (at === 8) return { type: 'filtered', aggregator: aggregator(random, name, false), filter: filter(random, 1) };
+  if (at === 8) return { type: 'filtered', aggregator: aggregator(random, name, false), filter: plainFilter(random) };
   if (at === 9)
     return {
       type: random.pick(['stringFirst', 'stringLast']),
@@ -79,6 +79,15 @@ function aggregator(random: Random, name: string, groups: boolean): Json {
     fold: '__acc + 1',
     combine: `__acc + ${name}`,
   };
+}
+
+/** Not the negation of a condition on strings, which may be true for null there: docs/differences.md. */
+function plainFilter(random: Random): Json {
+  for (;;) {
+    const found = filter(random, 1);
+    const text = JSON.stringify(found, (_, item) => (typeof item === 'bigint' ? String(item) : item));
+    if (!/"(not|isfalse)"/.test(text) || !/"(s|k|b|mv|mv2|v0)"/.test(text)) return found;
+  }
 }
 
 /** Types whose state is the number that they show. */

@@ -159,8 +159,14 @@ function typed<Result>(
 }
 
 function numberOf(text: string, type: NumberType): FilterValue {
-  if (type === 'LONG' && !/^-?\d+$/.test(text)) return null;
-  return convert(text, type);
+  if (type === 'LONG') return /^-?\d+$/.test(text) ? convert(text, type) : null;
+  const double = doubleOf(text);
+  return double === null ? null : convert(double, type);
+}
+
+/** The double that a string is; the words of truth, which casts take for 1 and 0, are none. */
+function doubleOf(text: string): number | null {
+  return /^(true|false)$/i.test(text) ? null : convert(text, 'DOUBLE');
 }
 
 /** A text, number or truth value as text; null for what is left out. */
@@ -205,10 +211,10 @@ function readBound(reader: ObjectReader, columns: FilterColumns): Filter {
   if (ordering === 'numeric' && isNumberType(type)) {
     // A bound that is not a number sorts before all numbers.
     const bounds = [lower, upper].map((bound) =>
-      bound === null ? null : (numberOf(bound, type) ?? convert(bound, 'DOUBLE') ?? Number.NEGATIVE_INFINITY),
+      bound === null ? null : (numberOf(bound, type) ?? doubleOf(bound) ?? Number.NEGATIVE_INFINITY),
     );
     const [low = null, high = null] = bounds;
-    if (upper !== null && high === Number.NEGATIVE_INFINITY && convert(upper, 'DOUBLE') === null)
+    if (upper !== null && high === Number.NEGATIVE_INFINITY && doubleOf(upper) === null)
       return { kind: 'in', column, type, values: listOf([]) };
     return { ...range, type: bounds.some((bound) => typeof bound === 'number') ? 'DOUBLE' : type, lower: low, upper: high };
   }
