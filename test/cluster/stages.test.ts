@@ -133,6 +133,24 @@ stages('unnests texts of multi-value rows, filtered by the values', async () => 
   );
 });
 
+stages('extremes are those of the rows that come out of the stages', async () => {
+  const source: RowSource = {
+    kind: 'filtered',
+    source: joinOf({ kind: 'table', name: 'left' }, inline(numbers(100)), { type: 'left' }),
+    filter: { kind: 'in', column: 'number', type: 'LONG', values: [20n, 30n, 40n] },
+  };
+  const plan = groupOf([], {
+    emptyGroup: true,
+    aggregators: [
+      { kind: 'min', name: 'least', column: 'number', type: 'LONG', filter: null },
+      { kind: 'max', name: 'most', column: 'number', type: 'LONG', filter: null },
+      { kind: 'max', name: 'right', column: 'r.number', type: 'LONG', filter: null },
+    ],
+  });
+  const runner = runnerOf({ tables: { left: [numbers(100)] } });
+  assert.equal(await rowsOf(runner.run(plan, source)), [{ least: 20n, most: 40n, right: 40n }]);
+});
+
 stages('unnests arrays: their elements have the type of the array', async () => {
   const lists = [[1n, 2n, null], [], null, [2n]];
   const frame: Frame = {

@@ -63,7 +63,7 @@ function gatherNumbers(
   const { physical } = column;
   const values = arena.take(padded(count) * PHYSICAL_BYTES[physical]);
   kernelFor(kernels, 'joinValues', bitsOf(physical))(column.values, at, count, values);
-  if (column.nulls === 0 && !mayBeAbsent) return { ...column, values, blockRanges: 0 };
+  if (column.nulls === 0 && !mayBeAbsent) return { ...column, values, blockRanges: 0, isPart: true };
   const nulls = arena.take(padded(count) / 8);
   const anyNull = kernels.joinNulls(column.nulls, at, count, nulls) > 0;
   return { ...column, values, nulls: anyNull ? nulls : 0, blockRanges: 0, isPart: true };
