@@ -35,13 +35,15 @@ if (why !== undefined) {
   }
 }
 
-function report({ cases, answered, unanswered, groups }: Comparison): string {
+function report({ cases, answered, unanswered, groups, allowed }: Comparison): string {
   const count = groups.reduce((sum, group) => sum + group.count, 0);
   const lines = [`${cases} cases, ${answered} answered by both, ${count} differences in ${groups.length} classes\n`];
   for (const { name, count, smallest } of groups.slice(0, Number(values.top))) {
     lines.push(`\n${count} × ${name}\n  ${stringifyJson(smallest.case.request)}\n  at ${smallest.where}\n`);
     lines.push(...[smallest.dolmen, smallest.original].flatMap((answer) => messageLine(answer)));
   }
+  if (allowed.size > 0) lines.push('\nallowed by the rows of docs/differences.md\n');
+  for (const [id, count] of allowed) lines.push(`  ${count} × ${id}\n`);
   if (unanswered.length > 0) lines.push(`\n${unanswered.length} not answered by the original in time\n`);
   lines.push(...unanswered.map(({ request }) => `  ${stringifyJson(request)}\n`));
   return lines.join('');

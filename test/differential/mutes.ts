@@ -33,6 +33,11 @@ function answeredHereOnly(id: string, message: RegExp): Mute[] {
   ];
 }
 
+/** The rule that allows a difference which `findUnmuted` does not find. */
+export function muteOf(difference: Difference): string {
+  return MUTES.find((mute) => 'covers' in mute && mute.covers(difference))?.id ?? 'rules that equate rows';
+}
+
 /** Place of the first difference that no rule allows, or undefined when there is none. */
 export function findUnmuted(difference: Difference): string | undefined {
   if (MUTES.some((mute) => 'covers' in mute && mute.covers(difference))) return undefined;

@@ -157,7 +157,7 @@ async function askExpression(url: string, request: ExpressionRequest, deadline: 
 
 /** Errors of Java itself are the original's own failures, no answer to the question. */
 function isRefusal(text: string): boolean {
-  return !/NullPointerException|ClassCast|cannot be cast|IndexOutOfBounds|Index \d+ out of bounds|function 'a\dit|ArrayStoreException|StackOverflow|AssertionError|Value cannot fit in an int|Cannot invoke|because the return value|Index\[\d+\] >= size|merge buffer memory|OutOfMemory|Java heap space/.test(
+  return !/NullPointerException|ClassCast|cannot be cast|IndexOutOfBounds|Problem invoking method|Index \d+ out of bounds|function 'a\dit|ArrayStoreException|StackOverflow|AssertionError|Value cannot fit in an int|Cannot invoke|because the return value|Index\[\d+\] >= size|merge buffer memory|OutOfMemory|Java heap space/.test(
     text,
   );
 }

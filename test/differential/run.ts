@@ -1,6 +1,6 @@
 import type { Answer, Difference, DifferentialCase, Generator } from './case.js';
 import { findDifference } from './compare.js';
-import { findUnmuted } from './mutes.js';
+import { findUnmuted, muteOf } from './mutes.js';
 import { Random } from './random.js';
 import type { Servers } from './servers.js';
 
@@ -18,6 +18,8 @@ export interface Comparison {
   /** Cases to which the original gave no answer in time. */
   readonly unanswered: readonly DifferentialCase[];
   readonly groups: readonly DifferenceGroup[];
+  /** Counts of the differences that each rule of `mutes.ts` allowed. */
+  readonly allowed: ReadonlyMap<string, number>;
 }
 
 const PARALLEL = 4;
@@ -36,10 +38,12 @@ export async function compareCases(
   const groups = new Map<string, { count: number; smallest: Difference }>();
   let [next, answered, shrinks] = [0, 0, 0];
   const unanswered: DifferentialCase[] = [];
+  const allowed = new Map<string, number>();
   const lane = async (): Promise<void> => {
     for (let at = next++; at < options.cases; at = next++) {
       const one = generator(new Random(Math.imul(options.seed, 0x9e3779b1) + Math.imul(at + 1, 0x85ebca6b)));
-      const { difference, answers } = await compareOne(servers, one);
+      const { difference, allowedBy, answers } = await compareOne(servers, one);
+      if (allowedBy !== undefined) allowed.set(allowedBy, (allowed.get(allowedBy) ?? 0) + 1);
       if (answers.every(({ state }) => state === 'rows')) answered++;
       if (answers.some(({ state }) => state === 'unanswered')) unanswered.push(one);
       options.progress?.(at + 1);
@@ -56,19 +60,20 @@ export async function compareCases(
   };
   await Promise.all(Array.from({ length: PARALLEL }, lane));
   const found = [...groups].map(([name, { count, smallest }]) => ({ name, count, smallest }));
-  return { cases: options.cases, answered, unanswered, groups: found.sort((left, right) => right.count - left.count) };
+  return { cases: options.cases, answered, unanswered, allowed, groups: found.sort((left, right) => right.count - left.count) };
 }
 
 async function compareOne(
   servers: Servers,
   one: DifferentialCase,
-): Promise<{ readonly difference: Difference | undefined; readonly answers: readonly Answer[] }> {
+): Promise<{ readonly difference?: Difference; readonly allowedBy?: string; readonly answers: readonly Answer[] }> {
   const [dolmen, original] = await Promise.all([servers.askDolmen(one), servers.askOriginal(one)]);
   const answers = [dolmen, original];
   const first = findDifference(one, dolmen, original);
-  if (first === undefined) return { difference: undefined, answers };
-  const where = findUnmuted({ case: one, dolmen, original, where: first });
-  return { difference: where === undefined ? undefined : { case: one, dolmen, original, where }, answers };
+  if (first === undefined) return { answers };
+  const found = { case: one, dolmen, original, where: first };
+  const where = findUnmuted(found);
+  return where === undefined ? { allowedBy: muteOf(found), answers } : { difference: { ...found, where }, answers };
 }
 
 /** Takes the first smaller case that differs in the same way, again and again. */

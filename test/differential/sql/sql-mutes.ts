@@ -1,10 +1,10 @@
 import { DAY_MS, findZone } from '../../../src/base/calendar.js';
 import { parseInstant } from '../../../src/base/time.js';
-import type { Difference, DifferentialCase, Json, Mute } from '../case.js';
+import type { Difference, DifferentialCase, Fields, Json, Mute } from '../case.js';
 
 /** Messages of the original's planner for statements that have no native query there. */
 const PLANNER_LIMITS =
-  /could not be planned|No match found for function signature|should be an identifier expression|Cannot apply '|does not support type|Cannot coerce field|limit >= 0|while converting|Invalid expression|OVER must be applied|Framing of|Encountered a multi value column|Cannot find strategy for type|Parameters must be of the same type|Cast function cannot convert|is not being grouped|Illegal TIMESTAMP constant|Unhandled Query Planning Failure|with DISTINCT is not supported|DISTINCT is not supported for window|NULLS (?:FIRST|LAST) is not supported|Joining against a multi-value|expected one element but was|Marker filters shouldn|Time-ordering on scan queries|length must be strictly positive/;
+  /could not be planned|No match found for function signature|should be an identifier expression|Cannot apply '|does not support type|Cannot coerce field|limit >= 0|while converting|Invalid expression|OVER must be applied|Framing of|Encountered a multi value column|Cannot find strategy for type|Parameters must be of the same type|Cast function cannot convert|is not being grouped|Illegal TIMESTAMP constant|Unhandled Query Planning Failure|Joining against ARRAY|with DISTINCT is not supported|DISTINCT is not supported for window|NULLS (?:FIRST|LAST) is not supported|Joining against a multi-value|expected one element but was|Marker filters shouldn|Time-ordering on scan queries|length must be strictly positive/;
 
 /** Covers statements that the original refuses in these words. */
 const refusedThere =
@@ -35,7 +35,26 @@ export const SQL_MUTES: readonly Mute[] = [
   { id: 'filter-of-subquery', covers: answersOf(/FILTER \(WHERE .*\bmv.* FROM \(SELECT .* LIMIT/) },
   {
     id: 'array-of-nulls',
-    covers: (found) => /null/.test(found.where) && answersOf(/ARRAY_(APPEND|PREPEND|CONCAT)\(.*ARRAY\[/)(found),
+    covers: (found) => /null|false \| true/.test(found.where) && answersOf(/ARRAY_(APPEND|PREPEND|CONCAT|OVERLAP)\(.*ARRAY\[/)(found),
+  },
+  {
+    id: 'beside-exact-counts',
+    covers: (found) =>
+      contextOf(found.case)['useApproximateCountDistinct'] === false &&
+      answersOf(/COUNT\(DISTINCT/)(found) &&
+      answersOf(/_AGG\(DISTINCT.*FILTER|_DS_/)(found),
+  },
+  // The only origin of generated statements that is within a skipped hour.
+  { id: 'hours-before-origin', covers: answersOf(/TIME_(?:FLOOR|CEIL)\(.*TIME_PARSE\('2015-10-25T01:30:00\.007Z'\)/) },
+  {
+    id: 'format-mismatch',
+    covers: (found) => / \| .*%d; /.test(found.where) && answersOf(/STRING_FORMAT\(.*(?:CENTURY|MILLENNIUM)/)(found),
+  },
+  { id: 'never-null', covers: answersOf(/COUNT\(.*\b(\w+) (?:=|<>|<=|>=|<|>|BETWEEN .* AND) \1\b/) },
+  { id: 'order-of-joined', covers: answersOf(/STRING_AGG.* ORDER BY/) },
+  {
+    id: 'extraction-of-numbers',
+    covers: answersOf(/(?:SUBSTR(?:ING)?|REGEXP_EXTRACT|LOOKUP|UPPER|LOWER|LEFT|RIGHT|STRLEN|LENGTH)\(JSON_VALUE\(.*(?:GROUP BY)/),
   },
   { id: 'several-windows', covers: (found) => answersOf(/OVER/)(found) && partitionsOf(queryOf(found.case)).size > 1 },
   {
@@ -59,6 +78,8 @@ function isFolded(query: string): boolean {
     return (
       of(' (?:=|<>|[<>]|(?:NOT )?(?:IN|LIKE|BETWEEN)|IS) ') > 1 ||
       of(" (?:NOT )?LIKE '%'") > 0 ||
+      (of(' (?:[<>]|BETWEEN)') > 0 && /NOT /.test(query)) ||
+      (of(' <> ') > 0 && of('') > 1 && /NOT /.test(query)) ||
       (of(" (?:= ['?]|IS (?:NOT )?NULL)") > 0 && of('') > 1)
     );
   });
@@ -76,6 +97,10 @@ function isCountWithoutEmpty(found: Difference): boolean {
   return isOfTopN(found) && Number(ours) === Number(theirs) + 1;
 }
 
+function contextOf(one: DifferentialCase): Fields {
+  return one.kind === 'sql' ? ((one.request['context'] ?? {}) as Fields) : {};
+}
+
 function queryOf(one: DifferentialCase): string {
   return one.kind === 'sql' ? String(one.request['query']) : '';
 }
@@ -84,9 +109,8 @@ const LOCAL_TIME = /^(-?\d{4,}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})(?:Z|[+-][\d:]+)$
 
 /** Timestamps on the clock of a zone without their offsets, where that clock shows the same time twice. */
 function withoutOffsetsOfRepeatedTimes(rows: Json, one: DifferentialCase): Json {
-  const context = one.kind === 'sql' ? one.request['context'] : undefined;
-  const { sqlTimeZone } = (context ?? {}) as { readonly sqlTimeZone?: string };
-  const zone = sqlTimeZone === undefined ? undefined : findZone(sqlTimeZone);
+  const { sqlTimeZone } = contextOf(one);
+  const zone = typeof sqlTimeZone === 'string' ? findZone(sqlTimeZone) : undefined;
   if (zone === undefined || !Array.isArray(rows)) return rows;
   const shorten = (cell: Json): Json => {
     const local = typeof cell === 'string' ? LOCAL_TIME.exec(cell)?.[1] : undefined;
