@@ -52,13 +52,13 @@ times('a profile has the kernels of a query, for all segments by those that were
     post: [],
     emptyGroup: true,
     keys: [],
-    aggregators: [{ kind: 'max', name: 'max', column: 'number', type: 'LONG', filter: null }],
+    aggregators: [{ kind: 'sum', name: 'sum', column: 'number', type: 'LONG', filter: null }],
   };
   const profile = newProfile();
   const options = { ending: 'final', deadlineMs: Date.now() + 60_000, kernels: null, batchRows: null, profile } as const;
   for await (const { rowCount } of engine.run(plan, store, ids, options, new AbortController().signal)) assert.is(rowCount, 1);
-  const [name = '', totals] = Object.entries(profile.kernels).find(([kernel]) => kernel.startsWith('maxRuns')) ?? [];
-  assert.match(name, /^maxRuns/);
+  const [name = '', totals] = Object.entries(profile.kernels).find(([kernel]) => kernel.startsWith('sumRuns')) ?? [];
+  assert.match(name, /^sumRuns/);
   assert.is(Math.round(totals?.rows ?? 0), rows * segments);
   const sum = newProfile();
   addProfile(sum, profile);
