@@ -143,11 +143,12 @@ for (const name of ['simd', 'scalar', 'reference']) {
           memory.f64(at, state.length).set(state);
           const [heap, out] = [take(k * 4), take(k * 4)];
           const count = kernels.topF64(at, 0, state.length, k, descending ? 1 : 0, heap, out);
-          const rank = (value: number): number => (Number.isNaN(value) ? Number.POSITIVE_INFINITY : descending ? -value : value);
+          // NaN is above all numbers, infinities included.
+          const isBelow = (a: number, b: number): boolean => a < b || (!Number.isNaN(a) && Number.isNaN(b));
+          const isBefore = (a: number, b: number): boolean => (descending ? isBelow(b, a) : isBelow(a, b));
           const expected = [...state.keys()].sort((a, b) => {
             const [left = 0, right = 0] = [state[a], state[b]];
-            if (Number.isNaN(left) !== Number.isNaN(right)) return Number.isNaN(left) ? 1 : -1;
-            return rank(left) < rank(right) ? -1 : rank(left) > rank(right) ? 1 : 0;
+            return isBefore(left, right) ? -1 : isBefore(right, left) ? 1 : 0;
           });
           assert.equal([...memory.u32(out, count)], expected.slice(0, k));
         });
