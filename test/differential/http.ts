@@ -5,13 +5,18 @@ export function failure(status: number, text: string): Answer {
   return { state: status >= 500 && status !== 501 ? 'broken' : 'refused', message: text.slice(0, 600) };
 }
 
-/** Tried once more when the connection was closed while idle. */
+/** Connections kept open, each of which may have been closed while it was idle. */
+const TRIES = 5;
+
+/** Tried again when the connection was closed while idle. */
 export async function post(url: string, body: Json | object, deadline: AbortSignal): Promise<{ status: number; text: string }> {
   const headers = { 'content-type': 'application/json' };
-  const once = (): Promise<Response> => fetch(url, { method: 'POST', headers, body: stringifyJson(body), signal: deadline });
-  const answer = await once().catch((error: unknown) => {
-    if (deadline.aborted) throw error;
-    return once();
-  });
-  return { status: answer.status, text: await answer.text() };
+  for (let tried = 1; ; tried++) {
+    try {
+      const answer = await fetch(url, { method: 'POST', headers, body: stringifyJson(body), signal: deadline });
+      return { status: answer.status, text: await answer.text() };
+    } catch (error) {
+      if (deadline.aborted || tried === TRIES) throw error;
+    }
+  }
 }

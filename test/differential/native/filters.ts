@@ -219,7 +219,7 @@ function typedValue(random: Random, column: string): { readonly type: string; re
         ? ['LONG', 'DOUBLE']
         : ['STRING', 'LONG', 'DOUBLE', 'FLOAT'];
   const type = random.pick(types);
-  if (type === 'STRING') return { type, value: valueFor(random, column) ?? 'a' };
+  if (type === 'STRING') return { type, value: withoutZero(column, valueFor(random, column) ?? 'a') };
   if (type === 'LONG')
     return {
       type,
@@ -233,7 +233,7 @@ function typedValue(random: Random, column: string): { readonly type: string; re
 
 /** Columns with -0.0 are not compared with 0: docs/differences.md. */
 function withoutZero<Value>(column: string, value: Value): Value | 4 {
-  return (column === 'd' || column === 'f') && Number(value) === 0 ? 4 : value;
+  return (column === 'd' || column === 'f') && (Number(value) === 0 || /^false$/i.test(String(value))) ? 4 : value;
 }
 
 /** Not a LONG that a double does not hold: docs/differences.md. */

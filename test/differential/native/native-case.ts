@@ -1,3 +1,4 @@
+import { stringifyJson } from '../../../src/base/json.js';
 import type { DifferentialCase, Fields, Json } from '../case.js';
 import { shrinkJson } from '../json-shrink.js';
 import type { Random } from '../random.js';
@@ -6,6 +7,7 @@ import { filter, searchSpec } from './filters.js';
 import {
   anyColumn,
   buckets,
+  dataSource,
   dimension,
   EVERYTHING,
   intervals,
@@ -74,14 +76,13 @@ function tagsOf(query: Json): string[] {
   return tags;
 }
 
-/** @param unknown  chance of a datasource that does not exist */
-function common(random: Random, unknown = 0.03): Fields {
+/** @param unknown  chance of a datasource that does not exist; `isUnnested`: as in `dataSource`; negations over what is made of a table may be true for null: docs/differences.md */
+function common(random: Random, unknown = 0.03, isUnnested = true): Fields {
   const columns = random.chance(0.35) ? { virtualColumns: virtualColumns(random) } : {};
-  return {
-    dataSource: random.chance(unknown) ? 'nowhere' : 'nasty',
-    ...columns,
-    ...(random.chance(0.6) ? { filter: filter(random, 2) } : {}),
-  };
+  const wanted = random.chance(0.6) ? { filter: filter(random, 2) } : {};
+  const text = stringifyJson(wanted);
+  const isNegated = /"(not|isfalse)"/.test(text);
+  return { dataSource: random.chance(unknown) ? 'nowhere' : isNegated ? 'nasty' : dataSource(random, isUnnested), ...columns, ...wanted };
 }
 
 function timeseries(random: Random): Fields {
@@ -92,7 +93,8 @@ function timeseries(random: Random): Fields {
     ...buckets(random),
     aggregations: aggregators,
     postAggregations,
-    ...(random.chance(0.2) ? { descending: true } : {}),
+    // Sketches of descending buckets are not asked for: docs/differences.md.
+    ...(random.chance(0.2) && !/Sketch/.test(stringifyJson(aggregators)) ? { descending: true } : {}),
     ...(random.chance(0.2) ? { limit: 1 + random.below(5) } : {}),
     ...(random.chance(0.5)
       ? { context: { skipEmptyBuckets: random.chance(0.7), ...(random.chance(0.2) ? { grandTotal: true } : {}) } }
@@ -160,7 +162,9 @@ function groupBy(random: Random): Fields {
     ...(random.chance(0.12) && keptNames.length > 0 && kept.every(isSingle)
       ? { subtotalsSpec: random.list(1, 3, () => (random.chance(0.3) ? [] : keptNames.filter(() => random.chance(0.6)))) }
       : random.chance(0.5)
-        ? { limitSpec: limitSpec(random, [...keptNames, ...all]) }
+        ? {
+            limitSpec: limitSpec(random, [...keptNames, ...all], new Map(kept.map((one, at) => [keptNames[at] ?? '', ordersOf(one)]))),
+          }
         : {}),
   };
 }
@@ -190,14 +194,33 @@ function outputNameOf(one: Fields): string {
   return String(delegate?.['outputName'] ?? one['outputName']);
 }
 
+/** Orders that may be asked of a dimension, and whether one must be. */
+interface Orders {
+  readonly among: readonly ('numeric' | 'lexicographic' | 'strlen')[];
+  readonly always?: true;
+}
+
+/** Doubles are ordered as numbers, since their digits differ, and strings are not, since `0` and `00` tie: docs/differences.md. */
+function ordersOf(one: Json): Orders {
+  const text = JSON.stringify(one);
+  if (/"outputType":"(FLOAT|DOUBLE)"/.test(text)) return { among: ['numeric'], always: true };
+  return {
+    among: /"outputType":"LONG"/.test(text) ? SORT_ORDERINGS : /"[df]"/.test(text) ? ['lexicographic'] : ['lexicographic', 'strlen'],
+  };
+}
+
+function orderOf(random: Random, { among, always }: Orders, isFirst: boolean): Fields {
+  return always === true || (isFirst && random.chance(0.6)) ? { dimensionOrder: random.pick(among) } : {};
+}
+
 /** Ordered by every output in the end, so that the order is whole. */
-function limitSpec(random: Random, names: readonly string[]): Json {
+function limitSpec(random: Random, names: readonly string[], orders: ReadonlyMap<string, Orders>): Json {
   const first = random.some(names.length > 0 ? names : ['none'], 2);
   const ordered = [...first, ...names.filter((name) => !first.includes(name))];
   const columns = ordered.map((name, at) => ({
     dimension: name,
     direction: random.pick(['ascending', 'descending']),
-    ...(at < first.length && random.chance(0.6) ? { dimensionOrder: random.pick(SORT_ORDERINGS) } : {}),
+    ...orderOf(random, orders.get(name) ?? { among: SORT_ORDERINGS }, at < first.length),
   }));
   return {
     type: 'default',
@@ -253,7 +276,7 @@ function search(random: Random): Fields {
   // No limit: the servers may choose different hits (docs/differences.md).
   return {
     queryType: 'search',
-    ...common(random),
+    ...common(random, 0.03, false),
     granularity: random.chance(0.7) ? 'all' : granularity,
     intervals: within,
     query: searchSpec(random),

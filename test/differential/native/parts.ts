@@ -1,5 +1,6 @@
 import type { Json } from '../case.js';
 import type { Random } from '../random.js';
+import { LOOKUP } from '../tables.js';
 import { number, text } from './expressions.js';
 
 /** Parts that several types of native queries share: data source columns, intervals, granularities, virtual columns. */
@@ -18,6 +19,35 @@ export function anyColumn(random: Random): string {
   if (at < 6) return random.pick(STRING_COLUMNS);
   if (at < 10) return random.pick(NUMBER_COLUMNS);
   return at === 10 ? '__time' : random.pick(['missing', 'v0', 'w0', 'as', 'al']);
+}
+
+/**
+ * The table, or what is made of it; not rows that are in no order of time: docs/differences.md.
+ * @param isUnnested  whether the query reads the rows that unnesting makes: a search of the original does not
+ */
+export function dataSource(random: Random, isUnnested: boolean): Json {
+  if (random.chance(0.85)) return 'nasty';
+  const table = { type: 'table', name: 'nasty' };
+  return random.pick<Json>([
+    table,
+    {
+      type: 'join',
+      left: table,
+      right: { type: 'lookup', lookup: LOOKUP.name },
+      rightPrefix: 'r.',
+      condition: 'k == "r.k"',
+      joinType: random.pick(['LEFT', 'INNER']),
+    },
+    ...(isUnnested
+      ? [
+          {
+            type: 'unnest',
+            base: table,
+            virtualColumn: { type: 'expression', name: 'u', expression: '"as"', outputType: 'ARRAY<STRING>' },
+          },
+        ]
+      : []),
+  ]);
 }
 
 export function intervals(random: Random): Json {
