@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stringifyJson } from '../../src/base/json.js';
 import { caseCount } from '../case-count.js';
-import { KINDS, type Kind } from './case.js';
+import { KINDS } from './case.js';
 import { GENERATORS } from './kinds.js';
 import { MUTES } from './mutes.js';
 import { whyNoOriginal } from './original.js';
@@ -14,8 +14,6 @@ import { type Servers, startServers } from './servers.js';
 const DIFFERENCES = fileURLToPath(new URL('../../../docs/differences.md', import.meta.url));
 const CASES = caseCount(120);
 const SEED = 9;
-/** Kinds of which thousands of cases leave no difference but documented ones. */
-const CLEAN: readonly Kind[] = ['expressions', 'sql'];
 
 const documented = suite('documented differences');
 
@@ -47,11 +45,10 @@ for (const kind of KINDS) {
     if (servers === undefined) throw new Error('the servers did not start');
     const { answered, groups } = await compareCases(servers, GENERATORS[kind], { cases: CASES, seed: SEED, shrinks: 0 });
     assert.ok(answered > CASES / 3, `both answered ${answered} of ${CASES} only`);
-    if (CLEAN.includes(kind))
-      assert.equal(
-        groups.map(({ smallest }) => `${stringifyJson(smallest.case.request)} at ${smallest.where}`),
-        [],
-      );
+    assert.equal(
+      groups.map(({ smallest }) => `${stringifyJson(smallest.case.request)} at ${smallest.where}`),
+      [],
+    );
   });
 }
 
