@@ -226,7 +226,7 @@ export function topI64(state: at, present: at, n: u32, k: u32, descending: u32, 
 export function topF64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<f64>(state, present, n, k, descending, heap, out); }
 
 // hash.ts
-export { murmurF64, murmurI64, murmurTexts } from './kernels/hash';
+export { murmurF64, murmurI64, murmurTexts, murmurUtf16 } from './kernels/hash';
 
 // join.ts
 export { joinDropNulls, joinFind, joinLists, joinMark, joinNulls, joinOffsets, joinPairs, joinTexts } from './kernels/join';

@@ -65,6 +65,58 @@ export function murmurTexts(bytes: usize, offsets: usize, ids: usize, n: u32, se
   }
 }
 
+/** UTF-8 is decoded as it is read: eight code units fill the two words of a step. */
+export function murmurUtf16(bytes: usize, offsets: usize, ids: usize, n: u32, seed: u32, out: usize): void {
+  assert(isAligned<u32>(offsets) && isAligned<u32>(ids) && isAligned<u64>(out));
+  for (let i: u32 = 0; i < n; i++) {
+    const entry = ids == 0 ? i : load<u32>(ids + (<usize>i << 2));
+    const bounds = offsets + (<usize>entry << 2);
+    let at = bytes + <usize>load<u32>(bounds);
+    const end = bytes + <usize>load<u32>(bounds, 4);
+    let a: u64 = seed;
+    let b: u64 = seed;
+    let low: u64 = 0;
+    let high: u64 = 0;
+    let units: u64 = 0;
+    /** The second half of a surrogate pair whose first was taken. */
+    let waiting: u32 = 0;
+    while (at < end || waiting != 0) {
+      let unit: u32 = waiting;
+      waiting = 0;
+      if (unit == 0) {
+        const lead = <u32>load<u8>(at++);
+        if (lead < 0x80) unit = lead;
+        else if (lead < 0xe0) unit = ((lead & 0x1f) << 6) | followingBits(at++);
+        else if (lead < 0xf0) {
+          unit = ((lead & 0x0f) << 12) | (followingBits(at) << 6) | followingBits(at + 1);
+          at += 2;
+        } else {
+          const point = ((lead & 0x07) << 18) | (followingBits(at) << 12) | (followingBits(at + 1) << 6) | followingBits(at + 2);
+          at += 3;
+          unit = 0xd7c0 + (point >> 10);
+          waiting = 0xdc00 | (point & 0x3ff);
+        }
+      }
+      const place = <u32>units & 7;
+      if (place < 4) low |= <u64>unit << (place << 4);
+      else high |= <u64>unit << ((place - 4) << 4);
+      units++;
+      if (place < 7) continue;
+      a = (rotl<u64>(a ^ mixFirst(low), 27) + b) * 5 + 0x52dce729;
+      b = (rotl<u64>(b ^ mixSecond(high), 31) + a) * 5 + 0x38495ab5;
+      low = high = 0;
+    }
+    // Words of zeros change nothing.
+    storeHash(a ^ mixFirst(low), b ^ mixSecond(high), units << 1, out);
+    out += 16;
+  }
+}
+
+@inline
+function followingBits(at: usize): u32 {
+  return <u32>load<u8>(at) & 0x3f;
+}
+
 export function murmurI64(values: usize, n: u32, seed: u32, out: usize): void {
   assert(isAligned<u64>(values) && isAligned<u64>(out));
   for (let i: u32 = 0; i < n; i++, values += 8, out += 16) storeHash(<u64>seed ^ mixFirst(load<u64>(values)), seed, 8, out);

@@ -275,7 +275,19 @@ function strings(bench: Bench): BenchCase[] {
   const arena = bench.allocate(joined.length + 4 * count);
   const counters = bench.allocate(8);
   const remap = bench.allocate(count * 4);
+  const hashes = bench.allocate(count * 16);
+  const hashing = (kernel: 'murmurTexts' | 'murmurUtf16', encoding: string): BenchCase => ({
+    name: `murmur of strings as ${encoding}`,
+    kernels: [kernel],
+    rows: count,
+    bytes: joined.length,
+    blocks: 1,
+    outputs: [{ at: hashes, bytes: count * 16 }],
+    call: (k) => k[kernel](bytes, offsets, 0, count, 9001, hashes),
+  });
   return [
+    hashing('murmurTexts', 'UTF-8'),
+    hashing('murmurUtf16', 'UTF-16'),
     like('prefix', 'wiki%'),
     like('suffix', '%99'),
     like('contains', '%menka%'),

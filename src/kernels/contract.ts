@@ -326,6 +326,8 @@ export type KernelSet =
   {
     /** Murmur hashes of packed strings (as above): of entry ids[i], or of entry i where `ids` is 0. */
     readonly murmurTexts: (bytes: Address, offsets: Address, ids: Address, n: number, seed: number, out: Address) => void;
+    /** The same of their UTF-16 code units, two bytes each, lowest first. */
+    readonly murmurUtf16: (bytes: Address, offsets: Address, ids: Address, n: number, seed: number, out: Address) => void;
     /** Murmur hashes of 8 bytes each, lowest first. */
     readonly murmurI64: (values: Address, n: number, seed: number, out: Address) => void;
     /** The same; zeros hash alike, and NaNs. */

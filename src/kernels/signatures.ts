@@ -133,6 +133,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   textIntern: 8,
   textBest: 6,
   murmurTexts: 6,
+  murmurUtf16: 6,
   murmurI64: 4,
   murmurF64: 4,
   joinTexts: 9,

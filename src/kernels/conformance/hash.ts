@@ -7,32 +7,35 @@ const ORDERS = ['as they come', 'by their numbers'] as const;
 const FRAGMENTS = ['', 'a', 'wiki', '0123456789', 'é', '日本', '😀', 'the quick brown fox'];
 
 export const HASH_CHECKS = {
-  murmurTexts(lab: Lab) {
-    for (const seed of SEEDS) {
-      lab.each(ORDERS, (rows, order) => {
-        const texts = Array.from({ length: Math.max(1, Math.min(rows, 300)) }, () =>
-          Buffer.from(Array.from({ length: lab.random(5) }, () => FRAGMENTS[lab.random(FRAGMENTS.length)]).join('')),
-        );
-        let end = 0;
-        const offsets = lab.place('U32', [0, ...texts.map((text) => (end += text.length))]);
-        const bytes = lab.uploadBytes(Buffer.concat(texts));
-        const ids = order === 'as they come' ? null : Array.from({ length: Math.min(rows, 1000) }, () => lab.random(texts.length));
-        const at = ids === null ? 0 : lab.place('U32', ids);
-        const hashed = ids === null ? texts : ids.map((id) => texts[id] ?? Buffer.alloc(0));
-        const out = lab.output('I64', hashed.length * 2);
-        lab.call(() => lab.kernels.murmurTexts(bytes, offsets, at, hashed.length, seed, out));
-        lab.expect(
-          'I64',
-          out,
-          hashed.flatMap((text) => murmur(text, seed)),
-          'word',
-        );
-      });
-    }
-  },
+  murmurTexts: (lab: Lab) => hashesTexts(lab, 'murmurTexts', (text) => text),
+  murmurUtf16: (lab: Lab) => hashesTexts(lab, 'murmurUtf16', (text) => Buffer.from(text.toString(), 'utf16le')),
   murmurI64: (lab: Lab) => hashesNumbers(lab, 'I64', BigInt),
   murmurF64: (lab: Lab) => hashesNumbers(lab, 'F64', (value) => bitsOf(Number(value))),
 };
+
+function hashesTexts(lab: Lab, kernel: 'murmurTexts' | 'murmurUtf16', hashedBytes: (text: Buffer) => Buffer): void {
+  for (const seed of SEEDS) {
+    lab.each(ORDERS, (rows, order) => {
+      const texts = Array.from({ length: Math.max(1, Math.min(rows, 300)) }, () =>
+        Buffer.from(Array.from({ length: lab.random(5) }, () => FRAGMENTS[lab.random(FRAGMENTS.length)]).join('')),
+      );
+      let end = 0;
+      const offsets = lab.place('U32', [0, ...texts.map((text) => (end += text.length))]);
+      const bytes = lab.uploadBytes(Buffer.concat(texts));
+      const ids = order === 'as they come' ? null : Array.from({ length: Math.min(rows, 1000) }, () => lab.random(texts.length));
+      const at = ids === null ? 0 : lab.place('U32', ids);
+      const hashed = ids === null ? texts : ids.map((id) => texts[id] ?? Buffer.alloc(0));
+      const out = lab.output('I64', hashed.length * 2);
+      lab.call(() => lab.kernels[kernel](bytes, offsets, at, hashed.length, seed, out));
+      lab.expect(
+        'I64',
+        out,
+        hashed.flatMap((text) => murmur(hashedBytes(text), seed)),
+        'word',
+      );
+    });
+  }
+}
 
 function hashesNumbers(lab: Lab, type: 'I64' | 'F64', bits: (value: Value) => bigint): void {
   lab.each(SEEDS, (rows, seed) => {

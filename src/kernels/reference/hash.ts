@@ -1,7 +1,7 @@
 // Reference kernels: hashes for sketches.
 
 import type { Address } from '../../base/layout.js';
-import { Murmur3 } from '../../sketch/murmur3.js';
+import { Murmur3, type StringEncoding } from '../../sketch/murmur3.js';
 import type { KernelMemory } from '../memory.js';
 
 export function hashKernels(memory: KernelMemory) {
@@ -22,8 +22,9 @@ export function hashKernels(memory: KernelMemory) {
         write(hash, words, i++);
       }
     };
-  return {
-    murmurTexts(bytes: Address, offsets: Address, ids: Address, n: number, seed: number, out: Address) {
+  const eachText =
+    (encoding: StringEncoding) =>
+    (bytes: Address, offsets: Address, ids: Address, n: number, seed: number, out: Address): void => {
       const bounds = memory.u32(offsets);
       const entries = ids === 0 ? null : memory.u32(ids, n);
       const words = memory.u32(out, n * 4);
@@ -32,10 +33,14 @@ export function hashKernels(memory: KernelMemory) {
         const entry = entries === null ? i : (entries[i] ?? 0);
         const start = bounds[entry] ?? 0;
         const text = memory.u8(bytes + start, (bounds[entry + 1] ?? 0) - start);
-        hash.hash(new DataView(text.buffer, text.byteOffset, text.byteLength));
+        if (encoding === 'utf8') hash.hash(new DataView(text.buffer, text.byteOffset, text.byteLength));
+        else hash.hashText(Buffer.from(text).toString(), encoding);
         write(hash, words, i);
       }
-    },
+    };
+  return {
+    murmurTexts: eachText('utf8'),
+    murmurUtf16: eachText('utf16le'),
     murmurI64: eachNumber(
       (at, n) => memory.i64(at, n),
       (hash, value) => hash.hashLong(value),

@@ -2,10 +2,9 @@
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { SKETCH_SEED } from '../../../sketch/base64-codec.js';
-import { Murmur3, type StringEncoding } from '../../../sketch/murmur3.js';
+import type { StringEncoding } from '../../../sketch/murmur3.js';
 import type { DictionaryView } from '../../../storage/view.js';
 import { kernelFor } from '../../block/context.js';
-import { textAt } from '../../block/dictionary.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { NumberVector } from '../../expression/vector.js';
 import type { IdSource } from '../id-source.js';
@@ -31,7 +30,7 @@ export function dictionaryHashes<State>(
   const { count: texts, hasNull } = dictionary;
   const isTable = texts <= TABLE_TEXTS_MAX;
   const hashes = scope.arena.take((isTable ? texts : BLOCK_ROWS) * HASH_BYTES);
-  const hashTexts = encoding === 'utf8' ? utf8Hashes(scope, dictionary) : utf16Hashes(scope, dictionary);
+  const hashTexts = textHasher(scope, dictionary, encoding);
   if (isTable) hashTexts(0, texts, hashes);
   return {
     nulls: undefined,
@@ -61,20 +60,9 @@ export function dictionaryHashes<State>(
 /** Writes the hashes of the dictionary's entries that `entries` lists, or of the first `count` when it is 0. */
 type HashTexts = (entries: Address, count: number, hashes: Address) => void;
 
-function utf8Hashes({ context: { kernels } }: SegmentScope, { offsets, bytes }: DictionaryView): HashTexts {
-  return (entries, count, hashes) => kernels.murmurTexts(bytes, offsets, entries, count, SKETCH_SEED, hashes);
-}
-
-function utf16Hashes({ context: { memory } }: SegmentScope, dictionary: DictionaryView): HashTexts {
-  const hash = new Murmur3(SKETCH_SEED);
-  return (entries, count, hashes) => {
-    const listed = entries === 0 ? undefined : memory.u32(entries, count);
-    const words = memory.u32(hashes, count * HASH_HALVES);
-    for (let i = 0; i < count; i++) {
-      hash.hashText(textAt(memory, dictionary, listed === undefined ? i : (listed[i] ?? 0)) ?? '', 'utf16le');
-      hash.copyTo(words.subarray(i * HASH_HALVES));
-    }
-  };
+function textHasher({ context: { kernels } }: SegmentScope, { offsets, bytes }: DictionaryView, encoding: StringEncoding): HashTexts {
+  const hash = encoding === 'utf8' ? kernels.murmurTexts : kernels.murmurUtf16;
+  return (entries, count, hashes) => hash(bytes, offsets, entries, count, SKETCH_SEED, hashes);
 }
 
 export function numberHashes<State>(scope: SegmentScope, vector: NumberVector, take: TakeHash<State>): Feed<State> {
