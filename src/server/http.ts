@@ -13,7 +13,7 @@ import { decodeSegment } from './dispatch.js';
 import { asServiceError } from './errors.js';
 import type { HttpRequest, HttpResponse, Route } from './http.types.js';
 import { type Answerer, createAnswerer } from './responder.js';
-import { CONTENT_SECURITY_POLICY, COPIED_BYTES_MAX, KEEP_ALIVE, pieces, withoutControls } from './socket-write.js';
+import { COMMON_HEADER, COMMON_HEADERS, COPIED_BYTES_MAX, pieces, withoutControls } from './socket-write.js';
 import { WebGuard } from './web-guard.js';
 
 export interface ServeOptions {
@@ -358,9 +358,7 @@ class Exchange implements HttpRequest {
     if (status !== 200) this.#socket.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
     const mirrored = this.#server.alias.responseHeaders(headers);
     for (const [name, value] of Object.entries(mirrored)) this.#socket.writeHeader(name, withoutControls(value));
-    this.#socket.writeHeader('X-Content-Type-Options', 'nosniff');
-    this.#socket.writeHeader('Content-Security-Policy', CONTENT_SECURITY_POLICY);
-    if (!this.#closeConnection) this.#socket.writeHeader('Keep-Alive', KEEP_ALIVE);
+    this.#socket.writeHeader(COMMON_HEADER, this.#closeConnection ? COMMON_HEADERS.closing : COMMON_HEADERS.staying);
   }
 
   #listenForRoom(): void {

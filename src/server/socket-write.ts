@@ -13,10 +13,21 @@ export const COPIED_BYTES_MAX = GATHERED_BYTES_MAX;
  * uWebSockets.js closes a connection on which nothing happened for ten seconds, has no setting for it, and looks every
  * four seconds: eight are certain.
  */
-export const KEEP_ALIVE = 'timeout=8';
+const KEEP_ALIVE = 'Keep-Alive: timeout=8';
 
 /** Policy under which a browser that shows an answer as a page runs nothing of it. */
-export const CONTENT_SECURITY_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const CONTENT_SECURITY_POLICY = "Content-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The first of the headers that every answer has. */
+export const COMMON_HEADER = 'X-Content-Type-Options';
+/**
+ * Its value, and the others behind it: uWebSockets.js writes a value as it is, and three calls take a
+ * tenth of what a small answer costs.
+ */
+export const COMMON_HEADERS = {
+  closing: `nosniff\r\n${CONTENT_SECURITY_POLICY}`,
+  staying: `nosniff\r\n${CONTENT_SECURITY_POLICY}\r\n${KEEP_ALIVE}`,
+} as const;
 
 /** Splits a chunk into pieces that fit one write. None is empty: an empty write would end the body. */
 export function* pieces(chunk: string | Uint8Array): Generator<string | Uint8Array> {
