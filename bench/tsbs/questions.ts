@@ -1,7 +1,7 @@
 import { type CpuTable, METRICS, START, TICKS_AN_HOUR } from './table.js';
 
 /** A question with its window and hosts drawn. `orderedBy`: places of the columns that ORDER BY names. */
-export interface Question {
+interface Question {
   readonly sql: string;
   readonly duckdb: string;
   readonly orderedBy: readonly number[];

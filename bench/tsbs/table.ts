@@ -15,7 +15,7 @@ export interface CpuTable {
 export const METRICS = ['user', 'system', 'idle', 'nice', 'iowait', 'irq', 'softirq', 'steal', 'guest', 'guest_nice'].map(
   (name) => `usage_${name}`,
 );
-export const TAGS = ['hostname', 'region', 'datacenter', 'rack', 'os', 'arch', 'team', 'service', 'service_version', 'service_environment'];
+const TAGS = ['hostname', 'region', 'datacenter', 'rack', 'os', 'arch', 'team', 'service', 'service_version', 'service_environment'];
 
 export const START = Date.UTC(2016, 0, 1);
 const TICK_MS = 10_000;

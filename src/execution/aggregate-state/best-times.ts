@@ -151,7 +151,7 @@ export class BestAtTimes<Result> {
 }
 
 /** LONGs of rows at their full width. */
-export function widenLongs(scope: SegmentScope, vector: NumberVector, block: Block, rows: Address, n: number, out: Address): void {
+function widenLongs(scope: SegmentScope, vector: NumberVector, block: Block, rows: Address, n: number, out: Address): void {
   const { physical } = vector;
   const widen = kernelFor(scope.context.kernels, 'toI64', physical === 'F32' || physical === 'F64' ? 'I64' : physical);
   widen(vector.values(block), rows, n, vector.base, out);
