@@ -27,6 +27,22 @@ function compareIds(a: string, b: string): number {
   return (left?.partitionNumber ?? 0) - (right?.partitionNumber ?? 0);
 }
 
+/** Segments that meet the query's intervals, each opened when it is asked for and added to `opened`, for the caller to release. */
+export function* openedInOrder(
+  context: RunContext,
+  views: readonly SegmentView[],
+  query: RowQuery,
+  opened: Set<RowSource>,
+  counts: RowCounts,
+): Generator<RowSource> {
+  for (const view of inSegmentOrder(views)) {
+    if (!meets(view, query.intervals)) continue;
+    const source = openRows(context, view, query, counts);
+    opened.add(source);
+    yield source;
+  }
+}
+
 /** Segments after each other, each in row order. What is opened is added to `opened`, for the caller to release. */
 export function* rowsInSegmentOrder(
   context: RunContext,
@@ -35,12 +51,8 @@ export function* rowsInSegmentOrder(
   opened: Set<RowSource>,
   counts: RowCounts,
 ): Generator<RowBatch> {
-  for (const view of inSegmentOrder(views)) {
-    if (!meets(view, query.intervals)) continue;
-    const source = openRows(context, view, query, counts);
-    opened.add(source);
+  for (const source of openedInOrder(context, views, query, opened, counts))
     for (const rows of source.blocks(false)) yield { source, rows };
-  }
 }
 
 interface Cursor {

@@ -7,12 +7,11 @@ import type { SegmentView } from '../../storage/view.js';
 import { type Block, type RunContext, takeBits } from '../block/context.js';
 import { PairSet } from '../block/pair-set.js';
 import type { RowCounts } from '../block/row-counts.js';
-import { meets } from '../block/row-ranges.js';
 import { I64_MAX } from '../filter/number-bounds.js';
 import { ALL } from '../filter/predicate.js';
-import { inSegmentOrder, type RowBatch } from './order.js';
+import { openedInOrder, type RowBatch } from './order.js';
 import { type Ranks, ranksOf } from './rank.js';
-import { type MatchedBlock, openRows, type RowQuery, type RowSource } from './row-source.js';
+import type { MatchedBlock, RowQuery, RowSource } from './row-source.js';
 import type { TopRows } from './top-rows.js';
 
 /** More rows of a partition than this are sorted as they come. */
@@ -83,10 +82,7 @@ export function* topRowsOfPartitions(
   opened: Set<RowSource>,
   counts: RowCounts,
 ): Generator<RowBatch> {
-  for (const view of inSegmentOrder(views)) {
-    if (!meets(view, query.intervals)) continue;
-    const source = openRows(context, view, query, counts);
-    opened.add(source);
+  for (const source of openedInOrder(context, views, query, opened, counts)) {
     const order = ranksOf(source.scope, top.keys);
     const partition = ranksOf(source.scope, top.partition);
     if (order === undefined || order === null || partition === undefined || partition?.isExact === false) {

@@ -7,11 +7,10 @@ import type { ColumnType } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import { type RunContext, takeBits } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
-import { meets } from '../block/row-ranges.js';
 import { ALL, type Predicate } from '../filter/predicate.js';
-import { inSegmentOrder, type RowBatch } from './order.js';
+import { openedInOrder, type RowBatch } from './order.js';
 import { type Ranks, ranksOf } from './rank.js';
-import { type MatchedBlock, openRows, type RowQuery, type RowSource } from './row-source.js';
+import type { MatchedBlock, RowQuery, RowSource } from './row-source.js';
 
 /** More rows than this are sorted as they come. */
 const WANTED_MAX = 1 << 14;
@@ -44,16 +43,14 @@ export function* topRowsInSegmentOrder(
   counts: RowCounts,
 ): Generator<RowBatch> {
   let bound: Scalar | undefined;
-  for (const view of inSegmentOrder(views)) {
-    if (!meets(view, query.intervals)) continue;
-    const source = openRows(context, view, query, counts);
-    opened.add(source);
+  for (const source of openedInOrder(context, views, query, opened, counts)) {
     const ranks = ranksOf(source.scope, top.keys);
     if (ranks === undefined) {
       for (const rows of source.blocks(false)) yield { source, rows };
       continue;
     }
     const best = new BestRows(source, ranks, top.wanted);
+    const { view } = source.scope;
     const isWhole = query.filter === null && query.intervals.some(({ start, end }) => start <= view.timeMin && end > view.timeMax);
     best.begin(bound, isWhole);
     let isWanted = false;
