@@ -1,10 +1,9 @@
 // The unit that a pin reads: a segment, or several small ones as one.
 
-import type { Interval } from '../base/instant.js';
 import type { Resident } from './buffer-pool.js';
 import type { StoredColumn } from './format.js';
 import type { GlobalDictionary } from './global-dictionaries.js';
-import type { ColumnView, DictionaryView } from './view.js';
+import type { ColumnView, DictionaryView, SegmentRows } from './view.js';
 
 /** A column held in memory for its readers. */
 export interface PinnedColumn {
@@ -14,15 +13,8 @@ export interface PinnedColumn {
   readonly bytesRead: number;
 }
 
-export interface ReadSegment {
-  /** Unique in the process while anything of it is pinned. */
-  readonly id: string;
-  readonly dataSource: string;
-  readonly interval: Interval;
-  readonly rowCount: number;
-  /** Time range of the rows, both ends inclusive. */
-  readonly timeMin: number;
-  readonly timeMax: number;
+/** A unit to read; its `id` is unique in the process while anything of it is pinned. */
+export interface ReadSegment extends SegmentRows {
   /** The stored column to read for a name: the column, the field, or the JSON column that would hold the field. */
   nameToRead(name: string): string;
   /** Undefined when it has no such column. */

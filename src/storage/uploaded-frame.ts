@@ -1,7 +1,6 @@
 // Uploads a frame into kernel memory as a segment view.
 
 import { assert, ServiceError } from '../base/errors.js';
-import { ETERNITY } from '../base/instant.js';
 import type { Address } from '../base/layout.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { Frame, FrameColumn } from '../model/frame.js';
@@ -17,7 +16,7 @@ import {
 import { type Region, regionsOf, uploadNumbers, uploadStrings } from './columns/upload.js';
 import { numberView, stringView } from './columns/views.js';
 import { clearPadding } from './jobs/load-column.js';
-import type { ColumnView, SegmentView } from './view.js';
+import { type ColumnView, NO_ROWS, type SegmentView } from './view.js';
 
 export interface UploadedFrame {
   readonly view: SegmentView;
@@ -54,12 +53,9 @@ export function uploadFrame(frame: Frame, memory: KernelMemory): UploadedFrame {
       columns.set(column.name, uploadColumn(column, frame.rowCount, memory, take));
     }
     const time = columns.get(TIME_COLUMN);
-    const [timeMin, timeMax] =
-      time?.kind === 'number' && time.min !== null && time.max !== null
-        ? [Number(time.min), Number(time.max)]
-        : [ETERNITY.start, ETERNITY.end];
-    const identity = { id: '', dataSource: '', interval: ETERNITY };
-    const view = { ...identity, rowCount: frame.rowCount, timeMin, timeMax, columns: Object.fromEntries(columns) };
+    const times =
+      time?.kind === 'number' && time.min !== null && time.max !== null ? { timeMin: Number(time.min), timeMax: Number(time.max) } : {};
+    const view = { ...NO_ROWS, ...times, rowCount: frame.rowCount, columns: Object.fromEntries(columns) };
     return { view, addresses, bytes, release };
   } catch (error) {
     release();

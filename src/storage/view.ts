@@ -1,6 +1,6 @@
 // Views of an open segment's columns.
 
-import type { Interval } from '../base/instant.js';
+import { ETERNITY, type Interval } from '../base/instant.js';
 import type { Address, Physical } from '../base/layout.js';
 import type { NumberType, TextType } from '../model/schema.js';
 
@@ -9,7 +9,8 @@ import type { NumberType, TextType } from '../model/schema.js';
  * the pin it came with is held.
  */
 
-export interface SegmentView {
+/** The rows of a segment as a whole. */
+export interface SegmentRows {
   readonly id: string;
   readonly dataSource: string;
   readonly interval: Interval;
@@ -17,11 +18,25 @@ export interface SegmentView {
   /** Time range of the rows, both ends inclusive. */
   readonly timeMin: number;
   readonly timeMax: number;
+}
+
+export interface SegmentView extends SegmentRows {
   /** Set by execution: rows for which conditions of the plan's filter are true, since an index has answered them. */
   readonly selection?: RowSelection;
   /** Only the columns that were asked for and exist. `__time` is a number column sorted ascending. */
   readonly columns: Readonly<Record<string, ColumnView>>;
 }
+
+/** A view of no segment, to be given rows that come from elsewhere. */
+export const NO_ROWS: SegmentView = {
+  id: '',
+  dataSource: '',
+  interval: ETERNITY,
+  rowCount: 0,
+  timeMin: ETERNITY.start,
+  timeMax: ETERNITY.end,
+  columns: {},
+};
 
 export interface RowSelection {
   /** Positions among the parts of the filter, when it is an `and`; else 0. */

@@ -1,12 +1,12 @@
 // Runs a plan over rows that come as frames, chunk by chunk on one thread.
 
-import { ETERNITY, type Interval } from '../../base/instant.js';
+import type { Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
 import { type Frame, frameColumnType, isNullAt } from '../../model/frame.js';
 import type { GroupPlan, RowPlan, ScanPlan } from '../../model/plan.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import { uploadFrame } from '../../storage/uploaded-frame.js';
-import type { SegmentView } from '../../storage/view.js';
+import { NO_ROWS, type SegmentView } from '../../storage/view.js';
 import { concatFrames } from '../block/concat-frames.js';
 import type { RunContext } from '../block/context.js';
 import { framesOf } from '../block/result-table.js';
@@ -155,9 +155,9 @@ function groupOperator(plan: GroupPlan, options: PipelineOptions, context: RunCo
   const tableFor = (shaped: GroupPlan, columns: readonly ColumnSchema[]): GroupTable => {
     const { builds } = options;
     const stages = plan.stages ?? [];
-    const view = { ...EMPTY_VIEW, columns: viewOfColumns(columns) };
+    const view = { ...NO_ROWS, columns: viewOfColumns(columns) };
     const after = viewAfter(view, stages, builds);
-    const shared = dictionariesAfter(stages, builds, [EMPTY_VIEW.id], {});
+    const shared = dictionariesAfter(stages, builds, [NO_ROWS.id], {});
     return new GroupTable(layoutGroups(shaped, queryColumns(shaped, [after], shared, 'open'), context.groupBytesMax), context);
   };
   const open = (chunk: Frame): void => {
@@ -199,16 +199,6 @@ function keyWithin<Key extends GroupTable['layout']['keys'][number]>(key: Key, {
   if (key.domain.kind !== 'constant' || keys[index]?.kind !== 'time' || start === undefined) return key;
   return { ...key, domain: { ...key.domain, value: BigInt(start) } };
 }
-
-const EMPTY_VIEW: SegmentView = {
-  id: '',
-  dataSource: '',
-  interval: ETERNITY,
-  rowCount: 0,
-  timeMin: ETERNITY.start,
-  timeMax: ETERNITY.end,
-  columns: {},
-};
 
 function columnsOf(chunk: Frame): readonly ColumnSchema[] {
   return chunk.columns.map((column) => ({ name: column.name, type: frameColumnType(column), multiValue: false, hasNulls: true }));

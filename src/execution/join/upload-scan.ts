@@ -1,13 +1,12 @@
 // Leaves the rows of a scan in kernel memory, gathered by kernels where they are read.
 
 import { ServiceError } from '../../base/errors.js';
-import { ETERNITY } from '../../base/instant.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { createByName, own } from '../../base/names.js';
 import type { ScanPlan } from '../../model/plan.js';
 import { nameThrough } from '../../model/stage-columns.js';
 import type { Upload } from '../../model/upload.js';
-import type { ColumnView, NumberColumnView, SegmentView } from '../../storage/view.js';
+import { type ColumnView, NO_ROWS, type NumberColumnView, type SegmentView } from '../../storage/view.js';
 import { blockAt, kernelFor, type RunContext } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { meets, rowsWithin } from '../block/row-ranges.js';
@@ -75,16 +74,6 @@ export function uploadScan(
     throw error;
   }
 }
-
-const NO_ROWS: SegmentView = {
-  id: '',
-  dataSource: '',
-  interval: ETERNITY,
-  rowCount: 0,
-  timeMin: ETERNITY.start,
-  timeMax: ETERNITY.end,
-  columns: {},
-};
 
 export function refuseMany({ rowsMax, bytesMax, subject, limit }: Upload, rows: number, bytes: number): void {
   if (rowsMax !== null && rows > rowsMax)
