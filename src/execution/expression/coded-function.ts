@@ -226,7 +226,7 @@ function numbers(scope: SegmentScope, combinations: Combinations, type: NumberTy
       }
     }
   });
-  return computedNumbers(type, { run, at, nulls: () => (anyNull ? nulls : 0), mayBeNull: true });
+  return computedNumbers(type, { run, at: () => at, nulls: () => (anyNull ? nulls : 0), mayBeNull: true });
 }
 
 /** Results of 64 bits, from number 1 on; a null's bits are 0. */

@@ -148,7 +148,7 @@ export function numbersById(
     kernels.gather64(table, widen(block), block.rows, at);
     if (nullIds !== 0) isNull(block, nulls);
   });
-  return computedNumbers(type, { run, at, nulls: () => (nullIds === 0 ? 0 : nulls), mayBeNull: nullIds !== 0 });
+  return computedNumbers(type, { run, at: () => at, nulls: () => (nullIds === 0 ? 0 : nulls), mayBeNull: nullIds !== 0 });
 }
 
 /** Bytes of the bits of so many entries, as kernels read them. */

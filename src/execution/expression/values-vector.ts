@@ -47,5 +47,5 @@ function numberValues(scope: SegmentScope, type: NumberType, fill: RowLoop): Num
       else doubles[row] = Number(converted);
     });
   });
-  return computedNumbers(type, { run, at, nulls: () => (anyNull ? nulls : 0), mayBeNull: true });
+  return computedNumbers(type, { run, at: () => at, nulls: () => (anyNull ? nulls : 0), mayBeNull: true });
 }

@@ -116,10 +116,10 @@ export function computedTexts(
   return { kind: 'string', type, pool, complete, ids };
 }
 
-/** LONG as i64, DOUBLE and FLOAT as f64 at `at`, with their nulls, once `run` has computed the block. */
+/** LONG as i64, DOUBLE and FLOAT as f64, with their nulls, each where it says once `run` has computed the block. */
 export function computedNumbers(
   type: NumberType,
-  { run, at, nulls, mayBeNull }: { run: (block: Block) => void; at: Address; nulls: () => Address; mayBeNull: boolean },
+  { run, at, nulls, mayBeNull }: { run: (block: Block) => void; at: () => Address; nulls: () => Address; mayBeNull: boolean },
 ): NumberVector {
   return {
     kind: 'number',
@@ -130,7 +130,7 @@ export function computedNumbers(
     stored: undefined,
     values: (block) => {
       run(block);
-      return at;
+      return at();
     },
     nulls: (block) => {
       run(block);

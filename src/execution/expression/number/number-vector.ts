@@ -2,7 +2,7 @@
 
 import type { Address } from '../../../base/layout.js';
 import type { NumberType } from '../../../model/schema.js';
-import { type NumberVector, oncePerBlock } from '../vector.js';
+import { computedNumbers, type NumberVector, oncePerBlock } from '../vector.js';
 import { laneOf, MAP, mappedBy } from './arithmetic.js';
 import { inLane, type Node, type Rooms, spread } from './node.js';
 
@@ -15,20 +15,5 @@ export function numberVector(rooms: Rooms, node: Node, type: NumberType): Number
   const run = oncePerBlock((block) => {
     ({ at, nulls } = number.run(block));
   });
-  return {
-    kind: 'number',
-    type,
-    physical: lane,
-    base: 0n,
-    mayBeNull: number.mayBeNull,
-    stored: undefined,
-    values: (block) => {
-      run(block);
-      return at;
-    },
-    nulls: (block) => {
-      run(block);
-      return nulls;
-    },
-  };
+  return computedNumbers(type, { run, at: () => at, nulls: () => nulls, mayBeNull: number.mayBeNull });
 }

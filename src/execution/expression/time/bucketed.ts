@@ -157,5 +157,5 @@ function numbers(scope: SegmentScope, { instants, grains, valueAt }: Bucketed, t
       anyNull ||= value === null;
     }
   });
-  return computedNumbers(type, { run, at, nulls: () => (anyNull ? bits : 0), mayBeNull: true });
+  return computedNumbers(type, { run, at: () => at, nulls: () => (anyNull ? bits : 0), mayBeNull: true });
 }

@@ -59,7 +59,7 @@ export function stepped(scope: Scratch, operand: NumberVector, { steps, latest, 
     }
     nulls = eachRow(scope, { from, rows, out: at, nulls, further }, each);
   });
-  return computedNumbers('LONG', { run, at, nulls: () => nulls, mayBeNull: operand.mayBeNull || !isNear });
+  return computedNumbers('LONG', { run, at: () => at, nulls: () => nulls, mayBeNull: operand.mayBeNull || !isNear });
 }
 
 interface Rows {
