@@ -49,6 +49,21 @@ views('a new datasource appears when it is served; one without segments is gone'
   assert.equal(view.dataSources(), []);
 });
 
+views('a datasource that goes before it was ever served is known to be gone', () => {
+  for (const dropped of [
+    { revision: 3, segments: [] },
+    { revision: 3, segments: [], since: { revision: 2, gone: ids(OLD) } },
+  ]) {
+    const view = new ClusterView();
+    view.adopt({ revision: 1, segments: [] });
+    assert.is(view.revisionOf('ds'), 1);
+    view.adopt({ revision: 2, segments: OLD });
+    assert.is(view.revisionOf('ds'), undefined);
+    view.adopt(dropped);
+    assert.is(view.revisionOf('ds'), 3);
+  }
+});
+
 views('one stuck datasource does not hold back another', () => {
   const view = new ClusterView();
   const other = [segmentOf('other', 0, 'v1')];

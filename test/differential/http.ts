@@ -8,15 +8,19 @@ export function failure(status: number, text: string): Answer {
 /** Connections kept open, each of which may have been closed while it was idle. */
 const TRIES = 5;
 
-/** Tried again when the connection was closed while idle. */
+/** Tried again when the connection was closed before an answer began; an answer that breaks off is thrown. */
 export async function post(url: string, body: Json | object, deadline: AbortSignal): Promise<{ status: number; text: string }> {
+  const answer = await beginAnswer(url, stringifyJson(body), deadline);
+  return { status: answer.status, text: await answer.text() };
+}
+
+async function beginAnswer(url: string, body: string, signal: AbortSignal): Promise<Response> {
   const headers = { 'content-type': 'application/json' };
   for (let tried = 1; ; tried++) {
     try {
-      const answer = await fetch(url, { method: 'POST', headers, body: stringifyJson(body), signal: deadline });
-      return { status: answer.status, text: await answer.text() };
+      return await fetch(url, { method: 'POST', headers, body, signal });
     } catch (error) {
-      if (deadline.aborted || tried === TRIES) throw error;
+      if (signal.aborted || tried === TRIES) throw error;
     }
   }
 }

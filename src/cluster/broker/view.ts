@@ -207,6 +207,8 @@ export class ClusterView {
       const shown = this.#held.get(dataSource)?.view.unreadable ?? [];
       if (known.behind.size > 0 || !sameIds(shown, known.unreadable)) this.#behind.add(dataSource);
       else this.#behind.delete(dataSource);
+      // Gone before it was shown.
+      if (known.segments.size === 0 && known.unreadable.length === 0 && !this.#behind.has(dataSource)) this.#known.delete(dataSource);
     }
   }
 

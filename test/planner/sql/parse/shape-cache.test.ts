@@ -144,6 +144,7 @@ const PIECES = [
     'a b c',
     'a = 1 b',
     'DISTINCT a',
+    'ALL a',
     'TRUE',
     '"a"',
     "U&'\\00e9'",
@@ -208,6 +209,20 @@ shapes('a statement of an unknown shape whose parts are known is not parsed', ()
   assert.not.ok(check(cache, [`SELECT ${sum}, ${n} FROM t WHERE ${list} AND ${range} GROUP BY d`], parsed));
   assert.is(parsed() - before, 1, 'the frame, which groups by another column');
   assert.ok(check(cache, [`SELECT ${n}, ${sum} FROM t WHERE ${list} AND ${range} GROUP BY c`], parsed));
+});
+
+shapes('a statement of very many parts is parsed once', () => {
+  const { cache, parsed } = counting();
+  const names = (letter: string): string => Array.from({ length: 300 }, (_, index) => `${letter}${index}`).join(', ');
+  cache.parse(new SourceText(`SELECT ${names('a')} FROM t`));
+  assert.is(parsed(), 1);
+  cache.parse(new SourceText(`SELECT 1 FROM t WHERE ${names('b').replaceAll(', ', ' AND ')}`));
+  assert.is(parsed(), 2);
+});
+
+shapes('a word that means something behind SELECT begins no part', () => {
+  for (const text of ['SELECT a, ALL b FROM t', 'SELECT a FROM t WHERE ALL b AND c = 1', 'SELECT a FROM t WHERE b = 1 AND DISTINCT c'])
+    assert.throws(() => new ShapeCache(1 << 20).parse(new SourceText(text)), /unexpected/, text);
 });
 
 shapes('a literal that is more than a value is part of the key', () => {

@@ -24,6 +24,12 @@ const WHOLE: ReadonlySet<string> = new Set([
 const OPENING: ReadonlySet<string> = new Set(['(', '[', 'CASE']);
 const CLOSING: ReadonlySet<string> = new Set([')', ']', 'END']);
 
+/** Words that mean something of their own behind SELECT: no part begins with one. */
+const BEHIND_SELECT: ReadonlySet<string> = new Set(['ALL', 'DISTINCT']);
+
+/** A parser call for each of so many parts takes longer than one for the whole statement. */
+const PARTS_MAX = 16;
+
 interface Range {
   readonly start: number;
   readonly end: number;
@@ -42,6 +48,7 @@ export function partsOf({ tokens }: Shape, text: string): Parts | undefined {
   const conditions = clauses.where < 0 ? [] : rangesBetween(tokens, clauses.where + 1, clauses.end, 'AND');
   if (items === undefined || conditions === undefined) return undefined;
   const ranges = [...items, ...conditions];
+  if (ranges.length > PARTS_MAX) return undefined;
   let frame = '';
   let at = 0;
   for (const { start, end } of ranges) {
@@ -105,6 +112,7 @@ function rangesBetween(tokens: readonly Token[], from: number, to: number, separ
 function rangeOf(tokens: readonly Token[], from: number, to: number): Range | undefined {
   const [before, first, last, after] = [tokens[from - 1], tokens[from], tokens[to - 1], tokens[to]];
   if (before === undefined || first === undefined || last === undefined || from >= to) return undefined;
+  if (BEHIND_SELECT.has(wordOf(first))) return undefined;
   const isApart = before.end < first.start || before.text === ',';
   const endsApart = after === undefined || last.end < after.start || after.text === ',';
   return isApart && endsApart && first.start >= SELECT.length ? { start: first.start, end: last.end } : undefined;
