@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// node scripts/build.mjs [wasm|ts|program] [--force]   builds what is stale: kernels into build/, TypeScript into dist/, and of
-// that build/program, which bin/dolmen.mjs runs
+// node scripts/build.mjs [wasm|zones|ts|program] [--force]   builds what is stale: kernels and the rules of time zones into build/,
+// TypeScript into dist/, and of that build/program, which bin/dolmen.mjs runs
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { dropStamp, filesBelow, hashFiles, PROGRAM, ROOT, readStamp, writeStamp } from './stamp.mjs';
 import { StepFailed, step } from './steps.mjs';
 
 const KERNEL_FILES = ['simd', 'scalar'].map((set) => join(ROOT, 'build', `kernels-${set}.wasm`));
+const ZONE_RULES = join(ROOT, 'build', 'time-zones.json');
 const COMPILED_MAIN = join(ROOT, 'dist', 'src', 'main.js');
 const TYPESCRIPT_FOLDERS = ['src', 'test', 'bench'];
 
@@ -15,6 +16,11 @@ const PARTS = {
     hash: () => hashFiles(['assembly', 'asconfig.json', 'scripts/build-wasm.mjs', 'package-lock.json']),
     built: () => KERNEL_FILES.every((file) => existsSync(file)),
     make: () => step('kernels (AssemblyScript → WebAssembly)', process.execPath, ['scripts/build-wasm.mjs']),
+  },
+  zones: {
+    hash: () => hashFiles(['scripts/build-zones.mjs', 'package-lock.json']),
+    built: () => existsSync(ZONE_RULES),
+    make: () => step('rules of time zones', process.execPath, ['scripts/build-zones.mjs']),
   },
   ts: {
     hash: () => hashFiles([...TYPESCRIPT_FOLDERS, 'tsconfig.json', 'package-lock.json'], (path) => /\.(ts|json)$/.test(path)),

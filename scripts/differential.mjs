@@ -12,7 +12,7 @@ import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
 await prepare([]);
-await build(['wasm', 'ts', 'program']);
+await build(['wasm', 'zones', 'ts', 'program']);
 const program = join(ROOT, 'dist', 'test', 'differential', 'main.js');
 const child = spawn(process.execPath, ['--enable-source-maps', program, ...process.argv.slice(2)], { cwd: ROOT, stdio: 'inherit' });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => child.kill(signal));

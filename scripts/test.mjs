@@ -20,6 +20,7 @@ const counts = { passed: 0, failed: 0, skipped: 0 };
 
 await prepare([]);
 await check(() => build(['wasm']));
+await check(() => build(['zones']));
 await check(() => build(['ts']));
 await check(() => build(['program']));
 await check(() => step('format and lint', join(ROOT, 'node_modules', '.bin', 'biome'), ['check', '--error-on-warnings', '.']));

@@ -1,12 +1,15 @@
 // Calendar arithmetic and time zones.
 
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import type { ZoneRules } from '@js-joda/core';
+import { INSTALLATION } from './installation.js';
 import { onFirstUse } from './on-first-use.js';
 
 /**
- * The proleptic Gregorian calendar as integer arithmetic, and time zones. js-joda and its zone data are loaded when
- * the first zone other than UTC or a fixed offset is asked for: a thread that never meets one does not pay for them.
+ * The proleptic Gregorian calendar as integer arithmetic, and time zones. js-joda and the packed rules of all zones are loaded when
+ * the first zone other than UTC or a fixed offset is asked for, and the rules of a zone unpacked when it is first named: a thread
+ * that never meets one does not pay for them.
  */
 export const DAY_MS = 86_400_000;
 
@@ -148,16 +151,42 @@ function withinRules(instantMs: number): number {
   return RULES_END - CALENDAR_CYCLE + ((instantMs - RULES_END) % CALENDAR_CYCLE);
 }
 
-/** Unpacks the rules of all zones: tens of milliseconds, which a server takes when it starts. */
-export const loadZones = onFirstUse(() => {
-  const load = createRequire(import.meta.url);
-  const joda = load('@js-joda/core') as typeof import('@js-joda/core');
-  load('@js-joda/timezone');
-  return joda;
+/** Rules as the package @js-joda/timezone packs them: of each zone a text, `name|…`, and of further names `zone|name`. */
+interface PackedRules {
+  readonly version: string;
+  readonly zones: readonly string[];
+  readonly links: readonly string[];
+}
+
+declare module '@js-joda/core' {
+  namespace ZoneRulesProvider {
+    /** Unpacks rules, beside those it has; `@js-joda/timezone` adds it for zone data of one's own, but no type of it. */
+    function loadTzdbData(packed: PackedRules): void;
+  }
+}
+
+const load = createRequire(import.meta.url);
+
+const packedRules = onFirstUse(() => {
+  const { version, zones, links } = load(join(INSTALLATION, 'build', 'time-zones.json')) as PackedRules;
+  const byName = new Map(zones.map((packed) => [packed.slice(0, packed.indexOf('|')), packed]));
+  const targets = new Map(links.map((link) => [link.slice(link.indexOf('|') + 1), link.slice(0, link.indexOf('|'))]));
+  return { version, byName, targets };
 });
 
+const rulesProvider = onFirstUse(() => {
+  const { ZoneRulesProvider } = load('@js-joda/core') as typeof import('@js-joda/core');
+  load('@js-joda/timezone/dist/js-joda-timezone-empty.js');
+  return ZoneRulesProvider;
+});
+
+/** Unpacks the rules of one zone: those of all together would hold up a start, or the first request that names one, by 60 ms. */
 function findRules(id: string): ZoneRules | undefined {
-  const joda = loadZones();
-  if (!joda.ZoneId.getAvailableZoneIds().includes(id)) return undefined;
-  return joda.ZoneId.of(id).rules();
+  const { version, byName, targets } = packedRules();
+  const name = targets.get(id) ?? id;
+  const packed = byName.get(name);
+  if (packed === undefined) return undefined;
+  const provider = rulesProvider();
+  provider.loadTzdbData({ version, zones: [packed], links: [] });
+  return provider.getRules(name);
 }

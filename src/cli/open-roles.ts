@@ -1,6 +1,5 @@
 // Second step of a start: puts the roles of this process together.
 
-import { loadZones } from '../base/calendar.js';
 import type { Log } from '../base/log.js';
 import { schedulerOf } from '../cluster/broker/scheduling.js';
 import { systemRows } from '../cluster/broker/system-tables.js';
@@ -75,9 +74,8 @@ export async function openRoles({
     routesOf: roleRoutes({ configuration, cluster, log, readTask, queryRoutes: queries.routes }),
     async start() {
       const started = cluster.start();
-      // While segments are still being verified, or members written down, what would hold up the first requests is loaded.
+      // While segments are still being verified, or members written down, the SQL parser is loaded.
       if (cluster.broker !== undefined) planSql({ query: WARM_UP, context: {}, parameters: [] }, NO_TABLES, Date.now());
-      if (cluster.broker !== undefined || cluster.historical !== undefined) loadZones();
       await started;
     },
     async stop() {

@@ -42,6 +42,8 @@ const refused: readonly { value: unknown; message: RegExp }[] = [
   { value: { type: 'period' }, message: /g\.period/ },
   { value: { type: 'period', period: 'P0D' }, message: /g\.period/ },
   { value: { type: 'period', period: 'P1D', timeZone: 'Nowhere' }, message: /g\.timeZone/ },
+  { value: { type: 'period', period: 'P1D', timeZone: '__proto__' }, message: /g\.timeZone: unknown time zone "__proto__"/ },
+  { value: { type: 'period', period: 'P1D', timeZone: 'constructor' }, message: /g\.timeZone: unknown time zone "constructor"/ },
   { value: { type: 'period', period: 'P1D', zone: 'UTC' }, message: /unknown key "zone"/ },
   { value: { type: 'period', period: 'P1D', origin: 'soon' }, message: /g\.origin/ },
   { value: { type: 'duration', duration: 0 }, message: /g\.duration/ },
