@@ -285,8 +285,7 @@ duties.before.each(async (context) => {
 duties.after.each((context) => context.close());
 
 /** A leading coordinator over one fake historical that loads at once, and a broker that reports what the test says. */
-async function lead(database: Database) {
-  const held = new Map<string, SegmentDescriptor>();
+async function lead(database: Database, { now = Date.now, held = new Map<string, SegmentDescriptor>(), log = unexpected } = {}) {
   const storage = memoryStorage();
   const state = { held, inUse: {} as Record<string, number>, dropped: [] as string[], asked: [] as number[], isGone: false };
   const historical = {
@@ -315,13 +314,24 @@ async function lead(database: Database) {
     cleanupPeriodMs: 60_000,
     orphanAgeMs: 0,
     loadRetryMs: 1000,
-    now: Date.now,
-    log: (line) => assert.unreachable(line),
+    now,
+    log,
   });
-  const leader = await takeLease(database, { role: 'coordinator', host: 'c', heldEpoch: null, nowMs: Date.now(), leaseMs: 60_000 });
-  await coordinator.gained({ role: 'coordinator', epoch: leader.epoch });
+  await gain(database, coordinator);
   return { coordinator, state };
 }
+
+/** Leads with the next epoch. */
+async function gain(database: Database, coordinator: Coordinator): Promise<void> {
+  const leader = await takeLease(database, { role: 'coordinator', host: 'c', heldEpoch: null, nowMs: Date.now(), leaseMs: 60_000 });
+  await coordinator.gained({ role: 'coordinator', epoch: leader.epoch });
+}
+
+const unexpected = (line: string): void => assert.unreachable(line);
+const NOWHERE = { type: 'loadForever', useDefaultTierForNull: false };
+const setRules = (database: Database, rules: readonly object[]): Promise<void> =>
+  database.transaction((queries) => writeRules(queries, 'ds', JSON.stringify(parseRules(rules))));
+const looks = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 100));
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -410,6 +420,74 @@ duties('a lost server is replaced by others, whatever was settled before', async
   await until(() => coordinator.picture.servers.length === 0);
   state.isGone = false;
   await until(() => state.held.size === 1);
+  await coordinator.lost();
+});
+
+duties('a new leader that plans otherwise by its clock says so, and drops nothing that brokers read', async ({ database }) => {
+  const segment = segmentOf('ds', 0, 'v1');
+  await setRules(database, [{ type: 'loadByPeriod', period: 'P2D' }, NOWHERE]);
+  await insert(database, [segment]);
+  const clock = { ms: 2 * DAY };
+  const { coordinator, state } = await lead(database, { now: () => clock.ms });
+  await until(() => state.held.size === 1);
+  const told = await coordinator.snapshot();
+  assert.equal(ids(told.segments), ids([segment]));
+  await coordinator.lost();
+  clock.ms = 4 * DAY;
+  const next = await lead(database, { now: () => clock.ms, held: state.held });
+  next.state.inUse = { ds: told.revision };
+  const after = await next.coordinator.snapshotAfter(told.revision, told.term);
+  assert.equal(after?.segments, []);
+  await looks();
+  assert.equal(next.state.dropped, []);
+  next.state.inUse = { ds: after?.revision ?? 0 };
+  await until(() => next.state.dropped.length === 1);
+  await next.coordinator.lost();
+});
+
+duties('a leader that comes back does not go by what it knew before', async ({ database }) => {
+  const segment = segmentOf('ds', 0, 'v1');
+  await insert(database, [segment]);
+  const first = await lead(database);
+  const { state } = first;
+  await until(() => state.held.size === 1);
+  state.inUse = { ds: 0 };
+  await setRules(database, [NOWHERE]);
+  assert.equal((await first.coordinator.snapshot()).segments, []);
+  await looks();
+  await first.coordinator.lost();
+  const second = await lead(database, { held: state.held });
+  second.state.inUse = { ds: 0 };
+  await setRules(database, []);
+  const { revision } = await second.coordinator.snapshot();
+  await setRules(database, [NOWHERE]);
+  await second.coordinator.snapshot();
+  await second.coordinator.lost();
+  state.inUse = { ds: revision };
+  await gain(database, first.coordinator);
+  await first.coordinator.snapshot();
+  await looks();
+  assert.equal(state.dropped, [], 'a broker still reads it');
+  await first.coordinator.lost();
+});
+
+duties('a plan whose revision could not be written is told with the next one', async ({ database }) => {
+  const segment = segmentOf('ds', 0, 'v1');
+  await insert(database, [segment]);
+  let failures = 0;
+  const busy: Database = Object.assign(Object.create(database), {
+    transaction: (work: Parameters<Database['transaction']>[0]) =>
+      failures-- > 0 ? Promise.reject(new ServiceError('unavailable', 'busy')) : database.transaction(work),
+  });
+  const { coordinator } = await lead(busy, { log: (line) => assert.match(line, 'busy') });
+  const { revision, term } = await coordinator.snapshot();
+  await configure(database, { pauseCoordination: true });
+  await looks();
+  failures = 1;
+  await setRules(database, [NOWHERE]);
+  await until(async () => (await coordinator.snapshot().catch(() => undefined))?.segments.length === 0);
+  const after = await coordinator.snapshotAfter(revision, term);
+  assert.equal(after?.since?.gone, ids([segment]));
   await coordinator.lost();
 });
 

@@ -83,10 +83,10 @@ export class Coordinator implements CoordinatorService, Candidate {
   readonly #options: CoordinatorOptions;
   readonly #duties: Ticker;
   readonly #cleanup: Ticker;
-  readonly #inventories = new Inventories();
-  readonly #targets = new Targets();
-  readonly #unsettled = new Unsettled();
-  readonly #unwanted = new Unwanted();
+  #inventories = new Inventories();
+  #targets = new Targets();
+  #unsettled = new Unsettled();
+  #unwanted = new Unwanted();
   readonly #unneeded: Unneeded;
   /** Time of the last request to a server for a segment that it then failed to load. */
   readonly #failures = new Map<string, number>();
@@ -125,7 +125,13 @@ export class Coordinator implements CoordinatorService, Candidate {
     return { servers: this.#inventories.servers, targets: this.#targets.byId, drops: this.#drops };
   }
 
+  /** Begins anew: what another leader has planned meanwhile is not known. */
   async gained(fence: Fence): Promise<void> {
+    await this.#refreshing;
+    this.#inventories = new Inventories();
+    this.#targets = new Targets();
+    this.#unsettled = new Unsettled();
+    this.#unwanted = new Unwanted();
     this.#fence = fence;
     this.#retention = null;
     this.#plannedMs = 0;
@@ -231,7 +237,8 @@ export class Coordinator implements CoordinatorService, Candidate {
 
   /**
    * Plans which visible segments are loaded where. When the plan changes without a change of the segments (a rule
-   * was written, a period moved on), the revision is raised so that brokers learn of it. One at a time.
+   * was written, a period moved on), the revision is raised so that brokers learn of it. So it is by a new leader: the one before
+   * may have told the newest revision, and planned otherwise by its clock. One at a time.
    */
   #refreshTargets(): Promise<void> {
     const refreshed = this.#refreshing.then(() => this.#refreshTargetsOnce());
@@ -249,8 +256,8 @@ export class Coordinator implements CoordinatorService, Candidate {
     const due = now() >= this.#plannedMs + TARGETS_AGE_MS || retention.text !== this.#retention?.text;
     if (!changed && !due) return;
     const rules = { catalog: this.catalog, retention, nowMs: now(), everywhere: this.#everywhere() };
-    const isAnother = due && (await this.#targets.planAll(rules));
-    if (!changed && this.#retention !== null && isAnother) {
+    if (due) await this.#targets.planAll(rules);
+    if (this.#retention === null ? this.catalog.revision > 0 : !changed && this.#targets.hasUnnoted) {
       await fencedTransaction(database, fence, bumpRevision);
       await this.catalog.refresh();
     }

@@ -32,19 +32,22 @@ export class Targets {
     return this.#targets;
   }
 
-  /** Plans these segments anew and gives the event loop its turns. @returns whether some came or went */
-  async plan(segments: Iterable<SegmentDescriptor>, rules: TargetRules): Promise<boolean> {
+  /** Whether some came or went since the last call of `noteRevision`. */
+  get hasUnnoted(): boolean {
+    return this.#unnoted.size > 0;
+  }
+
+  /** Plans these segments anew and gives the event loop its turns. */
+  async plan(segments: Iterable<SegmentDescriptor>, rules: TargetRules): Promise<void> {
     const turns = new LoopTurns();
-    let isAnother = false;
     for (const segment of segments) {
-      if (this.#planOne(segment, rules)) isAnother = true;
+      this.#planOne(segment, rules);
       if (turns.isDue) await turns.give();
     }
-    return isAnother;
   }
 
   /** Plans all segments anew: those that are targets, and those that are visible. */
-  planAll(rules: TargetRules): Promise<boolean> {
+  planAll(rules: TargetRules): Promise<void> {
     return this.plan([...[...this.#targets.values()].map(({ segment }) => segment), ...rules.catalog.visible()], rules);
   }
 
@@ -75,21 +78,18 @@ export class Targets {
     return { segments, since: { revision, gone } };
   }
 
-  /** @returns whether it came or went */
-  #planOne(segment: SegmentDescriptor, rules: TargetRules): boolean {
+  #planOne(segment: SegmentDescriptor, rules: TargetRules): void {
     const id = idTextOf(segment);
     const before = this.#targets.get(id);
     const tieredReplicants = copiesOf(segment, rules);
     if (tieredReplicants === undefined) {
-      if (!this.#targets.delete(id)) return false;
+      if (!this.#targets.delete(id)) return;
     } else {
-      if (before !== undefined && isSame(before.tieredReplicants, tieredReplicants)) return false;
+      if (before !== undefined && isSame(before.tieredReplicants, tieredReplicants)) return;
       this.#targets.set(id, { id, segment, tieredReplicants });
     }
     this.#changed.add(id);
-    const isAnother = before === undefined || tieredReplicants === undefined;
-    if (isAnother) this.#unnoted.add(id);
-    return isAnother;
+    if (before === undefined || tieredReplicants === undefined) this.#unnoted.add(id);
   }
 }
 
