@@ -276,6 +276,57 @@ for (const kernels of ['simd', 'reference'])
     );
   });
 
+scans('a sort key that is the same in all rows of a segment bounds no other key of another segment', async () => {
+  const row = (changes: Partial<Row>): Row => ({
+    __time: BigInt(START),
+    plain: 'x',
+    text: null,
+    many: [],
+    small: 0n,
+    holes: null,
+    large: null,
+    double: null,
+    ...changes,
+  });
+  const key = (column: string, nulls: 'first' | 'last' = 'last') =>
+    ({ column, descending: false, nulls, ordering: 'lexicographic' }) as const;
+  const numbers = (column: string, values: readonly number[], changes: Partial<Row> = {}): Row[] =>
+    values.map((value) => row({ ...changes, [column]: BigInt(value) }));
+  const texts = (values: readonly string[]): Row[] => values.map((text) => row({ text }));
+  const tables: { pieces: Row[][]; by: SortKey[] }[] = [
+    // One of the pieces has no `large`: its rows come last, or first.
+    { pieces: [numbers('small', [1, 2, 3]), numbers('large', [0, 10, 20, 30])], by: [key('large'), key('small')] },
+    { pieces: [numbers('large', [10, 20, 30, 40]), numbers('small', [0, 50, 60, 70])], by: [key('large', 'first'), key('small')] },
+    // One text in all rows, and not the least.
+    {
+      pieces: [
+        ['0', '1', '2'].map((plain) => row({ text: 'true', plain })),
+        ['a', 'a_b', 'ab', 'b'].map((text) => row({ text, plain: 'z' })),
+      ],
+      by: [key('text'), key('plain')],
+    },
+    { pieces: [texts(['a', 'b', 'moon river']), texts(['10', 'a_b', 'true'])], by: [key('missing'), key('text')] },
+  ];
+  for (const { pieces, by } of tables) {
+    const plan: ScanPlan = {
+      operator: 'scan',
+      dataSource: 'random',
+      intervals: [ETERNITY],
+      filter: null,
+      virtualColumns: [],
+      columns: by.map(({ column }) => column),
+      timeOrder: null,
+      offset: 0,
+      limit: null,
+      post: [],
+    };
+    for (const limit of [1, 2, 3, 5]) {
+      const found = await sortedRowsOf(pieces, { ...plan, post: [{ step: 'sort', by, offset: 0, limit }] });
+      assert.equal(found, orderedRows(pieces, plan, by).slice(0, limit), `${JSON.stringify(by)} ${limit}`);
+    }
+  }
+});
+
 const PARTITIONS = ['text', 'plain', 'small', 'holes', 'large', 'double', 'upper', 'missing'];
 
 /** Rows with their number or rank among those that are alike in `partition`, up to the place wanted. */

@@ -270,8 +270,13 @@ function constant({ arena, context: { memory } }: Pick<SegmentScope, 'arena' | '
 export interface Ranks {
   /** Whether rows of one rank are equal in all keys. */
   readonly isExact: boolean;
-  /** The first of the keys, with how far apart its ranks are. */
-  readonly first: { readonly rank: KeyRank; readonly stride: bigint };
+  /** The first key in which rows of the segment differ, with how far apart its ranks are. */
+  readonly first: {
+    readonly rank: KeyRank;
+    readonly stride: bigint;
+    /** Whether no key comes before it: then its values are bounds for other segments, and theirs for it. */
+    readonly isFirstKey: boolean;
+  };
   /** i64 ranks of n rows of a block. */
   write(block: Block, rows: Address, n: number, out: Address): void;
 }
@@ -286,9 +291,14 @@ export function ranksOf(
   const parts: KeyRank[] = [];
   let product = 1n;
   let isExact = true;
+  /** Keys before the first that has ranks. */
+  let skipped = 0;
   for (const { key, type } of keys) {
     const rank = keyRank(scope, key, type);
-    if (rank === null) continue;
+    if (rank === null) {
+      if (parts.length === 0) skipped++;
+      continue;
+    }
     const fits = rank !== undefined && (parts.length === 0 || (rank.count !== undefined && product * rank.count <= RANKS_MAX));
     if (!fits || parts.some(({ count }) => count === undefined)) {
       isExact = false;
@@ -306,7 +316,8 @@ export function ranksOf(
     stride *= rank.count ?? 1n;
   }
   const [first] = strided;
-  return first === undefined ? undefined : { isExact, first, write: writer(scope, strided) };
+  if (first === undefined) return undefined;
+  return { isExact, first: { ...first, isFirstKey: skipped === 0 }, write: writer(scope, strided) };
 }
 
 function writer(scope: SegmentScope, parts: readonly { readonly rank: KeyRank; readonly stride: bigint }[]): Ranks['write'] {

@@ -51,7 +51,7 @@ export function topPartitionsOf({
   // Places do not depend on the rows that come after.
   const numbersRows = window.functions.every(({ call: { kind } }) => kind === 'rowNumber' || kind === 'rank' || kind === 'denseRank');
   const wanted = placeWithin(filter.filter, window);
-  if (!numbersRows || wanted === undefined || wanted < 1 || wanted > WANTED_MAX) return undefined;
+  if (!numbersRows || wanted === undefined || !(wanted >= 1 && wanted <= WANTED_MAX)) return undefined;
   const partition = window.partition.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }));
   return { partition, by: window.order, wanted };
 }

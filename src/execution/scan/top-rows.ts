@@ -123,14 +123,15 @@ class BestRows {
   /** The first key of the last row that is wanted, once so many rows were met. */
   get bound(): Scalar | undefined {
     if (this.#ranks === null || this.#within === undefined) return undefined;
-    return this.#ranks.first.rank.valueOf(this.#within);
+    const { rank, isFirstKey } = this.#ranks.first;
+    return isFirstKey ? rank.valueOf(this.#within) : undefined;
   }
 
   /** @param bound  first key of the last row wanted before; @param isWhole  whether all rows of the segment take part */
   begin(bound: Scalar | undefined, isWhole: boolean): void {
     if (this.#ranks === null) return;
-    const { rank } = this.#ranks.first;
-    const known = bound === undefined ? undefined : rank.rankOf(bound);
+    const { rank, isFirstKey } = this.#ranks.first;
+    const known = bound === undefined || !isFirstKey ? undefined : rank.rankOf(bound);
     const first =
       isWhole && rank.usesAll && rank.count !== undefined && rank.count > BigInt(this.#wanted) ? BigInt(this.#wanted - 1) : undefined;
     const smaller = known === undefined || (first !== undefined && first < known) ? first : known;
