@@ -236,11 +236,13 @@ function withoutZero<Value>(column: string, value: Value): Value | 4 {
   return (column === 'd' || column === 'f') && (Number(value) === 0 || /^false$/i.test(String(value))) ? 4 : value;
 }
 
-/** Not a LONG that a double does not hold: docs/differences.md. */
+/** Not a LONG that a double does not hold, nor a fraction beside lists of LONGs: docs/differences.md. */
 function boundValue(random: Random, column: string): ReturnType<typeof typedValue> {
   for (;;) {
     const found = typedValue(random, column);
-    if (typeof found.value !== 'bigint') return found;
+    const [number] = [found.value].flat();
+    const isFraction = typeof number === 'number' && !Number.isInteger(number);
+    if (typeof number !== 'bigint' && !(column === 'al' && isFraction)) return found;
   }
 }
 

@@ -134,12 +134,16 @@ export function readRange(reader: ObjectReader, { typeOf }: FilterColumns): Filt
     return { ...range, type: 'STRING', lower: convert(lower, 'STRING'), upper: convert(upper, 'STRING') };
   if (isListOfSingles(found) && isListOfSingles(bounds)) {
     const numeric = elementType(found) === 'STRING' && isNumberType(elementType(bounds));
+    const from = lower === null ? null : boundOfLists(elementsOf(lower, bounds), found);
+    const to = upper === null ? null : boundOfLists(elementsOf(upper, bounds), found);
     return {
       ...range,
       ordering: numeric ? 'numeric' : 'lexicographic',
       type: found,
-      lower: lower === null ? null : boundOfLists(elementsOf(lower, bounds), found, !lowerStrict),
-      upper: upper === null ? null : boundOfLists(elementsOf(upper, bounds), found, upperStrict),
+      lower: from?.list ?? null,
+      upper: to?.list ?? null,
+      lowerStrict: lowerStrict && from?.isBetween !== true,
+      upperStrict: upperStrict || to?.isBetween === true,
     };
   }
   return equalsNone(found, column, type, reader) ?? { ...range, type, lower, upper };
@@ -163,19 +167,32 @@ function listEqualTo(list: readonly Value[], type: ArrayType): string | null {
   return isLong && !list.every((_, at) => isSame(at)) ? null : textOfValue(cast, type);
 }
 
-/** @param up  whether no LONG between the bound and the number above it is left out: `>= 1.5` begins at 2 */
-function boundOfLists(list: readonly Value[], type: ArrayType, up: boolean): string | null {
-  return textOfValue(
-    list.map((each) => elementAs(each, type, up ? Math.ceil : Math.trunc)),
-    type,
-  );
+/**
+ * A bound in the type of a column's elements. No list of LONGs equals one with a fraction: those above it begin with its elements
+ * before the fraction and the next LONG, or are more than that.
+ */
+function boundOfLists(list: readonly Value[], type: ArrayType): { readonly list: string | null; readonly isBetween: boolean } {
+  const at = elementType(type) === 'LONG' ? list.findIndex(isFraction) : -1;
+  const compared = at < 0 ? list : list.slice(0, at + 1);
+  return {
+    list: textOfValue(
+      compared.map((each) => elementAs(each, type, Math.ceil)),
+      type,
+    ),
+    isBetween: at >= 0,
+  };
+}
+
+function isFraction(element: Value): boolean {
+  const double = convert(element, 'DOUBLE');
+  return double !== null && !Number.isInteger(double);
 }
 
 /** An element in the type of a column's elements; a string that is not a number is null as one. */
 function elementAs(element: Value, type: ArrayType, round: (double: number) => number): Value {
   const inner = elementType(type);
   if (inner !== 'LONG' || typeof element === 'bigint') return convert(element, inner);
-  const exact = typeof element === 'string' ? convert(element, 'LONG') : null;
   const double = convert(element, 'DOUBLE');
-  return exact ?? (double === null ? null : convert(round(double), 'LONG'));
+  if (typeof element === 'string' && !isFraction(element)) return convert(element, 'LONG');
+  return double === null ? null : convert(round(double), 'LONG');
 }
