@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // node scripts/bundle.mjs    makes build/program of dist/src: the same code in a few files, which load four times as fast
-// (docs/decisions/0018). Nothing else changes: packages stay where they are but one, names stay as they are.
+// (docs/decisions/0018). Nothing else changes: packages stay where they are but those named here, names stay as they are.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { filesBelow, PROGRAM, ROOT } from './stamp.mjs';
@@ -10,6 +11,8 @@ import { filesBelow, PROGRAM, ROOT } from './stamp.mjs';
 const STARTED = /new URL\('\.\/([\w-]+\.js)', import\.meta\.url\)/g;
 /** Packages that are bundled: many files, of which the program uses few lines. */
 const INLINED = ['@bufbuild/protobuf'];
+/** Packages that are required: each in one file, which the program finds before the installed one, and loads in half the time. */
+const FOLDED = ['sql-parser-cst'];
 /** Time for which replaced files stay, because a running server loads parts of its program only when it needs them. */
 const KEPT_MS = 86_400_000;
 /** Files of one build are written within this time. */
@@ -43,8 +46,20 @@ const { metafile } = await build({
   logLevel: 'error',
 });
 
+const { resolve } = createRequire(import.meta.url);
+await build({
+  absWorkingDir: ROOT,
+  entryPoints: Object.fromEntries(FOLDED.map((name) => [`node_modules/${name}/index`, resolve(name)])),
+  outdir: PROGRAM,
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  target: 'node20',
+  logLevel: 'error',
+});
+
 mkdirSync(PROGRAM, { recursive: true });
-const made = new Set(Object.keys(metafile.outputs).map((file) => basename(file)));
+const made = new Set(['node_modules', ...Object.keys(metafile.outputs).map((file) => basename(file))]);
 const now = Date.now();
 const touch = (file) => utimesSync(file, now / 1000, now / 1000);
 for (const name of readdirSync(PROGRAM)) {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,6 +67,11 @@ for (const { begins, before, modulesMax, packages } of cases) {
     assert.equal([...reached.packages].sort(), [...packages]);
   });
 }
+
+loads('the bundled program finds the SQL parser in one file', () => {
+  const program = fileURLToPath(new URL('../../../build/program/', import.meta.url));
+  assert.is(createRequire(join(program, 'main.js')).resolve('sql-parser-cst'), join(program, 'node_modules', 'sql-parser-cst', 'index.js'));
+});
 
 const READY = /^ready /m;
 /** Prints the CommonJS modules of the process when it ends. */
