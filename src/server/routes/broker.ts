@@ -29,7 +29,8 @@ async function untilReady(broker: Pick<Broker, 'ready'>, waitMs: number, signal:
   for (const limitMs = performance.now() + waitMs; !broker.ready; ) {
     if (performance.now() >= limitMs)
       throw new ServiceError('unavailable', 'the Broker has just started and does not know the segments of the cluster yet');
-    await sleep(LOOK_MS, undefined, { signal });
+    signal.throwIfAborted();
+    await sleep(LOOK_MS);
   }
 }
 

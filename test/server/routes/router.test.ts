@@ -291,4 +291,12 @@ router('a broker without its first view lets requests wait, then says that it ha
   });
 });
 
+router('a request whose client leaves while it waits for the first view ends as cancelled', async () => {
+  const [waiting] = whenReady({ ready: false }, [echo('broker')]);
+  const gone = AbortSignal.abort(new ServiceError('cancelled', 'the client closed the connection'));
+  const answer = Promise.resolve(waiting?.handle({ signal: gone } as HttpRequest, {}));
+  const error: unknown = await answer.catch((thrown: unknown) => thrown);
+  assert.is(error instanceof ServiceError && error.code, 'cancelled');
+});
+
 router.run();
