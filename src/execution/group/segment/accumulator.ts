@@ -2,10 +2,11 @@
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { KernelSet } from '../../../kernels/contract.js';
-import { type Block, clear, kernelFor } from '../../block/context.js';
+import { clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { NumberVector } from '../../expression/vector.js';
 import { decimalExtreme, decimalSum } from './decimal-accumulator.js';
+import { integerSum } from './integer-sum.js';
 import { type Accumulator, addBase, initialExtremes, type LocalStates } from './local-states.js';
 
 /** @param rows  where the rows of each group are counted: `state` of i64, or of words that are shared with a sum */
@@ -37,46 +38,28 @@ export function sumAccumulator(scope: SegmentScope, index: number, vector: Numbe
   return vector.type === 'LONG' ? longSum(scope, index, vector) : doubleSum(scope, index, vector, states);
 }
 
-function longSum(scope: SegmentScope, index: number, vector: NumberVector): Accumulator {
+function longSum(scope: SegmentScope, index: number, { physical, base, stored, values }: NumberVector): Accumulator {
   const { kernels } = scope.context;
-  const { physical, base } = vector;
-  const type = physical === 'F32' || physical === 'F64' ? 'I64' : physical;
-  const sumRuns = kernelFor(kernels, 'sumRuns', type);
-  let sumGroups = kernelFor(kernels, 'sumGroups', type);
   let isPacked = false;
-  const self: Accumulator = {
-    bytesPerGroup: 8,
-    sums: true,
-    takesStretches: vector.stored !== undefined,
-    state: 0,
-    initialise: (from, to) => clear(scope.context, self.state + from * 8, (to - from) * 8),
-    addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
-    addGroups: (block, rows, groups, n) => sumGroups(vector.values(block), rows, groups, n, self.state),
-    ...(type === 'I64'
-      ? {}
-      : {
-          tally: (block, ids, { groupCount, scratch }, counts) =>
-            kernels[`tally${ids.type}${type}`](ids.at, vector.values(block), block.rows, groupCount, scratch, counts, self.state),
-        }),
-    ...(type === 'U16' ? { narrowValues: (block: Block) => vector.values(block) } : {}),
-    ...(base === 0n && (type === 'U8' || type === 'U16')
+  return integerSum(scope, { physical, values, takesStretches: stored !== undefined }, (self) => ({
+    ...(base === 0n && (physical === 'U8' || physical === 'U16')
       ? {
           pack() {
             isPacked = true;
-            sumGroups = kernelFor(kernels, 'countSumGroups', type);
+            const countAndSum = kernelFor(kernels, 'countSumGroups', physical);
+            self.addGroups = (block, rows, groups, n) => countAndSum(values(block), rows, groups, n, self.state);
           },
         }
       : {}),
-    finish: (groupCount, counts) => {
+    finish(groupCount, counts) {
       if (base !== 0n) addBase(scope, self.state, counts, base, groupCount);
     },
-    combine(base, cells, groups, n, table) {
-      const [from, to] = [self.state + base * 8, table.states[index]?.at ?? 0];
-      if (isPacked) kernels.foldCountSums(from, cells, groups, n, 0, to);
-      else kernels.sumGroupsI64(from, cells, groups, n, to);
+    combine(from, cells, groups, n, table) {
+      const [sums, to] = [self.state + from * 8, table.states[index]?.at ?? 0];
+      if (isPacked) kernels.foldCountSums(sums, cells, groups, n, 0, to);
+      else kernels.sumGroupsI64(sums, cells, groups, n, to);
     },
-  };
-  return self;
+  }));
 }
 
 function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { copies }: LocalStates): Accumulator {

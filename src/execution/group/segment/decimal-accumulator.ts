@@ -1,27 +1,16 @@
 // Sums and extremes of doubles that are stored as decimal integers.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import { clear, kernelFor } from '../../block/context.js';
+import { kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { Decimals } from '../../expression/vector.js';
+import { integerSum } from './integer-sum.js';
 import { type Accumulator, addBase, initialExtremes } from './local-states.js';
 
 /** The sum of doubles kept as integers: exact, whatever the order; one division a group makes it a double. */
 export function decimalSum(scope: SegmentScope, index: number, { physical, base, scale, values }: Decimals): Accumulator {
   const { kernels } = scope.context;
-  const sumRuns = kernelFor(kernels, 'sumRuns', physical);
-  const sumGroups = kernelFor(kernels, 'sumGroups', physical);
-  const self: Accumulator = {
-    bytesPerGroup: 8,
-    sums: true,
-    takesStretches: true,
-    state: 0,
-    initialise: (from, to) => clear(scope.context, self.state + from * 8, (to - from) * 8),
-    addRuns: (block, mask, runs, runCount) => sumRuns(values(block), mask, runs, runCount, self.state),
-    addGroups: (block, rows, groups, n) => sumGroups(values(block), rows, groups, n, self.state),
-    tally: (block, ids, { groupCount, scratch }, counts) =>
-      kernels[`tally${ids.type}${physical}`](ids.at, values(block), block.rows, groupCount, scratch, counts, self.state),
-    ...(physical === 'U16' ? { narrowValues: values } : {}),
+  return integerSum(scope, { physical, values, takesStretches: true }, (self) => ({
     finish(groupCount, counts) {
       if (base !== 0n) addBase(scope, self.state, counts, base, groupCount);
       const scratch = scope.arena.take(BLOCK_ROWS * 8);
@@ -34,8 +23,7 @@ export function decimalSum(scope: SegmentScope, index: number, { physical, base,
     },
     combine: (from, cells, groups, n, table) =>
       kernels.sumGroupsF64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0, 1),
-  };
-  return self;
+  }));
 }
 
 /** Order among the integers is order among the doubles. */

@@ -5,10 +5,11 @@ import { constantOf, expressionType } from '../../../expression/expression-type.
 import type { VirtualColumn } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
 import type { NumberColumnView } from '../../../storage/view.js';
-import { clear, kernelFor } from '../../block/context.js';
+import { clear } from '../../block/context.js';
 import { unionOfNulls } from '../../expression/nulls.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { type NumberVector, storedNumbers } from '../../expression/vector.js';
+import { integerSum } from './integer-sum.js';
 import type { Accumulator } from './local-states.js';
 
 /** factor * column summed over terms, plus a constant; modulo 2^64, so the sum of it may be taken apart exactly. */
@@ -49,29 +50,8 @@ interface SharedRows {
 type SumOf = (column: NumberColumnView) => Accumulator;
 
 function storedSum(scope: SegmentScope, column: NumberColumnView): Accumulator {
-  const { kernels } = scope.context;
-  const vector = storedNumbers(scope, column);
-  const physical = column.physical === 'F32' || column.physical === 'F64' ? 'I64' : column.physical;
-  const sumRuns = kernelFor(kernels, 'sumRuns', physical);
-  const sumGroups = kernelFor(kernels, 'sumGroups', physical);
-  const self: Accumulator = {
-    bytesPerGroup: 8,
-    sums: true,
-    takesStretches: true,
-    state: 0,
-    initialise: (from, to) => clear(scope.context, self.state + from * 8, (to - from) * 8),
-    addRuns: (block, mask, runs, runCount) => sumRuns(vector.values(block), mask, runs, runCount, self.state),
-    addGroups: (block, rows, groups, n) => sumGroups(vector.values(block), rows, groups, n, self.state),
-    ...(physical === 'I64'
-      ? {}
-      : {
-          tally: (block, ids, { groupCount, scratch }, counts) =>
-            kernels[`tally${ids.type}${physical}`](ids.at, vector.values(block), block.rows, groupCount, scratch, counts, self.state),
-        }),
-    finish: () => undefined,
-    combine: () => undefined,
-  };
-  return self;
+  const { values } = storedNumbers(scope, column);
+  return integerSum(scope, { physical: column.physical, values, takesStretches: true });
 }
 
 /** A sum that is made of others. */
