@@ -58,13 +58,11 @@ export interface NumberColumnView {
   readonly base: bigint;
   /** Bit i set: row i is null and its stored value 0. 0 when the column has no nulls. 64-bit words, lowest bit first. */
   readonly nulls: Address;
-  /** Minimum of the non-null values; null when there are none. bigint for LONG, otherwise number. */
+  /** Minimum of the non-null values that were uploaded, a bound for some of them; null when there are none. bigint for LONG, otherwise number. */
   readonly min: bigint | number | null;
   readonly max: bigint | number | null;
   /** Two numbers per block, [min, max] as f64 (rounded outwards for LONG); +Infinity/-Infinity for a block of nulls. 0: absent. */
   readonly blockRanges: Address;
-  /** The rows are some of those whose minimum and maximum are given: these are bounds. */
-  readonly isPart?: true;
 }
 
 export interface StringColumnView {

@@ -100,7 +100,7 @@ export function runMorsels(layout: GroupLayout, context: RunContext, next: () =>
  */
 export function addView(table: GroupTable, context: RunContext, view: SegmentView, order: number, counts: RowCounts): void {
   if (!meets(view, table.layout.plan.intervals)) return;
-  const open = openView(table.layout, context, { view, index: order }, counts);
+  const open = openView(table.layout, context, { view, index: order, isSegment: false }, counts);
   try {
     open.run({ start: 0, end: view.rowCount }, table);
     open.close(table);
@@ -123,12 +123,14 @@ const SEGMENT_PART = 1 / 4;
 
 function openSegment(layout: GroupLayout, context: RunContext, index: number, counts: RowCounts): OpenSegment | undefined {
   const view = layout.columns.views[index];
-  return view === undefined ? undefined : openView(layout, context, { view, index }, counts);
+  return view === undefined ? undefined : openView(layout, context, { view, index, isSegment: true }, counts);
 }
 
 interface UploadedView {
   readonly view: SegmentView;
   readonly index: number;
+  /** Whether its rows are those that its columns were uploaded with: none left out, none repeated. */
+  readonly isSegment: boolean;
 }
 
 function openView(layout: GroupLayout, unsampled: RunContext, placed: UploadedView, counts: RowCounts): OpenSegment {
@@ -186,16 +188,22 @@ interface BoundSegment {
   readonly bytesAtFirst: number;
 }
 
-function bindSegment(layout: GroupLayout, context: RunContext, { view, index }: UploadedView, ranges: readonly RowRange[]): BoundSegment {
+function bindSegment(
+  layout: GroupLayout,
+  context: RunContext,
+  { view, index, isSegment }: UploadedView,
+  ranges: readonly RowRange[],
+): BoundSegment {
   const { plan } = layout;
   const arena = context.memory.arena();
   try {
     const scope = openScope(context, view, layout.columns.virtualColumns, arena);
     const predicate = bindPlanFilter(scope, plan.filter);
     const [whole] = ranges;
-    const everyRow = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
-    scope.readsEveryRow = everyRow;
-    const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, layout, { everyRow, order: index });
+    const areAll = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
+    scope.readsEveryRow = areAll;
+    const coming = { areAll, areStored: areAll && isSegment, order: index };
+    const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, layout, coming);
     if (plan.refusesMultiValues === true && groups !== undefined) refuseMultiValues(plan, groups);
     const bits = takeBits(arena);
     return { predicate, groups, bits, arena, bytesAtFirst: arena.bytes };

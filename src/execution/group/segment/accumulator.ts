@@ -93,7 +93,7 @@ function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { c
 /** The extreme of all LONGs of a stored column, which is written beside it; undefined where it is not. */
 function knownExtreme(scope: SegmentScope, index: number, { stored }: NumberVector, kind: 'min' | 'max'): Accumulator | undefined {
   const value = stored?.[kind];
-  if (typeof value !== 'bigint' || stored?.isPart === true) return undefined;
+  if (typeof value !== 'bigint') return undefined;
   const { kernels, memory } = scope.context;
   const byGroups = kernelFor(kernels, `${kind}Groups`, 'I64');
   const at = scope.arena.take(8);
@@ -111,7 +111,7 @@ function knownExtreme(scope: SegmentScope, index: number, { stored }: NumberVect
   };
 }
 
-/** @param isWhole  whether there is one group, and every row of the segment is in it */
+/** @param isWhole  whether there is one group, and every row that the column was uploaded with is in it */
 export function extremeAccumulator(
   scope: SegmentScope,
   index: number,

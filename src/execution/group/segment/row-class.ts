@@ -31,6 +31,16 @@ export interface RowClass {
   readonly seen: number[];
 }
 
+/** Rows of a view that will be added to its groups, by this thread or another. */
+export interface ComingRows {
+  /** Whether they are all rows of the view. */
+  readonly areAll: boolean;
+  /** Whether they are also all that its columns were uploaded with, so that the extremes kept beside these are theirs. */
+  readonly areStored: boolean;
+  /** Place of the view in the query. */
+  readonly order: number;
+}
+
 /** The groups of one segment as they are combined into a thread's table. */
 export interface LocalGroups {
   readonly scope: SegmentScope;

@@ -20,7 +20,7 @@ import { combineSegment } from './combine.js';
 import { distinctAccumulator } from './distinct-accumulator.js';
 import { linearSum, StoredSums } from './linear-sum.js';
 import type { Accumulator, LocalStates, Tallying } from './local-states.js';
-import type { RowClass } from './row-class.js';
+import type { ComingRows, RowClass } from './row-class.js';
 import { stateAccumulator } from './state-accumulator.js';
 
 const DENSE_CELLS_MAX = 1 << 20;
@@ -48,11 +48,7 @@ export class SegmentGroups {
   readonly #mask: Address;
   readonly #runs: Address;
 
-  /**
-   * @param everyRow  whether all rows of the segment will be added, by this thread or another
-   * @param order     place of the segment in the query
-   */
-  constructor(scope: SegmentScope, layout: GroupLayout, { everyRow, order }: { readonly everyRow: boolean; readonly order: number }) {
+  constructor(scope: SegmentScope, layout: GroupLayout, coming: ComingRows) {
     this.scope = scope;
     this.layout = layout;
     const { arena } = scope;
@@ -71,8 +67,8 @@ export class SegmentGroups {
     this.#keptRows = arena.take(BLOCK_ROWS * 4);
     this.#keptGroups = arena.take(BLOCK_ROWS * 4);
     this.#mask = takeBits(arena);
-    this.#bindAggregators(dense ? cells : Infinity, everyRow, order);
-    if (everyRow) this.#chooseShortcuts(cells);
+    this.#bindAggregators(dense ? cells : Infinity, coming);
+    if (coming.areAll) this.#chooseShortcuts(cells);
     this.#shareWords();
     this.blockRows = this.classes.every(takesStretches) ? this.#stretchRows() : BLOCK_ROWS;
     this.#runs = arena.take((this.#usesRuns ? this.blockRows : BLOCK_ROWS) * RUN_BYTES);
@@ -206,7 +202,7 @@ export class SegmentGroups {
     return this.#mask;
   }
 
-  #bindAggregators(groupCountMax: number, wholeSegment: boolean, order: number): void {
+  #bindAggregators(groupCountMax: number, { areAll, areStored, order }: ComingRows): void {
     const { scope, layout } = this;
     const everyRow = this.#classOf(undefined, undefined, undefined);
     const filters = new Map<string, Predicate>();
@@ -232,7 +228,7 @@ export class SegmentGroups {
       if (each.kind === 'distinct') {
         const key = bindColumn(scope, each.aggregator.kind === 'distinct' ? each.aggregator.column : '', each.domain, layout.columns);
         const rows = this.#classOf(filter, undefined, everyRow);
-        const distinct = distinctAccumulator(scope, index, each, key, { groupCountMax, everyRow: wholeSegment && filter === undefined });
+        const distinct = distinctAccumulator(scope, index, each, key, { groupCountMax, everyRow: areAll && filter === undefined });
         rows.distincts.push(distinct);
         if (distinct.readsRows) rows.readers.push(distinct);
         return;
@@ -261,7 +257,7 @@ export class SegmentGroups {
         rows.accumulators.push(
           each.kind === 'sum'
             ? sumAccumulator(scope, index, vector, this.#states)
-            : extremeAccumulator(scope, index, vector, each.kind, wholeSegment && filter === undefined && groupCountMax === 1),
+            : extremeAccumulator(scope, index, vector, each.kind, areStored && filter === undefined && groupCountMax === 1),
         );
       }
     });
