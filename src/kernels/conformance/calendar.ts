@@ -1,7 +1,5 @@
 // Conformance checks of the kernels of calendar.ts.
 
-// Conformance checks of calendar kernels.
-
 import { type Lab, MIN_I64 } from './lab.js';
 
 const DAY = 86_400_000n;
@@ -14,20 +12,13 @@ const SHAPES = ['runs', 'years', 'ends', 'far'] as const;
 export const CALENDAR_CHECKS = {
   calendarI64(lab: Lab) {
     for (const [field, of] of FIELDS.entries()) {
-      lab.each(SHAPES, (rows, shape) => {
-        const values = instants(lab, rows, shape);
-        const at = lab.place('I64', values);
-        const out = lab.output('I64', rows);
-        lab.call(() => lab.kernels.calendarI64(at, rows, field, out));
-        lab.expect(
-          'I64',
-          out,
-          values.map((value) => {
-            const { date, years } = dateOf(value);
-            return of(date, years);
-          }),
-          `field ${field}`,
-        );
+      perInstant(lab, {
+        kernel: (at, rows, out) => lab.kernels.calendarI64(at, rows, field, out),
+        expected(value) {
+          const { date, years } = dateOf(value);
+          return of(date, years);
+        },
+        what: `field ${field}`,
       });
     }
   },
@@ -40,37 +31,23 @@ export const CALENDAR_CHECKS = {
       [7n * DAY, DAY],
       [7n, 3n],
     ] as const) {
-      lab.each(SHAPES, (rows, shape) => {
-        const values = instants(lab, rows, shape);
-        const at = lab.place('I64', values);
-        const out = lab.output('I64', rows);
-        lab.call(() => lab.kernels.clockI64(at, rows, cycle, unit, out));
-        lab.expect(
-          'I64',
-          out,
-          values.map((value) => (((value % cycle) + cycle) % cycle) / unit),
-          'unit',
-        );
+      perInstant(lab, {
+        kernel: (at, rows, out) => lab.kernels.clockI64(at, rows, cycle, unit, out),
+        expected: (value) => (((value % cycle) + cycle) % cycle) / unit,
+        what: 'unit',
       });
     }
   },
   floorMonthsI64(lab: Lab) {
     for (const months of [1n, 3n, 7n, 12n, 1200n]) {
-      lab.each(SHAPES, (rows, shape) => {
-        const values = instants(lab, rows, shape).map((value) => value / 2n);
-        const at = lab.place('I64', values);
-        const out = lab.output('I64', rows);
-        lab.call(() => lab.kernels.floorMonthsI64(at, rows, months, out));
-        lab.expect(
-          'I64',
-          out,
-          values.map((value) => {
-            const { date, years } = dateOf(value);
-            const month = (BigInt(date.getUTCFullYear()) + years - 1970n) * 12n + BigInt(date.getUTCMonth());
-            return startOfMonth(month - (((month % months) + months) % months));
-          }),
-          'floor',
-        );
+      perInstant(lab, {
+        kernel: (at, rows, out) => lab.kernels.floorMonthsI64(at, rows, months, out),
+        instantsOf: nearInstants,
+        expected(value) {
+          const month = monthOf(value);
+          return startOfMonth(month - (((month % months) + months) % months));
+        },
+        what: 'floor',
       });
     }
   },
@@ -83,24 +60,17 @@ export const CALENDAR_CHECKS = {
       [0n, 30n],
       [4800n, 0n],
     ] as const) {
-      lab.each(SHAPES, (rows, shape) => {
-        const values = instants(lab, rows, shape).map((value) => value / 2n);
-        const at = lab.place('I64', values);
-        const out = lab.output('I64', rows);
-        lab.call(() => lab.kernels.addMonthsI64(at, rows, months, days, out));
-        lab.expect(
-          'I64',
-          out,
-          values.map((value) => {
-            const { date, years } = dateOf(value);
-            const month = (BigInt(date.getUTCFullYear()) + years - 1970n) * 12n + BigInt(date.getUTCMonth()) + months;
-            const first = startOfMonth(month);
-            const last = startOfMonth(month + 1n) - DAY;
-            const wanted = first + BigInt(date.getUTCDate() - 1) * DAY;
-            return (wanted < last ? wanted : last) + days * DAY + (((value % DAY) + DAY) % DAY);
-          }),
-          'sum',
-        );
+      perInstant(lab, {
+        kernel: (at, rows, out) => lab.kernels.addMonthsI64(at, rows, months, days, out),
+        instantsOf: nearInstants,
+        expected(value) {
+          const month = monthOf(value) + months;
+          const first = startOfMonth(month);
+          const last = startOfMonth(month + 1n) - DAY;
+          const wanted = first + BigInt(dateOf(value).date.getUTCDate() - 1) * DAY;
+          return (wanted < last ? wanted : last) + days * DAY + (((value % DAY) + DAY) % DAY);
+        },
+        what: 'sum',
       });
     }
   },
@@ -121,7 +91,7 @@ export const CALENDAR_CHECKS = {
   floorStepsI64(lab: Lab) {
     for (const width of [1n, 1000n, 60_000n, 3_600_000n]) {
       lab.each(SHAPES, (rows, shape) => {
-        const values = instants(lab, rows, shape).map((value) => value / 2n);
+        const values = nearInstants(lab, rows, shape);
         const starts = [MIN_I64, ...sorted(instants(lab, 1 + lab.random(30), 'years'))];
         const offsets = starts.map(() => BigInt(lab.random(100_000) - 50_000) * 1000n);
         const [at, bounds, from] = [lab.place('I64', values), lab.place('I64', starts), lab.place('I64', offsets)];
@@ -144,6 +114,24 @@ export const CALENDAR_CHECKS = {
     }
   },
 };
+
+/** A kernel of one instant in, one number out. */
+interface PerInstant {
+  kernel(values: number, rows: number, out: number): void;
+  readonly instantsOf?: typeof instants;
+  expected(value: bigint): bigint;
+  readonly what: string;
+}
+
+function perInstant(lab: Lab, { kernel, instantsOf = instants, expected, what }: PerInstant): void {
+  lab.each(SHAPES, (rows, shape) => {
+    const values = instantsOf(lab, rows, shape);
+    const at = lab.place('I64', values);
+    const out = lab.output('I64', rows);
+    lab.call(() => kernel(at, rows, out));
+    lab.expect('I64', out, values.map(expected), what);
+  });
+}
 
 type Field = (date: Date, years: bigint) => bigint;
 
@@ -187,6 +175,12 @@ function dateOf(value: bigint): { readonly date: Date; readonly years: bigint } 
   return { date: new Date(Number(past)), years: ((value - past) / ERA_MS) * 400n };
 }
 
+/** Months since 1970. */
+function monthOf(value: bigint): bigint {
+  const { date, years } = dateOf(value);
+  return (BigInt(date.getUTCFullYear()) + years - 1970n) * 12n + BigInt(date.getUTCMonth());
+}
+
 /** Start of a month since 1970. */
 function startOfMonth(month: bigint): bigint {
   const past = ((month % 4800n) + 4800n) % 4800n;
@@ -206,6 +200,11 @@ function instants(lab: Lab, count: number, shape: (typeof SHAPES)[number]): bigi
     date.setUTCMonth(lab.random(3) === 0 ? 12 : date.getUTCMonth() + 1, 1);
     return BigInt(date.getTime() - lab.random(3));
   });
+}
+
+/** Instants that are far enough from the ends of time to be moved. */
+function nearInstants(lab: Lab, count: number, shape: (typeof SHAPES)[number]): bigint[] {
+  return instants(lab, count, shape).map((value) => value / 2n);
 }
 
 function sorted(values: readonly bigint[]): bigint[] {

@@ -8,6 +8,13 @@ const ABSENT = 0xffffffff;
 const DENSITIES = ['none absent', 'some absent', 'all absent'] as const;
 const KINDS = ['pairs', 'all rows', 'rows with a list', 'rows without'] as const;
 
+/** The base of a column, the smallest number that is looked up, and how many follow it. */
+const RANGES = [
+  [0n, 0n, 256],
+  [5n, 7n, 1000],
+  [-(2n ** 63n), 2n ** 63n - 1n, 70000],
+] as const;
+
 export const JOIN_CHECKS = {
   joinTexts(lab: Lab) {
     lab.each([0, 1], (rows, firsts) => {
@@ -168,12 +175,7 @@ export const JOIN_CHECKS = {
     });
   },
   ...perType('joinRange', INTEGERS, (type) => (lab: Lab) => {
-    for (const [base, low, count] of [
-      [0n, 0n, 256],
-      [5n, 7n, 1000],
-      [-(2n ** 63n), 2n ** 63n - 1n, 70000],
-      [0n, -3n, 4000000000],
-    ] as const) {
+    for (const [base, low, count] of [...RANGES, [0n, -3n, 4000000000]] as const) {
       lab.each(['numbers'], (rows) => {
         const values = lab.values(type, rows);
         const at = lab.place(type, values);
@@ -192,12 +194,7 @@ export const JOIN_CHECKS = {
     }
   }),
   ...perType('joinWithin', INTEGERS, (type) => (lab: Lab) => {
-    for (const [base, low, count] of [
-      [0n, 0n, 256],
-      [5n, 7n, 1000],
-      [-(2n ** 63n), 2n ** 63n - 1n, 70000],
-      [0n, -3n, 1],
-    ] as const) {
+    for (const [base, low, count] of [...RANGES, [0n, -3n, 1]] as const) {
       lab.each(['random', 'all'], (rows, pattern) => {
         const members = lab.mask(pattern, count);
         const near = BigInt.asIntN(64, low - base);
