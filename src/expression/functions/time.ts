@@ -6,7 +6,7 @@ import { ServiceError } from '../../base/errors.js';
 import { own } from '../../base/names.js';
 import { addPeriod, formatInstantIn, monthsBetween, type Period, parseInstant, parsePeriod } from '../../base/time.js';
 import { type Clock, formatWithPattern, parseWithPattern, readClock } from '../../base/time-pattern.js';
-import { bucketsOf, type Granularity, parseGranularity } from '../../model/granularity.js';
+import { type Buckets, bucketsOf, type Granularity, parseGranularity } from '../../model/granularity.js';
 import type { ColumnType } from '../../model/schema.js';
 import { type Constant, compiledFunction, type ExpressionFunction } from '../function.js';
 import { toLong, toText, type Value } from '../value.js';
@@ -94,34 +94,28 @@ export function granularityOfArguments(constants: readonly (Constant | undefined
   return parseGranularity({ type: 'period', period, timeZone: zone.id, origin: origin === '' ? null : origin }, name);
 }
 
-const floor = timeFunction(
-  'timestamp_floor',
-  [2, 4],
-  'LONG',
-  (constants) => {
-    const buckets = bucketsOf(granularityOfArguments(constants, 'timestamp_floor'));
-    return (value) => {
-      const instant = toInstant(value);
-      return instant === null ? null : ofInstant(buckets.floor(instant));
-    };
-  },
-  [1, 2, 3],
-);
+/** A function of an instant, given the buckets that the other arguments say. */
+function bucketFunction(name: string, at: (buckets: Buckets, instant: number) => number): ExpressionFunction {
+  return timeFunction(
+    name,
+    [2, 4],
+    'LONG',
+    (constants) => {
+      const buckets = bucketsOf(granularityOfArguments(constants, name));
+      return (value) => {
+        const instant = toInstant(value);
+        return instant === null ? null : ofInstant(at(buckets, instant));
+      };
+    },
+    [1, 2, 3],
+  );
+}
 
-const ceil = timeFunction(
-  'timestamp_ceil',
-  [2, 4],
-  'LONG',
-  (constants) => {
-    const buckets = bucketsOf(granularityOfArguments(constants, 'timestamp_ceil'));
-    return (value) => {
-      const instant = toInstant(value);
-      if (instant === null) return null;
-      return ofInstant(buckets.floor(instant) === instant ? instant : buckets.next(instant));
-    };
-  },
-  [1, 2, 3],
-);
+const floor = bucketFunction('timestamp_floor', (buckets, instant) => buckets.floor(instant));
+const ceil = bucketFunction('timestamp_ceil', (buckets, instant) => {
+  const start = buckets.floor(instant);
+  return start === instant ? instant : buckets.next(instant);
+});
 
 /** Takes (instant, period, steps[, time zone]); null steps are no constant or null. */
 export function shiftOfArguments(constants: readonly (Constant | undefined)[]): {
