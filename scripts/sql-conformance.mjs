@@ -30,13 +30,13 @@ const CAUSES = [
   {
     name: '`EARLIEST`, `LATEST` and their `_BY` forms of an array that is null',
     kind: 'answered differently',
-    why: 'not null there; here null is what an array that is none has',
+    why: 'not null there; null here, as the array is null',
     sql: /(earliest|latest|any_value)(_by)?\(json_value\(a_nested, '\$\[7\]\[7\]' RETURNING varchar array\)/i,
   },
   {
-    name: 'An empty text read as a number',
+    name: 'An empty string read as a number',
     kind: 'answered differently',
-    why: '0 there inside of some aggregates, null elsewhere; here null, as documented of what is no number',
+    why: '0 there inside of some aggregates, null elsewhere; here null, as documented of a string that is not a number',
     sql: /earliest\(cast\(c AS int\)\)|bit_or\(c\)/i,
   },
   {
@@ -76,19 +76,19 @@ const CAUSES = [
     sql: /ORDER BY json_query\(/i,
   },
   {
-    name: '`TRY_PARSE_JSON` of a text that begins with JSON',
+    name: '`TRY_PARSE_JSON` of a string that begins with JSON',
     kind: 'answered differently',
-    why: 'there what follows is dropped; here it is no JSON, and null as documented',
+    why: 'there what follows is dropped; here it is not JSON, and null as documented',
     sql: /try_parse_json\('"a": 123'\)/i,
   },
   {
-    name: 'An empty array as a text of several values',
+    name: 'An empty array as a string of several values',
     kind: 'answered differently',
     why: 'there an empty list when it is computed, null when it is stored; here null',
     sql: /^SELECT (array_to_mv|mv_concat)\(json_value\(/i,
   },
   {
-    name: 'Conditions on functions of texts of several values, of null or an empty text',
+    name: 'Conditions on functions of strings of several values, of null or an empty string',
     kind: 'answered differently',
     why: 'there unknown in WHERE and known in SELECT; here the same in both',
     sql: /AND \(?(array_to_mv|mv_contains)\(c/i,
