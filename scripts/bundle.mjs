@@ -11,7 +11,10 @@ import { filesBelow, PROGRAM, ROOT } from './stamp.mjs';
 const STARTED = /new URL\('\.\/([\w-]+\.js)', import\.meta\.url\)/g;
 /** Packages that are bundled: many files, of which the program uses few lines. */
 const INLINED = ['@bufbuild/protobuf'];
-/** Packages that are required: each in one file, which the program finds before the installed one, and loads in half the time. */
+/**
+ * Packages that are required: each in one file, without blanks, which the program finds before the installed one, and loads in less
+ * than half the time. Names stay.
+ */
 const FOLDED = ['sql-parser-cst'];
 /** Time for which replaced files stay, because a running server loads parts of its program only when it needs them. */
 const KEPT_MS = 86_400_000;
@@ -55,6 +58,8 @@ await build({
   platform: 'node',
   format: 'cjs',
   target: 'node20',
+  minifyWhitespace: true,
+  minifySyntax: true,
   logLevel: 'error',
 });
 
