@@ -37,10 +37,15 @@ function storeHash(a: u64, b: u64, length: u64, out: usize): void {
   store<u64>(out, b + a, 8);
 }
 
-/** Up to eight bytes, lowest first; nothing behind them is read. */
-function restOf(at: usize, length: usize): u64 {
+/** The last one to seven bytes before `end`, lowest first. Bytes before them are read where `bytes` has some, none behind them. */
+@inline
+function lastBytes(bytes: usize, end: usize, length: usize): u64 {
+  return end >= bytes + 8 ? load<u64>(end - 8) >> ((8 - <u64>length) << 3) : eachByte(end, length);
+}
+
+function eachByte(end: usize, length: usize): u64 {
   let word: u64 = 0;
-  for (let byte = length; byte > 0; byte--) word = (word << 8) | <u64>load<u8>(at + byte - 1);
+  for (let at = end; at > end - length; at--) word = (word << 8) | <u64>load<u8>(at - 1);
   return word;
 }
 
@@ -58,14 +63,25 @@ export function murmurTexts(bytes: usize, offsets: usize, ids: usize, n: u32, se
       a = (rotl<u64>(a ^ mixFirst(load<u64>(at)), 27) + b) * 5 + 0x52dce729;
       b = (rotl<u64>(b ^ mixSecond(load<u64>(at, 8)), 31) + a) * 5 + 0x38495ab5;
     }
-    if (at + 8 < end) b ^= mixSecond(restOf(at + 8, end - at - 8));
-    if (at < end) a ^= mixFirst(at + 8 <= end ? load<u64>(at) : restOf(at, end - at));
+    if (at + 8 < end) b ^= mixSecond(lastBytes(bytes, end, end - at - 8));
+    if (at < end) a ^= mixFirst(at + 8 <= end ? load<u64>(at) : lastBytes(bytes, end, end - at));
     storeHash(a, b, length, out);
     out += 16;
   }
 }
 
-/** UTF-8 is decoded as it is read: eight code units fill the two words of a step. */
+/** Bits that no byte of ASCII has. */
+@inline
+const BEYOND_ASCII: u64 = 0x8080808080808080;
+
+/** Four bytes as four code units. */
+@inline
+function widened(bytes: u64): u64 {
+  bytes = (bytes | (bytes << 16)) & 0x0000ffff0000ffff;
+  return (bytes | (bytes << 8)) & 0x00ff00ff00ff00ff;
+}
+
+/** UTF-8 is decoded as it is read: eight code units fill the two words of a step, of ASCII all at once. */
 export function murmurUtf16(bytes: usize, offsets: usize, ids: usize, n: u32, seed: u32, out: usize): void {
   assert(isAligned<u32>(offsets) && isAligned<u32>(ids) && isAligned<u64>(out));
   for (let i: u32 = 0; i < n; i++) {
@@ -81,6 +97,21 @@ export function murmurUtf16(bytes: usize, offsets: usize, ids: usize, n: u32, se
     /** The second half of a surrogate pair whose first was taken. */
     let waiting: u32 = 0;
     while (at < end || waiting != 0) {
+      if (waiting == 0 && (units & 7) == 0) {
+        const length = min<usize>(end - at, 8);
+        const word = length == 8 ? load<u64>(at) : lastBytes(bytes, end, length);
+        if ((word & BEYOND_ASCII) == 0) {
+          low = widened(word & 0xffffffff);
+          high = widened(word >> 32);
+          at += length;
+          units += <u64>length;
+          if (length < 8) break;
+          a = (rotl<u64>(a ^ mixFirst(low), 27) + b) * 5 + 0x52dce729;
+          b = (rotl<u64>(b ^ mixSecond(high), 31) + a) * 5 + 0x38495ab5;
+          low = high = 0;
+          continue;
+        }
+      }
       let unit: u32 = waiting;
       waiting = 0;
       if (unit == 0) {

@@ -1,5 +1,7 @@
 // HyperLogLog sketches.
 
+import { HASH_HALVES, type TakesHashes } from './hashes.js';
+
 /**
  * HyperLogLog of 2^lgK registers. A coupon is a register's value in the upper 6 bits and 26 bits of address. Few distinct
  * values are kept as coupons, which are exact but for collisions of 2^26 addresses.
@@ -13,7 +15,7 @@ export const ADDRESS_BITS = 26;
 export const ADDRESS_MASK = (1 << ADDRESS_BITS) - 1;
 export const LIST_MAX = 8;
 
-export class Hll {
+export class Hll implements TakesHashes {
   #lgK: number;
   #couponsMax: number;
   #coupons: Coupons | undefined = new Coupons();
@@ -40,8 +42,16 @@ export class Hll {
 
   /** @param first, second  the words of a 128-bit hash; of the first the lowest 26 bits are used */
   addHash(firstLow: number, secondHigh: number, secondLow: number): void {
-    const zeros = secondHigh !== 0 ? Math.clz32(secondHigh) : 32 + Math.clz32(secondLow);
-    this.addCoupon(((Math.min(zeros, 62) + 1) << ADDRESS_BITS) | (firstLow & ADDRESS_MASK));
+    this.addCoupon(couponOf(firstLow, secondHigh, secondLow));
+  }
+
+  addHashes(words: Uint32Array, places: Uint32Array, from: number, to: number): void {
+    for (let i = from; i < to; i++) {
+      const at = (places[i] ?? 0) * HASH_HALVES;
+      const coupon = couponOf(words[at] ?? 0, words[at + 3] ?? 0, words[at + 2] ?? 0);
+      if (this.#registers === undefined) this.addCoupon(coupon);
+      else raise(this.#registers, coupon);
+    }
   }
 
   addCoupon(coupon: number): void {
@@ -161,6 +171,11 @@ const COUPON_ERROR = 0.409 / (1 << 13);
 /** Number of coupons beyond which registers are smaller. */
 function couponsMax(lgK: number): number {
   return lgK < 8 ? LIST_MAX - 1 : 3 * 2 ** (lgK - 5);
+}
+
+function couponOf(firstLow: number, secondHigh: number, secondLow: number): number {
+  const zeros = secondHigh !== 0 ? Math.clz32(secondHigh) : 32 + Math.clz32(secondLow);
+  return ((Math.min(zeros, 62) + 1) << ADDRESS_BITS) | (firstLow & ADDRESS_MASK);
 }
 
 function raise(registers: Uint8Array, coupon: number): void {

@@ -1,12 +1,13 @@
 // Theta sketches.
 
+import { HASH_HALVES, type TakesHashes } from './hashes.js';
 import { selectAscending } from './select.js';
 
 /**
  * The `size` smallest of all hashes that were added, and theta: the smallest that is not kept. So the sketch of a set is
  * the same whatever the order of adding and merging. Hashes have 63 bits and are not 0; theta begins at 2^63 - 1.
  */
-export class Theta {
+export class Theta implements TakesHashes {
   readonly size: number;
   /** Open addressing; a place holds a hash, the lower half first, or zeros. At most half full. */
   #table = new Uint32Array(FIRST_PLACES * 2);
@@ -34,6 +35,13 @@ export class Theta {
   addHash(high: number, low: number): void {
     const upper = high >>> 1;
     if (upper <= this.#thetaHigh) this.#add(upper, ((high << 31) | (low >>> 1)) >>> 0);
+  }
+
+  addHashes(words: Uint32Array, places: Uint32Array, from: number, to: number): void {
+    for (let i = from; i < to; i++) {
+      const at = (places[i] ?? 0) * HASH_HALVES;
+      this.addHash(words[at + 1] ?? 0, words[at] ?? 0);
+    }
   }
 
   merge(from: Theta): void {

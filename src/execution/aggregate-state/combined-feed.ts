@@ -4,12 +4,12 @@ import { stringifyJson } from '../../base/json.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { plainData, type Value } from '../../expression/value.js';
 import { SKETCH_SEED } from '../../sketch/base64-codec.js';
+import { FIRST_PLACE, type TakesHashes } from '../../sketch/hashes.js';
 import { Murmur3 } from '../../sketch/murmur3.js';
 import type { Block } from '../block/context.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { rowLists } from './row-lists.js';
-import type { TakeHash } from './sketch/stored-hashes.js';
 import type { Feed } from './state-operations.js';
 
 /** Several columns into one state. What is null in one may not be in another, so nulls are left out here. */
@@ -22,6 +22,9 @@ export function joinFeeds<State>(scope: SegmentScope, feeds: readonly (Feed<Stat
   const keptGroups = scope.arena.take(BLOCK_ROWS * 4);
   return {
     nulls: undefined,
+    get waiting() {
+      return present.reduce((sum, { waiting = 0 }) => sum + waiting, 0);
+    },
     add(block, rows, groups, n, stateOf) {
       for (const feed of present) {
         const nulls = feed.nulls?.nulls(block) ?? 0;
@@ -36,7 +39,7 @@ export function joinFeeds<State>(scope: SegmentScope, feeds: readonly (Feed<Stat
 }
 
 /** Gives states the hash of each row's combination of values; null is one of them, and a list is one value in any order. */
-export function combinationFeed<State>(scope: SegmentScope, columns: readonly string[], take: TakeHash<State>): Feed<State> {
+export function combinationFeed<State extends TakesHashes>(scope: SegmentScope, columns: readonly string[]): Feed<State> {
   const { memory } = scope.context;
   const readers = columns.map((column) => textReader(scope, column));
   const hash = new Murmur3(SKETCH_SEED);
@@ -53,7 +56,7 @@ export function combinationFeed<State>(scope: SegmentScope, columns: readonly st
         for (const { get } of readers) text += get(row);
         hash.hashText(text);
         hash.copyTo(words);
-        take(stateOf(numbers[i] ?? 0), words, 0);
+        stateOf(numbers[i] ?? 0).addHashes(words, FIRST_PLACE, 0, 1);
       }
     },
   };

@@ -42,6 +42,25 @@ export class StateObjects {
     else parts.push({ order, state });
   }
 
+  /**
+   * Lets `work` change the states of groups themselves, absent ones created; what they have grown by is told afterwards.
+   * Only for states whose order does not matter.
+   */
+  change(work: (stateOf: (group: number) => unknown) => void): void {
+    const kind = this.#kind;
+    const changed = new Map<number, { readonly state: unknown; readonly before: number }>();
+    work((group) => {
+      const known = changed.get(group);
+      if (known !== undefined) return known.state;
+      const parts = this.#parts.get(group);
+      const state = parts?.[0]?.state ?? kind.create();
+      changed.set(group, { state, before: parts === undefined ? 0 : kind.bytes(state) });
+      if (parts === undefined) this.#parts.set(group, [{ order: 0, state }]);
+      return state;
+    });
+    for (const { state, before } of changed.values()) this.#charge(kind.bytes(state) - before);
+  }
+
   get isEmpty(): boolean {
     return this.#parts.size === 0;
   }

@@ -49,6 +49,8 @@ export interface Feed<State> {
   readonly nulls: NumberVector | undefined;
   /** Row rows[i] (0: row i) of the block belongs to groups[i]. */
   add(block: Block, rows: Address, groups: Address, n: number, stateOf: (group: number) => State): void;
+  /** Values that were added and are in no state yet; absent for none. */
+  readonly waiting?: number;
   /** Called after the last row. */
   end?(stateOf: (group: number) => State): void;
 }

@@ -5,6 +5,7 @@ import { isArrayValue, toText, type Value } from '../../../expression/value.js';
 import { type ArrayElement, arrayElements } from '../../../model/array-text.js';
 import { isArrayType } from '../../../model/schema.js';
 import { SKETCH_SEED } from '../../../sketch/base64-codec.js';
+import { FIRST_PLACE, type TakesHashes } from '../../../sketch/hashes.js';
 import { Murmur3, type StringEncoding } from '../../../sketch/murmur3.js';
 import type { DictionaryView, StringColumnView } from '../../../storage/view.js';
 import { kernelFor } from '../../block/context.js';
@@ -15,17 +16,16 @@ import type { SegmentScope, Source } from '../../expression/scope.js';
 import type { StringVector } from '../../expression/vector.js';
 import { type IdSource, utf16Hash } from '../id-source.js';
 import type { Feed } from '../state-operations.js';
-import { dictionaryHashes, numberHashes, type TakeHash } from './stored-hashes.js';
+import { dictionaryHashes, numberHashes } from './stored-hashes.js';
 
 /**
  * Gives states the hashes of a column's values that are not null. Strings hash as `encoding` says, LONGs as 8 bytes, FLOAT and DOUBLE
  * as the bits of a double; of arrays every element counts. Kernels hash what columns hold; computed texts and arrays are
  * hashed here, once for every pair of group and text.
  */
-export function hashFeed<State>(
+export function hashFeed<State extends TakesHashes>(
   scope: SegmentScope,
   column: string,
-  take: TakeHash<State>,
   encoding: StringEncoding = 'utf8',
 ): Feed<State> | undefined {
   const source = scope.source(column);
@@ -33,18 +33,18 @@ export function hashFeed<State>(
   const ids = idSource(scope, source);
   if (ids === undefined) {
     const vector = asNumbers(scope, source, scope.typeOf(column) === 'LONG' ? 'LONG' : 'DOUBLE');
-    return vector === undefined ? undefined : numberHashes(scope, vector, take);
+    return vector === undefined ? undefined : numberHashes(scope, vector);
   }
   const elements = arrayReader(scope, source);
-  if (source.kind === 'string' && elements === undefined) return dictionaryHashes(scope, source.column.dictionary, ids, take, encoding);
-  return pairFeed(scope, ids, elements, take, encoding);
+  if (source.kind === 'string' && elements === undefined) return dictionaryHashes(scope, source.column.dictionary, ids, encoding);
+  return pairFeed(scope, ids, elements, encoding);
 }
 
 /** The hashes of a value, as those of a column's are. */
-export function hashValue(value: Value, take: (words: Uint32Array) => void, encoding: StringEncoding = 'utf8'): void {
+export function hashValue(value: Value, state: TakesHashes, encoding: StringEncoding = 'utf8'): void {
   if (value === null) return;
   if (isArrayValue(value)) {
-    for (const element of value) hashValue(element, take, encoding);
+    for (const element of value) hashValue(element, state, encoding);
     return;
   }
   const hash = new Murmur3(SKETCH_SEED);
@@ -53,7 +53,7 @@ export function hashValue(value: Value, take: (words: Uint32Array) => void, enco
   else hash.hashText(toText(value) ?? '', encoding);
   const words = new Uint32Array(4);
   hash.copyTo(words);
-  take(words);
+  state.addHashes(words, FIRST_PLACE, 0, 1);
 }
 
 /** The texts of a column by id, of numbers what they are printed as; undefined when the column is missing. */
@@ -166,11 +166,10 @@ function dictionaryHash({ context }: SegmentScope, { offsets, bytes, hasNull }: 
   };
 }
 
-function pairFeed<State>(
+function pairFeed<State extends TakesHashes>(
   scope: SegmentScope,
   source: IdSource,
   elements: ((id: number) => readonly ArrayElement[]) | undefined,
-  take: TakeHash<State>,
   encoding: StringEncoding,
 ): Feed<State> {
   const { arena, context } = scope;
@@ -197,7 +196,7 @@ function pairFeed<State>(
       const words = new Uint32Array(4);
       const give = (group: number): void => {
         hash.copyTo(words);
-        take(stateOf(group), words, 0);
+        stateOf(group).addHashes(words, FIRST_PLACE, 0, 1);
       };
       const halves = memory.u32(set.keys, set.count * 2);
       for (let pair = 0; pair < set.count; pair++) {

@@ -22,8 +22,8 @@ export function hllState({ lgK, target, round, stringEncoding }: Of<'hll'>): Sta
     encode: (state) => encodeHll(state, target),
     decode: decodeHll,
     value: (state) => (round ? BigInt(Math.round(state.estimate())) : state.estimate()),
-    addRow: (state, [value = null]) => hashValue(value, (words) => addToHll(state, words, 0), stringEncoding),
-    bind: (scope, [column = '']) => hashFeed(scope, column, addToHll, stringEncoding),
+    addRow: (state, [value = null]) => hashValue(value, state, stringEncoding),
+    bind: (scope, [column = '']) => hashFeed(scope, column, stringEncoding),
   };
 }
 
@@ -32,14 +32,10 @@ export function cardinalityState({ byRow, round }: Of<'cardinality'>): StateOper
     ...hllState({ type: 'hll', lgK: CARDINALITY_LG_K, target: 8, round, stringEncoding: 'utf8' }),
     bind: (scope, columns) =>
       byRow
-        ? combinationFeed(scope, columns, addToHll)
+        ? combinationFeed(scope, columns)
         : joinFeeds(
             scope,
-            columns.map((column) => hashFeed(scope, column, addToHll)),
+            columns.map((column) => hashFeed(scope, column)),
           ),
   };
-}
-
-function addToHll(state: Hll, words: Uint32Array, at: number): void {
-  state.addHash(words[at] ?? 0, words[at + 3] ?? 0, words[at + 2] ?? 0);
 }

@@ -16,7 +16,7 @@ export function thetaState({ size }: Extract<AggregateState, { type: 'theta' }>)
     encode: encodeTheta,
     decode: (text) => decodeTheta(text, size),
     value: (state) => state.estimate(),
-    addRow: (state, [value = null]) => hashValue(value, (words) => state.addHash(words[1] ?? 0, words[0] ?? 0)),
-    bind: (scope, [column = '']) => hashFeed(scope, column, (state, words, at) => state.addHash(words[at + 1] ?? 0, words[at] ?? 0)),
+    addRow: (state, [value = null]) => hashValue(value, state),
+    bind: (scope, [column = '']) => hashFeed(scope, column),
   };
 }

@@ -235,7 +235,7 @@ export class SegmentGroups {
       }
       if (each.kind === 'state') {
         if (aggregator.kind !== 'state') return;
-        const collect = stateAccumulator(scope, index, aggregator, order, sharedWith(filter));
+        const collect = stateAccumulator(scope, index, aggregator, { order, groupCountMax }, sharedWith(filter));
         if (collect === undefined) return;
         const rows = this.#classOf(filter, collect.nulls, everyRow);
         rows.distincts.push(collect.accumulator);

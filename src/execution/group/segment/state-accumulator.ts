@@ -14,6 +14,7 @@ const BLOCKS_BETWEEN_MEASURES = 32;
 /**
  * The states of a `state` aggregator over the groups of one segment, combined when its rows are through.
  * @param order   place of the segment in the query
+ * @param groupCountMax  most groups the segment can have; Infinity when unknown
  * @param shared  among the aggregators with the same filter
  * @returns undefined when no row of the segment changes any state
  */
@@ -21,7 +22,7 @@ export function stateAccumulator(
   scope: SegmentScope,
   index: number,
   { aggregateState, columns, input }: Extract<Aggregator, { kind: 'state' }>,
-  order: number,
+  { order, groupCountMax }: { readonly order: number; readonly groupCountMax: number },
   shared: SharedWork,
 ): { readonly nulls: NumberVector | undefined; readonly accumulator: DistinctAccumulator } | undefined {
   const { memory, groupBytesMax, spill } = scope.context;
@@ -66,17 +67,20 @@ export function stateAccumulator(
     accumulator: {
       readsRows: true,
       get heapBytes() {
-        return Math.max(count * bytesEach, measuredBytes);
+        const waiting = Math.min(feed.waiting ?? 0, groupCountMax);
+        return Math.max(count * bytesEach, measuredBytes) + waiting * bytesEach;
       },
       addGroups(block, rows, groups, n) {
         feed.add(block, rows, groups, n, stateOf);
         if (++blocks % BLOCKS_BETWEEN_MEASURES === 0) measure();
       },
       combine(table, groupOf, groupCount) {
-        feed.end?.(stateOf);
         const numbers = memory.u32(groupOf, groupCount).slice();
         const objects = table.states[index]?.objects;
+        if (kind.isOrdered) feed.end?.(stateOf);
         states.forEach((state, group) => objects?.add(numbers[group] ?? 0, order, state));
+        // States without an order: those of the whole query take in the values that waited.
+        if (!kind.isOrdered) objects?.change((stateAt) => feed.end?.((group) => stateAt(numbers[group] ?? 0)));
       },
     },
   };
