@@ -13,7 +13,7 @@ import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../src/model/row-source.js';
 import type { RunLimits } from '../../src/model/run-limits.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
-import { uploadFrame } from '../../src/storage/uploaded-frame.js';
+import { type UploadedFrame, uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
 
 /* Stages on processing threads: unnesting, unions of different types, limits, cancelling, and that memory is given back. */
@@ -150,6 +150,71 @@ stages('extremes are those of the rows that come out of the stages', async () =>
   const runner = runnerOf({ tables: { left: [numbers(100)] } });
   assert.equal(await rowsOf(runner.run(plan, source)), [{ least: 20n, most: 40n, right: 40n }]);
 });
+
+/** Overwrites what is freed while `work` runs, so that whoever still reads it is found. */
+async function overwritingFreed(work: () => Promise<void>): Promise<void> {
+  const { allocate, free } = KernelMemory.prototype;
+  const sizes = new Map<number, number>();
+  KernelMemory.prototype.allocate = function (bytes) {
+    const address = allocate.call(this, bytes);
+    sizes.set(address, bytes);
+    return address;
+  };
+  KernelMemory.prototype.free = function (address) {
+    this.u8(address, sizes.get(address) ?? 0).fill(0xcd);
+    free.call(this, address);
+  };
+  try {
+    await work();
+  } finally {
+    Object.assign(KernelMemory.prototype, { allocate, free });
+  }
+}
+
+for (const [expression, values] of [
+  // A row without values has a null: a dictionary with one entry more than the stored one.
+  ['mv_harmonize_nulls(list)', [['b', 'c'], [null], ['a', 'c']]],
+  ["string_to_array(text, '-')", [['x', 'y'], ['y'], []]],
+] as const)
+  stages(`unnested values can be read when a result of them was left in memory: ${expression}`, () =>
+    overwritingFreed(async () => {
+      const types = { number: 'LONG', list: 'STRING', text: 'STRING' } as const;
+      const rows: Plain[] = [
+        { number: 0n, list: ['b', 'c'], text: 'x-y' },
+        { number: 1n, list: [], text: 'y' },
+        { number: 2n, list: ['a', 'c'], text: null },
+      ];
+      const inlineEngine = createEngine({ memory, kernels: 'reference', threads: 0 });
+      const held: UploadedFrame[] = [];
+      const frames = new Map([
+        ['left', numbers(3)],
+        ['right', frameOf(rows, types)],
+      ]);
+      const runner = runnerOf({
+        engine: inlineEngine,
+        runTables(plan, names) {
+          const placed = names.flatMap((name) => frames.get(name) ?? []).map((frame) => uploadFrame(frame, memory));
+          held.push(...placed);
+          const views = placed.map(({ view }) => view);
+          return inlineEngine.runViews(plan, views, { ...RUN, ending: 'final' }, new AbortController().signal);
+        },
+      });
+      const source = joinOf(
+        { kind: 'table', name: 'left' },
+        {
+          kind: 'unnest',
+          source: { kind: 'table', name: 'right' },
+          column: { name: 'one', expression: parseExpression(expression), outputType: null },
+        },
+        { rightColumns: schemaOf({ ...types, one: 'STRING' }) },
+      );
+      const found = await rowsOf(runner.run(groupOf(['number', 'r.one']), source));
+      for (const { release } of held) release();
+      await inlineEngine.close();
+      const expected = values.flatMap((list, row) => list.map((one): Plain => ({ number: BigInt(row), 'r.one': one, rows: 1n })));
+      assert.equal(sortedText(found), sortedText(expected));
+    }),
+  );
 
 stages('unnests arrays: their elements have the type of the array', async () => {
   const lists = [[1n, 2n, null], [], null, [2n]];

@@ -6,7 +6,7 @@ import { createByName, own } from '../../base/names.js';
 import type { ScanPlan } from '../../model/plan.js';
 import { nameThrough } from '../../model/stage-columns.js';
 import type { Upload } from '../../model/upload.js';
-import { type ColumnView, NO_ROWS, type NumberColumnView, type SegmentView } from '../../storage/view.js';
+import { type ColumnView, type DictionaryView, NO_ROWS, type NumberColumnView, type SegmentView } from '../../storage/view.js';
 import { blockAt, kernelFor, type RunContext } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { meets, rowsWithin } from '../block/row-ranges.js';
@@ -19,35 +19,46 @@ import { type Chunk, joinChunks, zeroNulls } from './joined-chunks.js';
 import { OwnMemory } from './own-memory.js';
 import { selectRows } from './select-rows.js';
 import { gatherColumn, type RowNumbers } from './view-rows.js';
+import type { Builds } from './with-stages.js';
 
 /*
  * Columns are gathered as they are stored: ids of a dictionary, numbers as narrow as they lie there. What has no such form (texts that are
  * computed, dictionaries or types that differ between segments) takes the way over frames.
  */
 
+/** Rows of a scan, and what they are read from. */
+export interface ScannedRows {
+  /** Segments, which outlive the result. */
+  readonly views: readonly SegmentView[];
+  /** Right sides of joins, which outlive the result too. */
+  readonly builds: Builds;
+  /** The rows; each view is void when the next one is asked for. */
+  readonly pieces: Iterable<SegmentView>;
+}
+
 /**
  * The result of a scan as the build side that its plan asks for.
- * @param pieces  views of the rows, each void when the next one is asked for
  * @returns       undefined where columns have to be read as values; nothing is left in memory then
  * @throws ServiceError `resource_limit`
  */
 export function uploadScan(
   plan: ScanPlan,
   upload: Upload,
-  { views, pieces }: { readonly views: readonly SegmentView[]; readonly pieces: Iterable<SegmentView> },
+  { views, builds, pieces }: ScannedRows,
   context: RunContext,
   counts: RowCounts,
 ): BuildSide | undefined {
   if (plan.post.length > 0 || plan.timeOrder !== null || plan.offset > 0 || plan.limit !== null) return undefined;
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
   if (!hasOneDictionaryEach(plan, upload, views, virtualColumns)) return undefined;
+  const lasting = dictionariesOf([...views, ...Object.values(builds).map(({ view }) => view)]);
   const memory = new OwnMemory(context.memory);
   const chunks: Chunk[] = [];
   let rowCount = 0;
   try {
     for (const piece of pieces) {
       if (!meets(piece, plan.intervals)) continue;
-      const chunk = gatherChunk(context, plan, upload, piece, { virtualColumns, memory, counts });
+      const chunk = gatherChunk(context, plan, upload, piece, { virtualColumns, lasting, memory, counts });
       if (chunk === undefined) {
         memory.free();
         return undefined;
@@ -90,20 +101,24 @@ function hasOneDictionaryEach(plan: ScanPlan, upload: Upload, views: readonly Se
   });
 }
 
+/** Identities, because addresses are reused. */
+function dictionariesOf(views: readonly SegmentView[]): ReadonlySet<DictionaryView> {
+  return new Set(
+    views.flatMap(({ columns }) => Object.values(columns).flatMap((each) => (each.kind === 'string' ? [each.dictionary] : []))),
+  );
+}
+
 interface Gathering {
   readonly virtualColumns: VirtualColumns;
+  /** Dictionaries that outlive the result; those of unnested values may be gone with their piece. */
+  readonly lasting: ReadonlySet<DictionaryView>;
   readonly memory: OwnMemory;
   readonly counts: RowCounts;
 }
 
 /** Undefined: a column has to be read as values. */
-function gatherChunk(
-  context: RunContext,
-  plan: ScanPlan,
-  upload: Upload,
-  view: SegmentView,
-  { virtualColumns, memory, counts }: Gathering,
-): Chunk | undefined {
+function gatherChunk(context: RunContext, plan: ScanPlan, upload: Upload, view: SegmentView, gathering: Gathering): Chunk | undefined {
+  const { virtualColumns, counts } = gathering;
   const arena = context.memory.arena();
   try {
     context.beginSegment();
@@ -114,7 +129,7 @@ function gatherChunk(
     counts.rowsMatched += rows.count;
     const columns: (ColumnView | undefined)[] = [];
     for (const { from } of upload.columns) {
-      const column = gatherSource(scope, virtualColumns, memory, from, rows);
+      const column = gatherSource(scope, gathering, from, rows);
       if (column === null) return undefined;
       columns.push(column);
     }
@@ -127,8 +142,7 @@ function gatherChunk(
 /** Null: it has to be read as values; undefined: there is no such column. */
 function gatherSource(
   scope: SegmentScope,
-  virtualColumns: VirtualColumns,
-  memory: OwnMemory,
+  { virtualColumns, lasting, memory }: Gathering,
   name: string,
   rows: RowNumbers,
 ): ColumnView | null | undefined {
@@ -138,7 +152,7 @@ function gatherSource(
   const isStored = !Object.hasOwn(virtualColumns, origin);
   if (isStored && stored.kind === 'missing') return undefined;
   if (isStored && (stored.kind === 'number' || stored.kind === 'string') && (wanted ?? stored.column.type) === stored.column.type)
-    return stored.kind === 'string' && stored.column.offsets !== 0
+    return stored.kind === 'string' && (stored.column.offsets !== 0 || !lasting.has(stored.column.dictionary))
       ? null
       : gatherColumn(scope.context, memory, { ...stored.column, blockRanges: 0 } as ColumnView, rows);
   const source = scope.source(name);

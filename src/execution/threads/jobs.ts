@@ -218,7 +218,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     if (upload !== undefined) {
       const startMs = performance.now();
       const pieces = hasStages(plan) ? stagedPieces(context, plan, views, builds) : inSegmentOrder(views);
-      const built = uploadScan(plan, upload, { views, pieces }, context, counts);
+      const built = uploadScan(plan, upload, { views, builds, pieces }, context, counts);
       counts.readMs += performance.now() - startMs;
       if (built !== undefined) {
         yield { frame: null, isLast: true, counts, built };
