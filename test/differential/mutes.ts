@@ -6,12 +6,16 @@ import { SQL_MUTES } from './sql/sql-mutes.js';
 
 export const MUTES: readonly Mute[] = [
   { id: 'original-fails', covers: ({ original }) => original.state === 'broken' },
+  ...answeredHereOnly('original-fails', /Unable to convert object of type\[/),
   ...answeredHereOnly('search-of-lists', /Cannot create query type helper from invalid type/),
   ...answeredHereOnly('later-names', /Could not resolve type id 'mv-(regex|prefix)-filtered'/),
   ...answeredHereOnly('division-by-zero', /\/ by zero/),
   ...answeredHereOnly('offset-alone', /limit >= /),
   ...answeredHereOnly('time-format-alone', /(timeZone|locale) requires a format/),
-  ...answeredHereOnly('arrays-refused', /Predicate does not support ARRAY types|cannot make string matcher for ARRAY types/),
+  ...answeredHereOnly(
+    'arrays-refused',
+    /Predicate does not support ARRAY types|cannot make string matcher for ARRAY types|cannot cast \[ARRAY</,
+  ),
   {
     id: 'arrays-refused',
     covers: ({ case: { kind }, dolmen }) =>

@@ -2,9 +2,9 @@
 
 import type { Plan } from '../../model/plan.js';
 import type { Query } from '../../model/query.js';
-import { type KnownTables, planQuery } from '../plan.js';
+import type { KnownTables } from '../plan.js';
 import { refusingMultiValues, sourceRefusingMultiValues } from './column/multi-value-keys.js';
-import { tablesOf } from './query/datasource.js';
+import { planOver } from './query/datasource.js';
 import type { ParsedQuery } from './query/parsed-query.js';
 import { parseQuery } from './query/query.js';
 import { unfinalized } from './unfinalized.js';
@@ -21,7 +21,7 @@ export interface PlannedNative extends ParsedQuery {
 /** A native query's body to what execution runs. Pure. */
 export function planNative(body: unknown, lenient: boolean, tables: KnownTables): PlannedNative {
   const parsed = parseQuery(body, lenient, tables);
-  const plans = planQuery(parsed.query, tablesOf(parsed.source, tables));
+  const plans = planOver(parsed.query, parsed.source, tables);
   const named = parsed.source.kind === 'table' ? plans.map(namingSegments) : plans;
   const finished = parsed.context.finalizes ? named : named.map(unfinalized);
   if (parsed.context.unnestsMultiValues) return { ...parsed, plans: finished };

@@ -21,15 +21,22 @@ export function anyColumn(random: Random): string {
   return at === 10 ? '__time' : random.pick(['missing', 'v0', 'w0', 'as', 'al']);
 }
 
-/**
- * The table, or what is made of it; not rows that are in no order of time: docs/differences.md.
- * @param isUnnested  whether the query reads the rows that unnesting makes: a search of the original does not
- */
-export function dataSource(random: Random, isUnnested: boolean): Json {
-  if (random.chance(0.85)) return 'nasty';
+/** What a query may ask for without being one of docs/differences.md. */
+export interface DataSourceLimits {
+  /** Whether the query reads the rows that unnesting makes: a search of the original does not. */
+  readonly isUnnested: boolean;
+  /** Whether the query asks for no buckets, no order and one interval: only then rows that are in no order of time are all answered by the original. */
+  readonly isTimeless: boolean;
+}
+
+/** The table, or what is made of it. */
+export function dataSource(random: Random, { isUnnested, isTimeless }: DataSourceLimits): Json {
+  if (random.chance(isTimeless ? 0.6 : 0.85)) return 'nasty';
   const table = { type: 'table', name: 'nasty' };
   return random.pick<Json>([
     table,
+    ...(isTimeless ? [rowsOfQuery(random), rowsOfQuery(random), inlineRows(random), { type: 'lookup', lookup: LOOKUP.name }] : []),
+    { type: 'union', dataSources: ['nasty', 'small'] },
     {
       type: 'join',
       left: table,
@@ -48,6 +55,57 @@ export function dataSource(random: Random, isUnnested: boolean): Json {
         ]
       : []),
   ]);
+}
+
+/** The rows of a query: those of a scan, or groups. Not lists of strings, nor first and last of rows alike in time: docs/differences.md. */
+function rowsOfQuery(random: Random): Json {
+  const [dataSource, intervals] = ['nasty', [EVERYTHING]];
+  if (random.chance(0.5)) {
+    const columns = ['__time', 'id', 's', 'k', 'n', 'l', 'd', 'f', 'x', 'b', 'ts', 'al', 'ad', 'as', 'j'];
+    const rows = { queryType: 'scan', dataSource, intervals, columns, resultFormat: 'compactedList' };
+    return { type: 'query', query: random.chance(0.3) ? { ...rows, order: 'ascending', limit: 50 } : rows };
+  }
+  const dimensions = random.some<Json>(
+    [
+      's',
+      'k',
+      'mv',
+      'b',
+      { type: 'default', dimension: 'n', outputName: 'n', outputType: 'LONG' },
+      { type: 'default', dimension: 'x', outputName: 'x', outputType: 'DOUBLE' },
+    ],
+    3,
+  );
+  const aggregations = [
+    { type: 'count', name: 'id' },
+    { type: 'longSum', name: 'l', fieldName: 'n' },
+    { type: 'doubleMax', name: 'd', fieldName: 'x' },
+    { type: 'floatMin', name: 'f', fieldName: 'x' },
+  ];
+  return { type: 'query', query: { queryType: 'groupBy', dataSource, intervals, granularity: 'all', dimensions, aggregations } };
+}
+
+/** Rows that the query brings along. */
+function inlineRows(random: Random): Json {
+  const columns: readonly (readonly [name: string, type: string, values: readonly Json[]])[] = [
+    ['__time', 'LONG', [0, 1_442_018_818_000, 1_442_018_818_771]],
+    ['id', 'LONG', [1, 2, 3, 9_007_199_254_740_993n]],
+    ['s', 'STRING', ['a', 'b', '', null, '1', 'ß']],
+    ['k', 'STRING', ['a', 'b', 'c', null, '']],
+    ['n', 'LONG', [null, 0, 1, -2, 9]],
+    ['l', 'LONG', [null, 0, 1, 9_223_372_036_854_775_807n]],
+    ['d', 'DOUBLE', [null, 0, 0.1, -2.5, 1e300]],
+    ['f', 'FLOAT', [null, 0, 0.1, 1.5]],
+    ['x', 'DOUBLE', [null, 1, 2, 0.125]],
+    ['al', 'ARRAY<LONG>', [null, [], [1, null], [1, 2, 3]]],
+    ['as', 'ARRAY<STRING>', [null, [], ['a', null], ['a', 'b']]],
+  ];
+  return {
+    type: 'inline',
+    columnNames: columns.map(([name]) => name),
+    columnTypes: columns.map(([, type]) => type),
+    rows: random.list(0, 12, () => columns.map(([, , values]) => random.pick(values))),
+  };
 }
 
 export function intervals(random: Random): Json {

@@ -297,11 +297,11 @@ function readIntervalFilter(reader: ObjectReader, columns: FilterColumns): Filte
   const column = readSingleDimension(reader, columns);
   const intervals = readIntervals(reader, 'intervals') ?? refuse(reader.at('intervals'), 'an array of intervals', undefined);
   const range = { kind: 'range', column, ordering: 'numeric', lowerStrict: false, upperStrict: true } as const;
-  const isString = columns.typeOf(column) === 'STRING';
+  const type = columns.typeOf(column);
   const ranges = intervals.map(({ start, end }): Filter => {
     const [lower, upper] = [longOf(start), longOf(end)];
-    if (!isString) return { ...range, type: 'LONG', lower, upper };
-    return boundsOfStrings({ ...range, type: 'STRING', lower: String(lower), upper: String(upper) }, 'STRING', reader);
+    if (type !== undefined && type !== 'STRING') return { ...range, type: 'LONG', lower, upper };
+    return boundsOfStrings({ ...range, type: 'STRING', lower: String(lower), upper: String(upper) }, type, reader);
   });
   return ranges.length === 1 && ranges[0] !== undefined ? ranges[0] : { kind: 'or', filters: ranges };
 }

@@ -7,8 +7,9 @@ import { append } from '../../../base/lists.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { parseExpression } from '../../../expression/parse.js';
 import { columnsOfExpression } from '../../../model/columns-read.js';
-import { call, type Expression, long } from '../../../model/expression.js';
+import { call, type Expression } from '../../../model/expression.js';
 import type { Plan } from '../../../model/plan.js';
+import type { Query } from '../../../model/query.js';
 import { renameExpression } from '../../../model/rewrite/plan-names.js';
 import type { JoinKey, JoinSource, RowSource } from '../../../model/row-source.js';
 import { type ColumnType, TIME_COLUMN } from '../../../model/schema.js';
@@ -22,6 +23,7 @@ import { readByType, refuse } from '../reader.js';
 import { puttingOutStates, unfinalized } from '../unfinalized.js';
 import { readInline } from './inline-rows.js';
 import type { ParsedQuery } from './parsed-query.js';
+import { withTime } from './row-times.js';
 
 /** Datasources inside of each other; nothing sensible comes near, and reading and running them takes stack. */
 const DEPTH_MAX = 100;
@@ -68,6 +70,31 @@ export function sourceName(source: RowSource): string {
   return source.kind === 'table' ? source.name : source.kind;
 }
 
+/** The plans of a query over the rows of a source. Buckets end where segments do; other rows have none, and all are filled. */
+export function planOver(query: Query, source: RowSource, tables: KnownTables): readonly Plan[] {
+  const plans = planQuery(query, tablesOf(source, tables));
+  if (isOfSegments(source)) return plans;
+  return plans.map((plan) => (plan.operator === 'group' ? { ...plan, withinData: false } : plan));
+}
+
+function isOfSegments(source: RowSource): boolean {
+  switch (source.kind) {
+    case 'table':
+      return true;
+    case 'union':
+      return source.sources.every(isOfSegments);
+    case 'filtered':
+    case 'unnest':
+      return isOfSegments(source.source);
+    case 'join':
+      return isOfSegments(source.left);
+    case 'inline':
+    case 'lookup':
+    case 'query':
+      return false;
+  }
+}
+
 /** The tables as a query over a source sees them: its one datasource has the source's columns. */
 export function tablesOf(source: RowSource, tables: KnownTables): KnownTables {
   if (source.kind === 'table') return tables;
@@ -88,7 +115,7 @@ function readSubquery(reader: ObjectReader, reading: SourceReading): RowSource {
   const { query, source, context } = reading.parseQuery(reader.object('query'), reading.depth);
   if (!['timeseries', 'topN', 'groupBy', 'scan'].includes(query.queryType))
     throw new ServiceError('unsupported', `${reader.at('query.queryType')}: a ${query.queryType} query as a datasource is not supported`);
-  const [finished, second] = planQuery(query, tablesOf(source, reading.tables));
+  const [finished, second] = planOver(query, source, reading.tables);
   const plan = finished === undefined ? undefined : withStates(finished, context.finalizes, reading.merged);
   if (plan === undefined || plan.operator === 'segmentMetadata' || second !== undefined)
     throw new ServiceError(
@@ -96,14 +123,8 @@ function readSubquery(reader: ObjectReader, reading: SourceReading): RowSource {
       `${reader.at('query')}: a query with a grand total or subtotals as a datasource is not supported`,
     );
   const hasTime = plan.operator !== 'group' || query.queryType === 'groupBy' || plan.keys.some(({ kind }) => kind === 'time');
-  if (hasTime) return { kind: 'query', plan, source };
   // The rows of timeseries and topN have a time, that of the one bucket when there is just one.
-  const start: Expression = long(plan.intervals[0]?.start ?? 0);
-  return {
-    kind: 'query',
-    plan: { ...plan, post: [...plan.post, { step: 'compute', name: TIME_COLUMN, type: 'LONG', expression: start }] },
-    source,
-  };
+  return hasTime ? { kind: 'query', plan, source } : withTime({ kind: 'query', plan, source }, plan.intervals[0]?.start ?? 0);
 }
 
 /** States that the outer query merges, or all when nothing is to be finalized. */

@@ -4,8 +4,11 @@ import { ServiceError } from '../../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import { own } from '../../../base/names.js';
 import { nearestName } from '../../../base/nearest-name.js';
+import { isStateColumn } from '../../../model/aggregate-state.js';
 import type { Query } from '../../../model/query.js';
+import type { RowSource } from '../../../model/row-source.js';
 import type { KnownTables } from '../../plan.js';
+import { rowSourceColumns } from '../../row-source-columns.js';
 import { mergedColumns } from '../aggregator/aggregator.js';
 import type { ColumnTypes } from '../column/column-types.js';
 import { type QueryContext, readContext } from '../context.js';
@@ -13,6 +16,7 @@ import { UNSUPPORTED_QUERY_TYPES } from '../names.js';
 import { readSource, sourceName, tablesOf } from './datasource.js';
 import { readGroupBy } from './group-by.js';
 import type { ParsedQuery } from './parsed-query.js';
+import { timedRows } from './row-times.js';
 import { readDataSourceMetadata, readScan, readSearch, readSegmentMetadata, readTimeBoundary } from './rows.js';
 import { readTimeseries } from './timeseries.js';
 import { readTopN } from './topn.js';
@@ -56,12 +60,13 @@ function readQuery(reader: ObjectReader, tables: KnownTables, depth: number): Pa
       `${reader.at('queryType')}: unknown query type "${type}"${nearest === undefined ? '' : ` (did you mean "${nearest}"?)`}; accepted: ${Object.keys(QUERY_TYPES).join(', ')}`,
     );
   }
-  const source = readSource(reader.raw('dataSource'), reader.at('dataSource'), reader, {
+  const rows = readSource(reader.raw('dataSource'), reader.at('dataSource'), reader, {
     tables,
     depth,
     merged: mergedColumns(reader),
     parseQuery: (inner, innerDepth) => readQuery(inner, tables, innerDepth),
   });
+  const source = timedRows(rows, tables);
   const dataSource = sourceName(source);
   const context = readContext(reader);
   const types = new Map(
@@ -78,5 +83,12 @@ function readQuery(reader: ObjectReader, tables: KnownTables, depth: number): Pa
     );
   if (source.kind !== 'table' && query.segments !== undefined)
     throw new ServiceError('unsupported', `${reader.at('intervals')}: segments of anything but one table are not supported`);
-  return { query, source, context, ignoredKeys: reader.context.ignoredKeys };
+  return { query: source === rows ? query : namingColumns(query, rows, tables), source, context, ignoredKeys: reader.context.ignoredKeys };
+}
+
+/** A scan that asks for all columns gives those that the rows had before they were given a time. */
+function namingColumns(query: Query, rows: RowSource, tables: KnownTables): Query {
+  if (query.queryType !== 'scan' || query.columns !== null) return query;
+  const columns = [...rowSourceColumns(rows, tables), ...query.virtualColumns].map(({ name }) => name);
+  return { ...query, columns: [...new Set(columns)].filter((name) => !isStateColumn(name)) };
 }
