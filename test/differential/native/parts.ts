@@ -21,7 +21,7 @@ export function anyColumn(random: Random): string {
   return at === 10 ? '__time' : random.pick(['missing', 'v0', 'w0', 'as', 'al']);
 }
 
-/** What a query may ask for without being one of docs/differences.md. */
+/** Traits of a query that decide which datasources it is compared over: docs/differences.md. */
 export interface DataSourceLimits {
   /** Whether the query reads the rows that unnesting makes: a search of the original does not. */
   readonly isUnnested: boolean;
