@@ -69,7 +69,7 @@ lookups('a dimension of type lookup', async ({ server }) => {
 
 lookups('the rows of a lookup, and a join with them', async ({ server }) => {
   const dataSource = { type: 'lookup', lookup: 'lang' };
-  assert.equal(await groupBy(server.url, { dataSource, dimensions: ['k', 'v'] }), [
+  assert.equal(await groupBy(server.url, { dataSource, intervals: ['0000/3000'], dimensions: ['k', 'v'] }), [
     { k: 'en', v: 'English', rows: 1 },
     { k: 'fr', v: 'French', rows: 1 },
   ]);
