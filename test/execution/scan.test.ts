@@ -327,6 +327,56 @@ scans('a sort key that is the same in all rows of a segment bounds no other key 
   }
 });
 
+scans('NaN is the greatest of an order, and -0.0 is 0.0, in the first rows too', async () => {
+  const doubles = [1.5, Number.NaN, -0, null, Number.POSITIVE_INFINITY, 0.1, Number.NaN, Number.NEGATIVE_INFINITY, 0, -7.3, 1e300, null];
+  const pieces = [doubles, doubles.slice(2, 9), [0.1, 0.2]].map((values, piece) =>
+    values.map(
+      (double, index): Row => ({
+        __time: BigInt(START + index),
+        plain: 'x',
+        text: null,
+        many: [],
+        small: BigInt(piece * 100 + index),
+        holes: null,
+        large: null,
+        double,
+      }),
+    ),
+  );
+  const placeOf = (value: Cell | undefined, { descending, nulls }: SortKey): number => {
+    if (value === null || value === undefined) return nulls === 'first' ? -9 : 9;
+    const places = [Number.NEGATIVE_INFINITY, -7.3, 0, 0.1, 0.2, 1.5, 1e300, Number.POSITIVE_INFINITY];
+    const place = Number.isNaN(value) ? places.length : places.indexOf(Number(value));
+    return descending ? -place : place;
+  };
+  for (const descending of [false, true])
+    for (const nulls of ['first', 'last'] as const) {
+      const key: SortKey = { column: 'double', descending, nulls, ordering: 'lexicographic' };
+      const plan: ScanPlan = {
+        operator: 'scan',
+        dataSource: 'random',
+        intervals: [ETERNITY],
+        filter: null,
+        virtualColumns: [],
+        columns: ['small', 'double'],
+        timeOrder: null,
+        offset: 0,
+        limit: null,
+        post: [],
+      };
+      const ordered = pieces.flat().sort((a, b) => placeOf(a['double'], key) - placeOf(b['double'], key));
+      for (let limit = 1; limit <= ordered.length; limit++) {
+        const found = await sortedRowsOf(pieces, { ...plan, post: [{ step: 'sort', by: [key], offset: 0, limit }] });
+        const expected = ordered.slice(0, limit).map((row) => row['small']);
+        assert.equal(
+          found.map(([small]) => small),
+          expected,
+          `${descending} ${nulls} ${limit}`,
+        );
+      }
+    }
+});
+
 const PARTITIONS = ['text', 'plain', 'small', 'holes', 'large', 'double', 'upper', 'missing'];
 
 /** Rows with their number or rank among those that are alike in `partition`, up to the place wanted. */

@@ -10,7 +10,7 @@ import { lowerBoundText, textAt } from '../block/dictionary.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { type NumberVector, storedNumbers } from '../expression/vector.js';
 import { rangePredicate } from '../filter/number-predicate.js';
-import { constantPredicate, type Predicate } from '../filter/predicate.js';
+import { constantPredicate, notPredicate, type Predicate } from '../filter/predicate.js';
 
 /** A sort key bound to a segment. The rank of a row is smaller where it comes first: `offset + sign * part`, an i64. */
 interface KeyRank {
@@ -192,7 +192,7 @@ function spanOf(vector: NumberVector, { physical, base }: Integers): { lowest: b
   return { lowest: base, width: 1n << BigInt(PHYSICAL_BYTES[physical] * 8) };
 }
 
-/** The bits of a double go up with it, once those of a negative one are turned. NaN is the last, whichever way. */
+/** The bits of a double go up with it, once those of a negative one are turned. NaN is above every number. */
 function doubleRank(scope: SegmentScope, { descending, nulls }: SortKey, vector: NumberVector): KeyRank {
   const { kernels } = scope.context;
   const { arena } = scope;
@@ -200,23 +200,26 @@ function doubleRank(scope: SegmentScope, { descending, nulls }: SortKey, vector:
   const widen = kernelFor(kernels, 'toF64', physical);
   const [signBit, rest] = [constant(scope, 63n), constant(scope, NULL_LAST)];
   const scratch = arena.take(BLOCK_ROWS * 8);
-  const nullPart = nulls === 'first' ? NULL_FIRST : NULL_LAST;
+  const out = takeBits(arena);
+  const nullPart = (nulls === 'first') === descending ? NULL_LAST : NULL_FIRST;
   const mend = nullMender(scope, vector, nullPart);
+  // Turned bit by bit, as longs are.
+  const [offset, sign] = descending ? ([-1n, -1n] as const) : ([0n, 1n] as const);
+  const partOf = (rank: bigint): bigint => sign * (rank - offset);
   const numberOf = (rank: bigint): number => {
-    const bits = rank < 0n ? rank ^ NULL_LAST : rank;
-    const value = new Float64Array(BigInt64Array.of(bits).buffer)[0] ?? 0;
-    return descending ? -value : value;
+    const part = partOf(rank);
+    const bits = part < 0n ? part ^ NULL_LAST : part;
+    return new Float64Array(BigInt64Array.of(bits).buffer)[0] ?? 0;
   };
-  const isNull = (rank: bigint): boolean => vector.mayBeNull && rank === nullPart;
+  const isNull = (rank: bigint): boolean => vector.mayBeNull && partOf(rank) === nullPart;
   return {
     count: undefined,
     isExact: true,
     usesAll: false,
-    offset: 0n,
-    sign: 1n,
+    offset,
+    sign,
     write(block, rows, n, at) {
       widen(vector.values(block), rows, n, 0n, scratch);
-      if (descending) kernels.mapF64(scratch, n, 7, scratch);
       kernels.keyWordF64(scratch, 0, n, 1, 0, at);
       kernels.shiftRightI64(at, signBit, 1, n, scratch);
       kernels.andI64(scratch, rest, 1, n, scratch);
@@ -229,16 +232,17 @@ function doubleRank(scope: SegmentScope, { descending, nulls }: SortKey, vector:
           within(rank: bigint) {
             const value = isNull(rank) ? Number.NaN : numberOf(rank);
             if (Number.isNaN(value)) return constantPredicate(true);
-            const bound = { value, strict: false };
-            const bounds = descending ? { lower: bound, upper: undefined } : { lower: undefined, upper: bound };
-            return rangePredicate(scope, vector, bounds, nulls === 'first');
+            const below = (matchNull: boolean): Predicate =>
+              rangePredicate(scope, vector, { lower: undefined, upper: { value, strict: descending } }, matchNull);
+            // Ranges have no NaN, which is among the rows that are not below.
+            return descending ? notPredicate(scope.context, below(nulls === 'last'), out) : below(nulls === 'first');
           },
         }),
     valueOf: (rank) => (isNull(rank) ? null : numberOf(rank)),
     rankOf(value) {
       if (typeof value !== 'number' || Number.isNaN(value)) return undefined;
-      const bits = new BigInt64Array(Float64Array.of((descending ? -value : value) + 0).buffer)[0] ?? 0n;
-      return bits < 0n ? bits ^ NULL_LAST : bits;
+      const bits = new BigInt64Array(Float64Array.of(value + 0).buffer)[0] ?? 0n;
+      return offset + sign * (bits < 0n ? bits ^ NULL_LAST : bits);
     },
   };
 }
