@@ -377,6 +377,78 @@ scans('NaN is the greatest of an order, and -0.0 is 0.0, in the first rows too',
     }
 });
 
+scans('NaN is above the bounds of filters, as it is in expressions', async () => {
+  const doubles = [1.5, Number.NaN, -0, null, Number.POSITIVE_INFINITY, 0.1, Number.NEGATIVE_INFINITY];
+  const rows = doubles.map(
+    (double, index): Row => ({
+      __time: BigInt(START + index),
+      plain: 'x',
+      text: null,
+      many: [],
+      small: BigInt(index),
+      holes: null,
+      large: null,
+      double,
+    }),
+  );
+  const range =
+    (lower: number | null, upper: number | null, strict = false) =>
+    (column: string): Filter => {
+      const bounds = { lower, upper, lowerStrict: strict, upperStrict: strict };
+      return { kind: 'range', column, type: 'DOUBLE', ordering: 'numeric', ...bounds };
+    };
+  const not =
+    (inner: (column: string) => Filter) =>
+    (column: string): Filter => ({ kind: 'not', filter: inner(column) });
+  const truth = (name: string): Filter => ({ kind: 'expression', expression: { kind: 'column', name } });
+  for (const column of ['double', 'plus'])
+    for (const [filter, expected] of [
+      [range(1.5, null), [0, 1, 4]],
+      [range(1.5, null, true), [1, 4]],
+      [range(Number.POSITIVE_INFINITY, null, true), [1]],
+      [range(Number.NEGATIVE_INFINITY, null), [0, 1, 2, 4, 5, 6]],
+      [range(0, null, true), [0, 1, 4, 5]],
+      [range(0.1, Number.POSITIVE_INFINITY), [0, 4, 5]],
+      [range(null, 0.1), [2, 5, 6]],
+      [not(range(1.5, null)), [2, 5, 6]],
+      [not(range(null, 1.5)), [1, 4]],
+      // The truth of a number is whether it is above 0; that of NaN is not.
+      [truth, [0, 4, 5]],
+    ] as const) {
+      const plan: ScanPlan = {
+        operator: 'scan',
+        dataSource: 'random',
+        intervals: [ETERNITY],
+        filter: filter(column),
+        virtualColumns: [
+          {
+            name: 'plus',
+            expression: {
+              kind: 'call',
+              function: '+',
+              arguments: [
+                { kind: 'column', name: 'double' },
+                { kind: 'literal', type: 'DOUBLE', value: 0 },
+              ],
+            },
+            outputType: 'DOUBLE',
+          },
+        ],
+        columns: ['small'],
+        timeOrder: null,
+        offset: 0,
+        limit: null,
+        post: [],
+      };
+      const found = await sortedRowsOf([rows], plan);
+      assert.equal(
+        found.map(([small]) => Number(small)),
+        expected,
+        `${column} ${String(expected)}`,
+      );
+    }
+});
+
 const PARTITIONS = ['text', 'plain', 'small', 'holes', 'large', 'double', 'upper', 'missing'];
 
 /** Rows with their number or rank among those that are alike in `partition`, up to the place wanted. */

@@ -57,7 +57,7 @@ function bindTruth(scope: SegmentScope, expression: Expression, matchUnknown: bo
     const matches = (text: string): boolean => toTruth(valueOfText(text, vector.type)) ?? matchUnknown;
     return textPredicate(scope, vector, matches, matchUnknown);
   }
-  return rangePredicate(scope, vector, { lower: { value: 0, strict: true }, upper: undefined }, matchUnknown);
+  return rangePredicate(scope, vector, { lower: { value: 0, strict: true }, upper: { value: Infinity, strict: false } }, matchUnknown);
 }
 
 /** The rows for which a condition holds, and those for which it is null where that counts as well. */

@@ -5,7 +5,7 @@ import { type Block, kernelFor, takeBits, takeZeroed, wordsOf } from '../block/c
 import type { SegmentScope } from '../expression/scope.js';
 import type { Decimals, NumberVector } from '../expression/vector.js';
 import { type Bounds, doubleRange, exactly, longRange, storedRange } from './number-bounds.js';
-import { ALL, constantPredicate, MATCH_ALL, type Match, NONE, type Predicate } from './predicate.js';
+import { ALL, constantPredicate, MATCH_ALL, type Match, NONE, notPredicate, type Predicate } from './predicate.js';
 
 /** Rows whose number lies between the bounds; null rows match when `matchNull`. */
 export function rangePredicate(scope: SegmentScope, vector: NumberVector, bounds: Bounds, matchNull: boolean): Predicate {
@@ -35,6 +35,13 @@ function longPredicate(scope: SegmentScope, vector: NumberVector, bounds: Bounds
 }
 
 function doublePredicate(scope: SegmentScope, vector: NumberVector, bounds: Bounds, matchNull: boolean): Predicate {
+  const { lower, upper } = bounds;
+  if (upper === undefined && vector.decimals === undefined && !Number.isNaN(lower?.value)) {
+    // NaN is above every number, and in no range of the kernels: it is among the rows that are not below.
+    if (lower === undefined) return everything(scope, vector, matchNull);
+    const below = { lower: undefined, upper: { value: lower.value, strict: !lower.strict } };
+    return notPredicate(scope.context, doublePredicate(scope, vector, below, !matchNull), takeBits(scope.arena));
+  }
   const range = doubleRange(bounds);
   if (!(range.lower <= range.upper)) return nothing(vector, matchNull);
   const out = takeBits(scope.arena);
