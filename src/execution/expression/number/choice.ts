@@ -3,7 +3,7 @@
 import type { Address } from '../../../base/layout.js';
 import { type Block, wordsOf } from '../../block/context.js';
 import { constantNode } from './leaf.js';
-import { inLane, type Node, type NumberNode, type Rooms, spread, type TruthNode } from './node.js';
+import { inLane, type Node, type NumberNode, type Result, type Rooms, spread, type TruthNode } from './node.js';
 
 export interface Choice {
   readonly lane: 'I64' | 'F64';
@@ -70,6 +70,22 @@ export function firstKnown(rooms: Rooms, operands: readonly NumberNode[]): Numbe
 
 function knownOf(rooms: Rooms, a: NumberNode, b: NumberNode): NumberNode {
   const { kernels } = rooms.scope.context;
+  const none = rooms.takeBits();
+  return eitherOf(rooms, a, b, (block, first, second, out) => {
+    // The other's where this one is null, of which there may be none.
+    const mask = first.nulls === 0 ? clearBits(rooms, none, block) : first.nulls;
+    kernels.choose64(mask, second.at, b.isOne ? 1 : 0, first.at, a.isOne ? 1 : 0, block.rows, out);
+  });
+}
+
+/** The values of one node or of another, as `choose` writes them; null where both are. */
+function eitherOf(
+  rooms: Rooms,
+  a: NumberNode,
+  b: NumberNode,
+  choose: (block: Block, first: Result, second: Result, out: Address) => void,
+): NumberNode {
+  const { kernels } = rooms.scope.context;
   const nulls = rooms.takeBits();
   const room = rooms.over(a, b);
   return {
@@ -80,9 +96,7 @@ function knownOf(rooms: Rooms, a: NumberNode, b: NumberNode): NumberNode {
     room,
     run(block) {
       const [first, second] = [a.run(block), b.run(block)];
-      // The other's where this one is null, of which there may be none.
-      const mask = first.nulls === 0 ? clearBits(rooms, nulls, block) : first.nulls;
-      kernels.choose64(mask, second.at, b.isOne ? 1 : 0, first.at, a.isOne ? 1 : 0, block.rows, room);
+      choose(block, first, second, room);
       if (first.nulls === 0 || second.nulls === 0) return { at: room, nulls: 0 };
       kernels.bitsAnd(first.nulls, second.nulls, wordsOf(block), nulls);
       return { at: room, nulls };
@@ -105,26 +119,14 @@ function extremeOfTwo(rooms: Rooms, best: NumberNode, next: NumberNode, directio
   const { kernels } = rooms.scope.context;
   const a = spread(rooms, best);
   const kernel = a.lane === 'I64' ? kernels.compareI64 : kernels.orderF64;
-  const [takes, nulls] = [rooms.takeBits(), rooms.takeBits()];
-  const room = rooms.over(a, next);
-  return {
-    kind: 'number',
-    lane: a.lane,
-    isOne: false,
-    mayBeNull: a.mayBeNull && next.mayBeNull,
-    room,
-    run(block) {
-      const words = wordsOf(block);
-      const [first, second] = [a.run(block), next.run(block)];
-      // The greatest gives way where it is not at least as much, the least where it is above.
-      kernel(first.at, second.at, next.isOne ? 1 : 0, block.rows, direction === 1 ? 1 : 2, takes);
-      if (direction === -1) kernels.bitsNot(takes, block.rows, takes);
-      if (second.nulls !== 0) kernels.bitsAndNot(takes, second.nulls, words, takes);
-      if (first.nulls !== 0) kernels.bitsOr(takes, first.nulls, words, takes);
-      kernels.choose64(takes, second.at, next.isOne ? 1 : 0, first.at, 0, block.rows, room);
-      if (first.nulls === 0 || second.nulls === 0) return { at: room, nulls: 0 };
-      kernels.bitsAnd(first.nulls, second.nulls, words, nulls);
-      return { at: room, nulls };
-    },
-  };
+  const takes = rooms.takeBits();
+  return eitherOf(rooms, a, next, (block, first, second, out) => {
+    const words = wordsOf(block);
+    // The greatest gives way where it is not at least as much, the least where it is above.
+    kernel(first.at, second.at, next.isOne ? 1 : 0, block.rows, direction === 1 ? 1 : 2, takes);
+    if (direction === -1) kernels.bitsNot(takes, block.rows, takes);
+    if (second.nulls !== 0) kernels.bitsAndNot(takes, second.nulls, words, takes);
+    if (first.nulls !== 0) kernels.bitsOr(takes, first.nulls, words, takes);
+    kernels.choose64(takes, second.at, next.isOne ? 1 : 0, first.at, 0, block.rows, out);
+  });
 }
