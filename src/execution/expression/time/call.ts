@@ -8,7 +8,7 @@ import { granularityOfArguments, shiftOfArguments, unitOfArguments } from '../..
 import { getFunction } from '../../../expression/functions.js';
 import { toLong } from '../../../expression/value.js';
 import type { Expression } from '../../../model/expression.js';
-import { bucketsOf, type Granularity, shapeOf } from '../../../model/granularity.js';
+import { type BucketShape, bucketsOf, type Granularity, shapeOf } from '../../../model/granularity.js';
 import type { SegmentScope } from '../scope.js';
 import type { NumberVector } from '../vector.js';
 import { bucketStep } from './bucket-table.js';
@@ -76,10 +76,7 @@ function floorSteps(scope: SegmentScope, granularity: Granularity): readonly Ste
   const { kernels } = scope.context;
   const shape = shapeOf(granularity);
   if (granularityGrain(granularity).lengthMs > AMOUNT_MAX) return undefined;
-  if (shape.kind === 'fixed') {
-    const [width, origin] = [BigInt(shape.lengthMs), BigInt(shape.origin)];
-    return [(from, rows, out) => kernels.floorI64(from, rows, width, origin, out)];
-  }
+  if (shape.kind === 'fixed') return [fixedFloor(scope, shape)];
   if (shape.kind === 'wallClock') return [wallClockFloor(scope, shape.unitMs, shape.zone)];
   const months = shape.kind === 'counted' ? wholeMonths(shape, granularity) : undefined;
   if (shape.kind === 'counted' && months !== undefined)
@@ -96,10 +93,7 @@ function ceilSteps(scope: SegmentScope, granularity: Granularity): readonly Step
   const { kernels } = scope.context;
   const shape = shapeOf(granularity);
   if (granularityGrain(granularity).lengthMs > AMOUNT_MAX) return undefined;
-  if (shape.kind === 'fixed') {
-    const [width, origin] = [BigInt(shape.lengthMs), BigInt(shape.origin)];
-    return [...plus(scope, width - 1n), (from, rows, out) => kernels.floorI64(from, rows, width, origin, out)];
-  }
+  if (shape.kind === 'fixed') return [...plus(scope, BigInt(shape.lengthMs) - 1n), fixedFloor(scope, shape)];
   // The end of the bucket of the millisecond before.
   const before = plus(scope, -1n);
   const months = shape.kind === 'counted' ? wholeMonths(shape, granularity) : undefined;
@@ -117,9 +111,15 @@ function ceilSteps(scope: SegmentScope, granularity: Granularity): readonly Step
   return [...before, bucketStep(scope, granularityGrain(granularity), { result: 'end', each: next })];
 }
 
+/** Floors to buckets of one length. */
+function fixedFloor({ context: { kernels } }: SegmentScope, { lengthMs, origin }: Extract<BucketShape, { kind: 'fixed' }>): Step {
+  const [width, first] = [BigInt(lengthMs), BigInt(origin)];
+  return (from, rows, out) => kernels.floorI64(from, rows, width, first, out);
+}
+
 /** Months of a period of nothing else that is counted from 1970 on, in a zone whose days all have 24 hours. */
 function wholeMonths(
-  { period: { months, days, milliseconds }, zone }: Extract<ReturnType<typeof shapeOf>, { kind: 'counted' }>,
+  { period: { months, days, milliseconds }, zone }: Extract<BucketShape, { kind: 'counted' }>,
   granularity: Granularity,
 ): bigint | undefined {
   const isCounted = granularity.kind === 'period' && granularity.origin === null && zone.fixedOffsetMs !== null;
