@@ -7,7 +7,7 @@ import type { SegmentScope } from '../../expression/scope.js';
 import type { NumberVector } from '../../expression/vector.js';
 import { decimalExtreme, decimalSum } from './decimal-accumulator.js';
 import { integerSum } from './integer-sum.js';
-import { type Accumulator, addBase, initialExtremes, type LocalStates } from './local-states.js';
+import { type Accumulator, addBase, initialExtremes, type LocalStates, READS_NO_ROWS } from './local-states.js';
 
 /** @param rows  where the rows of each group are counted: `state` of i64, or of words that are shared with a sum */
 export function countAccumulator(
@@ -17,14 +17,9 @@ export function countAccumulator(
 ): Accumulator {
   const { kernels } = scope.context;
   return {
-    bytesPerGroup: 0,
+    ...READS_NO_ROWS,
     sums: true,
-    takesStretches: true,
     state: 0,
-    initialise: () => undefined,
-    addRuns: () => undefined,
-    addGroups: () => undefined,
-    finish: () => undefined,
     combine(base, cells, groups, n, table) {
       const [from, to] = [rows.state + base * 8, table.states[index]?.at ?? 0];
       if (rows.words === undefined) kernels.sumGroupsI64(from, cells, groups, n, to);
@@ -99,14 +94,9 @@ function knownExtreme(scope: SegmentScope, index: number, { stored }: NumberVect
   const at = scope.arena.take(8);
   memory.i64(at, 1)[0] = value;
   return {
-    bytesPerGroup: 0,
+    ...READS_NO_ROWS,
     sums: false,
-    takesStretches: true,
     state: at,
-    initialise: () => undefined,
-    addRuns: () => undefined,
-    addGroups: () => undefined,
-    finish: () => undefined,
     combine: (from, cells, groups, n, table) => byGroups(at + from * 8, cells, groups, n, table.states[index]?.at ?? 0),
   };
 }

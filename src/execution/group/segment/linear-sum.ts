@@ -10,7 +10,7 @@ import { unionOfNulls } from '../../expression/nulls.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { type NumberVector, storedNumbers } from '../../expression/vector.js';
 import { integerSum } from './integer-sum.js';
-import type { Accumulator } from './local-states.js';
+import { type Accumulator, READS_NO_ROWS } from './local-states.js';
 
 /** factor * column summed over terms, plus a constant; modulo 2^64, so the sum of it may be taken apart exactly. */
 interface Linear {
@@ -96,13 +96,9 @@ function madeOf(scope: SegmentScope, index: number, { terms }: Linear, perRow: b
     return at;
   };
   const self: Accumulator = {
-    bytesPerGroup: 0,
+    ...READS_NO_ROWS,
     sums: true,
-    takesStretches: true,
     state: 0,
-    initialise: () => undefined,
-    addRuns: () => undefined,
-    addGroups: () => undefined,
     finish: (groupCount, counts) => {
       self.state = arena.take(Math.max(1, groupCount) * 8);
       const scratch = arena.take(BLOCK_ROWS * 8);

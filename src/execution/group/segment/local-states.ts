@@ -49,6 +49,16 @@ export interface Accumulator {
   combine(base: number, cells: Address, groups: Address, n: number, table: GroupTable): void;
 }
 
+/** The part of an accumulator whose state is known without reading rows. */
+export const READS_NO_ROWS = {
+  bytesPerGroup: 0,
+  takesStretches: true,
+  initialise: () => undefined,
+  addRuns: () => undefined,
+  addGroups: () => undefined,
+  finish: () => undefined,
+} as const satisfies Partial<Accumulator>;
+
 /** state[g] += base * counts[g]: what the stored values left out, once per group. */
 export function addBase(scope: SegmentScope, state: Address, counts: Address, base: bigint, groupCount: number): void {
   const { memory, kernels } = scope.context;
