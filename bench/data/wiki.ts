@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { csvIngestion, writeCsv } from './csv.js';
 import { randomSource } from './random.js';
 
 /**
@@ -28,20 +28,10 @@ const WORDS = [
   'prairie',
 ] as const;
 
-const WIKI_COLUMNS = [
-  '__time',
-  'isRobot',
-  'channel',
-  'country',
-  'city',
-  'user',
-  'page',
-  'added',
-  'deleted',
-  'delta',
-  'price',
-  'score',
-] as const;
+const LONGS = ['added', 'deleted', 'delta'];
+const DOUBLES = ['price', 'score'];
+const STRINGS = ['isRobot', 'channel', 'country', 'city', 'user', 'page'];
+const WIKI_COLUMNS = ['__time', ...STRINGS, ...LONGS, ...DOUBLES];
 
 export const channelName = (rank: number): string => `#c${rank}.wiki`;
 export const countryName = (rank: number): string => `Country ${WORDS[rank & 15]} ${rank}`;
@@ -51,65 +41,28 @@ const pageName = (rank: number): string => `${WORDS[(rank * 3) & 15]} ${WORDS[(r
 
 /** Writes a CSV with a header line. `onProgress` hears the rows written so far, about a hundred times. */
 export function writeWikiCsv(file: string, rows: number, seed: number, onProgress: (rows: number) => void = () => undefined): void {
+  writeCsv(file, WIKI_COLUMNS, wikiRows(rows, seed, onProgress));
+  onProgress(rows);
+}
+
+function* wikiRows(rows: number, seed: number, onProgress: (rows: number) => void): Generator<string> {
   const random = randomSource(seed);
   const zipf = (count: number): number => Math.min(count - 1, Math.floor(Math.exp(random() * Math.log(count + 1))) - 1);
   const step = WIKI_SPAN_MS / rows;
   const reportEvery = Math.max(1, Math.floor(rows / 100));
-  const out = openSync(file, 'w');
-  try {
-    let lines = `${WIKI_COLUMNS.join(',')}\n`;
-    for (let row = 0; row < rows; row++) {
-      const time = new Date(WIKI_START + Math.floor(row * step)).toISOString();
-      const city = random() < 0.03 ? '' : cityName(zipf(5000));
-      const added = Math.floor(Math.exp(random() * 7)) - 1;
-      const deleted = random() < 0.6 ? 0 : Math.floor(random() * 300);
-      lines += `${time},${random() < 0.3},${channelName(zipf(10))},${countryName(zipf(250))},${city},${userName(zipf(100_000))},${pageName(zipf(1_000_000))},${added},${deleted},${added - deleted},${(Math.floor(random() * 100_000) / 100).toFixed(2)},${random().toFixed(4)}\n`;
-      if (lines.length > 1 << 20) {
-        writeSync(out, lines);
-        lines = '';
-      }
-      if (row % reportEvery === 0) onProgress(row);
-    }
-    writeSync(out, lines);
-    onProgress(rows);
-  } finally {
-    closeSync(out);
+  for (let row = 0; row < rows; row++) {
+    const time = new Date(WIKI_START + Math.floor(row * step)).toISOString();
+    const city = random() < 0.03 ? '' : cityName(zipf(5000));
+    const added = Math.floor(Math.exp(random() * 7)) - 1;
+    const deleted = random() < 0.6 ? 0 : Math.floor(random() * 300);
+    yield `${time},${random() < 0.3},${channelName(zipf(10))},${countryName(zipf(250))},${city},${userName(zipf(100_000))},${pageName(zipf(1_000_000))},${added},${deleted},${added - deleted},${(Math.floor(random() * 100_000) / 100).toFixed(2)},${random().toFixed(4)}`;
+    if (row % reportEvery === 0) onProgress(row);
   }
 }
 
-/** The task that loads `wiki.csv` of a folder into the datasource `wiki`, a segment a day. */
-export function wikiIngestion(folder: string): unknown {
-  const long = (name: string) => ({ type: 'long', name });
-  const double = (name: string) => ({ type: 'double', name });
-  return {
-    type: 'index_parallel',
-    spec: {
-      ioConfig: {
-        type: 'index_parallel',
-        inputSource: { type: 'local', baseDir: folder, filter: 'wiki.csv' },
-        inputFormat: { type: 'csv', findColumnsFromHeader: true },
-      },
-      dataSchema: {
-        dataSource: 'wiki',
-        timestampSpec: { column: '__time', format: 'iso' },
-        dimensionsSpec: {
-          dimensions: [
-            'isRobot',
-            'channel',
-            'country',
-            'city',
-            'user',
-            'page',
-            long('added'),
-            long('deleted'),
-            long('delta'),
-            double('price'),
-            double('score'),
-          ],
-        },
-        granularitySpec: { type: 'uniform', segmentGranularity: 'day', queryGranularity: 'none', rollup: false },
-      },
-      tuningConfig: { type: 'index_parallel' },
-    },
-  };
+/** The task that loads `wiki.csv` of a folder into the datasource `wiki`: a segment a day, or one for the month. */
+export function wikiIngestion(folder: string, segmentGranularity: 'day' | 'month' = 'day'): unknown {
+  const typed = (type: string) => (name: string) => ({ type, name });
+  const dimensions = [...STRINGS, ...LONGS.map(typed('long')), ...DOUBLES.map(typed('double'))];
+  return csvIngestion({ folder, file: 'wiki.csv', dataSource: 'wiki', dimensions, segmentGranularity });
 }

@@ -3,14 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { randomSource } from '../data/random.js';
-import { writeWikiCsv } from '../data/wiki.js';
+import { wikiIngestion, writeWikiCsv } from '../data/wiki.js';
 import { median } from '../harness.js';
 import { type LoadFigure, load } from '../http/load.js';
 import { startContender } from '../http/start-contender.js';
 import { processorTime } from '../processor-time.js';
 import { callJson, runTask, startDolmen, waitForCount } from '../server.js';
 import { AnswerCheck } from './answer-check.js';
-import { oneSegment } from './one-segment.js';
 import { constants, knownShapes, type Statements, unknownShapes } from './statements.js';
 
 /**
@@ -64,7 +63,7 @@ const echo = await startContender('echo');
 const dolmen = await startDolmen({ dataDir: folder, portOffset: Number(values['port-offset']) });
 const check = await AnswerCheck.over(path.join(input, 'wiki.csv'));
 try {
-  await runTask(dolmen.url, oneSegment(input));
+  await runTask(dolmen.url, wikiIngestion(input, 'month'));
   await waitForCount(dolmen.url, 'wiki', rows);
   const figures = await measure();
   const compared = await check.compare();

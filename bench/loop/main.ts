@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { loadCaseTables, readCases } from '../../test/api/cases.js';
+import { csvIngestion, writeCsv } from '../data/csv.js';
 import { callJson, FLAGS_VARIABLE, runTask, startDolmen, waitForCount } from '../server.js';
 import { LARGE_REQUESTS, WIDE_COLUMNS } from './cases.js';
 
@@ -114,31 +115,22 @@ async function send(to: string, body: string, contentType = 'application/json'):
 
 /** The table `wide`: two hundred rows of very many columns. */
 async function loadWide(): Promise<void> {
-  const header = ['__time', 's0', ...Array.from({ length: WIDE_COLUMNS }, (_, index) => `c${index}`)];
-  const rows = Array.from({ length: WIDE_ROWS }, (_, row) =>
-    [Date.UTC(2026, 0, 1) + row, `v${row}`, ...Array.from({ length: WIDE_COLUMNS }, (_, index) => row + index)].join(','),
+  const numbers = Array.from({ length: WIDE_COLUMNS }, (_, index) => `c${index}`);
+  const lines = Array.from({ length: WIDE_ROWS }, (_, row) =>
+    [Date.UTC(2026, 0, 1) + row, `v${row}`, ...numbers.map((_name, index) => row + index)].join(','),
   );
   const input = path.join(folder, 'input');
   mkdirSync(input, { recursive: true });
-  writeFileSync(path.join(input, 'wide.csv'), [header.join(','), ...rows].join('\n'));
-  const dimensions = ['s0', ...Array.from({ length: WIDE_COLUMNS }, (_, index) => ({ type: 'long', name: `c${index}` }))];
-  await runTask(server.url, {
-    type: 'index_parallel',
-    spec: {
-      ioConfig: {
-        type: 'index_parallel',
-        inputSource: { type: 'local', baseDir: input, filter: 'wide.csv' },
-        inputFormat: { type: 'csv', findColumnsFromHeader: true },
-      },
-      dataSchema: {
-        dataSource: 'wide',
-        timestampSpec: { column: '__time', format: 'millis' },
-        dimensionsSpec: { dimensions },
-        granularitySpec: { type: 'uniform', segmentGranularity: 'day', queryGranularity: 'none', rollup: false },
-      },
-      tuningConfig: { type: 'index_parallel' },
-    },
+  writeCsv(path.join(input, 'wide.csv'), ['__time', 's0', ...numbers], lines);
+  const load = csvIngestion({
+    folder: input,
+    file: 'wide.csv',
+    dataSource: 'wide',
+    dimensions: ['s0', ...numbers.map((name) => ({ type: 'long', name }))],
+    segmentGranularity: 'day',
+    timestampSpec: { column: '__time', format: 'millis' },
   });
+  await runTask(server.url, load);
   await waitForCount(server.url, 'wide', WIDE_ROWS);
   await callJson('GET', `${server.url}/status/health`);
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { csvIngestion, writeCsv } from '../data/csv.js';
 import { randomSource } from '../data/random.js';
 import { agentOf, below, hostOf, phraseOf, pick, type Random, titleOf, urlOf, wordOf, zipf } from './words.js';
 
@@ -133,21 +133,18 @@ const quoted = (cell: string | number | bigint): string =>
   typeof cell === 'string' && /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : String(cell);
 
 export function writePageViewsCsv(file: string, rows: number, seed: number): void {
+  writeCsv(
+    file,
+    COLUMNS.map(({ name }) => name),
+    pageViewsRows(rows, seed),
+  );
+}
+
+function* pageViewsRows(rows: number, seed: number): Generator<string> {
   const random = randomSource(seed);
-  const out = openSync(file, 'w');
-  try {
-    let lines = `${COLUMNS.map(({ name }) => name).join(',')}\n`;
-    for (let row = 0; row < rows; row++) {
-      const draw: Draw = { random, row, rows, page: zipf(random, rows >> 1), visitor: zipf(random, rows >> 2), isSearch: random() < 0.15 };
-      lines += `${COLUMNS.map(({ cell }) => quoted(cell(draw))).join(',')}\n`;
-      if (lines.length > 1 << 20) {
-        writeSync(out, lines);
-        lines = '';
-      }
-    }
-    writeSync(out, lines);
-  } finally {
-    closeSync(out);
+  for (let row = 0; row < rows; row++) {
+    const draw: Draw = { random, row, rows, page: zipf(random, rows >> 1), visitor: zipf(random, rows >> 2), isSearch: random() < 0.15 };
+    yield COLUMNS.map(({ cell }) => quoted(cell(draw))).join(',');
   }
 }
 
@@ -161,24 +158,15 @@ export function pageViewsIngestion(folder: string): unknown {
     long: 'long',
     double: 'double',
   };
-  return {
-    type: 'index_parallel',
-    spec: {
-      ioConfig: {
-        type: 'index_parallel',
-        inputSource: { type: 'local', baseDir: folder, filter: 'views.csv' },
-        inputFormat: { type: 'csv', findColumnsFromHeader: true, listDelimiter: '|' },
-      },
-      dataSchema: {
-        dataSource: 'views',
-        timestampSpec: { column: '__time', format: 'iso' },
-        transformSpec: { transforms: [{ type: 'expression', name: 'properties', expression: 'parse_json(properties)' }] },
-        dimensionsSpec: { dimensions: COLUMNS.slice(1).map(({ name, type }) => ({ name, type: types[type] })) },
-        granularitySpec: { type: 'uniform', segmentGranularity: 'day', queryGranularity: 'none', rollup: false },
-      },
-      tuningConfig: { type: 'index_parallel' },
-    },
-  };
+  return csvIngestion({
+    folder,
+    file: 'views.csv',
+    dataSource: 'views',
+    dimensions: COLUMNS.slice(1).map(({ name, type }) => ({ name, type: types[type] })),
+    segmentGranularity: 'day',
+    listDelimiter: '|',
+    transforms: [{ type: 'expression', name: 'properties', expression: 'parse_json(properties)' }],
+  });
 }
 
 export function pageViewsOfDuckDb(csv: string): string {

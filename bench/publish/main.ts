@@ -1,19 +1,9 @@
-import {
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { HOURLY_ROWS, hourlyIngestion, writeHourlyCsv } from '../data/hourly.js';
 import { processorTime } from '../processor-time.js';
 import { runTask, sqlRows, startDolmen, waitForCount } from '../server.js';
 import { measureKnown } from './known.js';
@@ -32,9 +22,6 @@ const { values: flags } = parseArgs({
   },
 });
 const segments = Number(flags.segments);
-const ROWS = 20;
-const HOUR = 3_600_000;
-const START = Date.UTC(2020, 0, 1);
 /** Loads whose processor time is compared. */
 const SPAN = Math.min(1000, segments >> 2);
 const LATE_MS = 4;
@@ -42,7 +29,7 @@ const LATE_MS = 4;
 const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-publish-'));
 const [dataDir, input, logFile] = [path.join(folder, 'data'), path.join(folder, 'data', 'input'), path.join(folder, 'dolmen.log')];
 mkdirSync(input, { recursive: true });
-writeRows(path.join(input, 'rows.csv'), 0, segments);
+writeHourlyCsv(path.join(input, 'rows.csv'), 0, segments);
 const properties = [`svc.server.eventLoop.lateTime=${LATE_MS}`, `svc.log.file=${logFile}`, 'svc.processing.numThreads=1'];
 const server = await startDolmen({ dataDir, portOffset: 12_500, flags: properties.flatMap((each) => ['--property', each]) });
 const figures: Record<string, number> = { segments };
@@ -52,9 +39,9 @@ try {
   const used = (): number => processorTime(pid) / 1e6;
   const began = used();
   const looked = watchLoads(used);
-  await runTask(server.url, ingestion('rows.csv', false));
+  await runTask(server.url, hourlyIngestion(input, 'rows.csv'));
   await loaded(segments);
-  await waitForCount(server.url, 't', segments * ROWS);
+  await waitForCount(server.url, 't', segments * HOURLY_ROWS);
   const loads = looked.end();
   const serverMs = used() - began;
   const taskMs = childrenTime(pid);
@@ -64,18 +51,18 @@ try {
   figures['firstLoads'] = timeBetween(loads, 0, SPAN);
   figures['lastLoads'] = timeBetween(loads, segments - SPAN, segments);
   figures['longestWhileLoading'] = longestStretch(0);
-  console.log(`${segments} hourly segments of ${ROWS} rows, milliseconds of processor time a segment:`);
+  console.log(`${segments} hourly segments of ${HOURLY_ROWS} rows, milliseconds of processor time a segment:`);
   console.log(`  all processes ${text('together')}: task process ${text('task')}, server ${text('server')} (wanted: 3)`);
   console.log(`  loads: first ${SPAN} ${text('firstLoads')}, last ${SPAN} ${text('lastLoads')} (wanted: as cheap)`);
   console.log(`  longest stretch on the event loop ${text('longestWhileLoading')} ms`);
 
   const question = 'SELECT a, SUM(n) FROM t GROUP BY 1';
   await sqlRows(server.url, question);
-  writeRows(path.join(input, 'one.csv'), segments, segments + 1);
+  writeHourlyCsv(path.join(input, 'one.csv'), segments, segments + 1);
   const offset = statSync(logFile).size;
   const before = used();
-  await runTask(server.url, ingestion('one.csv', true));
-  await waitForCount(server.url, 't', (segments + 1) * ROWS);
+  await runTask(server.url, hourlyIngestion(input, 'one.csv', true));
+  await waitForCount(server.url, 't', (segments + 1) * HOURLY_ROWS);
   await sqlRows(server.url, question);
   await wait(200);
   figures['addOne'] = used() - before;
@@ -150,40 +137,4 @@ function longestStretch(offset: number): number {
   const lines = readFileSync(logFile).subarray(offset).toString().split('\n');
   const late = lines.filter((line) => line.includes('event loop late by')).map((line) => JSON.parse(line) as Record<string, number>);
   return Math.max(0, ...late.map(({ lateMs = 0, busyMs = lateMs }) => Math.min(lateMs, busyMs)));
-}
-
-function writeRows(file: string, from: number, to: number): void {
-  const out = openSync(file, 'w');
-  let lines = '__time,a,b,n\n';
-  for (let hour = from; hour < to; hour++) {
-    for (let row = 0; row < ROWS; row++) {
-      const time = new Date(START + hour * HOUR + row * 60_000).toISOString();
-      lines += `${time},k${row % 7},u${(hour * ROWS + row * 13) % 1000},${(hour * 31 + row * 7) % 100}\n`;
-    }
-    if (lines.length < 1 << 20 && hour + 1 < to) continue;
-    writeSync(out, lines);
-    lines = '';
-  }
-  closeSync(out);
-}
-
-function ingestion(file: string, appendToExisting: boolean): unknown {
-  return {
-    type: 'index_parallel',
-    spec: {
-      ioConfig: {
-        type: 'index_parallel',
-        inputSource: { type: 'local', baseDir: input, filter: file },
-        inputFormat: { type: 'csv', findColumnsFromHeader: true },
-        appendToExisting,
-      },
-      dataSchema: {
-        dataSource: 't',
-        timestampSpec: { column: '__time', format: 'iso' },
-        dimensionsSpec: { dimensions: ['a', 'b', { type: 'long', name: 'n' }] },
-        granularitySpec: { type: 'uniform', segmentGranularity: 'hour', queryGranularity: 'none', rollup: false },
-      },
-      tuningConfig: { type: 'index_parallel' },
-    },
-  };
 }

@@ -1,8 +1,9 @@
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { HOURLY_ROWS, hourlyIngestion, writeHourlyCsv } from '../data/hourly.js';
 import { median } from '../harness.js';
 import { processorTime } from '../processor-time.js';
 import { callJson, runTask, startDolmen, waitForCount } from '../server.js';
@@ -20,9 +21,6 @@ const { values: flags } = parseArgs({
 });
 const segments = Number(flags.segments);
 const rounds = Number(flags.rounds);
-const ROWS = 20;
-const HOUR = 3_600_000;
-const START = Date.UTC(2020, 0, 1);
 const CONTEXT = { useCache: false, populateCache: false, useApproximateCountDistinct: false };
 
 interface Question {
@@ -51,7 +49,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-segments-'));
 const input = path.join(folder, 'data', 'input');
 mkdirSync(input, { recursive: true });
 const csv = path.join(input, 'rows.csv');
-writeRows(csv);
+writeHourlyCsv(csv, 0, segments);
 const duckdb = await (await DuckDBInstance.create(path.join(folder, 'rows.duckdb'))).connect();
 await duckdb.run('SET threads = 1');
 await duckdb.run(`CREATE TABLE t AS SELECT * FROM read_csv('${csv}', header = true, types = {'__time': 'TIMESTAMP'})`);
@@ -65,11 +63,11 @@ try {
   const { pid } = server.child;
   if (pid === undefined) throw new Error('the server has no process');
   const began = processorTime(pid);
-  await runTask(server.url, ingestion());
-  await waitForCount(server.url, 't', segments * ROWS);
+  await runTask(server.url, hourlyIngestion(input, 'rows.csv'));
+  await waitForCount(server.url, 't', segments * HOURLY_ROWS);
   const loading = (processorTime(pid) - began) / 1e6 / segments;
   console.log(
-    `${segments} segments of ${ROWS} rows: ${loading.toFixed(2)} ms of processor time a segment in the server, its task processes aside\n`,
+    `${segments} segments of ${HOURLY_ROWS} rows: ${loading.toFixed(2)} ms of processor time a segment in the server, its task processes aside\n`,
   );
   console.log(`${'question'.padEnd(12)}  dolmen  duckdb   ratio   (milliseconds of processor time)`);
   for (const question of QUESTIONS) {
@@ -117,39 +115,4 @@ function plainRow(row: readonly unknown[]): readonly (string | number)[] {
     const text = String(cell);
     return /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : text;
   });
-}
-
-function writeRows(file: string): void {
-  const out = openSync(file, 'w');
-  let lines = '__time,a,b,n\n';
-  for (let hour = 0; hour < segments; hour++) {
-    for (let row = 0; row < ROWS; row++) {
-      const time = new Date(START + hour * HOUR + row * 60_000).toISOString();
-      lines += `${time},k${row % 7},u${(hour * ROWS + row * 13) % 1000},${(hour * 31 + row * 7) % 100}\n`;
-    }
-    if (lines.length < 1 << 20 && hour + 1 < segments) continue;
-    writeSync(out, lines);
-    lines = '';
-  }
-  closeSync(out);
-}
-
-function ingestion(): unknown {
-  return {
-    type: 'index_parallel',
-    spec: {
-      ioConfig: {
-        type: 'index_parallel',
-        inputSource: { type: 'local', baseDir: input, filter: 'rows.csv' },
-        inputFormat: { type: 'csv', findColumnsFromHeader: true },
-      },
-      dataSchema: {
-        dataSource: 't',
-        timestampSpec: { column: '__time', format: 'iso' },
-        dimensionsSpec: { dimensions: ['a', 'b', { type: 'long', name: 'n' }] },
-        granularitySpec: { type: 'uniform', segmentGranularity: 'hour', queryGranularity: 'none', rollup: false },
-      },
-      tuningConfig: { type: 'index_parallel' },
-    },
-  };
 }

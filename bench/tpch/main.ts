@@ -8,7 +8,7 @@ import { type Cell, difference } from './compare.js';
 import type { BenchQuery } from './query.js';
 import { SSB_QUERIES } from './ssb-queries.js';
 import { SSB_TABLES } from './ssb-tables.js';
-import { dolmenLoad, duckdbLoad, writeCsv } from './table.js';
+import { dolmenLoad, duckdbLoad, writeTable } from './table.js';
 import { TPCH_QUERIES } from './tpch-queries.js';
 import { TPCH_TABLES } from './tpch-tables.js';
 
@@ -79,7 +79,7 @@ try {
 async function load(to: DuckDBConnection): Promise<void> {
   await to.run(`SET threads = ${threads}`);
   for (const table of [...TPCH_TABLES, ...SSB_TABLES]) {
-    const rows = writeCsv(path.join(input, `${table.name}.csv`), table, scale);
+    const rows = writeTable(path.join(input, `${table.name}.csv`), table, scale);
     process.stderr.write(`… loading ${table.name}, ${rows.toLocaleString('en')} rows\n`);
     await to.run(duckdbLoad(table, input));
     await runTask(server.url, dolmenLoad(table, input));

@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { csvIngestion, writeCsv } from '../data/csv.js';
 
 /** `DATE` is a column of days: text `yyyy-mm-dd` in Dolmen, which compares and casts it as a date, and DATE in DuckDB. */
 type BenchType = 'LONG' | 'DOUBLE' | 'STRING' | 'DATE';
@@ -37,46 +37,25 @@ export function dayText(day: number): string {
 }
 
 /** @returns the number of rows written below the header line */
-export function writeCsv(file: string, table: BenchTable, scale: number): number {
-  const out = openSync(file, 'w');
-  let rows = 0;
-  try {
-    let lines = `${Object.keys(table.columns).join(',')}\n`;
-    for (const row of table.rows(scale)) {
-      rows++;
-      lines += `${row.join(',')}\n`;
-      if (lines.length > 1 << 20) {
-        writeSync(out, lines);
-        lines = '';
-      }
-    }
-    writeSync(out, lines);
-  } finally {
-    closeSync(out);
-  }
-  return rows;
+export function writeTable(file: string, table: BenchTable, scale: number): number {
+  return writeCsv(file, Object.keys(table.columns), linesOf(table.rows(scale)));
+}
+
+function* linesOf(rows: Iterable<readonly (string | number)[]>): Generator<string> {
+  for (const row of rows) yield row.join(',');
 }
 
 /** The task that replaces the table by its file, under one constant `__time`: neither benchmark has a time of its own. */
 export function dolmenLoad({ name, columns }: BenchTable, folder: string): unknown {
   const dimension = ([column, type]: [string, BenchType]) => ({ name: column, type: type === 'DATE' ? 'string' : type.toLowerCase() });
-  return {
-    type: 'index_parallel',
-    spec: {
-      ioConfig: {
-        type: 'index_parallel',
-        inputSource: { type: 'local', baseDir: folder, filter: `${name}.csv` },
-        inputFormat: { type: 'csv', findColumnsFromHeader: true },
-      },
-      dataSchema: {
-        dataSource: name,
-        timestampSpec: { column: 'no such column', format: 'iso', missingValue: '2000-01-01T00:00:00Z' },
-        dimensionsSpec: { dimensions: Object.entries(columns).map(dimension) },
-        granularitySpec: { type: 'uniform', segmentGranularity: 'all', queryGranularity: 'none', rollup: false },
-      },
-      tuningConfig: { type: 'index_parallel' },
-    },
-  };
+  return csvIngestion({
+    folder,
+    file: `${name}.csv`,
+    dataSource: name,
+    dimensions: Object.entries(columns).map(dimension),
+    segmentGranularity: 'all',
+    timestampSpec: { column: 'no such column', format: 'iso', missingValue: '2000-01-01T00:00:00Z' },
+  });
 }
 
 const DUCKDB_TYPES: Readonly<Record<BenchType, string>> = { LONG: 'BIGINT', DOUBLE: 'DOUBLE', STRING: 'VARCHAR', DATE: 'DATE' };

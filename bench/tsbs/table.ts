@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { csvIngestion, writeCsv } from '../data/csv.js';
 import { randomSource } from '../data/random.js';
 
 /**
@@ -26,7 +26,12 @@ const SYSTEMS = ['Ubuntu15.10', 'Ubuntu16.10', 'Ubuntu16.04LTS'];
 const TEAMS = ['CHI', 'LON', 'NYC', 'SF'];
 const ENVIRONMENTS = ['production', 'staging', 'test'];
 
-export function writeCpuCsv(file: string, { hosts, hours, digits }: CpuTable, seed: number): number {
+/** @returns the number of rows */
+export function writeCpuCsv(file: string, table: CpuTable, seed: number): number {
+  return writeCsv(file, ['__time', ...TAGS, ...METRICS], cpuRows(table, seed));
+}
+
+function* cpuRows({ hosts, hours, digits }: CpuTable, seed: number): Generator<string> {
   const random = randomSource(seed);
   const below = (count: number): number => Math.floor(random() * count);
   const pick = (list: readonly string[]): string => list[below(list.length)] ?? '';
@@ -47,53 +52,32 @@ export function writeCpuCsv(file: string, { hosts, hours, digits }: CpuTable, se
     ].join(',');
   });
   const walks = Float64Array.from({ length: hosts * METRICS.length }, () => random() * 100);
-  const out = openSync(file, 'w');
-  const ticks = hours * TICKS_AN_HOUR;
-  try {
-    let lines = `__time,${TAGS.join(',')},${METRICS.join(',')}\n`;
-    for (let tick = 0; tick < ticks; tick++) {
-      const time = new Date(START + tick * TICK_MS).toISOString();
-      for (let host = 0; host < hosts; host++) {
-        lines += `${time},${tags[host]}`;
-        for (let at = host * METRICS.length; at < (host + 1) * METRICS.length; at++) {
-          // Steps of a mean of nought and a variance of one.
-          const step = (random() + random() + random() + random() - 2) * Math.sqrt(3);
-          const next = Math.min(100, Math.max(0, (walks[at] ?? 0) + step));
-          walks[at] = next;
-          lines += `,${next.toFixed(digits)}`;
-        }
-        lines += '\n';
-        if (lines.length < 1 << 20) continue;
-        writeSync(out, lines);
-        lines = '';
+  for (let tick = 0; tick < hours * TICKS_AN_HOUR; tick++) {
+    const time = new Date(START + tick * TICK_MS).toISOString();
+    for (let host = 0; host < hosts; host++) {
+      let line = `${time},${tags[host]}`;
+      for (let at = host * METRICS.length; at < (host + 1) * METRICS.length; at++) {
+        // Steps of a mean of nought and a variance of one.
+        const step = (random() + random() + random() + random() - 2) * Math.sqrt(3);
+        const next = Math.min(100, Math.max(0, (walks[at] ?? 0) + step));
+        walks[at] = next;
+        line += `,${next.toFixed(digits)}`;
       }
+      yield line;
     }
-    writeSync(out, lines);
-  } finally {
-    closeSync(out);
   }
-  return hosts * ticks;
 }
 
 /** The task that loads `cpu.csv` of a folder into the datasource `cpu`, a segment an hour. */
 export function cpuIngestion(folder: string): unknown {
-  return {
-    type: 'index_parallel',
-    spec: {
-      ioConfig: {
-        type: 'index_parallel',
-        inputSource: { type: 'local', baseDir: folder, filter: 'cpu.csv' },
-        inputFormat: { type: 'csv', findColumnsFromHeader: true },
-      },
-      dataSchema: {
-        dataSource: 'cpu',
-        timestampSpec: { column: '__time', format: 'iso' },
-        dimensionsSpec: { dimensions: [...TAGS, ...METRICS.map((name) => ({ type: 'double', name }))] },
-        granularitySpec: { type: 'uniform', segmentGranularity: 'hour', queryGranularity: 'none', rollup: false },
-      },
-      tuningConfig: { type: 'index_parallel', partitionsSpec: { type: 'dynamic' } },
-    },
-  };
+  return csvIngestion({
+    folder,
+    file: 'cpu.csv',
+    dataSource: 'cpu',
+    dimensions: [...TAGS, ...METRICS.map((name) => ({ type: 'double', name }))],
+    segmentGranularity: 'hour',
+    partitionsSpec: { type: 'dynamic' },
+  });
 }
 
 export function cpuInDuckdb(csv: string): string {
