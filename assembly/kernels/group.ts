@@ -159,6 +159,13 @@ export function foldSums(state: usize, groupCount: u32, out: usize): void {
   }
 }
 
+/** A row and its group, where the next ones that are kept go. */
+@inline
+function storePosition(row: u32, group: u32, to: usize, outRows: usize, outGroups: usize): void {
+  store<u32>(outRows + to, row);
+  store<u32>(outGroups + to, group);
+}
+
 /** `flip` is all ones to keep rows whose bit is clear. Written without a branch: a refused position is overwritten. */
 @inline
 function compact(flip: u32, mask: usize, rows: usize, groups: usize, n: u32, outRows: usize, outGroups: usize): u32 {
@@ -166,8 +173,7 @@ function compact(flip: u32, mask: usize, rows: usize, groups: usize, n: u32, out
   for (let offset: usize = 0, end = <usize>n << 2; offset < end; offset += 4) {
     const row = rows == 0 ? <u32>(offset >> 2) : load<u32>(rows + offset);
     const group = load<u32>(groups + offset);
-    store<u32>(outRows + to, row);
-    store<u32>(outGroups + to, group);
+    storePosition(row, group, to, outRows, outGroups);
     to += <usize>((((load<u32>(mask + ((<usize>row >> 5) << 2)) ^ flip) >> (row & 31)) & 1) << 2);
   }
   return <u32>(to >> 2);
@@ -190,8 +196,7 @@ export function compactBestI64(values: usize, rows: usize, groups: usize, n: u32
   for (let offset: usize = 0, end = <usize>n << 2; offset < end; offset += 4) {
     const row = rows == 0 ? <u32>(offset >> 2) : load<u32>(rows + offset);
     const group = load<u32>(groups + offset);
-    store<u32>(outRows + to, row);
-    store<u32>(outGroups + to, group);
+    storePosition(row, group, to, outRows, outGroups);
     to += <usize>(load<i64>(values + (offset << 1)) == load<i64>(state + (<usize>group << 3))) << 2;
   }
   return <u32>(to >> 2);
@@ -234,8 +239,7 @@ export function compactWithinI64(
     const group = load<u32>(groups + offset);
     const key = load<i64>(keys + (offset << 1));
     store<i64>(outKeys + (to << 1), key);
-    store<u32>(outRows + to, row);
-    store<u32>(outGroups + to, group);
+    storePosition(row, group, to, outRows, outGroups);
     to += <usize>(key <= load<i64>(bounds + <usize>group * bytes)) << 2;
   }
   return <u32>(to >> 2);

@@ -37,6 +37,13 @@ function storeHash(a: u64, b: u64, length: u64, out: usize): void {
   store<u64>(out, b + a, 8);
 }
 
+/** Address of the offsets at which a text begins and ends: the i-th, or that of the i-th id. */
+@inline
+function boundsOf(offsets: usize, ids: usize, i: u32): usize {
+  const entry = ids == 0 ? i : load<u32>(ids + (<usize>i << 2));
+  return offsets + (<usize>entry << 2);
+}
+
 /** The last one to seven bytes before `end`, lowest first. Bytes before them are read where `bytes` has some, none behind them. */
 @inline
 function lastBytes(bytes: usize, end: usize, length: usize): u64 {
@@ -52,8 +59,7 @@ function eachByte(end: usize, length: usize): u64 {
 export function murmurTexts(bytes: usize, offsets: usize, ids: usize, n: u32, seed: u32, out: usize): void {
   assert(isAligned<u32>(offsets) && isAligned<u32>(ids) && isAligned<u64>(out));
   for (let i: u32 = 0; i < n; i++) {
-    const entry = ids == 0 ? i : load<u32>(ids + (<usize>i << 2));
-    const bounds = offsets + (<usize>entry << 2);
+    const bounds = boundsOf(offsets, ids, i);
     let at = bytes + <usize>load<u32>(bounds);
     const end = bytes + <usize>load<u32>(bounds, 4);
     const length = <u64>(end - at);
@@ -85,8 +91,7 @@ function widened(bytes: u64): u64 {
 export function murmurUtf16(bytes: usize, offsets: usize, ids: usize, n: u32, seed: u32, out: usize): void {
   assert(isAligned<u32>(offsets) && isAligned<u32>(ids) && isAligned<u64>(out));
   for (let i: u32 = 0; i < n; i++) {
-    const entry = ids == 0 ? i : load<u32>(ids + (<usize>i << 2));
-    const bounds = offsets + (<usize>entry << 2);
+    const bounds = boundsOf(offsets, ids, i);
     let at = bytes + <usize>load<u32>(bounds);
     const end = bytes + <usize>load<u32>(bounds, 4);
     let a: u64 = seed;
