@@ -11,6 +11,8 @@ export class BoundedCache<Key, Value> {
   readonly #keepsLast: boolean;
   /** Least recently used first. */
   readonly #entries = new Map<Key, Entry<Value>>();
+  /** The most recently used one, if it is known: finding it again moves nothing. */
+  #latest: Entry<Value> | undefined;
   #size = 0;
 
   /**
@@ -30,8 +32,11 @@ export class BoundedCache<Key, Value> {
   find(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    if (entry !== this.#latest) {
+      this.#entries.delete(key);
+      this.#entries.set(key, entry);
+      this.#latest = entry;
+    }
     return entry.value;
   }
 
@@ -45,7 +50,8 @@ export class BoundedCache<Key, Value> {
       this.delete(oldest);
       gone.push(entry.value);
     }
-    this.#entries.set(key, { value, size });
+    this.#latest = { value, size };
+    this.#entries.set(key, this.#latest);
     this.#size += size;
     return gone;
   }
@@ -54,6 +60,7 @@ export class BoundedCache<Key, Value> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
+    if (entry === this.#latest) this.#latest = undefined;
     this.#size -= entry.size;
   }
 }

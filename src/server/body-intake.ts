@@ -73,10 +73,9 @@ export class BodyIntake {
 
   /** Once, when all of it was added. */
   whole(): Buffer {
-    const [first, ...rest] = this.#parts;
-    const body = first === undefined ? Buffer.alloc(0) : rest.length === 0 ? first : Buffer.concat(this.#parts);
+    const parts = this.#parts;
     this.#parts = [];
-    return body;
+    return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
   }
 
   /**

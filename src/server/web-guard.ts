@@ -24,6 +24,8 @@ const READING_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 export class WebGuard {
   readonly #allowed: ReadonlySet<string>;
   readonly #isLoopback: boolean;
+  /** The header `Host` that was last found to be known: clients send the same one again and again. */
+  #knownHost: string | undefined;
 
   constructor({ host, allowedHosts }: WebGuardOptions) {
     const ours = host.includes(':') ? `[${host}]` : host;
@@ -33,14 +35,17 @@ export class WebGuard {
 
   /** Undefined: the request may be answered. Else `forbidden`, naming the header and what it may be. */
   refusal({ method, headers }: Pick<HttpRequest, 'method' | 'headers'>): ServiceError | undefined {
-    const host = headers['host']?.toLowerCase();
-    if (this.#isLoopback && host !== undefined && !this.#isKnown(host))
-      return forbidden('Host', host, 'a name of this machine, as the server listens on it alone');
+    const host = headers['host'];
+    if (this.#isLoopback && host !== undefined && host !== this.#knownHost) {
+      if (!this.#isKnown(host.toLowerCase()))
+        return forbidden('Host', host.toLowerCase(), 'a name of this machine, as the server listens on it alone');
+      this.#knownHost = host;
+    }
     if (READING_METHODS.has(method)) return undefined;
     const origin = headers['origin']?.toLowerCase();
     if (origin !== undefined) {
       const from = /^https?:\/\/([^/]+)$/.exec(origin)?.[1];
-      return from !== undefined && (from === host || this.#allowed.has(nameOf(from)))
+      return from !== undefined && (from === host?.toLowerCase() || this.#allowed.has(nameOf(from)))
         ? undefined
         : forbidden('Origin', origin, 'the host that the request is sent to');
     }
