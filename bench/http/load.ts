@@ -6,6 +6,8 @@ export interface Load {
   readonly body?: string | (() => string);
   /** Told some of the answers' bodies with the bodies of their requests. */
   readonly onAnswer?: (body: string, answer: string) => void;
+  /** Told how long each request took, from the first byte sent to the last received. */
+  readonly onTime?: (body: string, milliseconds: number) => void;
   readonly connections: number;
   readonly seconds: number;
 }
@@ -27,7 +29,7 @@ const TOLD_EVERY = 101;
  * Written on sockets, because a client that costs as much a request as the servers do measures itself.
  * @throws Error with the first answer that is not 200
  */
-export async function load({ url, body, connections, seconds, onAnswer }: Load): Promise<LoadFigure> {
+export async function load({ url, body, connections, seconds, onAnswer, onTime }: Load): Promise<LoadFigure> {
   const { hostname, port, pathname, host } = new URL(url);
   const requests = requestsOf(`${pathname} HTTP/1.1\r\nHost: ${host}\r\n`, body);
   const opened = await Promise.all(Array.from({ length: connections }, () => open(hostname, Number(port))));
@@ -35,7 +37,7 @@ export async function load({ url, body, connections, seconds, onAnswer }: Load):
   const cpuBefore = process.cpuUsage();
   const startMs = performance.now();
   const endMs = startMs + seconds * 1000;
-  await Promise.all(opened.map((socket) => repeat(socket, { requests, endMs, latenciesMs, onAnswer })));
+  await Promise.all(opened.map((socket) => repeat(socket, { requests, endMs, latenciesMs, onAnswer, onTime })));
   const elapsedMs = performance.now() - startMs;
   const { user, system } = process.cpuUsage(cpuBefore);
   for (const socket of opened) socket.destroy();
@@ -78,9 +80,10 @@ interface Repeating {
   readonly endMs: number;
   readonly latenciesMs: number[];
   readonly onAnswer: Load['onAnswer'];
+  readonly onTime: Load['onTime'];
 }
 
-function repeat(socket: Socket, { requests, endMs, latenciesMs, onAnswer }: Repeating): Promise<void> {
+function repeat(socket: Socket, { requests, endMs, latenciesMs, onAnswer, onTime }: Repeating): Promise<void> {
   return new Promise((resolve, reject) => {
     let sentMs = 0;
     let received = '';
@@ -97,6 +100,7 @@ function repeat(socket: Socket, { requests, endMs, latenciesMs, onAnswer }: Repe
       const nowMs = performance.now();
       if (!received.startsWith('HTTP/1.1 200 ')) return reject(new Error(received.slice(0, 500)));
       if (latenciesMs.push(nowMs - sentMs) % TOLD_EVERY === 0) onAnswer?.(request.body, bodyOf(received));
+      onTime?.(request.body, nowMs - sentMs);
       received = '';
       if (nowMs >= endMs) return resolve();
       request = requests();
