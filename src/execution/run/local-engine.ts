@@ -22,7 +22,7 @@ import { runPinned } from './pinned.js';
 import { type KeepBuilt, StreamReader } from './read-streams.js';
 import { feed, peek } from './row-feed.js';
 import { RunControls } from './run-controls.js';
-import { rowsToRead, rowsWithPairs, uploadCost } from './work-size.js';
+import { bucketsToFill, rowsToRead, rowsWithPairs, uploadCost } from './work-size.js';
 
 export interface ProcessingEngine extends Engine {
   /** Storage's jobs run on the same threads as queries. */
@@ -147,7 +147,7 @@ class LocalEngine implements ProcessingEngine {
       this.#builds.with(plan, control, async function* (sent, builds) {
         const keep = keeperOf(store, sent, builds);
         const source = await peek(rows, ROWS_AHEAD);
-        const place = executors.forRows(rowsWithPairs(uploadCost(source.rowCount), builds), control);
+        const place = executors.forRows(rowsWithPairs(uploadCost(source.rowCount), builds) + bucketsToFill(plan), control);
         const open = () => place.open('rows', { control, plan: sent, builds, columns, chunkRows: chunkRows ?? null });
         let last: RowCounts | undefined;
         try {

@@ -14,6 +14,7 @@ import type { RunOptions } from './engine.js';
 import type { Executors } from './executors.js';
 import type { StreamReader } from './read-streams.js';
 import { checkOf, endedBy, type RunControls } from './run-controls.js';
+import { bucketsToFill } from './work-size.js';
 
 interface MergeRun {
   readonly executors: Executors;
@@ -37,7 +38,7 @@ export async function* mergePartials(
     case 'group': {
       const frames = (await Promise.all(partials.map(collect))).flat();
       yield* controls.during(options, signal, async function* (control) {
-        const rows = frames.reduce((sum, frame) => sum + frame.rowCount, 0);
+        const rows = frames.reduce((sum, frame) => sum + frame.rowCount, 0) + bucketsToFill(plan);
         const stream = executors.forRows(rows, control).open('mergeGroups', { control, plan, frames, ending: options.ending });
         yield* reader.read(stream, 'merge', options.profile);
       });

@@ -1,8 +1,10 @@
 // Estimates how much work a plan is.
 
+import { ETERNITY } from '../../base/instant.js';
 import type { RowPlan } from '../../model/plan.js';
 import { isPacked } from '../../model/value-list.js';
 import type { SegmentView } from '../../storage/view.js';
+import { granularityGrain } from '../expression/time/grains.js';
 import type { Builds } from '../join/with-stages.js';
 
 /*
@@ -34,7 +36,18 @@ export function rowsToRead(plan: RowPlan, views: readonly SegmentView[]): number
     plan.aggregators.every(({ kind, filter }) => kind === 'count' && filter === null);
   const perRow = Math.max(1, (parts + (plan.operator === 'scan' ? plan.columns.length : 0)) / PARTS_OF_ROW);
   const rows = views.reduce((sum, { rowCount }) => sum + (onlyCounts ? Math.min(rowCount, ROWS_PER_BOUNDARY) : rowCount * perRow), 0);
-  return rows + views.length * (parts * PART_COSTS + listed * LISTED_COSTS);
+  return rows + views.length * (parts * PART_COSTS + listed * LISTED_COSTS) + bucketsToFill(plan);
+}
+
+/** About how many buckets a plan has a row for, whether or not rows fall into them; where an interval has no end it may be any number. */
+export function bucketsToFill({ post, intervals }: Pick<RowPlan, 'post' | 'intervals'>): number {
+  const fill = post.find((step) => step.step === 'fillBuckets');
+  if (fill?.step !== 'fillBuckets' || fill.granularity.kind === 'none') return 0;
+  const { lengthMs } = granularityGrain(fill.granularity);
+  return intervals.reduce((sum, { start, end }) => {
+    const isOpen = start === ETERNITY.start || end === ETERNITY.end;
+    return sum + (isOpen ? Infinity : (end - start) / lengthMs);
+  }, 0);
 }
 
 /** Characters of a string of a plan that count as a value: it may be an array. */
