@@ -4,20 +4,17 @@ import { stateColumn } from '../model/aggregate-state.js';
 import type { Aggregator } from '../model/aggregator.js';
 import type { GroupKey, PostStep } from '../model/plan.js';
 import type { DimensionSpec } from '../model/query.js';
+import { stringsColumn } from './inner-names.js';
 
-/** Dimensions of numbers that strings hold: a plan groups by the strings under another name, and its first steps compute the numbers. */
-function stringsOf(output: string): string {
-  return `$strings of ${output}`;
-}
-
+/** Key of a dimension: numbers that strings hold are grouped by the strings under another name, and the plan's first steps compute them. */
 export function dimensionKey({ column, name, type, isParsed }: DimensionSpec): GroupKey {
-  return isParsed === true ? { kind: 'column', name: stringsOf(name), column, type: 'STRING' } : { kind: 'column', name, column, type };
+  return isParsed === true ? { kind: 'column', name: stringsColumn(name), column, type: 'STRING' } : { kind: 'column', name, column, type };
 }
 
 export function parsedDimensions(dimensions: readonly DimensionSpec[]): PostStep[] {
   return dimensions.flatMap(({ name, type, isParsed }): PostStep[] => {
     if (isParsed !== true) return [];
-    const strings = { kind: 'column', name: stringsOf(name) } as const;
+    const strings = { kind: 'column', name: stringsColumn(name) } as const;
     const wanted = { kind: 'literal', type: 'STRING', value: type } as const;
     return [{ step: 'compute', name, type, expression: { kind: 'call', function: 'cast', arguments: [strings, wanted] } }];
   });

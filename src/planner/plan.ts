@@ -25,6 +25,7 @@ import type {
 } from '../model/query.js';
 import { type ColumnSchema, type ColumnType, isNumberType, TIME_COLUMN } from '../model/schema.js';
 import { stateTraits } from '../model/state-traits.js';
+import { bucketColumn, orderColumn, rankColumn } from './inner-names.js';
 import { dimensionKey, outputsOnly, parsedDimensions } from './parsed-dimensions.js';
 
 /** Schema of the tables, for planning; the broker's schema implements it. */
@@ -62,11 +63,6 @@ export function planQuery(query: Query, tables: KnownTables): readonly Plan[] {
 /** The key of the time bucket, unless the granularity is `all`: then every row is in the one bucket. */
 function timeKeys({ granularity }: { readonly granularity: TimeseriesQuery['granularity'] }, name: string = TIME_COLUMN): GroupKey[] {
   return granularity.kind === 'all' ? [] : [{ kind: 'time', name, granularity }];
-}
-
-/** The column of the buckets beside an output that may be called `__time` itself. */
-export function bucketColumn(output: string): string {
-  return output === TIME_COLUMN ? '$bucket' : TIME_COLUMN;
 }
 
 function computeSteps(postAggregators: readonly PostAggregator[]): PostStep[] {
@@ -126,7 +122,7 @@ function planTopN(query: TopNQuery): Plan {
   const needed = metric.kind === 'numeric' ? postAggregators.findIndex(({ name }) => name === metric.column) + 1 : 0;
   append(post, computeSteps(postAggregators.slice(0, needed)));
   // The orders of dimensions are orders of strings.
-  const ranked = isNumberType(dimension.type) ? orderedName(dimension.name) : dimension.name;
+  const ranked = isNumberType(dimension.type) ? orderColumn(dimension.name) : dimension.name;
   if (metric.kind === 'dimension' && ranked !== dimension.name)
     post.push({ step: 'compute', name: ranked, type: 'STRING', expression: asString(dimension.name, dimension.type) });
   if (metric.kind === 'dimension' && metric.previousStop !== null)
@@ -168,18 +164,14 @@ function rankSteps({ aggregators }: { readonly aggregators: readonly Aggregator[
   return aggregators.flatMap((each) => {
     if (each.kind !== 'state' || !stateTraits(each.aggregateState).isRanked(each.aggregateState) || !ordered.has(each.name)) return [];
     const { aggregateState, name } = each;
-    return [{ step: 'rank', name: rankName(name), state: stateColumn(name), aggregateState } as const];
+    return [{ step: 'rank', name: rankColumn(name), state: stateColumn(name), aggregateState } as const];
   });
-}
-
-function rankName(aggregator: string): string {
-  return `$rank of ${aggregator}`;
 }
 
 /** The column that orders by the place of a state, where there is one. */
 function rankedBy(ranks: readonly RankStep[]): (column: string) => string {
   const names = new Set(ranks.map(({ name }) => name));
-  return (column) => (names.has(rankName(column)) ? rankName(column) : column);
+  return (column) => (names.has(rankColumn(column)) ? rankColumn(column) : column);
 }
 
 /** States that are ranked are put out beside the values. */
@@ -189,10 +181,6 @@ function withRankedStates(
 ): readonly Aggregator[] {
   const states = new Set(ranks.map(({ state }) => state));
   return aggregators.map((each) => (each.kind === 'state' && states.has(stateColumn(each.name)) ? { ...each, output: 'both' } : each));
-}
-
-function orderedName(column: string): string {
-  return `$order of ${column}`;
 }
 
 /** A number as the string that an order of strings compares; a FLOAT has digits of its own. */
@@ -254,14 +242,14 @@ function planGrouping(query: GroupByQuery, names: readonly string[]): Plan {
     post,
     asStrings.map(({ column, type }) => ({
       step: 'compute',
-      name: orderedName(column),
+      name: orderColumn(column),
       type: 'STRING',
       expression: asString(column, type),
     })),
   );
   const ordered = query.orderBy.map(
     ({ column, descending, ordering }): SortKey => ({
-      column: asStrings.some((each) => each.column === column) ? orderedName(column) : keyOf(column),
+      column: asStrings.some((each) => each.column === column) ? orderColumn(column) : keyOf(column),
       descending,
       nulls: descending ? 'last' : 'first',
       // Strings that are computed have one order, whatever is asked for.

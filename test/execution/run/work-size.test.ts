@@ -19,7 +19,7 @@ sizes('buckets without rows count: few rows over a long time are no small plan',
     [{ type: 'duration', duration: 1000 }, [DAY], 86_400],
     [{ type: 'period', period: 'PT30M', timeZone: 'Europe/Berlin' }, [DAY], 48],
     ['second', [], 0],
-    // As many as there are between the first row and the last one.
+    // Rows tell: as many as there are between the first one and the last.
     ['day', [ETERNITY], Infinity],
     // Only those that rows fall into.
     ['none', [DAY], 0],

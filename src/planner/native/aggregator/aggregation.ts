@@ -7,6 +7,7 @@ import type { Filter } from '../../../model/filter.js';
 import { type Granularity, parseGranularity } from '../../../model/granularity.js';
 import type { DimensionSpec, Grouping, PostAggregator } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
+import { isInnerName } from '../../inner-names.js';
 import type { ColumnTypes } from '../column/column-types.js';
 import { VirtualColumns } from '../column/columns.js';
 import { readFilter } from '../filter/filter.js';
@@ -72,6 +73,7 @@ export function readAggregation(
   const postAggregators = readPostAggregators(reader, (name) => types.get(name), states);
   const aggregators = states.aggregators();
   refuseTimeAsName([...aggregators, ...groupings, ...postAggregators]);
+  refuseInnerNames([...dimensions, ...read, ...groupings, ...postAggregators]);
   refuseRepeatedNames([...dimensions, ...aggregators, ...groupings, ...postAggregators].map(({ name }) => name));
   for (const { name, type } of postAggregators) types.set(name, type);
   return { ...leaf, columns, dimensions, granularity, aggregators, groupings, postAggregators, outputType: (name) => types.get(name) };
@@ -89,6 +91,12 @@ function outputsByColumn(dimensions: readonly DimensionSpec[], named: readonly s
 function refuseTimeAsName(outputs: readonly { readonly name: string }[]): void {
   if (outputs.some(({ name }) => name === TIME_COLUMN))
     throw new ServiceError('query_invalid', `${TIME_COLUMN} cannot be the name of an output`);
+}
+
+function refuseInnerNames(outputs: readonly { readonly name: string }[]): void {
+  const inner = outputs.find(({ name }) => isInnerName(name));
+  if (inner !== undefined)
+    throw new ServiceError('query_invalid', `"${inner.name}" cannot be the name of an output: plans use it themselves`);
 }
 
 function refuseRepeatedNames(names: readonly string[]): void {

@@ -11,7 +11,7 @@ import { type Frame, frameColumnType } from '../../../model/frame.js';
 import type { Granularity } from '../../../model/granularity.js';
 import type { GroupByQuery, ScanQuery, TimeseriesQuery, TopNQuery } from '../../../model/query.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
-import { bucketColumn } from '../../../planner/plan.js';
+import { bucketColumn } from '../../../planner/inner-names.js';
 import { arrayWriter, type CellWriter, instantReader, objectWriter } from './cells.js';
 import { TextPieces } from './text-stream.js';
 

@@ -6,7 +6,7 @@ import { formatInstant } from '../../../base/time.js';
 import { STRING_ORDERINGS } from '../../../expression/ordering.js';
 import { cellAt, type Frame } from '../../../model/frame.js';
 import type { SearchQuery, TimeBoundaryQuery } from '../../../model/query.js';
-import { bucketColumn } from '../../../planner/plan.js';
+import { bucketColumn } from '../../../planner/inner-names.js';
 import { instantReader } from './cells.js';
 import { firstInstant, timeWriter, type WriteOptions } from './write-rows.js';
 

@@ -43,6 +43,14 @@ const refused: readonly { name: string; body: unknown; code?: string; message: R
     body: aggregated({ type: 'count', name: 'rows', fieldNames: 'x' }),
     message: /aggregations\[0\]: unknown key "fieldNames"/,
   },
+  ...['$bucket', '$state of a', '$strings of a', '$rank of a', '$order of a'].flatMap((name) =>
+    [
+      aggregated({ type: 'count', name }),
+      { ...timeseries, postAggregations: [{ type: 'constant', name, value: 1 }] },
+      { ...topN, dimension: { type: 'default', dimension: 'page', outputName: name } },
+      { ...groupBy, dimensions: [{ type: 'default', dimension: 'page', outputName: name }] },
+    ].map((body, at) => ({ name: `an output called ${name}, ${at}`, body, message: /"\$.*" cannot be the name of an output/ })),
+  ),
   { name: 'no intervals', body: { ...timeseries, intervals: undefined }, message: /intervals: expected/ },
   {
     name: 'reversed interval',
