@@ -114,6 +114,7 @@ function common(random: Random, times: Fields, unknown = 0.03, isUnnested = true
   const wanted = random.chance(0.6) ? { filter: filter(random, 2) } : {};
   const text = stringifyJson(wanted);
   const isNegated = /"(not|isfalse)"/.test(text);
+  if (isNegated && text.includes('"or"') && text.includes('"bound"')) return common(random, times, unknown, isUnnested);
   const source = dataSource(random, { isUnnested, isTimeless: isTimeless(times) });
   return { dataSource: random.chance(unknown) ? 'nowhere' : isNegated ? 'nasty' : source, ...columns, ...wanted, ...times };
 }

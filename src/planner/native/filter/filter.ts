@@ -18,7 +18,7 @@ import { readByType, readIntervals, refuse } from '../reader.js';
 import { readBloomFilter, readSpatialFilter } from './membership-filter.js';
 import { readSearchTest } from './search-test.js';
 import { ofSingleValues } from './single-values.js';
-import { readArrayContainsElement, readEquals, readRange, readTypedIn } from './typed-filter.js';
+import { doubleOf, readArrayContainsElement, readEquals, readRange, readTypedIn } from './typed-filter.js';
 
 /** A filter outside of a query, as ingestion's `transformSpec` has it: strict, and without a table to look at. */
 export function parseFilter(value: unknown, path: string): Filter {
@@ -162,11 +162,6 @@ function numberOf(text: string, type: NumberType): FilterValue {
   if (type === 'LONG') return /^-?\d+$/.test(text) ? convert(text, type) : null;
   const double = doubleOf(text);
   return double === null ? null : convert(double, type);
-}
-
-/** The double that a string is; the words of truth, which casts take for 1 and 0, are none. */
-function doubleOf(text: string): number | null {
-  return /^(true|false)$/i.test(text) ? null : convert(text, 'DOUBLE');
 }
 
 /** A text, number or truth value as text; null for what is left out. */

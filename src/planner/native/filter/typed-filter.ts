@@ -32,9 +32,11 @@ export function readTypedIn(reader: ObjectReader, { typeOf }: FilterColumns): Fi
   if (keys.length !== 1) refuse(reader.at(key), 'exactly one of values and sortedValues', reader.raw(key));
   const given = reader.list(key, (value, path) => (value === null ? null : readTyped(value, type, path)));
   const values = given.filter((value) => value !== null);
-  const listed: Filter = asFloats(typeOf(column), type)
-    ? { kind: 'in', column, type: 'FLOAT', values: listOf(values.map(floatOf)) }
-    : { kind: 'in', column, type, values: listOf(values) };
+  const numbers = type === 'STRING' ? values.flatMap((value) => doubleOf(String(value)) ?? []) : values;
+  const listed: Filter =
+    typeOf(column) === 'FLOAT'
+      ? { kind: 'in', column, type: 'FLOAT', values: listOf(numbers.map(floatOf)) }
+      : { kind: 'in', column, type, values: listOf(values) };
   const filter: Filter = values.length === 0 ? { kind: 'false' } : listed;
   if (values.length > 0) ofSingleValues(column, reader, typeOf);
   return values.length === given.length ? filter : { kind: 'or', filters: [filter, { kind: 'null', column }] };
@@ -88,6 +90,11 @@ function equalsNumber(column: string, type: NumberType, string: string): Filter 
   if (type !== 'LONG') return { kind: 'equals', column, type, value: type === 'FLOAT' ? floatOf(double) : double };
   const long = convert(string, 'LONG');
   return long !== null && Number(long) === double ? { kind: 'equals', column, type, value: long } : matchesNone(column, type);
+}
+
+/** The double that a string is; the words of truth, which casts take for 1 and 0, are none. */
+export function doubleOf(text: string): number | null {
+  return /^(true|false)$/i.test(text) ? null : convert(text, 'DOUBLE');
 }
 
 /** Whether numbers are rounded to what a FLOAT column can hold before they are looked for in it. */
