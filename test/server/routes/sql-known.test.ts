@@ -78,7 +78,7 @@ function server({ known, capacity = null }: { known?: readonly Frame[]; capacity
     if (response === undefined) throw new Error('no route');
     let text = '';
     if (typeof response.body === 'string') text = response.body;
-    else for await (const chunk of (response.body ?? []) as AsyncIterable<string>) text += chunk;
+    else for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) text += Buffer.from(chunk).toString();
     return { response, text };
   };
   return { log, ask, runs: () => runs };

@@ -91,7 +91,8 @@ async function call(
   const response = await route.handle(request, parameters);
   let text = '';
   if (typeof response.body === 'string') text = response.body;
-  else if (response.body !== undefined && !(response.body instanceof Uint8Array)) for await (const chunk of response.body) text += chunk;
+  else if (response.body !== undefined && !(response.body instanceof Uint8Array))
+    for await (const chunk of response.body) text += Buffer.from(chunk).toString();
   return { response, text, seen };
 }
 

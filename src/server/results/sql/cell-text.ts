@@ -2,15 +2,17 @@
 
 import { findZone, UTC } from '../../../base/calendar.js';
 import { formatInstantIn } from '../../../base/time.js';
-import { doubleText, floatText } from '../../../expression/value.js';
+import { DOUBLE_BYTES_MAX, DoublePrinter, printInteger } from '../../../expression/double-bytes.js';
+import { floatText } from '../../../expression/value.js';
 import { arrayElements } from '../../../model/array-text.js';
 import { type FrameColumn, isNullAt } from '../../../model/frame.js';
 import { isArrayType } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
 import { arrayJson } from '../array-json.js';
+import { TextBytes } from '../text-bytes.js';
 
-/** The text of one cell of a column, ready to be written. */
-export type CellText = (row: number) => string;
+/** Writes the cell of a row. */
+export type CellWriter = (row: number) => void;
 
 /** Notation of nulls, strings and other values in one output format. */
 export interface Spelling {
@@ -45,52 +47,97 @@ function csvField(value: string): string {
 }
 
 /** Decides once for a column of a frame; the function it gives only looks up and prints. */
-export function cellText(column: FrameColumn, sqlType: SqlType, timeZone: string, spelling: Spelling): CellText {
+export function cellWriter(column: FrameColumn, sqlType: SqlType, timeZone: string, spelling: Spelling, out: TextBytes): CellWriter {
   switch (column.kind) {
     case 'string': {
-      const { ids, dictionary } = column;
-      const spelled = new Map<number, string>();
+      const { ids, dictionary, type } = column;
       // JSON is written as its text, as clients of SQL expect it.
-      const { type } = column;
       const spell = isArrayType(type) ? (text: string) => spelling.array(arrayJson(arrayElements(text, type), type)) : spelling.text;
-      return (row) => {
-        const id = ids[row] ?? 0;
-        let text = spelled.get(id);
-        if (text === undefined) {
-          const value = dictionary[id] ?? null;
-          text = value === null ? spelling.null : spell(value);
-          spelled.set(id, text);
-        }
-        return text;
-      };
+      return entryWriter(ids, dictionary, (value) => (value === null ? spelling.null : spell(value)), out);
     }
     case 'multi': {
       const { offsets, ids, dictionary } = column;
       return (row) => {
         const [start, end] = [offsets[row] ?? 0, offsets[row + 1] ?? 0];
-        if (end - start > 1) return spelling.text(JSON.stringify(Array.from(ids.subarray(start, end), (id) => dictionary[id] ?? null)));
+        if (end - start > 1) {
+          out.text(spelling.text(JSON.stringify(Array.from(ids.subarray(start, end), (id) => dictionary[id] ?? null))));
+          return;
+        }
         const value = end === start ? null : (dictionary[ids[start] ?? 0] ?? null);
-        return value === null ? spelling.null : spelling.text(value);
+        out.text(value === null ? spelling.null : spelling.text(value));
       };
     }
-    case 'long': {
-      const print = longText(sqlType, timeZone, spelling);
-      const longAt = longReader(column.values);
-      return withNulls(column.nulls, spelling, (row) => print(longAt(row)));
-    }
-    case 'double': {
-      const { values } = column;
-      const digits = column.type === 'FLOAT' ? floatText : doubleText;
-      return withNulls(column.nulls, spelling, (row) => {
-        const value = values[row] ?? 0;
-        return Number.isFinite(value) ? digits(value) : spelling.word(String(value));
-      });
-    }
+    case 'long':
+      return withNulls(column.nulls, spelling, out, longWriter(column.values, longText(sqlType, timeZone, spelling), out));
+    case 'double':
+      return withNulls(column.nulls, spelling, out, doubleWriter(column, spelling, out));
   }
 }
 
-function withNulls(nulls: Uint32Array | null, spelling: Spelling, print: CellText): CellText {
-  return nulls === null ? print : (row) => (isNullAt(nulls, row) ? spelling.null : print(row));
+/** Writes entries of a dictionary. Where rows share them, each is spelled and encoded once. */
+function entryWriter(
+  ids: Uint32Array,
+  dictionary: readonly (string | null)[],
+  spell: (value: string | null) => string,
+  out: TextBytes,
+): CellWriter {
+  if (dictionary.length * 2 > ids.length) return (row) => out.text(spell(dictionary[ids[row] ?? 0] ?? null));
+  const spelled = new TextBytes();
+  const ends = new Uint32Array(dictionary.length);
+  const starts = new Uint32Array(dictionary.length);
+  return (row) => {
+    const id = ids[row] ?? 0;
+    // Every spelling but that of null in CSV has a byte at least.
+    if ((ends[id] ?? 0) === 0) {
+      starts[id] = spelled.length;
+      spelled.text(spell(dictionary[id] ?? null));
+      ends[id] = spelled.length;
+    }
+    out.part(spelled, starts[id] ?? 0, ends[id] ?? 0);
+  };
+}
+
+/** Writes longs; of equal ones in a row, the text is made once. */
+function longWriter(values: BigInt64Array, print: ((value: number | bigint) => string) | null, out: TextBytes): CellWriter {
+  const longAt = longReader(values);
+  if (print === null)
+    return (row) => {
+      const value = longAt(row);
+      if (typeof value === 'bigint' || value < 0 || value >= 2 ** 31) {
+        out.text(String(value));
+        return;
+      }
+      out.room(10);
+      out.length = printInteger(value, out.bytes, out.length);
+    };
+  let last: number | bigint | undefined;
+  let text = '';
+  return (row) => {
+    const value = longAt(row);
+    if (value !== last) [last, text] = [value, print(value)];
+    out.text(text);
+  };
+}
+
+function doubleWriter({ values, type }: Extract<FrameColumn, { kind: 'double' }>, spelling: Spelling, out: TextBytes): CellWriter {
+  const printer = new DoublePrinter();
+  return (row) => {
+    const value = values[row] ?? 0;
+    if (!Number.isFinite(value)) out.text(spelling.word(String(value)));
+    else if (type === 'FLOAT') out.text(floatText(value));
+    else {
+      out.room(DOUBLE_BYTES_MAX);
+      out.length = printer.print(value, out.bytes, out.length);
+    }
+  };
+}
+
+function withNulls(nulls: Uint32Array | null, spelling: Spelling, out: TextBytes, write: CellWriter): CellWriter {
+  if (nulls === null) return write;
+  return (row) => {
+    if (isNullAt(nulls, row)) out.text(spelling.null);
+    else write(row);
+  };
 }
 
 /** Longs as numbers where these are exact: read in halves, they cost no BigInt each. */
@@ -105,9 +152,10 @@ function longReader(values: BigInt64Array): (row: number) => number | bigint {
 /** Upper halves of longs below 2^53. */
 const SAFE_HIGH = 2 ** 21;
 
-function longText(sqlType: SqlType, timeZone: string, spelling: Spelling): (value: number | bigint) => string {
+/** The notation of longs that are not plain numbers; null for those that are. */
+function longText(sqlType: SqlType, timeZone: string, spelling: Spelling): ((value: number | bigint) => string) | null {
   if (sqlType === 'BOOLEAN') return (value) => (Number(value) === 0 ? 'false' : 'true');
-  if (sqlType !== 'TIMESTAMP' && sqlType !== 'DATE') return String;
+  if (sqlType !== 'TIMESTAMP' && sqlType !== 'DATE') return null;
   const zone = findZone(timeZone) ?? UTC;
   return (value) => spelling.word(formatInstantIn(Number(value), zone));
 }

@@ -2,7 +2,8 @@
 
 import type { Frame } from '../../../model/frame.js';
 import { type OutputColumn, sqlTypeName } from '../../../model/statement.js';
-import { type CellText, CSV_SPELLING, cellText, JSON_ARRAYS_SPELLING, JSON_SPELLING, type Spelling } from './cell-text.js';
+import { TextBytes } from '../text-bytes.js';
+import { type CellWriter, CSV_SPELLING, cellWriter, JSON_ARRAYS_SPELLING, JSON_SPELLING, type Spelling } from './cell-text.js';
 
 export type ResultFormatName = 'object' | 'array' | 'objectLines' | 'arrayLines' | 'csv';
 
@@ -23,8 +24,8 @@ export interface ResultFormat {
   /** End of the result; a client that does not see it knows that the result was cut off. */
   readonly close: string;
   headerRows(columns: readonly OutputColumn[], options: HeaderOptions): readonly string[];
-  /** Compiled once for a frame. */
-  rowWriter(columns: readonly OutputColumn[], frame: Frame, options: WritingOptions): (row: number) => string;
+  /** Compiled once for a frame: writes a row of it. */
+  rowWriter(columns: readonly OutputColumn[], frame: Frame, options: WritingOptions, out: TextBytes): CellWriter;
 }
 
 export interface WritingOptions {
@@ -53,10 +54,7 @@ export const RESULT_FORMATS: Readonly<Record<ResultFormatName, ResultFormat>> = 
     ...LINES,
     contentType: 'text/csv',
     headerRows: (columns, options) => headerCells(columns, options).map((row) => row.map(CSV_SPELLING.text).join(',')),
-    rowWriter: (columns, frame, { timeZone }) => {
-      const cells = cellTexts(columns, frame, timeZone, CSV_SPELLING);
-      return (row) => cells.map((cell) => cell(row)).join(',');
-    },
+    rowWriter: (columns, frame, { timeZone }, out) => listWriter(cellWriters(columns, frame, timeZone, CSV_SPELLING, out), out),
   },
 };
 
@@ -82,22 +80,39 @@ function objectHeader(columns: readonly OutputColumn[], { header, typesHeader, s
   return [`{${members.join(',')}}`];
 }
 
-function arrayRow(columns: readonly OutputColumn[], frame: Frame, options: WritingOptions): (row: number) => string {
-  const cells = cellTexts(columns, frame, options.timeZone, jsonSpelling(options));
+const [COMMA, OPENING, CLOSING, CLOSING_BRACE] = [0x2c, 0x5b, 0x5d, 0x7d];
+
+function arrayRow(columns: readonly OutputColumn[], frame: Frame, options: WritingOptions, out: TextBytes): CellWriter {
+  const list = listWriter(cellWriters(columns, frame, options.timeZone, jsonSpelling(options), out), out);
   return (row) => {
-    let text = '[';
-    for (let index = 0; index < cells.length; index++) text += `${index === 0 ? '' : ','}${cells[index]?.(row) ?? 'null'}`;
-    return `${text}]`;
+    out.code(OPENING);
+    list(row);
+    out.code(CLOSING);
   };
 }
 
-function objectRow(columns: readonly OutputColumn[], frame: Frame, options: WritingOptions): (row: number) => string {
-  const cells = cellTexts(columns, frame, options.timeZone, jsonSpelling(options));
-  const keys = columns.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+function listWriter(cells: readonly CellWriter[], out: TextBytes): CellWriter {
   return (row) => {
-    let text = '';
-    for (let index = 0; index < cells.length; index++) text += `${keys[index] ?? ''}${cells[index]?.(row) ?? 'null'}`;
-    return `${text}}`;
+    for (let index = 0; index < cells.length; index++) {
+      if (index > 0) out.code(COMMA);
+      cells[index]?.(row);
+    }
+  };
+}
+
+function objectRow(columns: readonly OutputColumn[], frame: Frame, options: WritingOptions, out: TextBytes): CellWriter {
+  const cells = cellWriters(columns, frame, options.timeZone, jsonSpelling(options), out);
+  const keys = new TextBytes();
+  const ends = columns.map(({ name }, index) => {
+    keys.text(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+    return keys.length;
+  });
+  return (row) => {
+    for (let index = 0; index < cells.length; index++) {
+      out.part(keys, index === 0 ? 0 : (ends[index - 1] ?? 0), ends[index] ?? 0);
+      cells[index]?.(row);
+    }
+    out.code(CLOSING_BRACE);
   };
 }
 
@@ -105,9 +120,15 @@ function jsonSpelling({ stringifyArrays = true }: WritingOptions): Spelling {
   return stringifyArrays ? JSON_SPELLING : JSON_ARRAYS_SPELLING;
 }
 
-function cellTexts(columns: readonly OutputColumn[], frame: Frame, timeZone: string, spelling: Spelling): readonly CellText[] {
+function cellWriters(
+  columns: readonly OutputColumn[],
+  frame: Frame,
+  timeZone: string,
+  spelling: Spelling,
+  out: TextBytes,
+): readonly CellWriter[] {
   return columns.map(({ sqlType }, index) => {
     const column = frame.columns[index];
-    return column === undefined ? () => spelling.null : cellText(column, sqlType, timeZone, spelling);
+    return column === undefined ? () => out.text(spelling.null) : cellWriter(column, sqlType, timeZone, spelling, out);
   });
 }

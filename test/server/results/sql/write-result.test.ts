@@ -37,6 +37,7 @@ async function* framesOf(...frames: readonly Frame[]): AsyncGenerator<Frame, voi
 }
 
 async function written(frames: AsyncIterable<Frame>, columns: readonly OutputColumn[], options: Partial<ResultOptions>): Promise<string> {
+  const decoder = new TextDecoder();
   let text = '';
   for await (const chunk of writeResult(frames, columns, {
     format: 'object',
@@ -46,7 +47,7 @@ async function written(frames: AsyncIterable<Frame>, columns: readonly OutputCol
     timeZone: 'UTC',
     ...options,
   }))
-    text += chunk;
+    text += decoder.decode(chunk, { stream: true });
   return text;
 }
 
@@ -177,7 +178,7 @@ streaming('a failure later ends the body without its closing', async () => {
       sqlTypesHeader: false,
       timeZone: 'UTC',
     }))
-      text += chunk;
+      text += new TextDecoder().decode(chunk);
   } catch {
     failed = true;
   }
@@ -201,7 +202,7 @@ streaming('a reader that leaves stops what makes the frames', async () => {
     sqlTypesHeader: false,
     timeZone: 'UTC',
   }))
-    if (chunk !== '') break;
+    if (chunk.length > 0) break;
   assert.ok(stopped);
 });
 streaming.run();
