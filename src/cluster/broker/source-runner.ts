@@ -8,14 +8,16 @@ import type { Engine, RunOptions, UploadedRows } from '../../execution/run/engin
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfFilter } from '../../model/columns-read.js';
 import type { Filter } from '../../model/filter.js';
-import type { Frame, Uploaded } from '../../model/frame.js';
+import type { Frame } from '../../model/frame.js';
 import type { PostStep, ScanPlan } from '../../model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
-import type { JoinStage, Stage } from '../../model/stage.js';
+import type { FilterStage, JoinStage, Stage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
 import type { Upload, UploadColumn } from '../../model/upload.js';
+import { type KeptFrames, keeping, lazily, mapped, once, peekUploaded, pruned } from './frame-streams.js';
+import { type Bound, columnBelow, KeyBounds } from './key-bounds.js';
 import { chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
 
 export interface SourceRunnerOptions {
@@ -38,8 +40,6 @@ export interface SourceRunnerOptions {
 
 /** Default size limit of a join's right side. */
 const BUILD_BYTES_MAX = 512 << 20;
-/** Right sides larger than this are not sent to other processes: rows of the left side come here instead. */
-const SENT_BYTES_MAX = 32 << 20;
 
 /**
  * Runs plans over row sources for one query. Every source is rows of some kind (tables, a subquery, inline rows) and
@@ -55,16 +55,21 @@ export class SourceRunner {
 
   /** The answer of a plan over the rows of a source, streamed. */
   run(plan: RowsPlan, source: RowSource): AsyncIterable<Frame> {
+    return this.#run(plan, source, []);
+  }
+
+  /** @param bounds  rows outside of them may be left out */
+  #run(plan: RowsPlan, source: RowSource, bounds: readonly Bound[]): AsyncIterable<Frame> {
     const { base, steps } = stepsOf(source);
     const tables = tablesOf(base);
-    if (tables === undefined) return this.#runStaged(plan, { base, steps });
+    if (tables === undefined || bounds.length > 0) return this.#runStaged(plan, { base, steps }, bounds);
     const filters = steps.flatMap((step) => (step.kind === 'filter' && !shadows(plan.virtualColumns, step.filter) ? [step.filter] : []));
-    if (filters.length < steps.length) return this.#runStaged(plan, { base, steps });
+    if (filters.length < steps.length) return this.#runStaged(plan, { base, steps }, []);
     const whole = { ...plan, filter: filters.reduceRight<Filter | null>(both, plan.filter) };
     return this.#runTables(cutByTime(whole, []).plan, tables);
   }
 
-  async *#runStaged(asked: RowsPlan, given: SourceSteps): AsyncGenerator<Frame> {
+  async *#runStaged(asked: RowsPlan, given: SourceSteps, outer: readonly Bound[]): AsyncGenerator<Frame> {
     const { engine, isServedHere, runOptions, signal, chunkRows } = this.#options;
     const pushed = pushDown(inOrder(asked), given.steps);
     const source = chooseSides(pushed.plan, { ...given, steps: pushed.steps }, (base) => this.#countRows(base));
@@ -74,13 +79,13 @@ export class SourceRunner {
     const sends = besideTables && !isServedHere(tables);
     const placed: UploadedRows[] = [];
     try {
-      const stages: Stage[] = [];
+      const sketches = sketchStages(steps, columnsRead(plan));
+      const joined: Stage[] = sketches.map(({ stage }) => stage);
+      const bounds = new KeyBounds({ base: source.base, steps }, this.#options.columnsOf(source.base), sends ? [] : outer);
       let areSent = true;
-      for (const { stage, join } of sketchStages(steps, columnsRead(plan))) {
-        if (stage.kind !== 'join' || join === undefined) {
-          stages.push(stage);
-          continue;
-        }
+      for (const at of bounds.order((side) => this.#rowsBelow(side))) {
+        const { stage, join } = sketches[at] ?? {};
+        if (stage?.kind !== 'join' || join === undefined) continue;
         const kept: KeptFrames = { frames: sends ? [] : null, bytes: 0 };
         const side = {
           keys: stage.keys,
@@ -92,7 +97,7 @@ export class SourceRunner {
         const id = engine.reserveUpload();
         placed.push({ id, rowCount: 0, bytes: 0, release: () => engine.releaseUpload(id) });
         const upload = { ...side, id, columns: [], rowsMax: this.#rowsMax, subject: RIGHT_SIDE };
-        const found = await peekUploaded(this.#rightRows(join, stage, sends ? undefined : upload));
+        const found = await peekUploaded(this.#rightRows(join, stage, sends ? undefined : upload, bounds.ofRight(at)));
         const rows =
           found.uploaded === undefined
             ? await engine.build(
@@ -104,14 +109,24 @@ export class SourceRunner {
             : { ...found.uploaded, release: () => undefined };
         placed.push(rows);
         areSent &&= kept.frames !== null;
-        stages.push({ ...stage, build: { id: rows.id, frames: kept.frames } });
+        joined[at] = { ...stage, build: { id: rows.id, frames: kept.frames } };
+        if (!sends) bounds.place(at, rows, this.#rowsBelow(join.right));
       }
+      const [filters, others] = leading(joined);
+      const stages = tables === undefined ? joined : [...filters, ...bounds.stages(), ...others];
       if (besideTables && (areSent || !sends)) yield* this.#runTables({ ...plan, stages }, tables);
       else {
-        const [first, later] = tables === undefined ? [[], stages] : leadingFilters(stages);
+        // The scan of tables can do these itself.
+        const [first, later] = tables === undefined ? [[], stages] : [filters, others];
         const needed = [...columnsThrough(later, columnsRead(plan)).before];
         const columns = typed(needed, this.#options.columnsOf(source.base));
-        const rows = this.#rows(source.base, needed, plan.intervals, first);
+        const rows = this.#rows(
+          source.base,
+          needed,
+          plan.intervals,
+          first.map(({ filter }) => filter),
+          { bounds: bounds.ofBase() },
+        );
         const known = { columns, chunkRows: chunkRows ?? null };
         yield* engine.runRows({ ...plan, stages: later }, rows, known, { ...runOptions, ending: 'final' }, signal);
       }
@@ -134,6 +149,12 @@ export class SourceRunner {
     return base.kind === 'table' && isServedHere([base.name]) ? rowsOfTable(base.name) : null;
   }
 
+  /** Rows that a source reads of what it begins with, whatever it makes of them; null: not known. */
+  #rowsBelow(source: RowSource): number | null {
+    const { base } = stepsOf(source);
+    return base.kind === 'query' ? this.#rowsBelow(base.source) : this.#countRows(base);
+  }
+
   /**
    * Rows of what a source begins with, with at least these columns, where it has them. Intervals bind the rows of tables;
    * whoever reads the rows applies them again.
@@ -143,7 +164,7 @@ export class SourceRunner {
     columns: readonly string[],
     intervals: readonly Interval[],
     filters: readonly Filter[],
-    upload?: Upload,
+    { upload, bounds = [] }: { readonly upload?: Upload | undefined; readonly bounds?: readonly Bound[] },
   ): AsyncIterable<Frame> {
     switch (source.kind) {
       case 'inline':
@@ -152,7 +173,14 @@ export class SourceRunner {
         return lazily(() => this.#options.lookup(source.name));
       case 'query':
         return this.#limited(
-          pruned(this.run(uploading(narrowed(source.plan, this.#options.columnsOf(source), columns), upload), source.source), columns),
+          pruned(
+            this.#run(
+              uploading(narrowed(source.plan, this.#options.columnsOf(source), columns), upload),
+              source.source,
+              bounds.flatMap((bound) => columnBelow(bound, source.plan, this.#options.columnsOf(source.source))),
+            ),
+            columns,
+          ),
           'a subquery',
           this.#limits.maxSubqueryBytes ?? null,
         );
@@ -179,17 +207,18 @@ export class SourceRunner {
   }
 
   /** The `columnCount` columns of the right side that are needed, then the parts of the key, by the names of the stage. */
-  async *#rightRows(join: SketchedJoin, stage: JoinStage, upload: Upload | undefined): AsyncGenerator<Frame> {
+  async *#rightRows(join: SketchedJoin, stage: JoinStage, upload: Upload | undefined, bounds: readonly Bound[]): AsyncGenerator<Frame> {
     const { right, keys, needed } = join;
     const keyColumns = keys.map(
       (key, index): VirtualColumn => ({ name: `join key ${index}`, expression: key.right, outputType: key.type }),
     );
     const own = [...stage.columns.map(({ from }) => from), ...stage.keys.map(({ build }) => build)];
-    const asTheyCome = this.#rowsAsTheyCome(join, own, upload);
+    const asTheyCome = this.#rowsAsTheyCome(join, own, upload, bounds);
     const names = [...needed, ...keyColumns.map(({ name }) => name)];
     const plan = scanOf(names, [ETERNITY], keyColumns);
     const rows =
-      asTheyCome ?? this.run(upload === undefined ? plan : { ...plan, upload: { ...upload, columns: renamed(names, own) } }, right);
+      asTheyCome ??
+      this.#run(upload === undefined ? plan : { ...plan, upload: { ...upload, columns: renamed(names, own) } }, right, bounds);
     for await (const frame of rows) {
       if (frame.uploaded !== undefined) yield frame;
       else yield { ...frame, columns: frame.columns.map((column, at) => ({ ...column, name: own[at] ?? column.name })) };
@@ -204,6 +233,7 @@ export class SourceRunner {
     { right, keys, needed }: SketchedJoin,
     own: readonly string[],
     upload: Upload | undefined,
+    bounds: readonly Bound[],
   ): AsyncIterable<Frame> | undefined {
     const { base, steps } = stepsOf(right);
     if (steps.length > 0 || base.kind === 'table' || base.kind === 'union') return undefined;
@@ -213,7 +243,7 @@ export class SourceRunner {
     const names = [...needed, ...parts];
     const wanted = names.map((name): WantedColumn => ({ name, type: types.get(name) ?? 'STRING' }));
     const placed = upload && { ...upload, columns: renamed(names, own) };
-    const rows = this.#rows(base, [...new Set(names)], [ETERNITY], [], placed);
+    const rows = this.#rows(base, [...new Set(names)], [ETERNITY], [], { upload: placed, bounds });
     return mapped(rows, (frame) => (frame.uploaded === undefined ? selectColumns(frame, wanted) : frame));
   }
 
@@ -293,11 +323,11 @@ function shadows(virtualColumns: readonly VirtualColumn[], filter: Filter): bool
   return [...columnsOfFilter(filter)].some((name) => names.has(name));
 }
 
-/** Conditions that the scan of tables can do itself, and what is left. */
-function leadingFilters(stages: readonly Stage[]): readonly [readonly Filter[], readonly Stage[]] {
+/** Conditions before all other stages, and what is left. */
+function leading(stages: readonly Stage[]): readonly [readonly FilterStage[], readonly Stage[]] {
   const end = stages.findIndex(({ kind }) => kind !== 'filter');
   const count = end < 0 ? stages.length : end;
-  return [stages.slice(0, count).flatMap((stage) => (stage.kind === 'filter' ? [stage.filter] : [])), stages.slice(count)];
+  return [stages.slice(0, count).flatMap((stage) => (stage.kind === 'filter' ? [stage] : [])), stages.slice(count)];
 }
 
 function both(second: Filter | null, first: Filter): Filter {
@@ -329,63 +359,4 @@ function renamed(from: readonly string[], names: readonly string[]): readonly Up
 
 function uploading(plan: RowsPlan, upload: Upload | undefined): RowsPlan {
   return upload === undefined ? plan : { ...plan, upload };
-}
-
-/** The frames, or what was left in memory in their place. */
-async function peekUploaded(
-  frames: AsyncIterable<Frame>,
-): Promise<{ readonly uploaded?: Uploaded | undefined; readonly frames: AsyncIterable<Frame> }> {
-  const rows = frames[Symbol.asyncIterator]();
-  const first = await rows.next();
-  if (first.done !== true && first.value.uploaded !== undefined) {
-    await rows.return?.();
-    return { uploaded: first.value.uploaded, frames: NO_FRAMES };
-  }
-  async function* again(): AsyncGenerator<Frame> {
-    try {
-      for (let next = first; next.done !== true; next = await rows.next()) yield next.value;
-    } finally {
-      await rows.return?.();
-    }
-  }
-  return { frames: again() };
-}
-
-const NO_FRAMES: AsyncIterable<Frame> = { async *[Symbol.asyncIterator]() {} };
-
-/** Frames with only the columns that are read, so that no others are uploaded. */
-async function* pruned(frames: AsyncIterable<Frame>, columns: readonly string[]): AsyncGenerator<Frame> {
-  const wanted = new Set(columns);
-  for await (const frame of frames)
-    yield frame.uploaded === undefined ? { ...frame, columns: frame.columns.filter(({ name }) => wanted.has(name)) } : frame;
-}
-
-async function* mapped(frames: AsyncIterable<Frame>, change: (frame: Frame) => Frame): AsyncGenerator<Frame> {
-  for await (const frame of frames) yield change(frame);
-}
-
-/** Frames for other processes; null: nobody asks for them, or there are too many. */
-interface KeptFrames {
-  frames: Frame[] | null;
-  bytes: number;
-}
-
-/** The same frames, which are also kept. */
-async function* keeping(frames: AsyncIterable<Frame>, kept: KeptFrames): AsyncGenerator<Frame> {
-  for await (const frame of frames) {
-    if (kept.frames !== null) {
-      kept.bytes += frameBytes(frame);
-      if (kept.bytes <= SENT_BYTES_MAX) kept.frames.push(frame);
-      else kept.frames = null;
-    }
-    yield frame;
-  }
-}
-
-async function* once(frame: Frame): AsyncGenerator<Frame> {
-  yield frame;
-}
-
-async function* lazily(make: () => Frame): AsyncGenerator<Frame> {
-  yield make();
 }

@@ -1,0 +1,66 @@
+// Streams of frames between the parts of a row source.
+
+import { frameBytes } from '../../execution/join/rows.js';
+import type { Frame, Uploaded } from '../../model/frame.js';
+
+/** Right sides larger than this are not sent to other processes: rows of the left side come here instead. */
+const SENT_BYTES_MAX = 32 << 20;
+
+/** The frames, or what was left in memory in their place. */
+export async function peekUploaded(
+  frames: AsyncIterable<Frame>,
+): Promise<{ readonly uploaded?: Uploaded | undefined; readonly frames: AsyncIterable<Frame> }> {
+  const rows = frames[Symbol.asyncIterator]();
+  const first = await rows.next();
+  if (first.done !== true && first.value.uploaded !== undefined) {
+    await rows.return?.();
+    return { uploaded: first.value.uploaded, frames: NO_FRAMES };
+  }
+  async function* again(): AsyncGenerator<Frame> {
+    try {
+      for (let next = first; next.done !== true; next = await rows.next()) yield next.value;
+    } finally {
+      await rows.return?.();
+    }
+  }
+  return { frames: again() };
+}
+
+const NO_FRAMES: AsyncIterable<Frame> = { async *[Symbol.asyncIterator]() {} };
+
+/** Frames with only the columns that are read, so that no others are uploaded. */
+export async function* pruned(frames: AsyncIterable<Frame>, columns: readonly string[]): AsyncGenerator<Frame> {
+  const wanted = new Set(columns);
+  for await (const frame of frames)
+    yield frame.uploaded === undefined ? { ...frame, columns: frame.columns.filter(({ name }) => wanted.has(name)) } : frame;
+}
+
+export async function* mapped(frames: AsyncIterable<Frame>, change: (frame: Frame) => Frame): AsyncGenerator<Frame> {
+  for await (const frame of frames) yield change(frame);
+}
+
+/** Frames for other processes; null: nobody asks for them, or there are too many. */
+export interface KeptFrames {
+  frames: Frame[] | null;
+  bytes: number;
+}
+
+/** The same frames, which are also kept. */
+export async function* keeping(frames: AsyncIterable<Frame>, kept: KeptFrames): AsyncGenerator<Frame> {
+  for await (const frame of frames) {
+    if (kept.frames !== null) {
+      kept.bytes += frameBytes(frame);
+      if (kept.bytes <= SENT_BYTES_MAX) kept.frames.push(frame);
+      else kept.frames = null;
+    }
+    yield frame;
+  }
+}
+
+export async function* once(frame: Frame): AsyncGenerator<Frame> {
+  yield frame;
+}
+
+export async function* lazily(make: () => Frame): AsyncGenerator<Frame> {
+  yield make();
+}
