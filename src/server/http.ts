@@ -314,7 +314,7 @@ class Exchange implements HttpRequest {
 
   async #sendStream(response: HttpResponse, chunks: AsyncIterator<string | Uint8Array>): Promise<void> {
     const socket = this.#socket;
-    const { ended } = response;
+    const ended = response.ended?.();
     const wake = () => this.#wake?.();
     ended?.addEventListener('abort', wake);
     try {

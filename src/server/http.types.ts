@@ -23,7 +23,7 @@ export interface HttpResponse {
   /** Headers that are known only when the body begins. */
   readonly lateHeaders?: () => Readonly<Record<string, string>>;
   /** Fired, with the reason, when no more of the body will be made: it is broken off even while its client does not read. */
-  readonly ended?: AbortSignal;
+  readonly ended?: () => AbortSignal;
   /** Text or bytes at once, or chunks that are pulled only as fast as the client reads. */
   readonly body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
 }

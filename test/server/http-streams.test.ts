@@ -176,7 +176,7 @@ http('a body that nobody makes any more is broken off, whether its client reads 
       closed = true;
     }
   }
-  await withServer([route('GET', '/', async () => ({ status: 200, body: endless(), ended: ending.signal }))], async (base) => {
+  await withServer([route('GET', '/', async () => ({ status: 200, body: endless(), ended: () => ending.signal }))], async (base) => {
     const socket = await open(base, 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await new Promise((resolve) => socket.once('readable', resolve));
     await new Promise((resolve) => setTimeout(resolve, 200));

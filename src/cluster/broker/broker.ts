@@ -179,10 +179,12 @@ export class Broker implements BrokerQueries, BrokerService {
       runOptions: runOptions(options),
       signal,
     });
+    let isWhole = false;
     try {
       yield* runner.run(plan, source);
+      isWhole = true;
     } finally {
-      this.#end(query);
+      this.#end(query, isWhole);
     }
   }
 
@@ -199,6 +201,7 @@ export class Broker implements BrokerQueries, BrokerService {
   ): AsyncIterable<Frame> {
     if (turns.isDue) await turns.give();
     const query = this.#begin(tables, options);
+    let isWhole = false;
     try {
       const chunks = chunksOf(query, asked);
       const plan = withinData(everySegment(asked), chunks);
@@ -207,8 +210,9 @@ export class Broker implements BrokerQueries, BrokerService {
       const noteKey =
         isOwn && only !== undefined ? (key: string) => this.#resultKeys.note(asked, { view: only.view, kernels, key }) : undefined;
       if (plan !== undefined) yield* runOverSegments(this.#cluster, plan, chunks, options, query.deadline.signal, noteKey);
+      isWhole = true;
     } finally {
-      this.#end(query);
+      this.#end(query, isWhole);
     }
   }
 
@@ -279,13 +283,14 @@ export class Broker implements BrokerQueries, BrokerService {
     return { deadline, told, pinned: read.flatMap((table) => this.#view.pin(table) ?? []) };
   }
 
-  #end({ deadline, told, pinned }: RunningQuery): void {
+  /** @param isWhole  all of it was read */
+  #end({ deadline, told, pinned }: RunningQuery, isWhole = false): void {
     if (told !== undefined) deadline.signal.removeEventListener('abort', told);
     for (const pin of pinned) pin.release();
     this.#running.remove(deadline);
     deadline.release();
     // When one part has failed or the client left early, nobody reads the other parts any more.
-    deadline.cancel();
+    if (!isWhole) deadline.cancel();
   }
 
   #historical(host: string) {

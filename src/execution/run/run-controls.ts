@@ -1,6 +1,5 @@
 // Limits, memory account and cancellation of each run.
 
-import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { ServiceError } from '../../base/errors.js';
@@ -8,7 +7,7 @@ import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { peakBytes } from '../../kernels/memory.js';
 import { KERNEL_SETS } from '../../kernels/registry.js';
 import { cancelledError } from '../block/context.js';
-import type { SpillPlace } from '../spill/spill-space.js';
+import { hasFolder, type SpillPlace } from '../spill/spill-space.js';
 import { ACCOUNT_OFFSET, FLAG_BYTES, type RunControl } from '../threads/jobs.js';
 import type { RunOptions } from './engine.js';
 import type { EngineOptions } from './engine-options.js';
@@ -58,9 +57,10 @@ export class RunControls {
       signal.removeEventListener('abort', abort);
       if (options.profile !== undefined)
         options.profile.peakMemoryBytes = Math.max(options.profile.peakMemoryBytes, peakBytes(memory, control.account));
+      // Failed threads leave files.
+      const leftFiles = spill !== null && hasFolder(spill, memory);
       memory.free(flags);
-      // Remove files that failed threads have left.
-      if (spill !== null && existsSync(spill.folder)) await rm(spill.folder, { recursive: true, force: true });
+      if (leftFiles) await rm(spill.folder, { recursive: true, force: true });
     }
   }
 

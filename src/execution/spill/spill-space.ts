@@ -12,8 +12,13 @@ export interface SpillPlace {
   readonly folder: string;
   /** Most bytes on disk at once, of all threads together. */
   readonly bytesMax: number;
-  /** i32 in kernel memory: KiB on disk now, of all threads. */
+  /** Two i32 in kernel memory: KiB on disk now, of all threads; and 1 once a thread has made the folder. */
   readonly used: Address;
+}
+
+/** Whether a thread has made the folder of a query. */
+export function hasFolder({ used }: SpillPlace, memory: KernelMemory): boolean {
+  return Atomics.load(memory.i32(used, 2), 1) === 1;
 }
 
 const KIBIBYTE = 1024;
@@ -34,6 +39,7 @@ export class SpillSpace implements SpillBudget {
   }
 
   create(): SpillFile {
+    Atomics.store(this.#words(), 1, 1);
     mkdirSync(this.#place.folder, { recursive: true });
     return new SpillFile(`${this.#place.folder}/${this.#thread}-${++filesMade}.spill`, this);
   }
@@ -56,6 +62,6 @@ export class SpillSpace implements SpillBudget {
   }
 
   #words(): Int32Array {
-    return this.#memory.i32(this.#place.used, 1);
+    return this.#memory.i32(this.#place.used, 2);
   }
 }

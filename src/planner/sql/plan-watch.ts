@@ -10,7 +10,8 @@ export interface PlanStage {
 
 /** Times the planning of one statement, and ends it when its time is over. */
 export class PlanWatch {
-  readonly #milliseconds = new Map<string, number>();
+  /** A statement has few: a list is searched sooner than a map is made. */
+  readonly #stages: { readonly stage: string; milliseconds: number }[] = [];
   readonly #endMs: number;
 
   /** @param endMs  of `performance.now()` */
@@ -25,7 +26,7 @@ export class PlanWatch {
 
   /** Stages in the order in which they began, one entry for each name. */
   get stages(): readonly PlanStage[] {
-    return [...this.#milliseconds].map(([stage, milliseconds]) => ({ stage, milliseconds }));
+    return this.#stages;
   }
 
   /** @throws ServiceError `timeout` when the time is over before it begins */
@@ -35,13 +36,19 @@ export class PlanWatch {
     try {
       return work();
     } finally {
-      this.add({ stage, milliseconds: performance.now() - startMs });
+      this.#count(stage, performance.now() - startMs);
     }
   }
 
   /** Counts what was timed elsewhere. */
   add({ stage, milliseconds }: PlanStage): void {
-    this.#milliseconds.set(stage, (this.#milliseconds.get(stage) ?? 0) + milliseconds);
+    this.#count(stage, milliseconds);
+  }
+
+  #count(stage: string, milliseconds: number): void {
+    const known = this.#stages.find((each) => each.stage === stage);
+    if (known === undefined) this.#stages.push({ stage, milliseconds });
+    else known.milliseconds += milliseconds;
   }
 }
 

@@ -95,7 +95,7 @@ function runNative(
       ...(warnings.length === 0 ? {} : { 'X-Svc-Warning': headerText(warnings.join('; ')) }),
     },
     lateHeaders: profileHeader(run, context.profile),
-    ended: run.ended,
+    ended: () => run.ended,
     body: request.query.has('pretty') ? indentJson(body) : body,
   };
 }

@@ -160,7 +160,7 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
   const headers = { 'Content-Type': RESULT_FORMATS[result.format].contentType, 'X-Svc-SQL-Query-Id': sqlQueryId };
   const lateHeaders = profileHeader(logged, read.profile);
   const chunks = logged.body(writeResult(frames, columns, result));
-  return withNotes({ status: 200, headers, lateHeaders, ended: logged.ended, body: chunks }, body);
+  return withNotes({ status: 200, headers, lateHeaders, ended: () => logged.ended, body: chunks }, body);
 }
 
 /** Text of a known result, written once for the same frames. */

@@ -114,9 +114,22 @@ function junction(kind: 'and' | 'or', operands: readonly Bound[]): Bound {
 
 /** Equal for equal expressions, different for different ones. */
 export function boundKey(bound: Bound): string {
-  return JSON.stringify(bound, (_, value: unknown) =>
-    typeof value === 'bigint' ? `${value}n` : typeof value === 'number' ? `${value}f` : value,
-  );
+  return keyOf(bound);
+}
+
+/** Like JSON, with numbers and integers told apart. */
+function keyOf(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'number') return `${value}f`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  let key = '';
+  if (Array.isArray(value)) {
+    for (const item of value) key += `${keyOf(item)},`;
+    return `[${key}]`;
+  }
+  for (const [name, member] of Object.entries(value)) if (member !== undefined) key += `${name}:${keyOf(member)},`;
+  return `{${key}}`;
 }
 
 export function children(bound: Bound): readonly Bound[] {

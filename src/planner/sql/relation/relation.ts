@@ -170,6 +170,22 @@ const known = new WeakMap<Relation, readonly RelationColumn[]>();
 
 /** Output columns of a relation, in order. */
 export function columnsOf(relation: Relation): readonly RelationColumn[] {
+  switch (relation.kind) {
+    case 'source':
+      return relation.columns;
+    case 'filter':
+    case 'sort':
+    case 'limit':
+      return columnsOf(relation.input);
+    default:
+      return ownColumns(relation);
+  }
+}
+
+type WithOwnColumns = Exclude<Relation, { readonly kind: 'source' | 'filter' | 'sort' | 'limit' }>;
+
+/** Columns of a node that has others than the one below it; found once. */
+function ownColumns(relation: WithOwnColumns): readonly RelationColumn[] {
   let columns = known.get(relation);
   if (columns === undefined) {
     columns = findColumns(relation);
@@ -178,14 +194,8 @@ export function columnsOf(relation: Relation): readonly RelationColumn[] {
   return columns;
 }
 
-function findColumns(relation: Relation): readonly RelationColumn[] {
+function findColumns(relation: WithOwnColumns): readonly RelationColumn[] {
   switch (relation.kind) {
-    case 'source':
-      return relation.columns;
-    case 'filter':
-    case 'sort':
-    case 'limit':
-      return columnsOf(relation.input);
     case 'project': {
       const inputs = new Map(columnsOf(relation.input).map((column) => [column.name, column]));
       return relation.columns.map(({ name, type, bound }) => {

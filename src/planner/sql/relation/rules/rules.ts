@@ -1,8 +1,8 @@
 // Table of the rules, and their application.
 
-import { assert } from '../../../../base/errors.js';
+import { assert, ServiceError } from '../../../../base/errors.js';
 import type { PlanWatch } from '../../plan-watch.js';
-import { identity, type ProjectRelation, type Relation } from '../relation.js';
+import { identity, inputsOf, type ProjectRelation, type Relation } from '../relation.js';
 import { liftCommonConditions } from './common-conditions.js';
 import { distinctPartners } from './distinct-partners.js';
 import { foldConstants } from './fold-constants.js';
@@ -20,41 +20,49 @@ import { RelationVerifier } from './verify-relation.js';
 /** A rewrite to a cheaper relation with the same rows and columns. */
 export interface Rule {
   readonly name: string;
+  /** Nodes without any of which it changes nothing; left out: it is about all. No rule makes the first one of its tree. */
+  readonly of?: readonly Relation['kind'][];
   apply(relation: Relation): Relation;
 }
 
 /** All rules in the order of application. The context key `plannerRulesOff` names rules to leave out. */
 export const RULES: readonly Rule[] = [
-  { name: 'semi-joins', apply: semiJoins },
-  { name: 'common-conditions', apply: liftCommonConditions },
+  { name: 'semi-joins', of: ['join'], apply: semiJoins },
+  { name: 'common-conditions', of: ['filter', 'join'], apply: liftCommonConditions },
   { name: 'push-filters', apply: pushFilters },
-  { name: 'reduce-outer-joins', apply: reduceOuterJoins },
-  { name: 'push-filters-again', apply: pushFilters },
-  { name: 'implied-conditions', apply: impliedConditions },
-  { name: 'order-joins', apply: orderJoins },
-  { name: 'distinct-partners', apply: distinctPartners },
+  { name: 'reduce-outer-joins', of: ['join'], apply: reduceOuterJoins },
+  { name: 'push-filters-again', of: ['join'], apply: pushFilters },
+  { name: 'implied-conditions', of: ['join'], apply: impliedConditions },
+  { name: 'order-joins', of: ['join'], apply: orderJoins },
+  { name: 'distinct-partners', of: ['join'], apply: distinctPartners },
   { name: 'fold-constants', apply: foldConstants },
-  { name: 'swap-join-sides', apply: swapJoinSides },
+  { name: 'swap-join-sides', of: ['join'], apply: swapJoinSides },
   { name: 'merge-projects', apply: mergeProjects },
-  { name: 'push-aggregates', apply: pushAggregates },
-  { name: 'merge-projects-again', apply: mergeProjects },
+  { name: 'push-aggregates', of: ['union'], apply: pushAggregates },
+  { name: 'merge-projects-again', of: ['union'], apply: mergeProjects },
   { name: 'prune-columns', apply: pruneColumns },
 ];
 
+const STAGES: ReadonlyMap<Rule, string> = new Map(RULES.map((rule) => [rule, `rule ${rule.name}`]));
+
 /**
- * All rules but those that are off; each is timed, and what it makes is verified.
+ * All rules but those that are off and those that find nothing of theirs; each is timed, and what they make of the relation is verified.
  * @throws ServiceError `timeout` between two rules
  */
 export function applyRules(relation: ProjectRelation, off: ReadonlySet<string>, watch: PlanWatch): ProjectRelation {
+  const kinds = kindsOf(relation);
+  const rules = RULES.filter(({ name, of }) => !off.has(name) && (of?.some((kind) => kinds.has(kind)) ?? true));
   const verifier = new RelationVerifier();
-  const verify = (made: Relation, stage: string) => watch.stage('verify', () => verifier.verify(made, stage));
-  verify(relation, 'binding');
   let current: Relation = relation;
-  for (const rule of RULES) {
-    if (off.has(rule.name)) continue;
-    const before: Relation = current;
-    current = watch.stage(`rule ${rule.name}`, () => rule.apply(before));
-    if (current !== before) verify(current, rule.name);
+  try {
+    for (const rule of rules) {
+      const before: Relation = current;
+      current = watch.stage(STAGES.get(rule) ?? rule.name, () => rule.apply(before));
+    }
+    watch.stage('verify', () => verifier.verify(current, 'all rules'));
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code === 'internal') verifyEach(relation, rules);
+    throw error;
   }
   const top = current.kind === 'project' ? current : null;
   const named: ProjectRelation = top ?? { kind: 'project', input: current, columns: identity(relation.columns) };
@@ -62,4 +70,21 @@ export function applyRules(relation: ProjectRelation, off: ReadonlySet<string>, 
     named.columns.length === relation.columns.length && named.columns.every(({ name }, index) => name === relation.columns[index]?.name);
   assert(same, 'rules have changed the columns of a query');
   return named;
+}
+
+function kindsOf(relation: Relation, into = new Set<Relation['kind']>()): ReadonlySet<Relation['kind']> {
+  into.add(relation.kind);
+  for (const input of inputsOf(relation)) kindsOf(input, into);
+  return into;
+}
+
+/** Finds out who breaks a tree: it goes the same way again, and looks at every step. */
+function verifyEach(relation: Relation, rules: readonly Rule[]): void {
+  const verifier = new RelationVerifier();
+  verifier.verify(relation, 'binding');
+  let current = relation;
+  for (const rule of rules) {
+    current = rule.apply(current);
+    verifier.verify(current, rule.name);
+  }
 }

@@ -1,4 +1,4 @@
-// Verifies relational trees after each rule.
+// Verifies relational trees that rules have made.
 
 import { ServiceError } from '../../../../base/errors.js';
 import { type Bound, children } from '../bound.js';
