@@ -19,6 +19,23 @@ export interface NarrowIds {
 /** Largest number of groups that `tally` kernels take. */
 const NARROW_GROUPS_MAX = 4096;
 
+const DENSE_CELLS_MAX = 1 << 20;
+/** More cells than that pay where all rows take part, and there are not many more cells than rows. */
+const DENSE_CELLS_MANY = 1 << 24;
+const CELLS_PER_ROW = 2;
+/** Bytes of a cell for each aggregator, and for the count. */
+const CELL_BYTES = 8;
+/** Part of the memory of a thread's groups that they may take. */
+const CELLS_PART = 1 / 4;
+
+/** Number of cells up to which the groups of a segment are found by their cell rather than by hash. */
+export function denseCellsMax({ view, context }: SegmentScope, aggregatorCount: number, areAll: boolean): number {
+  const few = Math.min(DENSE_CELLS_MAX, Math.max(65536, view.rowCount * 8));
+  if (!areAll) return few;
+  const inMemory = Math.floor((context.groupBytesMax * CELLS_PART) / CELL_BYTES / (1 + aggregatorCount));
+  return Math.max(few, Math.min(DENSE_CELLS_MANY, view.rowCount * CELLS_PER_ROW, inMemory));
+}
+
 /** Numbering of the groups of one segment. */
 export type GroupIndex = {
   /** dense: all cells; hash: groups met so far. */

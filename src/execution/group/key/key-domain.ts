@@ -54,15 +54,17 @@ export interface QueryColumns {
 }
 
 const LONGS_CARD_MAX = 1 << 20;
+/** The ids of keys need no list of those that a segment has. */
+const KEY_CARD_MAX = 1 << 28;
 export const BUCKETS_MAX = 4_000_000;
 
 export function keyDomain(columns: QueryColumns, key: GroupKey): KeyDomain {
-  if (key.kind === 'column') return columnDomain(columns, key.column, key.type);
+  if (key.kind === 'column') return columnDomain(columns, key.column, key.type, KEY_CARD_MAX);
   const { granularity } = key;
   const [first] = columns.intervals;
   if (granularity.kind === 'all')
     return { kind: 'constant', type: 'LONG', value: first === undefined ? null : BigInt(first.start), card: 1 };
-  if (granularity.kind === 'none') return columnDomain(columns, TIME_COLUMN, 'LONG');
+  if (granularity.kind === 'none') return columnDomain(columns, TIME_COLUMN, 'LONG', KEY_CARD_MAX);
   if (columns.pieces === 'open') return { kind: 'interned', type: 'LONG' };
   const span = dataSpan(columns);
   const rows = columns.views.reduce((sum, view) => sum + view.rowCount, 0);
@@ -82,14 +84,15 @@ export function isSparse(granularity: Granularity, { start, end }: Interval, row
   return buckets > Math.min(BUCKETS_MANY, Math.max(BUCKETS_FEW, rows));
 }
 
-export function columnDomain(columns: QueryColumns, column: string, type: ColumnType | null): KeyDomain {
-  const domain = domainOverViews(columns, column, type);
+/** @param cardMax  longs that lie further apart are wide */
+export function columnDomain(columns: QueryColumns, column: string, type: ColumnType | null, cardMax = LONGS_CARD_MAX): KeyDomain {
+  const domain = domainOverViews(columns, column, type, cardMax);
   if (columns.pieces === undefined) return domain;
   if (domain.kind === 'local') return { kind: 'interned', type: domain.type };
   return columns.pieces === 'open' && domain.kind === 'longs' ? { kind: 'wide', type: domain.type } : domain;
 }
 
-function domainOverViews(columns: QueryColumns, column: string, type: ColumnType | null): KeyDomain {
+function domainOverViews(columns: QueryColumns, column: string, type: ColumnType | null, cardMax: number): KeyDomain {
   const name = storedName(columns.virtualColumns, column);
   const stored = Object.hasOwn(columns.virtualColumns, name)
     ? undefined
@@ -104,7 +107,7 @@ function domainOverViews(columns: QueryColumns, column: string, type: ColumnType
   if (stored.length === 0) return { kind: 'constant', type: wanted, value: null, card: 1 };
   if (!isNumberType(wanted)) return textDomain(columns, name, types, wanted);
   const [base, last] = narrowRange(columns, stored);
-  if (wanted === 'LONG' && base !== undefined && last !== undefined && last - base < LONGS_CARD_MAX)
+  if (wanted === 'LONG' && base !== undefined && last !== undefined && last - base < cardMax)
     return { kind: 'longs', type: 'LONG', base, card: Number(last - base) + 1 };
   return { kind: 'wide', type: wanted };
 }

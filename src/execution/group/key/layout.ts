@@ -51,6 +51,9 @@ export type KeyPlace =
   | { readonly kind: 'word'; readonly word: number; readonly flag: number };
 
 const DENSE_CELLS_MAX = 1 << 22;
+/** More cells than that pay where most rows, or every other one, may have a group of their own. */
+const DENSE_CELLS_MANY = 1 << 24;
+const CELLS_PER_ROW = 2;
 /** A state, and whether some row took part in it. */
 const STATE_BYTES = 9;
 const DISTINCT_BITS_MAX = 1 << 26;
@@ -59,9 +62,12 @@ const DISTINCT_BITS_MAX = 1 << 26;
 export function layoutGroups(plan: GroupPlan, columns: QueryColumns, groupBytesMax: number): GroupLayout {
   const keys = plan.keys.map((key): KeyLayout => ({ name: key.name, domain: keyDomain(columns, key) }));
   const cellBytes = 1 + plan.aggregators.length * STATE_BYTES;
+  const rows = columns.views.reduce((sum, { rowCount }) => sum + rowCount, 0);
+  const isWhole = plan.filter === null && columns.pieces === undefined;
+  const cellsMax = isWhole ? Math.max(DENSE_CELLS_MAX, Math.min(DENSE_CELLS_MANY, rows * CELLS_PER_ROW)) : DENSE_CELLS_MAX;
   const indexLayout = indexLayoutOf(
     keys.map((key) => key.domain),
-    Math.min(DENSE_CELLS_MAX, groupBytesMax / 2 / cellBytes),
+    Math.min(cellsMax, groupBytesMax / 2 / cellBytes),
   );
   const bitsMax = Math.min(DISTINCT_BITS_MAX, groupBytesMax);
   const aggregators = plan.aggregators.map((aggregator) => shapeAggregator(aggregator, columns, indexLayout, bitsMax));

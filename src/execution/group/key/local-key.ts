@@ -24,6 +24,8 @@ export type LocalKey = {
   readonly card: number;
   /** u32[card]: local id → id in the domain, made when the segment is through; 0 when they are the same. */
   readonly toGlobal: (pool: KeyPool) => Address;
+  /** Distance of every local id from its id in the domain, in place of `toGlobal` for who can add. */
+  readonly shift?: number;
 } & LocalValues;
 
 type LocalValues =
@@ -175,6 +177,7 @@ function longsKey(
     usesAll: false,
     card,
     toGlobal: () => (shift === 0 ? 0 : ascending(scope, card, shift)),
+    shift,
   };
 }
 

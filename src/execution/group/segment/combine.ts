@@ -20,9 +20,11 @@ export function combineSegment(groups: LocalGroups, table: GroupTable): void {
   const remaps = keys.map((key, index) => {
     const pool = table.pools[index];
     assert(pool !== undefined, `no pool of key ${index}`);
-    return key.toGlobal(pool);
+    return key.shift === undefined ? key.toGlobal(pool) : 0;
   });
   const { groupCount } = groupIndex;
+  // Groups of a hash table exist.
+  if (groupIndex.kind === 'hash') table.expect(groupCount);
   const [everyRow, ...others] = classes;
   if (everyRow === undefined) return;
   const writer = new GroupWriter({ context, arena }, table);
@@ -89,7 +91,8 @@ function combineDense(
   const slowIds = slow.map((index) => {
     const remap = remaps[index] ?? 0;
     const card = keys[index]?.card ?? 1;
-    return { index, card, stride: (strides[index] ?? 1) / stretch, ids: remap === 0 ? undefined : memory.u32(remap, card).slice() };
+    const ids = remap === 0 ? undefined : memory.u32(remap, card).slice();
+    return { index, card, stride: (strides[index] ?? 1) / stretch, ids, shift: keys[index]?.shift ?? 0 };
   });
   for (let number = 0; number < stretches; number++) {
     for (let from = 0; from < stretch; from += BLOCK_ROWS) {
@@ -97,13 +100,13 @@ function combineDense(
       const n = listNonZero(scope.context, everyRow, base, Math.min(BLOCK_ROWS, stretch - from), bits, cells);
       if (n === 0) continue;
       writer.start(n);
-      for (const { index, card, stride, ids } of slowIds) {
+      for (const { index, card, stride, ids, shift } of slowIds) {
         const id = Math.floor(number / stride) % card;
-        if (isVarying(keys[index])) writer.putConstant(index, ids === undefined ? id : (ids[id] ?? 0), n);
+        if (isVarying(keys[index])) writer.putConstant(index, ids === undefined ? id + shift : (ids[id] ?? 0), n);
         else writer.putConstantKey(index, remaps[index] ?? 0, n);
       }
       if (keys.length > 0) {
-        if (isVarying(keys[fast])) writer.putIds(fast, remaps[fast] ?? 0, from, cells, n);
+        if (isVarying(keys[fast])) writer.putIds(fast, remaps[fast] ?? 0, from + (keys[fast]?.shift ?? 0), cells, n);
         else writer.putConstantKey(fast, remaps[fast] ?? 0, n);
       }
       combineCells(base, cells, n);
@@ -127,6 +130,7 @@ function combineHash(groups: LocalGroups, groupIndex: Extract<LocalGroups['group
       places: indexLayout.places,
       flagWord: indexLayout.flagWord,
       isConstant: keys.map((key) => key.kind === 'constant'),
+      shifts: keys.map(({ shift = 0 }) => shift),
     },
     into,
   );
@@ -139,6 +143,8 @@ export interface PackedKeys {
   readonly places: readonly KeyPlace[];
   readonly flagWord: number | null;
   readonly isConstant: readonly boolean[];
+  /** Added to the ids of keys that have no remap; absent for none. */
+  readonly shifts?: readonly number[];
 }
 
 /** Gives the groups of packed keys, blocks at a time, their numbers in the table. */
@@ -169,7 +175,7 @@ export function combinePackedKeys(scratch: Scratch, packed: PackedKeys, { remaps
         return;
       }
       kernels.gather32(at + place.word * 8 + place.shift / 8, halves, n, ids);
-      writer.putIds(index, remap, 0, ids, n);
+      writer.putIds(index, remap, packed.shifts?.[index] ?? 0, ids, n);
     });
     if (flagWord !== null) {
       kernels.gather64(at + flagWord * 8, wholes, n, wide);

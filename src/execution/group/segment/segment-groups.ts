@@ -11,7 +11,7 @@ import { RUN_BYTES } from '../../expression/time/runs.js';
 import type { NumberVector } from '../../expression/vector.js';
 import { bindFilter } from '../../filter/bind.js';
 import { ALL, type Match, NONE, type Predicate } from '../../filter/predicate.js';
-import { denseGroupIndex, type GroupIndex, hashGroupIndex, type NarrowIds } from '../key/group-index.js';
+import { denseCellsMax, denseGroupIndex, type GroupIndex, hashGroupIndex, type NarrowIds } from '../key/group-index.js';
 import type { GroupLayout } from '../key/layout.js';
 import { bindColumn, bindGroupKey, type LocalKey } from '../key/local-key.js';
 import type { GroupTable } from '../table/group-table.js';
@@ -23,7 +23,6 @@ import type { Accumulator, LocalStates, Tallying } from './local-states.js';
 import type { ComingRows, RowClass } from './row-class.js';
 import { stateAccumulator } from './state-accumulator.js';
 
-const DENSE_CELLS_MAX = 1 << 20;
 /** Groups that `tallyPair` takes. */
 const PAIR_GROUPS_MAX = 512;
 /** Largest segment whose rows are counted in the upper bits of words (`countSumGroups`). */
@@ -54,9 +53,10 @@ export class SegmentGroups {
     const { arena } = scope;
     this.keys = layout.plan.keys.map((key, index) => bindGroupKey(scope, key, domainAt(layout, index), layout.columns));
     const cells = this.keys.reduce((product, key) => product * key.card, 1);
-    const roomForCells = Math.max(65536, scope.view.rowCount * 8);
     const dense =
-      cells <= Math.min(DENSE_CELLS_MAX, roomForCells) && this.keys.every((key) => key.kind !== 'numbers') && !this.#hasWideConstant();
+      cells <= denseCellsMax(scope, layout.aggregators.length, coming.areAll) &&
+      this.keys.every((key) => key.kind !== 'numbers') &&
+      !this.#hasWideConstant();
     this.#usesRuns = dense && this.keys.every((key) => key.kind === 'runs' || key.kind === 'constant');
     this.groupIndex = dense ? denseGroupIndex(scope, this.keys) : hashGroupIndex(scope, layout, this.keys);
     this.#states = {

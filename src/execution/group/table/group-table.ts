@@ -135,6 +135,12 @@ export class GroupTable {
     }
   }
 
+  /** Makes room for so many different groups in one step, where there are none yet. */
+  expect(groups: number): void {
+    const { indexLayout } = this.layout;
+    if (indexLayout.kind === 'hash' && this.groupCount === 0) this.#reserve(groups, indexLayout.words);
+  }
+
   /**
    * Finds or adds the groups of `n` packed keys and writes their numbers to `out` (hash tables only); makes room
    * first, so addresses of states may change.

@@ -14,6 +14,7 @@ import type { AggregatorLayout, KeyLayout } from '../key/layout.js';
 import { countDistinct } from './distinct-combine.js';
 import { distinctColumn, type ListedGroups } from './distinct-result.js';
 import type { GroupTable } from './group-table.js';
+import { groupsHaving } from './having.js';
 import { listGroups } from './list-groups.js';
 import { bestGroups } from './top.js';
 
@@ -24,7 +25,7 @@ import { bestGroups } from './top.js';
 export function groupRows(scope: Scratch, table: GroupTable, steps: readonly PostStep[]): ResultTable {
   const { layout } = table;
   const values = stateAddresses(scope, table);
-  const groups = bestGroups(scope, table, values, steps) ?? listGroups(scope, table);
+  const groups = bestGroups(scope, table, values, steps) ?? groupsHaving(scope, table, values, steps) ?? listGroups(scope, table);
   const isEmpty =
     groups.length === 0 && layout.plan.emptyGroup && layout.plan.keys.every((key) => key.kind === 'time' && key.granularity.kind === 'all');
   return rowsOfGroups(scope, table, isEmpty ? Uint32Array.of(0) : groups, { isEmpty, asStates: false }, values);
@@ -79,11 +80,7 @@ function keyColumn({ context }: Scratch, { table, groups }: ListedGroups, { name
       });
       const known = nulls.includes(1) ? nulls : null;
       if (domain.type === 'LONG') {
-        const longs = memory.i64(table.keys, table.groupCount * words);
-        const values = new BigInt64Array(groups.length);
-        checkedLoop(groups.length, check, (start, end) => {
-          for (let row = start; row < end; row++) values[row] = longs[(groups[row] ?? 0) * words + place.word] ?? 0n;
-        });
+        const values = longsAt(flags, groups, words, place.word, check);
         return { kind: 'long', name, values, nulls: known };
       }
       const doubles = memory.f64(table.keys, table.groupCount * words);
@@ -120,14 +117,32 @@ function idColumn(
 ): ResultColumn {
   if (domain.kind === 'longs') {
     const values = new BigInt64Array(ids.length);
+    const words = new Uint32Array(values.buffer);
+    const [base, isWhole] = [Number(domain.base), domain.base >= 0n && domain.base + BigInt(domain.card) < 1n << 32n];
     checkedLoop(ids.length, check, (start, end) => {
-      for (let row = start; row < end; row++) values[row] = domain.base + BigInt(ids[row] ?? 0);
+      // Without an object for each value, where none needs its upper half.
+      if (isWhole) for (let row = start; row < end; row++) words[row * 2] = base + (ids[row] ?? 0);
+      else for (let row = start; row < end; row++) values[row] = domain.base + BigInt(ids[row] ?? 0);
     });
     return { kind: 'long', name, values, nulls: null };
   }
   const decode = valueOfId(memory, domain, table.pools[index]?.values ?? []);
   if (isNumberType(domain.type)) return columnOf(name, domain.type, mapPieces(ids, check, decode));
   return { kind: 'string', name, ...typed(domain.type), ids, text: rememberTexts((id) => textOf(decode(id))) };
+}
+
+/** Word `word` of `words` of each group, by halves: no value becomes an object. */
+function longsAt(halves: Uint32Array, groups: Uint32Array, words: number, word: number, check: Check): BigInt64Array {
+  const values = new BigInt64Array(groups.length);
+  const written = new Uint32Array(values.buffer);
+  checkedLoop(groups.length, check, (start, end) => {
+    for (let row = start; row < end; row++) {
+      const at = ((groups[row] ?? 0) * words + word) * 2;
+      written[row * 2] = halves[at] ?? 0;
+      written[row * 2 + 1] = halves[at + 1] ?? 0;
+    }
+  });
+  return values;
 }
 
 /** An array with an entry per group or id. */
@@ -157,11 +172,8 @@ function aggregateColumn(
   const isZeroWhenNull = aggregator.aggregator.emptyIsZero === true;
   const known = nulls === null || isZeroWhenNull ? null : nulls;
   if (aggregator.type === 'LONG') {
-    const state = memory.i64(at, table.groupCount);
-    const values = new BigInt64Array(groups.length);
-    checkedLoop(groups.length, check, (start, end) => {
-      for (let row = start; row < end; row++) if (nulls === null || nulls[row] === 0) values[row] = state[groups[row] ?? 0] ?? 0n;
-    });
+    const values = longsAt(memory.u32(at, table.groupCount * 2), groups, 1, 0, check);
+    if (nulls !== null) for (let row = nulls.indexOf(1); row >= 0; row = nulls.indexOf(1, row + 1)) values[row] = 0n;
     return { kind: 'long', name, values, nulls: known };
   }
   const state = memory.f64(at, table.groupCount);
