@@ -7,6 +7,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { wikiIngestion, writeWikiCsv } from '../data/wiki.js';
 import { median } from '../harness.js';
 import { load } from '../http/load.js';
+import { processorTime } from '../processor-time.js';
 import { runTask, sqlRows, startDolmen, waitForCount } from '../server.js';
 import { type Cell, difference } from '../tpch/compare.js';
 import type { ClientsRequest, Taken } from './duckdb-clients.js';
@@ -45,6 +46,8 @@ interface Figure {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly ratio: number;
+  /** Processor time of the server for one request; null: not known. */
+  readonly processorMs: number | null;
 }
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-dashboards-'));
@@ -106,8 +109,10 @@ async function measure(): Promise<readonly Figure[]> {
   const found = new Map<string, Figure[]>();
   for (let round = 0; round < rounds; round++)
     for (const { engine, clients } of round % 2 === 0 ? turns : turns.toReversed()) {
+      const before = processorTime(server.child.pid ?? 0);
       const taken = engine === 'duckdb' ? await askDuckDb(clients) : await askDolmen(clients);
-      for (const figure of figuresOf(engine, clients, taken)) {
+      const processorMs = engine === 'duckdb' ? null : (processorTime(server.child.pid ?? 0) - before) / 1e6 / taken.length;
+      for (const figure of figuresOf(engine, clients, taken, processorMs)) {
         const key = `${engine} ${clients} ${figure.class}`;
         found.set(key, [...(found.get(key) ?? []), figure]);
       }
@@ -147,24 +152,35 @@ function askDuckDb(clients: number): Promise<readonly Taken[]> {
   });
 }
 
-function figuresOf(engine: string, clients: number, taken: readonly Taken[]): readonly Figure[] {
+function figuresOf(engine: string, clients: number, taken: readonly Taken[], processorMs: number | null): readonly Figure[] {
   const of = (name: string, isOne: (panel: Panel | undefined) => boolean): Figure => {
     const times = Float64Array.from(taken.filter(([at]) => isOne(panels[at])).map(([, ms]) => ms)).sort();
     const part = (share: number): number => times[Math.floor(times.length * share)] ?? Number.NaN;
     const [p50Ms, p99Ms] = [part(0.5), part(0.99)];
-    return { engine, clients, class: name, requestsPerSecond: times.length / seconds, p50Ms, p99Ms, ratio: p99Ms / p50Ms };
+    return {
+      engine,
+      clients,
+      class: name,
+      requestsPerSecond: times.length / seconds,
+      p50Ms,
+      p99Ms,
+      ratio: p99Ms / p50Ms,
+      processorMs: null,
+    };
   };
-  return [...CLASSES.map((name) => of(name, (panel) => panel?.class === name)), of('all', () => true)];
+  return [...CLASSES.map((name) => of(name, (panel) => panel?.class === name)), { ...of('all', () => true), processorMs }];
 }
 
 function print(figures: readonly Figure[]): void {
   console.log(
     `${PANELS} panels over ${rows.toLocaleString('en')} rows, ${threads} thread(s), ${seconds} s a turn, medians of ${rounds} rounds\n`,
   );
-  console.log(`${'engine'.padEnd(10)}clients  ${'class'.padEnd(8)}requests/s   p50 ms   p99 ms  p99/p50`);
-  for (const { engine, clients, class: name, requestsPerSecond, p50Ms, p99Ms, ratio } of figures) {
+  console.log(`${'engine'.padEnd(10)}clients  ${'class'.padEnd(8)}requests/s   p50 ms   p99 ms  p99/p50  processor ms`);
+  for (const { engine, clients, class: name, requestsPerSecond, p50Ms, p99Ms, ratio, processorMs } of figures) {
     const cells = [requestsPerSecond.toFixed(0).padStart(10), ...[p50Ms, p99Ms, ratio].map((each) => each.toFixed(1).padStart(8))];
-    console.log(`${engine.padEnd(10)}${String(clients).padStart(7)}  ${name.padEnd(8)}${cells.join(' ')}`);
+    console.log(
+      `${engine.padEnd(10)}${String(clients).padStart(7)}  ${name.padEnd(8)}${cells.join(' ')}${processorMs === null ? '' : processorMs.toFixed(1).padStart(14)}`,
+    );
   }
   console.log(`\ngoal: p99 at most ${RATIO_MAX} times p50 with ${clientCounts.at(-1)} clients`);
 }

@@ -23,8 +23,8 @@ function runOf(begun: string[], name: string) {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const never = new AbortController().signal;
 
-function enter(gate: RunGate, frames: AsyncIterable<Frame>, priority: number, signal = never): AsyncGenerator<Frame> {
-  return gate.through(frames, { priority, signal, profile: newProfile() });
+function enter(gate: RunGate, frames: AsyncIterable<Frame>, priority: number, signal = never, rows = 0): AsyncGenerator<Frame> {
+  return gate.through(frames, { priority, rows, signal, profile: newProfile() });
 }
 
 const gates = suite('run gate');
@@ -81,6 +81,37 @@ gates('however many priorities there are, the crowd inside has its limit', async
   for (const { make } of parts) make();
   await Promise.all(reads);
 });
+
+gates(
+  'a much smaller run does not wait for large ones inside; waiting runs go by the time they wait over the root of their size',
+  async () => {
+    let clock = 0;
+    const gate = new RunGate(2, 100, () => clock);
+    const begun: string[] = [];
+    const begin = (name: string, rows: number) => {
+      const part = runOf(begun, name);
+      const read = enter(gate, part.frames(), 0, never, rows).next();
+      return { make: part.make, read };
+    };
+    const large = 100_000_000;
+    const first = [begin('large 1', large), begin('large 2', large), begin('large 3', large)];
+    await settle();
+    const small = begin('small 1', large / 100);
+    await settle();
+    assert.equal(begun, ['large 1', 'large 2', 'small 1']);
+    const others = [begin('small 2', large / 100), begin('small 3', large / 100), begin('half', large / 2)];
+    await settle();
+    assert.equal(begun, ['large 1', 'large 2', 'small 1', 'small 2'], 'small runs are rivals of each other');
+    clock = 1000;
+    const late = begin('small 4', large / 100);
+    clock = 1050;
+    const all = [...first, small, ...others, late];
+    for (const { make } of all) make();
+    await Promise.all(all.map(({ read }) => read));
+    // 1050 ms over the roots of 10, 500 and 1000 ms, then 50 ms over the root of 10.
+    assert.equal(begun.slice(4), ['small 3', 'half', 'large 3', 'small 4']);
+  },
+);
 
 gates('as many runs as slots begin at a time; a slow reader does not hold a slot', async () => {
   const gate = new RunGate(2, 100);

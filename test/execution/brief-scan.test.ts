@@ -146,6 +146,7 @@ brief('leave nothing behind wherever their time is up', () => {
     groupBytesMax: 1 << 20,
     spill: null,
     heldRowsMax: 1000,
+    rows: 0,
     priority: 0,
     limits: {},
     account: { at: flags + ACCOUNT_OFFSET, bytesMax: Infinity, limit: 'none' },

@@ -98,7 +98,7 @@ export class Historical implements HistoricalService {
         : engine.run(plan, store, segmentIds, options, signal);
     // A small read finishes sooner than it would get a place in the queue.
     const waits = rows >= ROWS_THAT_WAIT;
-    return withReport(waits ? gate.through(frames, { priority, signal, profile }) : frames, profile, plan);
+    return withReport(waits ? gate.through(frames, { priority, rows, signal, profile }) : frames, profile, plan);
   }
 
   async analyzeSegments(request: RunPlanRequest, signal: AbortSignal): Promise<readonly SegmentAnalysis[]> {

@@ -3,6 +3,7 @@
 import type { KernelName, KernelSet } from '../../kernels/contract.js';
 import { KERNEL_PARAMETERS } from '../../kernels/signatures.js';
 import type { KernelTotals } from '../../model/profile.js';
+import { ownNow } from './own-time.js';
 
 /** One call of a kernel in so many is timed: reading the clock takes as long as a kernel needs for some hundred rows. */
 const CALLS_PER_SAMPLE = 8;
@@ -47,9 +48,9 @@ export class KernelTimes {
       this.#calls[at] = calls + 1;
       this.#rows[at] = (this.#rows[at] ?? 0) + this.blockRows;
       if (calls % CALLS_PER_SAMPLE !== 0) return kernel(...inputs);
-      const startMs = performance.now();
+      const startMs = ownNow();
       const result = kernel(...inputs);
-      this.#milliseconds[at] = (this.#milliseconds[at] ?? 0) + performance.now() - startMs;
+      this.#milliseconds[at] = (this.#milliseconds[at] ?? 0) + ownNow() - startMs;
       this.#timed[at] = (this.#timed[at] ?? 0) + 1;
       return result;
     };

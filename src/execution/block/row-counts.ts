@@ -1,6 +1,7 @@
 // Row counts of a run, for the query profile.
 
 import { addKernels, addStage, type KernelTotals, type Profile } from '../../model/profile.js';
+import { ownNow } from './own-time.js';
 
 /** Counts of one thread's work on one query; plain data that crosses threads. */
 export interface RowCounts {
@@ -78,17 +79,17 @@ export class FilterClock {
   /** Called before the filter of a block. */
   start(): void {
     const isSample = this.#blocks++ % BLOCKS_PER_SAMPLE === 0;
-    this.#startMs = isSample ? performance.now() : -1;
+    this.#startMs = isSample ? ownNow() : -1;
     if (isSample) this.#samples++;
   }
 
   filtered(): void {
-    if (this.#startMs >= 0) this.#filterMs += performance.now() - this.#startMs;
+    if (this.#startMs >= 0) this.#filterMs += ownNow() - this.#startMs;
   }
 
   /** Called when a block is finished. */
   end(): void {
-    if (this.#startMs >= 0) this.#sampledMs += performance.now() - this.#startMs;
+    if (this.#startMs >= 0) this.#sampledMs += ownNow() - this.#startMs;
   }
 
   /** Share of the time spent in filters, from 0 to 1; valid after `end`. */

@@ -4,6 +4,7 @@ import type { Value } from '../../expression/value.js';
 import type { Frame } from '../../model/frame.js';
 import type { Check } from '../block/checked-loops.js';
 import type { RunContext, Scratch } from '../block/context.js';
+import { ownNow } from '../block/own-time.js';
 import { framesOf, type ResultTable } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
 import type { LeafResult } from '../post/leaf-result.js';
@@ -36,10 +37,10 @@ export function* endGroups(
   const { post } = layout.plan;
   const leaf = leafOf(layout, context);
   const waiting = [...others];
-  let startMs = performance.now();
+  let startMs = ownNow();
   /** Time since the last look at the clock. */
   const lap = (): number => {
-    const now = performance.now();
+    const now = ownNow();
     const passed = now - startMs;
     startMs = now;
     return passed;

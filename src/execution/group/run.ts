@@ -7,6 +7,7 @@ import type { GroupPlan } from '../../model/plan.js';
 import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 import { hasOrderedStates } from '../aggregate-state/operations.js';
 import { type Block, type RunContext, stretchAt, takeBits, wordsOf } from '../block/context.js';
+import { ownNow } from '../block/own-time.js';
 import { FilterClock, type RowCounts } from '../block/row-counts.js';
 import { meets, type RowRange, rowsWithin } from '../block/row-ranges.js';
 import { openScope } from '../expression/open-scope.js';
@@ -137,10 +138,10 @@ function openView(layout: GroupLayout, unsampled: RunContext, placed: UploadedVi
   const context = unsampled.sampled(placed.view.rowCount);
   const { view, index } = placed;
   // Each reading of the clock ends one part of the work and begins the next.
-  let lastMs = performance.now();
+  let lastMs = ownNow();
   const lap = (): number => {
     const startMs = lastMs;
-    lastMs = performance.now();
+    lastMs = ownNow();
     return lastMs - startMs;
   };
   context.beginSegment();

@@ -41,8 +41,8 @@ export class Executors {
     return this.#pool === undefined || rows < this.#rowsRunInline;
   }
 
-  /** The executor for work on so many rows. */
-  forRows(rows: number, { priority }: RunControl): Executor {
+  /** The executor for work on as many rows as the run reads. */
+  forRows({ priority, rows }: RunControl): Executor {
     return this.runsInline(rows) ? this.inline : (this.#pool?.choose(1, priority)[0] ?? this.inline);
   }
 

@@ -23,21 +23,19 @@ interface GroupRun {
 /**
  * Groups the rows of segments: on one thread where they are few, else each thread takes morsels into a table of its own,
  * and the last one merges the tables of all.
- * @param rows  about how many rows are read
  */
 export async function* runGrouped(
   { memory, executors, controls, reader, keep, morselRows }: GroupRun,
   run: Omit<GroupRequest, 'cut'>,
   { ending, profile }: RunOptions,
-  rows: number,
 ): AsyncGenerator<Frame> {
   const { control, plan, data } = run;
-  const threads = executors.runsInline(rows) ? 1 : executors.threads;
+  const threads = executors.runsInline(control.rows) ? 1 : executors.threads;
   const cut = { threads, morselRows: morselRows };
   const morselCount = threads === 1 ? 1 : morselsOf(data.views, plan, cut).length;
   const request = { ...run, cut };
   if (morselCount < 2) {
-    yield* reader.read(executors.forRows(rows, control).open('group', { ...request, ending, awaitsParts: false }), 'group', profile, {
+    yield* reader.read(executors.forRows(control).open('group', { ...request, ending, awaitsParts: false }), 'group', profile, {
       keep,
     });
     return;

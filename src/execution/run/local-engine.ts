@@ -49,9 +49,10 @@ class LocalEngine implements ProcessingEngine {
     memory.whenFull(makeRoom);
     this.#executors = new Executors(options);
     this.#controls = new RunControls(options, this.#executors.threads);
-    this.#builds = new BuildStore(memory, (side, rowCount, control) =>
-      this.#executors.forRows(uploadCost(rowCount), control).open('build', { control, side }),
-    );
+    this.#builds = new BuildStore(memory, (side, rowCount, unsized) => {
+      const control = { ...unsized, rows: uploadCost(rowCount) };
+      return this.#executors.forRows(control).open('build', { control, side });
+    });
   }
 
   get counters(): RunCounters {
@@ -106,24 +107,24 @@ class LocalEngine implements ProcessingEngine {
       profile.segmentsPrunedByTime += views.filter((view) => !meets(view, plan.intervals)).length;
     }
     const data = { views, dictionaries };
-    yield* this.#controls.during(options, signal, (control) =>
-      this.#builds.with(plan, control, async function* (sent, builds) {
+    yield* this.#controls.during(options, signal, (unsized) =>
+      this.#builds.with(plan, unsized, async function* (sent, builds) {
         const { ending } = options;
         const keep = keeperOf(store, sent, builds);
-        const rows = rowsWithPairs(rowsToRead(plan, views), builds);
+        const control = { ...unsized, rows: rowsWithPairs(rowsToRead(plan, views), builds) };
         switch (sent.operator) {
           case 'group':
-            yield* runGrouped({ ...parts, keep, memory, morselRows }, { control, plan: sent, data, builds }, options, rows);
+            yield* runGrouped({ ...parts, keep, memory, morselRows }, { control, plan: sent, data, builds }, options);
             return;
           case 'scan': {
             const request = { control, plan: sent, data, builds, ending };
-            const brief = !executors.runsInline(rows) && mayBeBrief(sent, views) ? executors.attemptScan(request) : undefined;
-            yield* reader.read(brief ?? executors.forRows(rows, control).open('scan', request), 'scan', profile, { keep });
+            const brief = !executors.runsInline(control.rows) && mayBeBrief(sent, views) ? executors.attemptScan(request) : undefined;
+            yield* reader.read(brief ?? executors.forRows(control).open('scan', request), 'scan', profile, { keep });
             return;
           }
           case 'timeBoundary':
             yield* reader.read(
-              executors.forRows(rows, control).open('timeBoundary', { control, plan: sent, data, builds, ending }),
+              executors.forRows(control).open('timeBoundary', { control, plan: sent, data, builds, ending }),
               'scan',
               profile,
               { keep },
@@ -143,11 +144,12 @@ class LocalEngine implements ProcessingEngine {
     const { columns, chunkRows } = given;
     const store = this.#builds;
     const { executors, reader } = this.#parts;
-    yield* this.#controls.during(options, signal, (control) =>
-      this.#builds.with(plan, control, async function* (sent, builds) {
+    yield* this.#controls.during(options, signal, (unsized) =>
+      this.#builds.with(plan, unsized, async function* (sent, builds) {
         const keep = keeperOf(store, sent, builds);
         const source = await peek(rows, ROWS_AHEAD);
-        const place = executors.forRows(rowsWithPairs(uploadCost(source.rowCount), builds) + bucketsToFill(plan), control);
+        const control = { ...unsized, rows: rowsWithPairs(uploadCost(source.rowCount), builds) + bucketsToFill(plan) };
+        const place = executors.forRows(control);
         const open = () => place.open('rows', { control, plan: sent, builds, columns, chunkRows: chunkRows ?? null });
         let last: RowCounts | undefined;
         try {

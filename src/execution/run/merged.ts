@@ -37,9 +37,10 @@ export async function* mergePartials(
       throw new ServiceError('internal', 'segment metadata is merged by the broker, not by execution');
     case 'group': {
       const frames = (await Promise.all(partials.map(collect))).flat();
-      yield* controls.during(options, signal, async function* (control) {
+      yield* controls.during(options, signal, async function* (unsized) {
         const rows = frames.reduce((sum, frame) => sum + frame.rowCount, 0) + bucketsToFill(plan);
-        const stream = executors.forRows(rows, control).open('mergeGroups', { control, plan, frames, ending: options.ending });
+        const control = { ...unsized, rows };
+        const stream = executors.forRows(control).open('mergeGroups', { control, plan, frames, ending: options.ending });
         yield* reader.read(stream, 'merge', options.profile);
       });
       return;

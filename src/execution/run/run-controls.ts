@@ -43,6 +43,7 @@ export class RunControls {
       spill,
       heldRowsMax: this.heldRowsMax(options),
       priority: options.priority ?? 0,
+      rows: 0,
       limits: options.limits ?? {},
       account: { at: flags + ACCOUNT_OFFSET, bytesMax: queryBytesMax, limit: 'svc.query.maxMemoryBytes' },
     };

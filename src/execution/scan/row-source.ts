@@ -6,6 +6,7 @@ import type { Arena } from '../../kernels/arena.js';
 import type { Filter } from '../../model/filter.js';
 import type { SegmentView } from '../../storage/view.js';
 import { type Block, blockAt, type RunContext, takeBits, wordsOf } from '../block/context.js';
+import { ownNow } from '../block/own-time.js';
 import { FilterClock, type RowCounts } from '../block/row-counts.js';
 import { rowsWithin } from '../block/row-ranges.js';
 import { openScope } from '../expression/open-scope.js';
@@ -70,9 +71,9 @@ function* matchedBlocks(
   counts: RowCounts,
 ): Generator<MatchedBlock> {
   const { context, view } = scope;
-  const bindingMs = performance.now();
+  const bindingMs = ownNow();
   const predicate = bindPlanFilter(scope, filter);
-  const boundMs = performance.now() - bindingMs;
+  const boundMs = ownNow() - bindingMs;
   counts.bindMs += boundMs;
   // All of this is part of reading, which is timed as a whole.
   counts.readMs -= boundMs;

@@ -22,8 +22,9 @@ export class InlineAttempt {
   constructor(memory: KernelMemory, kernels: KernelSets, limitMs: number, now: () => number = () => performance.now()) {
     this.#limitMs = limitMs;
     this.#now = now;
-    const yieldToUrgent = (): void => {
+    const yieldToUrgent = (): number => {
       if (this.#now() > this.#endMs) throw new OutOfTime();
+      return 0;
     };
     // To make kernels that are looked at takes as long as all of the scan.
     this.#thread = new ThreadContext(memory, kernels, yieldToUrgent, Infinity);

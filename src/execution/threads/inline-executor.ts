@@ -7,7 +7,7 @@ import { CALLS, STREAMS, ThreadContext } from './jobs.js';
 
 /** Work done where it is asked for. */
 export function inlineExecutor(memory: KernelMemory, kernels: KernelSets): Executor {
-  const thread = new ThreadContext(memory, kernels, () => undefined);
+  const thread = new ThreadContext(memory, kernels, () => 0);
   return {
     busy: () => 0,
     call: async (name, request) => CALLS[name](request, thread),

@@ -15,6 +15,7 @@ import { type UploadedFrame, uploadFrame } from '../../storage/uploaded-frame.js
 import { concatFrames } from '../block/concat-frames.js';
 import { cancelledError, type RunContext } from '../block/context.js';
 import { KernelTimes } from '../block/kernel-times.js';
+import { giveAway, ownNow } from '../block/own-time.js';
 import { framesOf } from '../block/result-table.js';
 import { noCounts, type RowCounts } from '../block/row-counts.js';
 import type { SegmentData } from '../block/segment-data.js';
@@ -50,6 +51,8 @@ export interface RunControl {
   readonly heldRowsMax: number;
   /** Work of a higher one goes first, between any two blocks. */
   readonly priority: number;
+  /** About how many rows the run reads: small work goes before large work that has not waited much longer. */
+  readonly rows: number;
   readonly limits: RunLimits;
   /** Account of everything that the query allocates. */
   readonly account: MemoryAccount;
@@ -118,14 +121,14 @@ const SAMPLED_ROWS_MIN = 50_000;
 export class ThreadContext {
   readonly memory: KernelMemory;
   readonly #kernels: KernelSets;
-  readonly #yieldToUrgent: () => void;
+  readonly #yieldToUrgent: () => number;
   readonly #sampledRowsMin: number;
 
   /**
-   * @param yieldToUrgent          called between blocks: whether there is something more urgent
+   * @param yieldToUrgent   called between blocks: does what is more urgent, and tells how many milliseconds that took
    * @param sampledRowsMin  of a segment whose kernels may be looked at
    */
-  constructor(memory: KernelMemory, kernels: KernelSets, yieldToUrgent: () => void, sampledRowsMin = SAMPLED_ROWS_MIN) {
+  constructor(memory: KernelMemory, kernels: KernelSets, yieldToUrgent: () => number, sampledRowsMin = SAMPLED_ROWS_MIN) {
     this.memory = memory;
     this.#kernels = kernels;
     this.#yieldToUrgent = yieldToUrgent;
@@ -157,7 +160,7 @@ export class ThreadContext {
           throw new ServiceError('timeout', 'the query worked on one segment for longer than the context key perSegmentTimeout allows');
         if (now > deadlineMs)
           throw new ServiceError('timeout', 'the query did not end before its deadline; the limit is the context key timeout');
-        yieldToUrgent();
+        segmentDeadlineMs += giveAway(yieldToUrgent);
       },
       beginSegment: () => {
         if (perSegmentTimeout !== null) segmentDeadlineMs = Date.now() + perSegmentTimeout;
@@ -216,10 +219,10 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     const context = thread.context(control);
     const upload = ending === 'final' ? plan.upload : undefined;
     if (upload !== undefined) {
-      const startMs = performance.now();
+      const startMs = ownNow();
       const pieces = hasStages(plan) ? stagedPieces(context, plan, views, builds) : inSegmentOrder(views);
       const built = uploadScan(plan, upload, { views, builds, pieces }, context, counts);
-      counts.readMs += performance.now() - startMs;
+      counts.readMs += ownNow() - startMs;
       if (built !== undefined) {
         yield { frame: null, isLast: true, counts, built };
         return;
@@ -252,12 +255,12 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   },
   *timeBoundary({ control, plan, data: { views }, builds, ending }, thread) {
     const counts = noCounts();
-    const startMs = performance.now();
+    const startMs = ownNow();
     const context = thread.context(control);
     const rows = hasStages(plan)
       ? boundaryOfPieces(plan, stagedPieces(context, plan, views, builds), context, counts)
       : timeBoundary(plan, views, context, counts);
-    counts.readMs += performance.now() - startMs;
+    counts.readMs += ownNow() - startMs;
     const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
     const finished = ending === 'final' ? runSteps(rows, plan.post, leaf) : rows;
     yield* answered([...framesOf(finished, context.check)], { plan, ending }, context, counts);

@@ -12,6 +12,8 @@ export type ToThread =
       readonly kind: 'call' | 'open';
       readonly id: number;
       readonly priority: number;
+      /** About how long it takes alone. */
+      readonly expectedMs: number;
       readonly name: string;
       readonly request: object;
       readonly data: DataReference<SegmentData> | null;

@@ -10,6 +10,7 @@ import type { Executor, OpenStream } from './executor.js';
 import type { Calls, RunControl, Streams } from './jobs.js';
 import { type Answer, type FromThread, fromPlainError, ROOM, SIGNALS, type ToThread } from './messages.js';
 import type { StreamInput, StreamItem } from './stream-items.js';
+import { expectedMsOf } from './work.js';
 
 type Asked = Exclude<ToThread, { kind: 'end' }>;
 
@@ -30,6 +31,11 @@ export interface ThreadOptions {
 function priorityOf(name: string, request: object): number {
   if ('control' in request) return (request.control as RunControl).priority;
   return name === 'verifySegment' ? 0 : Infinity;
+}
+
+/** About how long the work takes alone; storage's jobs are too urgent for their size to matter. */
+function sizeOf(request: object): number {
+  return 'control' in request ? expectedMsOf((request.control as RunControl).rows) : 0;
 }
 
 /** A processing thread and what it owes answers to. */
@@ -117,10 +123,11 @@ class Thread implements Executor {
 
   #message(kind: 'call' | 'open', id: number, name: string, request: object): Asked {
     const priority = priorityOf(name, request);
-    if (!('data' in request)) return { kind, id, priority, name, request, data: null };
+    const expectedMs = sizeOf(request);
+    if (!('data' in request)) return { kind, id, priority, expectedMs, name, request, data: null };
     // In all requests (`Calls`, `Streams`), `data` is segment data.
     const { data, ...rest } = request as { readonly data: SegmentData };
-    return { kind, id, priority, name, request: rest, data: this.#sent.refer(data.views, data) };
+    return { kind, id, priority, expectedMs, name, request: rest, data: this.#sent.refer(data.views, data) };
   }
 
   #post(message: ToThread): void {

@@ -4,6 +4,7 @@ import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
 import { concatFrames } from '../block/concat-frames.js';
 import type { RunContext } from '../block/context.js';
+import { ownNow } from '../block/own-time.js';
 import type { RowCounts } from '../block/row-counts.js';
 import type { GroupTableParts } from '../group/table/group-parts.js';
 import { type BuildSide, uploadBuildSide } from '../join/build-side.js';
@@ -29,13 +30,13 @@ export type Stream = Generator<StreamItem, void, StreamInput>;
 
 /** The same steps; the time that each takes is added to the counts. */
 export function* timed<Item>(steps: Iterable<Item>, counts: RowCounts, part: 'readMs' | 'finishMs'): Generator<Item> {
-  let startMs = performance.now();
+  let startMs = ownNow();
   for (const item of steps) {
-    counts[part] += performance.now() - startMs;
+    counts[part] += ownNow() - startMs;
     yield item;
-    startMs = performance.now();
+    startMs = ownNow();
   }
-  counts[part] += performance.now() - startMs;
+  counts[part] += ownNow() - startMs;
 }
 
 /** The frames in their order, some at a time: each part but the last has so many rows at least, and there is one. */

@@ -10,6 +10,7 @@ import type { Calls, Streams, ThreadContext } from './jobs.js';
 import { type FromThread, ROOM, SIGNALS, type ToThread, toPlainError, transferables } from './messages.js';
 import { Scheduler } from './scheduler.js';
 import type { Stream, StreamInput } from './stream-items.js';
+import { newWork, type Work } from './work.js';
 
 /**
  * Entry of a processing thread. It does one piece of work at a time, unless something of a higher priority comes between
@@ -21,7 +22,7 @@ import type { Stream, StreamInput } from './stream-items.js';
 const { handle, kernels, signals } = workerData as { handle: KernelMemoryHandle; kernels: string; signals: Int32Array };
 const memory = KernelMemory.attach(handle);
 const scheduler = new Scheduler<Received>(perform);
-const streams = new Map<number, Stream>();
+const streams = new Map<number, OpenedStream>();
 const data = new ReceivedOnce<SegmentData>();
 let received = 0;
 const kernelSets = new KernelSets(memory, kernels);
@@ -38,7 +39,7 @@ parentPort?.on('message', (message: ToThread) => {
 const work = await import('./jobs.js');
 const thread = new work.ThreadContext(memory, kernelSets, () => {
   if (Atomics.load(signals, SIGNALS.sent) !== received) receiveAll();
-  scheduler.yieldToUrgent();
+  return scheduler.yieldToUrgent();
 });
 queries = { ...work, thread };
 for (const each of early.splice(0)) scheduler.add(each);
@@ -49,9 +50,16 @@ interface Queries extends Pick<typeof import('./jobs.js'), 'CALLS' | 'STREAMS'> 
   readonly thread: ThreadContext;
 }
 
+/** A stream, and the work on it from its first item to its last. */
+interface OpenedStream {
+  readonly stream: Stream;
+  readonly work: Work;
+}
+
 /** A message whose data was looked up when it came: data is sent once, and messages change places. */
 interface Received {
   readonly priority: number;
+  readonly work: Work;
   readonly message: ToThread;
   readonly request: object;
 }
@@ -60,7 +68,13 @@ function receive(message: ToThread): void {
   // Wraps at 2^32 like the count of sent messages.
   received = (received + 1) | 0;
   const request = message.kind === 'call' || message.kind === 'open' ? requestOf(message) : {};
-  scheduler.add({ priority: message.priority, message, request });
+  scheduler.add({ priority: message.priority, work: workOf(message), message, request });
+}
+
+/** Time that a stream has waited counts for each of its items. */
+function workOf(message: ToThread): Work {
+  if (message.kind === 'call' || message.kind === 'open') return newWork(message.expectedMs);
+  return (message.kind === 'end' ? undefined : streams.get(message.id)?.work) ?? newWork(0);
 }
 
 /** Receives messages that arrived meanwhile. */
@@ -81,7 +95,7 @@ function askForRoom(bytes: number): boolean {
 function perform(asked: Received): void {
   const { message, request } = asked;
   if (message.kind === 'end') {
-    for (const stream of streams.values()) stream.return();
+    for (const { stream } of streams.values()) stream.return();
     parentPort?.close();
     return;
   }
@@ -89,28 +103,28 @@ function perform(asked: Received): void {
   try {
     if (message.kind === 'call' && isStorageJob(message.name)) send({ id, kind: 'value', value: runJob(message.name, request) });
     else if (queries === undefined) early.push(asked);
-    else answer(queries, message, request);
+    else answer(queries, message, asked);
   } catch (error) {
     streams.delete(id);
     send({ id, kind: 'error', error: toPlainError(error) });
   }
 }
 
-function answer(queries: Queries, message: Exclude<ToThread, { kind: 'end' }>, request: object): void {
+function answer(queries: Queries, message: Exclude<ToThread, { kind: 'end' }>, { request, work }: Received): void {
   const { id } = message;
   switch (message.kind) {
     case 'call':
       send({ id, kind: 'value', value: runCall(queries, message.name as keyof Calls, request) });
       return;
     case 'open':
-      streams.set(id, openStream(queries, message.name as keyof Streams, request));
+      streams.set(id, { stream: openStream(queries, message.name as keyof Streams, request), work });
       pull(id, undefined);
       return;
     case 'next':
       pull(id, message.input);
       return;
     case 'close':
-      streams.get(id)?.return();
+      streams.get(id)?.stream.return();
       streams.delete(id);
       send({ id, kind: 'item', item: null });
   }
@@ -121,10 +135,10 @@ function requestOf({ request, data: reference }: Extract<ToThread, { kind: 'call
 }
 
 function pull(id: number, input: StreamInput): void {
-  const next = streams.get(id)?.next(input);
+  const next = streams.get(id)?.stream.next(input);
   const item = next === undefined || next.done === true ? null : next.value;
   if (item === null || item.isLast) {
-    streams.get(id)?.return();
+    streams.get(id)?.stream.return();
     streams.delete(id);
   }
   send({ id, kind: 'item', item }, transferables(item?.frame ?? null));
