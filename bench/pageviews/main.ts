@@ -8,6 +8,7 @@ import { processorTime } from '../processor-time.js';
 import { runTask, sqlRows, startDolmen, waitForCount } from '../server.js';
 import { type Cell, difference } from '../tpch/compare.js';
 import { QUESTIONS, type Question } from './questions.js';
+import { shapes } from './shapes.js';
 import { COLUMNS, pageViewsIngestion, pageViewsOfDuckDb, writePageViewsCsv } from './table.js';
 
 /*
@@ -23,13 +24,17 @@ const { values: flags } = parseArgs({
     only: { type: 'string' },
     data: { type: 'string' },
     json: { type: 'string' },
+    shapes: { type: 'string' },
+    seed: { type: 'string', default: '1' },
   },
 });
 const [rows, rounds, threads] = [Number(flags.rows), Number(flags.rounds), Number(flags.threads)];
 const GOALS = { geometricMean: 0.4, worst: 2 };
 const CONTEXT = { useCache: false, populateCache: false, useApproximateCountDistinct: false };
 const PORT_OFFSET = 12_600;
-const wanted = QUESTIONS.filter(({ id }) => flags.only === undefined || flags.only.split(',').includes(id));
+// With --shapes N: as many statements of `shapes.ts` instead of the questions.
+const questions = flags.shapes === undefined ? QUESTIONS : shapes(Number(flags.shapes), Number(flags.seed));
+const wanted = questions.filter(({ id }) => flags.only === undefined || flags.only.split(',').includes(id));
 
 interface Times {
   readonly ms: number;
@@ -75,6 +80,8 @@ try {
     const figure = await measure(question);
     figures.push(figure);
     console.log(lineOf(figure));
+    if (flags.shapes !== undefined && !(figure.dolmen.ms <= 2 * figure.duckdb.ms && figure.trouble === null))
+      console.log(`  ${question.sql}`);
   }
   judge(figures);
 } finally {

@@ -47,6 +47,12 @@ export class Arena {
     this.#at = this.#end = this.#bytes = 0;
   }
 
+  /** What was taken, for another owner to free; the arena is then empty and may be used again. */
+  handOver(): readonly Address[] {
+    this.#at = this.#end = this.#bytes = 0;
+    return this.#taken.splice(0);
+  }
+
   #own(bytes: number): Address {
     const address = this.#memory.allocate(bytes);
     this.#bytes += bytes;

@@ -68,6 +68,8 @@ export interface TextNode {
 export interface TextPool {
   readonly values: readonly (string | null)[];
   readonly count: number;
+  /** Where the texts are in kernel memory: {u32 address, u32 length} by id. */
+  readonly entries?: Address;
 }
 
 export type Vector = NumberVector | StringVector;

@@ -86,6 +86,11 @@ function tableOf(scope: SegmentScope, column: StringColumnView): Table {
   return table;
 }
 
+/** References to all entries of a dictionary, by their ids. */
+export function entryTexts(scope: SegmentScope, column: StringColumnView): Address {
+  return tableOf(scope, column).at;
+}
+
 /** An empty text needs an address as well. */
 function bytesOf(scope: SegmentScope, { dictionary: { bytes } }: StringColumnView): Address {
   return bytes === 0 ? scope.arena.take(64) : bytes;

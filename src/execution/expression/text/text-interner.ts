@@ -1,8 +1,7 @@
 // Distinct texts in kernel memory.
 
 import type { Address } from '../../../base/layout.js';
-import { takeZeroed } from '../../block/context.js';
-import type { SegmentScope } from '../scope.js';
+import { type Scratch, takeZeroed } from '../../block/context.js';
 import type { TextPool } from '../vector.js';
 
 const FIRST_CAPACITY = 1 << 11;
@@ -10,7 +9,7 @@ const ARENA_BYTES = 1 << 18;
 
 /** The distinct texts that were met, copied, in kernel memory; id 0 is null. They are decoded when they are asked for. */
 export class TextInterner implements TextPool {
-  readonly #scope: SegmentScope;
+  readonly #scope: Scratch;
   readonly #counters: Address;
   readonly #values: (string | null)[] = [null];
   #count = 1;
@@ -20,7 +19,7 @@ export class TextInterner implements TextPool {
   #arena: Address = 0;
   #arenaBytes = 0;
 
-  constructor(scope: SegmentScope) {
+  constructor(scope: Scratch) {
     this.#scope = scope;
     this.#counters = scope.arena.take(8);
     scope.context.memory.u32(this.#counters, 2).set([1, 0]);
@@ -28,6 +27,12 @@ export class TextInterner implements TextPool {
 
   get count(): number {
     return this.#count;
+  }
+
+  /** {u32 address, u32 length} by id, those of null 0; as references of texts they can be interned elsewhere. */
+  get entries(): Address {
+    if (this.#entries === 0) this.#reserve(0);
+    return this.#entries;
   }
 
   get values(): readonly (string | null)[] {
@@ -43,6 +48,15 @@ export class TextInterner implements TextPool {
     return this.#values;
   }
 
+  /** The text of an id below `count`, decoded each time. */
+  textAt(id: number): string | null {
+    if (id === 0) return null;
+    const { memory } = this.#scope.context;
+    const [at = 0, length = 0] = memory.u32(this.entries + id * 8, 2);
+    const bytes = memory.u8(at, length);
+    return Buffer.from(bytes.buffer, at, bytes.length).toString();
+  }
+
   /** Writes u32 ids of `n` texts to `out`. */
   idsOf(texts: Address, n: number, out: Address): void {
     const { kernels } = this.#scope.context;
@@ -55,7 +69,7 @@ export class TextInterner implements TextPool {
   #reserve(n: number): void {
     const { arena, context } = this.#scope;
     const count = this.#count;
-    if ((count + n) * 2 <= this.#capacity) return;
+    if (this.#capacity > 0 && (count + n) * 2 <= this.#capacity) return;
     let capacity = Math.max(FIRST_CAPACITY, this.#capacity);
     while ((count + n) * 2 > capacity) capacity *= 2;
     const entries = arena.take(capacity * 4);
@@ -67,11 +81,11 @@ export class TextInterner implements TextPool {
     context.kernels.dictionaryRehash(entries, count, this.#slots, capacity);
   }
 
-  /** Makes room for further bytes; strings copied before stay where they are. */
+  /** Makes room for further bytes; strings copied before stay where they are. At least half of each piece is used. */
   #reserveBytes(bytes: number): void {
     const used = this.#scope.context.memory.u32(this.#counters, 2);
     if (this.#arena !== 0 && (used[1] ?? 0) + bytes <= this.#arenaBytes) return;
-    this.#arenaBytes = Math.max(ARENA_BYTES, bytes);
+    this.#arenaBytes = Math.max(ARENA_BYTES, 2 * bytes);
     this.#arena = this.#scope.arena.take(this.#arenaBytes);
     used[1] = 0;
   }

@@ -11,9 +11,9 @@ import type { GroupKey } from '../../../model/plan.js';
 import { type ColumnType, isNumberType, type TextType, TIME_COLUMN, widestType } from '../../../model/schema.js';
 import type { GlobalDictionaryView, SegmentView, StringColumnView } from '../../../storage/view.js';
 import { globalTextAt, textAt } from '../../block/dictionary.js';
-import type { ValuePool } from '../../block/value-pool.js';
 import { storedName, type VirtualColumns } from '../../expression/scope.js';
 import { grainsOf, granularityGrain } from '../../expression/time/grains.js';
+import type { KeyPool } from './key-pool.js';
 
 /**
  * The values that a group key (or a column whose distinct values are counted) can take over all segments of a query,
@@ -37,9 +37,6 @@ type KeyDomainKind =
   | { readonly kind: 'interned' }
   /** 64 bits: a long, or the bits of a double; null is told by a flag. */
   | { readonly kind: 'wide' };
-
-/** Key values as one thread meets them. */
-export type KeyPool = ValuePool<string | number | bigint>;
 
 export interface QueryColumns {
   readonly views: readonly SegmentView[];
@@ -193,7 +190,7 @@ export function nullIdOf(domain: KeyDomain): number {
 }
 
 /** Value of an id of a domain; a string for types kept as strings. */
-export function valueOfId(memory: KernelMemory, domain: KeyDomain, pool: readonly Scalar[]): (id: number) => Scalar {
+export function valueOfId(memory: KernelMemory, domain: KeyDomain, pool: KeyPool | undefined): (id: number) => Scalar {
   switch (domain.kind) {
     case 'dictionary':
       return (id) => globalTextAt(memory, domain.dictionary, id);
@@ -209,6 +206,6 @@ export function valueOfId(memory: KernelMemory, domain: KeyDomain, pool: readonl
       return () => domain.value;
     case 'interned':
     case 'wide':
-      return (id) => pool[id] ?? null;
+      return (id) => pool?.valueOf(id) ?? null;
   }
 }

@@ -12,11 +12,13 @@ import type { Block } from '../../block/context.js';
 import { asTexts } from '../../expression/cast-texts.js';
 import { asFloats, asNumbers, asText, numbersAsText } from '../../expression/convert.js';
 import { type SegmentScope, storedName } from '../../expression/scope.js';
+import { entryTexts } from '../../expression/text/text-entries.js';
 import { flooredInstants } from '../../expression/time/call.js';
 import { timeFunction } from '../../expression/time/function.js';
 import { bucketRuns, type Runs } from '../../expression/time/runs.js';
 import type { NumberVector, StringVector } from '../../expression/vector.js';
-import { BUCKETS_MAX, isSparse, type KeyDomain, type KeyPool, type QueryColumns } from './key-domain.js';
+import { BUCKETS_MAX, isSparse, type KeyDomain, type QueryColumns } from './key-domain.js';
+import type { KeyPool } from './key-pool.js';
 
 /** A group key (or a column to count distinct values of) bound to one segment. */
 export type LocalKey = {
@@ -84,7 +86,10 @@ function internedColumn(scope: SegmentScope, name: string, type: ColumnType): Lo
   if (!isSame && source.kind !== 'computed') return computedTextKey(scope, asTexts(scope, source, type));
   if (source.kind === 'string') {
     const { column } = source;
-    return storedTextKey(scope, column, (pool) => internIds(scope, pool, scope.texts(column)));
+    return storedTextKey(scope, column, (pool) => {
+      if (!pool.holdsTexts) return internIds(scope, pool, scope.texts(column));
+      return pool.add(scope, { kind: 'texts', entries: entryTexts(scope, column), count: column.dictionary.count });
+    });
   }
   const overTime = source.kind === 'computed' ? timeFunction(scope, source.expression, source.vector) : undefined;
   if (overTime !== undefined)
@@ -181,8 +186,8 @@ function longsKey(
   };
 }
 
-/** `valueOf`: what is kept in the pool for a text. */
-function computedTextKey(scope: SegmentScope, vector: StringVector, valueOf: (text: string | null) => Scalar = (text) => text): LocalKey {
+/** `valueOf`: what is kept in the pool for a text; undefined: the text. */
+function computedTextKey(scope: SegmentScope, vector: StringVector, valueOf?: (text: string | null) => Scalar): LocalKey {
   const card = vector.complete ? vector.pool.count : Infinity;
   return {
     kind: 'ids',
@@ -190,16 +195,17 @@ function computedTextKey(scope: SegmentScope, vector: StringVector, valueOf: (te
     at: (block) => vector.ids(block),
     usesAll: false,
     card,
-    toGlobal: (pool) => internIds(scope, pool, vector.pool.values.map(valueOf)),
+    toGlobal(pool) {
+      const texts = vector.pool;
+      if (pool.holdsTexts && valueOf === undefined && texts.entries !== undefined)
+        return pool.add(scope, { kind: 'texts', entries: texts.entries, count: texts.count });
+      return internIds(scope, pool, valueOf === undefined ? texts.values : texts.values.map(valueOf));
+    },
   };
 }
 
-function internIds(scope: SegmentScope, pool: KeyPool, values: readonly (string | number | bigint | null)[]): Address {
-  const at = scope.arena.take((values.length + 1) * 4);
-  const ids = scope.context.memory.u32(at, values.length + 1);
-  for (let id = 0; id < values.length; id++) ids[id] = pool.idOf(values[id] ?? null);
-  ids[values.length] = 0;
-  return at;
+function internIds(scope: SegmentScope, pool: KeyPool, values: readonly Scalar[]): Address {
+  return pool.add(scope, { kind: 'values', values });
 }
 
 function ascending(scope: SegmentScope, card: number, first: number): Address {

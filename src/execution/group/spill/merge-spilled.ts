@@ -4,9 +4,10 @@ import { assert } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
 import type { Scratch } from '../../block/context.js';
 import { SpillFile } from '../../spill/spill-file.js';
+import { NO_VALUES } from '../key/key-pool.js';
 import type { GroupTableParts, SpilledChunk } from '../table/group-parts.js';
 import { GroupTable } from '../table/group-table.js';
-import { freeParts, internAll, mergeTable, type Remaps, SAME_IDS } from '../table/merge-tables.js';
+import { freeParts, mergeTable, type Remaps, SAME_IDS } from '../table/merge-tables.js';
 import { GroupSpill, pairBytes, readChunk } from './group-spill.js';
 import { PARTITIONS } from './partition.js';
 
@@ -94,12 +95,12 @@ function* mergePartition(scope: Scratch, like: GroupTable, sources: readonly Chu
 function remapsInto(scope: Scratch, table: GroupTable, parts: GroupTableParts): Remaps {
   const { layout } = table;
   const keys = layout.keys.map(
-    (key, index): Address => (key.domain.kind === 'interned' ? internAll(scope, table.pools[index], parts.pools[index] ?? []) : 0),
+    (key, index): Address => (key.domain.kind === 'interned' ? (table.pools[index]?.add(scope, parts.pools[index] ?? NO_VALUES) ?? 0) : 0),
   );
   const distinct = layout.aggregators.map(
     (aggregator, index): Address =>
       aggregator.kind === 'distinct' && aggregator.domain.kind === 'interned'
-        ? internAll(scope, table.distinctPools[index], parts.distinctPools[index] ?? [])
+        ? (table.distinctPools[index]?.add(scope, parts.distinctPools[index] ?? NO_VALUES) ?? 0)
         : 0,
   );
   return { keys: (index) => keys[index] ?? 0, distinct: (index) => distinct[index] ?? 0 };

@@ -1,11 +1,11 @@
 // Partitions a group table by the hash of its keys.
 
-import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
 import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import { ascending } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
+import { hashesOf, NO_VALUES } from '../key/key-pool.js';
 import type { GroupLayout } from '../key/layout.js';
 import type { GroupTableParts } from '../table/group-parts.js';
 
@@ -217,7 +217,7 @@ function partitionsOf(context: RunContext, layout: GroupLayout, parts: GroupTabl
   layout.keys.forEach((key, index) => {
     const place = indexLayout.places[index];
     if (key.domain.kind !== 'interned' || place?.kind !== 'half') return;
-    hashes[place.word * 2 + place.shift / 32] = hashesOf(context, parts.pools[index] ?? []);
+    hashes[place.word * 2 + place.shift / 32] = hashesOf(context, parts.pools[index] ?? NO_VALUES);
   });
   for (let group = 0; group < partitions.length; group++) {
     if (group % GROUPS_PER_CHECK === 0) context.check();
@@ -230,20 +230,6 @@ function partitionsOf(context: RunContext, layout: GroupLayout, parts: GroupTabl
     partitions[group] = finalMix(hash) >>> PARTITION_SHIFT;
   }
   return partitions;
-}
-
-function hashesOf(context: RunContext, values: readonly (string | number | bigint | null)[]): Uint32Array {
-  const hashes = new Uint32Array(values.length);
-  values.forEach((value, id) => {
-    if (id % GROUPS_PER_CHECK === 0) context.check();
-    if (value === null) return;
-    const text = String(value);
-    let hash = text.length;
-    for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-    hashes[id] = hash;
-  });
-  assert(hashes[0] === 0, 'null comes first in a pool');
-  return hashes;
 }
 
 function mix(hash: number, value: number): number {

@@ -18,7 +18,7 @@ export function eachDistinct(
   const { memory, check } = context;
   const state = table.states[index];
   const nullId = nullIdOf(domain);
-  const decode = valueOfId(memory, domain, table.distinctPools[index]?.values ?? []);
+  const decode = valueOfId(memory, domain, table.distinctPools[index]);
   if (store.kind === 'bits') {
     const words = store.bitsPerGroup / 32;
     const bits = memory.u32(state?.bits ?? 0, table.groupCount * words);

@@ -3,6 +3,7 @@
 import type { Address } from '../../../base/layout.js';
 import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
 import type { SpilledBytes } from '../../spill/spill-file.js';
+import type { PooledValues } from '../key/key-pool.js';
 
 /** A group table as plain data, for another thread to combine; its memory goes with it. */
 export interface GroupTableParts {
@@ -18,8 +19,8 @@ export interface GroupTableParts {
     pairs: { keys: Address; count: number } | undefined;
     objects: StateObjectParts | undefined;
   }[];
-  readonly pools: readonly (readonly (string | number | bigint | null)[])[];
-  readonly distinctPools: readonly (readonly (string | number | bigint | null)[])[];
+  readonly pools: readonly PooledValues[];
+  readonly distinctPools: readonly PooledValues[];
   readonly owned: readonly Address[];
   /** Groups that the table wrote to disk before. */
   readonly spilled: SpilledGroups | null;

@@ -5,9 +5,8 @@ import type { Address } from '../../../base/layout.js';
 import { StateObjects } from '../../aggregate-state/state-objects.js';
 import { clear, type RunContext } from '../../block/context.js';
 import { PairSet } from '../../block/pair-set.js';
-import { ValuePool } from '../../block/value-pool.js';
 import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
-import type { KeyPool } from '../key/key-domain.js';
+import { type KeyPool, keyPool } from '../key/key-pool.js';
 import type { AggregatorLayout, GroupLayout } from '../key/layout.js';
 import { GroupSpill } from '../spill/group-spill.js';
 import type { GroupTableParts, SpilledGroups } from './group-parts.js';
@@ -50,6 +49,7 @@ export class GroupTable {
   capacity: number;
   readonly #owned = new Map<Address, number>();
   readonly #bytesMax: number;
+  readonly #ownsPools: boolean;
   #bytes = 0;
   #spill: GroupSpill | undefined;
 
@@ -57,8 +57,11 @@ export class GroupTable {
   constructor(layout: GroupLayout, context: RunContext, like?: Pick<GroupTable, 'pools' | 'distinctPools'>) {
     this.layout = layout;
     this.context = context;
-    this.pools = like?.pools ?? layout.keys.map(() => new ValuePool());
-    this.distinctPools = like?.distinctPools ?? layout.aggregators.map(() => new ValuePool());
+    this.#ownsPools = like === undefined;
+    this.pools = like?.pools ?? layout.keys.map(({ domain }) => keyPool(context, domain.type));
+    this.distinctPools =
+      like?.distinctPools ??
+      layout.aggregators.map((aggregator) => keyPool(context, aggregator.kind === 'distinct' ? aggregator.domain.type : aggregator.type));
     this.states = layout.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined, objects: undefined }));
     const { indexLayout } = layout;
     this.capacity = indexLayout.kind === 'dense' ? indexLayout.cells : FIRST_CAPACITY;
@@ -178,7 +181,9 @@ export class GroupTable {
 
   /** Hands the table's memory over; the table must not be used afterwards. */
   detach(): GroupTableParts {
-    const parts = this.#parts([...this.#owned.keys()], this.#spill?.handOver() ?? null);
+    const values = this.#parts([], null);
+    const ofPools = [...this.pools, ...this.distinctPools].flatMap((pool) => pool.detach());
+    const parts = { ...values, owned: [...this.#owned.keys(), ...ofPools], spilled: this.#spill?.handOver() ?? null };
     this.#owned.clear();
     this.#spill = undefined;
     return parts;
@@ -206,6 +211,7 @@ export class GroupTable {
 
   free(): void {
     this.freeMemory();
+    if (this.#ownsPools) for (const pool of [...this.pools, ...this.distinctPools]) pool.free();
     this.#spill?.close();
     this.#spill = undefined;
   }

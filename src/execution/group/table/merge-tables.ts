@@ -4,7 +4,7 @@ import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import { clear, kernelFor, type RunContext } from '../../block/context.js';
-import type { KeyPool } from '../key/key-domain.js';
+import { NO_VALUES } from '../key/key-pool.js';
 import { combinePackedKeys, GroupWriter } from '../segment/combine.js';
 import { combinePairs, combineWidePairs, multiplesOf } from './distinct-combine.js';
 import type { GroupTableParts } from './group-parts.js';
@@ -47,7 +47,7 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: R
     } else {
       const keyRemaps = layout.keys.map((key, index) => {
         if (key.domain.kind !== 'interned') return 0;
-        return remaps === undefined ? internAll(scratch, table.pools[index], parts.pools[index] ?? []) : remaps.keys(index);
+        return remaps === undefined ? (table.pools[index]?.add(scratch, parts.pools[index] ?? NO_VALUES) ?? 0) : remaps.keys(index);
       });
       const writer = new GroupWriter(scratch, table);
       const packed = {
@@ -82,7 +82,7 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: R
         const pairs = { ...from.pairs, words };
         const interns = aggregator.domain.kind === 'interned' && remaps === undefined;
         const remap = interns
-          ? internAll(scratch, table.distinctPools[index], parts.distinctPools[index] ?? [])
+          ? (table.distinctPools[index]?.add(scratch, parts.distinctPools[index] ?? NO_VALUES) ?? 0)
           : (remaps?.distinct(index) ?? 0);
         if (words === 2) combineWidePairs(scratch, table, index, pairs, groupOf);
         else combinePairs(scratch, table, index, aggregator, pairs, groupOf, remap);
@@ -171,19 +171,4 @@ function eachPresent(
     kernels.keyRuns(run, 1, 0, n, 1, 1, numbers);
     visit(base, cells, numbers, n);
   }
-}
-
-/** Ids of `values` in `pool`: u32 each. */
-export function internAll(
-  { context, arena }: Scratch,
-  pool: KeyPool | undefined,
-  values: readonly (string | number | bigint | null)[],
-): Address {
-  const at = arena.take(Math.max(1, values.length) * 4);
-  const ids = context.memory.u32(at, values.length);
-  values.forEach((value, id) => {
-    if (id % ROWS_PER_CHECK === 0) context.check();
-    ids[id] = pool?.idOf(value) ?? 0;
-  });
-  return at;
 }

@@ -126,7 +126,7 @@ function idColumn(
     });
     return { kind: 'long', name, values, nulls: null };
   }
-  const decode = valueOfId(memory, domain, table.pools[index]?.values ?? []);
+  const decode = valueOfId(memory, domain, table.pools[index]);
   if (isNumberType(domain.type)) return columnOf(name, domain.type, mapPieces(ids, check, decode));
   return { kind: 'string', name, ...typed(domain.type), ids, text: rememberTexts((id) => textOf(decode(id))) };
 }

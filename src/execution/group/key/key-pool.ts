@@ -1,0 +1,162 @@
+// Values of group keys as a thread meets them.
+
+import { assert } from '../../../base/errors.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import type { Scalar } from '../../../expression/value.js';
+import type { Arena } from '../../../kernels/arena.js';
+import { type ColumnType, isTextType } from '../../../model/schema.js';
+import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
+import type { RunContext, Scratch } from '../../block/context.js';
+import { ValuePool } from '../../block/value-pool.js';
+import { TextInterner } from '../../expression/text/text-interner.js';
+
+/** Values by id, as plain data: strings as entries {u32 address, u32 length} in kernel memory, anything else as values. */
+export type PooledValues =
+  | { readonly kind: 'texts'; readonly entries: Address; readonly count: number }
+  | { readonly kind: 'values'; readonly values: readonly Scalar[] };
+
+export const NO_VALUES: PooledValues = { kind: 'values', values: [] };
+
+/** Distinct values in the order in which a thread meets them, each with its id; id 0 is null. */
+export interface KeyPool {
+  readonly holdsTexts: boolean;
+  /** Ids of values, those of a segment or another thread: u32 each in the memory of `scratch`, and one more that is 0. */
+  add(scratch: Scratch, added: PooledValues): Address;
+  valueOf(id: number): Scalar;
+  /** All of them; valid until more are added. */
+  readonly values: PooledValues;
+  /** Hands over the memory that the values lie in; the pool must not be used afterwards. */
+  detach(): readonly Address[];
+  free(): void;
+}
+
+export function keyPool(context: RunContext, type: ColumnType): KeyPool {
+  return isTextType(type) ? new TextKeyPool(context) : new ValueKeyPool(context);
+}
+
+/** Strings in kernel memory: they are neither decoded nor copied to another thread before a result asks for them. */
+class TextKeyPool implements KeyPool {
+  readonly holdsTexts = true;
+  readonly #context: RunContext;
+  readonly #arena: Arena;
+  #texts: TextInterner | undefined;
+
+  constructor(context: RunContext) {
+    this.#context = context;
+    this.#arena = context.memory.arena();
+  }
+
+  add(scratch: Scratch, added: PooledValues): Address {
+    const count = countOf(added);
+    const ids = scratch.arena.take((count + 1) * 4);
+    this.#texts ??= new TextInterner({ context: this.#context, arena: this.#arena });
+    for (let from = 0; from < count; from += BLOCK_ROWS) {
+      this.#context.check();
+      const n = Math.min(BLOCK_ROWS, count - from);
+      if (added.kind === 'texts') this.#texts.idsOf(added.entries + from * 8, n, ids + from * 4);
+      else this.#addValues(this.#texts, added.values.slice(from, from + n), ids + from * 4);
+    }
+    this.#context.memory.u32(ids + count * 4, 1)[0] = 0;
+    return ids;
+  }
+
+  #addValues(texts: TextInterner, values: readonly Scalar[], out: Address): void {
+    const { memory } = this.#context;
+    const strings = values.map((value) => (value === null ? null : String(value)));
+    const lengths = strings.map((text) => (text === null ? 0 : Buffer.byteLength(text)));
+    const arena = memory.arena();
+    try {
+      const references = arena.take(strings.length * 8);
+      let at = arena.take(lengths.reduce((sum, length) => sum + length, 1));
+      const words = memory.u32(references, strings.length * 2);
+      strings.forEach((text, index) => {
+        const length = lengths[index] ?? 0;
+        words.set(text === null ? [0, 0] : [at, length], index * 2);
+        if (text === null || length === 0) return;
+        const bytes = memory.u8(at, length);
+        Buffer.from(bytes.buffer, at, length).write(text);
+        at += length;
+      });
+      texts.idsOf(references, strings.length, out);
+    } finally {
+      arena.release();
+    }
+  }
+
+  valueOf(id: number): Scalar {
+    return this.#texts?.textAt(id) ?? null;
+  }
+
+  get values(): PooledValues {
+    return this.#texts === undefined ? NO_VALUES : { kind: 'texts', entries: this.#texts.entries, count: this.#texts.count };
+  }
+
+  detach(): readonly Address[] {
+    this.#texts = undefined;
+    return this.#arena.handOver();
+  }
+
+  free(): void {
+    this.#texts = undefined;
+    this.#arena.release();
+  }
+}
+
+class ValueKeyPool implements KeyPool {
+  readonly holdsTexts = false;
+  readonly #context: RunContext;
+  readonly #pool = new ValuePool<Exclude<Scalar, null>>();
+
+  constructor(context: RunContext) {
+    this.#context = context;
+  }
+
+  get values(): PooledValues {
+    return { kind: 'values', values: this.#pool.values };
+  }
+
+  add(scratch: Scratch, added: PooledValues): Address {
+    assert(added.kind === 'values', 'numbers are not kept as strings');
+    const count = added.values.length;
+    const at = scratch.arena.take((count + 1) * 4);
+    const ids = this.#context.memory.u32(at, count + 1);
+    for (let id = 0; id < count; id++) {
+      if (id % ROWS_PER_CHECK === 0) this.#context.check();
+      ids[id] = this.#pool.idOf(added.values[id] ?? null);
+    }
+    ids[count] = 0;
+    return at;
+  }
+
+  valueOf(id: number): Scalar {
+    return this.#pool.values[id] ?? null;
+  }
+
+  detach(): readonly Address[] {
+    return [];
+  }
+
+  free(): void {}
+}
+
+/** Hash of each value by its id: equal values have the same on every thread, null has 0. */
+export function hashesOf({ memory, check }: RunContext, pooled: PooledValues): Uint32Array {
+  const count = countOf(pooled);
+  const hashes = new Uint32Array(count);
+  const entries = pooled.kind === 'texts' ? memory.u32(pooled.entries, count * 2) : undefined;
+  for (let id = 1; id < count; id++) {
+    if (id % ROWS_PER_CHECK === 0) check();
+    const bytes =
+      pooled.kind === 'texts'
+        ? memory.u8(entries?.[id * 2] ?? 0, entries?.[id * 2 + 1] ?? 0)
+        : Buffer.from(String(pooled.values[id] ?? null));
+    let hash = bytes.length;
+    for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+    hashes[id] = hash;
+  }
+  return hashes;
+}
+
+function countOf(pooled: PooledValues): number {
+  return pooled.kind === 'texts' ? pooled.count : pooled.values.length;
+}
