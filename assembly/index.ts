@@ -217,7 +217,7 @@ export { dictionaryIntern, dictionaryLike, dictionaryRehash } from './kernels/di
 
 // text.ts
 export {
-  textBest, textBytes, textCase, textCompare, textConcat, textEntries, textFind, textIntern, textLike, textNulls, textOfLongs, textPad,
+  textBest, textBytes, textCase, textCompare, textConcat, textEntries, textDoubles, textFind, textIntern, textLike, textLongs, textNulls, textOfLongs, textPad,
   textReplace, textReverse, textSlice, textTrim, textUnits,
 } from './kernels/text';
 

@@ -404,6 +404,60 @@ export function textOfLongs(values: usize, nulls: usize, n: u32, out: usize, buf
   }
 }
 
+/** Digits of a number that an i64, and one that a double holds exactly. */
+const LONG_DIGITS: usize = 18;
+const DOUBLE_DIGITS: usize = 15;
+
+export function textLongs(texts: usize, n: u32, out: usize, others: usize): u32 {
+  return numbersOf<i64>(texts, n, out, others);
+}
+
+export function textDoubles(texts: usize, n: u32, out: usize, others: usize): u32 {
+  return numbersOf<f64>(texts, n, out, others);
+}
+
+// @ts-ignore: decorator
+@inline
+function numbersOf<T>(texts: usize, n: u32, out: usize, others: usize): u32 {
+  assert(isAligned<u64>(texts) && isAligned<u64>(out) && isAligned<u64>(others));
+  let count: u32 = 0;
+  let bits: u64 = 0;
+  for (let i: usize = 0; i < <usize>n; i++) {
+    const text = load<u64>(texts + (i << 3));
+    let digits: i64 = 0;
+    let scale: i64 = 1;
+    let isOther: u64 = 1;
+    let isNegative = false;
+    if (text != 0) {
+      let at = start(text);
+      const end = at + size(text);
+      isNegative = at < end && load<u8>(at) == 0x2d;
+      if (isNegative) at++;
+      const first = at;
+      let point: usize = 0;
+      for (; at < end; at++) {
+        const digit = <u32>load<u8>(at) - 0x30;
+        if (digit <= 9) {
+          if (at - first >= LONG_DIGITS) break;
+          digits = digits * 10 + <i64>digit;
+          if (point != 0) scale *= 10;
+        } else if (isFloat<T>() && point == 0 && at > first && load<u8>(at) == 0x2e) point = 1;
+        else break;
+      }
+      if (at == end && at > first && (isInteger<T>() || at - first - point <= DOUBLE_DIGITS)) isOther = 0;
+    }
+    if (isInteger<T>()) store<i64>(out + (i << 3), isOther != 0 ? 0 : isNegative ? -digits : digits);
+    else store<f64>(out + (i << 3), isOther != 0 ? 0 : (isNegative ? -<f64>digits : <f64>digits) / <f64>scale);
+    count += <u32>isOther;
+    bits |= isOther << (i & 63);
+    if ((i & 63) == 63 || i + 1 == <usize>n) {
+      store<u64>(others + ((i >> 6) << 3), bits);
+      bits = 0;
+    }
+  }
+  return count;
+}
+
 export function textIntern(texts: usize, n: u32, slots: usize, capacity: u32, entries: usize, arena: usize, counters: usize, out: usize): void {
   assert(isAligned<u64>(texts) && isAligned<u32>(slots) && isAligned<u32>(entries) && isAligned<u32>(counters) && isAligned<u32>(out));
   assert(popcnt(capacity) == 1 && (<u64>load<u32>(counters) + n) * 2 <= capacity);

@@ -61,7 +61,11 @@ const KEYS: readonly [Maker, ...Maker[]] = [
   anyOf(SMALL, NULLABLE),
   anyOf(WIDE),
   (random) => `UPPER(${text(random)})`,
-  (random) => `SUBSTRING(${text(random)}, ${1 + below(random, 4)}, ${1 + below(random, 8)})`,
+  (random) => {
+    // Past the end of a string there is null, in DuckDB an empty string.
+    const part = `SUBSTRING(${text(random)}, ${1 + below(random, 4)}, ${1 + below(random, 8)})`;
+    return [part, `NULLIF(${part}, '')`];
+  },
   (random) => `${text(random)} || '-' || ${text(random)}`,
   (random) => `LENGTH(${text(random)})`,
   (random) => `${number(random)} + ${below(random, 100)}`,

@@ -47,7 +47,7 @@ export class Arena {
     this.#at = this.#end = this.#bytes = 0;
   }
 
-  /** What was taken, for another owner to free; the arena is then empty and may be used again. */
+  /** Everything taken, for another owner to free; the arena is then empty and may be used again. */
   handOver(): readonly Address[] {
     this.#at = this.#end = this.#bytes = 0;
     return this.#taken.splice(0);

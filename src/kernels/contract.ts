@@ -316,6 +316,10 @@ export type KernelSet =
     readonly textReplace: (texts: Address, n: number, wanted: Address, wantedBytes: number, replacement: Address, replacementBytes: number, out: Address, buffer: Address) => void;
     /** Decimal digits; null where `nulls` (bits, or 0) says so. */
     readonly textOfLongs: (values: Address, nulls: Address, n: number, out: Address, buffer: Address) => void;
+    /** i64 of each text of at most 18 digits, after a minus or not. Bits `others` (whole words): any other text, and null, whose value is 0; returns how many. */
+    readonly textLongs: (texts: Address, n: number, out: Address, others: Address) => number;
+    /** The same as f64: at most 15 digits, with a point after the first or a later one, or none. */
+    readonly textDoubles: (texts: Address, n: number, out: Address, others: Address) => number;
     /** Like `dictionaryIntern`, of texts; where `arena` is 0 entries point to the texts' own bytes. */
     readonly textIntern: (texts: Address, n: number, slots: Address, capacity: number, entries: Address, arena: Address, counters: Address, out: Address) => void;
     /** state[groups[i]] (a text each, at first 0) = the smaller, or larger, of it and text i, if that is not null. What is taken is copied to `buffer`; returns the bytes written there. */

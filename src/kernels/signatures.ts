@@ -130,6 +130,8 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   textPad: 8,
   textReplace: 8,
   textOfLongs: 5,
+  textLongs: 4,
+  textDoubles: 4,
   textIntern: 8,
   textBest: 6,
   murmurTexts: 6,

@@ -1,13 +1,14 @@
 // Conversions of columns between LONG, DOUBLE and strings.
 
 import { ServiceError } from '../../base/errors.js';
-import { BLOCK_ROWS } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { floatText, type Value } from '../../expression/value.js';
-import { kernelFor } from '../block/context.js';
+import { type Block, kernelFor } from '../block/context.js';
 import { ValuePool } from '../block/value-pool.js';
 import { dictionaryCast } from './dictionary-function.js';
 import { numberReader, rowReader } from './row-reader.js';
 import type { SegmentScope, Source } from './scope.js';
+import { TextInterner } from './text/text-interner.js';
 import { valuesVector } from './values-vector.js';
 import { type NumberVector, oncePerBlock, type StringVector, storedNumbers, type Vector } from './vector.js';
 
@@ -68,6 +69,7 @@ export function asText(scope: SegmentScope, source: Source): StringVector {
 }
 
 export function numbersAsText(scope: SegmentScope, vector: NumberVector): StringVector {
+  if (vector.type === 'LONG') return longsAsText(scope, vector);
   const reader = numberReader(scope, vector);
   // A FLOAT has the digits that tell it from other FLOATs, not those of the double that it is read as.
   const read = vector.type === 'FLOAT' ? (row: number) => floatString(reader.get(row)) : reader.get;
@@ -78,6 +80,33 @@ export function numbersAsText(scope: SegmentScope, vector: NumberVector): String
     }),
   );
 }
+
+function longsAsText(scope: SegmentScope, vector: NumberVector): StringVector {
+  const { arena, context } = scope;
+  const { kernels } = context;
+  const pool = new TextInterner(scope);
+  const [wide, made, ids] = [arena.take(BLOCK_ROWS * 8), arena.take(BLOCK_ROWS * 8), arena.take(BLOCK_ROWS * 4)];
+  const bytes = arena.take(BLOCK_ROWS * LONG_BYTES_MAX + 16);
+  const toLong = vector.physical === 'F32' || vector.physical === 'F64' ? undefined : kernelFor(kernels, 'toI64', vector.physical);
+  const makeTexts = oncePerBlock((block) => {
+    toLong?.(vector.values(block), 0, block.rows, vector.base, wide);
+    kernels.textOfLongs(wide, vector.mayBeNull ? vector.nulls(block) : 0, block.rows, made, bytes);
+  });
+  const texts = (block: Block): Address => {
+    makeTexts(block);
+    return made;
+  };
+  const run = oncePerBlock((block) => pool.idsOf(texts(block), block.rows, ids));
+  const node = { mayBeNull: vector.mayBeNull, isBmp: true, texts };
+  const idsOf = (block: Block): Address => {
+    run(block);
+    return ids;
+  };
+  return { kind: 'string', type: 'STRING', pool, complete: false, ids: idsOf, node };
+}
+
+/** Digits of the longest LONG, and its sign. */
+const LONG_BYTES_MAX = 20;
 
 function floatString(value: Value): Value {
   return typeof value === 'number' ? floatText(value) : value;

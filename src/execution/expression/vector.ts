@@ -68,7 +68,7 @@ export interface TextNode {
 export interface TextPool {
   readonly values: readonly (string | null)[];
   readonly count: number;
-  /** Where the texts are in kernel memory: {u32 address, u32 length} by id. */
+  /** {u32 address, u32 length} by id, where the texts are in kernel memory. */
   readonly entries?: Address;
 }
 

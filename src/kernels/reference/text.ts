@@ -52,6 +52,20 @@ export function textKernels(memory: KernelMemory) {
     }
     return wide;
   };
+  /** `put` of each text that `pattern` fits, and of null for all others, whose bits are set. */
+  const numbersOf = (
+    texts: Address,
+    n: number,
+    others: Address,
+    pattern: RegExp,
+    put: (i: number, text: string | null) => void,
+  ): number => {
+    const found = Array.from({ length: n }, (_, i) => textAt(texts, i)?.text ?? null);
+    const isOther = found.map((text) => text === null || !pattern.test(text));
+    found.forEach((text, i) => put(i, isOther[i] === true ? null : text));
+    writeBits(memory, others, n, (i) => isOther[i] === true);
+    return isOther.filter((each) => each).length;
+  };
   const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
   return {
@@ -216,6 +230,14 @@ export function textKernels(memory: KernelMemory) {
         else write(i, String(memory.i64(values, n)[i]), false);
       }
     },
+    textLongs: (texts: Address, n: number, out: Address, others: Address): number =>
+      numbersOf(texts, n, others, /^-?[0-9]{1,18}$/, (i, text) => {
+        memory.i64(out, n)[i] = BigInt(text ?? 0);
+      }),
+    textDoubles: (texts: Address, n: number, out: Address, others: Address): number =>
+      numbersOf(texts, n, others, /^-?(?=[0-9.]+$)(?!(?:[0-9]\.?){16})[0-9]+\.?[0-9]*$/, (i, text) => {
+        memory.f64(out, n)[i] = Number(text ?? 0);
+      }),
     textIntern(
       texts: Address,
       n: number,

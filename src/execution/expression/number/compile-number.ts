@@ -286,11 +286,15 @@ export class NumberCompiler {
     });
   }
 
-  #cast({ arguments: [operand, to] }: Call): Node | undefined {
+  #cast(call: Call): Node | undefined {
+    const [operand, to] = call.arguments;
     const type = String(constantOf(to)?.value).toUpperCase();
     if (type !== 'LONG' && type !== 'DOUBLE' && type !== 'FLOAT') return undefined;
     // A part of a string is the double that it is read as, which has not all digits of a LONG.
-    if (type === 'LONG' && operand !== undefined && inferType(operand, this.#typeOf) === 'STRING') return undefined;
+    if (operand !== undefined && inferType(operand, this.#typeOf) === 'STRING') {
+      const read = type === 'FLOAT' ? undefined : this.#ofTexts(call);
+      if (read !== undefined || type === 'LONG') return read;
+    }
     const node = operand === undefined ? undefined : this.#part(operand);
     if (node === undefined) return undefined;
     if (type === 'LONG') return asLong(this.rooms, node);

@@ -67,10 +67,15 @@ export class TextCompiler {
     }
   }
 
-  long(expression: Expression): NumberNode | undefined {
+  number(expression: Expression): NumberNode | undefined {
     if (expression.kind !== 'call') return undefined;
     const [operand, wanted, ...others] = expression.arguments;
     if (operand === undefined || !this.#isText(operand)) return undefined;
+    if (expression.function === 'cast') {
+      const type = inferType(expression, this.#typeOf);
+      const node = type === 'LONG' || type === 'DOUBLE' ? this.#rows(operand) : undefined;
+      return node === undefined || (type !== 'LONG' && type !== 'DOUBLE') ? undefined : functions.numbers(this.#work, node, type);
+    }
     if (expression.function === 'strlen') {
       const node = this.#rows(operand);
       return node === undefined ? undefined : functions.units(this.#work, node);

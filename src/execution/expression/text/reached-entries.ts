@@ -4,7 +4,7 @@ import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { StringColumnView } from '../../../storage/view.js';
 import { type Block, takeBits, wordsOf } from '../../block/context.js';
 import { widener } from '../dictionary-function.js';
-import type { Node, Result } from '../number/node.js';
+import type { Lane, Node, Result } from '../number/node.js';
 import type { SegmentScope } from '../scope.js';
 
 /** Cost of a row, whose text lies anywhere, in entries that are read one after the other. */
@@ -12,7 +12,8 @@ const ENTRIES_PER_ROW = 4;
 
 /** Two ways to the same function of the texts of a column. */
 interface Ways {
-  readonly kind: Node['kind'];
+  /** Lane of numbers; undefined: conditions. */
+  readonly lane: Lane | undefined;
   readonly mayBeNull: boolean;
   /** The function of as many texts as there are positions, by their ids. */
   ofIds(ids: Address): Node | undefined;
@@ -37,8 +38,8 @@ export function ofReached(scope: SegmentScope, column: StringColumnView, ways: W
     all ??= ways.ofAll();
     return all.run(block);
   };
-  const { kind, mayBeNull } = ways;
-  return kind === 'truth' ? { kind, mayBeNull, run } : { kind, lane: 'I64', isOne: false, mayBeNull, room: undefined, run };
+  const { lane, mayBeNull } = ways;
+  return lane === undefined ? { kind: 'truth', mayBeNull, run } : { kind: 'number', lane, isOne: false, mayBeNull, room: undefined, run };
 }
 
 /** Selected rows as positions without gaps, and back. */

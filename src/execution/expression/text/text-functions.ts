@@ -2,9 +2,10 @@
 
 import type { Address } from '../../../base/layout.js';
 import { refuseTextLength, TEXT_LENGTH_MAX } from '../../../expression/functions/text-length.js';
+import { convert } from '../../../expression/value.js';
 import { type Block, wordsOf } from '../../block/context.js';
 import type { NumberNode, TruthNode } from '../number/node.js';
-import type { TextNode } from '../vector.js';
+import { oncePerBlock, type TextNode } from '../vector.js';
 import { Room, TextReader, type TextWork, WIDE } from './text-node.js';
 
 export function units(work: TextWork, node: TextNode): NumberNode {
@@ -17,6 +18,48 @@ export function position(work: TextWork, node: TextNode, wanted: string): Number
   const bytes = Buffer.from(wanted);
   const at = work.upload(bytes);
   return longs(work, node, (texts, rows, out) => kernels.textFind(texts, rows, at, bytes.length, out));
+}
+
+/** Numbers that strings are read as: kernels read digits, all else is read one by one. */
+export function numbers(work: TextWork, node: TextNode, type: 'LONG' | 'DOUBLE'): NumberNode {
+  const { kernels, memory } = work.scope.context;
+  const [room, others, nulls] = [work.words(), work.bits(), work.bits()];
+  const reader = new TextReader(work.scope);
+  const read = type === 'LONG' ? kernels.textLongs : kernels.textDoubles;
+  const readOther = (texts: Address, row: number): boolean => {
+    const value = convert(reader.text(texts, row), type);
+    if (typeof value === 'bigint') memory.i64(room + row * 8, 1)[0] = value;
+    else memory.f64(room + row * 8, 1)[0] = value ?? 0;
+    return value === null;
+  };
+  const run = oncePerBlock((block) => {
+    const texts = node.texts(block);
+    const count = read(texts, block.rows, room, others);
+    isNullFree = true;
+    if (count === 0) return;
+    kernels.bitsFill(nulls, wordsOf(block), 0, 0);
+    const [found, missing] = [memory.u32(others, Math.ceil(block.rows / 32)), memory.u32(nulls, Math.ceil(block.rows / 32))];
+    found.forEach((word, at) => {
+      for (let rest = word; rest !== 0; rest &= rest - 1) {
+        const bit = 31 - Math.clz32(rest & -rest);
+        if (!readOther(texts, at * 32 + bit)) continue;
+        isNullFree = false;
+        missing[at] = (missing[at] ?? 0) | (1 << bit);
+      }
+    });
+  });
+  let isNullFree = true;
+  return {
+    kind: 'number',
+    lane: type === 'LONG' ? 'I64' : 'F64',
+    isOne: false,
+    mayBeNull: true,
+    room: undefined,
+    run(block) {
+      run(block);
+      return { at: room, nulls: isNullFree ? 0 : nulls };
+    },
+  };
 }
 
 function longs(work: TextWork, node: TextNode, apply: (texts: Address, rows: number, out: Address) => void): NumberNode {

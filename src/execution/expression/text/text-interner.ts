@@ -48,13 +48,13 @@ export class TextInterner implements TextPool {
     return this.#values;
   }
 
-  /** The text of an id below `count`, decoded each time. */
-  textAt(id: number): string | null {
-    if (id === 0) return null;
+  /** The text of an id below `count`; undefined for null. */
+  bytesAt(id: number): Buffer | undefined {
+    if (id === 0) return undefined;
     const { memory } = this.#scope.context;
     const [at = 0, length = 0] = memory.u32(this.entries + id * 8, 2);
     const bytes = memory.u8(at, length);
-    return Buffer.from(bytes.buffer, at, bytes.length).toString();
+    return Buffer.from(bytes.buffer, at, bytes.length);
   }
 
   /** Writes u32 ids of `n` texts to `out`. */

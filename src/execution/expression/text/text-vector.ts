@@ -28,7 +28,7 @@ export interface Texts {
 }
 
 /**
- * LONGs and conditions made of texts: of one column once for each entry of its dictionary, looked up by id, of several row by row.
+ * Numbers and conditions made of texts: of one column once for each entry of its dictionary, looked up by id, of several row by row.
  * Undefined where kernels have no such function.
  */
 export function nodeOfTexts(texts: Texts, rooms: Rooms, expression: Expression): Node | undefined {
@@ -36,29 +36,29 @@ export function nodeOfTexts(texts: Texts, rooms: Rooms, expression: Expression):
   const column = onlyColumn(scope, expression);
   if (column === undefined)
     return (
-      rankedComparison(rooms, expression) ?? longOrTruth(rowCompiler(texts, new TextWork(scope, scope.view.rowCount, false)), expression)
+      rankedComparison(rooms, expression) ?? numberOrTruth(rowCompiler(texts, new TextWork(scope, scope.view.rowCount, false)), expression)
     );
   const work = new TextWork(scope, column.dictionary.count, true);
-  const node = longOrTruth(entryCompiler(texts, column, work, entriesNode(work, column)), expression);
+  const node = numberOrTruth(entryCompiler(texts, column, work, entriesNode(work, column)), expression);
   if (node === undefined) return undefined;
-  const all = (): Node => (node.kind === 'truth' ? truthById(work, column, node) : vectorNode(rooms, longsById(work, column, node)));
+  const all = (): Node => (node.kind === 'truth' ? truthById(work, column, node) : vectorNode(rooms, numbersOfEntries(work, column, node)));
   if (work.countsCuts) {
     const found = all();
     return work.cuts > 0 ? undefined : found;
   }
-  const { kind, mayBeNull } = node;
+  const { mayBeNull } = node;
   const ofIds = (ids: Address): Node | undefined => {
     const few = new TextWork(scope, scope.view.rowCount, true);
-    return longOrTruth(entryCompiler(texts, column, few, idsNode(few, column, ids)), expression);
+    return numberOrTruth(entryCompiler(texts, column, few, idsNode(few, column, ids)), expression);
   };
-  return ofReached(scope, column, { kind, mayBeNull, ofIds, ofAll: all });
+  return ofReached(scope, column, { lane: node.kind === 'truth' ? undefined : node.lane, mayBeNull, ofIds, ofAll: all });
 }
 
-function longOrTruth(compiler: TextCompiler, expression: Expression): Node | undefined {
-  return compiler.long(expression) ?? compiler.truth(expression);
+function numberOrTruth(compiler: TextCompiler, expression: Expression): Node | undefined {
+  return compiler.number(expression) ?? compiler.truth(expression);
 }
 
-function longsById({ scope }: TextWork, column: StringColumnView, node: NumberNode): NumberVector {
+function numbersOfEntries({ scope }: TextWork, column: StringColumnView, node: NumberNode): NumberVector {
   const { arena, context } = scope;
   const { count } = column.dictionary;
   const table = arena.take(Math.max(1, count) * 8);
@@ -69,7 +69,7 @@ function longsById({ scope }: TextWork, column: StringColumnView, node: NumberNo
     context.kernels.toI64I64(at, 0, block.rows, 0n, table + block.start * 8);
     anyNull = copyBits(scope, nulls, block, nullIds) || anyNull;
   });
-  return numbersById(scope, column, { table, nullIds: anyNull ? nullIds : 0 }, 'LONG');
+  return numbersById(scope, column, { table, nullIds: anyNull ? nullIds : 0 }, node.lane === 'I64' ? 'LONG' : 'DOUBLE');
 }
 
 function truthById(work: TextWork, column: StringColumnView, node: TruthNode): TruthNode {

@@ -2,6 +2,7 @@
 
 import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { decodeWtf8, encodeWtf8 } from '../../../base/wtf8.js';
 import type { Scalar } from '../../../expression/value.js';
 import type { Arena } from '../../../kernels/arena.js';
 import { type ColumnType, isTextType } from '../../../model/schema.js';
@@ -73,8 +74,7 @@ class TextKeyPool implements KeyPool {
         const length = lengths[index] ?? 0;
         words.set(text === null ? [0, 0] : [at, length], index * 2);
         if (text === null || length === 0) return;
-        const bytes = memory.u8(at, length);
-        Buffer.from(bytes.buffer, at, length).write(text);
+        memory.u8(at, length).set(encodeWtf8(text));
         at += length;
       });
       texts.idsOf(references, strings.length, out);
@@ -84,7 +84,8 @@ class TextKeyPool implements KeyPool {
   }
 
   valueOf(id: number): Scalar {
-    return this.#texts?.textAt(id) ?? null;
+    const bytes = this.#texts?.bytesAt(id);
+    return bytes === undefined ? null : decodeWtf8(bytes);
   }
 
   get values(): PooledValues {
