@@ -1,8 +1,7 @@
 // The smallest or largest text of each group, by kernels.
 
 import type { Address } from '../../base/layout.js';
-import { clear } from '../block/context.js';
-import type { SegmentScope } from '../expression/scope.js';
+import { clear, type Scratch } from '../block/context.js';
 import { RUN_BYTES } from '../expression/time/runs.js';
 
 const FIRST_GROUPS = 1024;
@@ -10,12 +9,12 @@ const FIRST_BYTES = 1 << 16;
 
 /** Number of groups that have room, which grows by doubling. */
 export class GroupRoom {
-  readonly #scope: SegmentScope;
+  readonly #scope: Scratch;
   readonly #run: Address;
   readonly #last: Address;
   #room = 0;
 
-  constructor(scope: SegmentScope) {
+  constructor(scope: Scratch) {
     this.#scope = scope;
     this.#run = scope.arena.take(RUN_BYTES);
     this.#last = scope.arena.take(8);
@@ -42,7 +41,7 @@ export class GroupRoom {
 
 /** The smallest or largest text of each group, copied: what is compared with it is gone with its block. */
 export class BestTexts {
-  readonly #scope: SegmentScope;
+  readonly #scope: Scratch;
   readonly #largest: 0 | 1;
   readonly #room: GroupRoom;
   readonly #part: Address;
@@ -53,7 +52,7 @@ export class BestTexts {
   /** Place to which the bytes move when there is no more room for them. */
   #spare: { readonly at: Address; readonly size: number } = { at: 0, size: 0 };
 
-  constructor(scope: SegmentScope, end: 'min' | 'max') {
+  constructor(scope: Scratch, end: 'min' | 'max') {
     this.#scope = scope;
     this.#largest = end === 'max' ? 1 : 0;
     this.#room = new GroupRoom(scope);
@@ -67,6 +66,15 @@ export class BestTexts {
     this.#room.reserve(groups, n, (from, to) => this.#grow(from, to));
     this.#reserveBytes(kernels.textBytes(texts, n) + 16);
     this.#used += kernels.textBest(texts, groups, n, this.#largest, this.#state, this.#bytes + this.#used);
+  }
+
+  /** Groups there is room for: as many references begin at `state`, 0 for groups without a text. */
+  get groups(): number {
+    return this.#room.groups;
+  }
+
+  get state(): Address {
+    return this.#state;
   }
 
   each(visit: (group: number, text: string) => void): void {

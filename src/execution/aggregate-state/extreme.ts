@@ -15,14 +15,9 @@ import { BestTexts, GroupRoom } from './best-texts.js';
 import type { IdSource } from './id-source.js';
 import { computedIds, idSource } from './sketch/hash-feed.js';
 import type { Feed, StateOperations } from './state-operations.js';
+import { type BestText, decodeText, type End, encodeText, isBetter, TextExtremes } from './text-extremes.js';
 
 type Extreme = Extract<AggregateState, { type: 'min' | 'max' }>;
-type End = Extreme['type'];
-
-/** The best text so far; null before any. */
-interface BestText {
-  text: string | null;
-}
 
 /** The smallest or largest text of a group; of arrays the text that keeps their order is compared. */
 export function extremeState({ type, valueType }: Extreme): StateOperations<BestText> {
@@ -37,18 +32,15 @@ export function extremeState({ type, valueType }: Extreme): StateOperations<Best
       if (text !== null) put(into, text);
     },
     bytes: ({ text }) => 48 + (text?.length ?? 0) * 2,
-    encode: ({ text }) => (text === null ? 'n' : `v${text}`),
+    encode: ({ text }) => encodeText(text),
     decode(encoded) {
       if (!/^[nv]/.test(encoded)) throw new ServiceError('query_invalid', 'a string that should hold a smallest or largest value does not');
-      return { text: encoded.startsWith('v') ? encoded.slice(1) : null };
+      return { text: decodeText(encoded) };
     },
     value: ({ text }) => valueOfText(text, valueType),
+    store: (context, charge) => new TextExtremes(context, type, charge),
     bind: (scope, [column = '']) => extremeTexts(scope, column, { end: type, valueType }, put),
   };
-}
-
-function isBetter(end: End, text: string, than: string): boolean {
-  return end === 'min' ? text < than : text > than;
 }
 
 /**
@@ -87,6 +79,9 @@ function byIds<State>(
   const keptGroups = arena.take(BLOCK_ROWS * 4);
   return {
     nulls: undefined,
+    get waiting() {
+      return best.groups;
+    },
     add(block, rows, groups, n) {
       ids.gather(block, rows, groups, n, (found, idGroups, count) => {
         if (!dictionary.hasNull) {
@@ -103,6 +98,16 @@ function byIds<State>(
       best.each((group, id) => {
         const text = textAt(memory, dictionary, id);
         if (text !== null) put(stateOf(group), text);
+      });
+    },
+    endTexts(groupOf, groupCount, add) {
+      const texts = arena.take(BLOCK_ROWS * 8);
+      // An empty text needs an address as well.
+      const bytes = dictionary.bytes === 0 ? arena.take(64) : dictionary.bytes;
+      best.eachBlock(groupOf, groupCount, (found, groups, n) => {
+        context.check();
+        kernels.textEntries(bytes, dictionary.offsets, found, n, dictionary.hasNull ? 1 : 0, texts);
+        add(texts, groups, n);
       });
     },
   };
@@ -122,6 +127,10 @@ class BestIds {
     this.#room = new GroupRoom(scope);
   }
 
+  get groups(): number {
+    return this.#room.groups;
+  }
+
   add(ids: Address, groups: Address, n: number): void {
     if (n === 0) return;
     const { kernels } = this.#scope.context;
@@ -138,6 +147,23 @@ class BestIds {
     seen.forEach((isSeen, group) => {
       if (isSeen === 1) visit(group, ids[group] ?? 0);
     });
+  }
+
+  /** Ids and groups of those that have one, a block at a time. */
+  eachBlock(groupOf: Address, groupCount: number, visit: (ids: Address, groups: Address, n: number) => void): void {
+    const { arena, context } = this.#scope;
+    const { kernels } = context;
+    const [isSeen, rows] = [arena.take(BLOCK_ROWS / 8), arena.take(BLOCK_ROWS * 4)];
+    const [ids, groups] = [arena.take(BLOCK_ROWS * 4), arena.take(BLOCK_ROWS * 4)];
+    const count = Math.min(groupCount, this.#room.groups);
+    for (let from = 0; from < count; from += BLOCK_ROWS) {
+      const length = Math.min(BLOCK_ROWS, count - from);
+      kernels.filterRangeU8(this.#seen + from, length, 1, 255, isSeen);
+      const n = kernels.bitsToRows(isSeen, 0, length, rows);
+      kernels.gather32(this.#ids + from * 4, rows, n, ids);
+      kernels.gather32(groupOf + from * 4, rows, n, groups);
+      if (n > 0) visit(ids, groups, n);
+    }
   }
 
   #grow(from: number, to: number): void {
@@ -159,6 +185,9 @@ function byTexts<State>(scope: SegmentScope, node: TextNode, end: End, put: (sta
   const gathered = scope.arena.take(BLOCK_ROWS * 8);
   return {
     nulls: undefined,
+    get waiting() {
+      return best.groups;
+    },
     add(block, rows, groups, n) {
       const texts = node.texts(block);
       if (rows !== 0) kernels.gather64(texts, rows, n, gathered);
@@ -166,6 +195,11 @@ function byTexts<State>(scope: SegmentScope, node: TextNode, end: End, put: (sta
     },
     end(stateOf) {
       best.each((group, text) => put(stateOf(group), text));
+    },
+    endTexts(groupOf, groupCount, add) {
+      const count = Math.min(groupCount, best.groups);
+      for (let from = 0; from < count; from += BLOCK_ROWS)
+        add(best.state + from * 8, groupOf + from * 4, Math.min(BLOCK_ROWS, count - from));
     },
   };
 }

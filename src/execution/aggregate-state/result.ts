@@ -6,8 +6,7 @@ import type { ColumnType } from '../../model/schema.js';
 import { stateType } from '../../model/state-traits.js';
 import type { Check } from '../block/checked-loops.js';
 import { columnOf, type ResultColumn, textColumn } from '../block/result-table.js';
-import type { StateObjects } from './state-objects.js';
-import type { StateOperations } from './state-operations.js';
+import type { GroupStates, StateOperations } from './state-operations.js';
 
 /** States are large: so many take about a millisecond. */
 const STATES_PER_CHECK = 16;
@@ -18,7 +17,7 @@ const STATES_PER_CHECK = 16;
  * @param asStates  for another server to merge: always one column of states
  */
 export function stateColumns(
-  objects: StateObjects | undefined,
+  objects: GroupStates | undefined,
   { name, type, aggregator, states }: { name: string; type: ColumnType; aggregator: Aggregator; states: StateOperations<unknown> },
   groups: Uint32Array,
   isEmpty: boolean,

@@ -1,32 +1,29 @@
 // Aggregate states of one thread's groups, kept as JavaScript objects and handed to other threads.
 
-import type { StateOperations } from './state-operations.js';
-
-/** States of another thread: plain data. */
-export interface StateObjectParts {
-  readonly groups: readonly number[];
-  readonly orders: readonly number[];
-  readonly states: readonly string[];
-}
+import { assert } from '../../base/errors.js';
+import type { Address } from '../../base/layout.js';
+import type { KernelMemory } from '../../kernels/memory.js';
+import type { EncodedStates, GroupStates, StateOperations, StateParts } from './state-operations.js';
 
 interface Part {
   readonly order: number;
   readonly state: unknown;
 }
 
-/** The states of one aggregator over the groups of a thread's table. */
-export class StateObjects {
+/** States as objects. */
+export class StateObjects implements GroupStates {
+  readonly #memory: KernelMemory;
   readonly #kind: StateOperations<unknown>;
   readonly #charge: (bytes: number) => void;
   readonly #parts = new Map<number, Part[]>();
 
   /** @param charge  told of every byte that is kept; throws when there are too many */
-  constructor(kind: StateOperations<unknown>, charge: (bytes: number) => void) {
+  constructor(memory: KernelMemory, kind: StateOperations<unknown>, charge: (bytes: number) => void) {
+    this.#memory = memory;
     this.#kind = kind;
     this.#charge = charge;
   }
 
-  /** @param order  place of the segment the state comes from among those of the query */
   add(group: number, order: number, state: unknown): void {
     const kind = this.#kind;
     const parts = this.#parts.get(group);
@@ -42,10 +39,6 @@ export class StateObjects {
     else parts.push({ order, state });
   }
 
-  /**
-   * Lets `work` change the states of groups themselves, absent ones created; what they have grown by is told afterwards.
-   * Only for states whose order does not matter.
-   */
   change(work: (stateOf: (group: number) => unknown) => void): void {
     const kind = this.#kind;
     const changed = new Map<number, { readonly state: unknown; readonly before: number }>();
@@ -65,7 +58,6 @@ export class StateObjects {
     return this.#parts.size === 0;
   }
 
-  /** All of a group as one; undefined when no row took part. */
   of(group: number): unknown {
     const parts = this.#parts.get(group);
     const [first, ...others] = parts ?? [];
@@ -76,19 +68,29 @@ export class StateObjects {
     return lowest?.state;
   }
 
-  detach(): StateObjectParts {
+  parts(): EncodedStates {
     const entries = [...this.#parts].flatMap(([group, parts]) => parts.map((part) => ({ group, ...part })));
     return {
+      kind: 'encoded',
       groups: entries.map(({ group }) => group),
       orders: entries.map(({ order }) => order),
       states: entries.map(({ state }) => this.#kind.encode(state)),
     };
   }
 
-  /** @param groupOf  number in this table of each group there */
-  join({ groups, orders, states }: StateObjectParts, groupOf: (group: number) => number): void {
-    groups.forEach((group, index) => {
-      this.add(groupOf(group), orders[index] ?? 0, this.#kind.decode(states[index] ?? ''));
+  join(parts: StateParts, groupOf: Address, groupCount: number): void {
+    assert(parts.kind === 'encoded', 'states that are objects are not texts in memory');
+    const numbers = this.#memory.u32(groupOf, groupCount).slice();
+    parts.groups.forEach((group, index) => {
+      this.add(numbers[group] ?? 0, parts.orders[index] ?? 0, this.#kind.decode(parts.states[index] ?? ''));
     });
+  }
+
+  handOver(): readonly Address[] {
+    return [];
+  }
+
+  free(): void {
+    this.#parts.clear();
   }
 }

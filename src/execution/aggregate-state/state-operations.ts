@@ -3,7 +3,7 @@
 import type { Address } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import type { Check } from '../block/checked-loops.js';
-import type { Block } from '../block/context.js';
+import type { Block, RunContext } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
 
@@ -36,8 +36,51 @@ export interface StateOperations<State> {
   value(state: State, check?: Check): Value;
   /** Order of results where their values do not define it: below 0, 0 or above 0. */
   compare?(a: State, b: State): number;
+  /** Store of the states of groups, where it is not objects of the heap. @param charge  told of every byte that is kept */
+  store?(context: RunContext, charge: (bytes: number) => void): GroupStates;
   /** Undefined: no row of the segment changes any state. */
   bind(scope: SegmentScope, columns: readonly string[], shared: SharedWork): Feed<State> | undefined;
+}
+
+/** States of groups as text, for files and other servers. */
+export interface EncodedStates {
+  readonly kind: 'encoded';
+  readonly groups: readonly number[];
+  readonly orders: readonly number[];
+  readonly states: readonly string[];
+}
+
+/** References to texts (8 bytes), one for each of `count` groups, 0 for none; and texts by group that UTF-8 does not have. */
+export interface TextStates {
+  readonly kind: 'texts';
+  readonly references: Address;
+  readonly count: number;
+  readonly others: ReadonlyMap<number, string>;
+}
+
+/** States of another thread: plain data. */
+export type StateParts = EncodedStates | TextStates;
+
+/** The states of one aggregator over the groups of a thread's table. */
+export interface GroupStates {
+  readonly isEmpty: boolean;
+  /** @param order  place of the segment the state comes from among those of the query */
+  add(group: number, order: number, state: unknown): void;
+  /**
+   * Lets `work` change the states of groups themselves, absent ones created; what they have grown by is told afterwards.
+   * Only for states whose order does not matter.
+   */
+  change(work: (stateOf: (group: number) => unknown) => void): void;
+  /** Takes the texts of a feed, where these are the states: references, 0 for none, one for each of the groups. */
+  addTexts?(texts: Address, groups: Address, n: number): void;
+  /** All of a group as one; undefined when no row took part. */
+  of(group: number): unknown;
+  parts(): StateParts;
+  /** @param groupOf  u32 number in this table of each group there */
+  join(parts: StateParts, groupOf: Address, groupCount: number): void;
+  /** Gives away the memory that its parts lie in. */
+  handOver(): readonly Address[];
+  free(): void;
 }
 
 /** Things that feeds make once for all that get the same rows of a segment, by their names. */
@@ -53,4 +96,6 @@ export interface Feed<State> {
   readonly waiting?: number;
   /** Called after the last row. */
   end?(stateOf: (group: number) => State): void;
+  /** Called instead of `end` where texts are the states. @param groupOf  u32 number of each of the segment's groups */
+  endTexts?(groupOf: Address, groupCount: number, add: (texts: Address, groups: Address, n: number) => void): void;
 }

@@ -102,8 +102,11 @@ function numbers(compiler: NumberCompiler, expression: Expression, type: NumberT
 /** Among few texts a choice is one of ids; of many, what their own functions make of them. */
 function strings(compiler: NumberCompiler, scope: SegmentScope, expression: Expression, typeOf: TypeOf): Vector | undefined {
   if (expressionType(expression, typeOf) !== 'STRING') return undefined;
-  if (hasFewCombinations(scope, expression) || hasFewTexts(scope, expression)) return choiceOfStrings(compiler, expression);
-  return textsOfTexts(textsOf(scope, typeOf), expression) ?? choiceOfStrings(compiler, expression);
+  if (hasFewCombinations(scope, expression)) return choiceOfStrings(compiler, expression);
+  const ofTexts = (): Vector | undefined => textsOfTexts(textsOf(scope, typeOf), expression);
+  return hasFewTexts(scope, expression)
+    ? (choiceOfStrings(compiler, expression) ?? ofTexts())
+    : (ofTexts() ?? choiceOfStrings(compiler, expression));
 }
 
 function choiceOfStrings(compiler: NumberCompiler, expression: Expression): Vector | undefined {

@@ -17,6 +17,7 @@ import { ConformanceFailure, Lab } from './lab.js';
 import { NUMBER_CHECKS } from './number.js';
 import { TALLY_CHECKS } from './tally.js';
 import { TEXT_CHECKS } from './text.js';
+import { TEXT_NUMBER_CHECKS } from './text-numbers.js';
 import { TIME_CHECKS } from './time.js';
 import { TOP_CHECKS } from './top.js';
 
@@ -35,6 +36,7 @@ const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...DECODE_CHECKS,
   ...DICTIONARY_CHECKS,
   ...TEXT_CHECKS,
+  ...TEXT_NUMBER_CHECKS,
   ...HASH_CHECKS,
   ...JOIN_CHECKS,
   ...TOP_CHECKS,

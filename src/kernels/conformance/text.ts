@@ -3,32 +3,7 @@
 import { likeBytes, parseLike } from '../../base/like-pattern.js';
 import { isLike, uploadStrings } from './dictionary.js';
 import type { Lab } from './lab.js';
-
-type Text = string | null;
-
-const WIDE = 1n << 63n;
-const FRAGMENTS = ['a', 'Zz', 'b@[`{', 'q w', '0123456789', ' ', 'é', 'ß', '日本', '\uffee', '😀', '𐐷', 'ab', 'ab', '-', ''];
-
-function randomTexts(lab: Lab, count: number): Text[] {
-  return Array.from({ length: Math.min(count, 600) }, () =>
-    lab.random(9) === 0 ? null : Array.from({ length: lab.random(6) }, () => FRAGMENTS[lab.random(FRAGMENTS.length)] ?? '').join(''),
-  );
-}
-
-const isWide = (text: string): boolean => Buffer.byteLength(text) !== text.length;
-
-/** Texts in memory, with their references; some are called wide that are not. */
-function lay(lab: Lab, texts: readonly Text[]): { readonly at: number; readonly words: readonly bigint[]; isWide(i: number): boolean } {
-  let at = BigInt(lab.uploadBytes(Buffer.from(texts.map((text) => text ?? '').join(''))));
-  const words = texts.map((text) => {
-    if (text === null) return 0n;
-    const length = BigInt(Buffer.byteLength(text));
-    const word = at | (length << 32n) | (isWide(text) || lab.random(20) === 0 ? WIDE : 0n);
-    at += length;
-    return BigInt.asIntN(64, word);
-  });
-  return { at: lab.place('I64', words), words, isWide: (i) => (words[i] ?? 0n) < 0n };
-}
+import { isWide, lay, randomTexts, type Text, WIDE } from './text-lab.js';
 
 /** Strings that the references at `out` point to; `null` where there is none. */
 function found(lab: Lab, out: number, count: number): { readonly text: Text; readonly isWide: boolean }[] {
@@ -85,60 +60,6 @@ function changes(
   expectPacked(lab, out, buffer, narrow);
 }
 
-/** Texts of digits among others, and some that are numbers almost. */
-function readNumbers(lab: Lab, type: 'I64' | 'F64', pattern: RegExp, valueOf: (text: string) => number | bigint): void {
-  lab.each(['texts'], (rows) => {
-    const digits = (most: number): string =>
-      String(lab.random(1_000_000_000))
-        .padStart(9, '0')
-        .repeat(3)
-        .slice(0, 1 + lab.random(most));
-    const makers: readonly (() => Text)[] = [
-      () => digits(20),
-      () => `-${digits(18)}`,
-      () => `${digits(9)}.${digits(9)}`,
-      () => `-${digits(3)}.`,
-      () => ALMOST_NUMBERS[lab.random(ALMOST_NUMBERS.length)] ?? '',
-    ];
-    const texts = randomTexts(lab, rows).map((text) => (lab.random(4) === 0 ? text : (makers[lab.random(makers.length)]?.() ?? null)));
-    const { at } = lay(lab, texts);
-    const [out, others] = [lab.output(type, texts.length), lab.output('I64', Math.ceil(texts.length / 64))];
-    const isOther = texts.map((text) => text === null || !pattern.test(text));
-    const kernel = type === 'I64' ? lab.kernels.textLongs : lab.kernels.textDoubles;
-    lab.expectResult(
-      lab.call(() => kernel(at, texts.length, out, others)),
-      isOther.filter((each) => each).length,
-    );
-    lab.expectBits(others, isOther);
-    lab.expect(
-      type,
-      out,
-      texts.map((text, i) => valueOf(isOther[i] === true ? '0' : (text ?? '0'))),
-    );
-  });
-}
-
-const ALMOST_NUMBERS = [
-  '',
-  '-',
-  '.',
-  '.5',
-  '-.5',
-  '1.2.3',
-  '1-',
-  '--1',
-  '+1',
-  ' 1',
-  '1 ',
-  '1e5',
-  '0x10',
-  '-0',
-  '-0.0',
-  '00',
-  '1:',
-  '/1',
-  'NaN',
-];
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const SLICES = ['0,0,3', '0,2,4294967295', '0,3,2', '1,0,4', '1,0,0', '2,0,4', '2,0,0', '2,0,100'] as const;
 const REPLACEMENTS = ['ab,x', 'a,', 'é,ee', 'b,日', 'ab,abab', '0123456789,ß', '日本,本'] as const;
@@ -387,8 +308,6 @@ export const TEXT_CHECKS = {
       );
     });
   },
-  textLongs: (lab: Lab) => readNumbers(lab, 'I64', /^-?\d{1,18}$/, BigInt),
-  textDoubles: (lab: Lab) => readNumbers(lab, 'F64', /^-?(?!.*(?:\d.?){16})\d+(?:\.\d*)?$/, Number),
   textIntern(lab: Lab) {
     lab.each(['copied', 'referred to'], (rows, variant) => {
       const batches = [randomTexts(lab, rows), randomTexts(lab, rows)];

@@ -2,13 +2,13 @@
 
 import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import { decodeWtf8, encodeWtf8 } from '../../../base/wtf8.js';
 import type { Scalar } from '../../../expression/value.js';
 import type { Arena } from '../../../kernels/arena.js';
 import { type ColumnType, isTextType } from '../../../model/schema.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
 import { ValuePool } from '../../block/value-pool.js';
+import { decodeWtf8, encodeWtf8 } from '../../block/wtf8.js';
 import { TextInterner } from '../../expression/text/text-interner.js';
 
 /** Values by id, as plain data: strings as entries {u32 address, u32 length} in kernel memory, anything else as values. */

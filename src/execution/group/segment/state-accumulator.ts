@@ -75,8 +75,12 @@ export function stateAccumulator(
         if (++blocks % BLOCKS_BETWEEN_MEASURES === 0) measure();
       },
       combine(table, groupOf, groupCount) {
-        const numbers = memory.u32(groupOf, groupCount).slice();
         const objects = table.states[index]?.objects;
+        if (feed.endTexts !== undefined && objects?.addTexts !== undefined) {
+          feed.endTexts(groupOf, groupCount, (texts, groups, n) => objects.addTexts?.(texts, groups, n));
+          return;
+        }
+        const numbers = memory.u32(groupOf, groupCount).slice();
         if (kind.isOrdered) feed.end?.(stateOf);
         states.forEach((state, group) => objects?.add(numbers[group] ?? 0, order, state));
         // States without an order: those of the whole query take in the values that waited.

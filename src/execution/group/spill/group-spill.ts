@@ -2,7 +2,7 @@
 
 import { deserialize, serialize } from 'node:v8';
 import type { Address } from '../../../base/layout.js';
-import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
+import type { EncodedStates } from '../../aggregate-state/state-operations.js';
 import type { RunContext } from '../../block/context.js';
 import type { SpillFile } from '../../spill/spill-file.js';
 import type { SpillSpace } from '../../spill/spill-space.js';
@@ -129,9 +129,9 @@ export function readChunk(layout: GroupLayout, { memory }: RunContext, file: Spi
   };
 }
 
-function readCollected(file: SpillFile, place: SpilledChunk['objects'][number]): StateObjectParts | undefined {
+function readCollected(file: SpillFile, place: SpilledChunk['objects'][number]): EncodedStates | undefined {
   if (place === null) return undefined;
-  return deserialize(new Uint8Array(file.read(place))) as StateObjectParts;
+  return deserialize(new Uint8Array(file.read(place))) as EncodedStates;
 }
 
 /** Bytes of sets of distinct values. @param pairCounts  per aggregator */

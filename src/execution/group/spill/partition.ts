@@ -2,7 +2,8 @@
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
-import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
+import type { EncodedStates } from '../../aggregate-state/state-operations.js';
+import { encodedTexts } from '../../aggregate-state/text-extremes.js';
 import { ascending } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
 import { hashesOf, NO_VALUES } from '../key/key-pool.js';
@@ -32,7 +33,10 @@ export class PartitionedGroups {
   readonly #placeOf: Uint32Array;
   readonly #pairs: readonly ({ readonly order: Uint32Array; readonly starts: Uint32Array; readonly words: 1 | 2 } | undefined)[];
 
-  readonly #objects: readonly ({ readonly order: Uint32Array; readonly starts: Uint32Array } | undefined)[];
+  readonly #objects: readonly (
+    | { readonly encoded: EncodedStates; readonly order: Uint32Array; readonly starts: Uint32Array }
+    | undefined
+  )[];
 
   /** @param listed  numbers of the groups that exist; undefined: all */
   constructor({ context, arena }: Scratch, layout: GroupLayout, parts: GroupTableParts, listed: Uint32Array | undefined, level: number) {
@@ -56,11 +60,11 @@ export class PartitionedGroups {
     }
     this.#orderAt = arena.take(Math.max(1, this.#order.length) * 4);
     context.memory.u32(this.#orderAt, this.#order.length).set(this.#order);
-    this.#objects = parts.states.map(({ objects }) =>
-      objects === undefined
-        ? undefined
-        : sortByPartition(context, objects.groups.length, (at) => partitionOf[objects.groups[at] ?? 0] ?? 0),
-    );
+    this.#objects = parts.states.map(({ objects }) => {
+      if (objects === undefined) return undefined;
+      const encoded = objects.kind === 'texts' ? encodedTexts(context, objects) : objects;
+      return { encoded, ...sortByPartition(context, encoded.groups.length, (at) => partitionOf[encoded.groups[at] ?? 0] ?? 0) };
+    });
     this.#pairs = layout.aggregators.map((aggregator, index) => {
       const pairs = parts.states[index]?.pairs;
       if (aggregator.kind !== 'distinct' || aggregator.store.kind !== 'pairs' || pairs === undefined) return undefined;
@@ -80,13 +84,13 @@ export class PartitionedGroups {
   }
 
   /** Aggregate states of the partition, groups counted from its first; undefined: the aggregator has none. */
-  collectedOf(partition: number, aggregator: number): StateObjectParts | undefined {
-    const objects = this.#parts.states[aggregator]?.objects;
-    const order = this.#objects[aggregator]?.order;
-    const starts = this.#objects[aggregator]?.starts;
-    if (objects === undefined || order === undefined || starts === undefined) return undefined;
+  collectedOf(partition: number, aggregator: number): EncodedStates | undefined {
+    const found = this.#objects[aggregator];
+    if (found === undefined) return undefined;
+    const { encoded: objects, order, starts } = found;
     const places = [...order.subarray(starts[partition], starts[partition + 1])];
     return {
+      kind: 'encoded',
       groups: places.map((place) => this.#placeOf[objects.groups[place] ?? 0] ?? 0),
       orders: places.map((place) => objects.orders[place] ?? 0),
       states: places.map((place) => objects.states[place] ?? ''),

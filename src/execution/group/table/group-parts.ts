@@ -1,7 +1,7 @@
 // A group table as plain data that crosses threads.
 
 import type { Address } from '../../../base/layout.js';
-import type { StateObjectParts } from '../../aggregate-state/state-objects.js';
+import type { StateParts } from '../../aggregate-state/state-operations.js';
 import type { SpilledBytes } from '../../spill/spill-file.js';
 import type { PooledValues } from '../key/key-pool.js';
 
@@ -17,7 +17,7 @@ export interface GroupTableParts {
     seen: Address;
     bits: Address;
     pairs: { keys: Address; count: number } | undefined;
-    objects: StateObjectParts | undefined;
+    objects: StateParts | undefined;
   }[];
   readonly pools: readonly PooledValues[];
   readonly distinctPools: readonly PooledValues[];

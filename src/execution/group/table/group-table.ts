@@ -3,6 +3,7 @@
 import { assert, ServiceError } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
 import { StateObjects } from '../../aggregate-state/state-objects.js';
+import type { GroupStates } from '../../aggregate-state/state-operations.js';
 import { clear, type RunContext } from '../../block/context.js';
 import { PairSet } from '../../block/pair-set.js';
 import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
@@ -22,7 +23,7 @@ export interface StateColumn {
   /** distinct, kind pairs. */
   pairs: PairSet | undefined;
   /** collect. */
-  objects: StateObjects | undefined;
+  objects: GroupStates | undefined;
 }
 
 const FIRST_CAPACITY = 1 << 14;
@@ -183,7 +184,8 @@ export class GroupTable {
   detach(): GroupTableParts {
     const values = this.#parts([], null);
     const ofPools = [...this.pools, ...this.distinctPools].flatMap((pool) => pool.detach());
-    const parts = { ...values, owned: [...this.#owned.keys(), ...ofPools], spilled: this.#spill?.handOver() ?? null };
+    const ofStates = this.states.flatMap(({ objects }) => objects?.handOver() ?? []);
+    const parts = { ...values, owned: [...this.#owned.keys(), ...ofPools, ...ofStates], spilled: this.#spill?.handOver() ?? null };
     this.#owned.clear();
     this.#spill = undefined;
     return parts;
@@ -200,7 +202,7 @@ export class GroupTable {
         seen,
         bits,
         pairs: pairs === undefined ? undefined : { keys: pairs.keys, count: pairs.count },
-        objects: objects?.detach(),
+        objects: objects?.parts(),
       })),
       pools: this.pools.map((pool) => pool.values),
       distinctPools: this.distinctPools.map((pool) => pool.values),
@@ -221,6 +223,7 @@ export class GroupTable {
     for (const at of this.#owned.keys()) this.context.memory.free(at);
     this.#owned.clear();
     this.#bytes = 0;
+    for (const { objects } of this.states) objects?.free();
     for (const state of this.states) Object.assign(state, { at: 0, seen: 0, bits: 0, pairs: undefined, objects: undefined });
   }
 
@@ -256,7 +259,8 @@ export class GroupTable {
       return;
     }
     if (aggregator.kind === 'state') {
-      state.objects = new StateObjects(aggregator.states, (bytes) => this.#charge(bytes));
+      const charge = (bytes: number): void => this.#charge(bytes);
+      state.objects = aggregator.states.store?.(this.context, charge) ?? new StateObjects(this.context.memory, aggregator.states, charge);
       return;
     }
     state.at = this.take(this.capacity * 8);

@@ -66,9 +66,8 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: R
     }
     layout.aggregators.forEach((aggregator, index) => {
       if (aggregator.kind === 'state') {
-        const numbers = context.memory.u32(groupOf, parts.groupCount).slice();
         const objects = parts.states[index]?.objects;
-        if (objects !== undefined) table.states[index]?.objects?.join(objects, (group) => numbers[group] ?? 0);
+        if (objects !== undefined) table.states[index]?.objects?.join(objects, groupOf, parts.groupCount);
         return;
       }
       if (aggregator.kind !== 'distinct') return;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeWtf8, encodeWtf8 } from '../../src/base/wtf8.js';
+import { decodeWtf8, encodeWtf8 } from '../../src/execution/block/wtf8.js';
 
 const wtf8 = suite('strings with halves of surrogate pairs');
 

@@ -1,0 +1,169 @@
+// The smallest or largest strings of one thread's groups, in kernel memory.
+
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
+import type { Arena } from '../../kernels/arena.js';
+import type { RunContext } from '../block/context.js';
+import { BestTexts } from './best-texts.js';
+import type { EncodedStates, GroupStates, StateParts, TextStates } from './state-operations.js';
+
+/** The smallest or largest text of a group; null before any. */
+export interface BestText {
+  text: string | null;
+}
+
+export type End = 'min' | 'max';
+
+export function isBetter(end: End, text: string, than: string): boolean {
+  return end === 'min' ? text < than : text > than;
+}
+
+/** Texts that wait until they are told to kernels together. */
+const WAITING_MAX = BLOCK_ROWS;
+const LONE_HALVES = /\p{Surrogate}/u;
+
+/** A reference for each group, and the bytes it refers to. What segments give by kernels is never decoded before it is asked for. */
+export class TextExtremes implements GroupStates {
+  readonly #context: RunContext;
+  readonly #end: End;
+  readonly #charge: (bytes: number) => void;
+  readonly #arena: Arena;
+  #best: BestTexts | undefined;
+  #charged = 0;
+  readonly #waiting = new Map<number, string>();
+  /** Texts with halves of surrogate pairs, which kernels do not compare. */
+  readonly #others = new Map<number, string>();
+
+  constructor(context: RunContext, end: End, charge: (bytes: number) => void) {
+    this.#context = context;
+    this.#end = end;
+    this.#charge = charge;
+    this.#arena = context.memory.arena();
+  }
+
+  get isEmpty(): boolean {
+    return this.#best === undefined && this.#waiting.size === 0 && this.#others.size === 0;
+  }
+
+  /** @param texts  references, 0 for none, one for each of the groups */
+  addTexts(texts: Address, groups: Address, n: number): void {
+    this.#best ??= new BestTexts({ context: this.#context, arena: this.#arena }, this.#end);
+    this.#best.add(texts, groups, n);
+    this.#charge(this.#arena.bytes - this.#charged);
+    this.#charged = this.#arena.bytes;
+  }
+
+  add(group: number, _order: number, state: unknown): void {
+    const { text } = state as BestText;
+    if (text === null) return;
+    const texts = LONE_HALVES.test(text) ? this.#others : this.#waiting;
+    const known = texts.get(group);
+    if (known === undefined || isBetter(this.#end, text, known)) texts.set(group, text);
+    if (this.#waiting.size >= WAITING_MAX) this.#flush();
+  }
+
+  change(work: (stateOf: (group: number) => unknown) => void): void {
+    const changed = new Map<number, BestText>();
+    work((group) => {
+      const known = changed.get(group) ?? { text: null };
+      changed.set(group, known);
+      return known;
+    });
+    for (const [group, state] of changed) this.add(group, 0, state);
+  }
+
+  of(group: number): unknown {
+    this.#flush();
+    const best = this.#best !== undefined && group < this.#best.groups ? textOf(this.#context, this.#best.state + group * 8) : null;
+    const other = this.#others.get(group);
+    if (best === null && other === undefined) return undefined;
+    const isOther = other !== undefined && (best === null || isBetter(this.#end, other, best));
+    return { text: isOther ? other : best };
+  }
+
+  parts(): TextStates {
+    this.#flush();
+    return { kind: 'texts', references: this.#best?.state ?? 0, count: this.#best?.groups ?? 0, others: this.#others };
+  }
+
+  join(parts: StateParts, groupOf: Address, groupCount: number): void {
+    const numbers = this.#context.memory.u32(groupOf, groupCount).slice();
+    if (parts.kind === 'encoded') {
+      parts.groups.forEach((group, index) => {
+        this.add(numbers[group] ?? 0, 0, { text: decodeText(parts.states[index] ?? '') });
+      });
+      return;
+    }
+    const count = Math.min(parts.count, groupCount);
+    for (let from = 0; from < count; from += BLOCK_ROWS) {
+      this.#context.check();
+      this.addTexts(parts.references + from * 8, groupOf + from * 4, Math.min(BLOCK_ROWS, count - from));
+    }
+    for (const [group, text] of parts.others) this.add(numbers[group] ?? 0, 0, { text });
+  }
+
+  handOver(): readonly Address[] {
+    this.#best = undefined;
+    return this.#arena.handOver();
+  }
+
+  free(): void {
+    this.#best = undefined;
+    this.#arena.release();
+  }
+
+  #flush(): void {
+    if (this.#waiting.size === 0) return;
+    const entries = [...this.#waiting].map(([group, text]) => ({ group, bytes: Buffer.from(text), text }));
+    this.#waiting.clear();
+    const { memory } = this.#context;
+    const arena = memory.arena();
+    try {
+      const [references, groups] = [arena.take(entries.length * 8), arena.take(entries.length * 4)];
+      let at = arena.take(entries.reduce((sum, { bytes }) => sum + bytes.length, 1));
+      const words = memory.u32(references, entries.length * 2);
+      memory.u32(groups, entries.length).set(entries.map(({ group }) => group));
+      entries.forEach(({ bytes, text }, index) => {
+        words.set([at, (bytes.length | (bytes.length === text.length ? 0 : WIDE)) >>> 0], index * 2);
+        memory.u8(at, bytes.length).set(bytes);
+        at += bytes.length;
+      });
+      this.addTexts(references, groups, entries.length);
+    } finally {
+      arena.release();
+    }
+  }
+}
+
+const WIDE = 0x80000000;
+
+function textOf({ memory }: RunContext, reference: Address): string | null {
+  const [at = 0, size = 0] = memory.u32(reference, 2);
+  if (at === 0) return null;
+  const bytes = memory.u8(at, size & ~WIDE);
+  return Buffer.from(bytes.buffer, at, bytes.length).toString();
+}
+
+export function encodeText(text: string | null): string {
+  return text === null ? 'n' : `v${text}`;
+}
+
+export function decodeText(encoded: string): string | null {
+  return encoded.startsWith('v') ? encoded.slice(1) : null;
+}
+
+/** The states as the texts that spilled groups are written with. */
+export function encodedTexts(context: RunContext, { references, count, others }: TextStates): EncodedStates {
+  const [groups, states]: [number[], string[]] = [[], []];
+  for (let group = 0; group < count; group++) {
+    if (group % BLOCK_ROWS === 0) context.check();
+    const text = textOf(context, references + group * 8);
+    if (text === null) continue;
+    groups.push(group);
+    states.push(encodeText(text));
+  }
+  for (const [group, text] of others) {
+    groups.push(group);
+    states.push(encodeText(text));
+  }
+  return { kind: 'encoded', groups, orders: groups.map(() => 0), states };
+}
