@@ -25,6 +25,8 @@ export interface Upload extends BuildRequest {
   readonly columns: readonly UploadColumn[];
   /** Null: any number. */
   readonly rowsMax: number | null;
+  /** Rows that take more than `bytesMax` come as frames, rather than to be refused. */
+  readonly orFrames: boolean;
   /** The rows in words, for messages. */
   readonly subject: string;
 }

@@ -67,6 +67,7 @@ async function brokerOver(
     },
     runRows: () => never(),
     build: () => never(),
+    runUploaded: () => never(),
     reserveUpload: () => never(),
     releaseUpload: () => never(),
     counters: { rowsScanned: 0, rowsMatched: 0, segments: 0 },

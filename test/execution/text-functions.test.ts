@@ -112,6 +112,9 @@ const NUMBERS = [
   "cast(A, 'LONG')",
 ];
 const CONDITIONS = [
+  "scalar_in_array(substring(A, 0, 1), ['a', 'o', ''])",
+  "scalar_in_array(lower(A), ['a', 'ab', null])",
+  "scalar_in_array(concat(A, B), ['ab', 'aab', 'x'])",
   'A == B',
   'A != B',
   'A < B',

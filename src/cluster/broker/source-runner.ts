@@ -18,10 +18,10 @@ import { columnsThrough } from '../../model/stage-columns.js';
 import type { Upload, UploadColumn } from '../../model/upload.js';
 import { type KeptFrames, keeping, lazily, mapped, once, peekUploaded, pruned } from './frame-streams.js';
 import { type Bound, columnBelow, KeyBounds } from './key-bounds.js';
-import { chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
+import { asksForTime, chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
 
 export interface SourceRunnerOptions {
-  readonly engine: Pick<Engine, 'runRows' | 'build' | 'reserveUpload' | 'releaseUpload'>;
+  readonly engine: Pick<Engine, 'runRows' | 'runUploaded' | 'build' | 'reserveUpload' | 'releaseUpload'>;
   /** Runs a plan over the segments of all these tables together. */
   readonly runTables: (plan: RowsPlan, tables: readonly string[]) => AsyncIterable<Frame>;
   /** Whether all segments of these tables are served by this process, whose kernel memory is shared. */
@@ -40,6 +40,8 @@ export interface SourceRunnerOptions {
 
 /** Default size limit of a join's right side. */
 const BUILD_BYTES_MAX = 512 << 20;
+/** Results of subqueries that take more come as frames, chunk by chunk. */
+const NESTED_BYTES_MAX = 64 << 20;
 
 /**
  * Runs plans over row sources for one query. Every source is rows of some kind (tables, a subquery, inline rows) and
@@ -96,7 +98,7 @@ export class SourceRunner {
         };
         const id = engine.reserveUpload();
         placed.push({ id, rowCount: 0, bytes: 0, release: () => engine.releaseUpload(id) });
-        const upload = { ...side, id, columns: [], rowsMax: this.#rowsMax, subject: RIGHT_SIDE };
+        const upload = { ...side, id, columns: [], rowsMax: this.#rowsMax, orFrames: false, subject: RIGHT_SIDE };
         const found = await peekUploaded(this.#rightRows(join, stage, sends ? undefined : upload, bounds.ofRight(at)));
         const rows =
           found.uploaded === undefined
@@ -120,19 +122,31 @@ export class SourceRunner {
         const [first, later] = tables === undefined ? [[], stages] : [filters, others];
         const needed = [...columnsThrough(later, columnsRead(plan)).before];
         const columns = typed(needed, this.#options.columnsOf(source.base));
-        const rows = this.#rows(
-          source.base,
-          needed,
-          plan.intervals,
-          first.map(({ filter }) => filter),
-          { bounds: bounds.ofBase() },
-        );
+        const upload = this.#nestedUpload(plan, { ...source, steps }, columns);
+        if (upload !== undefined) placed.push({ id: upload.id, rowCount: 0, bytes: 0, release: () => engine.releaseUpload(upload.id) });
+        const conditions = first.map(({ filter }) => filter);
+        const found = await peekUploaded(this.#rows(source.base, needed, plan.intervals, conditions, { upload, bounds: bounds.ofBase() }));
         const known = { columns, chunkRows: chunkRows ?? null };
-        yield* engine.runRows({ ...plan, stages: later }, rows, known, { ...runOptions, ending: 'final' }, signal);
+        const staged = { ...plan, stages: later };
+        const final = { ...runOptions, ending: 'final' } as const;
+        if (found.uploaded !== undefined) yield* engine.runUploaded(staged, found.uploaded.id, final, signal);
+        else yield* engine.runRows(staged, found.frames, known, final, signal);
       }
     } finally {
       for (const rows of placed) rows.release();
     }
+  }
+
+  /** The groups of a subquery stay in memory where they are not too many, and no time is asked of them: they are in no order of it. */
+  #nestedUpload(plan: RowsPlan, { base, steps }: SourceSteps, columns: readonly ColumnSchema[]): Upload | undefined {
+    if (base.kind !== 'query' || base.plan.operator !== 'group' || !isBesideTables(steps) || asksForTime(plan, steps)) return undefined;
+    if (this.#options.columnsOf(base).some(({ name }) => name === TIME_COLUMN)) return undefined;
+    const named = columns.flatMap(({ name }) => (name === TIME_COLUMN ? [] : [{ name, from: name }]));
+    if (named.length === 0) return undefined;
+    const bytesMax = Math.min(NESTED_BYTES_MAX, this.#limits.maxSubqueryBytes ?? Infinity);
+    const side = { keys: [], keysOnly: false, marked: false, bytesMax, limit: BYTES_LIMIT };
+    const id = this.#options.engine.reserveUpload();
+    return { ...side, id, columns: named, rowsMax: this.#rowsMax, orFrames: true, subject: 'a subquery' };
   }
 
   /** Rows of other processes come as frames, whatever the plan asks for. */

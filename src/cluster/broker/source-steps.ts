@@ -162,7 +162,8 @@ export function chooseSides(plan: RowsPlan, source: SourceSteps, countRows: Coun
   return { base: right.base, steps: [...right.steps, swapped, ...source.steps.slice(at + 1)] };
 }
 
-function asksForTime(plan: RowsPlan, steps: readonly SourceStep[]): boolean {
+/** Whether a plan, or steps below it, read the time of rows. */
+export function asksForTime(plan: RowsPlan, steps: readonly SourceStep[]): boolean {
   const [interval, second] = plan.intervals;
   if (interval?.start !== ETERNITY.start || interval.end !== ETERNITY.end || second !== undefined) return true;
   if (plan.operator === 'timeBoundary' || (plan.operator === 'scan' && plan.timeOrder !== null)) return true;

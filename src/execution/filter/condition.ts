@@ -1,6 +1,7 @@
 // Binds an expression used as a filter.
 
-import { toTruth, valueOfText } from '../../expression/value.js';
+import { constantOf } from '../../expression/expression-type.js';
+import { isArrayValue, toTruth, valueOfText } from '../../expression/value.js';
 import { columnsReadBy } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
 import { type Block, takeBits, wordsOf } from '../block/context.js';
@@ -48,8 +49,24 @@ function canPart(scope: SegmentScope, { function: name, arguments: inputs }: Ext
   return all.length === 0 || ((name === '&&' || name === '||') && new Set(all).size === all.length);
 }
 
+/** Strings that are made of others and looked for in a list: each different one once. */
+function bindMembership(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate | undefined {
+  if (expression.kind !== 'call' || expression.function !== 'scalar_in_array') return undefined;
+  const [value, list] = expression.arguments;
+  const elements = constantOf(list)?.value ?? null;
+  if (value?.kind !== 'call' || !isArrayValue(elements) || elements.some((each) => each !== null && typeof each !== 'string'))
+    return undefined;
+  if ([...columnsReadBy(value)].some((column) => multiValue(scope, column) !== undefined)) return undefined;
+  const vector = compileVector(scope, value, null);
+  if (vector.kind !== 'string' || vector.type !== 'STRING') return undefined;
+  const listed = new Set(elements);
+  return textPredicate(scope, vector, (text) => listed.has(text), listed.has(null) || matchUnknown);
+}
+
 /** Numbers are true above 0, texts when they say `true`, arrays when an element is. */
 function bindTruth(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate {
+  const membership = bindMembership(scope, expression, matchUnknown);
+  if (membership !== undefined) return membership;
   const kernels = compileTruth(scope, expression);
   if (kernels !== undefined) return truthPredicate(kernels.rooms, kernels.truth, matchUnknown);
   const vector = compileVector(scope, expression, null);

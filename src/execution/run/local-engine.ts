@@ -172,6 +172,12 @@ class LocalEngine implements ProcessingEngine {
     return placed;
   }
 
+  async *runUploaded(plan: RowPlan, id: string, options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+    const side = this.#builds.find(id);
+    if (side === undefined) throw new ServiceError('internal', `nothing was left in memory under ${id}`);
+    yield* this.#runOver(plan, [side.view], {}, options, signal);
+  }
+
   reserveUpload(): string {
     return this.#builds.reserve();
   }

@@ -76,14 +76,25 @@ export function* answered(
   }
   const held: Frame[] = [];
   let [rows, bytes] = [0, 0];
-  for (const frame of frames) {
+  const left = frames[Symbol.iterator]();
+  for (let next = left.next(); next.done !== true; next = left.next()) {
+    const frame = next.value;
     rows += frame.rowCount;
     bytes += frameBytes(frame);
-    refuseMany(upload, rows, bytes);
     held.push(frame);
+    if (upload.orFrames && bytes > upload.bytesMax) {
+      yield* items(chained(held, left), counts);
+      return;
+    }
+    refuseMany(upload, rows, bytes);
   }
   const built = uploadBuildSide(context, uploadedColumns(concatFrames(held, context.check), upload), upload);
   yield { frame: null, isLast: true, counts, built };
+}
+
+function* chained(held: readonly Frame[], left: Iterator<Frame>): Generator<Frame> {
+  yield* held;
+  for (let next = left.next(); next.done !== true; next = left.next()) yield next.value;
 }
 
 /** Each frame is held back until it is known whether it is the last. */
