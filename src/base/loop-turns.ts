@@ -1,4 +1,4 @@
-// Gives the event loop a turn every 2 ms during loops that grow with their input.
+// Turns of the event loop: a turn every 2 ms for loops that grow with their input, and the coming one.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -20,4 +20,15 @@ export class LoopTurns {
     await nextTurn();
     this.#sinceMs = performance.now();
   }
+}
+
+let coming: Promise<undefined> | undefined;
+
+/** Resolves at the coming turn of the event loop: one timer for all who race with it. */
+export function comingTurn(): Promise<undefined> {
+  coming ??= nextTurn(undefined).then(() => {
+    coming = undefined;
+    return undefined;
+  });
+  return coming;
 }

@@ -104,19 +104,21 @@ export function newProfile(): Profile {
 
 export function addStage(profile: Profile | undefined, stage: Stage, milliseconds: number, rowsIn = 0, rowsOut = 0): void {
   if (profile === undefined) return;
-  const known = profile.stages[stage];
-  profile.stages[stage] = {
-    milliseconds: known.milliseconds + milliseconds,
-    rowsIn: known.rowsIn + rowsIn,
-    rowsOut: known.rowsOut + rowsOut,
+  profile.stages[stage] = sumOf(profile.stages[stage], { milliseconds, rowsIn, rowsOut });
+}
+
+function sumOf(one: StageTotals, other: StageTotals): StageTotals {
+  if (one === NOTHING) return other;
+  if (other === NOTHING) return one;
+  return {
+    milliseconds: one.milliseconds + other.milliseconds,
+    rowsIn: one.rowsIn + other.rowsIn,
+    rowsOut: one.rowsOut + other.rowsOut,
   };
 }
 
 export function addProfile(into: Profile, other: Profile): void {
-  for (const stage of STAGES) {
-    const { milliseconds, rowsIn, rowsOut } = other.stages[stage];
-    addStage(into, stage, milliseconds, rowsIn, rowsOut);
-  }
+  for (const stage of STAGES) into.stages[stage] = sumOf(into.stages[stage], other.stages[stage]);
   addKernels(into, other.kernels);
   const peakMemoryBytes = Math.max(into.peakMemoryBytes, other.peakMemoryBytes);
   for (const counter of PROFILE_COUNTERS) into[counter] += other[counter];

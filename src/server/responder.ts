@@ -1,9 +1,9 @@
 // Answers a request: route, permission, handler, error shape.
 
 import { timingSafeEqual } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
+import { comingTurn } from '../base/loop-turns.js';
 import { CLUSTER_KEY_HEADER } from '../cluster/rpc/message.js';
 import { type Alias, rawPathOf } from './alias.js';
 import { RouteTable } from './dispatch.js';
@@ -105,7 +105,7 @@ async function withFirstChunk(response: HttpResponse): Promise<HttpResponse> {
   // Looked at when it is asked for.
   second.catch(() => undefined);
   // A small answer is whole by now: it leaves in one piece, which costs a third of a stream.
-  const soon = await Promise.race([second, nextTurn(undefined)]);
+  const soon = await Promise.race([second, comingTurn()]);
   if (soon?.done === true) return { ...rest, headers, body: first.value };
   return { ...rest, headers, body: resumed([Promise.resolve(first), second], iterator) };
 }

@@ -54,29 +54,37 @@ function readsFrom(cache: ResultCache | null, { caching }: ResultUse): cache is 
  * kept: they are as large as what they read.
  * @param noteKey  told the key, where there is one
  */
-export async function* throughCache(
+export function throughCache(
   cache: ResultCache | null,
   plan: RowsPlan,
   chunks: readonly VisibleChunk<SegmentDescriptor>[],
   options: QueryOptions,
-  make: () => AsyncGenerator<Frame>,
+  make: () => AsyncIterable<Frame>,
   noteKey?: (key: string) => void,
-): AsyncGenerator<Frame> {
-  const { caching, profile, kernels } = options;
+): AsyncIterable<Frame> {
   const reads = readsFrom(cache, options);
-  const writes = cache?.writes === true && caching?.populateResultLevelCache !== false;
+  const writes = cache?.writes === true && options.caching?.populateResultLevelCache !== false;
   // Joined rows lie in memory under a name that nobody uses twice.
   const isJoined = plan.stages?.some(({ kind }) => kind === 'join') === true;
-  if (cache === null || plan.operator === 'scan' || isJoined || (!reads && !writes)) {
-    yield* make();
-    return;
-  }
+  if (cache === null || plan.operator === 'scan' || isJoined || (!reads && !writes)) return make();
+  return kept(cache.frames, { reads, writes }, plan, chunks, options, make, noteKey);
+}
+
+async function* kept(
+  frames: FrameCache,
+  { reads, writes }: { readonly reads: boolean; readonly writes: boolean },
+  plan: RowsPlan,
+  chunks: readonly VisibleChunk<SegmentDescriptor>[],
+  { profile, kernels }: QueryOptions,
+  make: () => AsyncIterable<Frame>,
+  noteKey: ((key: string) => void) | undefined,
+): AsyncGenerator<Frame> {
   const key = cacheKey('result', plan, kernels, await digestOf(chunks, plan.intervals));
   noteKey?.(key);
-  const found = reads ? cache.frames.find(key) : undefined;
+  const found = reads ? frames.find(key) : undefined;
   if (profile !== undefined && reads) profile[found === undefined ? 'resultCacheMisses' : 'resultCacheHits']++;
   if (found !== undefined) yield* found;
-  else yield* writes ? cache.frames.keep(key, make()) : make();
+  else yield* writes ? frames.keep(key, make()) : make();
 }
 
 /** Different intervals that are asked of one view at a time. */

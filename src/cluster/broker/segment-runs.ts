@@ -35,21 +35,21 @@ export interface Cluster {
  * @param noteKey  told under which key the result is cached, if at all
  * @throws ServiceError `segments_unavailable` when a segment is served nowhere, or what the last server failed with
  */
-export async function* runOverSegments(
+export function runOverSegments(
   cluster: Cluster,
   plan: RowsPlan,
   chunks: readonly VisibleChunk<SegmentDescriptor>[],
   options: QueryOptions,
   signal: AbortSignal,
   noteKey?: (key: string) => void,
-): AsyncGenerator<Frame> {
+): AsyncIterable<Frame> {
   const make = async function* () {
     const startMs = performance.now();
     const reads = await cluster.reads.of(chunks, plan.intervals, cluster.serving());
     addStage(options.profile, 'pin', performance.now() - startMs);
     yield* new SegmentRun(cluster, plan, options, signal).over(reads, 'final', cluster.retries, new Set());
   };
-  yield* throughCache(cluster.results, plan, chunks, options, make, noteKey);
+  return throughCache(cluster.results, plan, chunks, options, make, noteKey);
 }
 
 /** Frames of the runs of one query; what they report goes into its profile. */
@@ -70,15 +70,13 @@ class SegmentRun {
     this.#limit = gatherLimit(options.limits?.maxScatterGatherBytes, cluster.gatherBytesMax);
   }
 
-  async *over(reads: readonly Read[], ending: 'final' | 'partial', retries: number, gone: ReadonlySet<string>): AsyncGenerator<Frame> {
+  over(reads: readonly Read[], ending: 'final' | 'partial', retries: number, gone: ReadonlySet<string>): AsyncIterable<Frame> {
     const [only, second] = reads;
     // A partial result of narrowed intervals is as good as any; a final one must be of the query's own.
-    if (only !== undefined && second === undefined && (ending === 'partial' || only.intervals === this.#plan.intervals)) {
-      yield* this.#read(only, ending, retries, gone);
-      return;
-    }
+    if (only !== undefined && second === undefined && (ending === 'partial' || only.intervals === this.#plan.intervals))
+      return this.#read(only, ending, retries, gone);
     const partials = reads.map((read) => this.#read(read, 'partial', retries, gone));
-    yield* this.#cluster.engine.merge(this.#plan, partials, runOptions(this.#options, ending), this.#signal);
+    return this.#cluster.engine.merge(this.#plan, partials, runOptions(this.#options, ending), this.#signal);
   }
 
   async *#read(read: Read, ending: 'final' | 'partial', retries: number, gone: ReadonlySet<string>): AsyncGenerator<Frame> {
@@ -86,7 +84,12 @@ class SegmentRun {
     const held: Frame[] | undefined = ending === 'partial' && this.#plan.operator !== 'scan' ? [] : undefined;
     let handedOn = false;
     try {
-      for await (const frame of this.#framesOf(read, ending)) {
+      for await (const frame of this.#itemsOf(read, ending)) {
+        if (isReport(frame)) {
+          if (this.#options.profile !== undefined) addProfile(this.#options.profile, frame.profile);
+          continue;
+        }
+        this.#gather(frame);
         if (held !== undefined) {
           this.#hold(frame);
           held.push(frame);
@@ -107,17 +110,10 @@ class SegmentRun {
     yield* held ?? [];
   }
 
-  async *#framesOf(read: Read, ending: 'final' | 'partial'): AsyncGenerator<Frame> {
+  #itemsOf(read: Read, ending: 'final' | 'partial'): AsyncIterable<Frame | RunReport> {
     const plan = read.intervals === this.#plan.intervals ? this.#plan : { ...this.#plan, intervals: read.intervals };
     const request = requestFor(plan, read, ending, this.#options);
-    for await (const item of this.#cluster.historical(read.host).runPlan(request, this.#signal)) {
-      if (isReport(item)) {
-        if (this.#options.profile !== undefined) addProfile(this.#options.profile, item.profile);
-        continue;
-      }
-      this.#gather(item);
-      yield item;
-    }
+    return this.#cluster.historical(read.host).runPlan(request, this.#signal);
   }
 
   #hold(frame: Frame): void {

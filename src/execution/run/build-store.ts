@@ -96,12 +96,23 @@ export class BuildStore {
    * Runs `work` with the build sides of the plan's joins, of which those that came along are uploaded for so long. It gets
    * the plan as it goes to threads: what was uploaded need not be sent.
    */
-  async *with(plan: RowPlan, control: RunControl, work: (plan: RowPlan, builds: Builds) => AsyncGenerator<Frame>): AsyncGenerator<Frame> {
+  with(plan: RowPlan, control: RunControl, work: (plan: RowPlan, builds: Builds) => AsyncIterable<Frame>): AsyncIterable<Frame> {
+    return plan.stages === undefined || plan.stages.length === 0
+      ? work(plan, createByName())
+      : this.#withStages(plan, plan.stages, control, work);
+  }
+
+  async *#withStages(
+    plan: RowPlan,
+    given: readonly Stage[],
+    control: RunControl,
+    work: (plan: RowPlan, builds: Builds) => AsyncIterable<Frame>,
+  ): AsyncGenerator<Frame> {
     const stages: Stage[] = [];
     const placed: UploadedRows[] = [];
     const builds = createByName<BuildSide>();
     try {
-      for (const stage of plan.stages ?? []) {
+      for (const stage of given) {
         if (stage.kind !== 'join') {
           stages.push(stage);
           continue;
@@ -120,7 +131,7 @@ export class BuildStore {
         if (side !== undefined) builds[id] = side;
         stages.push({ ...stage, build: { id, frames: null } });
       }
-      yield* work(stages.length === 0 ? plan : { ...plan, stages }, builds);
+      yield* work({ ...plan, stages }, builds);
     } finally {
       for (const rows of placed) rows.release();
     }

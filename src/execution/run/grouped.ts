@@ -24,22 +24,27 @@ interface GroupRun {
  * Groups the rows of segments: on one thread where they are few, else each thread takes morsels into a table of its own,
  * and the last one merges the tables of all.
  */
-export async function* runGrouped(
-  { memory, executors, controls, reader, keep, morselRows }: GroupRun,
-  run: Omit<GroupRequest, 'cut'>,
-  { ending, profile }: RunOptions,
-): AsyncGenerator<Frame> {
+export function runGrouped(group: GroupRun, run: Omit<GroupRequest, 'cut'>, options: RunOptions): AsyncGenerator<Frame> {
+  const { executors, reader, keep, morselRows } = group;
+  const { ending, profile } = options;
   const { control, plan, data } = run;
   const threads = executors.runsInline(control.rows) ? 1 : executors.threads;
   const cut = { threads, morselRows: morselRows };
   const morselCount = threads === 1 ? 1 : morselsOf(data.views, plan, cut).length;
   const request = { ...run, cut };
-  if (morselCount < 2) {
-    yield* reader.read(executors.forRows(control).open('group', { ...request, ending, awaitsParts: false }), 'group', profile, {
-      keep,
-    });
-    return;
-  }
+  if (morselCount >= 2) return runOnThreads(group, request, options, morselCount);
+  const stream = executors.forRows(control).open('group', { ...request, ending, awaitsParts: false });
+  return reader.read(stream, 'group', profile, { keep });
+}
+
+async function* runOnThreads(
+  { memory, executors, controls, reader, keep }: GroupRun,
+  request: GroupRequest,
+  { ending, profile }: RunOptions,
+  morselCount: number,
+): AsyncGenerator<Frame> {
+  const { control } = request;
+  const { threads } = request.cut;
   const [last = executors.inline, ...others] = executors.threadsFor(Math.min(threads, morselCount), control);
   const stream = last.open('group', { ...request, ending, awaitsParts: true });
   const parts: GroupTableParts[] = [];

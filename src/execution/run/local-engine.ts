@@ -89,62 +89,50 @@ class LocalEngine implements ProcessingEngine {
     if (this.#options.spillDirectory !== undefined) await rm(this.#options.spillDirectory, { recursive: true, force: true });
   }
 
-  async *#runOver(
+  #runOver(
     plan: RowPlan,
     views: readonly SegmentView[],
     dictionaries: Readonly<Record<string, GlobalDictionaryView>>,
     options: RunOptions,
     signal: AbortSignal,
-  ): AsyncGenerator<Frame> {
+  ): AsyncIterable<Frame> {
     const parts = this.#parts;
     const { executors, reader } = parts;
     const store = this.#builds;
     const { memory, morselRows = MORSEL_ROWS } = this.#options;
-    this.counters.segments += views.length;
-    const { profile } = options;
-    if (profile !== undefined) {
-      profile.segments += views.length;
-      profile.segmentsPrunedByTime += views.filter((view) => !meets(view, plan.intervals)).length;
-    }
+    const { profile, ending } = options;
     const data = { views, dictionaries };
-    yield* this.#controls.during(options, signal, (unsized) =>
-      this.#builds.with(plan, unsized, async function* (sent, builds) {
-        const { ending } = options;
+    return this.#controls.during(options, signal, (unsized) => {
+      this.counters.segments += views.length;
+      if (profile !== undefined) {
+        profile.segments += views.length;
+        profile.segmentsPrunedByTime += views.filter((view) => !meets(view, plan.intervals)).length;
+      }
+      return this.#builds.with(plan, unsized, (sent, builds) => {
         const keep = keeperOf(store, sent, builds);
         const control = { ...unsized, rows: rowsWithPairs(rowsToRead(plan, views), builds) };
         switch (sent.operator) {
           case 'group':
-            yield* runGrouped({ ...parts, keep, memory, morselRows }, { control, plan: sent, data, builds }, options);
-            return;
+            return runGrouped({ ...parts, keep, memory, morselRows }, { control, plan: sent, data, builds }, options);
           case 'scan': {
             const request = { control, plan: sent, data, builds, ending };
             const brief = !executors.runsInline(control.rows) && mayBeBrief(sent, views) ? executors.attemptScan(request) : undefined;
-            yield* reader.read(brief ?? executors.forRows(control).open('scan', request), 'scan', profile, { keep });
-            return;
+            return reader.read(brief ?? executors.forRows(control).open('scan', request), 'scan', profile, { keep });
           }
-          case 'timeBoundary':
-            yield* reader.read(
-              executors.forRows(control).open('timeBoundary', { control, plan: sent, data, builds, ending }),
-              'scan',
-              profile,
-              { keep },
-            );
+          case 'timeBoundary': {
+            const request = { control, plan: sent, data, builds, ending };
+            return reader.read(executors.forRows(control).open('timeBoundary', request), 'scan', profile, { keep });
+          }
         }
-      }),
-    );
+      });
+    });
   }
 
-  async *runRows(
-    plan: RowPlan,
-    rows: AsyncIterable<Frame>,
-    given: GivenRows,
-    options: RunOptions,
-    signal: AbortSignal,
-  ): AsyncGenerator<Frame> {
+  runRows(plan: RowPlan, rows: AsyncIterable<Frame>, given: GivenRows, options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
     const { columns, chunkRows } = given;
     const store = this.#builds;
     const { executors, reader } = this.#parts;
-    yield* this.#controls.during(options, signal, (unsized) =>
+    return this.#controls.during(options, signal, (unsized) =>
       this.#builds.with(plan, unsized, async function* (sent, builds) {
         const keep = keeperOf(store, sent, builds);
         const source = await peek(rows, ROWS_AHEAD);

@@ -1,7 +1,6 @@
 // Limits, memory account and cancellation of each run.
 
 import { rm } from 'node:fs/promises';
-import path from 'node:path';
 import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { peakBytes } from '../../kernels/memory.js';
@@ -27,7 +26,7 @@ export class RunControls {
   }
 
   /** Runs `work` with shared flags that the signal raises; they live until all threads are through with them. */
-  async *during<Item>(options: RunOptions, signal: AbortSignal, work: (control: RunControl) => AsyncGenerator<Item>): AsyncGenerator<Item> {
+  async *during<Item>(options: RunOptions, signal: AbortSignal, work: (control: RunControl) => AsyncIterable<Item>): AsyncGenerator<Item> {
     if (signal.aborted) throw endedBy(signal);
     refuseUnknownKernels(options.kernels, this.#options.kernels);
     const { memory, kernels, groupBytesMax = DEFAULT_GROUP_BYTES, queryBytesMax = Infinity } = this.#options;
@@ -78,7 +77,7 @@ export class RunControls {
     const { spillDirectory, spillBytesMax = Infinity } = this.#options;
     const bytesMax = Math.min(spillBytesMax, limits?.maxOnDiskStorage ?? Infinity);
     if (spillDirectory === undefined || bytesMax === 0) return null;
-    return { folder: path.join(spillDirectory, String(++this.#runs)), bytesMax, used: flags + 8 };
+    return { folder: `${spillDirectory}/${++this.#runs}`, bytesMax, used: flags + 8 };
   }
 }
 

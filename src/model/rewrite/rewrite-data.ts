@@ -14,8 +14,12 @@ function rewrite(data: unknown, change: (object: object) => object): unknown {
   if (Array.isArray(data)) {
     // Lists of plain values, which may be long, hold no objects.
     if (typeof data[0] !== 'object') return data;
-    const elements = data.map((each: unknown) => rewrite(each, change));
-    return elements.some((each, index) => each !== data[index]) ? elements : data;
+    let elements: unknown[] | undefined;
+    for (const [index, each] of data.entries()) {
+      const rewritten = rewrite(each, change);
+      if (rewritten !== each) (elements ??= [...data])[index] = rewritten;
+    }
+    return elements ?? data;
   }
   // Nothing is copied before something in it has changed: mostly nothing has.
   let fields: Map<string, unknown> | undefined;

@@ -1,7 +1,6 @@
 // Writes SQL results as a stream.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { LoopTurns } from '../../../base/loop-turns.js';
+import { comingTurn, LoopTurns } from '../../../base/loop-turns.js';
 import type { Frame } from '../../../model/frame.js';
 import type { OutputColumn } from '../../../model/statement.js';
 import { TextBytes } from '../text-bytes.js';
@@ -69,7 +68,7 @@ export async function* writeResult(
       }
       pending = iterator.next();
       // Send it now, unless the next frame is already waiting: a small answer leaves in one piece.
-      if (out.length > 0 && (await Promise.race([pending, nextTurn('later')])) === 'later') yield out.take();
+      if (out.length > 0 && (await Promise.race([pending, comingTurn()])) === undefined) yield out.take();
       next = await pending;
     }
     ended = true;
