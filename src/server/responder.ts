@@ -95,19 +95,20 @@ function whole(response: HttpResponse): HttpResponse {
 }
 
 async function withFirstChunk(response: HttpResponse): Promise<HttpResponse> {
-  const { body, lateHeaders, ...rest } = response;
+  const { status, body, lateHeaders, ended } = response;
   if (!isStreamed(body)) return whole(response);
   const iterator = body[Symbol.asyncIterator]();
   const first = await iterator.next();
-  const headers = { ...rest.headers, ...lateHeaders?.() };
-  if (first.done === true) return { ...rest, headers, body: '' };
+  const headers = { ...response.headers, ...lateHeaders?.() };
+  if (first.done === true) return { status, headers, body: '' };
   const second = iterator.next();
   // Looked at when it is asked for.
   second.catch(() => undefined);
   // A small answer is whole by now: it leaves in one piece, which costs a third of a stream.
   const soon = await Promise.race([second, comingTurn()]);
-  if (soon?.done === true) return { ...rest, headers, body: first.value };
-  return { ...rest, headers, body: resumed([Promise.resolve(first), second], iterator) };
+  if (soon?.done === true) return { status, headers, body: first.value };
+  const streamed = { status, headers, body: resumed([Promise.resolve(first), second], iterator) };
+  return ended === undefined ? streamed : { ...streamed, ended };
 }
 
 /** Hands out what was asked for already, then the rest; when it is left early, even before the first step, so is the source. */

@@ -348,6 +348,7 @@ function chunksOf({ pinned }: RunningQuery, asked: Asked): DataSourceView['chunk
 
 /** The plan for servers, which are told which segments to read. */
 function everySegment<AnyPlan extends Plan>(plan: AnyPlan): AnyPlan {
-  const { segments, ...rest } = plan;
-  return segments === undefined ? plan : (rest as AnyPlan);
+  if (plan.segments === undefined) return plan;
+  const { segments: _, ...rest } = plan;
+  return rest as AnyPlan;
 }

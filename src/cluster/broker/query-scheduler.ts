@@ -63,7 +63,7 @@ export class QueryScheduler {
    */
   async *during<Item>(asked: AskedQuery, run: (priority: number) => AsyncIterable<Item>): AsyncGenerator<Item> {
     const priority = this.priorityOf(asked);
-    const release = this.admit({ ...asked, priority });
+    const release = this.admit({ priority, lane: asked.lane });
     try {
       yield* run(priority);
     } finally {

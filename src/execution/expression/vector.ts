@@ -79,11 +79,12 @@ export function storedNumbers(scope: Scratch, column: NumberColumnView): NumberV
   const { type, physical, base } = column;
   const nulls = (block: Block): Address => (column.nulls === 0 ? 0 : column.nulls + block.start / 8);
   const values = (block: Block): Address => column.values + block.start * bytes;
-  const common = { kind: 'number', type, mayBeNull: column.nulls !== 0, stored: column, nulls } as const;
+  const mayBeNull = column.nulls !== 0;
   const isDecimal = type === 'DOUBLE' && (physical === 'U8' || physical === 'U16' || physical === 'U32');
-  if (!isDecimal) return { ...common, physical, base, values };
+  // Spelled out: every plan over numbers makes some, and a copy with further fields costs several times as much.
+  if (!isDecimal) return { kind: 'number', type, mayBeNull, stored: column, nulls, physical, base, values };
   const decimals: Decimals = { physical, base, scale: 10 ** column.power, values };
-  return { ...common, physical: 'F64', base: 0n, decimals, values: widened(scope, decimals) };
+  return { kind: 'number', type, mayBeNull, stored: column, nulls, physical: 'F64', base: 0n, decimals, values: widened(scope, decimals) };
 }
 
 /** The vector as doubles, a block at a time. */

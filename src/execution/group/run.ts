@@ -165,7 +165,8 @@ function openView(layout: GroupLayout, unsampled: RunContext, placed: UploadedVi
         if (from < to) counts.rowsScanned += to - from;
         if (from < to && context.times !== undefined) counts.rowsSampled += to - from;
         for (let at = from; at < to && bound.groups !== undefined; ) {
-          at = runRange({ ...bound, groups: bound.groups, context, counts, lap }, at, to, view.rowCount);
+          const { predicate, groups, bits, arena, bytesAtFirst } = bound;
+          at = runRange({ predicate, groups, bits, arena, bytesAtFirst, context, counts, lap }, at, to, view.rowCount);
           if (at >= to) break;
           combine(table);
           bound = bindSegment(layout, context, placed, ranges);

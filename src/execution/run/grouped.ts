@@ -27,13 +27,12 @@ interface GroupRun {
 export function runGrouped(group: GroupRun, run: Omit<GroupRequest, 'cut'>, options: RunOptions): AsyncGenerator<Frame> {
   const { executors, reader, keep, morselRows } = group;
   const { ending, profile } = options;
-  const { control, plan, data } = run;
+  const { control, plan, data, builds } = run;
   const threads = executors.runsInline(control.rows) ? 1 : executors.threads;
   const cut = { threads, morselRows: morselRows };
   const morselCount = threads === 1 ? 1 : morselsOf(data.views, plan, cut).length;
-  const request = { ...run, cut };
-  if (morselCount >= 2) return runOnThreads(group, request, options, morselCount);
-  const stream = executors.forRows(control).open('group', { ...request, ending, awaitsParts: false });
+  if (morselCount >= 2) return runOnThreads(group, { control, plan, data, builds, cut }, options, morselCount);
+  const stream = executors.forRows(control).open('group', { control, plan, data, builds, cut, ending, awaitsParts: false });
   return reader.read(stream, 'group', profile, { keep });
 }
 

@@ -96,8 +96,7 @@ class LocalEngine implements ProcessingEngine {
     options: RunOptions,
     signal: AbortSignal,
   ): AsyncIterable<Frame> {
-    const parts = this.#parts;
-    const { executors, reader } = parts;
+    const { executors, controls, reader } = this.#parts;
     const store = this.#builds;
     const { memory, morselRows = MORSEL_ROWS } = this.#options;
     const { profile, ending } = options;
@@ -113,7 +112,7 @@ class LocalEngine implements ProcessingEngine {
         const control = { ...unsized, rows: rowsWithPairs(rowsToRead(plan, views), builds) };
         switch (sent.operator) {
           case 'group':
-            return runGrouped({ ...parts, keep, memory, morselRows }, { control, plan: sent, data, builds }, options);
+            return runGrouped({ executors, controls, reader, keep, memory, morselRows }, { control, plan: sent, data, builds }, options);
           case 'scan': {
             const request = { control, plan: sent, data, builds, ending };
             const brief = !executors.runsInline(control.rows) && mayBeBrief(sent, views) ? executors.attemptScan(request) : undefined;

@@ -216,15 +216,15 @@ export class SqlStatements {
   /** The query begins when its first frame is asked for. */
   run(statement: Answerable, { sql, read, sqlQueryId, receivedMs, watch, signal }: StatementRun): RunningStatement {
     const { log, scheduler } = this.#options;
-    const options = this.#queryOptions(read, sqlQueryId, signal);
+    const deadlineMs = this.#options.now() + this.#allowedMs(read);
     const [dataSource = null] = statement.kind === 'explain' ? statement.tables : tablesOf(statement.source);
     const logged = log.begin({ queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch) }, receivedMs);
     if (statement.kind === 'explain') return { columns: EXPLAIN_COLUMNS, frames: logged.frames(only(statement.frame)), logged };
     const { profile } = logged;
     const onEnd = (reason: unknown) => logged.end(reason);
     const frames = scheduler.during(
-      { priority: options.priority, lane: read.lane, dataSource: dataSource ?? '', intervals: statement.plan.intervals },
-      (priority) => this.#frames(statement, { ...options, priority, profile, onEnd }),
+      { priority: read.priority, lane: read.lane, dataSource: dataSource ?? '', intervals: statement.plan.intervals },
+      (priority) => this.#frames(statement, queryOptions(read, { queryId: sqlQueryId, deadlineMs, priority, signal, profile, onEnd })),
     );
     return { columns: statement.columns, frames: logged.frames(frames), logged };
   }
@@ -233,12 +233,6 @@ export class SqlStatements {
     if (source.kind === 'external')
       throw new ServiceError('unsupported', 'TABLE(EXTERN(...)) is read by INSERT and REPLACE on /svc/v2/sql/task only');
     return source.kind === 'table' ? this.#broker.run(plan, options) : this.#broker.runOver(plan, source, options);
-  }
-
-  #queryOptions(context: SqlContext, queryId: string, signal: AbortSignal): QueryOptions {
-    const { priority, kernels, exactSums, caching, limits, realtimeSegmentsOnly } = context;
-    const deadlineMs = this.#options.now() + this.#allowedMs(context);
-    return { queryId, deadlineMs, limits, realtimeSegmentsOnly, priority, kernels, exactSums, caching, signal };
   }
 
   /** Planning counts in the time that a statement may take. */
@@ -255,6 +249,20 @@ export class SqlStatements {
       );
     return timeoutMs === null ? defaultTimeoutMs : timeoutMs === 0 ? maxTimeoutMs : timeoutMs;
   }
+}
+
+function queryOptions(
+  { kernels, exactSums, caching, limits, realtimeSegmentsOnly }: SqlContext,
+  {
+    queryId,
+    deadlineMs,
+    priority,
+    signal,
+    profile,
+    onEnd,
+  }: Required<Pick<QueryOptions, 'queryId' | 'deadlineMs' | 'priority' | 'signal' | 'profile' | 'onEnd'>>,
+): QueryOptions {
+  return { queryId, deadlineMs, limits, realtimeSegmentsOnly, priority, kernels, exactSums, caching, signal, profile, onEnd };
 }
 
 const FOUND: Planning = { cached: true, stages: [] };

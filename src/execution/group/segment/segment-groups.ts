@@ -78,7 +78,7 @@ export class SegmentGroups {
   /** Rows [start, end) of a block, of which those in `match` pass the query's filter. */
   addRows(block: Block, start: number, end: number, match: Match): void {
     if (match === NONE || start === end) return;
-    const selected = match === ALL ? block : { ...block, selection: match };
+    const selected = match === ALL ? block : { start: block.start, rows: block.rows, selection: match };
     if (this.#usesRuns) this.#addRuns(selected, start, end, match);
     else this.#addScattered(selected, start, end, match);
   }
