@@ -63,12 +63,19 @@ function bindMembership(scope: SegmentScope, expression: Expression, matchUnknow
   return textPredicate(scope, vector, (text) => listed.has(text), listed.has(null) || matchUnknown);
 }
 
+/** Prices of conditions over numbers, and over strings that lie anywhere. */
+const NUMBERS_COST = 10;
+const TEXTS_COST = 40;
+
 /** Numbers are true above 0, texts when they say `true`, arrays when an element is. */
 function bindTruth(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate {
   const membership = bindMembership(scope, expression, matchUnknown);
   if (membership !== undefined) return membership;
   const kernels = compileTruth(scope, expression);
-  if (kernels !== undefined) return truthPredicate(kernels.rooms, kernels.truth, matchUnknown);
+  if (kernels !== undefined) {
+    const readsTexts = [...columnsReadBy(expression)].some((column) => scope.source(column).kind === 'string');
+    return truthPredicate(kernels.rooms, kernels.truth, matchUnknown, readsTexts ? TEXTS_COST : NUMBERS_COST);
+  }
   const vector = compileVector(scope, expression, null);
   if (vector.kind === 'string') {
     const matches = (text: string): boolean => toTruth(valueOfText(text, vector.type)) ?? matchUnknown;
@@ -78,7 +85,7 @@ function bindTruth(scope: SegmentScope, expression: Expression, matchUnknown: bo
 }
 
 /** The rows for which a condition holds, and those for which it is null where that counts as well. */
-function truthPredicate(rooms: Rooms, truth: TruthNode, matchUnknown: boolean): Predicate {
+function truthPredicate(rooms: Rooms, truth: TruthNode, matchUnknown: boolean, cost: number): Predicate {
   const out = rooms.takeBits();
   const test = (block: Block): Match => {
     const { at, nulls } = truth.run(block);
@@ -86,5 +93,5 @@ function truthPredicate(rooms: Rooms, truth: TruthNode, matchUnknown: boolean): 
     rooms.scope.context.kernels.bitsOr(at, nulls, wordsOf(block), out);
     return out;
   };
-  return { constant: undefined, cost: 10, test };
+  return { constant: undefined, cost, test };
 }

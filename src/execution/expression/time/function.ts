@@ -1,6 +1,6 @@
 // Computes functions of `__time` once per bucket in which they are constant, as runs of rows.
 
-import { evaluate } from '../../../expression/evaluate.js';
+import { compileExpression } from '../../../expression/evaluate.js';
 import { convert, type Scalar, textOfValue, type Value } from '../../../expression/value.js';
 import type { Expression } from '../../../model/expression.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
@@ -11,6 +11,7 @@ import { grainsOf } from './grains.js';
 import { bucketRuns, RUN_BYTES, type Runs } from './runs.js';
 
 const BUCKETS_MAX = 200_000;
+const BUCKETS_PER_CHECK = 1024;
 /** Buckets whose values are computed however few rows there are. */
 const BUCKETS_FEW = 256;
 
@@ -36,14 +37,16 @@ export function timeFunction(
     for (const boundary of boundaries) cuts.add(BigInt(boundary));
   }
   const boundaries = BigInt64Array.from(cuts).sort();
+  const compute = compileExpression(expression, (name) => (name === TIME_COLUMN ? 'LONG' : undefined), scope.context.check);
   const values: Scalar[] = [];
   const idsByValue = new Map<Scalar, number>();
   const bucketIds: number[] = [];
   const { runs: cut, first, card } = bucketRuns(scope, source.column, boundaries);
   for (let bucket = 0; bucket < card; bucket++) {
     const time = boundaries[first + bucket] ?? 0n;
+    if (bucket % BUCKETS_PER_CHECK === 0) scope.context.check();
     const value = inType(
-      evaluate(expression, (name) => (name === TIME_COLUMN ? time : null)),
+      compute((name) => (name === TIME_COLUMN ? time : null)),
       vector,
     );
     let id = idsByValue.get(value);

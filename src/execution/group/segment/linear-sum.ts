@@ -101,7 +101,7 @@ function madeOf(scope: SegmentScope, index: number, { terms }: Linear, perRow: b
     state: 0,
     finish: (groupCount, counts) => {
       self.state = arena.take(Math.max(1, groupCount) * 8);
-      const scratch = arena.take(BLOCK_ROWS * 8);
+      const scratch = arena.take(Math.min(BLOCK_ROWS, Math.max(1, groupCount)) * 8);
       for (let from = 0; from < groupCount; from += BLOCK_ROWS) {
         const n = Math.min(BLOCK_ROWS, groupCount - from);
         const at = self.state + from * 8;

@@ -62,7 +62,7 @@ export const READS_NO_ROWS = {
 /** state[g] += base * counts[g]: what the stored values left out, once per group. */
 export function addBase(scope: SegmentScope, state: Address, counts: Address, base: bigint, groupCount: number): void {
   const { memory, kernels } = scope.context;
-  const scratch = scope.arena.take(BLOCK_ROWS * 8);
+  const scratch = scope.arena.take(Math.min(BLOCK_ROWS, Math.max(1, groupCount)) * 8);
   const factor = scope.arena.take(8);
   memory.i64(factor, 1)[0] = base;
   for (let from = 0; from < groupCount; from += BLOCK_ROWS) {
