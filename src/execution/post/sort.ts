@@ -5,8 +5,9 @@ import { ServiceError } from '../../base/errors.js';
 import { compareText, STRING_ORDERINGS } from '../../expression/ordering.js';
 import type { FrameCell } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
-import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
-import { columnNamed, type ResultColumn, type ResultTable, typed } from '../block/result-table.js';
+import { type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import { columnNamed, numberer, type ResultColumn, type ResultTable, typed } from '../block/result-table.js';
+import { rowsByWords, wordsOfNumbers } from './radix-order.js';
 
 type CompareRows = (a: number, b: number) => number;
 
@@ -47,40 +48,19 @@ export function sortedRows(
     const order = inTurn(keys.map((key) => compareColumn(columnNamed(table, key.column), key)));
     return bestRows(rowCount, order, wanted, check).subarray(offset);
   }
-  // Every row is compared many times: texts are compared once, to find their ranks.
-  const ranked = keys.map((key) => ({ key, column: columnNamed(table, key.column) }));
-  const [first, ...rest] = ranked;
-  const order = (parts: typeof ranked): CompareRows => inTurn(parts.map(({ key, column }) => compareRanked(column, key, check)));
-  if (first?.column.kind !== 'string') {
-    return mergeSort(ascending(rowCount, check), order(ranked), check).subarray(offset, wanted);
-  }
-  return sortTies(ranksOf(first.column, first.key, check), () => order(rest), check).subarray(offset, wanted);
+  const words = keys.flatMap((key) => sortWords(columnNamed(table, key.column), key, check));
+  return rowsByWords(words, rowCount, check).subarray(offset, wanted);
 }
 
-/** Rows by their ranks, those of one rank by an order that is made when there are such. */
-function sortTies(ranks: Uint32Array, makeOrder: () => CompareRows, check: Check): Uint32Array {
-  const ends = new Uint32Array(ranks.length + 1);
-  checkedLoop(ranks.length, check, (start, end) => {
-    for (const rank of ranks.subarray(start, end)) ends[rank + 1] = (ends[rank + 1] ?? 0) + 1;
-  });
-  for (let rank = 1; rank < ends.length; rank++) ends[rank] = (ends[rank] ?? 0) + (ends[rank - 1] ?? 0);
-  const rows = new Uint32Array(ranks.length);
-  ranks.forEach((rank, row) => {
-    if (row % ROWS_PER_CHECK === 0) check();
-    const place = ends[rank] ?? 0;
-    rows[place] = row;
-    ends[rank] = place + 1;
-  });
-  let order: CompareRows | undefined;
-  for (let start = 0; start < rows.length; ) {
-    const end = ends[ranks[rows[start] ?? 0] ?? 0] ?? rows.length;
-    if (end - start > 1) {
-      order ??= makeOrder();
-      rows.set(mergeSort(rows.slice(start, end), order, check), start);
-    }
-    start = end;
-  }
-  return rows;
+/** Words of a column that have the order of a sort key; texts are compared once, to find their ranks. */
+function sortWords(column: ResultColumn, key: SortKey, check: Check): Uint32Array[] {
+  if (column.kind === 'string') return [ranksOf(column, key, check)];
+  if (column.kind === 'multi') throw unordered(column);
+  return wordsOfNumbers(column, { descending: key.descending, nullsFirst: key.nulls === 'first' }, check);
+}
+
+function unordered({ name }: ResultColumn): ServiceError {
+  return new ServiceError('unsupported', `multi-value column "${name}" cannot be ordered by`);
 }
 
 function inTurn(parts: readonly CompareRows[]): CompareRows {
@@ -119,27 +99,19 @@ function mergeSort(items: Uint32Array, compare: CompareRows, check: Check): Uint
   return from;
 }
 
-/** The same order as `compareColumn`; each text is compared to others once, and rows by the ranks of their texts. */
-function compareRanked(column: ResultColumn, key: SortKey, check: Check): CompareRows {
-  if (column.kind !== 'string') return compareColumn(column, key);
-  const ranks = ranksOf(column, key, check);
-  return (a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0);
-}
-
 /** Rank of each row's string: the number of different strings that come before it. */
 function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey, check: Check): Uint32Array {
   const { text, type } = column;
-  const numbers = new Map<number, number>();
+  const numberOf = numberer(column.ids);
   const ids: number[] = [];
-  const numberOfRow = Uint32Array.from(column.ids, (id, row) => {
-    if (row % ROWS_PER_CHECK === 0) check();
-    let number = numbers.get(id);
-    if (number === undefined) {
-      number = ids.length;
-      numbers.set(id, number);
-      ids.push(id);
+  const numberOfRow = new Uint32Array(column.ids.length);
+  checkedLoop(column.ids.length, check, (start, end) => {
+    for (let row = start; row < end; row++) {
+      const id = column.ids[row] ?? 0;
+      const number = numberOf(id);
+      if (number === ids.length) ids.push(id);
+      numberOfRow[row] = number;
     }
-    return number;
   });
   const entries = { kind: 'string', name: column.name, ...typed(type), ids: Uint32Array.from(ids), text } as const;
   const compare = compareColumn(entries, key);
@@ -155,7 +127,10 @@ function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey
     // Several ids may stand for one text.
     ranks[number] = before === undefined ? 0 : (ranks[before] ?? 0) + (compare(before, number) === 0 ? 0 : 1);
   });
-  return numberOfRow.map((number) => ranks[number] ?? 0);
+  checkedLoop(numberOfRow.length, check, (start, end) => {
+    for (let row = start; row < end; row++) numberOfRow[row] = ranks[numberOfRow[row] ?? 0] ?? 0;
+  });
+  return numberOfRow;
 }
 
 /** The best rows, of which a heap has the worst first. */
@@ -184,7 +159,7 @@ function compareColumn(column: ResultColumn, { descending, nulls, ordering }: So
       return sign * compare(left, right);
     };
   }
-  if (column.kind === 'multi') throw new ServiceError('unsupported', `multi-value column "${column.name}" cannot be ordered by`);
+  if (column.kind === 'multi') throw unordered(column);
   const isNull = column.nulls;
   const compareNulls = (a: number, b: number): number | undefined => {
     if (isNull === null || (isNull[a] !== 1 && isNull[b] !== 1)) return undefined;

@@ -6,6 +6,7 @@ import type { PostStep, SortKey } from '../../model/plan.js';
 import type { ColumnType } from '../../model/schema.js';
 import { ascending, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { columnNamed, columnOf, pickRows, type ResultColumn, type ResultTable, typeOfResult, valueAt } from '../block/result-table.js';
+import { computedDoubles } from './computed-doubles.js';
 import { fillBuckets } from './fill-buckets.js';
 import type { LeafResult } from './leaf-result.js';
 import { rankColumn } from './rank.js';
@@ -67,6 +68,8 @@ function computeColumn(
     const found = columns.get(column);
     return found === undefined ? undefined : typeOfResult(found);
   };
+  const doubles = computedDoubles(name, type, expression, { rowCount: table.rowCount, columns, typeOf, check: leaf.check });
+  if (doubles !== undefined) return doubles;
   const evaluate = compileExpression(expression, typeOf, leaf.check);
   let row = 0;
   const read = (column: string): Value => {

@@ -8,7 +8,7 @@ import { isNumberType } from '../../../model/schema.js';
 import { stateColumns } from '../../aggregate-state/result.js';
 import { type Check, checkedLoop } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
-import { columnOf, type ResultColumn, type ResultTable, rememberTexts, typed } from '../../block/result-table.js';
+import { columnOf, numberer, pickRows, type ResultColumn, type ResultTable, rememberTexts, typed } from '../../block/result-table.js';
 import { type KeyDomain, valueOfId } from '../key/key-domain.js';
 import type { AggregatorLayout, KeyLayout } from '../key/layout.js';
 import { countDistinct } from './distinct-combine.js';
@@ -127,7 +127,22 @@ function idColumn(
     return { kind: 'long', name, values, nulls: null };
   }
   const decode = valueOfId(memory, domain, table.pools[index]);
-  if (isNumberType(domain.type)) return columnOf(name, domain.type, mapPieces(ids, check, decode));
+  if (isNumberType(domain.type)) {
+    // Few values stand in many groups.
+    const numberOf = numberer(ids);
+    const values: Scalar[] = [];
+    const places = new Uint32Array(ids.length);
+    checkedLoop(ids.length, check, (start, end) => {
+      for (let row = start; row < end; row++) {
+        const id = ids[row] ?? 0;
+        const place = numberOf(id);
+        if (place === values.length) values.push(decode(id));
+        places[row] = place;
+      }
+    });
+    const column = columnOf(name, domain.type, values);
+    return pickRows({ rowCount: values.length, columns: [column], keys: [] }, places, check).columns[0] ?? column;
+  }
   return { kind: 'string', name, ...typed(domain.type), ids, text: rememberTexts((id) => textOf(decode(id))) };
 }
 

@@ -1,0 +1,98 @@
+// Orders rows by keys of fixed width, digit by digit.
+
+import { ascending, type Check, checkedLoop } from '../block/checked-loops.js';
+import type { ResultColumn } from '../block/result-table.js';
+
+const SIGN = 0x80000000;
+const NAN_HIGH = 0x7ff80000;
+
+/**
+ * Rows in the order of their words, equal ones by row.
+ * @param words  columns of 32-bit words that are ordered as unsigned numbers; the first decides first
+ */
+export function rowsByWords(words: readonly Uint32Array[], rowCount: number, check: Check): Uint32Array {
+  let order: Uint32Array = ascending(rowCount, check);
+  if (rowCount < 2) return order;
+  let next: Uint32Array = new Uint32Array(rowCount);
+  const bits = rowCount < 1 << 16 ? 8 : 16;
+  const places = new Uint32Array(1 << bits);
+  for (const word of words.toReversed()) {
+    const varying = varyingBits(word, check);
+    for (let shift = 0; shift < 32; shift += bits) {
+      if (((varying >>> shift) & (places.length - 1)) === 0) continue;
+      sortByDigit(word, shift, order, next, places, check);
+      [order, next] = [next, order];
+    }
+  }
+  return order;
+}
+
+/** Bits in which some words differ from the first. */
+function varyingBits(word: Uint32Array, check: Check): number {
+  const first = word[0] ?? 0;
+  let varying = 0;
+  checkedLoop(word.length, check, (start, end) => {
+    for (let row = start; row < end; row++) varying |= (word[row] ?? 0) ^ first;
+  });
+  return varying;
+}
+
+/** Places rows by one digit of their words; those of one digit stay in their order. */
+function sortByDigit(word: Uint32Array, shift: number, from: Uint32Array, into: Uint32Array, places: Uint32Array, check: Check): void {
+  const mask = places.length - 1;
+  places.fill(0);
+  checkedLoop(from.length, check, (start, end) => {
+    for (let row = start; row < end; row++) {
+      const digit = ((word[row] ?? 0) >>> shift) & mask;
+      places[digit] = (places[digit] ?? 0) + 1;
+    }
+  });
+  let before = 0;
+  for (let digit = 0; digit <= mask; digit++) {
+    const count = places[digit] ?? 0;
+    places[digit] = before;
+    before += count;
+  }
+  checkedLoop(from.length, check, (start, end) => {
+    for (let at = start; at < end; at++) {
+      const row = from[at] ?? 0;
+      const digit = ((word[row] ?? 0) >>> shift) & mask;
+      const place = places[digit] ?? 0;
+      into[place] = row;
+      places[digit] = place + 1;
+    }
+  });
+}
+
+/**
+ * The words that put numbers into their order: NaN is above every other double and -0 equal to 0. Null rows are all before
+ * or all behind the others, whichever way these go.
+ */
+export function wordsOfNumbers(
+  column: Extract<ResultColumn, { kind: 'long' | 'double' }>,
+  { descending, nullsFirst }: { readonly descending: boolean; readonly nullsFirst: boolean },
+  check: Check,
+): Uint32Array[] {
+  const { kind, nulls, values } = column;
+  const rowCount = values.length;
+  const stored = new Uint32Array(values.buffer, values.byteOffset, rowCount * 2);
+  const [high, low] = [new Uint32Array(rowCount), new Uint32Array(rowCount)];
+  const flip = descending ? -1 : 0;
+  checkedLoop(rowCount, check, (start, end) => {
+    for (let row = start; row < end; row++) {
+      if (nulls !== null && nulls[row] === 1) continue;
+      let [upper, lower] = [stored[row * 2 + 1] ?? 0, stored[row * 2] ?? 0];
+      if (kind === 'double') {
+        if (upper === SIGN && lower === 0) upper = 0;
+        const isNaN = (upper & 0x7ff00000) === 0x7ff00000 && ((upper & 0xfffff) !== 0 || lower !== 0);
+        if (isNaN) [upper, lower] = [NAN_HIGH, 0];
+        // The larger a negative double's bits are, the smaller it is.
+        else if (upper >= SIGN) [upper, lower] = [~upper ^ SIGN, ~lower];
+      }
+      high[row] = upper ^ SIGN ^ flip;
+      low[row] = lower ^ flip;
+    }
+  });
+  if (nulls === null) return [high, low];
+  return [Uint32Array.from(nulls, (isNull) => (isNull === 1 ? Number(!nullsFirst) : Number(nullsFirst))), high, low];
+}
