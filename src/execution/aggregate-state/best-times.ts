@@ -174,11 +174,24 @@ export function sortableNumbers(
     };
   }
   const { kernels } = scope.context;
+  const { decimals } = vector;
+  const round = type === 'FLOAT' ? Math.fround : (value: number): number => value;
+  if (decimals !== undefined) {
+    // Their integers have the order of the doubles: no double is made but of a value that was chosen.
+    const { physical, base, scale } = decimals;
+    const widen = kernelFor(kernels, 'toI64', physical);
+    return {
+      read(block, { rows, n }, out) {
+        widen(decimals.values(block), rows, n, base, out);
+        return vector.nulls(block);
+      },
+      value: (key) => round(Number(key) / scale),
+    };
+  }
   const widen = kernelFor(kernels, 'toF64', vector.physical);
   const wide = scope.arena.take(BLOCK_ROWS * 8);
   const bits = new BigInt64Array(1);
   const double = new Float64Array(bits.buffer);
-  const round = type === 'FLOAT' ? Math.fround : (value: number): number => value;
   return {
     read(block, { rows, n }, out) {
       widen(vector.values(block), rows, n, vector.base, wide);

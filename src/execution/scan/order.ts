@@ -27,15 +27,20 @@ function compareIds(a: string, b: string): number {
   return (left?.partitionNumber ?? 0) - (right?.partitionNumber ?? 0);
 }
 
-/** Segments that meet the query's intervals, each opened when it is asked for and added to `opened`, for the caller to release. */
+/**
+ * Segments that meet the query's intervals, each opened when it is asked for and added to `opened`, for the caller to release.
+ * @param fromLast  the last segment comes first
+ */
 export function* openedInOrder(
   context: RunContext,
   views: readonly SegmentView[],
   query: RowQuery,
   opened: Set<RowSource>,
   counts: RowCounts,
+  fromLast = false,
 ): Generator<RowSource> {
-  for (const view of inSegmentOrder(views)) {
+  const ordered = inSegmentOrder(views);
+  for (const view of fromLast ? ordered.reverse() : ordered) {
     if (!meets(view, query.intervals)) continue;
     const source = openRows(context, view, query, counts);
     opened.add(source);

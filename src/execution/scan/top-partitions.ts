@@ -1,8 +1,10 @@
 // Rows among which the first of each partition of a window are, found without reading the others.
 
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
+import type { Arena } from '../../kernels/arena.js';
 import type { Filter } from '../../model/filter.js';
 import type { PostStep, ScanPlan, SortKey } from '../../model/plan.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import { type Block, type RunContext, takeBits } from '../block/context.js';
 import { PairSet } from '../block/pair-set.js';
@@ -10,6 +12,7 @@ import type { RowCounts } from '../block/row-counts.js';
 import { I64_MAX } from '../filter/number-bounds.js';
 import { ALL } from '../filter/predicate.js';
 import { openedInOrder, type RowBatch } from './order.js';
+import { PartitionBounds } from './partition-bounds.js';
 import { type Ranks, ranksOf } from './rank.js';
 import type { MatchedBlock, RowQuery, RowSource } from './row-source.js';
 import type { TopRows } from './top-rows.js';
@@ -71,8 +74,8 @@ function placeWithin(filter: Filter, window: WindowStep): number | undefined {
 
 /**
  * Rows of all segments in segment order, among which the first `wanted` of each partition are, and all that tie with the
- * last of them. Partitions and sort keys become ranks, of which kernels keep the smallest of each partition. What is opened
- * is added to `opened`.
+ * last of them. Partitions and sort keys become ranks, of which kernels keep the smallest of each partition. Bounds go from
+ * segment to segment; where the last times are wanted, segments are read from the last on. What is opened is added to `opened`.
  */
 export function* topRowsOfPartitions(
   context: RunContext,
@@ -82,33 +85,92 @@ export function* topRowsOfPartitions(
   opened: Set<RowSource>,
   counts: RowCounts,
 ): Generator<RowBatch> {
-  for (const source of openedInOrder(context, views, query, opened, counts)) {
+  const [first] = top.keys;
+  const fromLast = first !== undefined && first.key.column === TIME_COLUMN && first.key.descending;
+  const bounds = first === undefined ? undefined : new PartitionBounds(top.partition, first.key);
+  const batchesOf = (source: RowSource): { readonly batches: Iterable<RowBatch>; readonly isRanked: boolean } => {
     const order = ranksOf(source.scope, top.keys);
     const partition = ranksOf(source.scope, top.partition);
-    if (order === undefined || order === null || partition === undefined || partition?.isExact === false) {
-      for (const rows of source.blocks(false)) yield { source, rows };
-      continue;
-    }
-    const best = new BestOfPartitions(source, partition, order, top.wanted);
-    let isWanted = false;
-    for (const matched of source.matches(() => undefined)) {
-      counts.rowsMatched += best.add(matched);
-      if (!best.isFull) continue;
-      isWanted = true;
-      yield { source, rows: best.take() };
-    }
-    const rows = best.take();
-    if (rows.length > 0) yield { source, rows };
-    else if (!isWanted) {
+    const isRanked = order !== undefined && order !== null && partition !== undefined && partition?.isExact !== false;
+    return isRanked
+      ? { batches: bestRows({ source, partition, order, wanted: top.wanted, bounds, counts }), isRanked }
+      : { batches: allRows(source), isRanked };
+  };
+  if (!fromLast) {
+    for (const source of openedInOrder(context, views, query, opened, counts)) {
+      let isWanted = false;
+      for (const batch of batchesOf(source).batches) {
+        isWanted = true;
+        yield batch;
+      }
+      if (isWanted) continue;
       source.release();
       opened.delete(source);
     }
+    return;
+  }
+  // The caller releases what is opened when rows of another segment come: until then it does not know of those that wait.
+  const waiting = new Set<RowSource>();
+  try {
+    const held: { readonly source: RowSource; readonly batches: Iterable<RowBatch> }[] = [];
+    for (const source of openedInOrder(context, views, query, waiting, counts, true)) {
+      const { batches, isRanked } = batchesOf(source);
+      // Ranked rows are chosen now, so that the next segments know their bounds.
+      const chosen = isRanked ? [...batches] : undefined;
+      if (chosen?.length !== 0) held.push({ source, batches: chosen ?? batches });
+      else {
+        source.release();
+        waiting.delete(source);
+      }
+    }
+    for (const { source, batches } of held.reverse()) {
+      waiting.delete(source);
+      opened.add(source);
+      yield* batches;
+    }
+  } finally {
+    for (const source of waiting) source.release();
+  }
+}
+
+function* allRows(source: RowSource): Generator<RowBatch> {
+  for (const rows of source.blocks(false)) yield { source, rows };
+}
+
+interface Segment {
+  readonly source: RowSource;
+  readonly partition: Ranks | null;
+  readonly order: Ranks;
+  readonly wanted: number;
+  readonly bounds: PartitionBounds | undefined;
+  readonly counts: RowCounts;
+}
+
+/** The best rows of a segment; none when those of segments before are better than all of it. */
+function* bestRows({ source, partition, order, wanted, bounds, counts }: Segment): Generator<RowBatch> {
+  const { rank, stride, isFirstKey } = order.first;
+  const partitions = isFirstKey ? bounds?.partitionsOf(source.scope) : undefined;
+  if (partitions !== undefined && rank.count !== undefined && bounds?.passesOver(partitions, rank.valueOf(0n)) === true) return;
+  const arena = source.scope.context.memory.arena();
+  try {
+    const best = new BestOfPartitions(source, arena, partition, order, wanted);
+    for (const matched of source.matches(() => undefined)) {
+      counts.rowsMatched += best.add(matched);
+      if (best.isFull) yield { source, rows: best.take() };
+    }
+    const rows = best.take();
+    if (partitions !== undefined)
+      best.eachBound((number, last) => bounds?.note(partitions.text(number), rank.valueOf(stride === 1n ? last : last / stride)));
+    if (rows.length > 0) yield { source, rows };
+  } finally {
+    arena.release();
   }
 }
 
 /** The rows of a segment with the smallest ranks of their partition, so far. */
 class BestOfPartitions {
   readonly #source: RowSource;
+  readonly #arena: Arena;
   readonly #order: Ranks;
   readonly #wanted: number;
   readonly #numbers: PartitionNumbers;
@@ -126,12 +188,13 @@ class BestOfPartitions {
   #takesAll = false;
   #count = 0;
 
-  constructor(source: RowSource, partition: Ranks | null, order: Ranks, wanted: number) {
-    const { arena, view } = source.scope;
+  constructor(source: RowSource, arena: Arena, partition: Ranks | null, order: Ranks, wanted: number) {
+    const { view } = source.scope;
     this.#source = source;
+    this.#arena = arena;
     this.#order = order;
     this.#wanted = wanted;
-    this.#numbers = new PartitionNumbers(source, partition);
+    this.#numbers = new PartitionNumbers(source, arena, partition);
     this.#room = Math.min(view.rowCount, ROOM_MAX);
     this.#keys = arena.take(this.#room * 8);
     this.#rows = arena.take(this.#room * 4);
@@ -180,6 +243,16 @@ class BestOfPartitions {
     return rows;
   }
 
+  /** The number of each partition that has as many rows as are wanted, and the rank of the last of these. */
+  eachBound(visit: (number: number, rank: bigint) => void): void {
+    if (this.#takesAll || this.#partitions === 0) return;
+    const ranks = this.#source.scope.context.memory.i64(this.#best, this.#partitions * this.#wanted).slice();
+    for (let number = 0; number < this.#partitions; number++) {
+      const last = ranks[(number + 1) * this.#wanted - 1] ?? I64_MAX;
+      if (last !== I64_MAX) visit(number, last);
+    }
+  }
+
   /** Makes room for the ranks of so many partitions, which are at first the greatest. */
   #reserve(partitions: number): void {
     const { scope } = this.#source;
@@ -190,7 +263,7 @@ class BestOfPartitions {
     while (room < partitions) room *= 2;
     this.#takesAll ||= room * wanted * 8 > BEST_BYTES_MAX;
     if (this.#takesAll) return;
-    const best = scope.arena.take(room * wanted * 8);
+    const best = this.#arena.take(room * wanted * 8);
     memory.i64(best, before * wanted).set(memory.i64(this.#best, before * wanted));
     memory.i64(best + before * wanted * 8, (room - before) * wanted).fill(I64_MAX);
     [this.#best, this.#partitions] = [best, room];
@@ -238,8 +311,8 @@ class PartitionNumbers {
   /** Number of partitions that there can be. */
   readonly most: number;
 
-  constructor(source: RowSource, ranks: Ranks | null) {
-    const { arena, context, view } = source.scope;
+  constructor(source: RowSource, arena: Arena, ranks: Ranks | null) {
+    const { context, view } = source.scope;
     const { rank, stride } = ranks?.first ?? {};
     const ways = ranks === null ? 1n : rank?.count === undefined ? undefined : rank.count * (stride ?? 1n);
     const isDense = ways !== undefined && ways <= BigInt(Math.max(DENSE_MAX, view.rowCount));
