@@ -91,11 +91,16 @@ export async function startDolmen(options: {
 }
 
 /** One JSON request; throws with the status and body on anything but 2xx. */
-export async function callJson(method: string, url: string, body?: unknown): Promise<unknown> {
-  const init: RequestInit = { method, signal: AbortSignal.timeout(120_000) };
+export async function callJson(
+  method: string,
+  url: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<unknown> {
+  const init: RequestInit = { method, headers, signal: AbortSignal.timeout(120_000) };
   if (body !== undefined) {
     init.body = JSON.stringify(body);
-    init.headers = { 'content-type': 'application/json' };
+    init.headers = { 'content-type': 'application/json', ...headers };
   }
   const answer = await fetch(url, init);
   const text = await answer.text();
@@ -103,8 +108,14 @@ export async function callJson(method: string, url: string, body?: unknown): Pro
   return text === '' ? null : JSON.parse(text);
 }
 
-export async function sqlRows(base: string, query: string, context: Readonly<Record<string, unknown>> = {}): Promise<unknown[][]> {
-  return (await callJson('POST', `${base}/svc/v2/sql`, { query, resultFormat: 'array', context })) as unknown[][];
+/** @param headers  such as `{'accept-encoding': 'identity'}`: `fetch` asks for packed answers otherwise */
+export async function sqlRows(
+  base: string,
+  query: string,
+  context: Readonly<Record<string, unknown>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<unknown[][]> {
+  return (await callJson('POST', `${base}/svc/v2/sql`, { query, resultFormat: 'array', context }, headers)) as unknown[][];
 }
 
 /** Submits a task and waits for its end; throws its message when it failed. */

@@ -36,6 +36,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --only WHAT         kernels, expressions, functions, tsbs: names matching a pattern; loop: a word of the case; queries, pageviews, joins, tpch, sketches, memory, planning: these ids, a,b; dashboards: engines (dolmen,duckdb)
   --smoke             kernels: small and quick, answers only
   --digits N          tsbs: behind the point of a metric (4)
+  --packed            tsbs: answers packed by gzip, as fetch asks for them
   --data FOLDER       tsbs, pageviews: keep their tables there, and find them again; restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
   --segments N        segments (10000), publish (26304): of 20 rows each
   --known N           publish: segments known by their metadata alone, to which one is added (100000)
@@ -59,7 +60,7 @@ const BENCHMARKS = {
   functions: ['only', 'rows', 'rounds'],
   pageviews: ['only', 'rows', 'threads', 'rounds', 'data'],
   segments: ['segments', 'rounds'],
-  tsbs: ['only', 'rows', 'rounds', 'digits', 'data'],
+  tsbs: ['only', 'rows', 'rounds', 'digits', 'data', 'packed'],
   dashboards: ['only', 'rows', 'threads', 'rounds', 'seconds', 'connections'],
   publish: ['segments', 'known'],
   restart: ['rows', 'threads', 'rounds', 'data'],
@@ -75,6 +76,7 @@ const text = { type: 'string' };
 const options = {
   help: { type: 'boolean', short: 'h' },
   smoke: { type: 'boolean' },
+  packed: { type: 'boolean' },
   ...Object.fromEntries(
     [
       'json',

@@ -27,11 +27,15 @@ export function readColumn({ name, type, multiValue }: ScanColumn, batches: read
   return readTexts(name, type, batches, rowCount);
 }
 
+/** Entries of a frame's dictionary by the ids of a segment's: listed where these are few. */
+type KnownEntries = Int32Array | Map<number, number>;
+const LISTED_MAX = 1 << 14;
+
 /** The entries of a frame's dictionary: each stored value the frame uses is decoded once. */
 class FrameDictionary {
   readonly entries: (string | null)[] = [];
   readonly #computed = new Map<string | null, number>();
-  readonly #stored = new Map<StringColumnView, Map<number, number>>();
+  readonly #stored = new Map<StringColumnView, KnownEntries>();
 
   idOf(text: string | null): number {
     const known = this.#computed.get(text);
@@ -43,9 +47,18 @@ class FrameDictionary {
 
   /** For one segment: its dictionary ids to those of the frame. */
   translator(scope: SegmentScope, column: StringColumnView): (id: number) => number {
-    const known = this.#stored.get(column) ?? new Map<number, number>();
+    const { count } = column.dictionary;
+    const known = this.#stored.get(column) ?? (count <= LISTED_MAX ? new Int32Array(count).fill(-1) : new Map<number, number>());
     this.#stored.set(column, known);
     const read = textReader(scope.context.memory, column.dictionary);
+    if (known instanceof Int32Array)
+      return (id) => {
+        const seen = known[id] ?? -1;
+        if (seen >= 0) return seen;
+        const entry = this.entries.push(read(id)) - 1;
+        known[id] = entry;
+        return entry;
+      };
     return (id) => {
       const seen = known.get(id);
       if (seen !== undefined) return seen;

@@ -8,7 +8,7 @@ import type { SegmentScope } from '../expression/scope.js';
 import { compareCells } from '../post/sort.js';
 import type { TopRows } from './top-rows.js';
 
-/** Of more partitions no bounds are kept: their texts are objects. */
+/** Segments of more partitions have no bounds, whose texts are objects. */
 const PARTITIONS_MAX = 1 << 14;
 
 /** The partitions of a segment by their number. */
