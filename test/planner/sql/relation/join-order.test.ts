@@ -94,4 +94,28 @@ for (const { id, sql } of [...TPCH_QUERIES, ...SSB_QUERIES]) {
     assert.is(plan.kind === 'select' ? shape(plan.source) : plan.kind, expected);
   });
 }
+
+/** Outer joins: the left side stays beside its segments unless the right one is too large to be held. */
+const OUTER: readonly (readonly [factor: number, from: string, shape: string])[] = [
+  [1, 'customer LEFT JOIN orders ON c_custkey = o_custkey', '(customer left orders)'],
+  [1, 'orders RIGHT JOIN customer ON c_custkey = o_custkey', '(customer left orders)'],
+  [1, 'customer RIGHT JOIN orders ON c_custkey = o_custkey', '(orders left customer)'],
+  [1, 'customer FULL JOIN orders ON c_custkey = o_custkey', '(orders full customer)'],
+  [100, 'customer LEFT JOIN orders ON c_custkey = o_custkey', '(orders right customer)'],
+  [100, 'orders RIGHT JOIN customer ON c_custkey = o_custkey', '(orders right customer)'],
+  [100, 'customer RIGHT JOIN orders ON c_custkey = o_custkey', '(orders left customer)'],
+];
+for (const [factor, from, expected] of OUTER)
+  orders(`${from}, ${factor} times the rows`, () => {
+    const larger: SqlSchema = {
+      ...SCHEMA,
+      table: (name) => {
+        const table = TABLES.get(name);
+        return table && { ...table, rowCount: table.rowCount * factor };
+      },
+    };
+    const plan = planSql({ query: `SELECT c_custkey, o_orderkey FROM ${from}`, context: {}, parameters: [] }, larger, 0);
+    assert.is(plan.kind === 'select' ? shape(plan.source) : plan.kind, expected);
+  });
+
 orders.run();

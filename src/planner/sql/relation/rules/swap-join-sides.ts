@@ -16,12 +16,35 @@ function isSwapped(type: JoinRelation['type']): type is keyof typeof SWAPPED {
   return Object.hasOwn(SWAPPED, type);
 }
 
+/**
+ * Up to so many bytes it is held though it is the larger, where a join can then read the left side beside its segments, on all threads: rows
+ * that only a right side has come from one.
+ */
+const HELD_BYTES_MAX = 320 << 20;
+/** Bytes of a value, roughly. */
+const NUMBER_BYTES = 8;
+const STRING_BYTES = 32;
+const NUMBERS: ReadonlySet<string> = new Set(['BIGINT', 'INTEGER', 'DOUBLE', 'FLOAT', 'TIMESTAMP', 'DATE', 'BOOLEAN']);
+
 export function swapJoinSides(relation: Relation): Relation {
   const node = mapInputs(relation, swapJoinSides);
   if (node.kind !== 'join' || !isSwapped(node.type)) return node;
   const [left, right] = [estimate(node.left)?.rows, estimate(node.right)?.rows];
-  if (left === undefined || right === undefined || right <= left * FACTOR) return node;
-  return swapped(node, SWAPPED[node.type]);
+  if (left === undefined || right === undefined) return node;
+  const isSmaller = right > left * FACTOR;
+  const isBetter =
+    node.type === 'full'
+      ? isSmaller
+      : node.type === 'left'
+        ? isSmaller && !isHeld(node.right, right)
+        : isSmaller || isHeld(node.left, left);
+  return isBetter ? swapped(node, SWAPPED[node.type]) : node;
+}
+
+function isHeld(side: Relation, rows: number): boolean {
+  // Few of the columns will be needed.
+  const bytes = columnsOf(side).reduce((sum, { type }) => sum + (NUMBERS.has(type) ? NUMBER_BYTES : STRING_BYTES), 0);
+  return rows * bytes <= HELD_BYTES_MAX;
 }
 
 function swapped(join: JoinRelation, type: JoinRelation['type']): Relation {
