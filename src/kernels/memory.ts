@@ -25,6 +25,13 @@ export const ACCOUNT_BYTES = 8;
 /** Frees memory for a thread that found the bank full; tells whether anything was freed, so that trying again makes sense. */
 export type MakeRoom = (bytes: number) => boolean;
 
+const FULL = 'kernel memory: ';
+
+/** Whether an allocation failed because all of the memory is in use; errors of threads come as their code and message. */
+export function isMemoryFull(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'resource_limit' && error.message.startsWith(FULL);
+}
+
 /**
  * The owner of kernel memory. Addresses are byte offsets, 64-byte aligned. Contents of an allocation are undefined.
  * Views (`u8` … `f64`) are made fresh for each use and dropped at once: the memory is never detached, but an old view
@@ -142,7 +149,7 @@ export class KernelMemory {
   #full(bytes: number): ServiceError {
     return new ServiceError(
       'resource_limit',
-      `kernel memory: ${bytes} bytes asked for while ${this.allocatedBytes} of ${this.maximumBytes} are in use; the limit is svc.processing.memoryBytes`,
+      `${FULL}${bytes} bytes asked for while ${this.allocatedBytes} of ${this.maximumBytes} are in use; the limit is svc.processing.memoryBytes`,
     );
   }
 

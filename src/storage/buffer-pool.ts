@@ -16,17 +16,28 @@ export interface Resident {
 
 interface Entry extends Resident {
   readonly filled: Promise<void>;
+  /** The table without which it says nothing; it is freed with it. */
+  readonly table: KeptTable | undefined;
+}
+
+/** Something that several allocations are made of, and that is kept between queries as they are; its bytes are reserved. */
+export interface KeptTable {
+  readonly bytes: number;
+  /** Whether someone reads or changes it, beside those who have pinned what belongs to it. */
+  readonly isHeld: boolean;
+  /** Frees it, and takes back its reservation. */
+  free(): void;
 }
 
 /**
- * Allocations of kernel memory under a byte budget, found by key. Those that nobody has pinned are freed, least
+ * Allocations of kernel memory under a byte budget, found by key, and tables. Those that nobody has pinned are freed, least
  * recently used first, when room is needed. Used from one thread.
  */
 export class BufferPool {
   readonly #memory: KernelMemory;
   readonly #budgetBytes: number;
   /** Least recently used first. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string | KeptTable, Entry | KeptTable>();
   #bytes = 0;
 
   constructor(memory: KernelMemory, budgetBytes: number) {
@@ -42,13 +53,15 @@ export class BufferPool {
   /**
    * Finds the allocation of `key`, or makes it and has `fill` write to it; callers that come meanwhile wait for the
    * same `fill`. Pinned for the caller, who unpins it once.
+   * @param table  it belongs to, if any
    * @throws ServiceError `resource_limit`, or what `fill` throws
    */
-  async pin(key: string, bytes: number, fill: (address: Address) => Promise<void>): Promise<Resident> {
-    const entry = this.#entries.get(key) ?? this.#add(key, bytes, fill);
+  async pin(key: string, bytes: number, fill: (address: Address) => Promise<void>, table?: KeptTable): Promise<Resident> {
+    const entry = this.#at(key) ?? this.#add({ key, bytes, table }, fill);
     entry.pins++;
     this.#entries.delete(key);
     this.#entries.set(key, entry);
+    if (table !== undefined) this.use(table);
     try {
       await entry.filled;
       return entry;
@@ -62,14 +75,14 @@ export class BufferPool {
    * Takes over an allocation that someone else filled, and pins it for the caller. Its bytes were reserved before: they are what it takes.
    */
   adopt(key: string, address: Address, bytes: number): Resident {
-    const entry: Entry = { key, address, bytes, pins: 1, isFreed: false, filled: Promise.resolve() };
+    const entry: Entry = { key, address, bytes, pins: 1, isFreed: false, filled: Promise.resolve(), table: undefined };
     this.#entries.set(key, entry);
     return entry;
   }
 
   /** The allocation kept under a key, pinned for the caller. */
   find(key: string): Resident | undefined {
-    const entry = this.#entries.get(key);
+    const entry = this.#at(key);
     if (entry === undefined) return undefined;
     entry.pins++;
     this.#entries.delete(key);
@@ -82,10 +95,11 @@ export class BufferPool {
     if (residents.some((resident) => resident.isFreed)) return false;
     for (const resident of residents) {
       resident.pins++;
-      const entry = this.#entries.get(resident.key);
+      const entry = this.#at(resident.key);
       if (entry === undefined) continue;
       this.#entries.delete(entry.key);
       this.#entries.set(entry.key, entry);
+      if (entry.table !== undefined) this.use(entry.table);
     }
     return true;
   }
@@ -94,13 +108,26 @@ export class BufferPool {
     resident.pins--;
   }
 
+  /** Has a table be the most recently used one. */
+  use(table: KeptTable): void {
+    this.#entries.delete(table);
+    this.#entries.set(table, table);
+  }
+
+  /** Frees a table and what belongs to it. Nobody may hold it, or have any of that pinned. */
+  dropTable(table: KeptTable): void {
+    for (const [key, entry] of this.#entries) if (isEntry(entry) && entry.table === table) this.#free(key, entry);
+    this.#entries.delete(table);
+    table.free();
+  }
+
   has(key: string): boolean {
     return this.#entries.has(key);
   }
 
   /** Frees what `key` names, if anything. Nobody may have it pinned. */
   drop(key: string): void {
-    const entry = this.#entries.get(key);
+    const entry = this.#at(key);
     if (entry !== undefined) this.#free(key, entry);
   }
 
@@ -129,7 +156,11 @@ export class BufferPool {
     this.#bytes -= bytes;
   }
 
-  #add(key: string, bytes: number, fill: (address: Address) => Promise<void>): Entry {
+  #at(key: string): Entry | undefined {
+    return this.#entries.get(key) as Entry | undefined;
+  }
+
+  #add({ key, bytes, table }: Pick<Entry, 'key' | 'bytes' | 'table'>, fill: (address: Address) => Promise<void>): Entry {
     this.reserve(bytes);
     let address: Address;
     try {
@@ -144,7 +175,7 @@ export class BufferPool {
       this.unreserve(bytes);
       throw error;
     });
-    const entry: Entry = { key, address, bytes, pins: 0, isFreed: false, filled };
+    const entry: Entry = { key, address, bytes, pins: 0, isFreed: false, filled, table };
     this.#entries.set(key, entry);
     return entry;
   }
@@ -161,23 +192,39 @@ export class BufferPool {
     }
   }
 
-  /** Reservations count as pinned. */
+  /** Reservations count as pinned, unless they are those of tables that nobody uses. */
   #pinnedBytes(): number {
     let pinned = this.#bytes;
-    for (const entry of this.#entries.values()) if (entry.pins === 0) pinned -= entry.bytes;
+    const used = this.#usedTables();
+    for (const entry of this.#entries.values())
+      if (isEntry(entry) ? entry.pins === 0 : !entry.isHeld && !used.has(entry)) pinned -= entry.bytes;
     return pinned;
   }
 
+  /** Tables of which something is pinned. */
+  #usedTables(): ReadonlySet<KeptTable> {
+    const used = new Set<KeptTable>();
+    for (const entry of this.#entries.values()) if (isEntry(entry) && entry.pins > 0 && entry.table !== undefined) used.add(entry.table);
+    return used;
+  }
+
   #evictOne(): boolean {
+    let used: ReadonlySet<KeptTable> | undefined;
     for (const [key, entry] of this.#entries) {
-      if (entry.pins > 0) continue;
-      this.#free(key, entry);
+      if (isEntry(entry)) {
+        if (entry.pins > 0) continue;
+        this.#free(key, entry);
+        return true;
+      }
+      used ??= this.#usedTables();
+      if (entry.isHeld || used.has(entry)) continue;
+      this.dropTable(entry);
       return true;
     }
     return false;
   }
 
-  #free(key: string, entry: Entry): void {
+  #free(key: string | KeptTable, entry: Entry): void {
     entry.isFreed = true;
     this.#entries.delete(key);
     this.#memory.free(entry.address);
@@ -190,4 +237,8 @@ export class BufferPool {
       `columns: ${bytes} bytes are needed while queries hold ${this.#pinnedBytes()} of ${this.#budgetBytes}; the limit is svc.processing.columnCacheBytes`,
     );
   }
+}
+
+function isEntry(entry: Entry | KeptTable): entry is Entry {
+  return 'pins' in entry;
 }

@@ -2,7 +2,7 @@
 
 import type { Address } from '../base/layout.js';
 import type { KernelMemory } from '../kernels/memory.js';
-import type { BufferPool } from './buffer-pool.js';
+import type { BufferPool, KeptTable, Resident } from './buffer-pool.js';
 import { EMPTY_TABLE, freeTable, type InternTable, internBytesMax, tableBytes } from './jobs/intern-dictionary.js';
 import type { RunStorageJob } from './jobs.js';
 import type { DictionaryView } from './view.js';
@@ -14,13 +14,18 @@ export interface HeldEntries {
   release(): void;
 }
 
-/** The datasource-wide ids of one string column. Grows only; calls of `intern` take their turn. */
-export class GlobalDictionary {
+/**
+ * The datasource-wide ids of one string column. Grows only, until nobody uses it and its memory is needed: then it begins anew,
+ * and what segments knew of its ids is freed with it. Calls of `intern` take their turn.
+ */
+export class GlobalDictionary implements KeptTable {
   readonly #memory: KernelMemory;
   readonly #resident: BufferPool;
   readonly #run: RunStorageJob;
   #table: InternTable = EMPTY_TABLE;
   #last: Promise<void> = Promise.resolve();
+  /** Calls of `intern` that have not ended. */
+  #interning = 0;
   /** Pins that read entries at an address. */
   readonly #holders = new Map<Address, number>();
   /** Entries that were outgrown but are still read, and their bytes. */
@@ -32,12 +37,26 @@ export class GlobalDictionary {
     this.#run = run;
   }
 
+  get bytes(): number {
+    return tableBytes(this.#table);
+  }
+
+  get isHeld(): boolean {
+    return this.#interning > 0 || this.#holders.size > 0;
+  }
+
   /**
-   * Writes to `remap` the id of every value of a segment's dictionary, which stays where it is meanwhile.
+   * u32 [dictionary count]: the id of every value of a segment's dictionary, which stays where it is meanwhile; pinned.
    * @throws ServiceError `resource_limit`
    */
+  pinRemap(key: string, dictionary: DictionaryView): Promise<Resident> {
+    return this.#resident.pin(key, Math.max(dictionary.count, 1) * 4, (remap) => this.intern(dictionary, remap), this);
+  }
+
+  /** Writes to `remap` the id of every value of a dictionary. */
   intern(dictionary: DictionaryView, remap: Address): Promise<void> {
-    const turn = this.#last.then(() => this.#intern(dictionary, remap));
+    this.#interning++;
+    const turn = this.#last.then(() => this.#intern(dictionary, remap)).finally(() => this.#interning--);
     this.#last = turn.catch(() => undefined);
     return turn;
   }
@@ -55,6 +74,10 @@ export class GlobalDictionary {
 
   /** Frees the dictionary after the datasource's last segment was closed, when nobody holds entries any more. */
   close(): void {
+    this.#resident.dropTable(this);
+  }
+
+  free(): void {
     this.#resident.unreserve(tableBytes(this.#table));
     freeTable(this.#table, this.#memory);
     this.#table = EMPTY_TABLE;

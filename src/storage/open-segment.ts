@@ -161,9 +161,7 @@ export class OpenSegment implements ReadSegment {
 
   /** u32 [dictionary count]: datasource-wide ids of a column that the caller has pinned; pinned too. */
   pinRemap(column: string, dictionary: DictionaryView, global: GlobalDictionary): Promise<Resident> {
-    return this.#resident.pin(this.#key('remap', column), Math.max(dictionary.count, 1) * 4, (address) =>
-      global.intern(dictionary, address),
-    );
+    return global.pinRemap(this.#key('remap', column), dictionary);
   }
 
   /** See `SegmentStore.unloaded`. */

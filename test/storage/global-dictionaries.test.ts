@@ -29,6 +29,37 @@ test('a dictionary that passes the budget is refused and leaves the others as th
   }
 });
 
+test('a dictionary that nobody uses gives way to another, and begins anew', async () => {
+  const cells = (letter: string) => Array.from({ length: 10_000 }, (_, row) => `${letter}: a value of some length, number ${row}`);
+  const columns = { __time: times(10_000), a: { kind: 'string', cells: cells('a') }, b: { kind: 'string', cells: cells('b') } } as const;
+  // Room for one of them, its column and its remap: 0.9 MB of 1.5.
+  const bench = openWorkbench({ cacheBytes: 2_200_000 });
+  try {
+    const id = await open(bench, columns);
+    const pin = (name: string) => bench.store.pin({ segmentIds: [id], columns: [name], globalDictionaries: [name] });
+    for (const name of ['a', 'b', 'a', 'b', 'b', 'a']) {
+      const held = await pin(name);
+      assert.equal(readGlobal(globalOf(held, name), bench.memory).toSorted(), [...cells(name), null].toSorted(), name);
+      const remap = bench.memory.u32(globalOf(held, name).remaps[id] ?? 0, 10_000);
+      const column = held.segments[0]?.columns[name];
+      assert.ok(column?.kind === 'string');
+      const values = readGlobal(globalOf(held, name), bench.memory);
+      assert.equal(
+        [...remap].map((at) => values[at]),
+        readDictionary(column, bench.memory),
+      );
+      held.release();
+    }
+    const both = [await pin('a')];
+    assert.is(await codeOf(pin('b')), 'resource_limit', 'one that is read does not give way');
+    for (const held of both) held.release();
+    await bench.store.close(id);
+    assert.equal([bench.memory.allocatedBytes, bench.store.residentBytes], [0, 0]);
+  } finally {
+    bench.close();
+  }
+});
+
 for (const kernels of ['reference', 'simd-debug']) {
   test(`ids of three segments meet in one dictionary (${kernels})`, async () => {
     const bench = openWorkbench({ kernels });

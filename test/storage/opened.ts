@@ -37,8 +37,8 @@ export const times = (rows: number): Table[string] => ({
   cells: Array.from({ length: rows }, (_, row) => BigInt(DAY.start + row)),
 });
 
-export function globalOf(pin: SegmentPin): GlobalDictionaryView {
-  const global = pin.dictionaries['s'];
+export function globalOf(pin: SegmentPin, column = 's'): GlobalDictionaryView {
+  const global = pin.dictionaries[column];
   assert.ok(global);
   return global;
 }

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { LoopTurns } from '../../base/loop-turns.js';
+import { isMemoryFull } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
 import { addStage } from '../../model/profile.js';
@@ -71,19 +72,23 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
     profile.rowsByIndex += found.rows;
   }
   const rows = engine.runOver(plan, found.select(pin.segments), pin.dictionaries, options, signal);
-  let isHeld = false;
+  let [isHeld, isBegun] = [false, false];
   try {
-    if (plan.upload === undefined) yield* rows;
-    else
-      for await (const frame of rows) {
-        // A result that stays in memory has dictionaries of the segments.
-        if (frame.uploaded !== undefined) engine.hold(frame.uploaded.id, () => pin.release());
-        isHeld ||= frame.uploaded !== undefined;
-        yield frame;
-      }
+    for await (const frame of rows) {
+      // A result that stays in memory has dictionaries of the segments.
+      if (frame.uploaded !== undefined) engine.hold(frame.uploaded.id, () => pin.release());
+      isHeld ||= frame.uploaded !== undefined;
+      isBegun = true;
+      yield frame;
+    }
+    return;
+  } catch (error) {
+    if (isBegun || !isMemoryFull(error) || !canBeHalved(plan, segmentIds)) throw error;
   } finally {
     if (!isHeld) pin.release();
   }
+  // All columns fit, but not what is made of them.
+  yield* runHalves(engine, pinned);
 }
 
 /** Runs over segments whose columns do not fit into memory together: one half after the other. */
@@ -99,18 +104,29 @@ async function* runHalves(engine: PinnedRun, pinned: PinnedPlan): AsyncGenerator
     const { offset, limit } = plan;
     // A part still needs the rows before the offset: they are counted once all parts have met.
     const part = { ...plan, offset: 0, limit: limit === null ? null : offset + limit };
+    const merged = options.ending === 'final' ? plan : part;
     // The second begins when the first was read to its end, and is not begun when that is enough.
-    yield* engine.merge(options.ending === 'final' ? plan : part, halves.map(run), options, signal);
+    const results = halves.map(run);
+    yield* engine.merge(merged, plan.timeOrder === null ? results : await inTurn(results), options, signal);
     return;
   }
-  const partials: (readonly Frame[])[] = [];
-  for (const half of halves) partials.push(await collect(run(half)));
-  yield* engine.merge(plan, partials.map(framesAgain), options, signal);
+  yield* engine.merge(plan, await inTurn(halves.map(run)), options, signal);
 }
 
-/** Rows in an order of time come from all segments side by side. */
+/** Results that are held as frames, one after the other, so that the columns of one alone are in memory at a time. */
+async function inTurn(results: readonly AsyncIterable<Frame>[]): Promise<readonly AsyncIterable<Frame>[]> {
+  const held: AsyncIterable<Frame>[] = [];
+  for (const result of results) held.push(framesAgain(await collect(result)));
+  return held;
+}
+
+/** Rows that are held as frames where an order of time has them merged. */
+const ORDERED_ROWS_MAX = 10_000;
+
+/** Rows in an order of time come from all segments side by side, unless they are few. */
 function canBeHalved(plan: RowPlan, segmentIds: readonly string[]): boolean {
-  return segmentIds.length > 1 && (plan.operator !== 'scan' || plan.timeOrder === null);
+  if (segmentIds.length < 2) return false;
+  return plan.operator !== 'scan' || plan.timeOrder === null || plan.offset + (plan.limit ?? Infinity) <= ORDERED_ROWS_MAX;
 }
 
 async function* framesAgain(frames: readonly Frame[]): AsyncGenerator<Frame> {

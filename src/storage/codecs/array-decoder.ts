@@ -1,6 +1,7 @@
 // Reads and decodes arrays of a segment file.
 
 import { readSync } from 'node:fs';
+import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../../base/layout.js';
 import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';
@@ -89,6 +90,8 @@ export class ArrayDecoder {
       if (checksum(bytes) !== array.checksums[block]) throw new Error('it does not match its checksum');
       this.#place(bytes, array.physical, elements, out);
     } catch (error) {
+      // Memory that is full says nothing about the file.
+      if (error instanceof ServiceError) throw error;
       throw corruptBlock(this.#source.file, column, name, block, error instanceof Error ? error.message : String(error), error);
     }
   }

@@ -49,7 +49,7 @@ export class CombinedColumns {
   /** Datasource-wide ids of a joined column that the caller has pinned; pinned too. */
   pinRemap(key: string, dictionary: DictionaryView, global: GlobalDictionary, chunk: Chunk): Promise<Resident> {
     this.#remember(key, chunk);
-    return this.#resident.pin(key, Math.max(dictionary.count, 1) * 4, (address) => global.intern(dictionary, address));
+    return global.pinRemap(key, dictionary);
   }
 
   async #join(key: string, name: string, chunk: Chunk): Promise<PinnedColumn> {
