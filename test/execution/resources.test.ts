@@ -162,9 +162,50 @@ resources('segments that do not fit into memory together are read one part after
     rows.flatMap((each) => Array.from({ length: each.rowCount }, (_, row) => each.columns.map((column) => cellAt(column, row)))),
     [ROWS - 1, 0].map((row) => others.map(() => values.values[row])),
   );
+  const first = await framesOf(engine.run({ ...scan, timeOrder: 'ascending', offset: 2, limit: 2 }, store, ids, options(), never));
+  assert.equal(
+    first.flatMap((each) => Array.from({ length: each.rowCount }, (_, row) => each.columns.map((column) => cellAt(column, row)))),
+    [0, 1].map((row) => others.map(() => values.values[row])),
+    'the first row of the third segment, and the second of the first one',
+  );
   await close();
   assert.is(memory.allocatedBytes, 0);
   await engine.close();
+});
+
+resources('segments whose columns fit into memory together, and nothing beside them, are read one part after the other', async () => {
+  const [time] = frame.columns;
+  const KEYS = 20_000;
+  const values = BigInt64Array.from({ length: ROWS }, (_, row) => BigInt.asIntN(64, BigInt(row % KEYS) * 0x9e3779b97f4a7c15n));
+  assert.ok(time !== undefined);
+  const narrow: Frame = { rowCount: ROWS, columns: [time, { kind: 'long', name: 'key', values, nulls: null }] };
+  const read = async (bankBytes: number): Promise<{ readonly residentBytes: number; readonly segments: number }> => {
+    const memory = KernelMemory.create({ maximumBytes: bankBytes });
+    let makeRoom = (_: number): number => 0;
+    const engine = createEngine({ memory, kernels: 'simd', threads: 1, rowsRunInline: 0, makeRoom: (bytes) => makeRoom(bytes) > 0 });
+    const { store, ids, close } = await openFrames(
+      Array.from({ length: 6 }, () => narrow),
+      memory,
+      engine,
+    );
+    makeRoom = (bytes) => store.makeRoom(bytes);
+    const profile = newProfile();
+    const counts = new Map<unknown, unknown>();
+    for (const each of await framesOf(engine.run(groupBy('key'), store, ids, options({ profile }), never)))
+      for (let row = 0; row < each.rowCount; row++) {
+        const [key, count] = each.columns.map((column) => cellAt(column, row));
+        counts.set(key, count);
+      }
+    assert.equal(counts, new Map([...values.subarray(0, KEYS)].map((key) => [key, BigInt((6 * ROWS) / KEYS)])));
+    const residentBytes = memory.allocatedBytes;
+    await close();
+    assert.is(memory.allocatedBytes, 0);
+    await engine.close();
+    return { residentBytes, segments: profile.segments };
+  };
+  const { residentBytes, segments } = await read(64 * MEBIBYTE);
+  assert.is(segments, 6);
+  assert.ok((await read(residentBytes + 128 * 1024)).segments > 6, 'the first try, over all of them, did not succeed');
 });
 
 resources('scratch counts in what a query holds, and is given back', async () => {
