@@ -6,17 +6,17 @@ import { randomSource } from '../data/random.js';
  * places, `low`, `mid` and `high` have 250, 5,000 and as many different strings as rows, `word` short ones of which many are equal.
  * `mid`, `long` and `dec` have nulls. The same (rows, seed) gives the same bytes.
  */
-const COLUMNS = ['__time', 'tiny', 'long', 'wide', 'dbl', 'dec', 'flt', 'low', 'mid', 'high', 'digits', 'tags'] as const;
+export const FUNCTIONS_COLUMNS = ['__time', 'tiny', 'long', 'wide', 'dbl', 'dec', 'flt', 'low', 'mid', 'high', 'digits', 'tags'] as const;
 
 const START = Date.UTC(2023, 5, 1);
 const SPAN_MS = 400 * 86_400_000;
 const SYLLABLES = ['an', 'bel', 'cor', 'dra', 'el', 'fin', 'gor', 'hal', 'ist', 'jun', 'kel', 'lor', 'min', 'nor', 'ost', 'pel'] as const;
 
 export function writeFunctionsCsv(file: string, rows: number, seed: number): void {
-  writeCsv(file, COLUMNS, functionsRows(rows, seed));
+  writeCsv(file, FUNCTIONS_COLUMNS, functionsRows(rows, seed));
 }
 
-function* functionsRows(rows: number, seed: number): Generator<string> {
+export function* functionsRows(rows: number, seed: number): Generator<string> {
   const random = randomSource(seed);
   const below = (count: number): number => Math.floor(random() * count);
   const word = (number: number): string => `${SYLLABLES[number & 15]}${SYLLABLES[(number >> 4) & 15]}`;

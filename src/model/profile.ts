@@ -38,6 +38,9 @@ export interface Profile {
   segmentsPrunedByBitmap: number;
   /** Rows that a bitmap index gave instead of a scan of the column. */
   rowsByIndex: number;
+  /** Values of expressions that JavaScript computed row by row, and once for all rows with the same entry of a dictionary, combination or bucket of time. */
+  valuesByRow: number;
+  valuesByEntry: number;
   /** Bytes read from segment files; resident columns are not read. */
   bytesRead: number;
   /** Answers for one segment found on a historical, and those that had to be made. */
@@ -60,6 +63,8 @@ export const PROFILE_COUNTERS: readonly ProfileCounter[] = [
   'segmentsPrunedByValue',
   'segmentsPrunedByBitmap',
   'rowsByIndex',
+  'valuesByRow',
+  'valuesByEntry',
   'bytesRead',
   'segmentCacheHits',
   'segmentCacheMisses',
@@ -92,6 +97,8 @@ export function newProfile(): Profile {
     segmentsPrunedByValue: 0,
     segmentsPrunedByBitmap: 0,
     rowsByIndex: 0,
+    valuesByRow: 0,
+    valuesByEntry: 0,
     bytesRead: 0,
     segmentCacheHits: 0,
     segmentCacheMisses: 0,

@@ -204,6 +204,7 @@ function run(groupPlan: GroupPlan, { groupBytesMax, ending, others }: Run, look:
     spill,
     check: look,
     beginSegment: () => undefined,
+    computed: noCounts(),
     times: undefined,
     sampled: () => context,
   };

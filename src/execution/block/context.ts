@@ -7,6 +7,7 @@ import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import type { KernelTimes } from './kernel-times.js';
+import type { ComputedValues } from './row-counts.js';
 
 /** Context of one thread working on one query. */
 export interface RunContext {
@@ -14,6 +15,8 @@ export interface RunContext {
   readonly kernels: KernelSet;
   /** Throws `cancelled` or `timeout`; called between blocks. */
   check(): void;
+  /** Counts the values of expressions that no kernel computes. */
+  readonly computed: ComputedValues;
   /** Kernel times, where they are sampled; see `sampled`. */
   readonly times: KernelTimes | undefined;
   /** Context for a segment about to be read: some segments are read by kernels whose calls are counted and timed. */

@@ -3,8 +3,16 @@
 import { addKernels, addStage, type KernelTotals, type Profile } from '../../model/profile.js';
 import { ownNow } from './own-time.js';
 
+/** Values of expressions that JavaScript computes rather than kernels. */
+export interface ComputedValues {
+  /** One for each row that is read. */
+  valuesByRow: number;
+  /** One for each entry of a dictionary, combination of values or bucket of time, which its rows share. */
+  valuesByEntry: number;
+}
+
 /** Counts of one thread's work on one query; plain data that crosses threads. */
-export interface RowCounts {
+export interface RowCounts extends ComputedValues {
   rowsScanned: number;
   rowsMatched: number;
   /** Rows of finished tables, before the post-processing steps and after them. */
@@ -24,6 +32,8 @@ export interface RowCounts {
 
 export function noCounts(): RowCounts {
   return {
+    valuesByRow: 0,
+    valuesByEntry: 0,
     rowsScanned: 0,
     rowsMatched: 0,
     rowsToFinish: 0,
@@ -41,6 +51,8 @@ export function noCounts(): RowCounts {
 
 export function addCounts(profile: Profile, counts: RowCounts, reads: 'group' | 'scan' | 'merge'): void {
   profile.segmentsPrunedByValue += counts.segmentsPrunedByValue;
+  profile.valuesByRow += counts.valuesByRow;
+  profile.valuesByEntry += counts.valuesByEntry;
   addKernels(profile, scaledKernels(counts));
   addStage(profile, 'bind', counts.bindMs);
   // The rows of partial results are no rows of segments.

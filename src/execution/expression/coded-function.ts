@@ -37,7 +37,7 @@ export function codedFunction(
   type: ColumnType,
   pool = new ValuePool<string>(),
 ): Vector {
-  const combinations = combinationsOf(columns, bound);
+  const combinations = combinationsOf(scope, columns, bound);
   return isNumberType(type) ? numbers(scope, combinations, type) : texts(scope, combinations, type, pool);
 }
 
@@ -83,7 +83,7 @@ export function reachedDictionaryFunction(
 
 /** Like `rowLoop`, but computes the value once for each combination of ids. */
 export function codedLoop(scope: SegmentScope, columns: readonly CodedColumn[], bound: RowFunction): RowLoop {
-  const combinations = combinationsOf(columns, bound);
+  const combinations = combinationsOf(scope, columns, bound);
   const values: (Value | undefined)[] = [];
   let computed = 0;
   const isRead = rowsRead(scope);
@@ -107,7 +107,11 @@ export function codedLoop(scope: SegmentScope, columns: readonly CodedColumn[], 
   };
 }
 
-function combinationsOf(columns: readonly CodedColumn[], { cells, compute }: RowFunction): Combinations {
+function combinationsOf(
+  { context: { computed } }: SegmentScope,
+  columns: readonly CodedColumn[],
+  { cells, compute }: RowFunction,
+): Combinations {
   let opened: readonly Codes[] = [];
   const combined = new Uint32Array(columns.length === 1 ? 0 : BLOCK_ROWS);
   return {
@@ -126,6 +130,7 @@ function combinationsOf(columns: readonly CodedColumn[], { cells, compute }: Row
       columns.forEach((column, index) => {
         cells[index] = column.value(opened[index]?.[row] ?? 0);
       });
+      computed.valuesByEntry++;
       return compute();
     },
   };

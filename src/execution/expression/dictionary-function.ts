@@ -47,6 +47,7 @@ export function hasFewTexts(scope: SegmentScope, expression: Expression): boolea
 }
 
 function dictionaryResults(scope: SegmentScope, column: StringColumnView, { cells, compute }: RowFunction): Value[] {
+  scope.context.computed.valuesByEntry += column.dictionary.count;
   return scope.texts(column).map((text, id) => {
     if (id % VALUES_PER_CHECK === 0) scope.context.check();
     cells[0] = valueOfText(text, column.type);

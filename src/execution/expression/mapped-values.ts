@@ -19,6 +19,7 @@ export interface ValueMapping {
  */
 export function mappedColumn(scope: SegmentScope, column: StringColumnView, { map, keeps }: ValueMapping): StringColumnView {
   const texts = scope.texts(column);
+  scope.context.computed.valuesByEntry += texts.length;
   const results = texts.map((text) => (keeps(text) ? wellFormed(map(text)) : undefined));
   const ofNone = keeps(null) ? wellFormed(map(null)) : undefined;
   const distinct = new Set(results);

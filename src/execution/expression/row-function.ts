@@ -47,6 +47,7 @@ export function rowLoop(scope: SegmentScope, names: readonly string[], { cells, 
   const isRead = rowsRead(scope);
   return (block, put) => {
     for (const reader of readers) reader.open(block);
+    let computed = 0;
     const reads = isRead(block);
     for (let row = 0; row < block.rows; row++) {
       if (row % ROWS_PER_CHECK === 0) scope.context.check();
@@ -55,8 +56,10 @@ export function rowLoop(scope: SegmentScope, names: readonly string[], { cells, 
         continue;
       }
       for (let index = 0; index < readers.length; index++) cells[index] = readers[index]?.get(row) ?? null;
+      computed++;
       put(row, compute());
     }
+    scope.context.computed.valuesByRow += computed;
   };
 }
 

@@ -17,7 +17,7 @@ import { cancelledError, type RunContext } from '../block/context.js';
 import { KernelTimes } from '../block/kernel-times.js';
 import { giveAway, ownNow } from '../block/own-time.js';
 import { framesOf } from '../block/result-table.js';
-import { noCounts, type RowCounts } from '../block/row-counts.js';
+import { type ComputedValues, noCounts, type RowCounts } from '../block/row-counts.js';
 import type { SegmentData } from '../block/segment-data.js';
 import { endGroups, layoutOf } from '../group/operator.js';
 import { type Morsel, type MorselCut, morselsOf, runMorsels } from '../group/run.js';
@@ -139,7 +139,11 @@ export class ThreadContext {
     return this.#kernels.get(name);
   }
 
-  context({ flags, deadlineMs, limits, kernels, batchRows, groupBytesMax, spill, account }: RunControl): RunContext {
+  /** @param computed  counts that the run adds to */
+  context(
+    { flags, deadlineMs, limits, kernels, batchRows, groupBytesMax, spill, account }: RunControl,
+    computed: ComputedValues,
+  ): RunContext {
     const words = this.memory.i32(flags, 1);
     const yieldToUrgent = this.#yieldToUrgent;
     const sampledRowsMin = this.#sampledRowsMin;
@@ -165,6 +169,7 @@ export class ThreadContext {
       beginSegment: () => {
         if (perSegmentTimeout !== null) segmentDeadlineMs = Date.now() + perSegmentTimeout;
       },
+      computed,
       times: undefined,
       sampled: (rows) => {
         if (rows < sampledRowsMin || segments++ % SEGMENTS_PER_SAMPLE !== 0) return context;
@@ -212,11 +217,11 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       }
     }
     const frames = endGroups(table, parts, request.ending, request.control.heldRowsMax, counts);
-    yield* answered(frames, request, thread.context(request.control), counts);
+    yield* answered(frames, request, thread.context(request.control, counts), counts);
   },
   *scan({ control, plan, data: { views }, builds, ending }, thread) {
     const counts = noCounts();
-    const context = thread.context(control);
+    const context = thread.context(control, counts);
     const upload = ending === 'final' ? plan.upload : undefined;
     if (upload !== undefined) {
       const startMs = ownNow();
@@ -256,7 +261,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   *timeBoundary({ control, plan, data: { views }, builds, ending }, thread) {
     const counts = noCounts();
     const startMs = ownNow();
-    const context = thread.context(control);
+    const context = thread.context(control, counts);
     const rows = hasStages(plan)
       ? boundaryOfPieces(plan, stagedPieces(context, plan, views, builds), context, counts)
       : timeBoundary(plan, views, context, counts);
@@ -267,7 +272,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   },
   *mergeGroups({ control, plan, frames, ending }, thread) {
     const counts = noCounts();
-    const context = thread.context(control);
+    const context = thread.context(control, counts);
     const placed: UploadedFrame[] = [];
     try {
       for (const chunk of chunksOf(frames, control.batchRows * BLOCKS_PER_CHUNK)) {
@@ -286,7 +291,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   *rows({ control, ...options }, thread) {
     const counts = noCounts();
     const early: Frame[] = [];
-    const context = thread.context(control);
+    const context = thread.context(control, counts);
     const pipeline = new RowPipeline({ ...options, heldRowsMax: control.heldRowsMax }, context, counts);
     try {
       while (!pipeline.isDone) {
@@ -310,14 +315,14 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       if (input?.kind !== 'rows' || input.frame === null) break;
       frames.push(input.frame);
     }
-    yield { frame: null, isLast: true, counts, built: uploadBuildSide(thread.context(control), concatFrames(frames), side) };
+    yield { frame: null, isLast: true, counts, built: uploadBuildSide(thread.context(control, counts), concatFrames(frames), side) };
   },
 };
 
 function groupMorsels(request: GroupRequest, thread: ThreadContext, counts: RowCounts): GroupTable {
   const { control, plan, data, builds } = request;
   const { groupBytesMax } = control;
-  const [context, next] = [thread.context(control), morselTaker(request, thread.memory)];
+  const [context, next] = [thread.context(control, counts), morselTaker(request, thread.memory)];
   if (!hasStages(plan)) return runMorsels(layoutOf({ plan, ...data }, groupBytesMax), context, next, counts);
   return runStagedMorsels(stagedLayout(plan, data, builds, groupBytesMax), context, { plan, views: data.views, builds }, next, counts);
 }

@@ -58,7 +58,7 @@ export function vectorNode(rooms: Rooms, vector: NumberVector): NumberNode {
 export function mapped(rooms: Rooms, operands: readonly NumberNode[], apply: (x: number, y: number) => number): NumberNode | undefined {
   const [a, b] = operands;
   if (a === undefined || operands.length > 2) return undefined;
-  const { memory } = rooms.scope.context;
+  const { memory, computed } = rooms.scope.context;
   const bits = roomForNulls(rooms, ...operands);
   const room = rooms.over(...operands);
   return {
@@ -69,6 +69,7 @@ export function mapped(rooms: Rooms, operands: readonly NumberNode[], apply: (x:
     room,
     run(block) {
       const { rows } = block;
+      computed.valuesByRow += rows;
       const first = a.run(block);
       const second = b?.run(block);
       const out = memory.f64(room, rows);

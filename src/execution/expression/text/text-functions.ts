@@ -267,7 +267,7 @@ class Patches {
   }
 
   make({ rows }: Block, out: Address): void {
-    const { memory } = this.#work.scope.context;
+    const { memory, computed } = this.#work.scope.context;
     const words = memory.u32(out, rows * 2);
     const made: { readonly row: number; readonly bytes: Buffer }[] = [];
     let size = 0;
@@ -279,6 +279,7 @@ class Patches {
       made.push({ row, bytes });
       size += bytes.length;
     }
+    computed.valuesByRow += made.length;
     let at = this.#room.of(size);
     for (const { row, bytes } of made) {
       memory.u8(at, bytes.length).set(bytes);

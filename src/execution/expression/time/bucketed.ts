@@ -68,6 +68,7 @@ function checked(scope: SegmentScope, valueAt: Bucketed['valueAt']): Bucketed['v
   let computed = 0;
   return (instant) => {
     if (++computed % VALUES_PER_CHECK === 0) scope.context.check();
+    scope.context.computed.valuesByEntry++;
     return valueAt(instant);
   };
 }
