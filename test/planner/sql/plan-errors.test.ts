@@ -20,6 +20,11 @@ const CASES: readonly { readonly sql: string; readonly code?: string; readonly s
     { sql: "SELECT page FROM wiki GROUP BY channel HAVING city = 'x'", says: /column city is neither|column page is neither/ },
     { sql: 'SELECT page FROM wiki WHERE COUNT(*) > 1', says: /aggregate COUNT cannot stand in WHERE/ },
     { sql: 'SELECT COUNT(*) FROM wiki GROUP BY 1', says: /column 1 is an aggregate/ },
+    {
+      sql: 'SELECT FLOOR(added), added FROM wiki GROUP BY CUBE (FLOOR(added), added)',
+      code: 'unsupported',
+      says: /two expressions that are always equal in different grouping sets/,
+    },
     { sql: 'SELECT page FROM wiki ORDER BY 2', says: /there is no column 2; the query selects 1/ },
     { sql: 'SELECT SUM(MAX(added)) FROM wiki', says: /aggregate MAX cannot stand inside SUM/ },
     { sql: 'SELECT SUM(__time) FROM wiki', says: /SUM: argument 1 must be a number, found TIMESTAMP/ },

@@ -9,7 +9,7 @@ import { bindFrom } from './bind-from.js';
 import { bindSet } from './bind-set.js';
 import type { Binding, BoundQuery } from './binding.js';
 import type { Place } from './expression/place.js';
-import { type Aggregation, aggregation, groupingSets } from './grouping.js';
+import { type Aggregation, aggregation, groupingSets, refuseKeysAlike } from './grouping.js';
 import { bindReference, ending } from './query-ending.js';
 import type { Scope } from './scope.js';
 import { Subqueries } from './subquery.js';
@@ -58,6 +58,16 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
   );
   const aliases = { items, bound, before: false };
   const sets = keySets?.map((set) => set.map((expression) => bindReference({ ...keys, aliases }, expression, outputs))) ?? null;
+  if (keySets !== null && sets !== null) {
+    const written = (key: SqlExpression): SqlExpression =>
+      query.items.find((item) => namesItem(scope, key, item, query.items))?.expression ?? key;
+    refuseKeysAlike(
+      session,
+      query.at,
+      keySets.map((set) => set.map(written)),
+      sets,
+    );
+  }
   const having = query.having === null ? null : condition({ ...grouped, aliases, positive: true }, query.having);
   const qualify = query.qualify === null ? null : condition({ ...select, aliases, positive: true }, query.qualify);
   const orderBy = query.orderBy.map((item) => ({

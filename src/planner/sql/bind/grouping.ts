@@ -43,6 +43,40 @@ function setsOf(element: GroupingElement): readonly (readonly SqlExpression[])[]
   }
 }
 
+/**
+ * Refusal of expressions of one value, such as `n` and `FLOOR(n)` of integers, that are keys of different grouping sets: which of them a
+ * set leaves null could not be told from their values.
+ * @throws ServiceError `unsupported`
+ */
+export function refuseKeysAlike(
+  session: Session,
+  at: number,
+  written: readonly (readonly SqlExpression[])[],
+  sets: readonly (readonly Bound[])[],
+): void {
+  if (sets.length < 2) return;
+  const setsByText = new Map<string, Map<string, number[]>>();
+  for (const [index, set] of sets.entries())
+    for (const [place, bound] of set.entries()) {
+      const texts = setsByText.get(boundKey(bound)) ?? new Map<string, number[]>();
+      const text = textOf(written[index]?.[place]);
+      texts.set(text, [...(texts.get(text) ?? []), index]);
+      setsByText.set(boundKey(bound), texts);
+    }
+  for (const texts of setsByText.values())
+    if (new Set([...texts.values()].map((indices) => [...new Set(indices)].join())).size > 1)
+      throw session.source.unsupported(at, 'GROUP BY with two expressions that are always equal in different grouping sets');
+}
+
+/** An expression as text, wherever it stands and whichever table its columns are said to be of. */
+function textOf(expression: SqlExpression | undefined): string {
+  return JSON.stringify(expression, (name, value: unknown) => {
+    if (name === 'at' || name === 'end') return undefined;
+    if (name === 'path' && Array.isArray(value)) return value.slice(-1);
+    return typeof value === 'bigint' ? `${value}n` : value;
+  });
+}
+
 /** Rows grouped, and what expressions over the rows below are in terms of the groups. */
 export interface Aggregation {
   readonly relation: Relation;
