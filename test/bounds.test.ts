@@ -19,6 +19,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'cluster/historical/run-gate.ts CROWD_MAX': 'a ratio to the slots, which follow svc.processing.numThreads',
   'cluster/overlord/kill-runs.ts KILLED_AT_A_TIME': 'a batch: what is left is taken by the next one',
   'cluster/overlord/overlord.ts FINISHED_LISTED_MAX': 'rows of one answer; clients ask for fewer with max',
+  'execution/aggregate-state/sketch/stored-hashes.ts WAITING_BLOCKS_MAX': 'blocks of one segment, counted in the memory of the query',
   'execution/expression/remembered-results.ts BYTES_MAX': 'within one query, whose memory svc.query.maxMemoryBytes bounds',
   'execution/post/parts.ts HELD_ROWS_MAX': 'rows between two steps of work; they are counted in the memory of the query',
   'execution/post/stream.ts HELD_ROWS': 'rows between two steps of work; they are counted in the memory of the query',
@@ -29,6 +30,8 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'ingestion/column/byte-dictionary.ts CACHED_LENGTH_MAX': 'of a text; svc.indexer.task.maxBytesInMemory bounds the task',
   'ingestion/column/byte-dictionary.ts TEXT_CACHE_MAX': 'svc.indexer.task.maxBytesInMemory bounds the task',
   'metadata/faults.ts FAULTS_MAX': 'documents set aside that are listed for a person; each is in the log as well',
+  'planner/sql/relation/rules/swap-join-sides.ts HELD_BYTES_MAX':
+    'an estimate that chooses a plan; context.maxSubqueryBytes bounds what is held',
   'server/dispatch.ts REMEMBERED_LENGTH_MAX': 'longer paths are searched anew: 128 KiB are remembered at most',
   'server/dispatch.ts REMEMBERED_PATHS_MAX': 'others are searched anew: 128 KiB are remembered at most',
   'server/queries/sql-body.ts KEPT_BODY_BYTES_MAX': 'of one body; svc.broker.requests.maxBytes bounds all',
@@ -42,7 +45,7 @@ const BOUND =
   /^(?:export )?const ([A-Z_]*(?:REMEMBERED|KEPT|HELD|QUEUE|WAITING|CACHE|AT_A_TIME|PLANS|BODIES|(?<!DE)FAULTS|CROWD|LISTED|AHEAD)[A-Z_]*) = (?:[\d{]|1 <<)/gm;
 /** Constants that are handed to a cache, and such as are called a bound of bytes in a file that remembers. */
 const OF_CACHE = /new \w*Cache(?:<[^(]*>)?\(\s*([A-Z_]{3,})/g;
-const NO_BOUND = new Set(['WAITING_MIN', 'LISTED_COSTS', 'LISTED_LENGTH', 'LISTED_PART', 'NOT_LISTED', 'UNCACHED']);
+const NO_BOUND = new Set(['WAITING_MIN', 'LISTED_COSTS', 'LISTED_MAX', 'LISTED_LENGTH', 'LISTED_PART', 'NOT_LISTED', 'UNCACHED']);
 
 const bounds = suite('bounds of caches and queues');
 
