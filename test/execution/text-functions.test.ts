@@ -268,8 +268,9 @@ functions('are computed for the rows that pass a filter', async () => {
       };
       const found = await run(all, 'simd', plan);
       const values = expected(all, expression);
-      const sum = selected.reduce((total, row) => total + BigInt(values[row] === null ? 0 : Number(values[row])), 0n);
-      assert.is(BigInt(Number(found[0]?.[0] ?? 0)), sum, expression);
+      const longOf = (value: unknown): bigint => BigInt((value ?? 0) as number | bigint);
+      const sum = selected.reduce((total, row) => BigInt.asIntN(64, total + longOf(values[row])), 0n);
+      assert.is(longOf(found[0]?.[0]), sum, expression);
     }),
     { numRuns: caseCount(80) },
   );

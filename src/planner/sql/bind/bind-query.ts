@@ -58,9 +58,13 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
   );
   const aliases = { items, bound, before: false };
   const sets = keySets?.map((set) => set.map((expression) => bindReference({ ...keys, aliases }, expression, outputs))) ?? null;
-  if (keySets !== null && sets !== null) {
-    const written = (key: SqlExpression): SqlExpression =>
-      query.items.find((item) => namesItem(scope, key, item, query.items))?.expression ?? key;
+  if (keySets !== null && sets !== null && sets.length > 1) {
+    const hasStar = query.items.some(({ expression }) => expression.kind === 'star');
+    const written = (key: SqlExpression): SqlExpression => {
+      if (key.kind === 'literal' && !hasStar) return query.items[Number(key.value) - 1]?.expression ?? key;
+      const [name, second] = key.kind === 'name' ? key.path : [];
+      return name === undefined || second !== undefined || scope.has([name]) ? key : (items.get(name) ?? key);
+    };
     refuseKeysAlike(
       session,
       query.at,

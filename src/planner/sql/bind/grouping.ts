@@ -54,7 +54,6 @@ export function refuseKeysAlike(
   written: readonly (readonly SqlExpression[])[],
   sets: readonly (readonly Bound[])[],
 ): void {
-  if (sets.length < 2) return;
   const setsByText = new Map<string, Map<string, number[]>>();
   for (const [index, set] of sets.entries())
     for (const [place, bound] of set.entries()) {
