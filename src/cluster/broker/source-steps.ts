@@ -115,7 +115,9 @@ export function cutByTime<Given extends RowsPlan>(
     return filter === step.filter ? [step] : filter === null ? [] : [{ kind: 'filter', filter }];
   });
   const filter = isOwn ? cut(plan.filter) : plan.filter;
-  return intervals === plan.intervals ? { plan, steps } : { plan: { ...plan, intervals, filter }, steps: kept };
+  // The row of no rows exists where there are segments: those of no interval are none.
+  const isLost = intervals.length === 0 && plan.operator === 'group' && plan.withinData === true;
+  return isLost || intervals === plan.intervals ? { plan, steps } : { plan: { ...plan, intervals, filter }, steps: kept };
 }
 
 /** About how many rows a source has; null: not known. */
