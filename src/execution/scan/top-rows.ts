@@ -89,6 +89,8 @@ class BestRows {
   #count = 0;
   /** Rank of the key that rows must have to be candidates. */
   #within: bigint | undefined;
+  /** Rank of the last row wanted, by rows of this segment alone; undefined while these are too few, or say no more than before. */
+  #last: bigint | undefined;
   #predicate: Predicate | undefined;
 
   constructor(source: RowSource, ranks: Ranks | null, wanted: number) {
@@ -120,11 +122,14 @@ class BestRows {
     return this.#room < this.#rowCount && this.#count + BLOCK_ROWS > this.#room;
   }
 
-  /** The first key of the last row that is wanted, once so many rows were met. */
+  /**
+   * The first key of the last row that is wanted, once this segment has so many. The bound it began with is not given back:
+   * its rank here can be that of a smaller value, up to which there need not be so many rows.
+   */
   get bound(): Scalar | undefined {
-    if (this.#ranks === null || this.#within === undefined) return undefined;
+    if (this.#ranks === null || this.#last === undefined) return undefined;
     const { rank, isFirstKey } = this.#ranks.first;
-    return isFirstKey ? rank.valueOf(this.#within) : undefined;
+    return isFirstKey ? rank.valueOf(this.#last) : undefined;
   }
 
   /** @param bound  first key of the last row wanted before; @param isWhole  whether all rows of the segment take part */
@@ -134,8 +139,8 @@ class BestRows {
     const known = bound === undefined || !isFirstKey ? undefined : rank.rankOf(bound);
     const first =
       isWhole && rank.usesAll && rank.count !== undefined && rank.count > BigInt(this.#wanted) ? BigInt(this.#wanted - 1) : undefined;
-    const smaller = known === undefined || (first !== undefined && first < known) ? first : known;
-    if (smaller !== undefined) this.#narrow(smaller);
+    if (known !== undefined) this.#narrow(known);
+    if (first !== undefined) this.#endAt(first);
   }
 
   /** Adds the rows of a block that match. Returns how many these are. */
@@ -188,7 +193,7 @@ class BestRows {
     [this.#rows, this.#nextRows] = [this.#nextRows, this.#rows];
     this.#count = kept;
     const { stride } = ranks.first;
-    this.#narrow(stride === 1n ? last : last / stride);
+    this.#endAt(stride === 1n ? last : last / stride);
   }
 
   /** Places of the candidates of a rank or a smaller one, ascending, in `#best`. */
@@ -205,6 +210,13 @@ class BestRows {
       kept += found;
     }
     return kept;
+  }
+
+  /** Notes that as many rows of this segment as are wanted come up to this rank. */
+  #endAt(rank: bigint): void {
+    if (this.#within !== undefined && rank > this.#within) return;
+    this.#last = rank;
+    this.#narrow(rank);
   }
 
   #narrow(rank: bigint): void {
