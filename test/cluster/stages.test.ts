@@ -157,8 +157,17 @@ stages('extremes are those of the rows that come out of the stages', async () =>
   assert.equal(await rowsOf(runner.run(plan, source)), [{ least: 20n, most: 40n, right: 40n }]);
 });
 
-/** Overwrites what is freed while `work` runs, so that whoever still reads it is found. */
-async function overwritingFreed(work: () => Promise<void>): Promise<void> {
+/** The rows of a plan over tables of one segment each. What is freed is overwritten, so that whoever still reads it is found. */
+async function rowsOverFreed(tables: Readonly<Record<string, Frame>>, plan: RowsPlan, source: RowSource): Promise<Plain[]> {
+  const inlineEngine = createEngine({ memory, kernels: 'reference', threads: 0 });
+  const placed = new Map(Object.entries(tables).map(([name, frame]) => [name, uploadFrame(frame, memory)]));
+  const runner = runnerOf({
+    engine: inlineEngine,
+    runTables(each, names) {
+      const views = names.flatMap((name) => placed.get(name)?.view ?? []);
+      return inlineEngine.runViews(each, views, { ...RUN, ending: 'final' }, new AbortController().signal);
+    },
+  });
   const { allocate, free } = KernelMemory.prototype;
   const sizes = new Map<number, number>();
   KernelMemory.prototype.allocate = function (bytes) {
@@ -171,9 +180,11 @@ async function overwritingFreed(work: () => Promise<void>): Promise<void> {
     free.call(this, address);
   };
   try {
-    await work();
+    return await rowsOf(runner.run(plan, source));
   } finally {
     Object.assign(KernelMemory.prototype, { allocate, free });
+    for (const { release } of placed.values()) release();
+    await inlineEngine.close();
   }
 }
 
@@ -182,45 +193,47 @@ for (const [expression, values] of [
   ['mv_harmonize_nulls(list)', [['b', 'c'], [null], ['a', 'c']]],
   ["string_to_array(text, '-')", [['x', 'y'], ['y'], []]],
 ] as const)
-  stages(`unnested values can be read when a result of them was left in memory: ${expression}`, () =>
-    overwritingFreed(async () => {
-      const types = { number: 'LONG', list: 'STRING', text: 'STRING' } as const;
-      const rows: Plain[] = [
-        { number: 0n, list: ['b', 'c'], text: 'x-y' },
-        { number: 1n, list: [], text: 'y' },
-        { number: 2n, list: ['a', 'c'], text: null },
-      ];
-      const inlineEngine = createEngine({ memory, kernels: 'reference', threads: 0 });
-      const held: UploadedFrame[] = [];
-      const frames = new Map([
-        ['left', numbers(3)],
-        ['right', frameOf(rows, types)],
-      ]);
-      const runner = runnerOf({
-        engine: inlineEngine,
-        runTables(plan, names) {
-          const placed = names.flatMap((name) => frames.get(name) ?? []).map((frame) => uploadFrame(frame, memory));
-          held.push(...placed);
-          const views = placed.map(({ view }) => view);
-          return inlineEngine.runViews(plan, views, { ...RUN, ending: 'final' }, new AbortController().signal);
-        },
-      });
-      const source = joinOf(
-        { kind: 'table', name: 'left' },
-        {
-          kind: 'unnest',
-          source: { kind: 'table', name: 'right' },
-          column: { name: 'one', expression: parseExpression(expression), outputType: null },
-        },
-        { rightColumns: schemaOf({ ...types, one: 'STRING' }) },
-      );
-      const found = await rowsOf(runner.run(groupOf(['number', 'r.one']), source));
-      for (const { release } of held) release();
-      await inlineEngine.close();
-      const expected = values.flatMap((list, row) => list.map((one): Plain => ({ number: BigInt(row), 'r.one': one, rows: 1n })));
-      assert.equal(sortedText(found), sortedText(expected));
-    }),
+  stages(`unnested values can be read when a result of them was left in memory: ${expression}`, async () => {
+    const types = { number: 'LONG', list: 'STRING', text: 'STRING' } as const;
+    const rows: Plain[] = [
+      { number: 0n, list: ['b', 'c'], text: 'x-y' },
+      { number: 1n, list: [], text: 'y' },
+      { number: 2n, list: ['a', 'c'], text: null },
+    ];
+    const source = joinOf(
+      { kind: 'table', name: 'left' },
+      {
+        kind: 'unnest',
+        source: { kind: 'table', name: 'right' },
+        column: { name: 'one', expression: parseExpression(expression), outputType: null },
+      },
+      { rightColumns: schemaOf({ ...types, one: 'STRING' }) },
+    );
+    const found = await rowsOverFreed({ left: numbers(3), right: frameOf(rows, types) }, groupOf(['number', 'r.one']), source);
+    const expected = values.flatMap((list, row) => list.map((one): Plain => ({ number: BigInt(row), 'r.one': one, rows: 1n })));
+    assert.equal(sortedText(found), sortedText(expected));
+  });
+
+stages('a right side made of groups that were left in memory has their strings', async () => {
+  const types = { number: 'LONG', text: 'STRING' } as const;
+  const rows = ['b', 'c', null, 'c'].map((text, row): Plain => ({ number: BigInt(row % 3), text }));
+  const groups: RowSource = { kind: 'query', plan: groupOf(['number', 'text']), source: { kind: 'table', name: 'right' } };
+  const filter = { kind: 'null', column: 'text' } as const;
+  const source = joinOf(
+    { kind: 'table', name: 'left' },
+    { kind: 'filtered', source: groups, filter: { kind: 'not', filter } },
+    { rightColumns: schemaOf({ ...types, rows: 'LONG' }) },
   );
+  const found = await rowsOverFreed({ left: numbers(3), right: frameOf(rows, types) }, groupOf(['number', 'r.text']), source);
+  assert.equal(
+    sortedText(found),
+    sortedText([
+      { number: 0n, 'r.text': 'b', rows: 1n },
+      { number: 0n, 'r.text': 'c', rows: 1n },
+      { number: 1n, 'r.text': 'c', rows: 1n },
+    ]),
+  );
+});
 
 stages('unnests arrays: their elements have the type of the array', async () => {
   const lists = [[1n, 2n, null], [], null, [2n]];

@@ -51,14 +51,17 @@ export class BuildStore {
    * @param parents  ids of the build sides whose columns it has
    */
   add(id: string, side: BuildSide, parents: readonly string[] = []): Frame {
-    const held = parents.flatMap((parent) => {
-      const kept = this.#sides.get(parent);
-      if (kept === undefined) return [];
-      kept.users++;
-      return [() => this.release(parent)];
-    });
-    this.#sides.set(id, { side, users: 1, held });
+    this.#sides.set(id, { side, users: 1, held: [] });
+    for (const parent of parents) this.share(parent, id);
     return { rowCount: 0, columns: [], uploaded: { id, rowCount: side.view.rowCount, bytes: side.bytes } };
+  }
+
+  /** Keeps a build side until another one, which has columns of it, is released. */
+  share(parent: string, id: string): void {
+    const kept = this.#sides.get(parent);
+    if (kept === undefined) return;
+    kept.users++;
+    this.hold(id, () => this.release(parent));
   }
 
   /** Has something let go, such as a pin, when the build side is released. */

@@ -162,7 +162,10 @@ class LocalEngine implements ProcessingEngine {
   async *runUploaded(plan: RowPlan, id: string, options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
     const side = this.#builds.find(id);
     if (side === undefined) throw new ServiceError('internal', `nothing was left in memory under ${id}`);
-    yield* this.#runOver(plan, [side.view], {}, options, signal);
+    for await (const frame of this.#runOver(plan, [side.view], {}, options, signal)) {
+      if (frame.uploaded !== undefined) this.#builds.share(id, frame.uploaded.id);
+      yield frame;
+    }
   }
 
   reserveUpload(): string {
