@@ -59,7 +59,9 @@ export function refuseKeysAlike(
     for (const [place, bound] of set.entries()) {
       const texts = setsByText.get(boundKey(bound)) ?? new Map<string, number[]>();
       const text = textOf(written[index]?.[place]);
-      texts.set(text, [...(texts.get(text) ?? []), index]);
+      const indices = texts.get(text);
+      if (indices === undefined) texts.set(text, [index]);
+      else indices.push(index);
       setsByText.set(boundKey(bound), texts);
     }
   for (const texts of setsByText.values())

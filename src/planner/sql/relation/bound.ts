@@ -121,7 +121,7 @@ export function boundKey(bound: Bound): string {
 function keyOf(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'number') return `${value}f`;
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0f' : `${value}f`;
   if (typeof value !== 'object' || value === null) return String(value);
   let key = '';
   if (Array.isArray(value)) {
