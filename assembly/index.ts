@@ -195,7 +195,7 @@ export function compareI64(a: at, b: at, scalar: u32, n: u32, operation: u32, ou
 export function compareF64(a: at, b: at, scalar: u32, n: u32, operation: u32, out: at): void { compare<f64>(a, b, scalar, n, operation, out); }
 
 // number.ts
-export { absI64, bitsToI64, mapF64, orderF64, sortableF64, truncateF64 } from './kernels/number';
+export { absI64, bitsToI64, mapF64, orderF64, roundF64, sortableF64, truncateF64 } from './kernels/number';
 export function divideI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(DIVIDE_LONG, a, b, scalar, n, out); }
 export function remainderI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(REMAINDER_LONG, a, b, scalar, n, out); }
 export function andI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(AND, a, b, scalar, n, out); }

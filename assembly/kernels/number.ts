@@ -55,7 +55,7 @@ const TRUNCATE: u32 = 2;
 @inline
 const NEAREST: u32 = 3;
 @inline
-const HALF_AWAY: u32 = 4;
+const SIGN: u32 = 4;
 @inline
 const SQUARE_ROOT: u32 = 5;
 @inline
@@ -69,10 +69,7 @@ function mapOne(operation: u32, x: f64): f64 {
   if (operation == CEIL) return ceil(x);
   if (operation == TRUNCATE) return trunc(x);
   if (operation == NEAREST) return nearest(x);
-  if (operation == HALF_AWAY) {
-    const whole = trunc(x);
-    return abs(x - whole) >= 0.5 ? whole + copysign<f64>(1, x) : whole;
-  }
+  if (operation == SIGN) return x > 0 ? 1 : x < 0 ? -1 : x;
   if (operation == SQUARE_ROOT) return sqrt(x);
   if (operation == ABSOLUTE) return abs(x);
   if (operation == NEGATE) return -x;
@@ -85,12 +82,10 @@ function mapTwo(operation: u32, x: v128): v128 {
   if (operation == CEIL) return f64x2.ceil(x);
   if (operation == TRUNCATE) return f64x2.trunc(x);
   if (operation == NEAREST) return f64x2.nearest(x);
-  if (operation == HALF_AWAY) {
-    const whole = f64x2.trunc(x);
-    const sign = f64x2.splat(-0.0);
-    const one = v128.or(v128.and(x, sign), f64x2.splat(1));
-    // Values that are not rounded up stay as they are: adding 0 would turn -0 into 0.
-    return v128.bitselect(f64x2.add(whole, one), whole, f64x2.ge(f64x2.abs(f64x2.sub(x, whole)), f64x2.splat(0.5)));
+  if (operation == SIGN) {
+    const one = v128.or(v128.and(x, f64x2.splat(-0.0)), f64x2.splat(1));
+    // Neither zeros nor NaN are above 0 in magnitude.
+    return v128.bitselect(one, x, f64x2.gt(f64x2.abs(x), f64x2.splat(0)));
   }
   if (operation == SQUARE_ROOT) return f64x2.sqrt(x);
   if (operation == ABSOLUTE) return f64x2.abs(x);
@@ -113,12 +108,50 @@ export function mapF64(values: usize, n: u32, operation: u32, out: usize): void 
     case CEIL: return mapAll(CEIL, values, n, out);
     case TRUNCATE: return mapAll(TRUNCATE, values, n, out);
     case NEAREST: return mapAll(NEAREST, values, n, out);
-    case HALF_AWAY: return mapAll(HALF_AWAY, values, n, out);
+    case SIGN: return mapAll(SIGN, values, n, out);
     case SQUARE_ROOT: return mapAll(SQUARE_ROOT, values, n, out);
     case ABSOLUTE: return mapAll(ABSOLUTE, values, n, out);
     case NEGATE: return mapAll(NEGATE, values, n, out);
     default: return mapAll(8, values, n, out);
   }
+}
+
+/** Magnitudes below it, once the point is shifted, have no more than 15 digits before and behind what is cut. */
+const ROUNDED_BELOW: f64 = 1e14;
+
+export function roundF64(values: usize, n: u32, power: f64, out: usize): u32 {
+  assert(isAligned<f64>(values) && isAligned<f64>(out) && power >= 1);
+  const end = <usize>n << 3;
+  let at: usize = 0;
+  let left: u32 = 0;
+  if (ASC_FEATURE_SIMD) {
+    const powers = f64x2.splat(power);
+    const zero = f64x2.splat(0);
+    for (; at + 16 <= end; at += 16) {
+      const x = v128.load(values + at);
+      const size = f64x2.abs(x);
+      const whole = f64x2.floor(f64x2.mul(size, powers));
+      const isUp = f64x2.ge(size, f64x2.div(f64x2.add(whole, f64x2.splat(0.5)), powers));
+      const rounded = f64x2.div(f64x2.add(whole, v128.and(isUp, f64x2.splat(1))), powers);
+      const signed = f64x2.add(v128.xor(rounded, v128.and(x, f64x2.splat(-0.0))), zero);
+      const isKnown = f64x2.lt(whole, f64x2.splat(ROUNDED_BELOW));
+      v128.store(out + at, v128.bitselect(signed, x, isKnown));
+      left += 2 - <u32>popcnt(i64x2.bitmask(isKnown));
+    }
+  }
+  for (; at < end; at += 8) {
+    const x = load<f64>(values + at);
+    const size = abs(x);
+    const whole = floor(size * power);
+    if (!(whole < ROUNDED_BELOW)) {
+      store<f64>(out + at, x);
+      left++;
+      continue;
+    }
+    const rounded = (size >= (whole + 0.5) / power ? whole + 1 : whole) / power;
+    store<f64>(out + at, (x < 0 ? -rounded : rounded) + 0);
+  }
+  return left;
 }
 
 export function absI64(values: usize, n: u32, out: usize): void {

@@ -233,8 +233,13 @@ export type KernelSet =
   {
     /** Magnitudes; that of the lowest i64 is itself. */
     readonly absI64: (values: Address, n: number, out: Address) => void;
-    /** Operation 0 floor, 1 ceil, 2 towards zero, 3 nearest (half to even), 4 nearest (half away from zero), 5 square root, 6 magnitude, 7 negated, 8 as f32 keeps it. */
+    /** Operation 0 floor, 1 ceil, 2 towards zero, 3 nearest (half to even), 4 sign (that of a zero or NaN is itself), 5 square root, 6 magnitude, 7 negated, 8 as f32 keeps it. */
     readonly mapF64: (values: Address, n: number, operation: number, out: Address) => void;
+    /**
+     * Half away from zero, on the digits that a value prints with, never -0; `power` is 10 to as many places as are kept, at most 22. Values of
+     * which magnitude * power is not below 1e14 stay as they are. Returns how many these are.
+     */
+    readonly roundF64: (values: Address, n: number, power: number, out: Address) => number;
     /** f64 → i64 towards zero; beyond its range the nearest i64, NaN 0. */
     readonly truncateF64: (values: Address, n: number, out: Address) => void;
     /** i64 1 for a set bit, else 0. */

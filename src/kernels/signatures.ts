@@ -103,6 +103,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   ...perType('shiftRight', LONGS, () => 5),
   absI64: 3,
   mapF64: 4,
+  roundF64: 4,
   truncateF64: 3,
   bitsToI64: 3,
   sortableF64: 3,

@@ -63,8 +63,11 @@ function roundLong(value: bigint, places: number): bigint {
   return wrapLong(((value + half) / unit) * unit);
 }
 
-/** Never -0, which decimal digits do not have. */
-function roundDouble(x: number, places: number): number {
+/** Places to which kernels round. */
+export const ROUND_PLACES_MAX = 22;
+
+/** Half away from zero, on the digits that a number prints with; never -0, which digits do not have. */
+export function roundDouble(x: number, places: number): number {
   const size = Math.abs(x);
   if (places >= 0 && places < POWERS_OF_TEN.length) {
     const power = POWERS_OF_TEN[places] ?? 1;
@@ -80,7 +83,7 @@ function roundDouble(x: number, places: number): number {
 }
 
 /** Powers of ten that doubles hold exactly, so that a quotient by one of them is rounded once. */
-const POWERS_OF_TEN: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+const POWERS_OF_TEN: readonly number[] = Array.from({ length: ROUND_PLACES_MAX + 1 }, (_, exponent) => Number(`1e${exponent}`));
 
 /** `toInteger`: of what is left of the point once that is shifted, which is never negative. */
 function toPlaces(x: number, places: number, toInteger: (shifted: number) => number): number {

@@ -30,12 +30,23 @@ const MAPS: readonly ((x: number) => number)[] = [
     const [whole, rest] = [Math.trunc(Math.abs(x)), Math.abs(x) % 1];
     return signed(x, rest > 0.5 || (rest === 0.5 && isOdd(whole)) ? whole + 1 : whole);
   },
-  (x) => signed(x, Math.trunc(Math.abs(x)) + (Math.abs(x) % 1 >= 0.5 ? 1 : 0)),
+  (x) => (x > 0 ? 1 : x < 0 ? -1 : x),
   Math.sqrt,
   Math.abs,
   (x) => -x,
   Math.fround,
 ];
+
+/** Half away from zero, on the digits that a number prints with. */
+function roundedDigits(x: number, places: number): number {
+  const [mantissa = '0', written = '0'] = Math.abs(x).toExponential().split('e');
+  const digits = mantissa.replace('.', '');
+  const cut = digits.length - 1 - Number(written) - places;
+  if (cut <= 0) return x + 0;
+  const unit = 10n ** BigInt(cut);
+  const rounded = Number(`${(BigInt(digits) + unit / 2n) / unit}e${-places}`);
+  return (x < 0 ? -rounded : rounded) + 0;
+}
 
 function signed(like: number, magnitude: number): number {
   if (!Number.isFinite(like)) return like;
@@ -121,6 +132,29 @@ export const NUMBER_CHECKS = {
         );
       });
     }
+  },
+  roundF64: (lab: Lab) => {
+    for (const places of [0, 1, 2, 5, 15])
+      lab.each(PLACES, (rows, place) => {
+        const power = 10 ** places;
+        const values = lab.values('F64', rows).map((value) => {
+          const kind = lab.random(4);
+          // Half a unit of the last place that is kept, and decimals of one place more.
+          if (kind < 2) return (kind === 0 ? 1 : -1) * Number(`${lab.random(100_000)}${kind === 0 ? 5 : lab.random(10)}e${-places - 1}`);
+          return kind === 2 ? (HALVES[lab.random(HALVES.length)] ?? 0) : Number(value);
+        });
+        const isKnown = (value: number): boolean => Math.floor(Math.abs(value) * power) < 1e14;
+        const { from, out } = placesOf(lab, 'F64', values, place);
+        const left = lab.call(() => lab.kernels.roundF64(from, rows, power, out));
+        lab.expect(
+          'F64',
+          out,
+          values.map((value) => (isKnown(value) ? roundedDigits(value, places) : value)),
+          `${places} places, value`,
+        );
+        const expected = values.filter((value) => !isKnown(value)).length;
+        if (left !== expected) lab.fail(`${left} values were left, expected ${expected}`);
+      });
   },
   truncateF64: (lab: Lab) =>
     lab.each(['apart'], (rows) => {

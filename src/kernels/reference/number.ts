@@ -21,10 +21,7 @@ const MAPS: readonly ((x: number) => number)[] = [
     const nearest = fraction < 0.5 ? floor : fraction > 0.5 ? floor + 1 : even;
     return Number.isFinite(x) ? (nearest === 0 && (x < 0 || Object.is(x, -0)) ? -0 : nearest) : x;
   },
-  (x) => {
-    const whole = Math.trunc(x);
-    return Math.abs(x - whole) >= 0.5 ? whole + Math.sign(x) : whole;
-  },
+  Math.sign,
   Math.sqrt,
   Math.abs,
   (x) => -x,
@@ -65,6 +62,20 @@ export function numberKernels(memory: KernelMemory) {
     mapF64(values: Address, n: number, operation: number, out: Address) {
       const [from, to, map] = [memory.f64(values, n), memory.f64(out, n), MAPS[operation] ?? Math.fround];
       for (let i = 0; i < n; i++) to[i] = map(from[i] ?? 0);
+    },
+    roundF64(values: Address, n: number, power: number, out: Address) {
+      const [from, to] = [memory.f64(values, n), memory.f64(out, n)];
+      let left = 0;
+      for (let i = 0; i < n; i++) {
+        const value = from[i] ?? 0;
+        const size = Math.abs(value);
+        const whole = Math.floor(size * power);
+        const rounded = (size >= (whole + 0.5) / power ? whole + 1 : whole) / power;
+        const isKnown = whole < 1e14;
+        if (!isKnown) left++;
+        to[i] = isKnown ? (value < 0 ? -rounded : rounded) + 0 : value;
+      }
+      return left;
     },
     truncateF64(values: Address, n: number, out: Address) {
       const [from, to] = [memory.f64(values, n), memory.i64(out, n)];

@@ -1,13 +1,14 @@
 // Arithmetic, bits and rounding as nodes.
 
 import type { Address } from '../../../base/layout.js';
+import { roundDouble } from '../../../expression/functions/math.js';
 import { type Block, takeBits, wordsOf } from '../../block/context.js';
 import { eitherNull, inLane, type Lane, laneKernel, type Node, type NumberNode, ofOne, type Rooms, roomForNulls, spread } from './node.js';
 
 type Kernel = (a: Address, b: Address, scalar: number, n: number, out: Address) => void;
 
 /** Operations of the kernel `mapF64`, by number. */
-export const MAP = { floor: 0, ceil: 1, truncate: 2, nearest: 3, halfAway: 4, squareRoot: 5, magnitude: 6, negate: 7, float: 8 } as const;
+export const MAP = { floor: 0, ceil: 1, truncate: 2, nearest: 3, sign: 4, squareRoot: 5, magnitude: 6, negate: 7, float: 8 } as const;
 
 export function laneOf(nodes: readonly Node[]): Lane {
   return nodes.some((node) => node.kind === 'number' && node.lane === 'F64') ? 'F64' : 'I64';
@@ -61,6 +62,21 @@ export function negated(rooms: Rooms, node: Node): NumberNode {
 export function mappedBy(rooms: Rooms, node: Node, operation: number): NumberNode {
   const { kernels } = rooms.scope.context;
   return ofOne(rooms, inLane(rooms, node, 'F64'), 'F64', (values, n, out) => kernels.mapF64(values, n, operation, out));
+}
+
+/** A DOUBLE to so many places, of which no kernel rounds the largest: these are done one by one. */
+export function rounded(rooms: Rooms, node: Node, places: number): NumberNode {
+  const { kernels, memory } = rooms.scope.context;
+  const power = Number(`1e${places}`);
+  return ofOne(rooms, inLane(rooms, node, 'F64'), 'F64', (values, n, out) => {
+    if (kernels.roundF64(values, n, power, out) === 0) return;
+    const results = memory.f64(out, n);
+    for (let row = 0; row < n; row++) {
+      const value = results[row] ?? 0;
+      // Rounding again what is rounded changes nothing.
+      if (!(Math.abs(value) * power < 1e14)) results[row] = roundDouble(value, places);
+    }
+  });
 }
 
 export function magnitude(rooms: Rooms, node: Node): NumberNode {

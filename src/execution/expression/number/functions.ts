@@ -1,7 +1,21 @@
 // The functions of the expression language that kernels compute.
 
 import { own } from '../../../base/names.js';
-import { asLong, combined, complement, divided, laneOf, MAP, magnitude, mappedBy, negated, ofLongs, safelyDivided } from './arithmetic.js';
+import { ROUND_PLACES_MAX } from '../../../expression/functions/math.js';
+import {
+  asLong,
+  combined,
+  complement,
+  divided,
+  laneOf,
+  MAP,
+  magnitude,
+  mappedBy,
+  negated,
+  ofLongs,
+  rounded,
+  safelyDivided,
+} from './arithmetic.js';
 import { extreme, firstKnown } from './choice.js';
 import { inLane, type Node, type NumberNode, type Rooms } from './node.js';
 import { asTruth, compared, logical, not, question } from './truth.js';
@@ -45,6 +59,7 @@ const maps = (
     ['ceil', MAP.ceil],
     ['rint', MAP.nearest],
     ['sqrt', MAP.squareRoot],
+    ['signum', MAP.sign],
     [':float', MAP.float],
   ] as const
 ).map(([name, operation]) => [name, ofOne((rooms, operand) => mappedBy(rooms, operand, operation))]);
@@ -74,11 +89,13 @@ const FUNCTIONS: Readonly<Record<string, KernelFunction>> = {
   '||': ofTwo((rooms, left, right) => logical(rooms, asTruth(rooms, left), asTruth(rooms, right), true)),
   abs: ofOne(magnitude),
   bitwiseComplement: ofOne(complement),
-  // A LONG has no places to round to; negative ones are left to the row.
-  round: (_, [operand, places]) => {
-    if (operand === undefined || laneOf([operand]) === 'F64') return undefined;
+  // Negative places are left to the row.
+  round: (rooms, [operand, places]) => {
     const known = places === undefined ? 0n : places.kind === 'number' ? places.constant : undefined;
-    return typeof known === 'bigint' && known >= 0n ? operand : undefined;
+    if (operand === undefined || typeof known !== 'bigint' || known < 0n) return undefined;
+    // A LONG has no places to round to.
+    if (laneOf([operand]) !== 'F64') return operand;
+    return known <= ROUND_PLACES_MAX ? rounded(rooms, operand, Number(known)) : undefined;
   },
   coalesce: ofAll(firstKnown),
   nvl: ofAll(firstKnown),
