@@ -235,6 +235,22 @@ stages('a right side made of groups that were left in memory has their strings',
   );
 });
 
+for (const type of ['right', 'full'] as const)
+  stages(`columns of a right side without nulls have some after a ${type} join`, async () => {
+    const two = joinOf(inline(numbers(2)), inline(numbers(2)));
+    const source = joinOf(two, inline(numbers(4)), { prefix: 's.', type, leftColumns: schemaOf({ number: 'LONG', 'r.number': 'LONG' }) });
+    const sum = (column: string) => ({ kind: 'sum', name: `sum of ${column}`, column, type: 'LONG', filter: null }) as const;
+    const plan = groupOf(['r.number'], { aggregators: [COUNT, sum('r.number'), sum('s.number')] });
+    assert.equal(
+      sortedText(await rowsOf(runnerOf().run(plan, source))),
+      sortedText([
+        { 'r.number': 0n, rows: 1n, 'sum of r.number': 0n, 'sum of s.number': 0n },
+        { 'r.number': 1n, rows: 1n, 'sum of r.number': 1n, 'sum of s.number': 1n },
+        { 'r.number': null, rows: 2n, 'sum of r.number': null, 'sum of s.number': 5n },
+      ]),
+    );
+  });
+
 stages('unnests arrays: their elements have the type of the array', async () => {
   const lists = [[1n, 2n, null], [], null, [2n]];
   const frame: Frame = {

@@ -33,7 +33,8 @@ export function viewAfter(view: SegmentView, stages: readonly Stage[], builds: R
           return [name, column === undefined ? columnOf(type) : asAdded(column, stage.type === 'inner')] as const;
         });
         const marks = stage.mark === undefined ? {} : { [stage.mark]: markColumn(0) };
-        return withColumns(current, { ...Object.fromEntries(columns), ...marks }, stage.probePrefix);
+        const before = stage.type === 'right' || stage.type === 'full' ? withNulls(current) : current;
+        return withColumns(before, { ...Object.fromEntries(columns), ...marks }, stage.probePrefix);
       }
     }
   }, view);
@@ -74,6 +75,12 @@ function prefixed<Value>(prefix: string, values: Readonly<Record<string, Value>>
 
 function withColumns(view: SegmentView, columns: Readonly<Record<string, ColumnView>>, prefix = ''): SegmentView {
   return { ...view, columns: { ...prefixed(prefix, view.columns), ...columns } };
+}
+
+/** Rows that only the right side of a join has are without all columns from before it. */
+function withNulls(view: SegmentView): SegmentView {
+  const columns = Object.entries(view.columns).map(([name, column]) => [name, asAdded(column, false)] as const);
+  return { ...view, columns: Object.fromEntries(columns) };
 }
 
 function typeIn(view: SegmentView, name: string): ColumnType | undefined {
