@@ -126,6 +126,17 @@ timed('are those of the exact time; of equal times the least or greatest, which 
     for (const name of ['group 0', 'group 1', 'group 2']) assert.equal(groups.get(name), expected, `${way}, ${name}`);
 });
 
+timed('of zeros at one time are -0.0 first and 0.0 last, in whatever segments they lie', async () => {
+  const end = (type: 'first' | 'last') => collect({ type, valueType: 'DOUBLE', maxStringBytes: 1024 }, ['double', 'holes'], { name: type });
+  const many = rowsOf(1500).map((row, index): Row => {
+    const isNegative = index < 1200 === (index % 2 === 0);
+    return { ...row, text: `group ${index % 2}`, holes: 1n, double: isNegative ? -0 : 0 };
+  });
+  for (const { way, groups } of await everyWay(planOf([end('first'), end('last')]), many))
+    for (const name of ['group 0', 'group 1'])
+      assert.ok(Object.is(groups.get(name)?.[0], -0) && Object.is(groups.get(name)?.[1], 0), `${way}, ${name}`);
+});
+
 timed.run();
 
 const extremes = suite('smallest and largest texts');

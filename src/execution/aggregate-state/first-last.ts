@@ -40,7 +40,7 @@ export function firstLastState(aggregateState: FirstLast): StateOperations<Timed
   const isBetterTime = isLast ? (a: bigint, b: bigint): boolean => a > b : (a: bigint, b: bigint): boolean => a < b;
   const isBetterValue = (a: Value, b: Value): boolean => {
     if (a === null || b === null) return b === null && a !== null;
-    const order = compareValues(a, b) ?? 0;
+    const order = compareValues(a, b) || zeroOrder(a, b);
     return isLast ? order > 0 : order < 0;
   };
   const self: StateOperations<TimedValue> = {
@@ -87,6 +87,11 @@ export function firstLastState(aggregateState: FirstLast): StateOperations<Timed
     },
   };
   return self;
+}
+
+/** Zeros are equal, and kernels choose -0.0 before 0.0: which of them is the value does not hang on where the rows lie. */
+function zeroOrder(a: Value, b: Value): number {
+  return a === 0 && b === 0 ? 1 / a - 1 / b : 0;
 }
 
 /** States of no rows were written with an infinite time. */
