@@ -111,7 +111,8 @@ export function readContext(query: ObjectReader): QueryContext {
   };
 }
 
-function readLimits(keys: Readonly<Record<string, unknown>>): RunLimits {
+/** Limits that a context sets for its query. */
+export function readLimits(keys: Readonly<Record<string, unknown>>): RunLimits {
   return Object.fromEntries(
     LIMIT_ROWS.map(([name, { minimum, unlimited = [] }]) => [
       name,

@@ -20,7 +20,10 @@ export interface SqlContext extends QueryContext {
 }
 
 /** Keys that change plans: a cached plan is found only under the same values of them. */
-export const PLANNING_KEYS: readonly string[] = ['sqlTimeZone', 'sqlOuterLimit', 'plannerRulesOff', 'skipEmptyBuckets'];
+export const PLANNING_KEYS: readonly string[] = [
+  ...['sqlTimeZone', 'sqlOuterLimit', 'plannerRulesOff', 'skipEmptyBuckets'],
+  ...['maxSubqueryRows', 'maxSubqueryBytes'],
+];
 
 const REFUSED_KEYS: ReadonlyMap<string, readonly unknown[]> = new Map(refusedKeys('sql'));
 

@@ -14,9 +14,9 @@ import { applyRules } from './relation/rules/rules.js';
  * @param outerLimit  most rows that the query puts out; null: as many as there are
  */
 export function planRelation(session: Session, schema: SqlSchema, query: SqlQuery, outerLimit: number | null = null): PlannedQuery {
-  const { rulesOff, watch } = session;
+  const { rulesOff, limits, watch } = session;
   const { relation, names } = watch.stage('bind', () => bindQuery({ session, schema, query: bindQuery }, query, null));
-  const ruled = applyRules(outerLimit === null ? relation : limited(relation, outerLimit), rulesOff, watch);
+  const ruled = applyRules(outerLimit === null ? relation : limited(relation, outerLimit), { rulesOff, limits, watch });
   const planned = watch.stage('lower', () => lowerQuery(ruled));
   return { ...planned, columns: planned.columns.map((column, index) => ({ ...column, name: names[index] ?? column.name })) };
 }

@@ -2,6 +2,7 @@
 
 import type { EpochMs } from '../../base/instant.js';
 import type { IngestionTarget, PlannedQuery, PlannedStatement } from '../../model/statement.js';
+import { readLimits } from '../native/context.js';
 import { bindParameters } from './bind/parameters.js';
 import type { Session } from './bind/session.js';
 import { DATA_SCHEMA } from './catalog/information-schema.js';
@@ -48,6 +49,7 @@ export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs, pa
       now,
       schemaName: request.schemaName ?? DATA_SCHEMA,
       parameters: bindParameters(request.parameters, statement.parameterCount, timeZone),
+      limits: readLimits(context),
       rulesOff: new Set([...rulesOff, ...readRulesOff(context['plannerRulesOff'])]),
       watch,
       numbers: numbers(source),

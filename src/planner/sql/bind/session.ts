@@ -1,6 +1,7 @@
 // Settings of a statement that binding depends on.
 
 import type { EpochMs } from '../../../base/instant.js';
+import type { RunLimits } from '../../../model/run-limits.js';
 import type { SourceText } from '../parse/source-text.js';
 import type { PlanWatch } from '../plan-watch.js';
 import type { Bound } from '../relation/bound.js';
@@ -17,6 +18,8 @@ export interface Session {
   readonly parameters: readonly Bound[];
   /** Names of the rules that are not to be applied. */
   readonly rulesOff: ReadonlySet<string>;
+  /** Limits that the statement runs under. */
+  readonly limits: RunLimits;
   readonly watch: PlanWatch;
   /** Numbers for names that must differ within a statement. */
   readonly numbers: { next(): number };

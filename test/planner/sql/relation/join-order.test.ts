@@ -95,8 +95,8 @@ for (const { id, sql } of [...TPCH_QUERIES, ...SSB_QUERIES]) {
   });
 }
 
-/** Outer joins: the left side stays beside its segments unless the right one is too large to be held. */
-const OUTER: readonly (readonly [factor: number, from: string, shape: string])[] = [
+/** Outer joins: the left side stays beside its segments unless the right one is too large to be held, or for the limits of the context. */
+const OUTER: readonly (readonly [factor: number, from: string, shape: string, context?: Readonly<Record<string, unknown>>])[] = [
   [1, 'customer LEFT JOIN orders ON c_custkey = o_custkey', '(customer left orders)'],
   [1, 'orders RIGHT JOIN customer ON c_custkey = o_custkey', '(customer left orders)'],
   [1, 'customer RIGHT JOIN orders ON c_custkey = o_custkey', '(orders left customer)'],
@@ -104,9 +104,19 @@ const OUTER: readonly (readonly [factor: number, from: string, shape: string])[]
   [100, 'customer LEFT JOIN orders ON c_custkey = o_custkey', '(orders right customer)'],
   [100, 'orders RIGHT JOIN customer ON c_custkey = o_custkey', '(orders right customer)'],
   [100, 'customer RIGHT JOIN orders ON c_custkey = o_custkey', '(orders left customer)'],
+  [1, 'customer LEFT JOIN orders ON c_custkey = o_custkey', '(orders right customer)', { maxSubqueryBytes: 20_000_000 }],
+  [1, 'customer LEFT JOIN orders ON c_custkey = o_custkey', '(orders right customer)', { maxSubqueryRows: '100000' }],
+  [
+    1,
+    'customer LEFT JOIN orders ON c_custkey = o_custkey',
+    '(customer left orders)',
+    { maxSubqueryRows: 100_000, maxSubqueryBytes: 2 ** 40 },
+  ],
+  [1, 'customer LEFT JOIN orders ON c_custkey = o_custkey', '(customer left orders)', { maxSubqueryBytes: 'auto' }],
+  [1, 'orders RIGHT JOIN customer ON c_custkey = o_custkey', '(orders right customer)', { maxSubqueryBytes: 20_000_000 }],
 ];
-for (const [factor, from, expected] of OUTER)
-  orders(`${from}, ${factor} times the rows`, () => {
+for (const [factor, from, expected, context = {}] of OUTER)
+  orders(`${from}, ${factor} times the rows${Object.entries(context).map(([key, value]) => `, ${key} ${String(value)}`)}`, () => {
     const larger: SqlSchema = {
       ...SCHEMA,
       table: (name) => {
@@ -114,7 +124,7 @@ for (const [factor, from, expected] of OUTER)
         return table && { ...table, rowCount: table.rowCount * factor };
       },
     };
-    const plan = planSql({ query: `SELECT c_custkey, o_orderkey FROM ${from}`, context: {}, parameters: [] }, larger, 0);
+    const plan = planSql({ query: `SELECT c_custkey, o_orderkey FROM ${from}`, context, parameters: [] }, larger, 0);
     assert.is(plan.kind === 'select' ? shape(plan.source) : plan.kind, expected);
   });
 

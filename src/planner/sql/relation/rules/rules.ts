@@ -1,7 +1,8 @@
 // Table of the rules, and their application.
 
 import { assert, ServiceError } from '../../../../base/errors.js';
-import type { PlanWatch } from '../../plan-watch.js';
+import type { RunLimits } from '../../../../model/run-limits.js';
+import type { Session } from '../../bind/session.js';
 import { identity, inputsOf, type ProjectRelation, type Relation } from '../relation.js';
 import { liftCommonConditions } from './common-conditions.js';
 import { distinctPartners } from './distinct-partners.js';
@@ -22,7 +23,8 @@ export interface Rule {
   readonly name: string;
   /** Nodes without any of which it changes nothing; left out: it is about all. No rule makes the first one of its tree. */
   readonly of?: readonly Relation['kind'][];
-  apply(relation: Relation): Relation;
+  /** @param limits  of the run */
+  apply(relation: Relation, limits: RunLimits): Relation;
 }
 
 /** All rules in the order of application. The context key `plannerRulesOff` names rules to leave out. */
@@ -49,19 +51,22 @@ const STAGES: ReadonlyMap<Rule, string> = new Map(RULES.map((rule) => [rule, `ru
  * All rules but those that are off and those that find nothing of theirs; each is timed, and what they make of the relation is verified.
  * @throws ServiceError `timeout` between two rules
  */
-export function applyRules(relation: ProjectRelation, off: ReadonlySet<string>, watch: PlanWatch): ProjectRelation {
+export function applyRules(
+  relation: ProjectRelation,
+  { rulesOff, limits, watch }: Pick<Session, 'rulesOff' | 'limits' | 'watch'>,
+): ProjectRelation {
   const kinds = kindsOf(relation);
-  const rules = RULES.filter(({ name, of }) => !off.has(name) && (of?.some((kind) => kinds.has(kind)) ?? true));
+  const rules = RULES.filter(({ name, of }) => !rulesOff.has(name) && (of?.some((kind) => kinds.has(kind)) ?? true));
   const verifier = new RelationVerifier();
   let current: Relation = relation;
   try {
     for (const rule of rules) {
       const before: Relation = current;
-      current = watch.stage(STAGES.get(rule) ?? rule.name, () => rule.apply(before));
+      current = watch.stage(STAGES.get(rule) ?? rule.name, () => rule.apply(before, limits));
     }
     watch.stage('verify', () => verifier.verify(current, 'all rules'));
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code === 'internal') verifyEach(relation, rules);
+    if (!(error instanceof ServiceError) || error.code === 'internal') verifyEach(relation, rules, limits);
     throw error;
   }
   const top = current.kind === 'project' ? current : null;
@@ -79,12 +84,12 @@ function kindsOf(relation: Relation, into = new Set<Relation['kind']>()): Readon
 }
 
 /** Finds out who breaks a tree: it goes the same way again, and looks at every step. */
-function verifyEach(relation: Relation, rules: readonly Rule[]): void {
+function verifyEach(relation: Relation, rules: readonly Rule[], limits: RunLimits): void {
   const verifier = new RelationVerifier();
   verifier.verify(relation, 'binding');
   let current = relation;
   for (const rule of rules) {
-    current = rule.apply(current);
+    current = rule.apply(current, limits);
     verifier.verify(current, rule.name);
   }
 }

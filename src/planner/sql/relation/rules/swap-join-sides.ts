@@ -1,5 +1,6 @@
 // Rule: puts the smaller input of a join on the right, which is held in memory.
 
+import type { RunLimits } from '../../../../model/run-limits.js';
 import { type Bound, column, transform } from '../bound.js';
 import { estimate } from '../estimate.js';
 import { columnsOf, freePrefix, type JoinRelation, mapInputs, type ProjectedColumn, type Relation } from '../relation.js';
@@ -26,8 +27,9 @@ const NUMBER_BYTES = 8;
 const STRING_BYTES = 32;
 const NUMBERS: ReadonlySet<string> = new Set(['BIGINT', 'INTEGER', 'DOUBLE', 'FLOAT', 'TIMESTAMP', 'DATE', 'BOOLEAN']);
 
-export function swapJoinSides(relation: Relation): Relation {
-  const node = mapInputs(relation, swapJoinSides);
+/** @param limits  of the rows and bytes of a right side */
+export function swapJoinSides(relation: Relation, limits: RunLimits): Relation {
+  const node = mapInputs(relation, (input) => swapJoinSides(input, limits));
   if (node.kind !== 'join' || !isSwapped(node.type)) return node;
   const [left, right] = [estimate(node.left)?.rows, estimate(node.right)?.rows];
   if (left === undefined || right === undefined) return node;
@@ -36,15 +38,17 @@ export function swapJoinSides(relation: Relation): Relation {
     node.type === 'full'
       ? isSmaller
       : node.type === 'left'
-        ? isSmaller && !isHeld(node.right, right)
-        : isSmaller || isHeld(node.left, left);
+        ? isSmaller && !isHeld(node.right, right, limits)
+        : isSmaller || isHeld(node.left, left, limits);
   return isBetter ? swapped(node, SWAPPED[node.type]) : node;
 }
 
-function isHeld(side: Relation, rows: number): boolean {
+function isHeld(side: Relation, rows: number, { maxSubqueryRows, maxSubqueryBytes }: RunLimits): boolean {
   // Few of the columns will be needed.
   const bytes = columnsOf(side).reduce((sum, { type }) => sum + (NUMBERS.has(type) ? NUMBER_BYTES : STRING_BYTES), 0);
-  return rows * bytes <= HELD_BYTES_MAX;
+  // Bytes take precedence where both are set.
+  const rowsMax = maxSubqueryBytes == null ? (maxSubqueryRows ?? Infinity) : Infinity;
+  return rows <= rowsMax && rows * bytes <= Math.min(HELD_BYTES_MAX, maxSubqueryBytes ?? Infinity);
 }
 
 function swapped(join: JoinRelation, type: JoinRelation['type']): Relation {
