@@ -99,6 +99,11 @@ export class FilterClock {
     if (this.#startMs >= 0) this.#filterMs += ownNow() - this.#startMs;
   }
 
+  /** Leaves out time that went to something else since `start`. */
+  leaveOut(ms: number): void {
+    if (this.#startMs >= 0) this.#startMs += ms;
+  }
+
   /** Called when a block is finished. */
   end(): void {
     if (this.#startMs >= 0) this.#sampledMs += ownNow() - this.#startMs;

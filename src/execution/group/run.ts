@@ -158,15 +158,14 @@ function openView(layout: GroupLayout, unsampled: RunContext, placed: UploadedVi
     index,
     run(range, table) {
       // The segment's first morsel speaks for all of them, on whichever threads.
-      if (bound.groups === undefined && range.start === 0) counts.segmentsPrunedByValue++;
+      if (bound.predicate.constant === NONE && range.start === 0) counts.segmentsPrunedByValue++;
       for (const { start, end } of ranges) {
         const from = Math.max(start, range.start);
         const to = Math.min(end, range.end);
         if (from < to) counts.rowsScanned += to - from;
         if (from < to && context.times !== undefined) counts.rowsSampled += to - from;
-        for (let at = from; at < to && bound.groups !== undefined; ) {
-          const { predicate, groups, bits, arena, bytesAtFirst } = bound;
-          at = runRange({ predicate, groups, bits, arena, bytesAtFirst, context, counts, lap }, at, to, view.rowCount);
+        for (let at = from; at < to && bound.predicate.constant !== NONE; ) {
+          at = runRange({ bound, context, counts, lap }, at, to, view.rowCount);
           if (at >= to) break;
           combine(table);
           bound = bindSegment(layout, context, placed, ranges);
@@ -182,12 +181,14 @@ function openView(layout: GroupLayout, unsampled: RunContext, placed: UploadedVi
 /** A plan bound to a segment, and the groups found so far. */
 interface BoundSegment {
   readonly predicate: Predicate;
-  /** undefined: no row passes the filter. */
-  readonly groups: SegmentGroups | undefined;
+  /** undefined: no row has passed the filter yet. */
+  groups: SegmentGroups | undefined;
+  /** Binds keys and aggregators, which may cost more than the filter and is left until a row passes it. */
+  readonly bindGroups: () => SegmentGroups;
   readonly bits: Address;
   readonly arena: Arena;
-  /** Arena size before there were groups. */
-  readonly bytesAtFirst: number;
+  /** Arena size before rows were grouped. */
+  bytesAtFirst: number;
 }
 
 function bindSegment(
@@ -205,10 +206,14 @@ function bindSegment(
     const areAll = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
     scope.readsEveryRow = areAll;
     const coming = { areAll, areStored: areAll && isSegment, order: index };
-    const groups = predicate.constant === NONE ? undefined : new SegmentGroups(scope, layout, coming);
-    if (plan.refusesMultiValues === true && groups !== undefined) refuseMultiValues(plan, groups);
+    const bindGroups = (): SegmentGroups => {
+      const groups = new SegmentGroups(scope, layout, coming);
+      if (plan.refusesMultiValues === true) refuseMultiValues(plan, groups);
+      return groups;
+    };
     const bits = takeBits(arena);
-    return { predicate, groups, bits, arena, bytesAtFirst: arena.bytes };
+    const groups = predicate.constant === ALL ? bindGroups() : undefined;
+    return { predicate, groups, bindGroups, bits, arena, bytesAtFirst: arena.bytes };
   } catch (error) {
     arena.release();
     throw error;
@@ -234,8 +239,8 @@ function combineBounded({ groups, arena, bytesAtFirst }: BoundSegment, table: Gr
   groups.combineInto(table);
 }
 
-interface RangeRun extends Pick<BoundSegment, 'predicate' | 'bits' | 'arena' | 'bytesAtFirst'> {
-  readonly groups: SegmentGroups;
+interface RangeRun {
+  readonly bound: BoundSegment;
   readonly context: RunContext;
   readonly counts: RowCounts;
   /** Milliseconds since it was called last. */
@@ -243,12 +248,23 @@ interface RangeRun extends Pick<BoundSegment, 'predicate' | 'bits' | 'arena' | '
 }
 
 /** Rows [from, to), block by block. Returns where it ended: before `to` when the groups have grown too large. */
-function runRange(run: RangeRun, from: number, to: number, rowCount: number): number {
-  const { context, predicate, groups, bits, counts, lap, arena, bytesAtFirst } = run;
+function runRange({ bound, context, counts, lap }: RangeRun, from: number, to: number, rowCount: number): number {
+  const { predicate, bits, arena } = bound;
   const grownBytesMax = context.spill === undefined ? Infinity : Math.floor(context.groupBytesMax * SEGMENT_PART);
   const clock = predicate.constant === ALL ? undefined : new FilterClock();
+  let boundMs = 0;
+  const groupsOf = (): SegmentGroups => {
+    if (bound.groups !== undefined) return bound.groups;
+    const startMs = ownNow();
+    bound.groups = bound.bindGroups();
+    bound.bytesAtFirst = arena.bytes;
+    const tookMs = ownNow() - startMs;
+    boundMs += tookMs;
+    clock?.leaveOut(tookMs);
+    return bound.groups;
+  };
   // Rows that all take part and need no masks go several blocks at a time.
-  const blockRows = predicate.constant === ALL && context.batchRows === BLOCK_ROWS ? groups.blockRows : BLOCK_ROWS;
+  const blockRows = predicate.constant === ALL && context.batchRows === BLOCK_ROWS ? groupsOf().blockRows : BLOCK_ROWS;
   const batchRows = blockRows === BLOCK_ROWS ? context.batchRows : blockRows;
   let at = from;
   do {
@@ -260,14 +276,16 @@ function runRange(run: RangeRun, from: number, to: number, rowCount: number): nu
     clock?.start();
     const match = predicate.test(block);
     clock?.filtered();
-    counts.rowsMatched += countMatches(context, block, start, end, match, bits);
-    for (let batch = start; match !== NONE && batch < end; batch += batchRows)
-      groups.addRows(block, batch, Math.min(end, batch + batchRows), match);
+    const matched = countMatches(context, block, start, end, match, bits);
+    counts.rowsMatched += matched;
+    for (let batch = start; matched > 0 && batch < end; batch += batchRows)
+      groupsOf().addRows(block, batch, Math.min(end, batch + batchRows), match);
     clock?.end();
     at = block.start + end;
-  } while (at < to && arena.bytes - bytesAtFirst + groups.heapBytes <= grownBytesMax);
-  const ranMs = lap();
+  } while (at < to && arena.bytes - bound.bytesAtFirst + (bound.groups?.heapBytes ?? 0) <= grownBytesMax);
+  const ranMs = lap() - boundMs;
   const filterMs = ranMs * (clock?.share ?? 0);
+  counts.bindMs += boundMs;
   counts.filterMs += filterMs;
   counts.readMs += ranMs - filterMs;
   return at;
