@@ -160,6 +160,11 @@ class EntryTexts {
     return this.#pool.count;
   }
 
+  get entries(): Address {
+    this.#ready();
+    return this.#pool.entries;
+  }
+
   ids(block: Block): Address {
     return this.#ready()(block);
   }
