@@ -223,6 +223,7 @@ export {
 
 // top.ts
 export function topI64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<i64>(state, present, n, k, descending, heap, out); }
+export function textTop(texts: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<u64>(texts, 0, n, k, descending, heap, out); }
 export function topF64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<f64>(state, present, n, k, descending, heap, out); }
 
 // hash.ts

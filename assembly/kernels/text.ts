@@ -12,11 +12,11 @@ function textOf(at: usize, length: usize, wide: u64): u64 {
   return <u64>at | (<u64>length << 32) | wide;
 }
 @inline
-function start(text: u64): usize {
+export function start(text: u64): usize {
   return <usize>(<u32>text);
 }
 @inline
-function size(text: u64): usize {
+export function size(text: u64): usize {
   return <usize>((text & ~WIDE) >> 32);
 }
 @inline
@@ -27,13 +27,13 @@ function copy(to: usize, from: usize, length: usize): void {
   }
 }
 
-const TOUCHED_TOGETHER: usize = 64;
+export const TOUCHED_TOGETHER: usize = 64;
 
 /**
  * Sum of a byte at each end of the texts from `i` on, as many as are touched together, which brings them into the cache side by side:
  * a loop over bytes of any length waits for one text after the other.
  */
-function touch(texts: usize, step: usize, i: usize, n: usize): u64 {
+export function touch(texts: usize, step: usize, i: usize, n: usize): u64 {
   let sum: u64 = 0;
   const end = texts + min(n, i + TOUCHED_TOGETHER) * step;
   for (let at = texts + i * step; at < end; at += step) {

@@ -1,12 +1,18 @@
+import { compareTexts } from './join';
 import { isAligned } from './lanes';
+import { size, start, TOUCHED_TOGETHER, touch } from './text';
 
-// A heap of the k best so far, the worst of them on top: most states lose against it and cost one comparison.
+// A heap of the k best so far, the worst of them on top: most states lose against it and cost one comparison. States of type u64 are texts.
 
 /** Whether index a comes after index b in the answer: worse, or as good and a later index. NaN is above all numbers. */
 @inline
 function isWorse<T>(descending: bool, state: usize, a: u32, b: u32): bool {
   const left = load<T>(state + (<usize>a << 3));
   const right = load<T>(state + (<usize>b << 3));
+  if (!isSigned<T>() && !isFloat<T>()) {
+    const order = compareTexts(start(left), <u32>size(left), start(right), <u32>size(right));
+    return order == 0 ? a > b : order < 0 == descending;
+  }
   if (left < right) return descending;
   if (left > right) return !descending;
   if (isFloat<T>() && (left != left) != (right != right)) return (left != left) != descending;
@@ -51,6 +57,8 @@ function siftDown<T>(descending: bool, state: usize, heap: usize, count: u32, in
 function select<T>(descending: bool, state: usize, present: usize, n: u32, k: u32, heap: usize, out: usize): u32 {
   let count: u32 = 0;
   for (let index: u32 = 0; index < n; index++) {
+    // Whatever lies at `out` is written over below.
+    if (!isSigned<T>() && !isFloat<T>() && index % <u32>TOUCHED_TOGETHER == 0) store<u32>(out, <u32>touch(state, 8, index, n));
     if (present != 0 && load<u8>(present + index) == 0) continue;
     if (count < k) siftUp<T>(descending, state, heap, count++, index);
     else if (isWorse<T>(descending, state, at(heap, 0), index)) siftDown<T>(descending, state, heap, count, index);

@@ -318,7 +318,18 @@ function tops(bench: Bench): BenchCase[] {
   const longs = bench.i64(n, () => BigInt(bench.below(1000000)));
   const heap = bench.allocate(1000 * 4);
   const out = bench.allocate(1000 * 4);
+  const digits = bench.u8(n * 12, () => 48 + bench.below(10));
+  const texts = bench.i64(n, (i) => BigInt(digits + i * 12) | (12n << 32n));
   return [
+    {
+      name: 'top 100 of a million strings',
+      kernels: ['textTop'],
+      rows: n,
+      bytes: n * 20,
+      blocks: 1,
+      outputs: [{ at: out, bytes: 400 }],
+      call: (k) => void k.textTop(texts, n, 100, 1, heap, out),
+    },
     {
       name: 'top 100 of a million f64',
       kernels: ['topF64'],

@@ -329,6 +329,8 @@ export type KernelSet =
     readonly textIntern: (texts: Address, n: number, slots: Address, capacity: number, entries: Address, arena: Address, counters: Address, out: Address) => void;
     /** state[groups[i]] (a text each, at first 0) = the smaller, or larger, of it and text i, if that is not null. What is taken is copied to `buffer`; returns the bytes written there. */
     readonly textBest: (texts: Address, groups: Address, n: number, largest: number, state: Address, buffer: Address) => number;
+    /** Writes the positions of the first (last) `k` texts in the order of code units, equal ones by position; returns how many. No text is null. `heap`: u32[k]. */
+    readonly textTop: (texts: Address, n: number, k: number, descending: number, heap: Address, out: Address) => number;
   } &
 
   // ── hash.ts: any number of rows. MurmurHash3 of 128 bits: out[2i] and out[2i + 1] are the two u64 words ────────────

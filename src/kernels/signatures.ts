@@ -135,6 +135,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   textDoubles: 4,
   textIntern: 8,
   textBest: 6,
+  textTop: 6,
   murmurTexts: 6,
   murmurUtf16: 6,
   murmurI64: 4,

@@ -365,4 +365,22 @@ export const TEXT_CHECKS = {
           lab.fail(`group ${group} has ${JSON.stringify(actual[group]?.text)}, expected ${JSON.stringify(text)}`);
     });
   },
+  textTop(lab: Lab) {
+    for (const descending of [0, 1]) {
+      lab.each([0, 1, 2, 10, 1000], (rows, k) => {
+        const texts = randomTexts(lab, rows).map((text) => text ?? '');
+        const laid = lay(lab, texts);
+        const heap = lab.output('U32', k);
+        const out = lab.output('U32', k);
+        const expected = [...texts.keys()]
+          .sort((a, b) => order(texts[a] ?? '', texts[b] ?? '') * (descending === 1 ? -1 : 1) || a - b)
+          .slice(0, k);
+        lab.expectResult(
+          lab.call(() => lab.kernels.textTop(laid.at, texts.length, k, descending, heap, out)),
+          expected.length,
+        );
+        lab.expect('U32', out, expected, 'position');
+      });
+    }
+  },
 };

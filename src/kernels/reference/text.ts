@@ -3,6 +3,7 @@
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import { hashOf, isLike, isSame } from './dictionary.js';
+import { selectBest } from './top.js';
 import { hasBit, writeBits } from './views.js';
 
 const WIDE = 0x80000000;
@@ -284,6 +285,14 @@ export function textKernels(memory: KernelMemory) {
         free += found.length;
       }
       return free - buffer;
+    },
+    textTop(texts: Address, n: number, k: number, descending: number, heap: Address, out: Address): number {
+      const all = Array.from({ length: n }, (_, i) => textAt(texts, i)?.text ?? '');
+      const isWorse = (a: number, b: number): boolean => {
+        const order = compare(all[a] ?? '', all[b] ?? '');
+        return order === 0 ? a > b : order < 0 === (descending === 1);
+      };
+      return selectBest(memory, isWorse, { present: 0, n, k, heap, out });
     },
   };
 }

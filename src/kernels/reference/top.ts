@@ -6,25 +6,35 @@ import type { KernelMemory } from '../memory.js';
 /** Whether index `a` comes after index `b` in the answer. */
 type IsWorse = (a: number, b: number) => boolean;
 
-export function topKernels(memory: KernelMemory) {
-  const select = (isWorse: IsWorse, present: Address, n: number, k: number, heap: Address, out: Address): number => {
-    const exists = present === 0 ? null : memory.u8(present, n);
-    const kept = memory.u32(heap, k); // a heap with the worst of the kept on top
-    const result = memory.u32(out, k);
-    let count = 0;
-    if (k === 0) return 0;
-    for (let index = 0; index < n; index++) {
-      if (exists !== null && exists[index] === 0) continue;
-      if (count < k) siftUp(kept, count++, index, isWorse);
-      else if (isWorse(kept[0] ?? 0, index)) siftDown(kept, count, index, isWorse);
-    }
-    for (let left = count; left > 0; left--) {
-      result[left - 1] = kept[0] ?? 0;
-      siftDown(kept, left - 1, kept[left - 1] ?? 0, isWorse);
-    }
-    return count;
-  };
+interface Selection {
+  /** u8 per index, 0: it takes no part; the address 0: all take part. */
+  readonly present: Address;
+  readonly n: number;
+  readonly k: number;
+  readonly heap: Address;
+  readonly out: Address;
+}
 
+/** Writes the best `k` of `n` indexes to `out`; returns how many there are. */
+export function selectBest(memory: KernelMemory, isWorse: IsWorse, { present, n, k, heap, out }: Selection): number {
+  const exists = present === 0 ? null : memory.u8(present, n);
+  const kept = memory.u32(heap, k); // a heap with the worst of the kept on top
+  const result = memory.u32(out, k);
+  let count = 0;
+  if (k === 0) return 0;
+  for (let index = 0; index < n; index++) {
+    if (exists !== null && exists[index] === 0) continue;
+    if (count < k) siftUp(kept, count++, index, isWorse);
+    else if (isWorse(kept[0] ?? 0, index)) siftDown(kept, count, index, isWorse);
+  }
+  for (let left = count; left > 0; left--) {
+    result[left - 1] = kept[0] ?? 0;
+    siftDown(kept, left - 1, kept[left - 1] ?? 0, isWorse);
+  }
+  return count;
+}
+
+export function topKernels(memory: KernelMemory) {
   return {
     topI64(state: Address, present: Address, n: number, k: number, descending: number, heap: Address, out: Address) {
       const values = memory.i64(state, n);
@@ -34,7 +44,7 @@ export function topKernels(memory: KernelMemory) {
         if (left === right) return a > b;
         return descending === 1 ? left < right : left > right;
       };
-      return select(isWorse, present, n, k, heap, out);
+      return selectBest(memory, isWorse, { present, n, k, heap, out });
     },
     topF64(state: Address, present: Address, n: number, k: number, descending: number, heap: Address, out: Address) {
       const values = memory.f64(state, n);
@@ -46,7 +56,7 @@ export function topKernels(memory: KernelMemory) {
         const leftIsNaN = Number.isNaN(left);
         return leftIsNaN === Number.isNaN(right) ? a > b : leftIsNaN !== (descending === 1);
       };
-      return select(isWorse, present, n, k, heap, out);
+      return selectBest(memory, isWorse, { present, n, k, heap, out });
     },
   };
 }

@@ -16,6 +16,7 @@ import { distinctColumn, type ListedGroups } from './distinct-result.js';
 import type { GroupTable } from './group-table.js';
 import { groupsHaving } from './having.js';
 import { listGroups } from './list-groups.js';
+import { idsOfGroups } from './sort-values.js';
 import { bestGroups } from './top.js';
 
 /**
@@ -58,7 +59,8 @@ function stateAddresses(scope: Scratch, table: GroupTable): Address[] {
   );
 }
 
-function keyColumn({ context }: Scratch, { table, groups }: ListedGroups, { name, domain }: KeyLayout, index: number): ResultColumn {
+function keyColumn(scope: Scratch, { table, groups }: ListedGroups, { name, domain }: KeyLayout, index: number): ResultColumn {
+  const { context } = scope;
   const { memory, check } = context;
   const { indexLayout } = table.layout;
   if (domain.kind === 'constant')
@@ -90,21 +92,8 @@ function keyColumn({ context }: Scratch, { table, groups }: ListedGroups, { name
       });
       return { kind: 'double', name, type: domain.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE', values, nulls: known };
     }
-    const halves = memory.u32(table.keys, table.groupCount * words * 2);
-    const half = place.word * 2 + place.shift / 32;
-    const ids = new Uint32Array(groups.length);
-    checkedLoop(groups.length, check, (start, end) => {
-      for (let row = start; row < end; row++) ids[row] = halves[(groups[row] ?? 0) * words * 2 + half] ?? 0;
-    });
-    return idColumn(context, table, name, domain, index, ids);
   }
-  const stride = indexLayout.strides[index] ?? 1;
-  const card = domain.kind === 'interned' || domain.kind === 'wide' ? 1 : domain.card;
-  const ids = new Uint32Array(groups.length);
-  checkedLoop(groups.length, check, (start, end) => {
-    for (let row = start; row < end; row++) ids[row] = Math.floor((groups[row] ?? 0) / stride) % card;
-  });
-  return idColumn(context, table, name, domain, index, ids);
+  return idColumn(context, table, name, domain, index, idsOfGroups(scope, table, index, groups));
 }
 
 function idColumn(

@@ -1,17 +1,29 @@
 // Finds the best groups before any other result column is made.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import type { PostStep } from '../../../model/plan.js';
+import type { PostStep, SortKey } from '../../../model/plan.js';
+import { checkedLoop } from '../../block/checked-loops.js';
 import type { Scratch } from '../../block/context.js';
 import type { GroupTable } from './group-table.js';
+import { listGroups } from './list-groups.js';
+import { type SortValues, sortValues } from './sort-values.js';
 
 const TOP_MAX = 1_000_000;
+/** Room for a value, and what finds the best of them. */
+const VALUE_BYTES = 16;
+
+/** Groups that may be among the best: those of a list, or where there is none all of the table. */
+interface Candidates {
+  readonly list: Uint32Array | undefined;
+  /** Number of them that are wanted. */
+  readonly wanted: number;
+}
 
 /**
- * The groups among which the first `sort` with a limit finds its rows, when it goes by one aggregate that is never null
- * (steps before it only add columns): the best, and all that tie with the last of them, since ties are broken by keys.
+ * The groups among which the first `sort` with a limit finds its rows (steps before it only add columns): the best by the first sort
+ * key, of those that tie with the last of them the best by the next, and so on. Whatever still ties at the end is among them.
  * @param values  state of each aggregator
- * @returns undefined when the steps are of another kind
+ * @returns undefined when the steps are of another kind, or order by something that is computed
  */
 export function bestGroups(
   scope: Scratch,
@@ -19,56 +31,158 @@ export function bestGroups(
   values: readonly Address[],
   steps: readonly PostStep[],
 ): Uint32Array | undefined {
-  const sort = steps.find((step) => step.step !== 'compute');
+  const first = steps.findIndex(({ step }) => step !== 'compute');
+  const sort = steps[first];
   if (sort?.step !== 'sort' || sort.limit === null) return undefined;
-  const [key] = sort.by;
-  const index = table.layout.aggregators.findIndex((aggregator) => aggregator.name === key?.column);
-  const aggregator = table.layout.aggregators[index];
-  const count = sort.offset + sort.limit;
-  if (
-    key === undefined ||
-    aggregator === undefined ||
-    aggregator.kind === 'state' ||
-    (aggregator.kind === 'distinct' && aggregator.fold !== undefined) ||
-    aggregator.type === 'FLOAT' ||
-    count === 0 ||
-    count > TOP_MAX ||
-    count * 4 > table.groupCount
-  )
+  const wanted = sort.offset + sort.limit;
+  if (wanted === 0 || wanted > TOP_MAX || wanted * 4 > table.groupCount) return undefined;
+  const computed = new Set(steps.slice(0, first).map((step) => (step.step === 'compute' ? step.name : '')));
+  const keys = sortKeysOf(table, sort.by);
+  const best: Uint32Array[] = [];
+  let left: Candidates | undefined = { list: undefined, wanted };
+  for (const [place, key] of keys.entries()) {
+    if (left === undefined) break;
+    const column = computed.has(key.column) ? undefined : sortValues(scope, table, values, key);
+    // Values are copied for a moment.
+    if (column === undefined || !scope.context.memory.hasRoom((left.list?.length ?? table.groupCount) * VALUE_BYTES)) {
+      if (place === 0) return undefined;
+      break;
+    }
+    left = narrow(scope, table, { key, column, isLast: place === keys.length - 1 }, left, best);
+  }
+  if (left !== undefined) best.push(left.list ?? listGroups(scope, table));
+  return joined(best);
+}
+
+/** The order of rows, `sortKeys`: ties are broken by keys, ascending. */
+function sortKeysOf({ layout }: GroupTable, by: readonly SortKey[]): readonly SortKey[] {
+  const rest = layout.keys.filter(({ name }) => !by.some(({ column }) => column === name));
+  return [...by, ...rest.map(({ name }): SortKey => ({ column: name, descending: false, nulls: 'first', ordering: 'lexicographic' }))];
+}
+
+interface Level {
+  readonly key: SortKey;
+  readonly column: SortValues;
+  /** Whether no other key follows: then ties are as good as each other. */
+  readonly isLast: boolean;
+}
+
+/** Adds to `best` the groups that are wanted for sure; returns those among which the next key decides, undefined for none. */
+function narrow(
+  scope: Scratch,
+  table: GroupTable,
+  { key, column, isLast }: Level,
+  { list, wanted }: Candidates,
+  best: Uint32Array[],
+): Candidates | undefined {
+  let groups = column.isDense ? list : (list ?? existing(scope, table));
+  let count = wanted;
+  const nulls = column.nulls(groups);
+  if (nulls !== undefined) {
+    const [known, unknown] = split(scope, groups, nulls);
+    const [before, after] = key.nulls === 'first' ? [unknown, known] : [known, unknown];
+    if (before.length < count) {
+      best.push(before);
+      groups = after;
+      count -= before.length;
+    } else groups = before;
+    if (groups === unknown) return { list: groups, wanted: count };
+  }
+  if (groups !== undefined && groups.length <= count) {
+    best.push(groups);
     return undefined;
-  const seen = table.states[index]?.seen ?? 0;
-  if (seen !== 0 && (key.nulls === 'first' || aggregator.aggregator.emptyIsZero === true)) return undefined;
-  const { arena, context } = scope;
+  }
+  const { context } = scope;
+  const arena = context.memory.arena();
+  try {
+    return select({ context, arena }, table, { key, column, isLast }, { list: groups, wanted: count }, best);
+  } finally {
+    arena.release();
+  }
+}
+
+/** undefined: all groups of the table exist. */
+function existing(scope: Scratch, table: GroupTable): Uint32Array | undefined {
+  return table.present === 0 ? undefined : listGroups(scope, table);
+}
+
+/** The best values, and whatever ties with the last of them. */
+function select(
+  { context, arena }: Scratch,
+  table: GroupTable,
+  { key, column, isLast }: Level,
+  { list, wanted }: Candidates,
+  best: Uint32Array[],
+): Candidates | undefined {
   const { kernels, memory } = context;
-  const state = values[index] ?? 0;
-  const isLong = aggregator.type === 'LONG';
-  // A group of which no row took part has not been seen, so `seen` also tells which exist.
-  const present = seen !== 0 ? seen : table.present;
-  const out = arena.take(count * 4);
-  const top = isLong ? kernels.topI64 : kernels.topF64;
-  const found = top(state, present, table.groupCount, count, key.descending ? 1 : 0, arena.take(count * 4), out);
-  // With fewer, rows of null would follow.
-  if (found < count) return seen === 0 ? memory.u32(out, found).slice() : undefined;
-  const best = memory.u32(out, found).slice();
-  const last = best[found - 1] ?? 0;
-  if (!isLong && Number.isNaN(memory.f64(state + last * 8, 1)[0])) return undefined;
-  const groups: number[] = Array.from(best);
-  const isBest = new Set(groups);
-  const limit = arena.take(8);
-  memory.u8(limit, 8).set(memory.u8(state + last * 8, 8).slice());
+  const at = column.write(list, { context, arena });
+  const n = list?.length ?? table.groupCount;
+  const [heap, out] = [arena.take(wanted * 4), arena.take(wanted * 4)];
+  const descending = key.descending ? 1 : 0;
+  const present = list === undefined ? table.present : 0;
+  const found =
+    column.kind === 'text'
+      ? kernels.textTop(at, n, wanted, descending, heap, out)
+      : (column.kind === 'long' ? kernels.topI64 : kernels.topF64)(at, present, n, wanted, descending, heap, out);
+  const groupsAt = (positions: Uint32Array): Uint32Array => positions.map((position) => list?.[position] ?? position);
+  const positions = memory.u32(out, found).slice();
+  if (found < wanted || isLast) {
+    best.push(groupsAt(positions));
+    return undefined;
+  }
+  const last = arena.take(8);
+  memory.u8(last, 8).set(memory.u8(at + (positions[found - 1] ?? 0) * 8, 8).slice());
   const equal = arena.take(BLOCK_ROWS / 8);
   const exists = arena.take(BLOCK_ROWS / 8);
   const rows = arena.take(BLOCK_ROWS * 4);
-  const compare = isLong ? kernels.compareI64 : kernels.compareF64;
-  for (let base = 0; base < table.groupCount; base += BLOCK_ROWS) {
-    const n = Math.min(BLOCK_ROWS, table.groupCount - base);
-    compare(state + base * 8, limit, 1, n, 0, equal);
+  const compare = column.kind === 'text' ? kernels.textCompare : column.kind === 'long' ? kernels.compareI64 : kernels.orderF64;
+  const ties: Uint32Array[] = [];
+  for (let base = 0; base < n; base += BLOCK_ROWS) {
+    context.check();
+    const length = Math.min(BLOCK_ROWS, n - base);
+    compare(at + base * 8, last, 1, length, 0, equal);
     if (present !== 0) {
-      kernels.filterRangeU8(present + base, n, 1, 255, exists);
-      kernels.bitsAnd(equal, exists, Math.ceil(n / 64), equal);
+      kernels.filterRangeU8(present + base, length, 1, 255, exists);
+      kernels.bitsAnd(equal, exists, Math.ceil(length / 64), equal);
     }
-    const ties = kernels.bitsToRows(equal, 0, n, rows);
-    for (const row of memory.u32(rows, ties)) if (!isBest.has(row + base)) groups.push(row + base);
+    const count = kernels.bitsToRows(equal, 0, length, rows);
+    if (count > 0) ties.push(memory.u32(rows, count).map((row) => row + base));
   }
-  return Uint32Array.from(groups);
+  const tied = joined(ties);
+  // The best come in order, so those that tie with the last are at their end.
+  const isTied = new Set(tied.length <= wanted ? tied : tied.subarray(0, wanted));
+  const sure = positions.findIndex((position) => isTied.has(position));
+  best.push(groupsAt(positions.subarray(0, sure)));
+  if (tied.length === found - sure) {
+    best.push(groupsAt(tied));
+    return undefined;
+  }
+  return { list: groupsAt(tied), wanted: wanted - sure };
+}
+
+/** The groups that are not null, and those that are, by their places. */
+function split(
+  { context: { check } }: Scratch,
+  groups: Uint32Array | undefined,
+  nulls: Uint8Array,
+): readonly [known: Uint32Array, unknown: Uint32Array] {
+  const [known, unknown] = [new Uint32Array(nulls.length), new Uint32Array(nulls.length)];
+  let [knownCount, unknownCount] = [0, 0];
+  checkedLoop(nulls.length, check, (start, end) => {
+    for (let place = start; place < end; place++) {
+      const group = groups?.[place] ?? place;
+      if (nulls[place] === 1) unknown[unknownCount++] = group;
+      else known[knownCount++] = group;
+    }
+  });
+  return [known.subarray(0, knownCount), unknown.subarray(0, unknownCount)];
+}
+
+function joined(parts: readonly Uint32Array[]): Uint32Array {
+  const all = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  parts.reduce((at, part) => {
+    all.set(part, at);
+    return at + part.length;
+  }, 0);
+  return all;
 }
