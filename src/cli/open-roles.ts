@@ -136,19 +136,13 @@ function openQueries(
   };
   const plansBytesMax = configuration.get('svc.broker.plans.maxBytes');
   const statements = new SqlStatements(broker, { ...options, ...known, plansBytesMax });
-  const tasks = {
-    submit: async (document: string) => {
-      const { taskId } = await peers.leading('overlord').submit(document);
-      return { taskId, state: 'RUNNING' };
-    },
-  };
   const avatica = new Avatica(statements, avaticaLimits(configuration));
   const readLong = (path: string, { body, signal }: HttpRequest, receivedMs: number) =>
     planThread.readAvatica(path, body, { watch: new PlanWatch(receivedMs + options.defaultTimeoutMs), signal });
   const jdbc = configuration.get('svc.sql.avatica.enable')
     ? avaticaRoutes(avatica, { host: hostOf('broker'), log: processLog.with({ role: 'broker' }), readLong })
     : [];
-  const sql = sqlRoutes(statements, tasks, configuration.get('svc.broker.requests.maxBytes'));
+  const sql = sqlRoutes(statements, () => peers.leading('overlord'), configuration.get('svc.broker.requests.maxBytes'));
   return {
     routes: [...whenReady(broker, [...nativeRoutes(broker, options), ...sql, ...jdbc]), ...profileRoutes(log)],
     async stop() {

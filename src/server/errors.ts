@@ -47,21 +47,25 @@ export function asServiceError(thrown: unknown): ServiceError {
 }
 
 /**
- * The response for a failure before the body began. `query`: the error object of the query endpoints; `map`: `{error}`.
+ * The response for a failure before the body began, in one of the shapes that routes name.
  * @param host  `host:port` of this process
  * @param viaAlias  the request came in under another name: its clients show `errorCode`, `persona`, `category`, `context`
  */
 export function errorResponse(error: ServiceError, shape: Route['errors'], host: string, viaAlias = false): HttpResponse {
   const { status, error: name, category, persona } = HTTP_ERRORS[error.code];
-  const details = viaAlias ? { errorCode: camelCase(error.code), persona, category, context: { host } } : {};
-  const body =
-    shape === 'query'
-      ? { error: name, ...details, errorMessage: error.message, errorClass: `${error.name}.${error.code}`, host }
-      : { error: error.message };
+  const details = { errorCode: camelCase(error.code), persona, category, context: { host } };
+  const errorMessage = error.message;
+  const origin = { errorClass: `${error.name}.${error.code}`, host };
+  const bodies: Readonly<Record<Route['errors'], object>> = {
+    query: { error: name, ...(viaAlias ? details : {}), errorMessage, ...origin },
+    statement: { error: name, ...details, errorMessage, ...origin },
+    statementStatus: { error: name, ...details, errorMessage },
+    map: { error: errorMessage },
+  };
   const headers: Record<string, string> = { 'Content-Type': 'application/json' };
   if (status === 401) headers['WWW-Authenticate'] = 'Basic';
   if (status === 429 || status === 503) headers['Retry-After'] = '1';
-  return { status, headers, body: JSON.stringify(body) };
+  return { status, headers, body: JSON.stringify(bodies[shape]) };
 }
 
 /** `sql_invalid` → `sqlInvalid`. */

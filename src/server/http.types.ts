@@ -45,7 +45,8 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly permission: ResourceAction;
-  readonly errors: 'query' | 'map';
+  /** `query`: the error object of queries; `statement`, `statementStatus`: that of statements, when it is sent and later; `map`: `{error}`. */
+  readonly errors: 'query' | 'statement' | 'statementStatus' | 'map';
   /** Answers a request. A response that is not a promise is sent in the turn in which the request arrived. */
   handle(request: HttpRequest, parameters: Readonly<Record<string, string>>): HttpResponse | Promise<HttpResponse>;
 }

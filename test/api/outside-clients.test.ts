@@ -140,8 +140,7 @@ const PROBES: readonly {
   {
     path: '/druid/v2/sql/statements',
     body: { query: 'SELECT 1', context: { executionMode: 'ASYNC' } },
-    status: 501,
-    expected: has('errorMessage'),
+    expected: has('queryId', 'state', 'createdAt', 'schema', 'durationMs'),
   },
   { path: '/druid/indexer/v1/sampler', body: {}, status: 501, expected: has('error') },
 ];

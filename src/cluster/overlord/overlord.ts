@@ -25,7 +25,14 @@ import type { Candidate, Coordination } from '../membership/coordination.js';
 import type { RoleOptions } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
-import type { CoordinatorService, MiddleManagerService, OverlordService, TaskEndReport, WorkerStatus } from '../rpc/services.js';
+import type {
+  CoordinatorService,
+  MiddleManagerService,
+  OverlordService,
+  TaskEndReport,
+  TaskWithDocuments,
+  WorkerStatus,
+} from '../rpc/services.js';
 import { SegmentMarking } from '../segment-marking.js';
 import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
@@ -128,6 +135,13 @@ export class Overlord implements OverlordService, Candidate {
     const { database } = this.#options;
     const active = await selectTasks(database, { states: ACTIVE_STATES });
     return [...active, ...(await selectTasks(database, { states: ['SUCCESS', 'FAILED'], newest: FINISHED_LISTED_MAX }))];
+  }
+
+  async task(taskId: string): Promise<TaskWithDocuments | null> {
+    const { database } = this.#options;
+    const task = await findTask(database, taskId);
+    const documents = await taskDocuments(database, taskId);
+    return task === undefined || documents === undefined ? null : { task, ...documents };
   }
 
   async publish(request: PublishRequest): Promise<readonly string[]> {

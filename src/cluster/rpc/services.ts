@@ -158,6 +158,8 @@ export interface OverlordService {
   submit(document: string): Promise<{ readonly taskId: string }>;
   /** The active ones, then the newest of the finished ones. */
   tasks(): Promise<readonly TaskRecord[]>;
+  /** A task with its documents, or null when there is none of this id. */
+  task(taskId: string): Promise<TaskWithDocuments | null>;
   /** One metadata transaction; returns the printed segment ids. */
   publish(request: PublishRequest): Promise<readonly string[]>;
   /** A worker tells how a task ended. Repeating it does no harm. */
@@ -166,6 +168,14 @@ export interface OverlordService {
   shutdownTask(taskId: string, reason: string): Promise<void>;
   /** Starts a task that removes the unused segments inside the interval for good, rows and files; returns its id. */
   kill(dataSource: string, interval: Interval): Promise<string>;
+}
+
+export interface TaskWithDocuments {
+  readonly task: TaskRecord;
+  /** JSON text. */
+  readonly payload: string;
+  /** JSON text; null until the task is through. */
+  readonly report: string | null;
 }
 
 export interface TaskEndReport {

@@ -3,6 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { type EpochMs, ETERNITY, type Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
+import { stringifyJson } from '../../base/json.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
@@ -30,6 +31,8 @@ export interface QueryTask {
   readonly parameters: readonly unknown[];
   /** Schema that the statement is planned over, as the payload has it. */
   readonly schema: unknown;
+  /** Format of the results of a statement that is asked for them later; null: its report has them. */
+  readonly resultFormat: string | null;
   readonly statement: WriteStatement | SelectStatement;
   readonly settings: QuerySettings;
 }
@@ -43,18 +46,21 @@ const SELECT_DATA_SOURCE = '__query_select';
  */
 export function parseQueryTask(fields: ObjectReader, now: EpochMs): QueryTask {
   const spec = fields.object('spec');
-  spec.accept(['query', 'context', 'parameters', 'schema']);
+  spec.accept(['query', 'context', 'parameters', 'schema', 'resultFormat', 'columns']);
   const contextFields = spec.reader(spec.raw('context') ?? {}, spec.at('context'));
   const context = contextFields.members;
   const settings = parseQuerySettings(contextFields);
   const query = spec.string('query');
   const parameters = spec.array('parameters');
   const schema = spec.raw('schema') ?? null;
+  const resultFormat = spec.has('resultFormat') ? spec.string('resultFormat') : null;
   const statement = planSql({ query, context, parameters }, schemaOfTask(schema, 'spec.schema'), now);
   if (statement.kind === 'explain')
     throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR is not run by a task; send it to the SQL endpoint');
   if (statement.kind !== 'select') checkOutput(statement, settings);
-  return { query, context, parameters, schema, statement, settings };
+  else if (spec.has('columns') && stringifyJson(spec.raw('columns')) !== stringifyJson(statement.columns))
+    throw spec.mismatch('columns', `those of the SELECT, ${stringifyJson(statement.columns)}`);
+  return { query, context, parameters, schema, resultFormat, statement, settings };
 }
 
 /** Checks the task's settings against the columns of the SELECT, which the planner does not do. */
@@ -73,9 +79,12 @@ export function describeQueryTask({
   context,
   parameters,
   schema,
+  resultFormat,
 }: QueryTask): Pick<TaskDescription, 'dataSource' | 'mode' | 'spec'> {
-  const spec = { query, context, parameters, ...(schema === null || schema === undefined ? {} : { schema }) };
-  if (statement.kind === 'select') return { dataSource: SELECT_DATA_SOURCE, mode: { kind: 'append' }, spec };
+  const format = resultFormat === null ? {} : { resultFormat };
+  const spec = { query, context, parameters, ...(schema === null || schema === undefined ? {} : { schema }), ...format };
+  if (statement.kind === 'select')
+    return { dataSource: SELECT_DATA_SOURCE, mode: { kind: 'append' }, spec: { ...spec, columns: statement.columns } };
   return { dataSource: statement.dataSource, mode: publishMode(statement), spec };
 }
 

@@ -24,8 +24,8 @@ export const STATE_WRITE: ResourceAction = { access: 'resource', type: 'STATE', 
 export const CONFIG_READ: ResourceAction = { access: 'resource', type: 'CONFIG', name: 'CONFIG', action: 'READ' };
 export const CONFIG_WRITE: ResourceAction = { access: 'resource', type: 'CONFIG', name: 'CONFIG', action: 'WRITE' };
 
-export function json(status: number, value: unknown): HttpResponse {
-  return { status, headers: { 'Content-Type': 'application/json' }, body: stringifyJson(value) };
+export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): HttpResponse {
+  return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: stringifyJson(value) };
 }
 
 export function text(body: string | Uint8Array): HttpResponse {

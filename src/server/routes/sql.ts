@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
+import type { OverlordService } from '../../cluster/rpc/services.js';
 import type { Frame } from '../../model/frame.js';
 import type { ExplainedStatement, OutputColumn, PlannedStatement } from '../../model/statement.js';
 import type { PlanWatch } from '../../planner/sql/plan-watch.js';
@@ -13,10 +14,7 @@ import { RESULT_FORMATS } from '../results/sql/result-format.js';
 import { writeKnown, writeResult } from '../results/sql/write-result.js';
 import { json } from './exchange.js';
 import { profileHeader, profileText } from './profile.js';
-
-export interface TaskSubmission {
-  submit(document: string): Promise<{ readonly taskId: string; readonly state: string }>;
-}
+import { checkExecutionMode, type SubmittedStatement, statementRoutes } from './statements.js';
 
 /** A body, and what came of it before. */
 interface PreparedBody extends SqlBody {
@@ -30,10 +28,14 @@ interface PreparedBody extends SqlBody {
 const WRITTEN_LENGTH_MAX = 1024;
 
 /**
- * SQL over HTTP: answers to SELECT and EXPLAIN, tasks for INSERT and REPLACE.
+ * SQL over HTTP: answers to SELECT and EXPLAIN, tasks for INSERT and REPLACE, statements whose results are asked for later.
  * @param bodiesBytesMax  of bodies that are kept
  */
-export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission, bodiesBytesMax: number): Route[] {
+export function sqlRoutes(
+  statements: SqlStatements,
+  overlord: () => Pick<OverlordService, 'submit' | 'task' | 'shutdownTask'>,
+  bodiesBytesMax: number,
+): Route[] {
   const bodies = new SqlBodies<PreparedBody>(bodiesBytesMax, (body, viaAlias) =>
     Object.assign(body, { planKey: statements.planKey(body, viaAlias), written: { frames: null, text: '' } }),
   );
@@ -46,6 +48,28 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission, bodi
     return statements
       .plan(body, request.viaAlias, { watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal })
       .then((statement) => answer(statements, request, { body, statement, receivedMs, watch }));
+  };
+  /** Hands a statement over as a task; EXPLAIN is answered. */
+  const submit = async (
+    request: HttpRequest,
+    later?: (body: SqlBody) => { readonly resultFormat: string },
+  ): Promise<SubmittedStatement> => {
+    const receivedMs = performance.now();
+    const body = request.body.length <= READ_HERE_BYTES_MAX ? bodies.read(request) : await readLong(request, receivedMs);
+    const asked = later?.(body) ?? {};
+    const watch = statements.planWatch(body.read, receivedMs);
+    const limits = { watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal };
+    const { statement, schema } = await statements.planForTask(body, request.viaAlias, limits);
+    if (statement.kind === 'explain') return { answer: answer(statements, request, { body, statement, receivedMs, watch }) };
+    const { query, context, parameters } = body;
+    const id = `query-${body.read.sqlQueryId ?? statements.newQueryId()}`;
+    const readsTables = Object.keys(schema.tables).length + schema.lookups.length > 0;
+    const spec = { query, context, parameters, ...(readsTables ? { schema } : {}), ...columnsOf(statement), ...asked };
+    const { taskId } = await overlord().submit(
+      stringifyJson({ type: 'query_controller', id, dataSource: taskDataSource(statement), spec }),
+    );
+    const headers: Record<string, string> = body.warnings.length === 0 ? {} : { 'X-Svc-Warning': warningText(body.warnings) };
+    return { taskId, statement, headers };
   };
   return [
     {
@@ -65,21 +89,9 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission, bodi
       permission: { access: 'datasources' },
       errors: 'query',
       handle: async (request) => {
-        const receivedMs = performance.now();
-        const body = request.body.length <= READ_HERE_BYTES_MAX ? bodies.read(request) : await readLong(request, receivedMs);
-        const watch = statements.planWatch(body.read, receivedMs);
-        const limits = { watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal };
-        const { statement, schema } = await statements.planForTask(body, request.viaAlias, limits);
-        if (statement.kind === 'explain') return answer(statements, request, { body, statement, receivedMs, watch });
-        const { query, context, parameters } = body;
-        const id = `query-${body.read.sqlQueryId ?? statements.newQueryId()}`;
-        const readsTables = Object.keys(schema.tables).length + schema.lookups.length > 0;
-        const spec = { query, context, parameters, ...(readsTables ? { schema } : {}) };
-        const submitted = await tasks.submit(stringifyJson({ type: 'query_controller', id, dataSource: taskDataSource(statement), spec }));
-        const response = json(200, { taskId: submitted.taskId, state: submitted.state });
-        return body.warnings.length === 0
-          ? response
-          : { ...response, headers: { ...response.headers, 'X-Svc-Warning': warningText(body.warnings) } };
+        const submitted = await submit(request);
+        if ('answer' in submitted) return submitted.answer;
+        return json(200, { taskId: submitted.taskId, state: 'RUNNING' }, submitted.headers);
       },
     },
     {
@@ -96,18 +108,10 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission, bodi
       errors: 'map',
       handle: () => json(200, { engines: [{ name: 'native' }, { name: 'msq-task' }] }),
     },
-    {
-      method: 'POST',
-      path: '/svc/v2/sql/statements',
-      permission: { access: 'datasources' },
-      errors: 'query',
-      handle() {
-        throw new ServiceError(
-          'unsupported',
-          'asynchronous statements are not supported; send the query to /svc/v2/sql or /svc/v2/sql/task',
-        );
-      },
-    },
+    ...statementRoutes({
+      submit: (request) => submit(request, readAsync),
+      overlord,
+    }),
     {
       method: 'DELETE',
       path: '/svc/v2/sql/{sqlQueryId}',
@@ -119,6 +123,17 @@ export function sqlRoutes(statements: SqlStatements, tasks: TaskSubmission, bodi
       },
     },
   ];
+}
+
+/** Columns of a SELECT, for who asks before its task is through. */
+function columnsOf(statement: PlannedStatement): { readonly columns?: readonly OutputColumn[] } {
+  return statement.kind === 'select' ? { columns: statement.columns } : {};
+}
+
+/** What the task of a statement must know beside it. */
+function readAsync({ context, result }: SqlBody): { readonly resultFormat: string } {
+  checkExecutionMode(context);
+  return { resultFormat: result.format };
 }
 
 /** Datasource that public clients see for a SELECT that runs as a task. */

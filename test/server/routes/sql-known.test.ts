@@ -26,6 +26,10 @@ interface Server {
   ask(body: unknown, more?: Partial<HttpRequest>): Promise<{ readonly response: HttpResponse; readonly text: string }>;
 }
 
+const noOverlord = (): never => {
+  throw new Error('no overlord is asked here');
+};
+
 /** @param known  the result of every plan, if that is known */
 function server({ known, capacity = null }: { known?: readonly Frame[]; capacity?: number | null }): Server {
   let runs = 0;
@@ -60,7 +64,7 @@ function server({ known, capacity = null }: { known?: readonly Frame[]; capacity
     defaultTimeoutMs: 300_000,
     maxTimeoutMs: 500_000,
   });
-  const [route] = sqlRoutes(statements, { submit: async () => ({ taskId: '', state: '' }) }, 2 ** 20);
+  const [route] = sqlRoutes(statements, noOverlord, 2 ** 20);
   const ask: Server['ask'] = async (body, more = {}) => {
     const request: HttpRequest = {
       method: 'POST',

@@ -53,11 +53,13 @@ async function call(
   more: Partial<HttpRequest> = {},
 ): Promise<{ response: HttpResponse; text: string; seen: Seen }> {
   const seen: Seen = { options: [], tasks: [] };
-  const tasks = {
+  const overlord = {
     submit: async (document: string) => {
       seen.tasks.push(JSON.parse(document));
-      return { taskId: 'query-made', state: 'RUNNING' };
+      return { taskId: 'query-made' };
     },
+    task: async () => null,
+    shutdownTask: async () => undefined,
   };
   const planThread = new PlanThread(100);
   const statements = new SqlStatements(brokerOf(seen), {
@@ -72,9 +74,11 @@ async function call(
     defaultTimeoutMs: 300_000,
     maxTimeoutMs: 500_000,
   });
-  const routes = sqlRoutes(statements, tasks, 2 ** 20);
+  const routes = sqlRoutes(statements, () => overlord, 2 ** 20);
   const parameters = path.startsWith('/svc/v2/sql/') && method === 'DELETE' ? { sqlQueryId: path.slice('/svc/v2/sql/'.length) } : {};
-  const route = routes.find((each) => each.method === method && (each.path === path || (method === 'DELETE' && each.method === 'DELETE')));
+  const route = routes.find(
+    (each) => each.method === method && (each.path === path || (method === 'DELETE' && each.path === '/svc/v2/sql/{sqlQueryId}')),
+  );
   if (route === undefined) throw new Error(`no route ${method} ${path}`);
   const request: HttpRequest = {
     method,
@@ -209,13 +213,17 @@ routes('REPLACE becomes a task', async () => {
 });
 
 routes('a task over datasources takes along what they look like', async () => {
-  for (const { query, dataSource } of [
-    { query: 'INSERT INTO w SELECT __time, page FROM wiki PARTITIONED BY DAY', dataSource: 'w' },
-    { query: 'SELECT page, COUNT(*) FROM wiki GROUP BY page', dataSource: '__query_select' },
+  const columns = [
+    { name: 'page', sqlType: 'VARCHAR', nativeType: 'STRING' },
+    { name: 'rows', sqlType: 'BIGINT', nativeType: 'LONG' },
+  ];
+  for (const { query, dataSource, more } of [
+    { query: 'INSERT INTO w SELECT __time, page FROM wiki PARTITIONED BY DAY', dataSource: 'w', more: {} },
+    { query: 'SELECT page, COUNT(*) AS "rows" FROM wiki GROUP BY page', dataSource: '__query_select', more: { columns } },
   ]) {
     const { seen } = await call('POST', '/svc/v2/sql/task', { query: `SET maxNumTasks = 3; ${query}` });
     const schema = { tables: { wiki: TABLE.columns }, lookups: [] };
-    const spec = { query: `                     ${query}`, context: { maxNumTasks: 3 }, parameters: [], schema };
+    const spec = { query: `                     ${query}`, context: { maxNumTasks: 3 }, parameters: [], schema, ...more };
     assert.equal(seen.tasks, [{ type: 'query_controller', id: 'query-made', dataSource, spec }]);
   }
 });

@@ -105,6 +105,8 @@ function readLong(cell: unknown, path: string): bigint {
 }
 
 function readDouble(cell: unknown, type: PrimitiveType, path: string): number {
+  // JSON has no NaN: it comes from rows that were made here.
+  if (Number.isNaN(cell)) return Number.NaN;
   const value =
     typeof cell === 'number' || typeof cell === 'bigint' || (typeof cell === 'string' && cell.trim() !== '') ? Number(cell) : NaN;
   if (Number.isNaN(value)) refuse(path, 'a number', cell);

@@ -1,0 +1,140 @@
+// What a statement that runs as a task says of itself while and after it runs.
+
+import { ServiceError } from '../../base/errors.js';
+import { parseJson, stringifyJson } from '../../base/json.js';
+import { ObjectReader, readContextOf } from '../../base/json-reader.js';
+import { formatInstant } from '../../base/time.js';
+import type { TaskWithDocuments } from '../../cluster/rpc/services.js';
+import type { TaskRecord, TaskState } from '../../metadata/tasks.js';
+import { type OutputColumn, sqlTypeName } from '../../model/statement.js';
+import { columnsOfPayload, resultsOfReport, type StatementResults } from './statement-results.js';
+
+export type StatementState = 'ACCEPTED' | 'RUNNING' | 'SUCCESS' | 'FAILED';
+
+const STATES: Readonly<Record<TaskState, StatementState>> = {
+  WAITING: 'ACCEPTED',
+  PENDING: 'ACCEPTED',
+  RUNNING: 'RUNNING',
+  SUCCESS: 'SUCCESS',
+  FAILED: 'FAILED',
+};
+
+/** A statement by its task's record and documents. */
+export interface Statement {
+  readonly found: TaskWithDocuments;
+  readonly state: StatementState;
+  /** Columns of a SELECT; null for statements that write. */
+  readonly columns: readonly OutputColumn[] | null;
+  readonly resultFormat: string | null;
+  /** Payload of the report; null until the task is through. */
+  readonly report: ObjectReader | null;
+}
+
+/** @throws ServiceError `internal` for documents that cannot be read */
+export function readStatement(found: TaskWithDocuments): Statement {
+  const payload = documentOf(found.payload, `payload of task ${found.task.id}`);
+  const spec = payload.object('spec');
+  const document = found.report === null ? null : documentOf(found.report, `report of task ${found.task.id}`);
+  return {
+    found,
+    state: STATES[found.task.state],
+    columns: columnsOfPayload(payload),
+    resultFormat: spec.optionalString('resultFormat') ?? null,
+    report: document === null || !document.has('multiStageQuery') ? null : document.object('multiStageQuery').object('payload'),
+  };
+}
+
+/** A reader of JSON that this service wrote. */
+export function readerOf(value: unknown, name: string): ObjectReader {
+  return new ObjectReader(value, '', readContextOf('internal', name));
+}
+
+function documentOf(text: string, name: string): ObjectReader {
+  try {
+    return readerOf(parseJson(text), name);
+  } catch (error) {
+    throw new ServiceError('internal', `the ${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+}
+
+/** The results of a SELECT that is through; null for statements that write. */
+export function statementResults({ columns, report }: Statement): StatementResults | null {
+  return columns === null || report === null ? null : resultsOfReport(report, columns);
+}
+
+/** The body of a statement that was accepted just now. */
+export function acceptedBody({ id, createdMs }: TaskRecord, columns: readonly OutputColumn[] | null): object {
+  return { queryId: id, state: 'ACCEPTED', createdAt: formatInstant(createdMs), ...schemaOf(columns), durationMs: -1 };
+}
+
+/** @param detail  whether stages, counters and warnings are shown as well */
+export function statementBody(statement: Statement, detail: boolean): object {
+  const { found, state, columns, report } = statement;
+  const { id, createdMs, startedMs, finishedMs } = found.task;
+  return {
+    queryId: id,
+    state,
+    createdAt: formatInstant(createdMs),
+    ...(state === 'FAILED' ? {} : schemaOf(columns)),
+    durationMs: finishedMs === null ? -1 : finishedMs - (startedMs ?? finishedMs),
+    ...(state === 'SUCCESS' ? resultOf(statement) : {}),
+    ...(state === 'FAILED' ? { errorDetails: errorDetails(statement) } : {}),
+    ...(detail && report !== null
+      ? { stages: report.raw('stages') ?? [], counters: report.raw('counters') ?? {}, warnings: warningsOf(statement) }
+      : {}),
+  };
+}
+
+function schemaOf(columns: readonly OutputColumn[] | null): object {
+  if (columns === null) return {};
+  return { schema: columns.map(({ name, sqlType, nativeType }) => ({ name, type: sqlTypeName(sqlType), nativeType })) };
+}
+
+/** Results, also where clients of the original look for their pages. */
+function resultOf(statement: Statement): object {
+  const { task } = statement.found;
+  const results = statementResults(statement);
+  if (results === null) return { result: { numTotalRows: rowsWritten(statement), dataSource: task.dataSource } };
+  const { rows, isTruncated } = results;
+  const [numRows, sizeInBytes] = [rows.length, Buffer.byteLength(stringifyJson(rows))];
+  const pages = [{ id: 0, numRows, sizeInBytes }];
+  const result = {
+    numTotalRows: numRows,
+    totalSizeInBytes: sizeInBytes,
+    resultsTruncated: isTruncated,
+    dataSource: task.dataSource,
+    sampleRecords: rows,
+    pages,
+  };
+  return { result, pages };
+}
+
+/** Rows in the segments that a statement has written. */
+function rowsWritten({ report }: Statement): number {
+  const counters = report?.optionalObject('counters');
+  const written = counters?.optionalObject('1')?.optionalObject('0')?.optionalObject('segmentGenerationProgress');
+  return written?.optionalInteger('rowsPushed', 0) ?? 0;
+}
+
+/** What is missing from the results of a statement, in words. */
+export function warningsOf(statement: Statement): readonly object[] {
+  const results = statementResults(statement);
+  return results?.isTruncated === true ? [{ errorCode: 'ResultsTruncated', errorMessage: truncationOf(results) }] : [];
+}
+
+export function truncationOf({ rows }: StatementResults): string {
+  return `the results end after ${rows.length} rows: the report of a task holds no more; add a LIMIT, or aggregate`;
+}
+
+function errorDetails({ found: { task }, report }: Statement): object {
+  const error = report?.optionalObject('status')?.optionalObject('errorReport')?.optionalObject('error');
+  const errorMessage = error?.optionalString('errorMessage') ?? task.error ?? 'the task failed without a reason';
+  return {
+    error: 'statementFailed',
+    errorCode: error?.optionalString('errorCode') ?? 'UnknownError',
+    persona: 'USER',
+    category: 'UNCATEGORIZED',
+    errorMessage,
+    context: {},
+  };
+}

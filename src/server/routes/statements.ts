@@ -1,0 +1,151 @@
+// Routes of statements that run as tasks and are asked for their results later.
+
+import { ServiceError } from '../../base/errors.js';
+import type { OverlordService } from '../../cluster/rpc/services.js';
+import type { Frame } from '../../model/frame.js';
+import type { PlannedStatement } from '../../model/statement.js';
+import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { frameOfResults } from '../queries/statement-results.js';
+import {
+  acceptedBody,
+  readerOf,
+  readStatement,
+  type Statement,
+  statementBody,
+  statementResults,
+  truncationOf,
+} from '../queries/statement-status.js';
+import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
+import { writeResult } from '../results/sql/write-result.js';
+import { DATASOURCES, isTrue, json, PUBLIC } from './exchange.js';
+
+/** A statement that was handed over as a task, or the answer of one that is never a task. */
+export type SubmittedStatement =
+  | { readonly answer: HttpResponse }
+  | { readonly taskId: string; readonly statement: PlannedStatement; readonly headers: Readonly<Record<string, string>> };
+
+export interface StatementSource {
+  /** Plans the statement of a request, whose mode is checked, and hands it over. */
+  submit(request: HttpRequest): Promise<SubmittedStatement>;
+  overlord(): Pick<OverlordService, 'task' | 'shutdownTask'>;
+}
+
+const PATH = '/svc/v2/sql/statements';
+const FORMATS = Object.keys(RESULT_FORMATS) as ResultFormatName[];
+const QUERY_TASK = 'query_controller';
+
+export function statementRoutes(source: StatementSource): Route[] {
+  const find = async (queryId: string): Promise<Statement> => {
+    const found = await source.overlord().task(queryId);
+    if (found === null || found.task.type !== QUERY_TASK) throw new ServiceError('not_found', `no statement has the id ${queryId}`);
+    return readStatement(found);
+  };
+  const later = { permission: DATASOURCES, errors: 'statementStatus' } as const;
+  return [
+    {
+      method: 'POST',
+      path: PATH,
+      permission: DATASOURCES,
+      errors: 'statement',
+      handle: async (request) => {
+        const submitted = await source.submit(request);
+        if ('answer' in submitted) return submitted.answer;
+        const { taskId, statement, headers } = submitted;
+        const accepted = await source.overlord().task(taskId);
+        if (accepted === null) throw new ServiceError('internal', `the task ${taskId} was accepted and is gone`);
+        return json(200, acceptedBody(accepted.task, statement.kind === 'select' ? statement.columns : null), headers);
+      },
+    },
+    { method: 'GET', path: `${PATH}/enabled`, permission: PUBLIC, errors: 'map', handle: () => json(200, { enabled: true }) },
+    {
+      ...later,
+      method: 'GET',
+      path: `${PATH}/{queryId}`,
+      handle: async (request, { queryId = '' }) => json(200, statementBody(await find(queryId), isTrue(request, 'detail'))),
+    },
+    {
+      ...later,
+      method: 'GET',
+      path: `${PATH}/{queryId}/results`,
+      handle: async (request, { queryId = '' }) => resultsAnswer(request, await find(queryId)),
+    },
+    {
+      ...later,
+      method: 'DELETE',
+      path: `${PATH}/{queryId}`,
+      handle: async (_request, { queryId = '' }) => {
+        const { state } = await find(queryId);
+        if (state === 'SUCCESS' || state === 'FAILED') return { status: 200 };
+        await source.overlord().shutdownTask(queryId, 'the statement was cancelled');
+        return { status: 202 };
+      },
+    },
+  ];
+}
+
+/** @throws ServiceError for anything but ASYNC, which must be said */
+export function checkExecutionMode(context: Readonly<Record<string, unknown>>): void {
+  const mode = new Map(Object.entries(context)).get('executionMode');
+  if (typeof mode === 'string' && mode.toUpperCase() === 'ASYNC') return;
+  const found = mode === undefined || mode === null ? 'nothing' : JSON.stringify(mode);
+  throw new ServiceError('query_invalid', `context.executionMode: found ${found}, expected "ASYNC"`);
+}
+
+function resultsAnswer(request: HttpRequest, statement: Statement): HttpResponse {
+  const { queryId, page, format, disposition } = readAsked(request, statement);
+  const { state } = statement;
+  if (state === 'FAILED') throw new ServiceError('not_found', `statement ${queryId} failed and has no results; its status tells why`);
+  if (state !== 'SUCCESS')
+    throw new ServiceError('input_invalid', `statement ${queryId} is ${state}: its results can be read once it is through`);
+  const results = statementResults(statement);
+  // Statements that write have no results.
+  if (results === null) return { status: 200, headers: disposition, body: '' };
+  if (page !== null && page > 0) throw new ServiceError('input_invalid', `page: found ${page}, expected 0, the only page of the results`);
+  const frame = frameOfResults(results, (inline) => readerOf(inline, `results of ${queryId}`));
+  const warning: Record<string, string> = results.isTruncated ? { 'X-Svc-Warning': truncationOf(results) } : {};
+  const headers = { 'Content-Type': RESULT_FORMATS[format].contentType, ...disposition, ...warning };
+  return { status: 200, headers, body: writeResult(once(frame), results.columns, written(format)) };
+}
+
+interface AskedResults {
+  readonly queryId: string;
+  /** Null: all pages. */
+  readonly page: number | null;
+  readonly format: ResultFormatName;
+  readonly disposition: Readonly<Record<string, string>>;
+}
+
+/** @throws ServiceError `input_invalid` naming the parameter */
+function readAsked({ query }: HttpRequest, { found, resultFormat }: Statement): AskedResults {
+  const page = query.get('page');
+  if (page !== null && !/^\d{1,15}$/.test(page))
+    throw new ServiceError('input_invalid', `page: found '${page}', expected a number from 0 on`);
+  const asked = query.get('resultFormat') ?? resultFormat ?? 'object';
+  const format = FORMATS.find((name) => name.toLowerCase() === asked.toLowerCase());
+  if (format === undefined)
+    throw new ServiceError('input_invalid', `resultFormat: found '${asked}', expected one of ${FORMATS.join(', ')}`);
+  const filename = query.get('filename');
+  const disposition: Record<string, string> =
+    filename === null ? {} : { 'Content-Disposition': `attachment; filename="${checkedName(filename)}"` };
+  return { queryId: found.task.id, page: page === null ? null : Number(page), format, disposition };
+}
+
+const NAME_LENGTH_MAX = 255;
+
+function checkedName(name: string): string {
+  // Headers have no other characters; those of the second list name places on some system.
+  if (name === '' || name.length > NAME_LENGTH_MAX || !/^[\x20-\x7e]+$/.test(name) || /[/\\:*?"<>|]/.test(name))
+    throw new ServiceError(
+      'input_invalid',
+      `filename: found '${name.slice(0, NAME_LENGTH_MAX)}', expected 1 to ${NAME_LENGTH_MAX} printable ASCII characters without / \\ : * ? " < > |`,
+    );
+  return name;
+}
+
+function written(format: ResultFormatName) {
+  return { format, header: false, typesHeader: false, sqlTypesHeader: false, timeZone: 'UTC' };
+}
+
+async function* once(frame: Frame): AsyncGenerator<Frame> {
+  yield frame;
+}
