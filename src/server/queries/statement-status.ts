@@ -1,4 +1,4 @@
-// What a statement that runs as a task says of itself while and after it runs.
+// State of a statement that runs as a task: what it says of itself while and after it runs.
 
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
@@ -116,7 +116,7 @@ function rowsWritten({ report }: Statement): number {
   return written?.optionalInteger('rowsPushed', 0) ?? 0;
 }
 
-/** What is missing from the results of a statement, in words. */
+/** Warnings of a statement: whether rows are missing from its results. */
 export function warningsOf(statement: Statement): readonly object[] {
   const results = statementResults(statement);
   return results?.isTruncated === true ? [{ errorCode: 'ResultsTruncated', errorMessage: truncationOf(results) }] : [];

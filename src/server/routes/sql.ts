@@ -130,7 +130,7 @@ function columnsOf(statement: PlannedStatement): { readonly columns?: readonly O
   return statement.kind === 'select' ? { columns: statement.columns } : {};
 }
 
-/** What the task of a statement must know beside it. */
+/** The format in which a statement is asked for its results later. @throws ServiceError for one that does not run so */
 function readAsync({ context, result }: SqlBody): { readonly resultFormat: string } {
   checkExecutionMode(context);
   return { resultFormat: result.format };

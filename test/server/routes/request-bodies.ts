@@ -122,6 +122,9 @@ export const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   'POST /svc/v2/sql/task': [
     { query: 'INSERT INTO "NAME" SELECT "NAME" FROM (VALUES (1)) AS t ("NAME") PARTITIONED BY ALL', context: { NAME: 1 } },
   ],
+  'POST /svc/v2/sql/statements': [
+    { query: 'SELECT "NAME" FROM (VALUES (1)) AS t ("NAME")', context: { executionMode: 'ASYNC', NAME: 1 }, resultFormat: 'csv' },
+  ],
   'POST /svc/v2/sql/avatica': JDBC,
   'POST /svc/v2/sql/avatica-protobuf': JDBC.slice(0, 1),
   'POST /svc/indexer/v1/task': TASKS,
