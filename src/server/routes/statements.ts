@@ -1,6 +1,7 @@
 // Routes of statements that run as tasks and are asked for their results later.
 
 import { ServiceError } from '../../base/errors.js';
+import { describeValue } from '../../base/json.js';
 import type { OverlordService } from '../../cluster/rpc/services.js';
 import type { Frame } from '../../model/frame.js';
 import type { PlannedStatement } from '../../model/statement.js';
@@ -87,7 +88,7 @@ export function statementRoutes(source: StatementSource): Route[] {
 export function checkExecutionMode(context: Readonly<Record<string, unknown>>): void {
   const mode = new Map(Object.entries(context)).get('executionMode');
   if (typeof mode === 'string' && mode.toUpperCase() === 'ASYNC') return;
-  const found = mode === undefined || mode === null ? 'nothing' : JSON.stringify(mode);
+  const found = mode === undefined || mode === null ? 'nothing' : describeValue(mode);
   throw new ServiceError('query_invalid', `context.executionMode: found ${found}, expected "ASYNC"`);
 }
 
