@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ETERNITY } from '../../src/base/instant.js';
+import { StreamedSteps } from '../../src/execution/post/stream.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
+import { collect } from '../../src/execution/run/merged.js';
 import type { Filter } from '../../src/model/filter.js';
 import type { Frame, FrameCell } from '../../src/model/frame.js';
 import type { ScanPlan } from '../../src/model/plan.js';
@@ -19,6 +21,10 @@ function expectedRows(pieces: readonly Row[][], plan: ScanPlan): FrameCell[][] {
   if (plan.timeOrder === 'descending') kept.reverse();
   const end = plan.limit === null ? undefined : plan.offset + plan.limit;
   return kept.slice(plan.offset, end).map((row) => plan.columns.map((name) => plainCell(cell(row, name, plan))));
+}
+
+async function* again(frames: readonly Frame[]): AsyncGenerator<Frame> {
+  yield* frames;
 }
 
 const scans = suite('scan');
@@ -66,6 +72,45 @@ scans('partial scans of several servers merge into the whole', async () => {
     }),
     { numRuns: caseCount(100), includeErrorInReport: true },
   );
+});
+
+scans('rows that alternate between servers are merged by time, and sorted on a thread', async () => {
+  const rowsOfServer = (server: number): Row[] =>
+    Array.from({ length: 3000 }, (_, at) => rowOf({ __time: BigInt(START + at * 3 + server), small: BigInt((at * 7 + server) % 256) }));
+  const placed = [0, 1, 2].map((server) => uploadFrame(frameOf(rowsOfServer(server)), memory));
+  const threaded = createEngine({ memory, kernels: 'simd', threads: 1, rowsRunInline: 0 });
+  const merged = async (plan: ScanPlan): Promise<FrameCell[][]> => {
+    const frames = placed.map(({ view }) => engine.runViews(plan, [view], options({ ending: 'partial' }), never));
+    const held = await Promise.all(frames.map((partial) => collect(partial)));
+    const { push } = StreamedSteps.prototype;
+    StreamedSteps.prototype.push = () => {
+      throw new Error('rows are sorted on the thread that asks');
+    };
+    try {
+      return await rowsOf(threaded.merge(plan, held.map(again), options(), never));
+    } finally {
+      StreamedSteps.prototype.push = push;
+    }
+  };
+  try {
+    const times = Array.from({ length: 9000 }, (_, at) => [BigInt(START + at)]);
+    assert.equal(await merged(scanOf(['__time'], { timeOrder: 'ascending' })), times);
+    assert.equal(await merged(scanOf(['__time'], { timeOrder: 'descending', offset: 2, limit: 6000 })), times.reverse().slice(2, 6002));
+    const by = ['small', '__time'].map((column) => ({ column, descending: true, nulls: 'last', ordering: 'numeric' }) as const);
+    const expected = [0, 1, 2].flatMap((server) =>
+      rowsOfServer(server).map((row) => [Number(row['small']), Number(row['__time'])] as const),
+    );
+    expected.sort((a, b) => b[0] - a[0] || b[1] - a[1]);
+    const found = await merged(scanOf(['small', '__time'], { post: [{ step: 'sort', by, offset: 0, limit: null }] }));
+    assert.equal(
+      found.map((row) => row.map(Number)),
+      expected,
+    );
+  } finally {
+    for (const { release } of placed) release();
+    await threaded.close();
+  }
+  assert.is(memory.allocatedBytes, 0);
 });
 
 scans('a reader that stops early frees everything', async () => {

@@ -7,14 +7,15 @@ import { addStage } from '../../model/profile.js';
 import { framesOf } from '../block/result-table.js';
 import { NO_EMPTY_VALUES } from '../post/leaf-result.js';
 import { runSteps } from '../post/steps.js';
-import { StreamedSteps } from '../post/stream.js';
 import { mergeScans } from '../scan/merge-scans.js';
 import { boundaryRows } from '../scan/time-boundary.js';
+import { ROWS_AHEAD } from './build-store.js';
 import type { RunOptions } from './engine.js';
 import type { Executors } from './executors.js';
 import type { StreamReader } from './read-streams.js';
+import { peek } from './row-feed.js';
 import { checkOf, endedBy, type RunControls } from './run-controls.js';
-import { bucketsToFill } from './work-size.js';
+import { bucketsToFill, uploadCost } from './work-size.js';
 
 interface MergeRun {
   readonly executors: Executors;
@@ -40,24 +41,26 @@ export async function* mergePartials(
       yield* controls.during(options, signal, async function* (unsized) {
         const rows = frames.reduce((sum, frame) => sum + frame.rowCount, 0) + bucketsToFill(plan);
         const control = { ...unsized, rows };
-        const stream = executors.forRows(control).open('mergeGroups', { control, plan, frames, ending: options.ending });
-        yield* reader.read(stream, 'merge', options.profile);
+        const open = () => executors.forRows(control).open('mergeGroups', { control, plan, ending: options.ending });
+        yield* reader.readFed(open, framesOfAll(frames), options.profile);
       });
       return;
     }
     case 'scan': {
-      const final = options.ending === 'final';
-      const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: checkOf(signal) };
-      const steps = new StreamedSteps(final ? plan.post : [], leaf, {
-        heldRowsMax: controls.heldRowsMax(options),
-        spill: undefined,
-      });
-      for await (const frame of mergeScans(plan, partials, !final)) {
-        if (signal.aborted) throw endedBy(signal);
-        addStage(options.profile, 'merge', 0, frame.rowCount, frame.rowCount);
-        yield* steps.push(frame);
+      const isFinal = options.ending === 'final';
+      const rows = untilAborted(mergeScans(plan, partials, !isFinal), signal);
+      if (!isFinal || plan.post.length === 0) {
+        for await (const frame of rows) {
+          addStage(options.profile, 'merge', 0, frame.rowCount, frame.rowCount);
+          yield frame;
+        }
+        return;
       }
-      yield* steps.end();
+      yield* controls.during(options, signal, async function* (unsized) {
+        const source = await peek(rows, ROWS_AHEAD);
+        const control = { ...unsized, rows: uploadCost(source.rowCount) };
+        yield* reader.readFed(() => executors.forRows(control).open('finishScan', { control, plan }), source.rows, options.profile);
+      });
       return;
     }
     case 'timeBoundary': {
@@ -73,6 +76,17 @@ export async function* mergePartials(
       yield* framesOf(options.ending === 'final' ? runSteps(rows, plan.post, leaf) : rows, leaf.check);
     }
   }
+}
+
+async function* untilAborted(frames: AsyncIterable<Frame>, signal: AbortSignal): AsyncGenerator<Frame> {
+  for await (const frame of frames) {
+    if (signal.aborted) throw endedBy(signal);
+    yield frame;
+  }
+}
+
+async function* framesOfAll(frames: readonly Frame[]): AsyncGenerator<Frame> {
+  yield* frames;
 }
 
 export async function collect(frames: AsyncIterable<Frame>): Promise<Frame[]> {

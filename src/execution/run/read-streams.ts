@@ -8,6 +8,7 @@ import type { GroupTableParts } from '../group/table/group-parts.js';
 import type { BuildSide } from '../join/build-side.js';
 import type { OpenStream } from '../threads/executor.js';
 import type { RunCounters } from './engine.js';
+import { feed } from './row-feed.js';
 
 /** Profile stage that the rows of a stream count in. */
 export type Reads = 'group' | 'scan' | 'merge';
@@ -44,6 +45,19 @@ export class StreamReader {
     } finally {
       if (last !== undefined) this.count(last, reads, profile);
       await stream.close();
+    }
+  }
+
+  /** The frames of a stream that merges rows, which it is fed. */
+  async *readFed(open: () => OpenStream, rows: AsyncIterator<Frame>, profile: Profile | undefined): AsyncGenerator<Frame> {
+    let last: RowCounts | undefined;
+    try {
+      for await (const { frame, counts } of feed(open, rows)) {
+        last = counts;
+        if (frame !== null) yield frame;
+      }
+    } finally {
+      if (last !== undefined) this.count(last, 'merge', profile);
     }
   }
 

@@ -40,7 +40,7 @@ export class RunControls {
       batchRows: options.batchRows ?? BLOCK_ROWS,
       groupBytesMax: Math.floor(groupBytesMax / Math.max(1, this.#threads)),
       spill,
-      heldRowsMax: this.heldRowsMax(options),
+      heldRowsMax: this.#heldRowsMax(options),
       priority: options.priority ?? 0,
       rows: 0,
       limits: options.limits ?? {},
@@ -65,7 +65,7 @@ export class RunControls {
   }
 
   /** Rows of a scan that a run may hold to sort them. */
-  heldRowsMax({ limits }: RunOptions): number {
+  #heldRowsMax({ limits }: RunOptions): number {
     return Math.min(this.#options.heldRowsMax ?? DEFAULT_HELD_ROWS, limits?.maxRowsQueuedForOrdering ?? Infinity);
   }
 

@@ -1,5 +1,6 @@
 // Merges the scanned rows of several servers.
 
+import { LoopTurns } from '../../base/loop-turns.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { ScanPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
@@ -66,20 +67,24 @@ async function* byTime(plan: ScanPlan, partials: readonly AsyncIterable<Frame>[]
   try {
     let active: Reader[] = [];
     for (const reader of readers) if (await advance(reader)) active.push(reader);
+    const turns = new LoopTurns();
     while (active.length > 0) {
-      const pieces: Frame[] = [];
+      const starts = active.map(({ at }) => at);
+      const taken: number[] = [];
       // Rows are taken until some server has to be asked for more.
-      for (let current = firstOf(active, sign); ; current = firstOf(active, sign)) {
-        const rivals = active.filter((reader) => reader !== current);
-        let end = current.at + 1;
-        while (end < current.frame.rowCount && rivals.every((rival) => precedes(current, end, rival, sign))) end++;
-        pieces.push(sliceFrame(current.frame, current.at, end));
-        current.at = end;
-        if (end < current.frame.rowCount) continue;
-        if (!(await advance(current))) active = rivals;
-        break;
-      }
-      yield concatFrames(pieces);
+      let last: Reader;
+      do {
+        last = firstOf(active, sign);
+        const number = active.indexOf(last);
+        const rivals = active.filter((reader) => reader !== last);
+        do {
+          taken.push(number);
+          last.at++;
+        } while (last.at < last.frame.rowCount && rivals.every((rival) => precedes(last, rival, sign)));
+      } while (last.at < last.frame.rowCount);
+      yield interleaved(active, starts, taken);
+      if (!(await advance(last))) active = active.filter((reader) => reader !== last);
+      if (turns.isDue) await turns.give();
     }
   } finally {
     for (const reader of readers) await reader.frames.return?.();
@@ -87,22 +92,49 @@ async function* byTime(plan: ScanPlan, partials: readonly AsyncIterable<Frame>[]
 }
 
 function firstOf(active: readonly Reader[], sign: number): Reader {
-  return active.reduce((best, reader) => (precedes(reader, reader.at, best, sign) ? reader : best));
+  return active.reduce((best, reader) => (precedes(reader, best, sign) ? reader : best));
 }
 
-function precedes(reader: Reader, at: number, rival: Reader, sign: number): boolean {
-  const left = reader.times[at] ?? 0n;
+function precedes(reader: Reader, rival: Reader, sign: number): boolean {
+  const left = reader.times[reader.at] ?? 0n;
   const right = rival.times[rival.at] ?? 0n;
   if (left === right) return reader.index < rival.index;
   return sign > 0 ? left < right : left > right;
+}
+
+/**
+ * Rows that were taken from several frames, whose columns are copied once each.
+ * @param starts  first row taken of each reader
+ * @param taken   number of the reader of each row
+ */
+function interleaved(readers: readonly Reader[], starts: readonly number[], taken: readonly number[]): Frame {
+  let before = 0;
+  const places: number[] = [];
+  const pieces = readers.flatMap(({ frame, at }, number): readonly Frame[] => {
+    const start = starts[number] ?? 0;
+    places.push(before);
+    before += at - start;
+    return at === start ? [] : [sliceFrame(frame, start, at)];
+  });
+  const [only, second] = pieces;
+  if (only !== undefined && second === undefined) return only;
+  const order = Uint32Array.from(taken, (number) => {
+    const place = places[number] ?? 0;
+    places[number] = place + 1;
+    return place;
+  });
+  return picked(concatFrames(pieces), order);
 }
 
 /** No check within a frame: the reader checks between frames whether the query still runs. */
 const unchecked = (): void => undefined;
 
 function sliceFrame(frame: Frame, start: number, end: number): Frame {
-  const picked = pickRows(tableOf(frame), ascending(end - start, unchecked, start), unchecked);
-  const [slice] = framesOf(picked, unchecked, end - start);
-  const columns: readonly FrameColumn[] = slice?.columns ?? [];
-  return { ...frame, rowCount: end - start, columns };
+  return start === 0 && end === frame.rowCount ? frame : picked(frame, ascending(end - start, unchecked, start));
+}
+
+function picked(frame: Frame, rows: Uint32Array): Frame {
+  const [found] = framesOf(pickRows(tableOf(frame), rows, unchecked), unchecked, rows.length);
+  const columns: readonly FrameColumn[] = found?.columns ?? [];
+  return { ...frame, rowCount: rows.length, columns };
 }

@@ -7,7 +7,7 @@ import type { KernelSet } from '../../kernels/contract.js';
 import { ACCOUNT_BYTES, type KernelMemory, type MemoryAccount } from '../../kernels/memory.js';
 import type { KernelSets } from '../../kernels/registry.js';
 import type { Frame } from '../../model/frame.js';
-import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
+import type { GroupPlan, RowPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import type { BuildRequest } from '../../model/upload.js';
 import { STORAGE_JOBS, type StorageJobs } from '../../storage/jobs.js';
@@ -28,14 +28,14 @@ import { uploadBuildSide } from '../join/build-side.js';
 import { type PipelineOptions, RowPipeline } from '../join/row-pipeline.js';
 import { uploadScan } from '../join/upload-scan.js';
 import { type Builds, boundaryOfPieces, hasStages, runStagedMorsels, scanPieces, stagedLayout, stagedPieces } from '../join/with-stages.js';
-import { NO_EMPTY_VALUES } from '../post/leaf-result.js';
+import { type LeafResult, NO_EMPTY_VALUES } from '../post/leaf-result.js';
 import { runSteps } from '../post/steps.js';
 import { StreamedSteps } from '../post/stream.js';
 import { scanFrames } from '../scan/operator.js';
 import { inSegmentOrder } from '../scan/order.js';
 import { timeBoundary } from '../scan/time-boundary.js';
 import { type SpillPlace, SpillSpace } from '../spill/spill-space.js';
-import { answered, chunksOf, counted, items, type Stream, timed } from './stream-items.js';
+import { answered, counted, items, nextFrame, type Stream, timed } from './stream-items.js';
 
 /** Settings of a query's run on a thread; plain data. */
 export interface RunControl {
@@ -87,12 +87,14 @@ export interface Streams {
     readonly builds: Builds;
     readonly ending: 'final' | 'partial';
   };
+  /** Partial results come as input. */
   readonly mergeGroups: {
     readonly control: RunControl;
     readonly plan: GroupPlan;
-    readonly frames: readonly Frame[];
     readonly ending: 'final' | 'partial';
   };
+  /** Post-processing steps over rows that come as input. */
+  readonly finishScan: { readonly control: RunControl; readonly plan: ScanPlan };
   readonly rows: RowsRequest;
   /** Rows of a build side come as input. */
   readonly build: { readonly control: RunControl; readonly side: BuildRequest };
@@ -233,8 +235,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
         return;
       }
     }
-    const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
-    const steps = new StreamedSteps(ending === 'final' ? plan.post : [], leaf, {
+    const steps = new StreamedSteps(ending === 'final' ? plan.post : [], leafOf(plan, context), {
       heldRowsMax: control.heldRowsMax,
       spill: context.spill,
     });
@@ -266,19 +267,27 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       ? boundaryOfPieces(plan, stagedPieces(context, plan, views, builds), context, counts)
       : timeBoundary(plan, views, context, counts);
     counts.readMs += ownNow() - startMs;
-    const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
-    const finished = ending === 'final' ? runSteps(rows, plan.post, leaf) : rows;
+    const finished = ending === 'final' ? runSteps(rows, plan.post, leafOf(plan, context)) : rows;
     yield* answered([...framesOf(finished, context.check)], { plan, ending }, context, counts);
   },
-  *mergeGroups({ control, plan, frames, ending }, thread) {
+  *mergeGroups({ control, plan, ending }, thread) {
     const counts = noCounts();
     const context = thread.context(control, counts);
     const placed: UploadedFrame[] = [];
+    let chunk: Frame[] = [];
+    let rows = 0;
+    const place = (): void => {
+      context.check();
+      placed.push(uploadFrame(concatFrames(chunk, context.check), context.memory));
+      [chunk, rows] = [[], 0];
+    };
     try {
-      for (const chunk of chunksOf(frames, control.batchRows * BLOCKS_PER_CHUNK)) {
-        context.check();
-        placed.push(uploadFrame(concatFrames(chunk, context.check), context.memory));
+      for (let frame = yield* nextFrame(counts); frame !== null; frame = yield* nextFrame(counts)) {
+        chunk.push(frame);
+        rows += frame.rowCount;
+        if (rows >= control.batchRows * BLOCKS_PER_CHUNK) place();
       }
+      if (rows > 0 || placed.length === 0) place();
       const views = placed.map(({ view }) => view);
       const layout = layoutOf({ plan: mergePlan(plan), views, dictionaries: {} }, control.groupBytesMax);
       const morsels = views.map((view, index): Morsel => ({ view: index, start: 0, end: view.rowCount })).reverse();
@@ -288,6 +297,27 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       for (const each of placed) each.release();
     }
   },
+  *finishScan({ control, plan }, thread) {
+    const counts = noCounts();
+    const context = thread.context(control, counts);
+    const steps = new StreamedSteps(plan.post, leafOf(plan, context), { heldRowsMax: control.heldRowsMax, spill: context.spill });
+    try {
+      while (!steps.isFull) {
+        const frame = yield* nextFrame(counts);
+        if (frame === null) break;
+        context.check();
+        counts.rowsScanned += frame.rowCount;
+        counts.rowsToFinish += frame.rowCount;
+        for (const each of timed(steps.push(frame), counts, 'finishMs')) {
+          counts.rowsFinished += each.rowCount;
+          yield { frame: each, isLast: false, counts };
+        }
+      }
+      yield* items(counted([], timed(steps.end(), counts, 'finishMs'), counts), counts);
+    } finally {
+      steps.close();
+    }
+  },
   *rows({ control, ...options }, thread) {
     const counts = noCounts();
     const early: Frame[] = [];
@@ -295,9 +325,9 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     const pipeline = new RowPipeline({ ...options, heldRowsMax: control.heldRowsMax }, context, counts);
     try {
       while (!pipeline.isDone) {
-        const input = yield { frame: null, isLast: false, counts };
-        if (input?.kind !== 'rows' || input.frame === null) break;
-        for (const frame of timed(pipeline.add(input.frame), counts, 'readMs')) {
+        const given = yield* nextFrame(counts);
+        if (given === null) break;
+        for (const frame of timed(pipeline.add(given), counts, 'readMs')) {
           if (options.plan.upload === undefined) yield { frame, isLast: false, counts };
           else early.push(frame);
         }
@@ -309,15 +339,16 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   },
   *build({ control, side }, thread) {
     const counts = noCounts();
+    const context = thread.context(control, counts);
     const frames: Frame[] = [];
-    for (;;) {
-      const input = yield { frame: null, isLast: false, counts };
-      if (input?.kind !== 'rows' || input.frame === null) break;
-      frames.push(input.frame);
-    }
-    yield { frame: null, isLast: true, counts, built: uploadBuildSide(thread.context(control, counts), concatFrames(frames), side) };
+    for (let frame = yield* nextFrame(counts); frame !== null; frame = yield* nextFrame(counts)) frames.push(frame);
+    yield { frame: null, isLast: true, counts, built: uploadBuildSide(context, concatFrames(frames, context.check), side) };
   },
 };
+
+function leafOf({ intervals }: RowPlan, { check }: RunContext): LeafResult {
+  return { intervals, emptyValues: NO_EMPTY_VALUES, check };
+}
 
 function groupMorsels(request: GroupRequest, thread: ThreadContext, counts: RowCounts): GroupTable {
   const { control, plan, data, builds } = request;

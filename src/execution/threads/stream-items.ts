@@ -39,19 +39,10 @@ export function* timed<Item>(steps: Iterable<Item>, counts: RowCounts, part: 're
   counts[part] += ownNow() - startMs;
 }
 
-/** The frames in their order, some at a time: each part but the last has so many rows at least, and there is one. */
-export function* chunksOf(frames: readonly Frame[], rowsMin: number): Generator<readonly Frame[]> {
-  let chunk: Frame[] = [];
-  let rows = 0;
-  let isFirst = true;
-  for (const frame of frames) {
-    chunk.push(frame);
-    rows += frame.rowCount;
-    if (rows < rowsMin) continue;
-    yield chunk;
-    [chunk, rows, isFirst] = [[], 0, false];
-  }
-  if (isFirst || rows > 0) yield chunk;
+/** Asks for the next frame of the input; null after the last one. */
+export function* nextFrame(counts: RowCounts): Generator<StreamItem, Frame | null, StreamInput> {
+  const input = yield { frame: null, isLast: false, counts };
+  return input?.kind === 'rows' ? input.frame : null;
 }
 
 /** The remaining frames, then those at the end of the steps. */
