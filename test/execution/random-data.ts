@@ -99,6 +99,18 @@ export const VIRTUAL_COLUMNS: readonly VirtualColumn[] = [
   { name: 'length', expression: call('strlen', column('text')), outputType: 'LONG' },
   { name: 'joined', expression: call('concat', column('text'), column('plain')), outputType: 'STRING' },
   { name: 'hour', expression: call('timestamp_extract', column('__time'), text('HOUR')), outputType: 'LONG' },
+  { name: 'rest', expression: call('-', call('%', column('holes'), long(7n)), column('small')), outputType: 'LONG' },
+  {
+    name: 'chosen',
+    expression: call(
+      'case_searched',
+      call('>', column('double'), long(5n)),
+      column('small'),
+      call('==', column('text'), text('a')),
+      long(-3n),
+    ),
+    outputType: null,
+  },
   {
     name: 'day',
     expression: call('timestamp_floor', column('__time'), text('P1D'), { kind: 'literal', type: null, value: null }, text('Europe/Berlin')),
@@ -112,7 +124,7 @@ const VALUES: fc.Arbitrary<Exclude<Scalar, null>> = fc.oneof(
   fc.integer({ min: -40, max: 40 }).map((n) => n / 4),
 );
 const TEXT_COLUMNS = ['text', 'plain', 'many', 'renamed', 'upper', 'joined', 'missing'];
-const NUMBER_COLUMNS = ['small', 'holes', 'large', 'double', 'linear', 'mixed', 'length', 'hour', '__time'];
+const NUMBER_COLUMNS = ['small', 'holes', 'large', 'double', 'linear', 'mixed', 'length', 'hour', 'rest', 'chosen', '__time'];
 
 const comparison: fc.Arbitrary<Filter> = fc.oneof(
   fc.record({ kind: fc.constant('null' as const), column: fc.constantFrom(...TEXT_COLUMNS, ...NUMBER_COLUMNS) }),
@@ -270,6 +282,8 @@ const arbitraryKey = fc.oneof(
       'day',
       'missing',
       'mixed',
+      'rest',
+      'chosen',
     ),
     type: fc.constant(null),
   }),

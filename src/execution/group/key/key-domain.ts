@@ -3,9 +3,11 @@
 import type { Interval } from '../../../base/instant.js';
 import { own } from '../../../base/names.js';
 import { expressionType } from '../../../expression/expression-type.js';
+import { type LongRange, longRange } from '../../../expression/long-range.js';
 import type { Scalar } from '../../../expression/value.js';
 import type { KernelMemory } from '../../../kernels/memory.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
+import { columnsReadBy } from '../../../model/columns-read.js';
 import { bucketBoundaries, type Granularity } from '../../../model/granularity.js';
 import type { GroupKey } from '../../../model/plan.js';
 import { type ColumnType, isNumberType, type TextType, TIME_COLUMN, widestType } from '../../../model/schema.js';
@@ -29,8 +31,8 @@ type KeyDomainKind =
   | { readonly kind: 'local'; readonly column: StringColumnView; readonly card: number }
   /** Buckets of `__time` by number; `boundaries` has one more. */
   | { readonly kind: 'buckets'; readonly boundaries: BigInt64Array; readonly card: number }
-  /** Longs as `base` + id; there are no nulls. */
-  | { readonly kind: 'longs'; readonly base: bigint; readonly card: number }
+  /** Longs as `base` + id; null is the last id, `nullId`, or -1 where there is none. */
+  | { readonly kind: 'longs'; readonly base: bigint; readonly card: number; readonly nullId: number }
   /** One value, for all rows. */
   | { readonly kind: 'constant'; readonly value: bigint | null; readonly card: 1 }
   /** Values as each thread meets them, by its `KeyPool`; 0 is null. */
@@ -98,15 +100,19 @@ function domainOverViews(columns: QueryColumns, column: string, type: ColumnType
   if (stored === undefined)
     return virtual === undefined
       ? { kind: 'constant', type: type ?? 'STRING', value: null, card: 1 }
-      : computedDomain(columns, virtual, type);
+      : computedDomain(columns, virtual, type, cardMax);
   const types = new Set(stored.flatMap((view) => storedType(view)));
   const wanted = type ?? widestType(types);
   if (stored.length === 0) return { kind: 'constant', type: wanted, value: null, card: 1 };
   if (!isNumberType(wanted)) return textDomain(columns, name, types, wanted);
-  const [base, last] = narrowRange(columns, stored);
-  if (wanted === 'LONG' && base !== undefined && last !== undefined && last - base < cardMax)
-    return { kind: 'longs', type: 'LONG', base, card: Number(last - base) + 1 };
-  return { kind: 'wide', type: wanted };
+  return (wanted === 'LONG' ? longsDomain(storedRange(columns, name), cardMax) : undefined) ?? { kind: 'wide', type: wanted };
+}
+
+/** Ids for a range that is not too wide. */
+function longsDomain(range: LongRange | null | undefined, cardMax: number): KeyDomain | undefined {
+  if (range === undefined || range === null || range.high - range.low + 2n > cardMax) return undefined;
+  const values = Number(range.high - range.low) + 1;
+  return { kind: 'longs', type: 'LONG', base: range.low, card: values + (range.mayBeNull ? 1 : 0), nullId: range.mayBeNull ? values : -1 };
 }
 
 /** A column of nulls alone says nothing of its type. */
@@ -116,11 +122,31 @@ function storedType(column: SegmentView['columns'][string] | undefined): ColumnT
   return column.dictionary.count > (column.dictionary.hasNull ? 1 : 0) ? [column.type] : [];
 }
 
-/** Numbers are kept as they are, unless they come from runs of time: then there are few. */
-function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: ColumnType | null): KeyDomain {
-  const type = wanted ?? virtual.outputType ?? expressionType(virtual.expression, (name) => typeOfColumn(columns, name, 0));
-  const few = !isNumberType(type) || grainsOf(virtual.expression) !== undefined;
-  return { kind: few ? 'interned' : 'wide', type };
+/** Numbers are kept as they are, unless they come from runs of time, or are longs within a narrow range: then there are few. */
+function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: ColumnType | null, cardMax: number): KeyDomain {
+  const typeOf = (name: string): ColumnType | undefined => typeOfColumn(columns, name, 0);
+  const type = wanted ?? virtual.outputType ?? expressionType(virtual.expression, typeOf);
+  if (!isNumberType(type) || grainsOf(virtual.expression) !== undefined) return { kind: 'interned', type };
+  // Rows that come in pieces may have nulls that no view has.
+  const isLong = type === 'LONG' && columns.pieces === undefined && expressionType(virtual.expression, typeOf) === 'LONG';
+  return (isLong ? longsDomain(computedRange(columns, virtual, 0), cardMax) : undefined) ?? { kind: 'wide', type };
+}
+
+function computedRange(columns: QueryColumns, { name, expression, keeps }: VirtualColumn, depth: number): LongRange | null | undefined {
+  if (keeps !== undefined || depth > 100 || [...columnsReadBy(expression)].some((each) => hasLists(columns, each))) return undefined;
+  return longRange(expression, (column) => {
+    // A virtual column that names itself means the stored column of that name.
+    const virtual = column !== name && Object.hasOwn(columns.virtualColumns, column) ? own(columns.virtualColumns, column) : undefined;
+    if (virtual === undefined) return storedRange(columns, column);
+    return virtual.outputType === null || virtual.outputType === 'LONG' ? computedRange(columns, virtual, depth + 1) : undefined;
+  });
+}
+
+function hasLists({ views }: QueryColumns, name: string): boolean {
+  return views.some(({ columns }) => {
+    const column = Object.hasOwn(columns, name) ? own(columns, name) : undefined;
+    return column?.kind === 'string' && column.offsets !== 0;
+  });
 }
 
 /** The widest type of a column over all segments. */
@@ -148,22 +174,22 @@ function textDomain(columns: QueryColumns, name: string, types: ReadonlySet<Colu
   return { kind: 'interned', type };
 }
 
-/** Smallest and largest value when every segment has the column as narrow longs without nulls. */
-function narrowRange(
-  columns: QueryColumns,
-  stored: readonly (SegmentView['columns'][string] | undefined)[],
-): [bigint | undefined, bigint | undefined] {
-  if (stored.length !== columns.views.length) return [undefined, undefined];
+/** Smallest and largest value of a column that all segments that have it store as narrow longs; null: it is null everywhere. */
+function storedRange({ views, pieces }: QueryColumns, name: string): LongRange | null | undefined {
   let low: bigint | undefined;
   let high: bigint | undefined;
-  for (const column of stored) {
-    if (column?.kind !== 'number' || column.type !== 'LONG' || column.physical === 'I64' || column.nulls !== 0)
-      return [undefined, undefined];
+  let mayBeNull = false;
+  for (const view of views) {
+    const column = Object.hasOwn(view.columns, name) ? own(view.columns, name) : undefined;
+    mayBeNull ||= column === undefined || (column.kind === 'number' && column.nulls !== 0);
+    if (column === undefined) continue;
+    if (column.kind !== 'number' || column.type !== 'LONG' || column.physical === 'I64') return undefined;
     if (typeof column.min !== 'bigint' || typeof column.max !== 'bigint') continue;
     if (low === undefined || column.min < low) low = column.min;
     if (high === undefined || column.max > high) high = column.max;
   }
-  return [low, high];
+  if (pieces !== undefined && mayBeNull) return undefined;
+  return low === undefined || high === undefined ? null : { low, high, mayBeNull };
 }
 
 /** The part of the query's time that the segments have rows in. */
@@ -183,10 +209,11 @@ function dataSpan({ views, intervals }: QueryColumns): Interval | undefined {
   return start < end ? { start, end } : undefined;
 }
 
-/** Id that stands for null; ids of `longs` and `buckets` never do. */
+/** Id that stands for null; -1 where none does. */
 export function nullIdOf(domain: KeyDomain): number {
   if (domain.kind === 'local') return domain.column.dictionary.hasNull ? 0 : domain.column.dictionary.count;
-  return domain.kind === 'longs' || domain.kind === 'buckets' ? -1 : 0;
+  if (domain.kind === 'longs') return domain.nullId;
+  return domain.kind === 'buckets' ? -1 : 0;
 }
 
 /** Value of an id of a domain; a string for types kept as strings. */
@@ -201,7 +228,7 @@ export function valueOfId(memory: KernelMemory, domain: KeyDomain, pool: KeyPool
     case 'buckets':
       return (id) => domain.boundaries[id] ?? null;
     case 'longs':
-      return (id) => domain.base + BigInt(id);
+      return (id) => (id === domain.nullId ? null : domain.base + BigInt(id));
     case 'constant':
       return () => domain.value;
     case 'interned':

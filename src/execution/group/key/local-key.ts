@@ -1,22 +1,22 @@
 // Binds a group key to one segment.
 
 import { assert, ServiceError } from '../../../base/errors.js';
-import { type Address, PHYSICAL_BYTES } from '../../../base/layout.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../../base/layout.js';
 import { own } from '../../../base/names.js';
 import { convert, type Scalar } from '../../../expression/value.js';
 import { bucketBoundaries, type Granularity } from '../../../model/granularity.js';
 import type { GroupKey } from '../../../model/plan.js';
 import { type ColumnType, isTextType, TIME_COLUMN } from '../../../model/schema.js';
-import type { StringColumnView } from '../../../storage/view.js';
-import type { Block } from '../../block/context.js';
+import type { NumberColumnView, StringColumnView } from '../../../storage/view.js';
+import { type Block, kernelFor } from '../../block/context.js';
 import { asTexts } from '../../expression/cast-texts.js';
 import { asFloats, asNumbers, asText, numbersAsText } from '../../expression/convert.js';
-import { type SegmentScope, storedName } from '../../expression/scope.js';
+import { type SegmentScope, type Source, storedName } from '../../expression/scope.js';
 import { entryTexts } from '../../expression/text/text-entries.js';
 import { flooredInstants } from '../../expression/time/call.js';
 import { timeFunction } from '../../expression/time/function.js';
 import { bucketRuns, type Runs } from '../../expression/time/runs.js';
-import type { NumberVector, StringVector } from '../../expression/vector.js';
+import { type NumberVector, oncePerBlock, type StringVector } from '../../expression/vector.js';
 import { BUCKETS_MAX, isSparse, type KeyDomain, type QueryColumns } from './key-domain.js';
 import type { KeyPool } from './key-pool.js';
 
@@ -65,11 +65,8 @@ export function bindColumn(scope: SegmentScope, column: string, domain: KeyDomai
     }
     case 'local':
       return storedTextKey(scope, domain.column, () => 0);
-    case 'longs': {
-      const source = scope.source(name);
-      assert(source.kind === 'number', `column ${name} was taken for longs`);
-      return longsKey(scope, source.column, domain.base);
-    }
+    case 'longs':
+      return longsKey(scope, scope.source(name), domain);
     case 'wide': {
       const vector = asNumbers(scope, scope.source(name), domain.type === 'LONG' ? 'LONG' : 'DOUBLE');
       return wideKey(vector === undefined || domain.type !== 'FLOAT' ? vector : asFloats(scope, vector));
@@ -165,25 +162,84 @@ function storedTextKey(scope: SegmentScope, column: StringColumnView, remap: (po
   return { kind: 'multi', column, nullId: count, card: count + 1, toGlobal: withNull };
 }
 
-function longsKey(
-  scope: SegmentScope,
-  column: { physical: string; values: Address; base: bigint; max: bigint | number | null },
-  base: bigint,
-): LocalKey {
+function longsKey(scope: SegmentScope, source: Source, domain: Extract<KeyDomain, { kind: 'longs' }>): LocalKey {
+  if (source.kind === 'number') return storedLongs(scope, source.column, domain);
+  const vector = asNumbers(scope, source, 'LONG');
+  return vector === undefined ? constantId(scope, domain.nullId) : computedLongs(scope, vector, domain);
+}
+
+function storedLongs(scope: SegmentScope, column: NumberColumnView, { base, nullId }: Extract<KeyDomain, { kind: 'longs' }>): LocalKey {
   const { physical, values } = column;
   assert(physical === 'U8' || physical === 'U16' || physical === 'U32', `longs are not narrow: ${physical}`);
   const bytes = PHYSICAL_BYTES[physical];
-  const card = typeof column.max === 'bigint' ? Number(column.max - column.base) + 1 : 1;
+  const count = typeof column.max === 'bigint' ? Number(column.max - column.base) + 1 : 1;
   const shift = Number(column.base - base);
-  return {
-    kind: 'ids',
-    physical,
-    at: (block) => values + block.start * bytes,
-    usesAll: false,
-    card,
-    toGlobal: () => (shift === 0 ? 0 : ascending(scope, card, shift)),
-    shift,
+  const at = (block: Block): Address => values + block.start * bytes;
+  if (column.nulls === 0 || nullId < 0)
+    return {
+      kind: 'ids',
+      physical,
+      at,
+      usesAll: false,
+      card: count,
+      toGlobal: () => (shift === 0 ? 0 : ascending(scope, count, shift)),
+      shift,
+    };
+  // Null is the id after the last.
+  const { arena, context } = scope;
+  const keyDense = kernelFor(context.kernels, 'keyDense', physical);
+  const mend = nullIds(scope, count);
+  const ids = arena.take(BLOCK_ROWS * 4);
+  const run = oncePerBlock((block) => {
+    keyDense(at(block), 0, block.rows, 1, 0, ids);
+    mend(block, column.nulls + block.start / 8, ids);
+  });
+  const toGlobal = (): Address => {
+    const remap = ascending(scope, count + 1, shift);
+    context.memory.u32(remap + count * 4, 1)[0] = nullId;
+    return remap;
   };
+  return { kind: 'ids', physical: 'U32', at: afterRun(run, ids), usesAll: false, card: count + 1, toGlobal };
+}
+
+/** Their own ids in the domain, whose bounds they keep. */
+function computedLongs(scope: SegmentScope, vector: NumberVector, { base, card, nullId }: Extract<KeyDomain, { kind: 'longs' }>): LocalKey {
+  const { arena, context } = scope;
+  const { kernels, memory } = context;
+  assert(vector.physical !== 'F32' && vector.physical !== 'F64', 'longs were computed as doubles');
+  const toI64 = kernelFor(kernels, 'toI64', vector.physical);
+  const [wide, ids] = [arena.take(BLOCK_ROWS * 8), arena.take(BLOCK_ROWS * 4)];
+  const lowHalves = arena.take(BLOCK_ROWS * 4);
+  const halves = memory.u32(lowHalves, BLOCK_ROWS);
+  for (let row = 0; row < BLOCK_ROWS; row++) halves[row] = row * 2;
+  const mend = nullIds(scope, Math.max(0, nullId));
+  const run = oncePerBlock((block) => {
+    toI64(vector.values(block), 0, block.rows, vector.base - base, wide);
+    kernels.gather32(wide, lowHalves, block.rows, ids);
+    mend(block, vector.nulls(block), ids);
+  });
+  return { kind: 'ids', physical: 'U32', at: afterRun(run, ids), usesAll: false, card, toGlobal: () => 0 };
+}
+
+/** Puts an id in the place of those of rows whose bit is set. */
+function nullIds({ arena, context: { kernels, memory } }: SegmentScope, id: number): (block: Block, nulls: Address, ids: Address) => void {
+  const nullId = arena.take(4);
+  memory.u32(nullId, 1)[0] = id;
+  return (block, nulls, ids) => {
+    if (nulls !== 0) kernels.choose32(nulls, nullId, 1, ids, 0, block.rows, ids);
+  };
+}
+
+function afterRun(run: (block: Block) => void, ids: Address): (block: Block) => Address {
+  return (block) => {
+    run(block);
+    return ids;
+  };
+}
+
+/** One id of the domain for every row. */
+function constantId(scope: SegmentScope, id: number): LocalKey {
+  return { kind: 'constant', card: 1, toGlobal: () => ascending(scope, 1, id) };
 }
 
 /** `valueOf`: what is kept in the pool for a text; undefined: the text. */

@@ -113,7 +113,10 @@ function idColumn(
       if (isWhole) for (let row = start; row < end; row++) words[row * 2] = base + (ids[row] ?? 0);
       else for (let row = start; row < end; row++) values[row] = domain.base + BigInt(ids[row] ?? 0);
     });
-    return { kind: 'long', name, values, nulls: null };
+    const { nullId } = domain;
+    const known = nullId < 0 || !ids.includes(nullId) ? null : Uint8Array.from(ids, (id) => Number(id === nullId));
+    if (known !== null) for (let row = known.indexOf(1); row >= 0; row = known.indexOf(1, row + 1)) values[row] = 0n;
+    return { kind: 'long', name, values, nulls: known };
   }
   const decode = valueOfId(memory, domain, table.pools[index]);
   if (isNumberType(domain.type)) {

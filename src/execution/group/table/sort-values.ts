@@ -66,17 +66,17 @@ function keyValues(scope: Scratch, table: GroupTable, { domain }: KeyLayout, ind
   if (domain.kind === 'constant') return undefined;
   if (domain.kind === 'wide') return place?.kind === 'word' ? wideValues(scope, table, place, domain.type === 'LONG') : undefined;
   const ids = (groups: Groups): Uint32Array => idsOfGroups(scope, table, index, groups);
-  if (domain.kind === 'longs' || domain.kind === 'buckets')
-    return { kind: 'long', isDense: false, nulls: () => undefined, write: (groups, into) => widened(into, ids(groups)) };
-  if (domain.type !== 'STRING' || key.ordering !== 'lexicographic') return undefined;
-  const write = entryWriter(table, domain, index);
+  const isLong = domain.kind === 'longs' || domain.kind === 'buckets';
+  if (!isLong && (domain.type !== 'STRING' || key.ordering !== 'lexicographic')) return undefined;
+  const write = isLong ? widened : entryWriter(table, domain, index);
   if (write === undefined) return undefined;
   const nullId = nullIdOf(domain);
   let read: { readonly groups: Groups; readonly ids: Uint32Array } | undefined;
   return {
-    kind: 'text',
+    kind: isLong ? 'long' : 'text',
     isDense: false,
     nulls(groups) {
+      if (nullId < 0) return undefined;
       read = { groups, ids: ids(groups) };
       const { ids: all } = read;
       return all.includes(nullId) ? flagsOf(scope, all.length, (at) => Number(all[at] === nullId)) : undefined;
@@ -183,7 +183,8 @@ function inBlocks({ context, arena }: Scratch, numbers: Uint32Array, make: (at: 
   return out;
 }
 
-function widened({ context, arena }: Scratch, ids: Uint32Array): Address {
+/** Ids as longs: those of numbers and of buckets go up with what they stand for. */
+function widened(ids: Uint32Array, { context, arena }: Scratch): Address {
   const at = arena.take(ids.length * 8);
   const words = context.memory.u32(at, ids.length * 2);
   checkedLoop(ids.length, context.check, (start, end) => {
