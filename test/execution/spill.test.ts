@@ -198,6 +198,64 @@ spilling('meet across threads that number computed texts in orders of their own'
   assertTidy();
 });
 
+spilling('of strings that are larger than memory take these to disk, and are refused by the name of the limit without', async () => {
+  const [rows, shift, pieceCount] = [25_000, 12_500, 4];
+  const groupCount = rows + shift * (pieceCount - 1);
+  const long = 'x'.repeat(450);
+  const plan: GroupPlan = {
+    ...manyGroups,
+    virtualColumns: [
+      {
+        name: 'long',
+        expression: {
+          kind: 'call',
+          function: 'concat',
+          arguments: [
+            { kind: 'literal', type: 'STRING', value: long },
+            { kind: 'column', name: 'key' },
+          ],
+        },
+        outputType: 'STRING',
+      },
+    ],
+    keys: [{ kind: 'column', name: 'key', column: 'long', type: 'STRING' }],
+  };
+  const small = KernelMemory.create({ maximumBytes: 1 << 25 });
+  assert.ok(groupCount * long.length > (1 << 25) * 0.8, 'beside tables and rows there is no room for the strings');
+  const placed = Array.from({ length: pieceCount }, (_, piece) =>
+    uploadFrame(
+      {
+        rowCount: rows,
+        columns: [
+          { kind: 'long', name: '__time', values: BigInt64Array.from({ length: rows }, (_, row) => BigInt(row)), nulls: null },
+          { kind: 'long', name: 'key', values: BigInt64Array.from({ length: rows }, (_, row) => BigInt(piece * shift + row)), nulls: null },
+        ],
+      },
+      small,
+    ),
+  );
+  const views = placed.map(({ view }, piece) => ({ ...view, id: `piece_${piece}` }));
+  const bytes = small.allocatedBytes;
+  const engine = createEngine({ memory: small, kernels: 'simd', threads: 0, groupBytesMax: 1 << 23, spillDirectory });
+  try {
+    const groups = asGroups(await collect(engine.runViews(plan, views, options(), never)), 1);
+    assert.is(groups.length, groupCount);
+    const counts = new Map(groups.map(([name, [count]]) => [name, count]));
+    for (let key = 0; key < groupCount; key++)
+      assert.is(counts.get(printKeys([`${long}${key}`])), key < shift || key >= groupCount - shift ? 1n : 2n, `key ${key}`);
+    const refused = await collect(engine.runViews(plan, views, options({ limits: { maxOnDiskStorage: 0 } }), never)).catch(
+      (error: unknown) => error,
+    );
+    assert.ok(refused instanceof ServiceError && refused.code === 'resource_limit');
+    assert.match(refused.message, 'svc.query.groupBy.maxMemoryBytes');
+    assert.is(small.allocatedBytes, bytes);
+  } finally {
+    await engine.close();
+    for (const { release } of placed) release();
+  }
+  assertTidy();
+});
+
 const allKeys = (plan: GroupPlan): PostStep => ({
   step: 'sort',
   by: plan.keys.map(({ name }, at) => ({ column: name, descending: at % 2 === 1, nulls: 'last', ordering: 'lexicographic' })),

@@ -70,6 +70,8 @@ export interface TextPool {
   readonly count: number;
   /** {u32 address, u32 length} by id, where the texts are in kernel memory. */
   readonly entries?: Address;
+  /** Bytes that they take on the heap; absent where the texts are in kernel memory. */
+  readonly bytes?: number;
 }
 
 export type Vector = NumberVector | StringVector;

@@ -80,8 +80,9 @@ function fitsWith(table: GroupTable, others: readonly GroupTableParts[]): boolea
   if (table.hasSpilled || others.some(({ spilled }) => spilled !== null)) return false;
   const groups = others.reduce((sum, { groupCount }) => sum + groupCount, 0);
   const bytes = others.reduce(
-    (sum, { states }) =>
+    (sum, { states, pooledBytes }) =>
       sum +
+      pooledBytes +
       pairBytes(
         table.layout,
         states.map(({ pairs }) => pairs?.count ?? 0),
@@ -101,7 +102,7 @@ function* rowsOfParts(
 ): Generator<ResultTable> {
   const { context } = scope;
   let isEmpty = true;
-  for (const part of mergeSpilled(scope, table, others)) {
+  for (const part of mergeSpilled(table, others)) {
     isEmpty = false;
     const arena = context.memory.arena();
     try {

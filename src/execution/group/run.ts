@@ -189,6 +189,8 @@ interface BoundSegment {
   readonly arena: Arena;
   /** Arena size before rows were grouped. */
   bytesAtFirst: number;
+  /** Bytes beside the arena then: values that are known before rows are. */
+  besideAtFirst: number;
 }
 
 function bindSegment(
@@ -213,7 +215,7 @@ function bindSegment(
     };
     const bits = takeBits(arena);
     const groups = predicate.constant === ALL ? bindGroups() : undefined;
-    return { predicate, groups, bindGroups, bits, arena, bytesAtFirst: arena.bytes };
+    return { predicate, groups, bindGroups, bits, arena, bytesAtFirst: arena.bytes, besideAtFirst: groups?.bytesBeside ?? 0 };
   } catch (error) {
     arena.release();
     throw error;
@@ -234,7 +236,7 @@ function refuseMultiValues({ keys }: GroupPlan, groups: SegmentGroups): void {
 /** Empties the table first where it might not hold them all. */
 function combineBounded({ groups, arena, bytesAtFirst }: BoundSegment, table: GroupTable): void {
   if (groups === undefined) return;
-  const bytes = table.bytesWith(groups.groupIndex.groupCount, arena.bytes - bytesAtFirst + groups.heapBytes);
+  const bytes = table.bytesWith(groups.groupIndex.groupCount, arena.bytes - bytesAtFirst + groups.bytesBeside);
   if (table.canSpill && (bytes > table.context.groupBytesMax || !table.context.memory.hasRoom(bytes - table.bytes))) table.spill(0);
   groups.combineInto(table);
 }
@@ -258,6 +260,7 @@ function runRange({ bound, context, counts, lap }: RangeRun, from: number, to: n
     const startMs = ownNow();
     bound.groups = bound.bindGroups();
     bound.bytesAtFirst = arena.bytes;
+    bound.besideAtFirst = bound.groups.bytesBeside;
     const tookMs = ownNow() - startMs;
     boundMs += tookMs;
     clock?.leaveOut(tookMs);
@@ -266,6 +269,7 @@ function runRange({ bound, context, counts, lap }: RangeRun, from: number, to: n
   // Rows that all take part and need no masks go several blocks at a time.
   const blockRows = predicate.constant === ALL && context.batchRows === BLOCK_ROWS ? groupsOf().blockRows : BLOCK_ROWS;
   const batchRows = blockRows === BLOCK_ROWS ? context.batchRows : blockRows;
+  const grownBytes = (): number => arena.bytes - bound.bytesAtFirst + (bound.groups?.bytesBeside ?? 0) - bound.besideAtFirst;
   let at = from;
   do {
     context.check();
@@ -282,7 +286,7 @@ function runRange({ bound, context, counts, lap }: RangeRun, from: number, to: n
       groupsOf().addRows(block, batch, Math.min(end, batch + batchRows), match);
     clock?.end();
     at = block.start + end;
-  } while (at < to && arena.bytes - bound.bytesAtFirst + (bound.groups?.heapBytes ?? 0) <= grownBytesMax);
+  } while (at < to && grownBytes() <= grownBytesMax);
   const ranMs = lap() - boundMs;
   const filterMs = ranMs * (clock?.share ?? 0);
   counts.bindMs += boundMs;

@@ -12,39 +12,53 @@ import { decodeWtf8, encodeWtf8 } from '../../block/wtf8.js';
 import { TextInterner } from '../../expression/text/text-interner.js';
 
 /** Values by id, as plain data: strings as entries {u32 address, u32 length} in kernel memory, anything else as values. */
-export type PooledValues =
-  | { readonly kind: 'texts'; readonly entries: Address; readonly count: number }
-  | { readonly kind: 'values'; readonly values: readonly Scalar[] };
+export type PooledValues = PooledTexts | { readonly kind: 'values'; readonly values: readonly Scalar[] };
+
+export interface PooledTexts {
+  readonly kind: 'texts';
+  readonly entries: Address;
+  readonly count: number;
+}
 
 export const NO_VALUES: PooledValues = { kind: 'values', values: [] };
 
 /** Distinct values in the order in which a thread meets them, each with its id; id 0 is null. */
 export interface KeyPool {
-  readonly holdsTexts: boolean;
   /** Ids of values, those of a segment or another thread: u32 each in the memory of `scratch`, and one more that is 0. */
   add(scratch: Scratch, added: PooledValues): Address;
   valueOf(id: number): Scalar;
   /** All of them; valid until more are added. */
   readonly values: PooledValues;
+  /** Bytes that they take. */
+  readonly bytes: number;
   /** Hands over the memory that the values lie in; the pool must not be used afterwards. */
   detach(): readonly Address[];
+  /** Forgets the values; the pool is empty then. */
   free(): void;
 }
 
-export function keyPool(context: RunContext, type: ColumnType): KeyPool {
-  return isTextType(type) ? new TextKeyPool(context) : new ValueKeyPool(context);
+/** Told of every byte that a pool keeps; throws when there are too many. */
+type Charge = (bytes: number) => void;
+
+export function keyPool(context: RunContext, type: ColumnType, charge: Charge): KeyPool {
+  return isTextType(type) ? new TextKeyPool(context, charge) : new ValueKeyPool(context, charge);
 }
 
 /** Strings in kernel memory: they are neither decoded nor copied to another thread before a result asks for them. */
 class TextKeyPool implements KeyPool {
-  readonly holdsTexts = true;
   readonly #context: RunContext;
   readonly #arena: Arena;
+  readonly #charge: Charge;
   #texts: TextInterner | undefined;
 
-  constructor(context: RunContext) {
+  constructor(context: RunContext, charge: Charge) {
     this.#context = context;
+    this.#charge = charge;
     this.#arena = context.memory.arena();
+  }
+
+  get bytes(): number {
+    return this.#arena.bytes;
   }
 
   add(scratch: Scratch, added: PooledValues): Address {
@@ -54,8 +68,10 @@ class TextKeyPool implements KeyPool {
     for (let from = 0; from < count; from += BLOCK_ROWS) {
       this.#context.check();
       const n = Math.min(BLOCK_ROWS, count - from);
+      const before = this.bytes;
       if (added.kind === 'texts') this.#texts.idsOf(added.entries + from * 8, n, ids + from * 4);
       else this.#addValues(this.#texts, added.values.slice(from, from + n), ids + from * 4);
+      this.#charge(this.bytes - before);
     }
     this.#context.memory.u32(ids + count * 4, 1)[0] = 0;
     return ids;
@@ -104,12 +120,17 @@ class TextKeyPool implements KeyPool {
 }
 
 class ValueKeyPool implements KeyPool {
-  readonly holdsTexts = false;
   readonly #context: RunContext;
-  readonly #pool = new ValuePool<Exclude<Scalar, null>>();
+  readonly #charge: Charge;
+  #pool = new ValuePool<Exclude<Scalar, null>>();
 
-  constructor(context: RunContext) {
+  constructor(context: RunContext, charge: Charge) {
     this.#context = context;
+    this.#charge = charge;
+  }
+
+  get bytes(): number {
+    return this.#pool.bytes;
   }
 
   get values(): PooledValues {
@@ -121,11 +142,13 @@ class ValueKeyPool implements KeyPool {
     const count = added.values.length;
     const at = scratch.arena.take((count + 1) * 4);
     const ids = this.#context.memory.u32(at, count + 1);
+    const before = this.bytes;
     for (let id = 0; id < count; id++) {
       if (id % ROWS_PER_CHECK === 0) this.#context.check();
       ids[id] = this.#pool.idOf(added.values[id] ?? null);
     }
     ids[count] = 0;
+    this.#charge(this.bytes - before);
     return at;
   }
 
@@ -137,7 +160,9 @@ class ValueKeyPool implements KeyPool {
     return [];
   }
 
-  free(): void {}
+  free(): void {
+    this.#pool = new ValuePool();
+  }
 }
 
 /** Hash of each value by its id: equal values have the same on every thread, null has 0. */

@@ -28,6 +28,8 @@ export type LocalKey = {
   readonly toGlobal: (pool: KeyPool) => Address;
   /** Distance of every local id from its id in the domain, in place of `toGlobal` for who can add. */
   readonly shift?: number;
+  /** Bytes of the values that `toGlobal` adds to a pool and that are not in the segment's arena; absent for none. */
+  readonly valueBytes?: number;
 } & LocalValues;
 
 type LocalValues =
@@ -76,6 +78,9 @@ export function bindColumn(scope: SegmentScope, column: string, domain: KeyDomai
   }
 }
 
+/** Bytes of a string in a pool, besides its own. */
+const ENTRY_BYTES = 16;
+
 function internedColumn(scope: SegmentScope, name: string, type: ColumnType): LocalKey {
   const source = scope.source(name);
   if (source.kind === 'missing') return internedKey(scope, [null]);
@@ -83,10 +88,10 @@ function internedColumn(scope: SegmentScope, name: string, type: ColumnType): Lo
   if (!isSame && source.kind !== 'computed') return computedTextKey(scope, asTexts(scope, source, type));
   if (source.kind === 'string') {
     const { column } = source;
-    return storedTextKey(scope, column, (pool) => {
-      if (!pool.holdsTexts) return internIds(scope, pool, scope.texts(column));
-      return pool.add(scope, { kind: 'texts', entries: entryTexts(scope, column), count: column.dictionary.count });
-    });
+    const { count, offsets } = column.dictionary;
+    const add = (pool: KeyPool): Address => pool.add(scope, { kind: 'texts', entries: entryTexts(scope, column), count });
+    const valueBytes = count * ENTRY_BYTES + (count === 0 ? 0 : (scope.context.memory.u32(offsets + count * 4, 1)[0] ?? 0));
+    return { ...storedTextKey(scope, column, add), valueBytes };
   }
   const overTime = source.kind === 'computed' ? timeFunction(scope, source.expression, source.vector) : undefined;
   if (overTime !== undefined)
@@ -251,9 +256,12 @@ function computedTextKey(scope: SegmentScope, vector: StringVector, valueOf?: (t
     at: (block) => vector.ids(block),
     usesAll: false,
     card,
+    get valueBytes() {
+      return vector.pool.bytes ?? 0;
+    },
     toGlobal(pool) {
       const texts = vector.pool;
-      if (pool.holdsTexts && valueOf === undefined && texts.entries !== undefined)
+      if (valueOf === undefined && texts.entries !== undefined)
         return pool.add(scope, { kind: 'texts', entries: texts.entries, count: texts.count });
       return internIds(scope, pool, valueOf === undefined ? texts.values : texts.values.map(valueOf));
     },

@@ -2,6 +2,7 @@
 
 import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { append } from '../../../base/lists.js';
 import { STRETCH_ROWS, TALLY_ROWS } from '../../../kernels/contract.js';
 import type { SharedWork } from '../../aggregate-state/state-operations.js';
 import { type Block, clear, kernelFor, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
@@ -39,6 +40,8 @@ export class SegmentGroups {
   readonly blockRows: number;
   readonly #states: LocalStates & { capacity: number };
   readonly #usesRuns: boolean;
+  /** Keys, and columns whose distinct values are counted: their values go into pools of the table. */
+  readonly #pooled: LocalKey[] = [];
   /** Set when blocks whose rows all take part go through `tally` kernels. */
   #tallying: Tallying | undefined;
   readonly #rows: Address;
@@ -52,6 +55,7 @@ export class SegmentGroups {
     this.layout = layout;
     const { arena } = scope;
     this.keys = layout.plan.keys.map((key, index) => bindGroupKey(scope, key, domainAt(layout, index), layout.columns));
+    append(this.#pooled, this.keys);
     const cells = this.keys.reduce((product, key) => product * key.card, 1);
     const dense =
       cells <= denseCellsMax(scope, layout.aggregators.length, coming.areAll) &&
@@ -87,9 +91,10 @@ export class SegmentGroups {
     return this.groupIndex.kind === 'dense' ? this.groupIndex.narrow : undefined;
   }
 
-  /** Size of the groups' objects outside kernel memory. */
-  get heapBytes(): number {
-    return this.classes.reduce((sum, { readers }) => sum + readers.reduce((bytes, { heapBytes = 0 }) => bytes + heapBytes, 0), 0);
+  /** Size of what goes into the table and is not in the arena: objects of the heap, and values for its pools. */
+  get bytesBeside(): number {
+    const heap = this.classes.reduce((sum, { readers }) => sum + readers.reduce((bytes, { heapBytes = 0 }) => bytes + heapBytes, 0), 0);
+    return heap + this.#pooled.reduce((sum, { valueBytes = 0 }) => sum + valueBytes, 0);
   }
 
   combineInto(table: GroupTable): void {
@@ -227,6 +232,7 @@ export class SegmentGroups {
       }
       if (each.kind === 'distinct') {
         const key = bindColumn(scope, each.aggregator.kind === 'distinct' ? each.aggregator.column : '', each.domain, layout.columns);
+        this.#pooled.push(key);
         const rows = this.#classOf(filter, undefined, everyRow);
         const distinct = distinctAccumulator(scope, index, each, key, { groupCountMax, everyRow: areAll && filter === undefined });
         rows.distincts.push(distinct);

@@ -1,15 +1,18 @@
 // Writes groups to a spill file and reads them back.
 
 import { deserialize, serialize } from 'node:v8';
+import { assert } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
 import type { EncodedStates } from '../../aggregate-state/state-operations.js';
 import type { RunContext } from '../../block/context.js';
 import type { SpillFile } from '../../spill/spill-file.js';
 import type { SpillSpace } from '../../spill/spill-space.js';
+import { NO_VALUES } from '../key/key-pool.js';
 import type { AggregatorLayout, GroupLayout } from '../key/layout.js';
 import type { GroupTableParts, SpilledChunk, SpilledGroups } from '../table/group-parts.js';
 import { listGroups } from '../table/list-groups.js';
 import { PARTITIONS, PartitionedGroups } from './partition.js';
+import { ChunkValues, type KeptValues, readValues, type SpilledValues, writeValues } from './spilled-values.js';
 
 /*
  * Groups on disk. Each time a table spills it appends, for each partition it has groups of, one chunk: arrays after
@@ -20,8 +23,8 @@ import { PARTITIONS, PartitionedGroups } from './partition.js';
  *   of which counts from the first of the chunk
  *
  * Aggregate states follow after all of them, those of an aggregator and partition as one serialised value, since they are
- * objects of the heap. Byte order is the machine's: a file never outlives its process. Ids of interned values are those of the pools of the
- * table that wrote them.
+ * objects of the heap; then the interned values that the chunk's groups have (`spilled-values.ts`), whose ids count from the first of them.
+ * Byte order is the machine's: a file never outlives its process.
  */
 
 /** Appends the groups of tables to a file of its own. */
@@ -44,7 +47,18 @@ export class GroupSpill {
       const scope = { context: this.#context, arena };
       const listed = this.#layout.indexLayout.kind === 'dense' ? listGroups(scope, parts) : undefined;
       const groups = new PartitionedGroups(scope, this.#layout, parts, listed, level);
-      for (let partition = 0; partition < PARTITIONS; partition++) this.#writePartition(parts, groups, partition);
+      const { keys, aggregators } = this.#layout;
+      const interned: InternedValues = {
+        keys: keys.map(({ domain }, index) =>
+          domain.kind === 'interned' ? new ChunkValues(this.#context, parts.pools[index] ?? NO_VALUES) : undefined,
+        ),
+        distinct: aggregators.map((each, index) =>
+          each.kind === 'distinct' && each.domain.kind === 'interned'
+            ? new ChunkValues(this.#context, parts.distinctPools[index] ?? NO_VALUES)
+            : undefined,
+        ),
+      };
+      for (let partition = 0; partition < PARTITIONS; partition++) this.#writePartition(parts, groups, interned, partition);
     } finally {
       arena.release();
     }
@@ -64,7 +78,7 @@ export class GroupSpill {
     this.file.remove();
   }
 
-  #writePartition(parts: GroupTableParts, groups: PartitionedGroups, partition: number): void {
+  #writePartition(parts: GroupTableParts, groups: PartitionedGroups, interned: InternedValues, partition: number): void {
     const { memory } = this.#context;
     const groupCount = groups.countOf(partition);
     if (groupCount === 0) return;
@@ -85,29 +99,78 @@ export class GroupSpill {
         if (plane.bits !== undefined) groups.copyBits(partition, from.bits, bitBytesOf(aggregator), at + plane.bits);
         if (plane.pairs !== undefined) groups.copyPairs(partition, index, at + plane.pairs);
       });
+      const pools = interned.keys.map((values, index) => values?.keep(...this.#idsOfKey(index, at, groupCount)));
+      const distinctPools = interned.distinct.map((values, index) => {
+        const pairs = planes.states[index]?.pairs;
+        return pairs === undefined ? undefined : values?.keep(memory.u32(at + pairs, (pairCounts[index] ?? 0) * 2), 1, 2);
+      });
       const { at: offset } = this.file.append(memory.u8(at, planes.bytes));
       const objects = parts.states.map((_, index) => {
         const states = groups.collectedOf(partition, index);
         return states === undefined ? null : this.file.append(serialize(states));
       });
-      this.#chunks.push({ partition, offset, groupCount, pairCounts, objects });
+      const write = (kept: KeptValues | undefined) => (kept === undefined ? null : writeValues(scope, this.file, kept));
+      this.#chunks.push({
+        partition,
+        offset,
+        groupCount,
+        pairCounts,
+        objects,
+        pools: pools.map(write),
+        distinctPools: distinctPools.map(write),
+      });
     } finally {
       arena.release();
     }
   }
+
+  /** Ids of a key in packed keys: the first of them, and the distance to the next. */
+  #idsOfKey(index: number, keys: Address, groupCount: number): [ids: Uint32Array, first: number, step: number] {
+    const { indexLayout } = this.#layout;
+    const place = indexLayout.kind === 'hash' ? indexLayout.places[index] : undefined;
+    assert(indexLayout.kind === 'hash' && place?.kind === 'half', 'ids of interned values are halves of packed keys');
+    const step = indexLayout.words * 2;
+    return [this.#context.memory.u32(keys, groupCount * step), place.word * 2 + place.shift / 32, step];
+  }
+}
+
+/** Interned values by key and by aggregator; undefined where there are none. */
+interface InternedValues {
+  readonly keys: readonly (ChunkValues | undefined)[];
+  readonly distinct: readonly (ChunkValues | undefined)[];
 }
 
 /** Reads a chunk back, as a table to be merged into another. Its memory goes with it. */
 export function readChunk(layout: GroupLayout, { memory }: RunContext, file: SpillFile, chunk: SpilledChunk): GroupTableParts {
   const { groupCount, pairCounts, offset } = chunk;
   const planes = planesOf(layout, groupCount, pairCounts);
-  const at = memory.allocate(planes.bytes);
+  const arena = memory.arena();
   try {
+    const at = arena.take(planes.bytes);
     file.readInto(offset, memory.u8(at, planes.bytes));
+    const read = (values: SpilledValues | null) => (values === null ? NO_VALUES : readValues({ memory, arena }, file, values));
+    const [pools, distinctPools] = [chunk.pools.map(read), chunk.distinctPools.map(read)];
+    return { ...partsAt(layout, file, chunk, at), pools, distinctPools, pooledBytes: pooledBytes(chunk), owned: arena.handOver() };
   } catch (error) {
-    memory.free(at);
+    arena.release();
     throw error;
   }
+}
+
+/** Bytes of the interned values of a chunk. */
+export function pooledBytes({ pools, distinctPools }: SpilledChunk): number {
+  return [...pools, ...distinctPools].reduce((sum, values) => sum + (values?.bytes ?? 0), 0);
+}
+
+/** The groups of a chunk whose arrays were read back. */
+function partsAt(
+  layout: GroupLayout,
+  file: SpillFile,
+  chunk: SpilledChunk,
+  at: Address,
+): Omit<GroupTableParts, 'pools' | 'distinctPools' | 'pooledBytes' | 'owned'> {
+  const { groupCount, pairCounts } = chunk;
+  const planes = planesOf(layout, groupCount, pairCounts);
   const address = (plane: number | undefined): Address => (plane === undefined ? 0 : at + plane);
   const isDense = layout.indexLayout.kind === 'dense';
   return {
@@ -122,9 +185,6 @@ export function readChunk(layout: GroupLayout, { memory }: RunContext, file: Spi
       pairs: pairs === undefined ? undefined : { keys: at + pairs, count: pairCounts[index] ?? 0 },
       objects: readCollected(file, chunk.objects[index] ?? null),
     })),
-    pools: [],
-    distinctPools: [],
-    owned: [at],
     spilled: null,
   };
 }

@@ -4,6 +4,7 @@ import type { Address } from '../../../base/layout.js';
 import type { StateParts } from '../../aggregate-state/state-operations.js';
 import type { SpilledBytes } from '../../spill/spill-file.js';
 import type { PooledValues } from '../key/key-pool.js';
+import type { SpilledValues } from '../spill/spilled-values.js';
 
 /** A group table as plain data, for another thread to combine; its memory goes with it. */
 export interface GroupTableParts {
@@ -21,6 +22,8 @@ export interface GroupTableParts {
   }[];
   readonly pools: readonly PooledValues[];
   readonly distinctPools: readonly PooledValues[];
+  /** Bytes of the values in pools. */
+  readonly pooledBytes: number;
   readonly owned: readonly Address[];
   /** Groups that the table wrote to disk before. */
   readonly spilled: SpilledGroups | null;
@@ -35,6 +38,9 @@ export interface SpilledChunk {
   readonly pairCounts: readonly number[];
   /** Location of the aggregate states by aggregator; null where it has none. */
   readonly objects: readonly (SpilledBytes | null)[];
+  /** Interned values that the groups refer to, by key and by aggregator; null where there are none. */
+  readonly pools: readonly (SpilledValues | null)[];
+  readonly distinctPools: readonly (SpilledValues | null)[];
 }
 
 /** Files that a table has written, as plain data. */

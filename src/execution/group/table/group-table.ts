@@ -50,19 +50,17 @@ export class GroupTable {
   capacity: number;
   readonly #owned = new Map<Address, number>();
   readonly #bytesMax: number;
-  readonly #ownsPools: boolean;
   #bytes = 0;
   #spill: GroupSpill | undefined;
 
-  /** @param like  a table whose interned values have the same ids here */
-  constructor(layout: GroupLayout, context: RunContext, like?: Pick<GroupTable, 'pools' | 'distinctPools'>) {
+  constructor(layout: GroupLayout, context: RunContext) {
     this.layout = layout;
     this.context = context;
-    this.#ownsPools = like === undefined;
-    this.pools = like?.pools ?? layout.keys.map(({ domain }) => keyPool(context, domain.type));
-    this.distinctPools =
-      like?.distinctPools ??
-      layout.aggregators.map((aggregator) => keyPool(context, aggregator.kind === 'distinct' ? aggregator.domain.type : aggregator.type));
+    const charge = (bytes: number): void => this.#charge(bytes);
+    this.pools = layout.keys.map(({ domain }) => keyPool(context, domain.type, charge));
+    this.distinctPools = layout.aggregators.map((aggregator) =>
+      keyPool(context, aggregator.kind === 'distinct' ? aggregator.domain.type : aggregator.type, charge),
+    );
     this.states = layout.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined, objects: undefined }));
     const { indexLayout } = layout;
     this.capacity = indexLayout.kind === 'dense' ? indexLayout.cells : FIRST_CAPACITY;
@@ -72,7 +70,7 @@ export class GroupTable {
 
   /**
    * Peak size of the table with more groups, while its largest array is being enlarged.
-   * @param addedBytes  of sets of distinct values and of aggregate states that come with them
+   * @param addedBytes  of sets of distinct values, aggregate states and interned values that come with them
    */
   bytesWith(groups: number, addedBytes: number): number {
     let bytes = this.#bytes;
@@ -89,9 +87,10 @@ export class GroupTable {
     return this.#bytes;
   }
 
-  /** Whether states also grow by something other than the number of groups. */
+  /** Whether the table also grows by something other than the number of groups. */
   get #growsByContent(): boolean {
-    return this.states.some(({ pairs, objects }) => pairs !== undefined || objects !== undefined);
+    const hasContent = this.states.some(({ pairs, objects }) => pairs !== undefined || objects !== undefined);
+    return hasContent || this.layout.keys.some(({ domain }) => domain.kind === 'interned');
   }
 
   /** Whether there is something that spilling would make room by. */
@@ -106,7 +105,7 @@ export class GroupTable {
   }
 
   /**
-   * Writes all groups to disk and forgets them; pools stay. Numbers of groups are void afterwards.
+   * Writes all groups to disk and forgets them, with the values in pools. Numbers of groups and ids of values are void afterwards.
    * @returns everything this table has written; it is the table's until it is detached or freed
    */
   spill(level: number): GroupSpill {
@@ -206,6 +205,7 @@ export class GroupTable {
       })),
       pools: this.pools.map((pool) => pool.values),
       distinctPools: this.distinctPools.map((pool) => pool.values),
+      pooledBytes: [...this.pools, ...this.distinctPools].reduce((sum, { bytes }) => sum + bytes, 0),
       owned,
       spilled,
     };
@@ -213,7 +213,6 @@ export class GroupTable {
 
   free(): void {
     this.freeMemory();
-    if (this.#ownsPools) for (const pool of [...this.pools, ...this.distinctPools]) pool.free();
     this.#spill?.close();
     this.#spill = undefined;
   }
@@ -223,11 +222,12 @@ export class GroupTable {
     for (const at of this.#owned.keys()) this.context.memory.free(at);
     this.#owned.clear();
     this.#bytes = 0;
+    for (const pool of [...this.pools, ...this.distinctPools]) pool.free();
     for (const { objects } of this.states) objects?.free();
     for (const state of this.states) Object.assign(state, { at: 0, seen: 0, bits: 0, pairs: undefined, objects: undefined });
   }
 
-  /** Counts bytes that are kept, here or as aggregate states in the thread's heap. */
+  /** Counts bytes that are kept: here, by pools, or as aggregate states in the thread's heap. */
   #charge(bytes: number): void {
     if (this.#bytes + bytes > this.#bytesMax) {
       throw new ServiceError(

@@ -10,19 +10,8 @@ import { combinePairs, combineWidePairs, multiplesOf } from './distinct-combine.
 import type { GroupTableParts } from './group-parts.js';
 import type { GroupTable } from './group-table.js';
 
-/** Ids of interned values in the table merged into, by those of the parts; 0 where they are the same. */
-export interface Remaps {
-  keys(index: number): Address;
-  distinct(index: number): Address;
-}
-
-export const SAME_IDS: Remaps = { keys: () => 0, distinct: () => 0 };
-
-/**
- * Adds the table of another thread, or groups that were spilled, to this one, by the same kernels that fold segments.
- * Frees what the parts own. Without `remaps` the values of the pools of the parts are interned.
- */
-export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: Remaps): void {
+/** Adds the table of another thread, or groups that were spilled, to this one, by the same kernels that fold segments. Frees what the parts own. */
+export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
   const { context, layout } = table;
   const arena = context.memory.arena();
   const scratch = { context, arena };
@@ -47,7 +36,7 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: R
     } else {
       const keyRemaps = layout.keys.map((key, index) => {
         if (key.domain.kind !== 'interned') return 0;
-        return remaps === undefined ? (table.pools[index]?.add(scratch, parts.pools[index] ?? NO_VALUES) ?? 0) : remaps.keys(index);
+        return table.pools[index]?.add(scratch, parts.pools[index] ?? NO_VALUES) ?? 0;
       });
       const writer = new GroupWriter(scratch, table);
       const packed = {
@@ -79,10 +68,8 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts, remaps?: R
       } else if (from.pairs !== undefined) {
         const { words } = aggregator.store;
         const pairs = { ...from.pairs, words };
-        const interns = aggregator.domain.kind === 'interned' && remaps === undefined;
-        const remap = interns
-          ? (table.distinctPools[index]?.add(scratch, parts.distinctPools[index] ?? NO_VALUES) ?? 0)
-          : (remaps?.distinct(index) ?? 0);
+        const isInterned = aggregator.domain.kind === 'interned';
+        const remap = isInterned ? (table.distinctPools[index]?.add(scratch, parts.distinctPools[index] ?? NO_VALUES) ?? 0) : 0;
         if (words === 2) combineWidePairs(scratch, table, index, pairs, groupOf);
         else combinePairs(scratch, table, index, aggregator, pairs, groupOf, remap);
       }
