@@ -21,28 +21,28 @@ views('the first picture is taken as it is, served or not', () => {
   assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
 });
 
-views('a publish over many chunks shows only when all of it is served, then at once', () => {
+views('a publish over many chunks shows only when all of it is served, then at once', async () => {
   const view = new ClusterView();
-  view.updateServers([inventoryOf('a', ids(OLD))]);
+  await view.updateServers([inventoryOf('a', ids(OLD))]);
   view.adopt({ revision: 1, segments: OLD });
   for (const loaded of [0, 1, 2]) {
-    view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW.slice(0, loaded))])]);
+    await view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW.slice(0, loaded))])]);
     view.adopt({ revision: 2, segments: NEW });
     assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
     assert.equal(view.revisionsInUse(), { ds: 1 });
   }
-  view.updateServers([inventoryOf('a', ids(OLD)), inventoryOf('b', ids(NEW))]);
+  await view.updateServers([inventoryOf('a', ids(OLD)), inventoryOf('b', ids(NEW))]);
   view.adopt({ revision: 2, segments: NEW });
   assert.equal(versionsOf(view), ['v2', 'v2', 'v2']);
   assert.equal(view.revisionsInUse(), { ds: 2 });
 });
 
-views('a new datasource appears when it is served; one without segments is gone', () => {
+views('a new datasource appears when it is served; one without segments is gone', async () => {
   const view = new ClusterView();
   view.adopt({ revision: 1, segments: [] });
   view.adopt({ revision: 2, segments: OLD });
   assert.equal(view.dataSources(), []);
-  view.updateServers([inventoryOf('a', ids(OLD))]);
+  await view.updateServers([inventoryOf('a', ids(OLD))]);
   view.adopt({ revision: 2, segments: OLD });
   assert.equal(view.dataSources(), ['ds']);
   view.adopt({ revision: 3, segments: [] });
@@ -64,10 +64,10 @@ views('a datasource that goes before it was ever served is known to be gone', ()
   }
 });
 
-views('one stuck datasource does not hold back another', () => {
+views('one stuck datasource does not hold back another', async () => {
   const view = new ClusterView();
   const other = [segmentOf('other', 0, 'v1')];
-  view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(other)])]);
+  await view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(other)])]);
   view.adopt({ revision: 1, segments: OLD });
   view.adopt({ revision: 2, segments: [...NEW, ...other] });
   assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
@@ -75,9 +75,9 @@ views('one stuck datasource does not hold back another', () => {
   assert.equal(view.revisionsInUse(), { ds: 1, other: 2 });
 });
 
-views('a running query keeps its revision in use until it ends', () => {
+views('a running query keeps its revision in use until it ends', async () => {
   const view = new ClusterView();
-  view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW)])]);
+  await view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW)])]);
   view.adopt({ revision: 1, segments: OLD });
   const first = view.pin('ds');
   const second = view.pin('ds');
@@ -94,10 +94,10 @@ views('a running query keeps its revision in use until it ends', () => {
   assert.equal(view.revisionsInUse(), { ds: 2 });
 });
 
-views('changes are taken in like the whole', () => {
+views('changes are taken in like the whole', async () => {
   const facts = fc.record({ revision: fc.boolean(), used: fc.subarray([0, 1, 2, 3, 4, 5]), served: fc.subarray([0, 1, 2, 3, 4, 5, 6, 7]) });
-  fc.assert(
-    fc.property(fc.array(facts, { minLength: 1, maxLength: 12 }), (list) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(facts, { minLength: 1, maxLength: 12 }), async (list) => {
       const all = [0, 1, 2, 3, 4, 5, 6, 7].map((day) => segmentOf(day % 2 === 0 ? 'ds' : 'other', day >> 1, 'v1'));
       const [whole, changed] = [new ClusterView(), new ClusterView()];
       let [used, served]: [readonly SegmentDescriptor[], readonly string[]] = [[], []];
@@ -105,10 +105,10 @@ views('changes are taken in like the whole', () => {
       for (const fact of list) {
         const [usedNow, servedNow] = [fact.used.flatMap((at) => all[at] ?? []), ids(fact.served.flatMap((at) => all[at] ?? []))];
         const inventory = inventoryOf('a', servedNow);
-        whole.updateServers([inventory]);
+        await whole.updateServers([inventory]);
         const gone = served.filter((id) => !servedNow.includes(id));
         const came = servedNow.filter((id) => !served.includes(id));
-        changed.updateServers([changed.generationOf('a') === null ? inventory : { ...inventory, segmentIds: came, since: { gone } }]);
+        await changed.updateServers([changed.generationOf('a') === null ? inventory : { ...inventory, segmentIds: came, since: { gone } }]);
         served = servedNow;
         if (fact.revision || revision === 0) {
           const before = used;
@@ -133,22 +133,36 @@ views('changes are taken in like the whole', () => {
   );
 });
 
-views('who serves what is known anew only when a segment that was served has another server', () => {
+views('who serves what is known anew only when a segment that was served has another server', async () => {
   const view = new ClusterView();
-  view.updateServers([inventoryOf('a', ids(OLD))]);
+  await view.updateServers([inventoryOf('a', ids(OLD))]);
   const { serving } = view;
-  view.updateServers([inventoryOf('a', ids([...OLD, ...NEW]))]);
+  await view.updateServers([inventoryOf('a', ids([...OLD, ...NEW]))]);
   assert.is(view.serving, serving);
-  view.updateServers([inventoryOf('a', ids([...OLD.slice(1), ...NEW]))]);
+  await view.updateServers([inventoryOf('a', ids([...OLD.slice(1), ...NEW]))]);
   assert.is.not(view.serving, serving);
   assert.equal(view.serving.of(ids(OLD)[0] ?? ''), []);
-  view.updateServers([], ['a']);
+  await view.updateServers([], ['a']);
   assert.is(view.serversOf(ids(NEW)[0] ?? '').length, 1);
-  view.updateServers([]);
+  await view.updateServers([]);
   assert.is(view.serversOf(ids(NEW)[0] ?? '').length, 0);
 });
 
-views('a view is a whole revision whatever the order of arrival', () => {
+views('the event loop has turns while a server with very many segments comes and goes', async () => {
+  const many = Array.from({ length: 40_000 }, (_, at) => segmentOf('ds', at, 'v1'));
+  const view = new ClusterView();
+  view.adopt({ revision: 1, segments: many });
+  for (const updates of [[inventoryOf('a', ids(many))], []]) {
+    let turns = 0;
+    const counting = setInterval(() => turns++, 0);
+    await view.updateServers(updates);
+    clearInterval(counting);
+    assert.ok(turns > 0);
+    assert.is(view.serversOf(ids(many).at(-1) ?? '').length, updates.length);
+  }
+});
+
+views('a view is a whole revision whatever the order of arrival', async () => {
   const events = fc.array(
     fc.oneof(
       fc.record({ revision: fc.integer({ min: 1, max: 4 }) }),
@@ -156,8 +170,8 @@ views('a view is a whole revision whatever the order of arrival', () => {
     ),
     { maxLength: 30 },
   );
-  fc.assert(
-    fc.property(events, (list) => {
+  await fc.assert(
+    fc.asyncProperty(events, async (list) => {
       const revisions = [1, 2, 3, 4].map((revision) => [0, 1, 2].map((day) => segmentOf('ds', day, `v${revision}`)));
       const everything = revisions.flat();
       const view = new ClusterView();
@@ -168,7 +182,7 @@ views('a view is a whole revision whatever the order of arrival', () => {
         else {
           const loaded = event.loaded.flatMap((at) => everything[at] ?? []);
           served = new Set(ids(loaded));
-          view.updateServers([inventoryOf('a', ids(loaded))]);
+          await view.updateServers([inventoryOf('a', ids(loaded))]);
         }
         const before = versionsOf(view)[0];
         if (newest > 0) view.adopt({ revision: newest, segments: revisions[newest - 1] ?? [] });

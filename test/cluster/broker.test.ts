@@ -202,7 +202,7 @@ queries('over other segments a result is not known', async () => {
   const cache = { frames: new FrameCache(1e6), reads: true, writes: true };
   const keys = new ResultKeys();
   const view = new ClusterView();
-  view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW)])]);
+  await view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW)])]);
   view.adopt({ revision: 1, segments: OLD });
   const before = view.find('ds');
   assert.ok(before !== undefined);

@@ -46,7 +46,7 @@ const waits = suite('catching up with metadata');
 
 waits('a view that knows nothing is waited for', async () => {
   const view = new ClusterView();
-  view.updateServers([both]);
+  await view.updateServers([both]);
   const { state, wait } = waiting(view, { look: () => state.looks === 2 && view.adopt({ revision: 2, segments: [NEW] }) });
   await wait;
   assert.is(state.looks, 2);
@@ -58,7 +58,7 @@ waits('one that is older is waited for until its segments are served, a later on
   view.adopt({ revision: 1, segments: [OLD] });
   const { state, wait } = waiting(view, {
     look() {
-      if (state.looks === 2) view.updateServers([both]);
+      if (state.looks === 2) void view.updateServers([both]);
       view.adopt({ revision: state.looks + 1, segments: [NEW] });
     },
   });
@@ -69,7 +69,7 @@ waits('one that is older is waited for until its segments are served, a later on
 
 waits('only the tables that are read are waited for', async () => {
   const view = new ClusterView();
-  view.updateServers([inventoryOf('a', [segmentIdText(OTHER.id)])]);
+  await view.updateServers([inventoryOf('a', [segmentIdText(OTHER.id)])]);
   view.adopt({ revision: 1, segments: [OLD] });
   view.adopt({ revision: 2, segments: [NEW, OTHER] });
   const { state, wait } = waiting(view, { tables: new Set(['other', 'nowhere']) });
@@ -89,7 +89,7 @@ waits('a table whose segments are gone by then has no rows', async () => {
 
 waits('segments published after the call are not waited for', async () => {
   const view = new ClusterView();
-  view.updateServers([both]);
+  await view.updateServers([both]);
   let newest = 2;
   const { wait } = waiting(view, {
     newest: async () => newest++,

@@ -312,7 +312,7 @@ export class Broker implements BrokerQueries, BrokerService {
       }),
     );
     this.#hosts = told.flatMap((each) => each?.host ?? []);
-    view.updateServers(
+    await view.updateServers(
       told.flatMap((each) => each?.update ?? []),
       this.#hosts,
     );

@@ -1,5 +1,6 @@
 // The Broker's view of the cluster: which segments of each datasource are served, and where.
 
+import { LoopTurns } from '../../base/loop-turns.js';
 import { SegmentTimeline, type TimelineBlock } from '../../metadata/segment-timeline.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
@@ -135,10 +136,11 @@ export class ClusterView {
   }
 
   /**
-   * Takes in what servers have told.
+   * Takes in what servers have told, one call after the other, and gives the event loop its turns: queries meanwhile find who served
+   * a segment before, or who does now.
    * @param hosts  the servers that are there: the segments of others are served no more
    */
-  updateServers(updates: readonly InventoryUpdate[], hosts: Iterable<string> = updates.map(({ host }) => host)): void {
+  async updateServers(updates: readonly InventoryUpdate[], hosts: Iterable<string> = updates.map(({ host }) => host)): Promise<void> {
     const there = new Set(hosts);
     const gone = this.#inventories.hosts.filter((host) => !there.has(host));
     let isAnother = gone.length > 0;
@@ -154,7 +156,11 @@ export class ClusterView {
       for (const id of this.#serversOf.keys()) changed.add(id);
       for (const { served } of servers) for (const id of served) changed.add(id);
     }
-    for (const id of changed) if (this.#updateServersOf(id, servers)) isAnother = true;
+    const turns = new LoopTurns();
+    for (const id of changed) {
+      if (this.#updateServersOf(id, servers)) isAnother = true;
+      if (turns.isDue) await turns.give();
+    }
     if (isAnother) this.#serving = this.#newServing();
   }
 
@@ -189,12 +195,15 @@ export class ClusterView {
     const now = servers.filter(({ served }) => served.has(id));
     if (now.length > 0) this.#serversOf.set(id, now);
     else this.#serversOf.delete(id);
-    const known = this.#known.get(parseSegmentId(id)?.dataSource ?? '');
-    if (known?.segments.has(id) === true) {
-      if (now.length > 0) known.awaited.delete(id);
-      else known.awaited.add(id);
-    }
+    if ((before === undefined) !== (now.length === 0)) this.#updateAwaited(id, now.length === 0);
     return before !== undefined && (before.length !== now.length || before.some((server, at) => server !== now[at]));
+  }
+
+  #updateAwaited(id: string, isAwaited: boolean): void {
+    const known = this.#known.get(parseSegmentId(id)?.dataSource ?? '');
+    if (known?.segments.has(id) !== true) return;
+    if (isAwaited) known.awaited.add(id);
+    else known.awaited.delete(id);
   }
 
   #learn({ segments, unreadable = [], since }: SnapshotUpdate): void {
