@@ -1,6 +1,7 @@
 // Plan rule: joins two bounds of a column into one range filter.
 
 import type { Filter } from '../../model/filter.js';
+import { askOf, carried, changed } from '../places/recording.js';
 
 type Range = Extract<Filter, { kind: 'range' }>;
 
@@ -22,12 +23,20 @@ function complete(one: Range, other: Range): boolean {
     one.column === other.column &&
     one.type === other.type &&
     one.ordering === other.ordering &&
-    (one.lower === null) !== (other.lower === null) &&
-    (one.upper === null) !== (other.upper === null)
+    isBounded(one, 'lower') !== isBounded(other, 'lower') &&
+    isBounded(one, 'upper') !== isBounded(other, 'upper')
   );
 }
 
+function isBounded(range: Range, end: 'lower' | 'upper'): boolean {
+  return askOf(range, end, (value) => value !== null);
+}
+
 function joined(one: Range, other: Range): Range {
-  const [low, high] = one.lower === null ? [other, one] : [one, other];
-  return { ...low, upper: high.upper, upperStrict: high.upperStrict };
+  const [low, high] = isBounded(one, 'lower') ? [one, other] : [other, one];
+  const { upperStrict } = high;
+  return changed(
+    low,
+    carried(high, 'upper', (upper) => ({ upper, upperStrict })),
+  );
 }

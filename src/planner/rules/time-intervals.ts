@@ -5,6 +5,7 @@ import { condenseIntervals, intersect } from '../../base/interval.js';
 import type { Filter } from '../../model/filter.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { FilterValue } from '../../model/value-list.js';
+import { ask, placed } from '../places/recording.js';
 
 /** A filter split into the time it confines rows to and what else it asks of them. */
 export interface TimeBounds {
@@ -19,16 +20,19 @@ export interface TimeBounds {
  */
 export function extractTimeBounds(filter: Filter | null): TimeBounds {
   if (filter === null) return { intervals: [ETERNITY], rest: null };
-  let intervals: readonly Interval[] = [ETERNITY];
-  const rest: Filter[] = [];
-  for (const conjunct of filter.kind === 'and' ? filter.filters : [filter]) {
-    const bounds = timeSet(conjunct);
-    if (bounds === undefined) rest.push(conjunct);
-    else intervals = intersectAll(intervals, bounds);
-  }
-  if (filter.kind !== 'and' ? rest.length === 1 : rest.length === filter.filters.length) return { intervals, rest: filter };
-  const [only] = rest;
-  return { intervals, rest: only === undefined ? null : rest.length === 1 ? only : { kind: 'and', filters: rest } };
+  const conjuncts = filter.kind === 'and' ? filter.filters : [filter];
+  const isOfTime = conjuncts.map((conjunct) => ask(conjunct, (each) => timeSet(each) !== undefined));
+  const ofTime = conjuncts.filter((_, index) => isOfTime[index]);
+  if (ofTime.length === 0) return { intervals: [ETERNITY], rest: filter };
+  const others = conjuncts.filter((_, index) => !isOfTime[index]);
+  const [only, second] = others;
+  const rest: Filter | null = only === undefined ? null : second === undefined ? only : { kind: 'and', filters: others };
+  return placed(ofTime, intervalsOf, (intervals) => ({ intervals, rest }));
+}
+
+/** The instants for which all of these conditions are true. */
+function intervalsOf(conjuncts: readonly Filter[]): readonly Interval[] {
+  return conjuncts.reduce<readonly Interval[]>((intervals, conjunct) => intersectAll(intervals, timeSet(conjunct) ?? []), [ETERNITY]);
 }
 
 /** The instants for which a filter is true, when it is about nothing but `__time`; that is never null. */

@@ -38,6 +38,11 @@ export interface SqlRequest {
  *   fit the schema, `unsupported` for what Dolmen does not do, each with line and column; `timeout` by the watch
  */
 export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs, parse = parseSql): PlannedStatement {
+  return planSqlAt(request, schema, { now }, parse);
+}
+
+/** Plans like `planSql`. `clock`: holds the instant of CURRENT_TIMESTAMP, which only binding asks for. */
+export function planSqlAt(request: SqlRequest, schema: SqlSchema, clock: Session['clock'], parse = parseSql): PlannedStatement {
   const source = new SourceText(request.query);
   const { watch = new PlanWatch(), rulesOff = [], context } = request;
   try {
@@ -46,7 +51,7 @@ export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs, pa
     const session: Session = {
       source,
       timeZone,
-      now,
+      clock,
       schemaName: request.schemaName ?? DATA_SCHEMA,
       parameters: bindParameters(request.parameters, statement.parameterCount, timeZone),
       limits: readLimits(context),

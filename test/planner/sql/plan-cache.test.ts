@@ -88,7 +88,7 @@ cached('plans that nobody asks for make room', () => {
     return (planKey(request)?.length ?? 0) * 2 + dataBytes(planSql(request, SCHEMA, NOW));
   };
   const [one, two, three] = ['SELECT page FROM wiki', 'SELECT city FROM wiki', 'SELECT page, city FROM wiki'];
-  const cache = new PlanCache(((bytesOf(one) + bytesOf(three)) * 4) / 3);
+  const cache = new PlanCache((bytesOf(one) + bytesOf(three)) * 2);
   const first = plan(cache, one);
   const second = plan(cache, two);
   assert.is(plan(cache, one), first);

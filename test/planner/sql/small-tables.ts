@@ -109,7 +109,7 @@ export function rowsOfTable(name: string): readonly PlainRow[] {
   return plain;
 }
 
-const SMALL_SCHEMA: SqlSchema = {
+export const SMALL_SCHEMA: SqlSchema = {
   tables: () => Object.keys(TABLES),
   table: (name) => SCHEMAS.get(name),
 };

@@ -3,7 +3,7 @@
 import { isTextType } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
 import { isComplex, isInstant, isNumeric, nativeType } from '../parse/sql-type.js';
-import { and, type Bound, call, isNull, literal, not, settledType } from '../relation/bound.js';
+import { and, type Bound, call, isNull, isNullLiteral, literal, not, settledType } from '../relation/bound.js';
 import { type AggregateFunction, type AggregateUse, collectStates, numericOperand, stateAggregator } from './aggregate-list.js';
 import { COLLECTED_AGGREGATES } from './aggregates/collected.js';
 import { DISTRIBUTION_AGGREGATES } from './aggregates/distributions.js';
@@ -22,7 +22,7 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
     if (bound.count === 1) return countOf(use, bound.any(0));
     // Rows in which all of them are there. A literal that is not null, as in COUNT(1), always is.
     const counted = bound.arguments
-      .filter((operand) => operand.kind !== 'literal' || operand.value === null)
+      .filter((operand) => operand.kind !== 'literal' || isNullLiteral(operand))
       .reduce((rows, operand) => andFilter(rows, not(isNull(operand))), filter);
     return list.add({ kind: 'count', operands: [], filter: counted, type: 'BIGINT' });
   },
@@ -77,7 +77,7 @@ function countOf({ filter, list }: AggregateUse, operand: Bound): Bound {
   return branches
     .map(({ when, value }) => {
       const rows = when === null ? filter : andFilter(filter, when);
-      const counted = value.kind === 'literal' && value.value !== null ? { operands: [], filter: rows } : rowsWith(value, rows);
+      const counted = value.kind === 'literal' && !isNullLiteral(value) ? { operands: [], filter: rows } : rowsWith(value, rows);
       return list.add({ kind: 'count', ...counted, type: 'BIGINT' });
     })
     .reduce((left, right) => call('BIGINT', '+', left, right));

@@ -1,9 +1,10 @@
 // Binds SQL expressions: names, types, conversions, constants.
 
 import { parseInstant } from '../../../base/time.js';
+import { carried } from '../../places/recording.js';
 import { arrayOf, elementOf, isArray, isNumeric } from '../parse/sql-type.js';
 import type { SqlExpression } from '../parse/syntax.js';
-import { and, type Bound, call, literal, NULL, not, or, settledType } from '../relation/bound.js';
+import { and, type Bound, call, computedLiteral, literal, NULL, not, or, settledType } from '../relation/bound.js';
 import { castTo } from './cast.js';
 import { compare } from './comparison.js';
 import { arithmetic } from './expression/arithmetic.js';
@@ -32,17 +33,20 @@ function bind(whole: Place, expression: SqlExpression): Bound {
   const inner = (operand: SqlExpression): Bound => bindExpression(place, operand);
   switch (expression.kind) {
     case 'literal':
-      return literal(expression.type, expression.value);
+      return carried(expression, 'value', (value) => literal(expression.type, value));
     case 'instant': {
-      const written = expression.text.trim();
-      const instant = /^[+-]?\d{4}/.test(written) ? parseInstant(written, session.timeZone, 'later') : undefined;
-      if (instant === undefined)
-        throw source.error(
-          'sql_plan_invalid',
-          at,
-          `'${expression.text}' is no ${expression.type}; expected 2015-09-12${expression.type === 'DATE' ? '' : ' 13:00:00'}`,
-        );
-      return literal(expression.type, BigInt(instant));
+      const { type } = expression;
+      const { timeZone } = session;
+      const read = computedLiteral(expression, ({ text }) => {
+        const instant = readInstant(text, timeZone);
+        return instant === undefined ? undefined : literal(type, BigInt(instant));
+      });
+      if (read !== undefined) return read;
+      throw source.error(
+        'sql_plan_invalid',
+        at,
+        `'${expression.text}' is no ${type}; expected 2015-09-12${type === 'DATE' ? '' : ' 13:00:00'}`,
+      );
     }
     case 'interval':
       throw source.unsupported(at, 'an INTERVAL that is not added to or subtracted from a timestamp');
@@ -137,6 +141,11 @@ function bind(whole: Place, expression: SqlExpression): Bound {
     case 'call':
       return functionCall(place, expression, bindExpression);
   }
+}
+
+function readInstant(text: string, timeZone: string): number | undefined {
+  const written = text.trim();
+  return /^[+-]?\d{4}/.test(written) ? parseInstant(written, timeZone, 'later') : undefined;
 }
 
 function name(place: Place, { path, at }: Of<'name'>): Bound {

@@ -114,8 +114,13 @@ function namesItem(scope: Scope, key: SqlExpression, item: SelectItem, items: re
 }
 
 function hasSubquery(part: unknown): boolean {
-  if (typeof part !== 'object' || part === null) return false;
+  if (typeof part !== 'object' || part === null || isLeaf(part)) return false;
   return ('kind' in part && SUBQUERIES.includes(part.kind)) || Object.values(part).some(hasSubquery);
+}
+
+/** A literal is not looked at: it holds no other expression. */
+function isLeaf(part: object): boolean {
+  return 'kind' in part && (part.kind === 'literal' || part.kind === 'instant' || part.kind === 'interval');
 }
 
 const SUBQUERIES: readonly unknown[] = ['scalarQuery', 'exists', 'inQuery'] satisfies readonly SqlExpression['kind'][];

@@ -9,6 +9,7 @@ import {
   type Bound,
   type BoundLiteral,
   call,
+  computedLiteral,
   FALSE,
   integer,
   literal,
@@ -26,8 +27,8 @@ import {
  */
 export function castTo(bound: Bound, type: SqlType, timeZone: string): Bound | undefined {
   if (bound.type === type) return bound;
-  if (bound.kind === 'literal' && (bound.value === null || !isStructure(bound.type))) {
-    const converted = castLiteral(bound, type, timeZone);
+  if (bound.kind === 'literal') {
+    const converted = computedLiteral(bound, (each) => castLiteral(each, type, timeZone));
     if (converted !== undefined) return converted;
   }
   const from = settledType(bound.type);
@@ -108,7 +109,7 @@ function asFloat(bound: Bound): Bound {
 function castLiteral(bound: BoundLiteral, type: SqlType, timeZone: string): BoundLiteral | undefined {
   const { value } = bound;
   if (value === null) return literal(type, null);
-  if (isStructure(type)) return undefined;
+  if (isStructure(type) || isStructure(bound.type)) return undefined;
   if (typeof value === 'string') return castText(value.trim(), value, type, timeZone);
   const from = settledType(bound.type);
   if (isInstant(from) || from === 'BOOLEAN') return isNumeric(type) && typeof value === 'bigint' ? numeric(value, type) : undefined;

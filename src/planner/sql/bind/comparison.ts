@@ -3,7 +3,7 @@
 import type { SqlType } from '../../../model/statement.js';
 import { commonType, isArray, isComplex, isInstant, isNumeric } from '../parse/sql-type.js';
 import type { CompareOperator } from '../parse/syntax.js';
-import { type Bound, literal, settledType } from '../relation/bound.js';
+import { type Bound, computedLiteral, literal, settledType } from '../relation/bound.js';
 import { castTo } from './cast.js';
 import { describe, folded } from './function-call.js';
 import type { Session } from './session.js';
@@ -33,8 +33,8 @@ export function compare(session: Session, at: number, operator: CompareOperator,
 
 /** A literal beside a FLOAT is the float nearest to it: a column that holds 0.1 as a float is equal to 0.1. */
 function asFloat(left: Bound, right: Bound): Bound {
-  if (left.type !== 'FLOAT' || right.kind !== 'literal' || typeof right.value !== 'number') return right;
-  return { ...right, value: Math.fround(right.value) };
+  if (left.type !== 'FLOAT' || right.kind !== 'literal') return right;
+  return computedLiteral(right, ({ type, value }) => (typeof value === 'number' ? literal(type, Math.fround(value)) : undefined)) ?? right;
 }
 
 function isTextEqualToDigits(operator: CompareOperator, left: Bound, right: Bound): boolean {

@@ -7,8 +7,19 @@ import { getFunction } from '../../../expression/functions.js';
 import { textOfValue } from '../../../expression/value.js';
 import { JSON_TYPE } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
+import { ask } from '../../places/recording.js';
 import { arrayOf, commonType, elementOf, isArray, isComplex, isInstant, isNumeric, nativeType } from '../parse/sql-type.js';
-import { type Bound, type BoundType, call, children, literal, settledType, toExpression } from '../relation/bound.js';
+import {
+  type Bound,
+  type BoundLiteral,
+  type BoundType,
+  call,
+  children,
+  computedLiteral,
+  literal,
+  settledType,
+  toExpression,
+} from '../relation/bound.js';
 import { castTo } from './cast.js';
 import type { Session } from './session.js';
 
@@ -222,23 +233,33 @@ export function folded(bound: Bound, session: Session, at: number): Bound {
   if (bound.kind === 'call' && bound.function === LOOKUP) return bound;
   try {
     if (!constant) {
+      const name = bound.kind === 'call' ? bound.function : '';
       // Calls that return several values are rewritten before they are bound.
-      if (bound.kind === 'call' && !MULTI_VALUE_FORMS.has(bound.function))
-        getFunction(bound.function, operands.length).bind(
-          operands.map((operand) => (operand.kind === 'literal' ? { value: operand.value } : undefined)),
-        );
+      if (bound.kind === 'call' && !MULTI_VALUE_FORMS.has(name))
+        ask(operands, (each) => checkConstants(getFunction(name, operands.length), each));
       return bound;
     }
-    const value = foldConstant(toExpression(bound));
-    if (value === undefined) return bound;
-    if (typeof value !== 'object' || value === null) return literal(bound.type, value);
-    // Several values of a multi-value string are not a literal.
-    const { type } = bound;
-    return type !== 'NULL' && (isArray(type) || isComplex(type)) ? literal(type, textOfValue(value, nativeType(type))) : bound;
+    return computedLiteral(bound, constantOf) ?? bound;
   } catch (error) {
     if (error instanceof ServiceError && error.code !== 'internal') throw session.source.error('sql_plan_invalid', at, error.message);
     throw error;
   }
+}
+
+/** The value of an expression of literals as a literal; undefined where it is none. */
+function constantOf(bound: Bound): BoundLiteral | undefined {
+  const { type } = bound;
+  const value = foldConstant(toExpression(bound));
+  if (value === undefined) return undefined;
+  if (typeof value !== 'object' || value === null) return literal(type, value);
+  // Several values of a multi-value string are not a literal.
+  return type !== 'NULL' && (isArray(type) || isComplex(type)) ? literal(type, textOfValue(value, nativeType(type))) : undefined;
+}
+
+/** @throws ServiceError for a constant that the function does not take */
+function checkConstants(called: ReturnType<typeof getFunction>, operands: readonly Bound[]): true {
+  called.bind(operands.map((operand) => (operand.kind === 'literal' ? { value: operand.value } : undefined)));
+  return true;
 }
 
 /** Function that is never constant, because the planner does not know its rows. */

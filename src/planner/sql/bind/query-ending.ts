@@ -1,7 +1,8 @@
 // Binds ORDER BY, OFFSET and LIMIT.
 
+import { askOf, placed } from '../../places/recording.js';
 import type { SqlExpression, SqlQuery } from '../parse/syntax.js';
-import { type Bound, boundKey, children, settledType } from '../relation/bound.js';
+import { type Bound, type BoundLiteral, boundKey, children, type LiteralValue, settledType } from '../relation/bound.js';
 import type { ProjectedColumn, ProjectRelation, Relation, RelationSortKey } from '../relation/relation.js';
 import { bindExpression } from './bind-expression.js';
 import type { Place } from './expression/place.js';
@@ -18,8 +19,10 @@ export function ending(place: Place, query: SqlQuery, { relation, columns, sortK
   const by = sortOrder(sortKeys);
   let rows = relation;
   if (by.length > 0) rows = { kind: 'sort', input: rows, by };
-  const [offset, limit] = [rowCount(place, query.offset, 'OFFSET') ?? 0, rowCount(place, query.limit, 'LIMIT')];
-  if (offset > 0 || limit !== null) rows = { kind: 'limit', input: rows, offset, limit };
+  const [skipped, limit] = [rowCount(place, query.offset, 'OFFSET'), rowCount(place, query.limit, 'LIMIT')];
+  const offset = Number(skipped?.value ?? 0);
+  if (limit !== null) rows = limitedTo(rows, offset, limit);
+  else if (offset > 0) rows = { kind: 'limit', input: rows, offset, limit: null };
   const projected = columns.map(({ name, bound }): ProjectedColumn => ({ name, bound, type: settledType(bound.type) }));
   return { kind: 'project', input: rows, columns: projected };
 }
@@ -59,10 +62,22 @@ function sortOrder(items: Ending['sortKeys']): readonly RelationSortKey[] {
   });
 }
 
-function rowCount(place: Place, expression: SqlExpression | null, clause: string): number | null {
+function limitedTo(input: Relation, offset: number, limit: Bound): Relation {
+  return placed(limit, numberOf, (rows) => ({ kind: 'limit', input, offset, limit: rows }));
+}
+
+function numberOf(bound: Bound): number {
+  return bound.kind === 'literal' ? Number(bound.value) : 0;
+}
+
+/** A literal that counts rows. */
+function rowCount(place: Place, expression: SqlExpression | null, clause: string): BoundLiteral | null {
   if (expression === null) return null;
   const bound = bindExpression({ ...place, aggregates: `in ${clause}`, subqueries: `in ${clause}` }, expression);
-  if (bound.kind === 'literal' && typeof bound.value === 'bigint' && bound.value >= 0n && bound.value <= BigInt(Number.MAX_SAFE_INTEGER))
-    return Number(bound.value);
+  if (bound.kind === 'literal' && askOf(bound, 'value', isRowCount)) return bound;
   throw place.session.source.error('sql_plan_invalid', expression.at, `${clause} takes an integer that is not negative`);
+}
+
+function isRowCount(value: LiteralValue): boolean {
+  return typeof value === 'bigint' && value >= 0n && value <= BigInt(Number.MAX_SAFE_INTEGER);
 }

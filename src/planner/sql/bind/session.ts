@@ -11,7 +11,8 @@ export interface Session {
   readonly source: SourceText;
   /** Value of the context key `sqlTimeZone`. */
   readonly timeZone: string;
-  readonly now: EpochMs;
+  /** Tells the instant of CURRENT_TIMESTAMP. */
+  readonly clock: { readonly now: EpochMs };
   /** Name of the datasource schema: `svc`, or the word that a client's paths begin with. */
   readonly schemaName: string;
   /** Values of the `?`, in order. */

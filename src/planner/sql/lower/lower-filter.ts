@@ -1,11 +1,12 @@
 // Lowers SQL conditions to filters.
 
 import type { Filter } from '../../../model/filter.js';
-import { type FilterValue, listOf } from '../../../model/value-list.js';
+import { listOf } from '../../../model/value-list.js';
+import { carried, placed } from '../../places/recording.js';
 import { mergeRanges } from '../../rules/merge-ranges.js';
 import { nativeType } from '../parse/sql-type.js';
 import type { CompareOperator } from '../parse/syntax.js';
-import { type Bound, literal, mapChildren, NULL, readsStrings, toExpression } from '../relation/bound.js';
+import { type Bound, type BoundLiteral, isNullLiteral, literal, mapChildren, NULL, readsStrings, toExpression } from '../relation/bound.js';
 
 /**
  * A condition as a filter: comparisons of a column with constants become the filters that can use its dictionary and
@@ -27,20 +28,28 @@ export function toFilter(condition: Bound): Filter {
       return negation(condition.operand);
     case 'compare': {
       const { left, right, domain } = condition;
-      if (left.kind === 'column' && right.kind === 'literal' && right.value !== null)
-        return comparison(left.name, condition.operator, nativeType(domain), right.value);
+      if (left.kind === 'column' && right.kind === 'literal' && !isNullLiteral(right))
+        return comparison(left.name, condition.operator, nativeType(domain), right);
       break;
     }
     case 'in':
-      if (condition.operand.kind === 'column')
-        return { kind: 'in', column: condition.operand.name, type: nativeType(condition.domain), values: listOf(condition.values) };
+      if (condition.operand.kind === 'column') {
+        const common = { kind: 'in', column: condition.operand.name, type: nativeType(condition.domain) } as const;
+        return placed(
+          condition,
+          ({ values }) => listOf(values),
+          (values): Filter => ({ ...common, values }),
+        );
+      }
       break;
     case 'isNull':
       if (condition.operand.kind === 'column') return { kind: 'null', column: condition.operand.name };
       break;
     case 'like':
-      if (condition.operand.kind === 'column')
-        return { kind: 'like', column: condition.operand.name, pattern: condition.pattern, escape: condition.escape };
+      if (condition.operand.kind === 'column') {
+        const { escape, operand } = condition;
+        return carried(condition, 'pattern', (pattern): Filter => ({ kind: 'like', column: operand.name, pattern, escape }));
+      }
       break;
     case 'call': {
       const lowered = truthTest(condition) ?? choice(condition);
@@ -119,9 +128,7 @@ function expanded(condition: Bound): Filter | undefined {
         : undefined;
   if (operand?.kind !== 'call' || operand.function !== 'case_searched') return undefined;
   const compared = (value: Bound): Bound =>
-    value.kind === 'literal' && value.value === null
-      ? literal('BOOLEAN', null)
-      : mapChildren(condition, (part) => (part === operand ? value : part));
+    isNullLiteral(value) ? literal('BOOLEAN', null) : mapChildren(condition, (part) => (part === operand ? value : part));
   const isValue = (index: number): boolean => index % 2 === 1 || index === operand.arguments.length - 1;
   return choice({
     ...operand,
@@ -130,7 +137,7 @@ function expanded(condition: Bound): Filter | undefined {
   });
 }
 
-function comparison(column: string, operator: CompareOperator, type: ReturnType<typeof nativeType>, value: FilterValue): Filter {
+function comparison(column: string, operator: CompareOperator, type: ReturnType<typeof nativeType>, right: BoundLiteral): Filter {
   const range = {
     kind: 'range',
     column,
@@ -143,14 +150,14 @@ function comparison(column: string, operator: CompareOperator, type: ReturnType<
   } as const;
   switch (operator) {
     case '=':
-      return { kind: 'equals', column, type, value };
+      return carried(right, 'value', (value): Filter => ({ kind: 'equals', column, type, value }));
     case '<>':
-      return { kind: 'not', filter: { kind: 'equals', column, type, value } };
+      return { kind: 'not', filter: carried(right, 'value', (value): Filter => ({ kind: 'equals', column, type, value })) };
     case '<':
     case '<=':
-      return { ...range, upper: value, upperStrict: operator === '<' };
+      return carried(right, 'value', (upper): Filter => ({ ...range, upper, upperStrict: operator === '<' }));
     case '>':
     case '>=':
-      return { ...range, lower: value, lowerStrict: operator === '>' };
+      return carried(right, 'value', (lower): Filter => ({ ...range, lower, lowerStrict: operator === '>' }));
   }
 }

@@ -9,12 +9,14 @@ import type { RowsPlan } from '../../../model/row-source.js';
 import { isNumberType, isTextType, TIME_COLUMN } from '../../../model/schema.js';
 import type { PlannedQuery, PlannedSource } from '../../../model/statement.js';
 import type { FrameBound, WindowFunction } from '../../../model/window.js';
+import { carried, merged } from '../../places/recording.js';
 import { extractTimeBounds } from '../../rules/time-intervals.js';
 import { nativeType } from '../parse/sql-type.js';
 import { and, type Bound, column, columnNames, conjuncts, settledType, substitute, toExpression } from '../relation/bound.js';
 import {
   type AggregateRelation,
   columnsOf,
+  type LimitRelation,
   type NamedAggregate,
   type NamedBound,
   type ProjectRelation,
@@ -40,8 +42,7 @@ interface Clauses {
   /** Condition over rows that have the columns of the windows. */
   qualify: Bound | null;
   sort: readonly RelationSortKey[];
-  offset: number;
-  limit: number | null;
+  cut: LimitRelation | null;
   /** Output expressions over the columns of the source, or of the aggregate. */
   output: readonly NamedBound[];
 }
@@ -73,8 +74,7 @@ function clausesOf(relation: Relation): Clauses {
     }
     case 'filter': {
       const below = clausesOf(relation.input);
-      if (below.sort.length > 0 || below.offset > 0 || below.limit !== null)
-        return { ...overPlan(relation.input, below), where: relation.condition };
+      if (below.sort.length > 0 || below.cut !== null) return { ...overPlan(relation.input, below), where: relation.condition };
       const condition = readsBelow(below)(relation.condition);
       const filter = below.windows.length > 0 ? 'qualify' : below.aggregate === null ? 'where' : 'having';
       const before = below[filter];
@@ -87,21 +87,19 @@ function clausesOf(relation: Relation): Clauses {
     }
     case 'window': {
       const below = clausesOf(relation.input);
-      if (below.sort.length > 0 || below.offset > 0 || below.limit !== null || below.qualify !== null)
+      if (below.sort.length > 0 || below.cut !== null || below.qualify !== null)
         return { ...withWindow(overPlan(relation.input, below), relation) };
       return withWindow(below, relation);
     }
     case 'sort': {
       const below = clausesOf(relation.input);
-      if (below.offset > 0 || below.limit !== null) return { ...overPlan(relation.input, below), sort: relation.by };
+      if (below.cut !== null) return { ...overPlan(relation.input, below), sort: relation.by };
       const changed = readsBelow(below);
       return { ...below, sort: relation.by.map((key) => ({ ...key, bound: changed(key.bound) })) };
     }
     case 'limit': {
       const below = clausesOf(relation.input);
-      const { offset, limit } = relation;
-      if (below.offset > 0 || below.limit !== null) return { ...overPlan(relation.input, below), offset, limit };
-      return { ...below, offset, limit };
+      return { ...(below.cut === null ? below : overPlan(relation.input, below)), cut: relation };
     }
     default:
       return overLeaf(relation);
@@ -137,9 +135,11 @@ const EMPTY: Omit<Clauses, 'source' | 'output'> = {
   windows: [],
   qualify: null,
   sort: [],
-  offset: 0,
-  limit: null,
+  cut: null,
 };
+
+/** The fields of a cut that leaves all rows. */
+const WHOLE: Pick<LimitRelation, 'offset' | 'limit'> = { offset: 0, limit: null };
 
 function named(relation: Relation): readonly NamedBound[] {
   return columnsOf(relation).map(({ name, type }) => ({ name, bound: column(type, name) }));
@@ -151,16 +151,24 @@ function readsBelow(clauses: Clauses): (bound: Bound) => Bound {
   return (bound) => substitute(bound, (name) => meanings.get(name));
 }
 
+/** A plan or step with the fields of a cut, which stay places. */
+function cutTo<Node extends object>(node: Node, cut: LimitRelation | null): Node & { offset: number; limit: number | null } {
+  const { offset } = cut ?? WHOLE;
+  return carried(cut ?? WHOLE, 'limit', (limit) => ({ ...node, offset, limit }));
+}
+
 /** Leaf fields of the plan; only rows of a datasource are sorted by time and cut by intervals. */
 function leaf(clauses: Clauses): Pick<Plan, 'dataSource' | 'intervals' | 'filter'> {
   const filter: Filter | null = clauses.where === null ? null : toFilter(clauses.where);
   if (clauses.source.kind !== 'table') return { dataSource: '', intervals: [ETERNITY], filter };
-  const { intervals, rest } = extractTimeBounds(filter);
-  return { dataSource: clauses.source.name, intervals, filter: rest };
+  const bounds = extractTimeBounds(filter);
+  const { rest } = bounds;
+  const { name } = clauses.source;
+  return carried(bounds, 'intervals', (intervals) => ({ dataSource: name, intervals, filter: rest }));
 }
 
 function scanPlan(clauses: Clauses): RowsPlan {
-  const { sort, output, offset, limit } = clauses;
+  const { sort, output, cut } = clauses;
   const virtual = new ComputedColumns('v', [...output, ...sort].map(({ bound }) => bound).concat(clauses.where ?? []));
   const wanted = output.map(({ name, bound }) => ({ name, from: virtual.nameOf(bound) }));
   const [first] = sort;
@@ -169,18 +177,12 @@ function scanPlan(clauses: Clauses): RowsPlan {
       ? first
       : undefined;
   const by = byTime === undefined ? sort.map((key) => sortKey(virtual.nameOf(key.bound), key)) : [];
-  const post: PostStep[] = by.length === 0 ? [] : [{ step: 'sort', by, offset, limit }];
+  const post: PostStep[] = by.length === 0 ? [] : [cutTo({ step: 'sort', by } as const, cut)];
   const columns = [...new Set([...wanted.map(({ from }) => from), ...by.map(({ column }) => column)])];
-  return {
-    operator: 'scan',
-    ...leaf(clauses),
-    virtualColumns: virtual.asVirtualColumns(),
-    columns,
-    timeOrder: byTime === undefined ? null : byTime.descending ? 'descending' : 'ascending',
-    offset: by.length === 0 ? offset : 0,
-    limit: by.length === 0 ? limit : null,
-    post: [...post, ...projection(columns, wanted)],
-  };
+  const timeOrder = byTime === undefined ? null : byTime.descending ? 'descending' : 'ascending';
+  const rows = { virtualColumns: virtual.asVirtualColumns(), columns, timeOrder } as const;
+  const cutRows = merged(cutTo(rows, by.length === 0 ? cut : null), { post: [...post, ...projection(columns, wanted)] });
+  return merged(merged({ operator: 'scan' } as const, leaf(clauses)), cutRows);
 }
 
 /** Rows as they are stored, with windows over them: every column that a step reads is read, or computed beside it. */
@@ -217,16 +219,14 @@ function windowedScan(clauses: Clauses): RowsPlan {
     sort: clauses.sort.map((key) => ({ ...key, bound: leafOf(key.bound) })),
     qualify: clauses.qualify === null ? null : leafOf(clauses.qualify),
   });
-  return {
-    operator: 'scan',
-    ...leaf(clauses),
+  return merged(merged({ operator: 'scan' } as const, leaf(clauses)), {
     virtualColumns: virtual.asVirtualColumns(),
     columns: [...columns],
     timeOrder: null,
     offset: 0,
     limit: null,
     post: [...steps.list, ...projection([...columns, ...steps.names], wanted)],
-  };
+  });
 }
 
 /** Post-processing steps, with a step that computes a column before the step that reads it. */
@@ -243,13 +243,13 @@ class Steps {
   }
 
   /** Windows, their condition, order and limit; gives the columns that are wanted in the end. */
-  end({ windows, qualify, sort, offset, limit, output }: Clauses): readonly { readonly name: string; readonly from: string }[] {
+  end({ windows, qualify, sort, cut, output }: Clauses): readonly { readonly name: string; readonly from: string }[] {
     for (const window of windows) this.#window(window);
     if (qualify !== null) this.list.push({ step: 'filter', filter: toFilter(qualify) });
     const by = sort.map((key) => sortKey(this.#computed.nameOf(key.bound), key));
     this.#computePending();
-    if (by.length > 0) this.list.push({ step: 'sort', by, offset, limit });
-    else if (offset > 0 || limit !== null) this.list.push({ step: 'limit', offset, limit });
+    if (by.length > 0) this.list.push(cutTo({ step: 'sort', by } as const, cut));
+    else if (cut !== null) this.list.push(cutTo({ step: 'limit' } as const, cut));
     const wanted = output.map(({ name, bound }) => ({ name, from: this.#computed.nameOf(bound) }));
     this.#computePending();
     return wanted;
@@ -309,15 +309,13 @@ function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
   if (having !== null) steps.list.push({ step: 'filter', filter: toFilter(having) });
   const wanted = steps.end(clauses);
   const produced = [...keys.map(({ name }) => name), ...aggregators.map(({ name }) => name), ...steps.names];
-  return {
-    operator: 'group',
-    ...leaf(clauses),
+  return merged(merged({ operator: 'group' } as const, leaf(clauses)), {
     virtualColumns: virtual.asVirtualColumns(),
     keys,
     aggregators,
     emptyGroup: keys.length === 0,
     post: [...steps.list, ...projection(produced, wanted)],
-  };
+  });
 }
 
 function aggregator({ name, kind, operands, filter, type, state, fold }: NamedAggregate, virtual: ComputedColumns): Aggregator {

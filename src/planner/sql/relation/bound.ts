@@ -4,6 +4,7 @@ import { ServiceError } from '../../../base/errors.js';
 import { arrayText } from '../../../model/array-text.js';
 import type { Expression } from '../../../model/expression.js';
 import type { SqlType } from '../../../model/statement.js';
+import { ask, askOf, carried, changed, isRecorded, keyPart, leafKey, placed } from '../../places/recording.js';
 import { nativeType } from '../parse/sql-type.js';
 import type { CompareOperator } from '../parse/syntax.js';
 
@@ -47,6 +48,22 @@ export function literal(type: BoundType, value: LiteralValue): BoundLiteral {
   return { kind: 'literal', type, value };
 }
 
+export function isNullLiteral(bound: Bound): boolean {
+  return bound.kind === 'literal' && askOf(bound, 'value', (value) => value === null);
+}
+
+/** A literal that is computed of data with literals; undefined where there is none. Nobody looks at its value. */
+export function computedLiteral<Data>(data: Data, compute: (data: Data) => BoundLiteral | undefined): BoundLiteral | undefined {
+  if (!isRecorded()) return compute(data);
+  const type = ask(data, (given) => compute(given)?.type);
+  if (type === undefined) return undefined;
+  return placed(
+    data,
+    (given) => compute(given)?.value ?? null,
+    (value) => literal(type, value),
+  );
+}
+
 export const text = (value: string): BoundLiteral => literal('VARCHAR', value);
 export const integer = (value: number | bigint): BoundLiteral => literal('BIGINT', BigInt(value));
 export const NULL: BoundLiteral = literal('NULL', null);
@@ -84,7 +101,7 @@ export function retype(bound: Bound, type: SqlType): Bound {
     bound.kind === 'window' ||
     bound.kind === 'outer'
   )
-    return { ...bound, type };
+    return changed(bound, { type }) as Bound;
   // A condition is a long already: a cast states the new type without changing the value.
   return call(type, 'cast', bound, text('LONG'));
 }
@@ -119,17 +136,18 @@ export function boundKey(bound: Bound): string {
 
 /** Like JSON, with numbers and integers told apart. */
 function keyOf(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value === 'bigint') return `${value}n`;
-  if (typeof value === 'number') return Object.is(value, -0) ? '-0f' : `${value}f`;
-  if (typeof value !== 'object' || value === null) return String(value);
+  if (typeof value !== 'object' || value === null) return leafKey(value);
   let key = '';
   if (Array.isArray(value)) {
     for (const item of value) key += `${keyOf(item)},`;
     return `[${key}]`;
   }
-  for (const [name, member] of Object.entries(value)) if (member !== undefined) key += `${name}:${keyOf(member)},`;
+  for (const name of Object.keys(value)) key += keyPart(value, name, keyOfMember);
   return `{${key}}`;
+}
+
+function keyOfMember(name: string, member: unknown): string {
+  return member === undefined ? '' : `${name}:${keyOf(member)},`;
 }
 
 export function children(bound: Bound): readonly Bound[] {
@@ -197,7 +215,7 @@ export function mapChildren(bound: Bound, change: (part: Bound) => Bound): Bound
     case 'isNull':
     case 'like': {
       const operand = change(bound.operand);
-      return operand === bound.operand ? bound : { ...bound, operand };
+      return operand === bound.operand ? bound : changed(bound, { operand });
     }
     default:
       return bound;
@@ -212,8 +230,10 @@ export function transform(bound: Bound, replace: (part: Bound) => Bound | undefi
 /** The same as a tree of the native expression language. `aggregate` nodes must have become columns. */
 export function toExpression(bound: Bound): Expression {
   switch (bound.kind) {
-    case 'literal':
-      return { kind: 'literal', type: bound.type === 'NULL' ? null : nativeType(bound.type), value: bound.value };
+    case 'literal': {
+      const type = bound.type === 'NULL' ? null : nativeType(bound.type);
+      return carried(bound, 'value', (value): Expression => ({ kind: 'literal', type, value }));
+    }
     case 'column':
       return { kind: 'column', name: bound.name };
     case 'call':
@@ -239,11 +259,17 @@ export function toExpression(bound: Bound): Expression {
       const type = nativeType(bound.domain);
       const isLookedUp =
         type === 'STRING'
-          ? operand.kind !== 'column' && bound.values.length > 1
-          : type === 'LONG' && bound.values.length > NUMBERS_COMPARED_MAX && nativeType(settledType(bound.operand.type)) === 'LONG';
+          ? operand.kind !== 'column' && askOf(bound, 'values', ({ length }) => length > 1)
+          : type === 'LONG' &&
+            askOf(bound, 'values', ({ length }) => length > NUMBERS_COMPARED_MAX) &&
+            nativeType(settledType(bound.operand.type)) === 'LONG';
       // An operand that must be computed is computed once here, rather than once for each value of the list.
       if (isLookedUp) {
-        const list: Expression = { kind: 'literal', type: `ARRAY<${type}>`, value: arrayText(bound.values, `ARRAY<${type}>`) };
+        const list = placed(
+          bound,
+          ({ values }) => arrayText(values, `ARRAY<${type}>`),
+          (value): Expression => ({ kind: 'literal', type: `ARRAY<${type}>`, value }),
+        );
         return { kind: 'call', function: 'scalar_in_array', arguments: [operand, list] };
       }
       const literals = bound.values.map((value): Expression => ({ kind: 'literal', type, value }));
@@ -255,10 +281,9 @@ export function toExpression(bound: Bound): Expression {
     case 'isNull':
       return { kind: 'call', function: 'isnull', arguments: [toExpression(bound.operand)] };
     case 'like': {
-      const literals = [bound.pattern, ...(bound.escape === null ? [] : [bound.escape])].map(
-        (value): Expression => ({ kind: 'literal', type: 'STRING', value }),
-      );
-      return { kind: 'call', function: 'like', arguments: [toExpression(bound.operand), ...literals] };
+      const pattern = carried(bound, 'pattern', (value): Expression => ({ kind: 'literal', type: 'STRING', value }));
+      const escape: readonly Expression[] = bound.escape === null ? [] : [{ kind: 'literal', type: 'STRING', value: bound.escape }];
+      return { kind: 'call', function: 'like', arguments: [toExpression(bound.operand), pattern, ...escape] };
     }
   }
 }

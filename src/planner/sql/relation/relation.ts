@@ -4,6 +4,7 @@ import { MULTI_VALUE_FORMS } from '../../../expression/functions/multi-value.js'
 import type { ColumnSchema } from '../../../model/schema.js';
 import type { PlannedSource, SqlType } from '../../../model/statement.js';
 import type { FrameBound, WindowCall, WindowFrame } from '../../../model/window.js';
+import { changed } from '../../places/recording.js';
 import type { JoinType } from '../parse/syntax.js';
 import type { BoundAggregate } from './aggregate.js';
 import { type Bound, children, settledType } from './bound.js';
@@ -59,7 +60,7 @@ interface SortRelation {
   readonly by: readonly RelationSortKey[];
 }
 
-interface LimitRelation {
+export interface LimitRelation {
   readonly kind: 'limit';
   readonly input: Relation;
   readonly offset: number;
@@ -271,7 +272,7 @@ export function mapInputs(relation: Relation, change: (input: Relation) => Relat
     }
     default: {
       const input = change(relation.input);
-      return input === relation.input ? relation : { ...relation, input };
+      return input === relation.input ? relation : changed(relation, { input });
     }
   }
 }

@@ -3,7 +3,7 @@
 import type { SqlType } from '../../../../model/statement.js';
 import { isNumeric } from '../../parse/sql-type.js';
 import type { BoundAggregate } from '../../relation/aggregate.js';
-import { and, type Bound, call, isNull, not, readsStrings } from '../../relation/bound.js';
+import { and, type Bound, call, isNull, isNullLiteral, not, readsStrings } from '../../relation/bound.js';
 
 /** The value of a CASE in the rows for which `when` holds. */
 interface Branch {
@@ -28,7 +28,7 @@ export function branchesOf(operand: Bound): readonly Branch[] | undefined {
     if (part === undefined) continue;
     const value = result ?? part;
     const when = and(result === undefined ? passed : [...passed, part]);
-    if (!(value.kind === 'literal' && value.value === null)) branches.push({ when, value });
+    if (!isNullLiteral(value)) branches.push({ when, value });
     passed.push(call('BOOLEAN', 'isnottrue', part));
   }
   return branches.length === 0 ? undefined : branches;

@@ -1,7 +1,8 @@
 // Binds conditions: AND, OR, NOT, IS, LIKE.
 
+import { askOf, placed } from '../../../places/recording.js';
 import type { SqlExpression } from '../../parse/syntax.js';
-import { and, type Bound, call, FALSE, literal, not, or, TRUE } from '../../relation/bound.js';
+import { and, type Bound, type BoundLiteral, call, FALSE, isNullLiteral, literal, not, or, TRUE } from '../../relation/bound.js';
 import { castTo } from '../cast.js';
 import { compare } from '../comparison.js';
 import { describe } from '../function-call.js';
@@ -34,8 +35,8 @@ export function isNull(operand: Bound, negated: boolean): Bound {
 
 /** IS NOT DISTINCT FROM, never unknown: two nulls are the same, a null and a value are not. */
 export function notDistinct(session: Session, at: number, left: Bound, right: Bound): Bound {
-  if (right.type === 'NULL' || (right.kind === 'literal' && right.value === null)) return isNull(left, false);
-  if (left.type === 'NULL' || (left.kind === 'literal' && left.value === null)) return isNull(right, false);
+  if (right.type === 'NULL' || isNullLiteral(right)) return isNull(left, false);
+  if (left.type === 'NULL' || isNullLiteral(left)) return isNull(right, false);
   const equal = compare(session, at, '=', left, right);
   if (right.kind === 'literal') return and([isNull(left, true), equal]);
   if (left.kind === 'literal') return and([isNull(right, true), equal]);
@@ -44,19 +45,23 @@ export function notDistinct(session: Session, at: number, left: Bound, right: Bo
 
 /** LIKE with a pattern and an escape that are literals. */
 export function like(session: Session, expression: Of<'like'>, bind: BindOperand): Bound {
-  const constant = (part: SqlExpression, what: string): string | null => {
+  const constant = (part: SqlExpression, what: string): BoundLiteral => {
     const bound = bind(part);
-    if (bound.kind !== 'literal' || (bound.value !== null && typeof bound.value !== 'string'))
+    if (bound.kind !== 'literal' || !askOf(bound, 'value', (value) => value === null || typeof value === 'string'))
       throw session.source.unsupported(part.at, `a LIKE ${what} that is not a literal string`);
-    return bound.value;
+    return bound;
   };
   const pattern = constant(expression.pattern, 'pattern');
-  const escape = expression.escape === null ? null : constant(expression.escape, 'escape');
+  const escape = expression.escape === null ? null : stringOf(constant(expression.escape, 'escape'));
   if (expression.escape !== null && (escape === null || [...escape].length !== 1))
     throw session.source.error('sql_plan_invalid', expression.escape.at, 'the ESCAPE of LIKE is one character');
   const operand = castTo(bind(expression.operand), 'VARCHAR', session.timeZone);
   if (operand === undefined) throw session.source.error('sql_plan_invalid', expression.at, 'LIKE needs a VARCHAR');
-  if (pattern === null) return literal('BOOLEAN', null);
-  const bound: Bound = { kind: 'like', type: 'BOOLEAN', operand, pattern, escape };
+  if (isNullLiteral(pattern)) return literal('BOOLEAN', null);
+  const bound = placed(pattern, stringOf, (written): Bound => ({ kind: 'like', type: 'BOOLEAN', operand, pattern: written ?? '', escape }));
   return expression.negated ? not(bound) : bound;
+}
+
+function stringOf({ value }: BoundLiteral): string | null {
+  return typeof value === 'string' ? value : null;
 }

@@ -1,6 +1,7 @@
 // Binds IN over lists of values and rows.
 
 import type { SqlType } from '../../../../model/statement.js';
+import { ask, placed } from '../../../places/recording.js';
 import type { SqlExpression } from '../../parse/syntax.js';
 import { and, type Bound, literal, not, or } from '../../relation/bound.js';
 import { castTo } from '../cast.js';
@@ -21,6 +22,11 @@ const TOLD_APART_MAX = 1000;
 /** `operand IN (…)`: one list of values per type they compare in, and comparisons for items that are not literals. */
 export function inList(session: Session, expression: Of<'in'>, bind: BindOperand): Bound {
   const operand = bind(expression.operand);
+  const domain = ask(expression, ({ items }) => commonDomain(operand.type, items));
+  if (domain !== undefined) {
+    const found = inValues(operand, domain, expression);
+    return expression.negated ? not(found) : found;
+  }
   const values = new Map<SqlType, { domain: SqlType; values: (string | bigint | number)[] }>();
   const others: Bound[] = [];
   let latest: { domain: SqlType; values: (string | bigint | number)[] } | undefined;
@@ -51,7 +57,7 @@ export function inList(session: Session, expression: Of<'in'>, bind: BindOperand
     const [only] = list;
     if (list.length === 1 && only !== undefined)
       return { kind: 'compare', type: 'BOOLEAN', operator: '=', domain, left: operand, right: literal(domain, only) };
-    return { kind: 'in', type: 'BOOLEAN', domain, operand, values: list.length > TOLD_APART_MAX ? list : [...new Set(list)] };
+    return { kind: 'in', type: 'BOOLEAN', domain, operand, values: toldApart(list) };
   });
   const found = or([...lists, ...others]);
   return expression.negated ? not(found) : found;
@@ -67,6 +73,44 @@ export function compareRows(session: Session, { left, right, operator, at }: Of<
     left.elements.map((element, index) => compare(session, at, '=', bind(element), bind(right.elements[index] ?? element))),
   );
   return operator === '=' ? equal : not(equal);
+}
+
+/** The type in which all items, none of them null, compare with the operand as they are; undefined where there is none. */
+function commonDomain(operand: Bound['type'], items: readonly SqlExpression[]): SqlType | undefined {
+  let common: SqlType | undefined;
+  for (const item of items) {
+    const domain = item.kind === 'literal' && item.value !== null ? sameValueDomain(operand, item.type) : undefined;
+    if (domain === undefined || (common !== undefined && domain !== common)) return undefined;
+    common = domain;
+  }
+  return common;
+}
+
+/** IN over literals that need no conversion. */
+function inValues(operand: Bound, domain: SqlType, expression: Of<'in'>): Bound {
+  if (ask(expression, ({ items }) => items.length === 1)) {
+    const right = placed(
+      expression,
+      (each) => valuesOf(each)[0] ?? null,
+      (value) => literal(domain, value),
+    );
+    return { kind: 'compare', type: 'BOOLEAN', operator: '=', domain, left: operand, right };
+  }
+  return placed(
+    expression,
+    (each) => toldApart(valuesOf(each)),
+    (values): Bound => ({ kind: 'in', type: 'BOOLEAN', domain, operand, values }),
+  );
+}
+
+function valuesOf({ items }: Of<'in'>): readonly (string | bigint | number)[] {
+  const values: (string | bigint | number)[] = [];
+  for (const item of items) if (item.kind === 'literal' && item.value !== null) values.push(item.value);
+  return values;
+}
+
+function toldApart(values: readonly (string | bigint | number)[]): readonly (string | bigint | number)[] {
+  return values.length > TOLD_APART_MAX ? values : [...new Set(values)];
 }
 
 /** `(a, b) IN ((…), …)`. */

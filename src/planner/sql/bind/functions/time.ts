@@ -3,10 +3,12 @@
 import { DAY_MS, findZone } from '../../../../base/calendar.js';
 import { parseInterval } from '../../../../base/interval.js';
 import { own } from '../../../../base/names.js';
+import { placed } from '../../../places/recording.js';
 import { and, type Bound, call, integer, literal, NULL, retype, text } from '../../relation/bound.js';
 import { castTo } from '../cast.js';
 import type { FunctionCall, SqlFunction } from '../function-call.js';
 import { intervalValue } from '../interval-literal.js';
+import type { Session } from '../session.js';
 import { addInterval } from '../time-arithmetic.js';
 
 const UNIT_PERIODS: Readonly<Record<string, string>> = {
@@ -159,11 +161,19 @@ export const TIME_FUNCTIONS: readonly SqlFunction[] = [
   { name: 'TIMESTAMPDIFF', minArguments: 2, maxArguments: 2, bind: timestampDiff },
   { name: 'TIMESTAMP_TO_MILLIS', minArguments: 1, maxArguments: 1, bind: (bound) => retype(bound.instant(0), 'BIGINT') },
   { name: 'MILLIS_TO_TIMESTAMP', minArguments: 1, maxArguments: 1, bind: (bound) => retype(bound.integer(0), 'TIMESTAMP') },
-  { name: 'CURRENT_TIMESTAMP', minArguments: 0, maxArguments: 0, bind: (bound) => literal('TIMESTAMP', BigInt(bound.session.now)) },
+  { name: 'CURRENT_TIMESTAMP', minArguments: 0, maxArguments: 0, bind: ({ session }) => currentInstant(session) },
   {
     name: 'CURRENT_DATE',
     minArguments: 0,
     maxArguments: 0,
-    bind: (bound) => castTo(literal('TIMESTAMP', BigInt(bound.session.now)), 'DATE', bound.session.timeZone) ?? NULL,
+    bind: ({ session }) => castTo(currentInstant(session), 'DATE', session.timeZone) ?? NULL,
   },
 ];
+
+function currentInstant({ clock }: Session): Bound {
+  return placed(
+    clock,
+    ({ now }) => BigInt(now),
+    (value) => literal('TIMESTAMP', value),
+  );
+}

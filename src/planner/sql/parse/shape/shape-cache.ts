@@ -7,8 +7,18 @@ import { parseSql } from '../parse.js';
 import { SourceText } from '../source-text.js';
 import type { SqlStatement } from '../syntax.js';
 import { assembled, partsOf } from './parts.js';
+import { SeenLately } from './seen-lately.js';
 import { keyWith, type Shape, shapeOf } from './shape.js';
 import { Template } from './template.js';
+
+/** A statement with its shape. */
+export interface ShapedStatement {
+  readonly shape: Shape;
+  readonly known: KnownShape | undefined;
+  /** Equal for statements of one template; null: its shape is not known. */
+  readonly key: string | null;
+  readonly template: Template | undefined;
+}
 
 /** Templates of a shape. */
 interface KnownShape {
@@ -22,9 +32,6 @@ const TEXT_LENGTH_MAX = 4096;
 /** Share of the budget for what is known of shapes. */
 const SHAPES_PART = 1 / 8;
 
-/** Shapes seen lately, by their hashes: a power of two. */
-const SEEN_MAX = 4096;
-
 /**
  * Parses statements like `parseSql`, and remembers the syntax tree of a shape that comes a second time, with places for the literals:
  * the next statement that differs in literals only is lexed and looked up. A statement of a shape that is not known is put together
@@ -34,8 +41,7 @@ export class ShapeCache {
   readonly #shapes: BoundedCache<string, KnownShape>;
   readonly #templates: BoundedCache<string, Template>;
   readonly #parse: (source: SourceText) => SqlStatement;
-  /** A hash of a shape at the place that its last bits say. */
-  readonly #seen = new Int32Array(SEEN_MAX);
+  readonly #seen = new SeenLately();
 
   /** @param parse  `parseSql`, or what gives the same */
   constructor(bytesMax: number, parse: (source: SourceText) => SqlStatement = parseSql) {
@@ -50,17 +56,31 @@ export class ShapeCache {
 
   /** @throws ServiceError as `parseSql` */
   parse(source: SourceText): SqlStatement {
-    const shape = source.text.length > TEXT_LENGTH_MAX ? undefined : shapeOf(source);
-    if (shape === undefined) return this.#parse(source);
-    return this.#known(source, shape, () => this.#inParts(source, shape) ?? this.#parse(source));
+    return this.parseShaped(source, this.look(source));
   }
 
-  #known(source: SourceText, shape: Shape, parse: () => SqlStatement): SqlStatement {
+  /** Statement, lexed; undefined for one whose tree is not made by its shape. */
+  look(source: SourceText): ShapedStatement | undefined {
+    const shape = source.text.length > TEXT_LENGTH_MAX ? undefined : shapeOf(source);
+    return shape && this.#shaped(source, shape);
+  }
+
+  /** @param shaped  what `look` found */
+  parseShaped(source: SourceText, shaped: ShapedStatement | undefined): SqlStatement {
+    if (shaped === undefined) return this.#parse(source);
+    return this.#tree(source, shaped, () => this.#inParts(source, shaped.shape) ?? this.#parse(source));
+  }
+
+  #shaped(source: SourceText, shape: Shape): ShapedStatement {
     const known = this.#shapes.find(shape.key);
-    const template = known && this.#templates.find(keyWith(shape, source, known.pinned));
+    const key = known === undefined ? null : keyWith(shape, source, known.pinned);
+    return { shape, known, key, template: key === null ? undefined : this.#templates.find(key) };
+  }
+
+  #tree(source: SourceText, { shape, known, template }: ShapedStatement, parse: () => SqlStatement): SqlStatement {
     if (template !== undefined) return template.fill(shape, source);
     const tree = parse();
-    if (known !== undefined || this.#wasSeen(shape.key)) this.#keep(source, shape, tree, known);
+    if (known !== undefined || this.#seen.add(shape.key)) this.#keep(source, shape, tree, known);
     return tree;
   }
 
@@ -71,17 +91,6 @@ export class ShapeCache {
     this.#shapes.keep(shape.key, { pinned }, shape.key.length * 2 + dataBytes(pinned));
     const key = keyWith(shape, source, pinned);
     this.#templates.keep(key, made, key.length * 2 + made.bytes);
-  }
-
-  /** Whether a shape was seen lately; it is from now on. */
-  #wasSeen(key: string): boolean {
-    // FNV-1a.
-    let hash = 0x811c9dc5;
-    for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
-    const place = hash & (SEEN_MAX - 1);
-    const wasSeen = this.#seen[place] === hash;
-    this.#seen[place] = hash;
-    return wasSeen;
   }
 
   /** Undefined for what has no such parts, or is not right: the parser says what is wrong. */
@@ -103,6 +112,6 @@ export class ShapeCache {
   #part(text: string): SqlStatement {
     const source = new SourceText(text);
     const shape = shapeOf(source);
-    return shape === undefined ? this.#parse(source) : this.#known(source, shape, () => this.#parse(source));
+    return shape === undefined ? this.#parse(source) : this.#tree(source, this.#shaped(source, shape), () => this.#parse(source));
   }
 }

@@ -1,6 +1,7 @@
 // Syntax trees with places for literals and positions.
 
 import { dataBytes } from '../../../../base/data-size.js';
+import type { Recording } from '../../../places/recording.js';
 import type { Token } from '../lexer.js';
 import { type Literal, numberLiteral } from '../literal/literal.js';
 import { stringValue } from '../literal/string-literal.js';
@@ -36,11 +37,13 @@ interface Step {
  */
 export class Template {
   readonly #steps: readonly Step[];
+  readonly #slots: readonly Slot[];
   /** Literals that the tree takes more from than a value: other statements of this template must have the same. */
   readonly pinned: ReadonlySet<number>;
 
   private constructor(steps: readonly Step[], pinned: ReadonlySet<number>) {
     this.#steps = steps;
+    this.#slots = steps.flatMap(({ slot }) => slot ?? []);
     this.pinned = pinned;
   }
 
@@ -57,18 +60,43 @@ export class Template {
     return dataBytes(this.#steps) + dataBytes(this.pinned);
   }
 
-  /** The tree of a statement of this shape with the same pinned literals. */
-  fill({ tokens }: Shape, source: SourceText): SqlStatement {
+  /**
+   * Values of the tree's places in a statement of this shape with the same pinned literals: two for a number, as the type of an
+   * integer hangs on its size.
+   */
+  literals({ tokens }: Shape, source: SourceText): readonly unknown[] {
+    const values: unknown[] = [];
+    for (const slot of this.#slots) {
+      if (slot.kind === 'number') {
+        const { value, type } = numberOf(tokens, slot, 0);
+        values.push(value, type);
+      } else values.push(slotValue(slot, tokens, source));
+    }
+    return values;
+  }
+
+  /**
+   * The tree of a statement of this shape with the same pinned literals.
+   * @param recording  is told of the places of the tree, of which it was given the `literals`
+   */
+  fill({ tokens }: Shape, source: SourceText, recording?: Recording): SqlStatement {
     const made: object[] = [];
+    let place = 0;
     for (const { node, at, slot } of this.#steps) {
       const start = tokens[at]?.start ?? 0;
       if (slot?.kind === 'number') {
-        made.push(numberOf(tokens, slot, start));
+        const copy = numberOf(tokens, slot, start);
+        recording?.put(copy, 'value', place++);
+        recording?.put(copy, 'type', place++);
+        made.push(copy);
         continue;
       }
       const copy = copyOf(node);
       if (at >= 0) copy['at'] = start;
-      if (slot !== null) fillSlot(copy, slot, tokens, source);
+      if (slot !== null) {
+        copy[fieldOf(slot)] = slotValue(slot, tokens, source);
+        recording?.put(copy, fieldOf(slot), place++);
+      }
       made.push(copy);
     }
     for (let index = 0; index < made.length; index++) {
@@ -94,11 +122,14 @@ function numberOf(tokens: readonly Token[], { token, negative }: Extract<Slot, {
   return numberLiteral(at, negative ? `-${text}` : text);
 }
 
-function fillSlot(copy: Mutable, slot: Exclude<Slot, { kind: 'number' }>, tokens: readonly Token[], source: SourceText): void {
+function fieldOf(slot: Exclude<Slot, { kind: 'number' }>): 'value' | 'text' | 'items' {
+  return slot.kind === 'string' ? slot.field : 'items';
+}
+
+function slotValue(slot: Exclude<Slot, { kind: 'number' }>, tokens: readonly Token[], source: SourceText): unknown {
   const token = tokens[slot.token];
-  if (token === undefined) return;
-  if (slot.kind === 'string') copy[slot.field] = stringValue(source, token);
-  else if (token.kind === 'list') copy['items'] = token.items;
+  if (token === undefined) return undefined;
+  return slot.kind === 'string' ? stringValue(source, token) : token.kind === 'list' ? token.items : undefined;
 }
 
 /** Makes steps of a tree, and sees which literals it is made of. */

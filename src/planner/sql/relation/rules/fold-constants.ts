@@ -2,7 +2,19 @@
 
 import { ServiceError } from '../../../../base/errors.js';
 import { foldConstant } from '../../../../expression/evaluate.js';
-import { and, type Bound, children, FALSE, literal, mapChildren, or, TRUE, toExpression } from '../bound.js';
+import {
+  and,
+  type Bound,
+  type BoundLiteral,
+  children,
+  computedLiteral,
+  FALSE,
+  literal,
+  mapChildren,
+  or,
+  TRUE,
+  toExpression,
+} from '../bound.js';
 import { mapInputs, type Relation } from '../relation.js';
 import { mapExpressions } from './map-expressions.js';
 
@@ -19,13 +31,18 @@ function fold(bound: Bound): Bound {
   if (inner.kind === 'call' && inner.function === 'lookup') return inner;
   if (inner === bound || operands.length === 0 || !operands.every(({ kind }) => kind === 'literal')) return inner;
   try {
-    const value = foldConstant(toExpression(inner));
-    return value === undefined || (typeof value === 'object' && value !== null) ? inner : literal(inner.type, value);
+    return computedLiteral(inner, singleConstant) ?? inner;
   } catch (error) {
     // An expression that fails here reports its error where it runs, if it ever runs.
     if (error instanceof ServiceError) return inner;
     throw error;
   }
+}
+
+/** The value of an expression of literals; undefined where it is several. */
+function singleConstant(bound: Bound): BoundLiteral | undefined {
+  const value = foldConstant(toExpression(bound));
+  return value === undefined || (typeof value === 'object' && value !== null) ? undefined : literal(bound.type, value);
 }
 
 function simplified(bound: Extract<Bound, { kind: 'and' | 'or' }>): Bound {

@@ -1,5 +1,6 @@
 // Rule: merges projections, so that columns are computed once.
 
+import { changed } from '../../../places/recording.js';
 import { type Bound, substitute } from '../bound.js';
 import { columnsOf, identity, mapInputs, type Relation } from '../relation.js';
 import { isSmall } from './expression-size.js';
@@ -14,7 +15,7 @@ export function mergeProjects(relation: Relation): Relation {
   if (project.kind !== 'project') return node;
   const meanings = new Map(project.columns.map(({ name, bound }) => [name, bound]));
   const meaning = (name: string): Bound | undefined => meanings.get(name);
-  const merged = mapExpressions({ ...node, input: project.input }, (bound) => substitute(bound, meaning));
+  const merged = mapExpressions(changed(node, { input: project.input }), (bound) => substitute(bound, meaning));
   if (!isSmall(expressionsOf(merged))) return node;
   switch (merged.kind) {
     case 'project':

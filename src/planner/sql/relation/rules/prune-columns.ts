@@ -1,5 +1,6 @@
 // Rule: drops columns that nobody reads.
 
+import { changed } from '../../../places/recording.js';
 import { type Bound, columnNames } from '../bound.js';
 import { columnsOf, identity, inputsOf, type Relation } from '../relation.js';
 import { expressionsOf } from './verify-relation.js';
@@ -57,7 +58,7 @@ function keep(relation: Relation, needed: ReadonlySet<string>): Relation {
       const [input] = inputsOf(relation);
       if (input === undefined) return relation;
       const all = read(expressionsOf(relation), new Set(needed));
-      return { ...relation, input: keep(input, all) };
+      return changed(relation, { input: keep(input, all) });
     }
   }
 }

@@ -1,0 +1,254 @@
+// Records a statement's planning, so that what it made can be made again of other literals.
+
+import { own } from '../../base/names.js';
+import { Filler } from './filler.js';
+
+/*
+ * Literals of a statement that is recorded are *places*: fields that planning may carry along, compute with and ask about, and whose
+ * every answer is kept. What was made holds for other literals of which all questions have the same answers: a value that nobody
+ * asked about has decided nothing. Whoever reads a place as if it were a plain field asks for the whole value, and is safe.
+ */
+
+/** The answer to a question about data with places. */
+type Answer = string | number | bigint | boolean | null | undefined;
+
+/** Something that was done with literals, in order. Each `compute` makes the value of the next place. */
+export type Step =
+  | { readonly kind: 'compute'; readonly data: Filler; readonly compute: (data: never) => unknown }
+  | { readonly kind: 'ask'; readonly data: Filler; readonly question: (data: never) => Answer; readonly answer: Answer }
+  /** Looked at as it is: it decided anything. */
+  | { readonly kind: 'same'; readonly place: number; readonly value: unknown }
+  /** Values that were compared with each other, and with constants. */
+  | { readonly kind: 'alike'; readonly places: readonly number[]; readonly constants: ReadonlySet<string>; readonly answer: string };
+
+/** Stands for a value while the object that carries it is made. */
+const UNSEEN: unique symbol = Symbol('a value that is not looked at');
+
+let recording: Recording | null = null;
+
+/** The planning of one statement. The first places are its literals. */
+export class Recording {
+  readonly steps: Step[] = [];
+  readonly #values: unknown[];
+  readonly #places = new WeakMap<object, Map<string, number>>();
+  readonly #same = new Set<number>();
+  readonly #compared = new Set<number>();
+  readonly #constants = new Set<string>();
+  #isAsking = false;
+  #hasLooked = false;
+  #isOver = false;
+  #isUseless = false;
+
+  /** @param literals  their values */
+  constructor(literals: readonly unknown[]) {
+    this.#values = [...literals];
+  }
+
+  /** Whether an object was looked at as it is: no other literals have it. */
+  get isUseless(): boolean {
+    return this.#isUseless;
+  }
+
+  get values(): readonly unknown[] {
+    return this.#values;
+  }
+
+  /** Records what is planned meanwhile, all of it at once. */
+  during<Result>(plan: () => Result): Result {
+    recording = this;
+    try {
+      return plan();
+    } finally {
+      recording = null;
+      this.#isOver = true;
+      this.#compareAll();
+    }
+  }
+
+  /** Place of an object's field, if it is one. */
+  placeOf(node: object, field: string): number | undefined {
+    return this.#places.get(node)?.get(field);
+  }
+
+  /** Makes a field of an object a place. */
+  put(node: object, field: string, place: number): void {
+    let fields = this.#places.get(node);
+    if (fields === undefined) {
+      fields = new Map();
+      this.#places.set(node, fields);
+    }
+    fields.set(field, place);
+    Object.defineProperty(node, field, { get: () => this.#look(place), enumerable: true, configurable: true });
+  }
+
+  /** An object that was made with `UNSEEN` in some fields. */
+  carrying<Node extends object>(node: Node, place: number): Node {
+    let count = 0;
+    for (const field of Object.keys(node)) {
+      if (this.placeOf(node, field) !== undefined || own(node as Record<string, unknown>, field) !== UNSEEN) continue;
+      this.put(node, field, place);
+      count++;
+    }
+    if (count === 0) throw new Error('an object was to hold the value of a literal, and does not');
+    return node;
+  }
+
+  /** A copy of one with the fields of another, places as places. */
+  merged(one: object, other: object): object {
+    const copy = {};
+    for (const field of [...Object.keys(one), ...Object.keys(other)]) {
+      const source = Object.hasOwn(other, field) ? other : one;
+      const place = this.placeOf(source, field);
+      const value = place === undefined ? own(source as Record<string, unknown>, field) : undefined;
+      if (place === undefined) Object.defineProperty(copy, field, { value, enumerable: true, configurable: true, writable: true });
+      else this.put(copy, field, place);
+    }
+    return copy;
+  }
+
+  /** A question that looks at no place has one answer for all literals. */
+  ask<Data>(data: Data, question: (data: Data) => Answer): Answer {
+    this.#isAsking = true;
+    this.#hasLooked = false;
+    let answer: Answer;
+    try {
+      answer = this.#unrecorded(() => question(data));
+    } finally {
+      this.#isAsking = false;
+    }
+    if (!this.#hasLooked) return answer;
+    const filler = Filler.of(data, this);
+    // It looked at something that is not of its data.
+    if (filler === null) return question(data);
+    this.steps.push({ kind: 'ask', data: filler, question: question as (data: never) => Answer, answer });
+    return answer;
+  }
+
+  /** A new place. */
+  compute<Data>(filler: Filler, compute: (data: Data) => unknown): number {
+    const value = this.#unrecorded(() => compute(filler.fill(this.#values) as Data));
+    this.steps.push({ kind: 'compute', data: filler, compute: compute as (data: never) => unknown });
+    return this.#values.push(value) - 1;
+  }
+
+  /** A value as a part of a key, of which only is asked whether it equals others. */
+  compared(place: number): unknown {
+    this.#compared.add(place);
+    return this.#values[place];
+  }
+
+  /** A constant that places are compared with. */
+  constant(key: string): void {
+    this.#constants.add(key);
+  }
+
+  #look(place: number): unknown {
+    const value = this.#values[place];
+    if (this.#isAsking) this.#hasLooked = true;
+    if (this.#isAsking || this.#same.has(place)) return value;
+    if (this.#isOver) throw new Error('a literal was looked at after planning');
+    this.#same.add(place);
+    if (typeof value === 'object' && value !== null) this.#isUseless = true;
+    this.steps.push({ kind: 'same', place, value });
+    return value;
+  }
+
+  #compareAll(): void {
+    if (this.#compared.size === 0) return;
+    const places = [...this.#compared];
+    this.steps.push({ kind: 'alike', places, constants: this.#constants, answer: likeness(this.#values, places, this.#constants) });
+  }
+
+  #unrecorded<Result>(work: () => Result): Result {
+    recording = null;
+    try {
+      return work();
+    } finally {
+      recording = this;
+    }
+  }
+}
+
+/** Equalities among the values, and with constants. */
+export function likeness(values: readonly unknown[], places: readonly number[], constants: ReadonlySet<string>): string {
+  const first = new Map<string, number>();
+  return places
+    .map((place, index) => {
+      const key = leafKey(values[place]);
+      if (!first.has(key)) first.set(key, index);
+      return constants.has(key) ? `=${key}` : first.get(key);
+    })
+    .join();
+}
+
+/** A value, or a list of values, as a part of a key: equal for equal values of a type. */
+export function leafKey(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(leafKey).join()}]`;
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0f' : `${value}f`;
+  return typeof value === 'object' && value !== null ? '' : String(value);
+}
+
+/** Whether a planning is recorded now. */
+export function isRecorded(): boolean {
+  return recording !== null;
+}
+
+/** Answers a question about data, whose answer must be the same for other literals. It looks at nothing else that hangs on literals. */
+export function ask<Data, Given extends Answer>(data: Data, question: (data: Data) => Given): Given {
+  return recording === null ? question(data) : (recording.ask(data, question) as Given);
+}
+
+/** Computes a value of data and makes an object of it, by `put`, which does nothing with the value but place it in fields of the object. */
+export function placed<Data, Value, Node extends object>(data: Data, compute: (data: Data) => Value, put: (value: Value) => Node): Node {
+  const filler = recording === null ? null : Filler.of(data, recording);
+  if (recording === null || filler === null) return put(compute(data));
+  return recording.carrying(put(UNSEEN as Value), recording.compute(filler, compute));
+}
+
+/** Makes an object of the value of a field, by `put`, which does nothing with the value but place it in fields of the object. */
+export function carried<Source extends object, Field extends keyof Source & string, Node extends object>(
+  source: Source,
+  field: Field,
+  put: (value: Source[Field]) => Node,
+): Node {
+  const place = recording?.placeOf(source, field);
+  if (recording === null || place === undefined) return put(source[field]);
+  return recording.carrying(put(UNSEEN as Source[Field]), place);
+}
+
+/** Answers a question about a field, like `ask`. */
+export function askOf<Source extends object, Field extends keyof Source & string, Given extends Answer>(
+  source: Source,
+  field: Field,
+  question: (value: Source[Field]) => Given,
+): Given {
+  if (recording?.placeOf(source, field) === undefined) return question(source[field]);
+  return ask(
+    carried(source, field, (value) => ({ value })),
+    ({ value }) => question(value),
+  );
+}
+
+/** A copy with other values of some fields; the places of both stay places. */
+export function changed<Node extends object>(node: Node, changes: Partial<Node>): Node {
+  return recording === null ? { ...node, ...changes } : (recording.merged(node, changes) as Node);
+}
+
+/** One object with the fields of both; their places stay places. */
+export function merged<One extends object, Other extends object>(one: One, other: Other): One & Other {
+  return recording === null ? { ...one, ...other } : (recording.merged(one, other) as One & Other);
+}
+
+/**
+ * A field as a part of a key of which is asked only whether it equals other keys.
+ * @param keyOf  the part for a name and a value
+ */
+export function keyPart(node: object, field: string, keyOf: (field: string, value: unknown) => string): string {
+  const place = recording?.placeOf(node, field);
+  if (recording !== null && place !== undefined) return keyOf(field, recording.compared(place));
+  const value = own(node as Record<string, unknown>, field);
+  if (recording !== null && (typeof value !== 'object' || value === null || Array.isArray(value))) recording.constant(leafKey(value));
+  return keyOf(field, value);
+}
