@@ -1,6 +1,6 @@
 // The shape of a statement: its tokens, with stand-ins for literals.
 
-import { type Token, tokensOf } from '../lexer.js';
+import { type Token, tokenize } from '../lexer.js';
 import type { SourceText } from '../source-text.js';
 
 /** Statements with equal keys differ in literals and in the white space between tokens only. */
@@ -25,24 +25,29 @@ const NAMED_BY_LITERALS = /PIVOT/i;
  */
 export function shapeOf(source: SourceText): Shape | undefined {
   if (STAND_INS.test(source.text) || NAMED_BY_LITERALS.test(source.text)) return undefined;
-  const tokens: Token[] = [];
+  const tokens = tokensIn(source);
+  if (tokens === undefined) return undefined;
   const literals: number[] = [];
   let key = '';
   let end = 0;
-  try {
-    for (const token of tokensOf(source)) {
-      const index = tokens.push(token) - 1;
-      const text = keyOf(source, token);
-      if (text !== undefined) literals.push(index);
-      // Whether tokens touch can matter, as in E'x'.
-      key += (index > 0 && token.start > end ? ' ' : '') + (text ?? source.text.slice(token.start, token.end));
-      end = token.end;
-    }
-  } catch {
-    // The parser says what is wrong, and where.
-    return undefined;
+  for (let index = 0; index < tokens.length; index++) {
+    const token = tokens[index] as Token;
+    const text = keyOf(source, token);
+    if (text !== undefined) literals.push(index);
+    // Whether tokens touch can matter, as in E'x'.
+    key += (index > 0 && token.start > end ? ' ' : '') + (text ?? source.text.slice(token.start, token.end));
+    end = token.end;
   }
   return { key, tokens, literals };
+}
+
+/** Undefined for what is not made of tokens: the parser says what is wrong, and where. */
+function tokensIn(source: SourceText): readonly Token[] | undefined {
+  try {
+    return tokenize(source);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Stand-in for a literal; undefined for what is spelled out. */
@@ -52,9 +57,11 @@ function keyOf(source: SourceText, token: Token): string | undefined {
   return token.kind === 'list' ? LIST : undefined;
 }
 
+const ONLY_DIGITS = /^\d+$/;
+
 /** `12.5e3` → `0.0e0`. */
 function formOf(number: string): string {
-  return number.replace(/\d+/g, '0');
+  return ONLY_DIGITS.test(number) ? '0' : number.replace(/\d+/g, '0');
 }
 
 /** The key of statements that also have these literals in common. */
