@@ -6,7 +6,7 @@ import { unpack } from './kernels/decode';
 import { filterAny, filterEq, filterRange, filterRangeF32 as rangeF32, filterRangeId, filterSet, filterSorted } from './kernels/filter';
 import { sumRunsFloat } from './kernels/float-sums';
 import { countSumGroups, maxGroups, minGroups, sumGroups, sumGroupsFloat } from './kernels/group';
-import { joinListValues, joinRange, joinValues, joinWithin } from './kernels/join';
+import { joinKeep, joinKeepBits, joinKeepBytes, joinListValues, joinRange, joinValues } from './kernels/join';
 import { expand, gather, keyDense, keyWord, keyWordFloat } from './kernels/keys';
 import { AND, choose, DIVIDE_LONG, longs, OR, REMAINDER_LONG, SHIFT_LEFT, SHIFT_RIGHT, XOR } from './kernels/number';
 import { keyNarrow, tally, tallyCounts, tallyF64, tallyPair } from './kernels/tally';
@@ -230,15 +230,21 @@ export function topF64(state: at, present: at, n: u32, k: u32, descending: u32, 
 export { murmurF64, murmurI64, murmurTexts, murmurUtf16 } from './kernels/hash';
 
 // join.ts
-export { joinDropNulls, joinFind, joinLists, joinMark, joinNulls, joinOffsets, joinPairs, joinTexts } from './kernels/join';
+export { joinBytes, joinDropNulls, joinFind, joinLists, joinMark, joinNulls, joinOffsets, joinPairs, joinShift, joinTexts } from './kernels/join';
 export function joinRangeU8(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<u8>(values, base, low, count, n, out); }
 export function joinRangeU16(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<u16>(values, base, low, count, n, out); }
 export function joinRangeU32(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<u32>(values, base, low, count, n, out); }
 export function joinRangeI64(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<i64>(values, base, low, count, n, out); }
-export function joinWithinU8(values: at, base: i64, low: i64, count: u32, bits: at, n: u32, out: at): void { joinWithin<u8>(values, base, low, count, bits, n, out); }
-export function joinWithinU16(values: at, base: i64, low: i64, count: u32, bits: at, n: u32, out: at): void { joinWithin<u16>(values, base, low, count, bits, n, out); }
-export function joinWithinU32(values: at, base: i64, low: i64, count: u32, bits: at, n: u32, out: at): void { joinWithin<u32>(values, base, low, count, bits, n, out); }
-export function joinWithinI64(values: at, base: i64, low: i64, count: u32, bits: at, n: u32, out: at): void { joinWithin<i64>(values, base, low, count, bits, n, out); }
+export function joinKeepU8(values: at, base: i64, low: i64, count: u32, bits: at, n: u32, kept: at): void { joinKeep<u8>(values, base, low, count, bits, n, kept); }
+export function joinKeepU16(values: at, base: i64, low: i64, count: u32, bits: at, n: u32, kept: at): void { joinKeep<u16>(values, base, low, count, bits, n, kept); }
+export function joinKeepU32(values: at, base: i64, low: i64, count: u32, bits: at, n: u32, kept: at): void { joinKeep<u32>(values, base, low, count, bits, n, kept); }
+export function joinKeepI64(values: at, base: i64, low: i64, count: u32, bits: at, n: u32, kept: at): void { joinKeep<i64>(values, base, low, count, bits, n, kept); }
+export function joinKeepBytesU8(values: at, bytes: at, n: u32, kept: at): void { joinKeepBytes<u8>(values, bytes, n, kept); }
+export function joinKeepBytesU16(values: at, bytes: at, n: u32, kept: at): void { joinKeepBytes<u16>(values, bytes, n, kept); }
+export function joinKeepBytesU32(values: at, bytes: at, n: u32, kept: at): void { joinKeepBytes<u32>(values, bytes, n, kept); }
+export function joinKeepBitsU8(values: at, bits: at, n: u32, kept: at): void { joinKeepBits<u8>(values, bits, n, kept); }
+export function joinKeepBitsU16(values: at, bits: at, n: u32, kept: at): void { joinKeepBits<u16>(values, bits, n, kept); }
+export function joinKeepBitsU32(values: at, bits: at, n: u32, kept: at): void { joinKeepBits<u32>(values, bits, n, kept); }
 export function joinValuesU8(values: at, rows: at, n: u32, out: at): void { joinValues<u8>(values, rows, n, out); }
 export function joinValuesU16(values: at, rows: at, n: u32, out: at): void { joinValues<u16>(values, rows, n, out); }
 export function joinValuesU32(values: at, rows: at, n: u32, out: at): void { joinValues<u32>(values, rows, n, out); }

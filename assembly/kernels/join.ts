@@ -1,5 +1,5 @@
 import { AHEAD, findSlots, isSameKey } from './keys';
-import { isAligned } from './lanes';
+import { isAligned, lowBits } from './lanes';
 
 // Joins: rows of the probe side → numbers of their keys on the build side → pairs of rows → columns gathered by them.
 
@@ -85,23 +85,128 @@ function isWithin<T>(at: usize, shift: u64, count: u64, bits: usize): u64 {
   return ((<u64>load<u32>(bits + ((place >> 5) << 2)) >> (place & 31)) & 1) & isBelow;
 }
 
-export function joinWithin<T>(values: usize, base: i64, low: i64, count: u32, bits: usize, n: u32, out: usize): void {
-  assert(isAligned<T>(values) && isAligned<u64>(bits) && isAligned<u64>(out));
+/** Words of which fewer bits are set than this are looked at bit by bit: by bits of keys, and by bytes, which a whole word costs less. */
+@inline
+const FEW_BY_BITS: i64 = 28;
+@inline
+const FEW_BY_BYTES: i64 = 14;
+
+export function joinKeep<T>(values: usize, base: i64, low: i64, count: u32, bits: usize, n: u32, kept: usize): void {
+  assert(isAligned<T>(values) && isAligned<u64>(bits) && isAligned<u64>(kept));
   const size = sizeof<T>();
   const shift = <u64>base - <u64>low;
   for (let row: u32 = 0; row < n; row += 64) {
-    const left = min<u32>(n - row, 64);
+    const place = kept + (<usize>row >> 3);
+    const asked = load<u64>(place);
+    if (asked == 0) continue;
     const first = values + <usize>row * size;
     let word: u64 = 0;
-    let i: usize = 0;
-    for (; i + 4 <= left; i += 4) {
-      const at = first + i * size;
-      const low4 = isWithin<T>(at, shift, count, bits) | (isWithin<T>(at + size, shift, count, bits) << 1);
-      const high4 = (isWithin<T>(at + 2 * size, shift, count, bits) << 2) | (isWithin<T>(at + 3 * size, shift, count, bits) << 3);
-      word |= (low4 | high4) << i;
+    if (popcnt<i64>(<i64>asked) < FEW_BY_BITS || n - row < 64) {
+      for (let left = asked; left != 0; left &= left - 1) {
+        const bit = ctz<u64>(left);
+        word |= isWithin<T>(first + <usize>bit * size, shift, count, bits) << bit;
+      }
+    } else {
+      for (let i: usize = 0; i < 64; i += 4) {
+        const at = first + i * size;
+        const low4 = isWithin<T>(at, shift, count, bits) | (isWithin<T>(at + size, shift, count, bits) << 1);
+        const high4 = (isWithin<T>(at + 2 * size, shift, count, bits) << 2) | (isWithin<T>(at + 3 * size, shift, count, bits) << 3);
+        word |= (low4 | high4) << i;
+      }
+      word &= asked;
     }
-    for (; i < left; i++) word |= isWithin<T>(first + i * size, shift, count, bits) << i;
-    store<u64>(out + (<usize>row >> 3), word);
+    store<u64>(place, word);
+  }
+}
+
+/** Word of bits, none outside of `words` of them. */
+@inline
+function wordAt(bits: usize, word: i64, words: i64): u64 {
+  return word >= 0 && word < words ? load<u64>(bits + (<usize>word << 3)) : 0;
+}
+
+export function joinShift(bits: usize, low: i64, count: u32, base: i64, n: u32, out: usize): void {
+  assert(isAligned<u64>(bits) && isAligned<u64>(out));
+  const words = <i64>((<u64>count + 63) >> 6);
+  const from = base - low;
+  const by = <u64>from & 63;
+  let source = from >> 6;
+  for (let i: u32 = 0; i < n; i += 64, source++) {
+    const word = wordAt(bits, source, words) >> by;
+    const whole = by == 0 ? word : word | (wordAt(bits, source + 1, words) << (64 - by));
+    store<u64>(out + (<usize>i >> 3), n - i < 64 ? whole & lowBits(n - i) : whole);
+  }
+}
+
+export function joinBytes(bits: usize, n: u32, out: usize): void {
+  assert(isAligned<u64>(bits));
+  for (let i: u32 = 0; i < n; i++) store<u8>(out + <usize>i, (load<u8>(bits + <usize>(i >> 3)) >> <u8>(i & 7)) & 1);
+}
+
+/** The bit of the value at a place, and others above it. */
+@inline
+function bitOf<T>(at: usize, bits: usize): u32 {
+  const value = <u32>load<T>(at);
+  return <u32>load<u8>(bits + <usize>(value >> 3)) >> (value & 7);
+}
+
+export function joinKeepBits<T>(values: usize, bits: usize, n: u32, kept: usize): void {
+  assert(isAligned<T>(values) && isAligned<u64>(kept));
+  const size = sizeof<T>();
+  for (let row: u32 = 0; row < n; row += 64) {
+    const place = kept + (<usize>row >> 3);
+    const asked = load<u64>(place);
+    if (asked == 0) continue;
+    const first = values + <usize>row * size;
+    let word: u64 = 0;
+    if (popcnt<i64>(<i64>asked) < FEW_BY_BITS || n - row < 64) {
+      for (let left = asked; left != 0; left &= left - 1) {
+        const bit = ctz<u64>(left);
+        word |= <u64>(bitOf<T>(first + <usize>bit * size, bits) & 1) << bit;
+      }
+    } else {
+      for (let i: usize = 0; i < 64; i += 4) {
+        const at = first + i * size;
+        const low2 = (bitOf<T>(at, bits) & 1) | ((bitOf<T>(at + size, bits) & 1) << 1);
+        const high2 = ((bitOf<T>(at + 2 * size, bits) & 1) << 2) | ((bitOf<T>(at + 3 * size, bits) & 1) << 3);
+        word |= <u64>(low2 | high2) << i;
+      }
+      word &= asked;
+    }
+    store<u64>(place, word);
+  }
+}
+
+/** The byte of the value at a place. */
+@inline
+function byteOf<T>(at: usize, bytes: usize): u32 {
+  return <u32>load<u8>(bytes + <usize>load<T>(at));
+}
+
+export function joinKeepBytes<T>(values: usize, bytes: usize, n: u32, kept: usize): void {
+  assert(isAligned<T>(values) && isAligned<u64>(kept));
+  const size = sizeof<T>();
+  for (let row: u32 = 0; row < n; row += 64) {
+    const place = kept + (<usize>row >> 3);
+    const asked = load<u64>(place);
+    if (asked == 0) continue;
+    const first = values + <usize>row * size;
+    let word: u64 = 0;
+    if (popcnt<i64>(<i64>asked) < FEW_BY_BYTES || n - row < 64) {
+      for (let left = asked; left != 0; left &= left - 1) {
+        const bit = ctz<u64>(left);
+        word |= <u64>byteOf<T>(first + <usize>bit * size, bytes) << bit;
+      }
+    } else {
+      for (let i: usize = 0; i < 64; i += 8) {
+        const at = first + i * size;
+        const low4 = byteOf<T>(at, bytes) | (byteOf<T>(at + size, bytes) << 1) | (byteOf<T>(at + 2 * size, bytes) << 2) | (byteOf<T>(at + 3 * size, bytes) << 3);
+        const high4 = byteOf<T>(at + 4 * size, bytes) | (byteOf<T>(at + 5 * size, bytes) << 1) | (byteOf<T>(at + 6 * size, bytes) << 2) | (byteOf<T>(at + 7 * size, bytes) << 3);
+        word |= <u64>(low4 | (high4 << 4)) << i;
+      }
+      word &= asked;
+    }
+    store<u64>(place, word);
   }
 }
 

@@ -370,13 +370,24 @@ export type KernelSet =
     readonly joinMark: (rows: Address, n: number, marks: Address) => void;
     /** Bits of the gathered rows: absent, or set in `nulls` (bits, or 0); returns how many are set. */
     readonly joinNulls: (nulls: Address, rows: Address, n: number, out: Address) => number;
+    /** Bit i of n is set where i + base - low is in [0, count) and that bit of `bits` is set, whose bits from `count` on are not; in 64 bits, wrapping. Any n. */
+    readonly joinShift: (bits: Address, low: bigint, count: number, base: bigint, n: number, out: Address) => void;
+    /** u8 out[i] = bit i. Any n. */
+    readonly joinBytes: (bits: Address, n: number, out: Address) => void;
     /** Lists of the gathered rows, an absent one empty: offsets u32[n + 1] from 0 on; returns the last. */
     readonly joinOffsets: (offsets: Address, rows: Address, n: number, out: Address) => number;
   } &
   /** out[i] = value + base - low where that is in [0, count), else absent; in 64 bits, wrapping. */
   PerType<'joinRange', Id | 'I64', (values: Address, base: bigint, low: bigint, count: number, n: number, out: Address) => void> &
-  /** Bits of the values for which value + base - low is in [0, count) and that bit of `bits` is set; count is at least 1. Any number of values. */
-  PerType<'joinWithin', Id | 'I64', (values: Address, base: bigint, low: bigint, count: number, bits: Address, n: number, out: Address) => void> &
+  /**
+   * Leaves those bits of `kept` set for which value + base - low is in [0, count) and that bit of `bits` is set; count is at least 1. Any number of values.
+   * Bits of `kept` from n on are not set.
+   */
+  PerType<'joinKeep', Id | 'I64', (values: Address, base: bigint, low: bigint, count: number, bits: Address, n: number, kept: Address) => void> &
+  /** The same for values as they are stored, each of which has a bit. */
+  PerType<'joinKeepBits', Id, (values: Address, bits: Address, n: number, kept: Address) => void> &
+  /** The same for values of which each has a byte, 0 or 1. */
+  PerType<'joinKeepBytes', Id, (values: Address, bytes: Address, n: number, kept: Address) => void> &
   /** out[i] = values[rows[i]], 0 for an absent row. Of any type of that many bytes. */
   PerType<'joinValues', Id | 'I64', (values: Address, rows: Address, n: number, out: Address) => void> &
   /** The values of the lists of the gathered rows, one list after another. */

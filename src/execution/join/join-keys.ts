@@ -90,11 +90,12 @@ export class KeyReader {
   #members(scope: SegmentScope, { physical, values, base, nulls }: NumberVector, { low, count, bits }: KeyBits): Fill {
     if (physical === 'F32' || physical === 'F64') throw new ServiceError('internal', `longs are not stored as ${physical}`);
     const { kernels, memory } = this.#context;
-    const within = kernelFor(kernels, 'joinWithin', physical);
+    const keep = kernelFor(kernels, 'joinKeep', physical);
     const [found, rows] = [takeBits(scope.arena), scope.arena.take(BLOCK_ROWS * 4)];
     return (block, out) => {
       this.#absent(block, out);
-      within(values(block), base, low, count, bits, block.rows, found);
+      kernels.bitsFill(found, wordsOf(block), 0, block.rows);
+      keep(values(block), base, low, count, bits, block.rows, found);
       const unknown = nulls(block);
       if (unknown !== 0) kernels.bitsAndNot(found, unknown, wordsOf(block), found);
       const members = memory.u32(rows, kernels.bitsToRows(found, 0, block.rows, rows));

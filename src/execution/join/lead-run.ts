@@ -1,24 +1,26 @@
 // Reduces rows to those that the first conditions and the keys of later joins let through.
 
-import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { Filter } from '../../model/filter.js';
 import type { Stage } from '../../model/stage.js';
 import { nameThrough } from '../../model/stage-columns.js';
 import type { NumberColumnView, SegmentView } from '../../storage/view.js';
-import { blockAt, kernelFor, type RunContext, wordsOf } from '../block/context.js';
+import { blockAt, type RunContext, wordsOf } from '../block/context.js';
 import { openScope } from '../expression/open-scope.js';
 import { bindFilter } from '../filter/bind.js';
 import { ALL, NONE } from '../filter/predicate.js';
 import type { BuildSide } from './build-side.js';
 import type { KeyBits } from './key-bits.js';
+import { KeyLookup } from './key-lookup.js';
 import type { RowNumbers } from './view-rows.js';
 
 /** A column whose value must be among the keys of a build side, or the row is gone once it comes to that join. */
 interface KeyFilter {
   readonly column: string;
   readonly keys: KeyBits;
+  readonly lookup: KeyLookup;
   /** Rows so far, and those that were let through. */
   tested: number;
   passed: number;
@@ -26,8 +28,6 @@ interface KeyFilter {
 
 /** A filter that lets more than this part through costs more than it saves. */
 const PASSED_MAX = 0.8;
-/** Below this part of the rows they are listed, and looked at one by one. */
-const LISTED_PART = 1 / 4;
 
 /**
  * The begin of the stages: the conditions before all other stages, and for joins that drop rows without a partner a look at the key. All of it
@@ -39,13 +39,24 @@ export class LeadRun {
   readonly #context: RunContext;
   readonly #filters: readonly Filter[];
   readonly #keys: readonly KeyFilter[];
+  /** Memory of the look-ups. */
+  readonly #arena: Arena;
 
   constructor(context: RunContext, stages: readonly Stage[], builds: Readonly<Record<string, BuildSide>>) {
     this.#context = context;
     const end = stages.findIndex(({ kind }) => kind !== 'filter');
     this.stageCount = end < 0 ? stages.length : end;
     this.#filters = stages.slice(0, this.stageCount).flatMap((stage) => (stage.kind === 'filter' ? [stage.filter] : []));
-    this.#keys = stages.flatMap((stage, at) => keyFilters(stage, stages.slice(0, at), builds));
+    this.#arena = context.memory.arena();
+    this.#keys = stages.flatMap((stage, at) =>
+      keyColumns(stage, stages.slice(0, at), builds).map(({ column, keys }) => {
+        return { column, keys, lookup: new KeyLookup(context, this.#arena, keys), tested: 0, passed: 0 };
+      }),
+    );
+  }
+
+  close(): void {
+    this.#arena.release();
   }
 
   /** Rows of the view that may come out of the stages; undefined: all of them, or nearly. They lie in the arena. */
@@ -61,7 +72,7 @@ export class LeadRun {
     for (const { filter, column } of keys) {
       if (state.count === 0) break;
       filter.tested += state.count;
-      state.keep(column, filter.keys);
+      state.keep(column, filter.lookup);
       filter.passed += state.count;
     }
     return state.count === rowCount ? undefined : state.rows();
@@ -77,13 +88,17 @@ export class LeadRun {
   }
 }
 
-function keyFilters(stage: Stage, before: readonly Stage[], builds: Readonly<Record<string, BuildSide>>): readonly KeyFilter[] {
+function keyColumns(
+  stage: Stage,
+  before: readonly Stage[],
+  builds: Readonly<Record<string, BuildSide>>,
+): readonly Pick<KeyFilter, 'column' | 'keys'>[] {
   if (stage.kind !== 'join' || !DROPS.has(stage.type)) return [];
   const side = own(builds, stage.build.id);
   return stage.keys.flatMap(({ probe, type }, part) => {
     const column = probe.kind === 'column' && type === 'LONG' ? nameThrough(before, probe.name) : undefined;
     const keys = side?.keyBits[part] ?? null;
-    return column === undefined || keys === null ? [] : [{ column, keys, tested: 0, passed: 0 }];
+    return column === undefined || keys === null ? [] : [{ column, keys }];
   });
 }
 
@@ -105,26 +120,27 @@ function boundTo({ columns }: SegmentView, filter: KeyFilter): readonly BoundKey
   return [{ filter, column, expected: filter.keys.values / range }];
 }
 
-/** Rows of a view that are left: bits of all rows while they are many, then a list. */
+/** Rows of a view that are left, as bits of all rows. */
 class Selection {
   count: number;
   readonly #context: RunContext;
   readonly #arena: Arena;
   readonly #rowCount: number;
+  readonly #words: number;
   #bits: Address = 0;
-  #list: Address = 0;
 
   constructor(context: RunContext, arena: Arena, rowCount: number) {
     this.#context = context;
     this.#arena = arena;
     this.#rowCount = rowCount;
+    this.#words = Math.ceil(rowCount / 64);
     this.count = rowCount;
   }
 
   /** Keeps what matches, of all rows. */
   test(match: (block: { readonly start: number; readonly rows: number }) => number): void {
     const { kernels } = this.#context;
-    this.#bits = this.#takeBits();
+    this.#bits = this.#arena.take(this.#words * 8);
     this.count = 0;
     for (let start = 0; start < this.#rowCount; start += BLOCK_ROWS) {
       this.#context.check();
@@ -138,40 +154,21 @@ class Selection {
   }
 
   /** Keeps rows whose value is among the keys. */
-  keep({ physical, values, base }: NumberColumnView, { low, count, bits }: KeyBits): void {
-    if (physical === 'F32' || physical === 'F64') return;
-    const { kernels } = this.#context;
-    const within = kernelFor(kernels, 'joinWithin', physical);
-    this.#context.check();
-    if (this.#list === 0 && this.count >= this.#rowCount * LISTED_PART) {
-      const words = Math.ceil(this.#rowCount / 64);
-      const found = this.#takeBits();
-      within(values, base, low, count, bits, this.#rowCount, found);
-      if (this.#bits !== 0) kernels.bitsAnd(this.#bits, found, words, found);
-      this.#bits = found;
-      this.count = kernels.bitsCount(found, words);
-      return;
+  keep(column: NumberColumnView, lookup: KeyLookup): void {
+    const { kernels, check } = this.#context;
+    check();
+    if (this.#bits === 0) {
+      this.#bits = this.#arena.take(this.#words * 8);
+      kernels.bitsFill(this.#bits, this.#words, 0, this.#rowCount);
     }
-    const { at, count: rows } = this.rows();
-    const gathered = this.#arena.take(rows * PHYSICAL_BYTES[physical]);
-    const [found, places, list] = [this.#arena.take(Math.ceil(rows / 64) * 8), this.#arena.take(rows * 4), this.#arena.take(rows * 4)];
-    kernelFor(kernels, 'joinValues', physical)(values, at, rows, gathered);
-    within(gathered, base, low, count, bits, rows, found);
-    this.count = kernels.bitsToRows(found, 0, rows, places);
-    kernels.gather32(at, places, this.count, list);
-    this.#list = list;
+    lookup.keep(column, this.#rowCount, this.#bits);
+    this.count = kernels.bitsCount(this.#bits, this.#words);
   }
 
   rows(): RowNumbers {
-    if (this.#list === 0) {
-      this.#list = this.#arena.take(Math.max(1, this.count) * 4);
-      if (this.#bits === 0) throw new Error('no row was tested');
-      this.#context.kernels.bitsToRows(this.#bits, 0, this.#rowCount, this.#list);
-    }
-    return { at: this.#list, count: this.count };
-  }
-
-  #takeBits(): Address {
-    return this.#arena.take(Math.ceil(this.#rowCount / 64) * 8);
+    if (this.#bits === 0) throw new Error('no row was tested');
+    const at = this.#arena.take(Math.max(1, this.count) * 4);
+    this.#context.kernels.bitsToRows(this.#bits, 0, this.#rowCount, at);
+    return { at, count: this.count };
   }
 }

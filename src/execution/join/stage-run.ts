@@ -78,6 +78,7 @@ export class StageRun {
   }
 
   close(): void {
+    this.#lead.close();
     for (const step of this.#steps) step.close();
   }
 

@@ -15,6 +15,9 @@ const RANGES = [
   [-(2n ** 63n), 2n ** 63n - 1n, 70000],
 ] as const;
 
+/** How many of the bits that come in are set, by the hundred. */
+const ASKED = [0, 5, 60, 100] as const;
+
 export const JOIN_CHECKS = {
   joinTexts(lab: Lab) {
     lab.each([0, 1], (rows, firsts) => {
@@ -193,26 +196,86 @@ export const JOIN_CHECKS = {
       });
     }
   }),
-  ...perType('joinWithin', INTEGERS, (type) => (lab: Lab) => {
-    for (const [base, low, count] of [...RANGES, [0n, -3n, 1]] as const) {
+  joinShift(lab: Lab) {
+    for (const [base, low, count] of [...RANGES, [0n, -3n, 1], [0n, 90n, 500], [90n, 26n, 500]] as const) {
       lab.each(['random', 'all'], (rows, pattern) => {
         const members = lab.mask(pattern, count);
-        const near = BigInt.asIntN(64, low - base);
-        const values = lab.values(type, rows).map((value, row) => {
-          const close = near + BigInt(row % 300);
-          const fits = type === 'I64' || (close >= 0n && close < 256n);
-          return row % 2 === 0 || !fits ? value : type === 'I64' ? BigInt.asIntN(64, close) : Number(close);
-        });
-        const at = lab.place(type, values);
-        const out = lab.output('I64', Math.ceil(rows / 64));
         const bits = lab.uploadBits(members);
-        lab.call(() => lab.kernels[`joinWithin${type}`](at, base, low, count, bits, rows, out));
+        const out = lab.output('I64', Math.ceil(rows / 64));
+        lab.call(() => lab.kernels.joinShift(bits, low, count, base, rows, out));
         lab.expectBits(
           out,
-          values.map((value) => {
-            const number = BigInt.asUintN(64, BigInt(value) + base - low);
-            return number < BigInt(count) && members[Number(number)] === true;
-          }),
+          Array.from({ length: rows }, (_, number) => isMember(BigInt(number) + base - low, members)),
+        );
+      });
+    }
+  },
+  joinBytes(lab: Lab) {
+    lab.each(MASKS, (rows, pattern) => {
+      const members = lab.mask(pattern, rows);
+      const bits = lab.uploadBits(members);
+      const out = lab.output('U8', rows);
+      lab.call(() => lab.kernels.joinBytes(bits, rows, out));
+      lab.expect('U8', out, members.map(Number), 'byte');
+    });
+  },
+  ...perType('joinKeep', INTEGERS, (type) => (lab: Lab) => {
+    for (const [base, low, count] of [...RANGES, [0n, -3n, 1]] as const) {
+      for (const asked of ASKED) {
+        lab.each(['random', 'all'], (rows, pattern) => {
+          const members = lab.mask(pattern, count);
+          const near = BigInt.asIntN(64, low - base);
+          const values = lab.values(type, rows).map((value, row) => {
+            const close = near + BigInt(row % 300);
+            const fits = type === 'I64' || (close >= 0n && close < 256n);
+            return row % 2 === 0 || !fits ? value : type === 'I64' ? BigInt.asIntN(64, close) : Number(close);
+          });
+          const before = keptOf(lab, rows, asked);
+          const at = lab.place(type, values);
+          const bits = lab.uploadBits(members);
+          const kept = lab.output('I64', Math.ceil(rows / 64));
+          lab.fill(kept, before);
+          lab.call(() => lab.kernels[`joinKeep${type}`](at, base, low, count, bits, rows, kept));
+          lab.expectBits(
+            kept,
+            values.map((value, row) => before[row] === true && isMember(BigInt(value) + base - low, members)),
+          );
+        });
+      }
+    }
+  }),
+  ...perType('joinKeepBits', IDS, (type) => (lab: Lab) => {
+    for (const asked of ASKED) {
+      lab.each(['random', 'all'], (rows, pattern) => {
+        const members = lab.mask(pattern, 256);
+        const values = lab.values('U8', rows);
+        const before = keptOf(lab, rows, asked);
+        const at = lab.place(type, values);
+        const bits = lab.uploadBits(members);
+        const kept = lab.output('I64', Math.ceil(rows / 64));
+        lab.fill(kept, before);
+        lab.call(() => lab.kernels[`joinKeepBits${type}`](at, bits, rows, kept));
+        lab.expectBits(
+          kept,
+          values.map((value, row) => before[row] === true && members[Number(value)] === true),
+        );
+      });
+    }
+  }),
+  ...perType('joinKeepBytes', IDS, (type) => (lab: Lab) => {
+    for (const asked of ASKED) {
+      lab.each(['random', 'all'], (rows, pattern) => {
+        const members = lab.mask(pattern, 256);
+        const values = lab.values('U8', rows);
+        const before = keptOf(lab, rows, asked);
+        const at = lab.place(type, values);
+        const bytes = lab.place('U8', members.map(Number));
+        const kept = lab.output('I64', Math.ceil(rows / 64));
+        lab.fill(kept, before);
+        lab.call(() => lab.kernels[`joinKeepBytes${type}`](at, bytes, rows, kept));
+        lab.expectBits(
+          kept,
+          values.map((value, row) => before[row] === true && members[Number(value)] === true),
         );
       });
     }
@@ -242,6 +305,16 @@ export const JOIN_CHECKS = {
     });
   }),
 };
+
+function keptOf(lab: Lab, rows: number, asked: (typeof ASKED)[number]): readonly boolean[] {
+  return Array.from({ length: rows }, () => lab.random(100) < asked);
+}
+
+/** Whether the bit of a number, wrapped to 64 bits, is there and set. */
+function isMember(number: bigint, members: readonly boolean[]): boolean {
+  const place = BigInt.asUintN(64, number);
+  return place < BigInt(members.length) && members[Number(place)] === true;
+}
 
 /** Numbers below `count`, or absent. */
 function rowsOf(lab: Lab, rows: number, count: number, density: (typeof DENSITIES)[number]): number[] {

@@ -141,18 +141,41 @@ export function joinKernels(memory: KernelMemory) {
         numbers[i] = number < BigInt(count) ? Number(number) : ABSENT;
       }
     }),
+    joinShift(bits: Address, low: bigint, count: number, base: bigint, n: number, out: Address) {
+      const members = memory.u32(bits, Math.ceil(count / 32));
+      writeBits(memory, out, n, (i) => {
+        const number = BigInt.asUintN(64, BigInt(i) + base - low);
+        return number < BigInt(count) && hasBit(members, Number(number));
+      });
+    },
+    joinBytes(bits: Address, n: number, out: Address) {
+      const members = memory.u32(bits, Math.ceil(n / 32));
+      const written = memory.u8(out, n);
+      for (let i = 0; i < n; i++) written[i] = Number(hasBit(members, i));
+    },
     ...perType(
-      'joinWithin',
+      'joinKeep',
       INTEGERS,
-      (type) => (values: Address, base: bigint, low: bigint, count: number, bits: Address, n: number, out: Address) => {
+      (type) => (values: Address, base: bigint, low: bigint, count: number, bits: Address, n: number, kept: Address) => {
         const column = type === 'I64' ? memory.i64(values, n) : viewOf(memory, type)(values, n);
         const members = memory.u32(bits, Math.ceil(count / 32));
-        writeBits(memory, out, n, (row) => {
+        const asked = memory.u32(kept, Math.ceil(n / 64) * 2).slice();
+        writeBits(memory, kept, n, (row) => {
           const number = BigInt.asUintN(64, BigInt(column[row] ?? 0) + base - low);
-          return number < BigInt(count) && hasBit(members, Number(number));
+          return hasBit(asked, row) && number < BigInt(count) && hasBit(members, Number(number));
         });
       },
     ),
+    ...perType('joinKeepBits', IDS, (type) => (values: Address, bits: Address, n: number, kept: Address) => {
+      const column = viewOf(memory, type)(values, n);
+      const asked = memory.u32(kept, Math.ceil(n / 64) * 2).slice();
+      writeBits(memory, kept, n, (row) => hasBit(asked, row) && hasBit(memory.u32(bits, ((column[row] ?? 0) >>> 5) + 1), column[row] ?? 0));
+    }),
+    ...perType('joinKeepBytes', IDS, (type) => (values: Address, bytes: Address, n: number, kept: Address) => {
+      const column = viewOf(memory, type)(values, n);
+      const asked = memory.u32(kept, Math.ceil(n / 64) * 2).slice();
+      writeBits(memory, kept, n, (row) => hasBit(asked, row) && memory.u8(bytes + (column[row] ?? 0), 1)[0] === 1);
+    }),
     ...perType('joinValues', INTEGERS, (type) => (values: Address, rows: Address, n: number, out: Address) => {
       const picked = memory.u32(rows, n);
       if (type === 'I64') {
