@@ -1,6 +1,6 @@
 // Leaves out rows whose value is no key of a build side.
 
-import type { Address } from '../../base/layout.js';
+import { type Address, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { NumberColumnView } from '../../storage/view.js';
 import { kernelFor, type RunContext } from '../block/context.js';
@@ -26,9 +26,10 @@ export class KeyLookup {
     this.#keys = keys;
   }
 
-  /** Leaves those bits set of `rowCount` rows whose value is a key; the value of a null is any. */
-  keep({ physical, values, base, max }: NumberColumnView, rowCount: number, bits: Address): void {
+  /** Leaves those bits set of the rows [start, end) whose value is a key; the value of a null is any. */
+  keep({ physical, values: first, base, max }: NumberColumnView, start: number, end: number, bits: Address): void {
     if (physical === 'F32' || physical === 'F64') return;
+    const [values, rowCount] = [first + start * PHYSICAL_BYTES[physical], end - start];
     const { kernels } = this.#context;
     if (physical !== 'I64') {
       const span = typeof max === 'bigint' ? Number(max - base) + 1 : physical === 'U8' ? 0x100 : Infinity;

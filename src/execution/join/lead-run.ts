@@ -10,11 +10,10 @@ import type { NumberColumnView, SegmentView } from '../../storage/view.js';
 import { blockAt, type RunContext, wordsOf } from '../block/context.js';
 import { openScope } from '../expression/open-scope.js';
 import { bindFilter } from '../filter/bind.js';
-import { ALL, NONE } from '../filter/predicate.js';
+import { ALL, NONE, type Predicate } from '../filter/predicate.js';
 import type { BuildSide } from './build-side.js';
 import type { KeyBits } from './key-bits.js';
 import { KeyLookup } from './key-lookup.js';
-import type { RowNumbers } from './view-rows.js';
 
 /** A column whose value must be among the keys of a build side, or the row is gone once it comes to that join. */
 interface KeyFilter {
@@ -29,6 +28,15 @@ interface KeyFilter {
 /** A filter that lets more than this part through costs more than it saves. */
 const PASSED_MAX = 0.8;
 
+/** What is asked of the rows of a view, bound to it once. */
+interface BoundView {
+  readonly view: SegmentView;
+  readonly predicate: Predicate | undefined;
+  readonly keys: readonly BoundKeys[];
+  /** Bits of rows that are left, of the stretch that was looked at last. */
+  readonly bits: Address;
+}
+
 /**
  * The begin of the stages: the conditions before all other stages, and for joins that drop rows without a partner a look at the key. All of it
  * is over before the first column is gathered, so that rows which no later join keeps cost a few bits.
@@ -41,6 +49,9 @@ export class LeadRun {
   readonly #keys: readonly KeyFilter[];
   /** Memory of the look-ups. */
   readonly #arena: Arena;
+  /** Memory of one view. */
+  readonly #viewArena: Arena;
+  #bound: BoundView | undefined;
 
   constructor(context: RunContext, stages: readonly Stage[], builds: Readonly<Record<string, BuildSide>>) {
     this.#context = context;
@@ -48,6 +59,7 @@ export class LeadRun {
     this.stageCount = end < 0 ? stages.length : end;
     this.#filters = stages.slice(0, this.stageCount).flatMap((stage) => (stage.kind === 'filter' ? [stage.filter] : []));
     this.#arena = context.memory.arena();
+    this.#viewArena = context.memory.arena();
     this.#keys = stages.flatMap((stage, at) =>
       keyColumns(stage, stages.slice(0, at), builds).map(({ column, keys }) => {
         return { column, keys, lookup: new KeyLookup(context, this.#arena, keys), tested: 0, passed: 0 };
@@ -55,37 +67,78 @@ export class LeadRun {
     );
   }
 
+  /**
+   * Looks which rows [start, end) of a view may come out of the stages; `start` is a multiple of BLOCK_ROWS.
+   * @returns how many
+   */
+  select(view: SegmentView, start: number, end: number): number {
+    if (this.#filters.length === 0 && this.#keys.length === 0) return end - start;
+    const { predicate, keys, bits } = this.#bindTo(view);
+    if (predicate?.constant === NONE) return 0;
+    let count = predicate === undefined ? end - start : this.#test(predicate, start, end, bits);
+    let isBegun = predicate !== undefined;
+    for (const { filter, column } of inOrder(keys)) {
+      if (count === 0) break;
+      this.#context.check();
+      const [at, words] = [bits + start / 8, Math.ceil((end - start) / 64)];
+      if (!isBegun) this.#context.kernels.bitsFill(at, words, 0, end - start);
+      isBegun = true;
+      filter.tested += count;
+      filter.lookup.keep(column, start, end, at);
+      count = this.#context.kernels.bitsCount(at, words);
+      filter.passed += count;
+    }
+    return count;
+  }
+
+  /** Writes the numbers, u32, of the rows that `select` has found, when these are not all of the rows that it was asked for. */
+  list(start: number, end: number, out: Address): void {
+    if (this.#bound !== undefined) this.#context.kernels.bitsToRows(this.#bound.bits, start, end, out);
+  }
+
+  /** The view does not come again. */
+  forget(): void {
+    this.#bound = undefined;
+    this.#viewArena.release();
+  }
+
   close(): void {
+    this.forget();
     this.#arena.release();
   }
 
-  /** Rows of the view that may come out of the stages; undefined: all of them, or nearly. They lie in the arena. */
-  select(view: SegmentView, arena: Arena): RowNumbers | undefined {
-    const { rowCount } = view;
-    const keys = this.#keys
-      .flatMap((filter) => boundTo(view, filter))
-      .sort((a, b) => a.expected - b.expected)
-      .filter(({ expected, filter: { tested, passed } }) => (tested === 0 ? expected : passed / tested) <= PASSED_MAX);
-    if (this.#filters.length === 0 && keys.length === 0) return undefined;
-    const state = new Selection(this.#context, arena, rowCount);
-    this.#test(view, arena, state);
-    for (const { filter, column } of keys) {
-      if (state.count === 0) break;
-      filter.tested += state.count;
-      state.keep(column, filter.lookup);
-      filter.passed += state.count;
-    }
-    return state.count === rowCount ? undefined : state.rows();
+  #bindTo(view: SegmentView): BoundView {
+    if (this.#bound?.view === view) return this.#bound;
+    this.forget();
+    const [first, second] = this.#filters;
+    const filter: Filter | undefined = second === undefined ? first : { kind: 'and', filters: this.#filters };
+    const predicate = filter && bindFilter(openScope(this.#context, view, {}, this.#viewArena), filter, false);
+    const keys = this.#keys.flatMap((each) => boundTo(view, each));
+    const bits = this.#viewArena.take(Math.ceil(view.rowCount / 64) * 8);
+    this.#bound = { view, predicate: predicate?.constant === ALL ? undefined : predicate, keys, bits };
+    return this.#bound;
   }
 
-  #test(view: SegmentView, arena: Arena, state: Selection): void {
-    const [first, second] = this.#filters;
-    if (first === undefined) return;
-    const filter: Filter = second === undefined ? first : { kind: 'and', filters: this.#filters };
-    const predicate = bindFilter(openScope(this.#context, view, {}, arena), filter, false);
-    if (predicate.constant === ALL) return;
-    state.test((block) => (predicate.constant === NONE ? NONE : predicate.test(block)));
+  #test(predicate: Predicate, from: number, end: number, bits: Address): number {
+    const { kernels, check } = this.#context;
+    let count = 0;
+    for (let start = from; start < end; start += BLOCK_ROWS) {
+      check();
+      const block = blockAt(start, end);
+      const out = bits + start / 8;
+      const found = predicate.test(block);
+      if (found === NONE || found === ALL) kernels.bitsFill(out, wordsOf(block), 0, found === NONE ? 0 : block.rows);
+      else kernels.bitsAnd(found, found, wordsOf(block), out);
+      count += found === NONE ? 0 : found === ALL ? block.rows : kernels.bitsCount(out, wordsOf(block));
+    }
+    return count;
   }
+}
+
+/** Those that are expected to leave least come first, and those that leave nearly all are passed over. */
+function inOrder(keys: readonly BoundKeys[]): readonly BoundKeys[] {
+  const part = ({ expected, filter: { tested, passed } }: BoundKeys): number => (tested === 0 ? expected : passed / tested);
+  return keys.filter((each) => part(each) <= PASSED_MAX).sort((a, b) => a.expected - b.expected);
 }
 
 function keyColumns(
@@ -118,57 +171,4 @@ function boundTo({ columns }: SegmentView, filter: KeyFilter): readonly BoundKey
   const { min, max } = column;
   const range = typeof min === 'bigint' && typeof max === 'bigint' ? Number(max - min) + 1 : filter.keys.count;
   return [{ filter, column, expected: filter.keys.values / range }];
-}
-
-/** Rows of a view that are left, as bits of all rows. */
-class Selection {
-  count: number;
-  readonly #context: RunContext;
-  readonly #arena: Arena;
-  readonly #rowCount: number;
-  readonly #words: number;
-  #bits: Address = 0;
-
-  constructor(context: RunContext, arena: Arena, rowCount: number) {
-    this.#context = context;
-    this.#arena = arena;
-    this.#rowCount = rowCount;
-    this.#words = Math.ceil(rowCount / 64);
-    this.count = rowCount;
-  }
-
-  /** Keeps what matches, of all rows. */
-  test(match: (block: { readonly start: number; readonly rows: number }) => number): void {
-    const { kernels } = this.#context;
-    this.#bits = this.#arena.take(this.#words * 8);
-    this.count = 0;
-    for (let start = 0; start < this.#rowCount; start += BLOCK_ROWS) {
-      this.#context.check();
-      const block = blockAt(start, this.#rowCount);
-      const out = this.#bits + start / 8;
-      const found = match(block);
-      if (found === NONE || found === ALL) kernels.bitsFill(out, wordsOf(block), 0, found === NONE ? 0 : block.rows);
-      else kernels.bitsAnd(found, found, wordsOf(block), out);
-      this.count += found === NONE ? 0 : found === ALL ? block.rows : kernels.bitsCount(out, wordsOf(block));
-    }
-  }
-
-  /** Keeps rows whose value is among the keys. */
-  keep(column: NumberColumnView, lookup: KeyLookup): void {
-    const { kernels, check } = this.#context;
-    check();
-    if (this.#bits === 0) {
-      this.#bits = this.#arena.take(this.#words * 8);
-      kernels.bitsFill(this.#bits, this.#words, 0, this.#rowCount);
-    }
-    lookup.keep(column, this.#rowCount, this.#bits);
-    this.count = kernels.bitsCount(this.#bits, this.#words);
-  }
-
-  rows(): RowNumbers {
-    if (this.#bits === 0) throw new Error('no row was tested');
-    const at = this.#arena.take(Math.max(1, this.count) * 4);
-    this.#context.kernels.bitsToRows(this.#bits, 0, this.#rowCount, at);
-    return { at, count: this.count };
-  }
 }

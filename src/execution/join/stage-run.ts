@@ -19,6 +19,8 @@ import { gatherColumn, type RowNumbers, sliceView } from './view-rows.js';
 
 /** Rows that go through the stages at a time; a multiple of BLOCK_ROWS. */
 const STRETCH_ROWS = 1 << 18;
+/** Rows that are left of several stretches go on together: what follows costs something for each piece, whatever its rows. */
+const WAITING_ROWS = 1 << 16;
 
 /** One stage on one thread. A piece that it gives is void when the next one is asked for. */
 interface StageStep {
@@ -38,14 +40,29 @@ export class StageRun {
   readonly #lead: LeadRun;
   /** Columns that are needed once the first conditions are through. */
   readonly #needed: ReadonlySet<string>;
+  readonly #waits: boolean;
+  readonly #arena: Arena;
+  /** Numbers of rows, u32, that wait for more of their view; 0: there were none yet. */
+  #waitingAt: Address = 0;
+  #waitingRows = 0;
+  #waitingView: SegmentView | undefined;
 
   /**
    * @param wanted  columns that are read of the result
    * @param builds  by the ids of build sides
+   * @param waits   whether rows may wait for more: whoever wants few of them wants the first ones soon
    */
-  constructor(context: RunContext, stages: readonly Stage[], wanted: Iterable<string>, builds: Readonly<Record<string, BuildSide>>) {
+  constructor(
+    context: RunContext,
+    stages: readonly Stage[],
+    wanted: Iterable<string>,
+    builds: Readonly<Record<string, BuildSide>>,
+    waits = true,
+  ) {
     const { before, after } = columnsThrough(stages, wanted);
     this.#context = context;
+    this.#waits = waits;
+    this.#arena = context.memory.arena();
     this.#lead = new LeadRun(context, stages, builds);
     this.#needed = after[this.#lead.stageCount - 1] ?? before;
     this.#steps = stages.map((stage, index) => stepOf(context, stage, after[index] ?? new Set(), builds));
@@ -53,17 +70,54 @@ export class StageRun {
 
   /** Rows [start, end) of a view, `start` a multiple of BLOCK_ROWS, through all stages. */
   *pieces(view: SegmentView, start = 0, end = view.rowCount): Generator<SegmentView> {
-    const arena = this.#context.memory.arena();
+    yield* this.begin(view, start, end);
+    yield* this.waiting();
+  }
+
+  /** The same, but the last rows may wait for more of the view: until `waiting` is called, which is before another view begins. */
+  *begin(view: SegmentView, start = 0, end = view.rowCount): Generator<SegmentView> {
     for (let at = start; at < end; at += STRETCH_ROWS) {
-      const stretch = sliceView(view, at, Math.min(end, at + STRETCH_ROWS));
-      try {
-        const rows = this.#lead.select(stretch, arena);
-        if (rows?.count === 0) continue;
-        const kept = rows === undefined ? stretch : pickRows(this.#context, arena, stretch, rows, this.#needed);
-        yield* this.#through(kept, this.#lead.stageCount);
-      } finally {
-        arena.release();
+      const to = Math.min(end, at + STRETCH_ROWS);
+      const count = this.#lead.select(view, at, to);
+      if (count === to - at) {
+        yield* this.waiting();
+        yield* this.#through(sliceView(view, at, to), this.#lead.stageCount);
+        continue;
       }
+      if (this.#waitingRows + count > WAITING_ROWS) yield* this.waiting();
+      if (count > WAITING_ROWS) yield* this.#picked(view, count, (out) => this.#lead.list(at, to, out));
+      else if (count > 0) {
+        this.#wait(view, count, (out) => this.#lead.list(at, to, out));
+        if (!this.#waits) yield* this.waiting();
+      }
+    }
+  }
+
+  /** Rows that wait, through the stages. */
+  *waiting(): Generator<SegmentView> {
+    const [view, count] = [this.#waitingView, this.#waitingRows];
+    if (view === undefined || count === 0) return;
+    const { memory } = this.#context;
+    yield* this.#picked(view, count, (out) => memory.u32(out, count).set(memory.u32(this.#waitingAt, count)));
+  }
+
+  #wait(view: SegmentView, count: number, list: (out: Address) => void): void {
+    if (this.#waitingAt === 0) this.#waitingAt = this.#arena.take(WAITING_ROWS * 4);
+    list(this.#waitingAt + this.#waitingRows * 4);
+    this.#waitingView = view;
+    this.#waitingRows += count;
+  }
+
+  /** Rows of a view that `list` numbers, gathered, through the stages. */
+  *#picked(view: SegmentView, count: number, list: (out: Address) => void): Generator<SegmentView> {
+    const arena = this.#context.memory.arena();
+    try {
+      const at = arena.take(count * 4);
+      list(at);
+      this.#waitingRows = 0;
+      yield* this.#through(pickRows(this.#context, arena, view, { at, count }, this.#needed), this.#lead.stageCount);
+    } finally {
+      arena.release();
     }
   }
 
@@ -74,11 +128,15 @@ export class StageRun {
 
   /** Forgets everything that was read from the views, before they are freed. */
   forget(): void {
+    this.#lead.forget();
+    this.#waitingView = undefined;
+    this.#waitingRows = 0;
     for (const step of this.#steps) step.forget();
   }
 
   close(): void {
     this.#lead.close();
+    this.#arena.release();
     for (const step of this.#steps) step.close();
   }
 

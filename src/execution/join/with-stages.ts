@@ -60,11 +60,18 @@ export function runStagedMorsels(
   const stages = new StageRun(context, plan.stages, columnsRead(plan), builds);
   const table = new GroupTable(layout, context);
   try {
+    const add = (pieces: Iterable<SegmentView>, order: number): void => {
+      for (const piece of pieces) addView(table, context, piece, order, counts);
+    };
+    let last = 0;
     for (let morsel = next(); morsel !== undefined; morsel = next()) {
       const view = views[morsel.view];
       if (view === undefined) continue;
-      for (const piece of piecesWithin(context, stages, view, plan, morsel)) addView(table, context, piece, morsel.view, counts);
+      if (morsel.view !== last) add(stages.waiting(), last);
+      last = morsel.view;
+      add(piecesWithin(context, stages, view, plan, morsel), last);
     }
+    add(stages.waiting(), last);
     return table;
   } catch (error) {
     table.free();
@@ -81,16 +88,20 @@ export function* stagedPieces(
   views: readonly SegmentView[],
   builds: Builds,
 ): Generator<SegmentView> {
-  const stages = new StageRun(context, plan.stages, columnsRead(plan), builds);
+  const waits = plan.operator !== 'scan' || plan.limit === null;
+  const stages = new StageRun(context, plan.stages, columnsRead(plan), builds, waits);
   try {
-    for (const view of inSegmentOrder(views))
-      if (meets(view, plan.intervals)) yield* piecesWithin(context, stages, view, plan, { start: 0, end: view.rowCount });
+    for (const view of inSegmentOrder(views)) {
+      if (!meets(view, plan.intervals)) continue;
+      yield* piecesWithin(context, stages, view, plan, { start: 0, end: view.rowCount });
+      yield* stages.waiting();
+    }
   } finally {
     stages.close();
   }
 }
 
-/** Batches of the blocks with rows in the intervals; a batch may hold other rows too, as its `__time` shows. */
+/** Batches of the blocks with rows in the intervals; a batch may hold other rows too, as its `__time` shows. The last rows wait. */
 function* piecesWithin(
   context: RunContext,
   stages: StageRun,
@@ -105,7 +116,7 @@ function* piecesWithin(
     const from = Math.max(done, range.start - (range.start % BLOCK_ROWS));
     const to = Math.min(upTo(end), upTo(range.end));
     if (from >= to) continue;
-    yield* stages.pieces(view, from, to);
+    yield* stages.begin(view, from, to);
     done = to;
   }
 }
