@@ -347,10 +347,7 @@ export type KernelSet =
 
   // ── join.ts: any number of rows. A row or a key number of 0xffffffff is absent: a row of nulls, a key that is not there.
   {
-    /**
-     * Texts of one sorted dictionary in another (packed as above, ascending by UTF-16 code units): out[entry] = the
-     * entry of `other` that has the text, or absent; for entries [first, count) and [otherFirst, otherCount) only.
-     */
+    /** Texts of one sorted dictionary in another (packed as above, ascending by UTF-16 code units): out[entry] = the entry of `other` that has the text, or absent; for entries [first, count) and [otherFirst, otherCount) only. */
     readonly joinTexts: (bytes: Address, offsets: Address, first: number, count: number, otherBytes: Address, otherOffsets: Address, otherFirst: number, otherCount: number, out: Address) => void;
     /** Like `hashKeys`, but adds nothing: u32 numbers of the keys that are there, else absent. */
     readonly joinFind: (input: Address, n: number, words: number, slots: Address, capacity: number, keys: Address, out: Address) => void;
@@ -359,11 +356,10 @@ export type KernelSet =
     /** Rows by key number: key k has rows[starts[k] .. starts[k + 1]), ascending; `starts` u32[keyCount + 1]. Absent numbers are left out; returns how many are not. */
     readonly joinLists: (numbers: Address, n: number, keyCount: number, starts: Address, rows: Address) => number;
     /**
-     * Pairs of a row of n and each row of its key's list, in order, at most `capacity`; returns how many. `kind` says
-     * what becomes of lists: 0 pairs; 1 pairs, and (row, absent) for an empty list; 2 and 3 (row, absent) once for a list
-     * that is not empty, and that is empty. `cursor` u32[3], at first {0, 0, 1}: next row, place in its list, and 1 as
-     * long as every row gave one pair exactly; pass it on until its row is n. `starts` and `rows` are readable one past
-     * their ends; what lies in `out` behind the pairs is undefined.
+     * Pairs of a row of n and each row of its key's list, in order, at most `capacity`; returns how many. `kind` says what becomes of lists: 0 pairs; 1 pairs, and
+     * (row, absent) for an empty list; 2 and 3 (row, absent) once for a list that is not empty, and that is empty. `cursor` u32[3], at first {0, 0, 1}: next row, place in
+     * its list, and 1 as long as every row gave one pair exactly; pass it on until its row is n. `starts` and `rows` are readable one past their ends; what lies in `out`
+     * behind the pairs is undefined.
      */
     readonly joinPairs: (numbers: Address, n: number, starts: Address, rows: Address, kind: number, cursor: Address, capacity: number, outLeft: Address, outRight: Address) => number;
     /** u8 marks[row] = 1 for rows that are not absent. */
@@ -379,15 +375,10 @@ export type KernelSet =
   } &
   /** out[i] = value + base - low where that is in [0, count), else absent; in 64 bits, wrapping. */
   PerType<'joinRange', Id | 'I64', (values: Address, base: bigint, low: bigint, count: number, n: number, out: Address) => void> &
-  /**
-   * Leaves those bits of `kept` set for which value + base - low is in [0, count) and that bit of `bits` is set; count is at least 1. Any number of values.
-   * Bits of `kept` from n on are not set.
-   */
+  /** Leaves those bits of `kept` set for which value + base - low is in [0, count) and that bit of `bits` is set; count is at least 1. Any n, from which on none is set. */
   PerType<'joinKeep', Id | 'I64', (values: Address, base: bigint, low: bigint, count: number, bits: Address, n: number, kept: Address) => void> &
-  /** The same for values as they are stored, each of which has a bit. */
-  PerType<'joinKeepBits', Id, (values: Address, bits: Address, n: number, kept: Address) => void> &
-  /** The same for values of which each has a byte, 0 or 1. */
-  PerType<'joinKeepBytes', Id, (values: Address, bytes: Address, n: number, kept: Address) => void> &
+  /** The same for values as they are stored, each of which has a bit, or a byte, 0 or 1. */
+  PerType<'joinKeepBits' | 'joinKeepBytes', Id, (values: Address, table: Address, n: number, kept: Address) => void> &
   /** out[i] = values[rows[i]], 0 for an absent row. Of any type of that many bytes. */
   PerType<'joinValues', Id | 'I64', (values: Address, rows: Address, n: number, out: Address) => void> &
   /** The values of the lists of the gathered rows, one list after another. */

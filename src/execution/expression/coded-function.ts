@@ -44,6 +44,11 @@ export function codedFunction(
 /** Rows that are read may be this part of the entries until all of these are computed. */
 const REACHED_PART = 4;
 
+/** Whether so many rows may have so many of the entries that all of them are as little work. */
+export function reachesMost({ dictionary }: StringColumnView, rows: number): boolean {
+  return rows * REACHED_PART > dictionary.count;
+}
+
 /** A function of one dictionary column: computed for entries that rows have which are read, and once these are many, for all. */
 export function reachedDictionaryFunction(
   scope: SegmentScope,
@@ -62,9 +67,9 @@ export function reachedDictionaryFunction(
   const vectorFor = (block: Block): Vector => {
     if (all !== undefined) return all;
     const { selection } = block;
-    if (start !== block.start && selection !== undefined) reached += scope.context.kernels.bitsCount(selection, wordsOf(block));
+    if (start !== block.start) reached += selection === undefined ? block.rows : scope.context.kernels.bitsCount(selection, wordsOf(block));
     start = block.start;
-    if (selection === undefined || reached * REACHED_PART > column.dictionary.count) all = ofAll();
+    if (reachesMost(column, reached)) all = ofAll();
     return all ?? ofReached;
   };
   if (ofReached.kind === 'string') {

@@ -5,7 +5,7 @@ import { ONLY_VALUE } from '../../expression/functions/multi-value.js';
 import { call, type Expression } from '../../model/expression.js';
 import { type ColumnType, isArrayType, isNumberType, type NumberType } from '../../model/schema.js';
 import { ValuePool } from '../block/value-pool.js';
-import { codedColumns, codedFunction, combinationCount, reachedDictionaryFunction } from './coded-function.js';
+import { codedColumns, codedFunction, combinationCount, reachedDictionaryFunction, reachesMost } from './coded-function.js';
 import { dictionaryFunction, hasFewTexts, hasSmallDictionary, isLessWork, onlyDictionary } from './dictionary-function.js';
 import { formOf } from './multi-value.js';
 import { NumberCompiler } from './number/compile-number.js';
@@ -38,7 +38,8 @@ export function compileVector(scope: SegmentScope, expression: Expression, outpu
   if (dictionary === undefined) return bucketedVector(scope, formed, typeOf, type) ?? compileRows(scope, formed, typeOf, type);
   const bound = rowFunction(scope, formed, [dictionary.name], typeOf);
   const { column } = dictionary;
-  return isByEntry || scope.readsEveryRow || column.isPart === true
+  const readsMost = (scope.readsEveryRow || column.isPart === true) && reachesMost(column, scope.view.rowCount);
+  return isByEntry || readsMost
     ? dictionaryFunction(scope, column, bound, { type, expression: formed })
     : reachedDictionaryFunction(scope, column, bound, { type, expression: formed });
 }

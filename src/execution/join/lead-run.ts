@@ -28,7 +28,7 @@ interface KeyFilter {
 /** A filter that lets more than this part through costs more than it saves. */
 const PASSED_MAX = 0.8;
 
-/** What is asked of the rows of a view, bound to it once. */
+/** Conditions and keys, bound once to the view whose rows they are asked of. */
 interface BoundView {
   readonly view: SegmentView;
   readonly predicate: Predicate | undefined;
@@ -135,7 +135,7 @@ export class LeadRun {
   }
 }
 
-/** Those that are expected to leave least come first, and those that leave nearly all are passed over. */
+/** Filters in their order: the one that is expected to leave least comes first, and those that leave nearly all are passed over. */
 function inOrder(keys: readonly BoundKeys[]): readonly BoundKeys[] {
   const part = ({ expected, filter: { tested, passed } }: BoundKeys): number => (tested === 0 ? expected : passed / tested);
   return keys.filter((each) => part(each) <= PASSED_MAX).sort((a, b) => a.expected - b.expected);

@@ -15,7 +15,7 @@ const RANGES = [
   [-(2n ** 63n), 2n ** 63n - 1n, 70000],
 ] as const;
 
-/** How many of the bits that come in are set, by the hundred. */
+/** Percentages of the bits that come in which are set. */
 const ASKED = [0, 5, 60, 100] as const;
 
 export const JOIN_CHECKS = {
