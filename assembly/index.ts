@@ -216,10 +216,11 @@ export { prefixSumI64, prefixSumU32 } from './kernels/decode';
 export { dictionaryIntern, dictionaryLike, dictionaryRehash } from './kernels/dictionary';
 
 // text.ts
-export {
-  textBest, textBytes, textCase, textCompare, textConcat, textEntries, textDoubles, textFind, textIntern, textLike, textLongs, textNulls, textOfLongs, textPad,
-  textReplace, textReverse, textSlice, textTrim, textUnits,
-} from './kernels/text';
+export { textBytes, textCompare, textEntries, textFind, textLike, textNulls, textUnits } from './kernels/text';
+export { textBest, textIntern } from './kernels/text-groups';
+export { textCase, textConcat, textPad, textReplace, textReverse } from './kernels/text-made';
+export { textDoubles, textLongs, textOfLongs } from './kernels/text-numbers';
+export { textSlice, textTrim } from './kernels/text-parts';
 
 // top.ts
 export function topI64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<i64>(state, present, n, k, descending, heap, out); }
