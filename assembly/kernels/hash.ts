@@ -37,13 +37,6 @@ function storeHash(a: u64, b: u64, length: u64, out: usize): void {
   store<u64>(out, b + a, 8);
 }
 
-/** Address of the offsets at which a text begins and ends: the i-th, or that of the i-th id. */
-@inline
-function boundsOf(offsets: usize, ids: usize, i: u32): usize {
-  const entry = ids == 0 ? i : load<u32>(ids + (<usize>i << 2));
-  return offsets + (<usize>entry << 2);
-}
-
 /** The last one to seven bytes before `end`, lowest first. Bytes before them are read where `bytes` has some, none behind them. */
 @inline
 function lastBytes(bytes: usize, end: usize, length: usize): u64 {
@@ -57,23 +50,41 @@ function eachByte(end: usize, length: usize): u64 {
 }
 
 export function murmurTexts(bytes: usize, offsets: usize, ids: usize, n: u32, seed: u32, out: usize): void {
+  hashTexts<u8>(bytes, offsets, ids, n, seed, out);
+}
+
+export function murmurUtf16(bytes: usize, offsets: usize, ids: usize, n: u32, seed: u32, out: usize): void {
+  hashTexts<u16>(bytes, offsets, ids, n, seed, out);
+}
+
+/** Hashes of the bytes of texts, or of their code units. */
+// @ts-ignore: decorator
+@inline
+function hashTexts<Unit>(bytes: usize, offsets: usize, ids: usize, n: u32, seed: u32, out: usize): void {
   assert(isAligned<u32>(offsets) && isAligned<u32>(ids) && isAligned<u64>(out));
   for (let i: u32 = 0; i < n; i++) {
-    const bounds = boundsOf(offsets, ids, i);
-    let at = bytes + <usize>load<u32>(bounds);
+    const entry = ids == 0 ? i : load<u32>(ids + (<usize>i << 2));
+    const bounds = offsets + (<usize>entry << 2);
+    const at = bytes + <usize>load<u32>(bounds);
     const end = bytes + <usize>load<u32>(bounds, 4);
-    const length = <u64>(end - at);
-    let a: u64 = seed;
-    let b: u64 = seed;
-    for (; at + 16 <= end; at += 16) {
-      a = (rotl<u64>(a ^ mixFirst(load<u64>(at)), 27) + b) * 5 + 0x52dce729;
-      b = (rotl<u64>(b ^ mixSecond(load<u64>(at, 8)), 31) + a) * 5 + 0x38495ab5;
-    }
-    if (at + 8 < end) b ^= mixSecond(lastBytes(bytes, end, end - at - 8));
-    if (at < end) a ^= mixFirst(at + 8 <= end ? load<u64>(at) : lastBytes(bytes, end, end - at));
-    storeHash(a, b, length, out);
+    if (sizeof<Unit>() == 1) hashBytes(bytes, at, end, seed, out);
+    else hashUnits(bytes, at, end, seed, out);
     out += 16;
   }
+}
+
+@inline
+function hashBytes(bytes: usize, at: usize, end: usize, seed: u32, out: usize): void {
+  const length = <u64>(end - at);
+  let a: u64 = seed;
+  let b: u64 = seed;
+  for (; at + 16 <= end; at += 16) {
+    a = (rotl<u64>(a ^ mixFirst(load<u64>(at)), 27) + b) * 5 + 0x52dce729;
+    b = (rotl<u64>(b ^ mixSecond(load<u64>(at, 8)), 31) + a) * 5 + 0x38495ab5;
+  }
+  if (at + 8 < end) b ^= mixSecond(lastBytes(bytes, end, end - at - 8));
+  if (at < end) a ^= mixFirst(at + 8 <= end ? load<u64>(at) : lastBytes(bytes, end, end - at));
+  storeHash(a, b, length, out);
 }
 
 /** Bits that no byte of ASCII has. */
@@ -88,64 +99,58 @@ function widened(bytes: u64): u64 {
 }
 
 /** UTF-8 is decoded as it is read: eight code units fill the two words of a step, of ASCII all at once. */
-export function murmurUtf16(bytes: usize, offsets: usize, ids: usize, n: u32, seed: u32, out: usize): void {
-  assert(isAligned<u32>(offsets) && isAligned<u32>(ids) && isAligned<u64>(out));
-  for (let i: u32 = 0; i < n; i++) {
-    const bounds = boundsOf(offsets, ids, i);
-    let at = bytes + <usize>load<u32>(bounds);
-    const end = bytes + <usize>load<u32>(bounds, 4);
-    let a: u64 = seed;
-    let b: u64 = seed;
-    let low: u64 = 0;
-    let high: u64 = 0;
-    let units: u64 = 0;
-    /** The second half of a surrogate pair whose first was taken. */
-    let waiting: u32 = 0;
-    while (at < end || waiting != 0) {
-      if (waiting == 0 && (units & 7) == 0) {
-        const length = min<usize>(end - at, 8);
-        const word = length == 8 ? load<u64>(at) : lastBytes(bytes, end, length);
-        if ((word & BEYOND_ASCII) == 0) {
-          low = widened(word & 0xffffffff);
-          high = widened(word >> 32);
-          at += length;
-          units += <u64>length;
-          if (length < 8) break;
-          a = (rotl<u64>(a ^ mixFirst(low), 27) + b) * 5 + 0x52dce729;
-          b = (rotl<u64>(b ^ mixSecond(high), 31) + a) * 5 + 0x38495ab5;
-          low = high = 0;
-          continue;
-        }
+@inline
+function hashUnits(bytes: usize, at: usize, end: usize, seed: u32, out: usize): void {
+  let a: u64 = seed;
+  let b: u64 = seed;
+  let low: u64 = 0;
+  let high: u64 = 0;
+  let units: u64 = 0;
+  /** The second half of a surrogate pair whose first was taken. */
+  let waiting: u32 = 0;
+  while (at < end || waiting != 0) {
+    if (waiting == 0 && (units & 7) == 0) {
+      const length = min<usize>(end - at, 8);
+      const word = length == 8 ? load<u64>(at) : lastBytes(bytes, end, length);
+      if ((word & BEYOND_ASCII) == 0) {
+        low = widened(word & 0xffffffff);
+        high = widened(word >> 32);
+        at += length;
+        units += <u64>length;
+        if (length < 8) break;
+        a = (rotl<u64>(a ^ mixFirst(low), 27) + b) * 5 + 0x52dce729;
+        b = (rotl<u64>(b ^ mixSecond(high), 31) + a) * 5 + 0x38495ab5;
+        low = high = 0;
+        continue;
       }
-      let unit: u32 = waiting;
-      waiting = 0;
-      if (unit == 0) {
-        const lead = <u32>load<u8>(at++);
-        if (lead < 0x80) unit = lead;
-        else if (lead < 0xe0) unit = ((lead & 0x1f) << 6) | followingBits(at++);
-        else if (lead < 0xf0) {
-          unit = ((lead & 0x0f) << 12) | (followingBits(at) << 6) | followingBits(at + 1);
-          at += 2;
-        } else {
-          const point = ((lead & 0x07) << 18) | (followingBits(at) << 12) | (followingBits(at + 1) << 6) | followingBits(at + 2);
-          at += 3;
-          unit = 0xd7c0 + (point >> 10);
-          waiting = 0xdc00 | (point & 0x3ff);
-        }
-      }
-      const place = <u32>units & 7;
-      if (place < 4) low |= <u64>unit << (place << 4);
-      else high |= <u64>unit << ((place - 4) << 4);
-      units++;
-      if (place < 7) continue;
-      a = (rotl<u64>(a ^ mixFirst(low), 27) + b) * 5 + 0x52dce729;
-      b = (rotl<u64>(b ^ mixSecond(high), 31) + a) * 5 + 0x38495ab5;
-      low = high = 0;
     }
-    // Words of zeros change nothing.
-    storeHash(a ^ mixFirst(low), b ^ mixSecond(high), units << 1, out);
-    out += 16;
+    let unit: u32 = waiting;
+    waiting = 0;
+    if (unit == 0) {
+      const lead = <u32>load<u8>(at++);
+      if (lead < 0x80) unit = lead;
+      else if (lead < 0xe0) unit = ((lead & 0x1f) << 6) | followingBits(at++);
+      else if (lead < 0xf0) {
+        unit = ((lead & 0x0f) << 12) | (followingBits(at) << 6) | followingBits(at + 1);
+        at += 2;
+      } else {
+        const point = ((lead & 0x07) << 18) | (followingBits(at) << 12) | (followingBits(at + 1) << 6) | followingBits(at + 2);
+        at += 3;
+        unit = 0xd7c0 + (point >> 10);
+        waiting = 0xdc00 | (point & 0x3ff);
+      }
+    }
+    const place = <u32>units & 7;
+    if (place < 4) low |= <u64>unit << (place << 4);
+    else high |= <u64>unit << ((place - 4) << 4);
+    units++;
+    if (place < 7) continue;
+    a = (rotl<u64>(a ^ mixFirst(low), 27) + b) * 5 + 0x52dce729;
+    b = (rotl<u64>(b ^ mixSecond(high), 31) + a) * 5 + 0x38495ab5;
+    low = high = 0;
   }
+  // Words of zeros change nothing.
+  storeHash(a ^ mixFirst(low), b ^ mixSecond(high), units << 1, out);
 }
 
 @inline
