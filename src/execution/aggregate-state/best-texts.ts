@@ -2,6 +2,7 @@
 
 import type { Address } from '../../base/layout.js';
 import { clear, type Scratch } from '../block/context.js';
+import { referredText } from '../block/text-references.js';
 import { RUN_BYTES } from '../expression/time/runs.js';
 
 const FIRST_GROUPS = 1024;
@@ -80,10 +81,8 @@ export class BestTexts {
   each(visit: (group: number, text: string) => void): void {
     const { memory } = this.#scope.context;
     for (let group = 0; group < this.#room.groups; group++) {
-      const [at = 0, length = 0] = memory.u32(this.#state + group * 8, 2);
-      if (at === 0) continue;
-      const bytes = memory.u8(at, length & 0x7fffffff);
-      visit(group, Buffer.from(bytes.buffer, at, bytes.length).toString());
+      const text = referredText(memory, this.#state + group * 8);
+      if (text !== null) visit(group, text);
     }
   }
 

@@ -3,6 +3,7 @@
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { RunContext } from '../block/context.js';
+import { layTexts, referredText } from '../block/text-references.js';
 import { BestTexts } from './best-texts.js';
 import type { EncodedStates, GroupStates, StateParts, TextStates } from './state-operations.js';
 
@@ -73,7 +74,8 @@ export class TextExtremes implements GroupStates {
 
   of(group: number): unknown {
     this.#flush();
-    const best = this.#best !== undefined && group < this.#best.groups ? textOf(this.#context, this.#best.state + group * 8) : null;
+    const best =
+      this.#best !== undefined && group < this.#best.groups ? referredText(this.#context.memory, this.#best.state + group * 8) : null;
     const other = this.#others.get(group);
     if (best === null && other === undefined) return undefined;
     const isOther = other !== undefined && (best === null || isBetter(this.#end, other, best));
@@ -113,34 +115,18 @@ export class TextExtremes implements GroupStates {
 
   #flush(): void {
     if (this.#waiting.size === 0) return;
-    const entries = [...this.#waiting].map(([group, text]) => ({ group, bytes: Buffer.from(text), text }));
+    const [numbers, texts] = [[...this.#waiting.keys()], [...this.#waiting.values()]];
     this.#waiting.clear();
     const { memory } = this.#context;
     const arena = memory.arena();
     try {
-      const [references, groups] = [arena.take(entries.length * 8), arena.take(entries.length * 4)];
-      let at = arena.take(entries.reduce((sum, { bytes }) => sum + bytes.length, 1));
-      const words = memory.u32(references, entries.length * 2);
-      memory.u32(groups, entries.length).set(entries.map(({ group }) => group));
-      entries.forEach(({ bytes, text }, index) => {
-        words.set([at, (bytes.length | (bytes.length === text.length ? 0 : WIDE)) >>> 0], index * 2);
-        memory.u8(at, bytes.length).set(bytes);
-        at += bytes.length;
-      });
-      this.addTexts(references, groups, entries.length);
+      const groups = arena.take(numbers.length * 4);
+      memory.u32(groups, numbers.length).set(numbers);
+      this.addTexts(layTexts(memory, arena, texts), groups, numbers.length);
     } finally {
       arena.release();
     }
   }
-}
-
-const WIDE = 0x80000000;
-
-function textOf({ memory }: RunContext, reference: Address): string | null {
-  const [at = 0, size = 0] = memory.u32(reference, 2);
-  if (at === 0) return null;
-  const bytes = memory.u8(at, size & ~WIDE);
-  return Buffer.from(bytes.buffer, at, bytes.length).toString();
 }
 
 export function encodeText(text: string | null): string {
@@ -156,7 +142,7 @@ export function encodedTexts(context: RunContext, { references, count, others }:
   const [groups, states]: [number[], string[]] = [[], []];
   for (let group = 0; group < count; group++) {
     if (group % BLOCK_ROWS === 0) context.check();
-    const text = textOf(context, references + group * 8);
+    const text = referredText(context.memory, references + group * 8);
     if (text === null) continue;
     groups.push(group);
     states.push(encodeText(text));

@@ -5,6 +5,7 @@ import { own } from '../../../base/names.js';
 import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { convert, toText } from '../../../expression/value.js';
 import { call, type Expression } from '../../../model/expression.js';
+import { layTexts } from '../../block/text-references.js';
 import type { NumberNode, TruthNode } from '../number/node.js';
 import type { TextNode } from '../vector.js';
 import * as functions from './text-functions.js';
@@ -119,11 +120,8 @@ export class TextCompiler {
 
   #constant(text: string | null): TextNode | undefined {
     if (text !== null && Buffer.from(text).toString() !== text) return undefined;
-    const at = this.#work.scope.arena.take(16);
-    const bytes = Buffer.from(text ?? '');
-    const isWide = bytes.length !== (text ?? '').length;
-    const reference = text === null ? [0, 0] : [this.#work.upload(bytes), (bytes.length | (isWide ? 0x80000000 : 0)) >>> 0];
-    this.#work.scope.context.memory.u32(at, 2).set(reference);
+    const { arena, context } = this.#work.scope;
+    const at = layTexts(context.memory, arena, [text]);
     return { constant: text, mayBeNull: text === null, isBmp: functions.isBmpOnly(text ?? ''), texts: () => at };
   }
 

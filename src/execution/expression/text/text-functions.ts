@@ -4,9 +4,10 @@ import type { Address } from '../../../base/layout.js';
 import { refuseTextLength, TEXT_LENGTH_MAX } from '../../../expression/functions/text-length.js';
 import { convert } from '../../../expression/value.js';
 import { type Block, wordsOf } from '../../block/context.js';
+import { referredText, WIDE } from '../../block/text-references.js';
 import type { NumberNode, TruthNode } from '../number/node.js';
 import { oncePerBlock, type TextNode } from '../vector.js';
-import { Room, TextReader, type TextWork, WIDE } from './text-node.js';
+import { Room, type TextWork } from './text-node.js';
 
 export function units(work: TextWork, node: TextNode): NumberNode {
   const { kernels } = work.scope.context;
@@ -24,10 +25,9 @@ export function position(work: TextWork, node: TextNode, wanted: string): Number
 export function numbers(work: TextWork, node: TextNode, type: 'LONG' | 'DOUBLE'): NumberNode {
   const { kernels, memory } = work.scope.context;
   const [room, others, nulls] = [work.words(), work.bits(), work.bits()];
-  const reader = new TextReader(work.scope);
   const read = type === 'LONG' ? kernels.textLongs : kernels.textDoubles;
   const readOther = (texts: Address, row: number): boolean => {
-    const value = convert(reader.text(texts, row), type);
+    const value = convert(referredText(memory, texts + row * 8), type);
     if (typeof value === 'bigint') memory.i64(room + row * 8, 1)[0] = value;
     else memory.f64(room + row * 8, 1)[0] = value ?? 0;
     return value === null;
@@ -257,13 +257,11 @@ class Patches {
   readonly #work: TextWork;
   readonly #make: (text: string) => string;
   readonly #room: Room;
-  readonly #reader: TextReader;
 
   constructor(work: TextWork, make: (text: string) => string) {
     this.#work = work;
     this.#make = make;
     this.#room = new Room(work);
-    this.#reader = new TextReader(work.scope);
   }
 
   make({ rows }: Block, out: Address): void {
@@ -273,7 +271,7 @@ class Patches {
     let size = 0;
     for (let row = 0; row < rows; row++) {
       if (((words[row * 2 + 1] ?? 0) & WIDE) === 0) continue;
-      const text = this.#make(this.#reader.text(out, row) ?? '');
+      const text = this.#make(referredText(memory, out + row * 8) ?? '');
       const bytes = Buffer.from(text);
       if (bytes.toString() !== text) this.#work.cuts++;
       made.push({ row, bytes });
@@ -299,12 +297,11 @@ function refuseLong(work: TextWork, name: string, { rows }: Block, out: Address)
 /** Refuses results that may become too long, as the function over one string does: by the most replacements possible. */
 function refuseLongReplaced(work: TextWork, { rows }: Block, texts: Address, wanted: string, replacement: string): void {
   const { kernels, memory } = work.scope.context;
-  const reader = new TextReader(work.scope);
   const lengths = work.words();
   kernels.textUnits(texts, rows, lengths);
   memory.i64(lengths, rows).forEach((length, row) => {
     if ((Number(length) + 1) * (replacement.length + 1) <= TEXT_LENGTH_MAX) return;
-    const found = reader.text(texts, row) ?? '';
+    const found = referredText(memory, texts + row * 8) ?? '';
     refuseTextLength('replace', found.length + (found.split(wanted).length + 1) * replacement.length);
   });
 }

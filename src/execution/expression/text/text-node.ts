@@ -1,4 +1,4 @@
-// Memory of trees of kernels over texts, and texts read one by one.
+// Memory of trees of kernels over texts.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { type Block, takeBits, wordsOf } from '../../block/context.js';
@@ -114,24 +114,3 @@ export class Room {
     return this.#at;
   }
 }
-
-/** References of a block, to be read and written by hand. */
-export class TextReader {
-  readonly #scope: SegmentScope;
-
-  constructor(scope: SegmentScope) {
-    this.#scope = scope;
-  }
-
-  /** One text; null for null. */
-  text(texts: Address, row: number): string | null {
-    const [at = 0, size = 0] = this.#scope.context.memory.u32(texts + row * 8, 2);
-    if (at === 0) return null;
-    const bytes = this.#scope.context.memory.u8(at, size & LENGTH);
-    return Buffer.from(bytes.buffer, at, bytes.length).toString();
-  }
-}
-
-/** Masks of the upper half of a reference: the length in bytes, and the bit of a string that may be more than ASCII. */
-const LENGTH = 0x7fffffff;
-export const WIDE = 0x80000000;

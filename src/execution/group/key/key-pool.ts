@@ -7,8 +7,9 @@ import type { Arena } from '../../../kernels/arena.js';
 import { type ColumnType, isTextType } from '../../../model/schema.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
+import { layTexts } from '../../block/text-references.js';
 import { ValuePool } from '../../block/value-pool.js';
-import { decodeWtf8, encodeWtf8 } from '../../block/wtf8.js';
+import { decodeWtf8 } from '../../block/wtf8.js';
 import { TextInterner } from '../../expression/text/text-interner.js';
 
 /** Values by id, as plain data: strings as entries {u32 address, u32 length} in kernel memory, anything else as values. */
@@ -80,20 +81,9 @@ class TextKeyPool implements KeyPool {
   #addValues(texts: TextInterner, values: readonly Scalar[], out: Address): void {
     const { memory } = this.#context;
     const strings = values.map((value) => (value === null ? null : String(value)));
-    const lengths = strings.map((text) => (text === null ? 0 : Buffer.byteLength(text)));
     const arena = memory.arena();
     try {
-      const references = arena.take(strings.length * 8);
-      let at = arena.take(lengths.reduce((sum, length) => sum + length, 1));
-      const words = memory.u32(references, strings.length * 2);
-      strings.forEach((text, index) => {
-        const length = lengths[index] ?? 0;
-        words.set(text === null ? [0, 0] : [at, length], index * 2);
-        if (text === null || length === 0) return;
-        memory.u8(at, length).set(encodeWtf8(text));
-        at += length;
-      });
-      texts.idsOf(references, strings.length, out);
+      texts.idsOf(layTexts(memory, arena, strings), strings.length, out);
     } finally {
       arena.release();
     }

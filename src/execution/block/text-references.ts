@@ -1,0 +1,36 @@
+// References to strings in kernel memory, read and written one by one: address, length in bytes, and a bit that is set where not all is ASCII. 0 is null.
+
+import type { Address } from '../../base/layout.js';
+import type { Arena } from '../../kernels/arena.js';
+import type { KernelMemory } from '../../kernels/memory.js';
+import { encodeWtf8 } from './wtf8.js';
+
+/** Masks of the upper half of a reference. */
+export const WIDE = 0x80000000;
+const LENGTH = 0x7fffffff;
+
+/** The string that the reference at an address stands for. */
+export function referredText(memory: KernelMemory, reference: Address): string | null {
+  const [at = 0, size = 0] = memory.u32(reference, 2);
+  if (at === 0) return null;
+  const bytes = memory.u8(at, size & LENGTH);
+  return Buffer.from(bytes.buffer, at, bytes.length).toString();
+}
+
+/** Writes strings to memory of `arena`. @returns address of their references */
+export function layTexts(memory: KernelMemory, arena: Arena, texts: readonly (string | null)[]): Address {
+  const lengths = texts.map((text) => (text === null ? 0 : Buffer.byteLength(text)));
+  const references = arena.take(Math.max(1, texts.length) * 8);
+  // An empty string needs an address as well, and kernels may read 16 bytes past their strings.
+  let at = arena.take(lengths.reduce((sum, length) => sum + length, 16));
+  const words = memory.u32(references, texts.length * 2);
+  texts.forEach((text, index) => {
+    const length = lengths[index] ?? 0;
+    words[index * 2] = text === null ? 0 : at;
+    words[index * 2 + 1] = text === null || length === text.length ? length : (length | WIDE) >>> 0;
+    if (text === null || length === 0) return;
+    memory.u8(at, length).set(encodeWtf8(text));
+    at += length;
+  });
+  return references;
+}
