@@ -22,6 +22,11 @@ export function isBetter(end: End, text: string, than: string): boolean {
 const WAITING_MAX = BLOCK_ROWS;
 const LONE_HALVES = /\p{Surrogate}/u;
 
+/** Bytes of a string and its place in a map. */
+function heapBytes(text: string): number {
+  return 64 + text.length * 2;
+}
+
 /** A reference for each group, and the bytes it refers to. What segments give by kernels is never decoded before it is asked for. */
 export class TextExtremes implements GroupStates {
   readonly #context: RunContext;
@@ -56,9 +61,12 @@ export class TextExtremes implements GroupStates {
   add(group: number, _order: number, state: unknown): void {
     const { text } = state as BestText;
     if (text === null) return;
-    const texts = LONE_HALVES.test(text) ? this.#others : this.#waiting;
+    const isOther = LONE_HALVES.test(text);
+    const texts = isOther ? this.#others : this.#waiting;
     const known = texts.get(group);
-    if (known === undefined || isBetter(this.#end, text, known)) texts.set(group, text);
+    if (known !== undefined && !isBetter(this.#end, text, known)) return;
+    texts.set(group, text);
+    if (isOther) this.#charge(heapBytes(text) - (known === undefined ? 0 : heapBytes(known)));
     if (this.#waiting.size >= WAITING_MAX) this.#flush();
   }
 
