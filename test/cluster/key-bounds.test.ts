@@ -189,7 +189,7 @@ function leftKey({ joins }: Case, at: number): string {
   return by in columnsAfter(joins.slice(0, at)) ? by : 'key';
 }
 
-function joinedOf(one: Case): RowSource {
+function joinedOf(one: Case, base = sourceOf('first', one.base)): RowSource {
   return one.joins.reduce<RowSource>(
     (left, each, at): JoinSource => ({
       kind: 'join',
@@ -204,7 +204,7 @@ function joinedOf(one: Case): RowSource {
       rightColumns: schemaOf(TYPES),
       ...(each.type === 'mark' ? { mark: `mark${at}` } : {}),
     }),
-    sourceOf('first', one.base),
+    base,
   );
 }
 
@@ -283,6 +283,32 @@ bounds('groups are made of the rows that the keys of a filtered side leave', asy
   assert.equal(await boundedTables({ ...HERE, joins: [{ ...grouped, type: 'right' }, small] }), [], 'groups without a partner are kept');
   assert.equal(await boundedTables({ ...HERE, joins: [{ ...grouped, by: 'other' }, small] }), [], 'another column');
   assert.equal(await boundedTables({ ...HERE, isServedHere: false, joins: [grouped, small] }), [], 'segments elsewhere');
+});
+
+bounds('a column that hides another of its name does not bound rows by that one', async () => {
+  const tables = { ...FEW, first: some.map((each): Row => ({ ...each, other: ((each.key ?? 0n) + 5n) % 20n })) };
+  const groups = sourceOf('first', 'grouped');
+  const filtered = { ...inner, shape: 'filtered' } as const;
+  const left = { ...inner, shape: 'rows', type: 'left' } as const;
+  assert.is(groups.kind, 'query');
+  if (groups.kind !== 'query') return;
+  const names = { key: 'k', 'a.key': 'sum' };
+  const post: PostStep = { step: 'project', columns: Object.entries(names).map(([name, from]) => ({ name, from })) };
+  const bases: readonly (readonly [base: RowSource, joins: Case['joins'], found: readonly bigint[]])[] = [
+    // The sums are among 0, 1, 10 and 11 where the keys are 15, 16, 5 and 6.
+    [
+      { kind: 'unnest', source: groups, column: { name: 'key', expression: parseExpression('other'), outputType: null } },
+      [filtered, filtered],
+      [0n, 1n, 10n, 11n],
+    ],
+    [{ ...groups, plan: { ...groups.plan, post: [post] } as GroupPlan }, [left, { ...filtered, by: 'a.key' }], [0n, 1n, 10n, 11n]],
+  ];
+  for (const [base, joins, found] of bases) {
+    const one: Case = { ...HERE, tables, joins };
+    const plan: ScanPlan = { operator: 'scan', ...LEAF, columns: ['key'], timeOrder: null, offset: 0, limit: null };
+    const rows = await rowsOf(runnerOf(tables, true).run(plan, joinedOf(one, base)));
+    assert.equal(sortedText(rows), sortedText(found.map((key) => ({ key }))));
+  }
 });
 
 bounds.run();

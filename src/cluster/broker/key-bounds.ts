@@ -6,7 +6,7 @@ import type { Expression } from '../../model/expression.js';
 import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { JoinStage } from '../../model/stage.js';
-import { isBesideTables, type SourceStep, type SourceSteps, stepsOf } from './source-steps.js';
+import { isBesideTables, makes, type SourceStep, type SourceSteps, stepsOf } from './source-steps.js';
 
 /** Rows whose values of these columns are no key of a build side come to nothing further on: they may be left out. */
 export interface Bound {
@@ -36,7 +36,7 @@ const PLACED_PART_MAX = 0.5;
  */
 export class KeyBounds {
   readonly #joins: readonly PlacedJoin[];
-  /** Steps that bounds go through: none where some join gives rows that only its right side has. */
+  /** Steps that bounds go through: none where some join gives rows that only its right side has, or a name changes its meaning. */
   readonly #steps: readonly SourceStep[];
   readonly #base: readonly ColumnSchema[];
   /** Column of the rows → one that is equal to it. */
@@ -50,7 +50,8 @@ export class KeyBounds {
    */
   constructor({ steps }: SourceSteps, base: readonly ColumnSchema[], given: readonly Bound[]) {
     this.#joins = steps.flatMap((step, at) => (step.kind === 'join' ? [{ step, at }] : []));
-    this.#steps = isBesideTables(steps) && steps.every((step) => step.kind !== 'join' || (step.probePrefix ?? '') === '') ? steps : [];
+    const isBounded = isBesideTables(steps) && steps.every((step) => step.kind !== 'join' || (step.probePrefix ?? '') === '');
+    this.#steps = isBounded && !hidesNames(base, steps) ? steps : [];
     this.#base = base;
     for (const step of this.#steps) {
       // Rows have columns of the right side after inner joins only.
@@ -136,6 +137,18 @@ export class KeyBounds {
 
 /** Joins that keep no row of the left side without a partner. */
 const DROPS: ReadonlySet<string> = new Set(['inner', 'semi']);
+
+/** Whether some step makes a column of a name that was there before it. */
+function hidesNames(base: readonly ColumnSchema[], steps: readonly SourceStep[]): boolean {
+  const names = base.map(({ name }) => name);
+  return steps.some((step) => {
+    if (names.some((name) => makes(step, name))) return true;
+    if (step.kind === 'unnest') names.push(step.column.name);
+    if (step.kind === 'join' && step.mark !== undefined) names.push(step.mark);
+    if (step.kind === 'join') for (const { name } of step.rightColumns) names.push(step.prefix + name);
+    return false;
+  });
+}
 
 /** Parts of a key that are LONG columns of both sides. */
 function longKeys(step: PlacedJoin['step']): readonly { readonly left: string; readonly right: string }[] {

@@ -81,7 +81,8 @@ export function pushDown(plan: RowsPlan, steps: readonly SourceStep[]): { readon
   return { plan: { ...plan, filter: allOf(late) }, steps: first === null ? moved : [{ kind: 'filter', filter: first }, ...moved] };
 }
 
-function makes(step: SourceStep, name: string): boolean {
+/** Whether a name means a column of the step after it, whatever had it before. */
+export function makes(step: SourceStep, name: string): boolean {
   return step.kind === 'join' ? name === step.mark || name.startsWith(step.prefix) : step.kind === 'unnest' && step.column.name === name;
 }
 
