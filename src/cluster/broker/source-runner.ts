@@ -6,18 +6,18 @@ import { columnsRead } from '../../execution/expression/columns-of-plan.js';
 import { frameBytes, selectColumns, type WantedColumn } from '../../execution/join/rows.js';
 import type { Engine, RunOptions, UploadedRows } from '../../execution/run/engine.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
-import { columnsOfFilter } from '../../model/columns-read.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
-import type { PostStep, ScanPlan } from '../../model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
-import type { FilterStage, JoinStage, Stage } from '../../model/stage.js';
+import type { JoinStage, Stage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
-import type { Upload, UploadColumn } from '../../model/upload.js';
+import type { Upload } from '../../model/upload.js';
 import { type KeptFrames, keeping, lazily, mapped, once, peekUploaded, pruned } from './frame-streams.js';
 import { type Bound, columnBelow, KeyBounds } from './key-bounds.js';
+import { type SharedGroups, SharedSources } from './shared-sources.js';
+import { both, inOrder, leading, narrowed, readKept, renamed, scanOf, shadows, tablesOf, typed, uploading } from './source-plans.js';
 import { asksForTime, chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
 
 export interface SourceRunnerOptions {
@@ -50,14 +50,20 @@ const NESTED_BYTES_MAX = 64 << 20;
  */
 export class SourceRunner {
   readonly #options: SourceRunnerOptions;
+  #shared: SharedSources | undefined;
 
   constructor(options: SourceRunnerOptions) {
     this.#options = options;
   }
 
-  /** The answer of a plan over the rows of a source, streamed. */
-  run(plan: RowsPlan, source: RowSource): AsyncIterable<Frame> {
-    return this.#run(plan, source, []);
+  /** The answer of a plan over the rows of a source, streamed; once. */
+  async *run(plan: RowsPlan, source: RowSource): AsyncGenerator<Frame> {
+    this.#shared = new SharedSources(source);
+    try {
+      yield* this.#run(plan, source, []);
+    } finally {
+      this.#shared.release();
+    }
   }
 
   /** @param bounds  rows outside of them may be left out */
@@ -89,27 +95,7 @@ export class SourceRunner {
         const { stage, join } = sketches[at] ?? {};
         if (stage?.kind !== 'join' || join === undefined) continue;
         const kept: KeptFrames = { frames: sends ? [] : null, bytes: 0 };
-        const side = {
-          keys: stage.keys,
-          keysOnly: stage.condition === null && stage.columns.length === 0 && KEEPS_LEFT.has(join.type),
-          marked: join.type === 'right' || join.type === 'full',
-          bytesMax: this.#buildBytesMax - bytesOf(placed),
-          limit: BYTES_LIMIT,
-        };
-        const id = engine.reserveUpload();
-        placed.push({ id, rowCount: 0, bytes: 0, release: () => engine.releaseUpload(id) });
-        const upload = { ...side, id, columns: [], rowsMax: this.#rowsMax, orFrames: false, subject: RIGHT_SIDE };
-        const found = await peekUploaded(this.#rightRows(join, stage, sends ? undefined : upload, bounds.ofRight(at)));
-        const rows =
-          found.uploaded === undefined
-            ? await engine.build(
-                keeping(this.#limited(found.frames, RIGHT_SIDE, this.#buildBytesMax), kept),
-                side,
-                { ...runOptions, ending: 'final' },
-                signal,
-              )
-            : { ...found.uploaded, release: () => undefined };
-        placed.push(rows);
+        const rows = await this.#place({ stage, join }, bounds.ofRight(at), placed, kept);
         areSent &&= kept.frames !== null;
         joined[at] = { ...stage, build: { id: rows.id, frames: kept.frames } };
         if (!sends) bounds.place(at, rows, this.#rowsBelow(join.right));
@@ -123,7 +109,7 @@ export class SourceRunner {
         const needed = [...columnsThrough(later, columnsRead(plan)).before];
         const columns = typed(needed, this.#options.columnsOf(source.base));
         const upload = this.#nestedUpload(plan, { ...source, steps }, columns);
-        if (upload !== undefined) placed.push({ id: upload.id, rowCount: 0, bytes: 0, release: () => engine.releaseUpload(upload.id) });
+        if (upload !== undefined) placed.push(this.#reserved(upload.id));
         const conditions = first.map(({ filter }) => filter);
         const found = await peekUploaded(this.#rows(source.base, needed, plan.intervals, conditions, { upload, bounds: bounds.ofBase() }));
         const known = { columns, chunkRows: chunkRows ?? null };
@@ -137,16 +123,71 @@ export class SourceRunner {
     }
   }
 
+  /** The right side of a join in memory: that of another join of the statement, where both are the same. Frames are kept for other processes, if at all. */
+  async #place(
+    { stage, join }: { readonly stage: JoinStage; readonly join: SketchedJoin },
+    bounds: readonly Bound[],
+    placed: UploadedRows[],
+    kept: KeptFrames,
+  ): Promise<UploadedRows> {
+    const { engine, runOptions, signal } = this.#options;
+    const sends = kept.frames !== null;
+    const keysOnly = stage.condition === null && stage.columns.length === 0 && KEEPS_LEFT.has(join.type);
+    const name = sends ? undefined : this.#shared?.sideOf(join, keysOnly, bounds);
+    const known = name === undefined ? undefined : this.#shared?.sides.get(name);
+    const own = (rows: UploadedRows): UploadedRows => {
+      if (name !== undefined) this.#shared?.hold(rows.release);
+      placed.push(name === undefined ? rows : { ...rows, release: () => undefined });
+      return rows;
+    };
+    if (known !== undefined) {
+      placed.push({ ...known, release: () => undefined });
+      return known;
+    }
+    const side = {
+      keys: stage.keys,
+      keysOnly,
+      marked: join.type === 'right' || join.type === 'full',
+      bytesMax: this.#buildBytesMax - bytesOf(placed),
+      limit: BYTES_LIMIT,
+    };
+    const { id } = own(this.#reserved(engine.reserveUpload()));
+    const upload = { ...side, id, columns: [], rowsMax: this.#rowsMax, orFrames: false, subject: RIGHT_SIDE };
+    const found = await peekUploaded(this.#rightRows(join, stage, sends ? undefined : upload, bounds));
+    const rows = own(
+      found.uploaded === undefined
+        ? await engine.build(
+            keeping(this.#limited(found.frames, RIGHT_SIDE, this.#buildBytesMax), kept),
+            side,
+            { ...runOptions, ending: 'final' },
+            signal,
+          )
+        : { ...found.uploaded, release: () => undefined },
+    );
+    if (name !== undefined) this.#shared?.sides.set(name, rows);
+    return rows;
+  }
+
+  /** Reserved memory, of which nothing is taken yet. */
+  #reserved(id: string): UploadedRows {
+    return { id, rowCount: 0, bytes: 0, release: () => this.#options.engine.releaseUpload(id) };
+  }
+
   /** The groups of a subquery stay in memory where they are not too many, and no time is asked of them: they are in no order of it. */
   #nestedUpload(plan: RowsPlan, { base, steps }: SourceSteps, columns: readonly ColumnSchema[]): Upload | undefined {
     if (base.kind !== 'query' || base.plan.operator !== 'group' || !isBesideTables(steps) || asksForTime(plan, steps)) return undefined;
     if (this.#options.columnsOf(base).some(({ name }) => name === TIME_COLUMN)) return undefined;
-    const named = columns.flatMap(({ name }) => (name === TIME_COLUMN ? [] : [{ name, from: name }]));
+    const named = columns.flatMap(({ name }) => (name === TIME_COLUMN ? [] : [name]));
     if (named.length === 0) return undefined;
+    return this.#uploadOf(named);
+  }
+
+  /** Asks for the rows of a subquery to be left in memory, unless they are too many. */
+  #uploadOf(names: readonly string[]): Upload {
     const bytesMax = Math.min(NESTED_BYTES_MAX, this.#limits.maxSubqueryBytes ?? Infinity);
     const side = { keys: [], keysOnly: false, marked: false, bytesMax, limit: BYTES_LIMIT };
     const id = this.#options.engine.reserveUpload();
-    return { ...side, id, columns: named, rowsMax: this.#rowsMax, orFrames: true, subject: 'a subquery' };
+    return { ...side, id, columns: renamed(names, names), rowsMax: this.#rowsMax, orFrames: true, subject: 'a subquery' };
   }
 
   /** Rows of other processes come as frames, whatever the plan asks for. */
@@ -187,14 +228,7 @@ export class SourceRunner {
         return lazily(() => this.#options.lookup(source.name));
       case 'query':
         return this.#limited(
-          pruned(
-            this.#run(
-              uploading(narrowed(source.plan, this.#options.columnsOf(source), columns), upload),
-              source.source,
-              bounds.flatMap((bound) => columnBelow(bound, source.plan, this.#options.columnsOf(source.source))),
-            ),
-            columns,
-          ),
+          pruned(this.#queryRows(source, columns, upload, bounds), columns),
           'a subquery',
           this.#limits.maxSubqueryBytes ?? null,
         );
@@ -203,6 +237,45 @@ export class SourceRunner {
       case 'union':
         return this.#unionRows(source, columns, intervals, filters);
     }
+  }
+
+  /** Rows of a subquery; groups that stand in the statement several times are made once, where nothing bounds them. */
+  async *#queryRows(
+    source: QuerySource,
+    columns: readonly string[],
+    upload: Upload | undefined,
+    bounds: readonly Bound[],
+  ): AsyncGenerator<Frame> {
+    const { engine, columnsOf, runOptions, signal } = this.#options;
+    const shared = bounds.length > 0 ? undefined : this.#shared?.groupsOf(source);
+    if (shared === undefined) {
+      const below = bounds.flatMap((bound) => columnBelow(bound, source.plan, columnsOf(source.source)));
+      yield* this.#run(uploading(narrowed(source.plan, columnsOf(source), columns), upload), source.source, below);
+      return;
+    }
+    // Whoever makes them reads them as they come when they do not stay in memory.
+    let frames: AsyncIterable<Frame> | undefined;
+    const kept = await this.#shared?.groups(shared, async () => {
+      const found = await peekUploaded(this.#keptGroups(shared));
+      frames = found.frames;
+      return found.uploaded;
+    });
+    const from = (name: string): string | undefined => (shared.names === undefined ? name : shared.names.get(name));
+    const { plan, rename } = readKept(columns, from, upload);
+    if (kept === undefined) yield* mapped(frames ?? this.#run(shared.source.plan, shared.source.source, []), rename);
+    else if (upload?.keys.length === 0 && upload.columns.every((column) => column.name === from(column.from)))
+      yield { rowCount: 0, columns: [], uploaded: kept };
+    else
+      yield* mapped(engine.runUploaded(plan, kept.id, { ...runOptions, ending: 'final' }, signal), (frame) =>
+        frame.uploaded === undefined ? rename(frame) : frame,
+      );
+  }
+
+  #keptGroups({ source }: SharedGroups): AsyncIterable<Frame> {
+    const names = this.#options.columnsOf(source).map(({ name }) => name);
+    const upload = names.includes(TIME_COLUMN) ? undefined : this.#uploadOf(names);
+    if (upload !== undefined) this.#shared?.hold(() => this.#options.engine.releaseUpload(upload.id));
+    return this.#run(uploading(source.plan, upload), source.source, []);
   }
 
   async *#unionRows(
@@ -295,82 +368,10 @@ const KEEPS_LEFT: ReadonlySet<string> = new Set(['semi', 'anti', 'mark']);
 const RIGHT_SIDE = 'the right side of a join';
 const BYTES_LIMIT = 'context.maxSubqueryBytes';
 
+type QuerySource = Extract<RowSource, { kind: 'query' }>;
+
 type SketchedJoin = JoinSource & { readonly needed: readonly string[] };
 
 function bytesOf(placed: readonly UploadedRows[]): number {
   return placed.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-/** Tables that can be read as one set of segments: one that stands there twice gives its rows twice, so it cannot. */
-function tablesOf(source: RowSource): readonly string[] | undefined {
-  if (source.kind === 'table') return [source.name];
-  if (source.kind !== 'union') return undefined;
-  const tables = source.sources.flatMap((each) => (each.kind === 'table' ? [each.name] : []));
-  return new Set(tables).size === source.sources.length ? tables : undefined;
-}
-
-/** Rows that went through stages, or came as frames, are in no order of time, so that is a step after they have met. */
-function inOrder(plan: RowsPlan): RowsPlan {
-  if (plan.operator !== 'scan' || plan.timeOrder === null) return plan;
-  const { offset, limit, columns } = plan;
-  const by = [{ column: TIME_COLUMN, descending: plan.timeOrder === 'descending', nulls: 'first', ordering: 'numeric' }] as const;
-  const steps: PostStep[] = [{ step: 'sort', by, offset, limit }];
-  if (!columns.includes(TIME_COLUMN)) steps.push({ step: 'project', columns: columns.map((name) => ({ name, from: name })) });
-  return {
-    ...plan,
-    columns: columns.includes(TIME_COLUMN) ? columns : [...columns, TIME_COLUMN],
-    timeOrder: null,
-    offset: 0,
-    limit: null,
-    post: [...steps, ...plan.post],
-  };
-}
-
-function scanOf(columns: readonly string[], intervals: readonly Interval[], virtualColumns: readonly VirtualColumn[]): ScanPlan {
-  const rest = { filter: null, virtualColumns, timeOrder: null, offset: 0, limit: null, post: [] };
-  return { operator: 'scan', dataSource: '', intervals, columns, ...rest };
-}
-
-/** Whether a filter of the source would read a virtual column of the plan instead of the source's own. */
-function shadows(virtualColumns: readonly VirtualColumn[], filter: Filter): boolean {
-  const names = new Set(virtualColumns.map(({ name }) => name));
-  return [...columnsOfFilter(filter)].some((name) => names.has(name));
-}
-
-/** Conditions before all other stages, and what is left. */
-function leading(stages: readonly Stage[]): readonly [readonly FilterStage[], readonly Stage[]] {
-  const end = stages.findIndex(({ kind }) => kind !== 'filter');
-  const count = end < 0 ? stages.length : end;
-  return [stages.slice(0, count).flatMap((stage) => (stage.kind === 'filter' ? [stage] : [])), stages.slice(count)];
-}
-
-function both(second: Filter | null, first: Filter): Filter {
-  return second === null ? first : { kind: 'and', filters: [first, second] };
-}
-
-function typed(names: readonly string[], schema: readonly ColumnSchema[]): readonly (WantedColumn & ColumnSchema)[] {
-  const known = new Map(schema.map((column) => [column.name, column]));
-  return names.flatMap((name) => {
-    const column = known.get(name);
-    if (column !== undefined) return [column];
-    return name === TIME_COLUMN ? [{ name, type: 'LONG', multiValue: false, hasNulls: true } as const] : [];
-  });
-}
-
-/** The plan without outputs that nobody reads, so that their texts are not decoded; as it is where not all are known. */
-function narrowed(plan: RowsPlan, outputs: readonly ColumnSchema[], wanted: readonly string[]): RowsPlan {
-  const known = new Set(outputs.map(({ name }) => name));
-  if (wanted.some((name) => name !== TIME_COLUMN && !known.has(name))) return plan;
-  const kept = outputs.filter(({ name }) => wanted.includes(name)).map(({ name }) => name);
-  if (kept.length === outputs.length) return plan;
-  if (plan.operator === 'scan' && plan.post.length === 0) return { ...plan, columns: plan.columns.filter((name) => kept.includes(name)) };
-  return { ...plan, post: [...plan.post, { step: 'project', columns: kept.map((name) => ({ name, from: name })) }] };
-}
-
-function renamed(from: readonly string[], names: readonly string[]): readonly UploadColumn[] {
-  return names.map((name, at) => ({ name, from: from[at] ?? name }));
-}
-
-function uploading(plan: RowsPlan, upload: Upload | undefined): RowsPlan {
-  return upload === undefined ? plan : { ...plan, upload };
 }

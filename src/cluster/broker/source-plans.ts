@@ -1,0 +1,112 @@
+// Plans that read the rows of sources, and parts of them.
+
+import { ETERNITY, type Interval } from '../../base/instant.js';
+import type { WantedColumn } from '../../execution/join/rows.js';
+import type { VirtualColumn } from '../../model/aggregator.js';
+import { columnsOfFilter } from '../../model/columns-read.js';
+import type { Filter } from '../../model/filter.js';
+import type { Frame } from '../../model/frame.js';
+import type { PostStep, ScanPlan } from '../../model/plan.js';
+import type { RowSource, RowsPlan } from '../../model/row-source.js';
+import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
+import type { FilterStage, Stage } from '../../model/stage.js';
+import type { Upload, UploadColumn } from '../../model/upload.js';
+
+/** Tables that can be read as one set of segments: one that stands there twice gives its rows twice, so it cannot. */
+export function tablesOf(source: RowSource): readonly string[] | undefined {
+  if (source.kind === 'table') return [source.name];
+  if (source.kind !== 'union') return undefined;
+  const tables = source.sources.flatMap((each) => (each.kind === 'table' ? [each.name] : []));
+  return new Set(tables).size === source.sources.length ? tables : undefined;
+}
+
+/** Rows that went through stages, or came as frames, are in no order of time, so that is a step after they have met. */
+export function inOrder(plan: RowsPlan): RowsPlan {
+  if (plan.operator !== 'scan' || plan.timeOrder === null) return plan;
+  const { offset, limit, columns } = plan;
+  const by = [{ column: TIME_COLUMN, descending: plan.timeOrder === 'descending', nulls: 'first', ordering: 'numeric' }] as const;
+  const steps: PostStep[] = [{ step: 'sort', by, offset, limit }];
+  if (!columns.includes(TIME_COLUMN)) steps.push({ step: 'project', columns: columns.map((name) => ({ name, from: name })) });
+  return {
+    ...plan,
+    columns: columns.includes(TIME_COLUMN) ? columns : [...columns, TIME_COLUMN],
+    timeOrder: null,
+    offset: 0,
+    limit: null,
+    post: [...steps, ...plan.post],
+  };
+}
+
+export function scanOf(columns: readonly string[], intervals: readonly Interval[], virtualColumns: readonly VirtualColumn[]): ScanPlan {
+  const rest = { filter: null, virtualColumns, timeOrder: null, offset: 0, limit: null, post: [] };
+  return { operator: 'scan', dataSource: '', intervals, columns, ...rest };
+}
+
+/** Whether a filter of the source would read a virtual column of the plan instead of the source's own. */
+export function shadows(virtualColumns: readonly VirtualColumn[], filter: Filter): boolean {
+  const names = new Set(virtualColumns.map(({ name }) => name));
+  return [...columnsOfFilter(filter)].some((name) => names.has(name));
+}
+
+/** Conditions before all other stages, and what is left. */
+export function leading(stages: readonly Stage[]): readonly [readonly FilterStage[], readonly Stage[]] {
+  const end = stages.findIndex(({ kind }) => kind !== 'filter');
+  const count = end < 0 ? stages.length : end;
+  return [stages.slice(0, count).flatMap((stage) => (stage.kind === 'filter' ? [stage] : [])), stages.slice(count)];
+}
+
+export function both(second: Filter | null, first: Filter): Filter {
+  return second === null ? first : { kind: 'and', filters: [first, second] };
+}
+
+export function typed(names: readonly string[], schema: readonly ColumnSchema[]): readonly (WantedColumn & ColumnSchema)[] {
+  const known = new Map(schema.map((column) => [column.name, column]));
+  return names.flatMap((name) => {
+    const column = known.get(name);
+    if (column !== undefined) return [column];
+    return name === TIME_COLUMN ? [{ name, type: 'LONG', multiValue: false, hasNulls: true } as const] : [];
+  });
+}
+
+/** The plan without outputs that nobody reads, so that their texts are not decoded; as it is where not all are known. */
+export function narrowed(plan: RowsPlan, outputs: readonly ColumnSchema[], wanted: readonly string[]): RowsPlan {
+  const known = new Set(outputs.map(({ name }) => name));
+  if (wanted.some((name) => name !== TIME_COLUMN && !known.has(name))) return plan;
+  const kept = outputs.filter(({ name }) => wanted.includes(name)).map(({ name }) => name);
+  if (kept.length === outputs.length) return plan;
+  if (plan.operator === 'scan' && plan.post.length === 0) return { ...plan, columns: plan.columns.filter((name) => kept.includes(name)) };
+  return { ...plan, post: [...plan.post, { step: 'project', columns: kept.map((name) => ({ name, from: name })) }] };
+}
+
+export function renamed(from: readonly string[], names: readonly string[]): readonly UploadColumn[] {
+  return names.map((name, at) => ({ name, from: from[at] ?? name }));
+}
+
+export function uploading(plan: RowsPlan, upload: Upload | undefined): RowsPlan {
+  return upload === undefined ? plan : { ...plan, upload };
+}
+
+/** Reads columns of what lies in memory under other names: `from` gives the name there of each that is wanted, undefined for one that is not there. */
+export function readKept(
+  wanted: readonly string[],
+  from: (name: string) => string | undefined,
+  upload: Upload | undefined,
+): { readonly plan: RowsPlan; readonly rename: (frame: Frame) => Frame } {
+  const found = wanted.flatMap((name) => {
+    const own = from(name);
+    return own === undefined ? [] : [{ name, from: own }];
+  });
+  const plan = scanOf([...new Set(found.map((column) => column.from))], [ETERNITY], []);
+  const columns = upload?.columns.flatMap((column) => {
+    const own = from(column.from);
+    return own === undefined ? [] : [{ name: column.name, from: own }];
+  });
+  const rename = (frame: Frame): Frame => ({
+    ...frame,
+    columns: found.flatMap(({ name, from: own }) => {
+      const column = frame.columns.find((each) => each.name === own);
+      return column === undefined ? [] : [{ ...column, name }];
+    }),
+  });
+  return { plan: columns === undefined ? plan : uploading(plan, upload && { ...upload, columns }), rename };
+}
