@@ -7,7 +7,7 @@ import type { ScanPlan, SortKey } from '../../src/model/plan.js';
 import { caseCount } from '../case-count.js';
 import { type Cell, cell, keptRows, type Row } from './oracle.js';
 import { arbitraryPieces, START, VIRTUAL_COLUMNS } from './random-data.js';
-import { arbitraryPlan, foundRows, plainCell, rowOf, scanOf } from './scanning.js';
+import { arbitraryPlan, foundRows, foundStoredRows, plainCell, rowOf, scanOf } from './scanning.js';
 
 const firsts = suite('first rows of an order');
 
@@ -52,7 +52,7 @@ const arbitraryFewValues = fc.array(
         small: fc.bigInt({ min: 0n, max: 4n }),
         holes: fc.constantFrom(null, -1n, 0n, 1n, 40_000n),
         large: fc.constantFrom(-(2n ** 63n), 0n, 1n, 2n ** 63n - 1n),
-        double: fc.constantFrom(null, -1.5, 0.25, 0.5, 1e300),
+        double: fc.constantFrom(null, -1.5, 0.25, 0.5, Number.MAX_VALUE),
       })
       .map(rowOf),
     { minLength: 1, maxLength: 8 },
@@ -73,6 +73,17 @@ firsts('the first rows are found in many segments, of which few have rows enough
       assert.equal(await foundRows(pieces, { ...plan, post: [{ step: 'sort', ...sort }] }), expected);
     }),
     { numRuns: caseCount(600), includeErrorInReport: true },
+  );
+});
+
+firsts('the first rows are found in stored segments', async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitraryFewValues, arbitrarySort, async (pieces, sort) => {
+      const plan = scanOf([...new Set(sort.by.map(({ column }) => column))], { virtualColumns: VIRTUAL_COLUMNS });
+      const expected = orderedRows(pieces, plan, sort.by).slice(sort.offset, sort.offset + sort.limit);
+      assert.equal(await foundStoredRows(pieces, { ...plan, post: [{ step: 'sort', ...sort }] }), expected);
+    }),
+    { numRuns: caseCount(60), includeErrorInReport: true },
   );
 });
 
@@ -144,6 +155,23 @@ firsts('NaN is the greatest of an order, and -0.0 is 0.0, in the first rows too'
         );
       }
     }
+});
+
+firsts('doubles that no integer of another segment comes near bound it too', async () => {
+  const values = [
+    [Number.MAX_VALUE, -Number.MAX_VALUE, 1e307],
+    [0.1, 0.2, -0.7],
+    [1.5, 2.5],
+  ];
+  const pieces = values.map((doubles) => doubles.map((double) => rowOf({ double })));
+  for (const nulls of ['first', 'last'] as const)
+    for (const descending of [false, true])
+      for (let limit = 1; limit <= 8; limit++) {
+        const by: SortKey[] = [{ column: 'double', descending, nulls, ordering: 'lexicographic' }];
+        const found = await foundStoredRows(pieces, { ...scanOf(['double']), post: [{ step: 'sort', by, offset: 0, limit }] });
+        const expected = values.flat().sort((a, b) => (descending ? b - a : a - b));
+        assert.equal(found.flat(), expected.slice(0, limit), `${descending} ${limit}`);
+      }
 });
 
 const PARTITIONS = ['text', 'plain', 'small', 'holes', 'large', 'double', 'upper', 'missing'];

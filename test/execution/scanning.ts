@@ -9,6 +9,7 @@ import type { ScanPlan } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import type { Cell, Row } from './oracle.js';
 import { arbitraryFilter, COLUMNS, frameOf, START, VIRTUAL_COLUMNS } from './random-data.js';
+import { openFrames } from './segments.js';
 
 /** Scans of pieces of rows by one engine, for tests. */
 export const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
@@ -85,6 +86,17 @@ export async function foundRows(pieces: readonly Row[][], plan: ScanPlan, change
     return await rowsOf(engine.runViews(plan, views, options(changes), never));
   } finally {
     for (const { release } of placed) release();
+    assert.is(memory.allocatedBytes, 0);
+  }
+}
+
+/** The same over segments that were written and opened, whose numbers are stored in other ways. */
+export async function foundStoredRows(pieces: readonly Row[][], plan: ScanPlan, changes: Partial<RunOptions> = {}): Promise<FrameCell[][]> {
+  const { store, ids, close } = await openFrames(pieces.map(frameOf), memory, engine);
+  try {
+    return await rowsOf(engine.run(plan, store, ids, options(changes), never));
+  } finally {
+    await close();
     assert.is(memory.allocatedBytes, 0);
   }
 }

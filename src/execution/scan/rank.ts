@@ -33,6 +33,7 @@ interface KeyRank {
 
 const NULL_FIRST = -(1n << 63n);
 const NULL_LAST = (1n << 63n) - 1n;
+const BEYOND_LONGS = 2 ** 64;
 
 /** @returns undefined for a key that has no ranks: then rows are compared elsewhere; null for one that is the same in all rows */
 function keyRank(scope: SegmentScope, key: SortKey, type: ColumnType): KeyRank | null | undefined {
@@ -171,8 +172,9 @@ function integerRank(scope: SegmentScope, { descending, nulls }: SortKey, vector
     rankOf(value) {
       if (value === null || typeof value === 'string') return undefined;
       if (typeof value === 'number' && !Number.isFinite(value)) return undefined;
+      const scaled = typeof value === 'number' ? Math.max(-BEYOND_LONGS, Math.min(value * (scale ?? 1), BEYOND_LONGS)) : 0;
       // A double may be a step beside the integer that it is made of.
-      const number = typeof value === 'bigint' ? value : BigInt(Math.round(value * (scale ?? 1))) + sign;
+      const number = typeof value === 'bigint' ? value : BigInt(Math.round(scaled)) + sign;
       const rank = offset + sign * (number - lowest);
       if (width === undefined) return rank;
       const [first, last] = [shift, shift + width - 1n];
