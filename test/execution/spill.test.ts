@@ -10,6 +10,7 @@ import { createEngine } from '../../src/execution/run/local-engine.js';
 import type { Value } from '../../src/expression/value.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { cellAt, type Frame } from '../../src/model/frame.js';
+import type { Granularity } from '../../src/model/granularity.js';
 import type { GroupPlan, PostStep } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { caseCount } from '../case-count.js';
@@ -314,6 +315,38 @@ for (const [name, ending] of Object.entries(endings)) {
     );
   });
 }
+
+spilling('have their buckets filled in, also where no row is in any', async () => {
+  const [start, hour] = [Date.UTC(2024, 2, 1), 3_600_000];
+  const granularity: Granularity = { kind: 'duration', durationMs: hour, origin: 0 };
+  const pieces = [0, 3].map((first): Frame => {
+    const values = BigInt64Array.from({ length: 40 }, (_, row) => BigInt(start + first * hour + row * 60_000));
+    return { rowCount: 40, columns: [{ kind: 'long', name: '__time', values, nulls: null }] };
+  });
+  const counts = [40n, 0n, 0n, 40n, 0n];
+  const engine = createEngine({ memory, kernels: 'simd', groupBytesMax: 1, spillDirectory, threads: 2, rowsRunInline: 0, morselRows: 16 });
+  try {
+    const { store, ids, close } = await openFrames(pieces, memory, engine);
+    try {
+      for (const isNone of [false, true]) {
+        const plan: GroupPlan = {
+          ...manyGroups,
+          intervals: [{ start, end: start + counts.length * hour }],
+          filter: isNone ? { kind: 'equals', column: '__time', type: 'LONG', value: 7n } : null,
+          keys: [{ kind: 'time', name: 'bucket', granularity }],
+          post: [{ step: 'fillBuckets', bucket: 'bucket', granularity }],
+        };
+        const expected = counts.map((count, at) => [BigInt(start + at * hour), isNone ? 0n : count]);
+        assert.equal(rowsOf(await collect(engine.run(plan, store, ids, options(), never))), expected);
+      }
+    } finally {
+      await close();
+    }
+  } finally {
+    await engine.close();
+  }
+  assertTidy();
+});
 
 spilling('leave nothing behind when the reader stops, the query is cancelled, or its disk space ends', async () => {
   const placed = uploadFrame(hundredThousand, memory);

@@ -147,6 +147,11 @@ export function* framesOf(table: ResultTable, check: Check, frameRows = FRAME_RO
   }
 }
 
+/** The columns of a result without its rows. */
+export function emptyFrame({ columns }: ResultTable, check: Check): Frame {
+  return { rowCount: 0, columns: columns.map((column) => frameColumn(column, 0, 0, check)) };
+}
+
 function frameColumn(column: ResultColumn, start: number, end: number, check: Check): FrameColumn {
   check();
   const { name } = column;

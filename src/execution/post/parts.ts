@@ -4,7 +4,7 @@ import { append } from '../../base/lists.js';
 import type { Frame } from '../../model/frame.js';
 import type { PostStep } from '../../model/plan.js';
 import { concatFrames } from '../block/concat-frames.js';
-import { framesOf, type ResultTable, tableOf } from '../block/result-table.js';
+import { emptyFrame, framesOf, type ResultTable, tableOf } from '../block/result-table.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import type { LeafResult } from './leaf-result.js';
 import { SortedRuns } from './sorted-runs.js';
@@ -39,8 +39,10 @@ export function* postParts(
     yield* reduced(prepared, { ...decisive, offset: 0, limit: wanted }, steps.slice(whole), leaf);
   } else if (decisive?.step === 'topPerBucket') {
     yield* reduced(prepared, decisive, steps.slice(whole), leaf);
+  } else if (decisive !== undefined) {
+    yield* streamed(atLeastOne(prepared, leaf), new StreamedSteps(steps.slice(whole), leaf, { heldRowsMax, spill }));
   } else {
-    yield* streamed(frames(prepared, leaf), new StreamedSteps(whole < 0 ? [] : steps.slice(whole), leaf, { heldRowsMax, spill }));
+    yield* streamed(frames(prepared, leaf), new StreamedSteps([], leaf, { heldRowsMax, spill }));
   }
 }
 
@@ -50,6 +52,18 @@ function* prepare(parts: Iterable<ResultTable>, steps: readonly PostStep[], leaf
 
 function* frames(parts: Iterable<ResultTable>, { check }: LeafResult): Generator<Frame> {
   for (const part of parts) yield* framesOf(part, check);
+}
+
+/** Of a result without rows, a frame of its columns: buckets may be filled in. */
+function* atLeastOne(parts: Iterable<ResultTable>, { check }: LeafResult): Generator<Frame> {
+  let none: ResultTable | undefined;
+  let hasRows = false;
+  for (const part of parts) {
+    none ??= part;
+    hasRows ||= part.rowCount > 0;
+    yield* framesOf(part, check);
+  }
+  if (!hasRows && none !== undefined) yield emptyFrame(none, check);
 }
 
 function* streamed(rows: Iterable<Frame>, steps: StreamedSteps): Generator<Frame> {
