@@ -256,6 +256,32 @@ post('the best few of many groups are the same as sorting all', async () => {
   }
 });
 
+post('strings that an order takes for the same are ordered as strings, however their rows lie', async () => {
+  const texts = ['b2', '1', '1.0', 'B2', '01', 'b02'];
+  const orders = { numeric: ['01', '1', '1.0'], version: ['B2', 'b2'], alphanumeric: ['1', '1.0'] } as const;
+  for (const [ordering, expected] of Object.entries(orders)) {
+    const wanted = texts.filter((text) => (expected as readonly string[]).includes(text));
+    for (const dictionary of [wanted, wanted.toReversed()]) {
+      const input: Frame = {
+        rowCount: wanted.length,
+        columns: [
+          { kind: 'long', name: '__time', values: new BigInt64Array(wanted.length), nulls: null },
+          { kind: 'string', name: 'city', ids: Uint32Array.from(wanted.keys()), dictionary },
+        ],
+      };
+      const by = [sortBy('city', { ordering: ordering as SortKey['ordering'] })];
+      // Texts that are computed are numbered as they come.
+      const virtualColumns = [{ name: 'same', expression: call('concat', column('city')), outputType: 'STRING' as const }];
+      const keys = [{ kind: 'column' as const, name: 'city', column: 'same', type: null }];
+      assert.equal(
+        await run(plan({ keys, virtualColumns, post: [sort(by)] }), input),
+        expected.map((text) => [text]),
+        ordering,
+      );
+    }
+  }
+});
+
 const limits = suite('limits of a run');
 
 async function codeOf(work: () => Promise<unknown>): Promise<string> {

@@ -11,10 +11,16 @@ import { rowsByWords, wordsOfNumbers } from './radix-order.js';
 
 type CompareRows = (a: number, b: number) => number;
 
-/** Sort keys followed by the remaining key columns ascending, which break ties. */
+/**
+ * Sort keys followed by the remaining key columns ascending, which break ties; strings that an order takes for the same, such as
+ * `1.0` and `1` as numbers, are different keys.
+ */
 export function sortKeys(table: ResultTable, by: readonly SortKey[]): readonly SortKey[] {
-  const rest = table.keys.filter((name) => !by.some((key) => key.column === name) && table.columns.some((column) => column.name === name));
-  return [...by, ...rest.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }))];
+  const isOrderedBy = ({ name, kind }: ResultColumn): boolean =>
+    by.some(({ column, ordering }) => column === name && (kind !== 'string' || ordering === 'lexicographic'));
+  const keys = table.keys.flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
+  const rest = keys.filter((column) => !isOrderedBy(column));
+  return [...by, ...rest.map(({ name }): SortKey => ({ column: name, descending: false, nulls: 'first', ordering: 'lexicographic' }))];
 }
 
 /** The order of two cells of a column that a sort key asks for; the same as `sortedRows` has. */
