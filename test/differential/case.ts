@@ -1,6 +1,6 @@
 import type { Random } from './random.js';
 
-export const KINDS = ['native', 'expressions', 'sql'] as const;
+export const KINDS = ['native', 'expressions', 'sql', 'orders'] as const;
 export type Kind = (typeof KINDS)[number];
 
 /** JSON as requests and answers hold it; an integer that a double cannot hold is a bigint. */
@@ -33,7 +33,10 @@ interface CaseOf<K extends Kind, Request> {
 export type Generator = (random: Random) => DifferentialCase;
 
 /** Answer of one server. `broken`: the server failed with an internal error rather than refused; `unanswered`: it did not end in time. */
-export type Answer = { readonly state: 'rows'; readonly rows: Json; readonly names?: Json; readonly types?: Json } | Failure;
+export type Answer = ({ readonly state: 'rows'; readonly rows: Json; readonly names?: Json; readonly types?: Json } | Failure) & {
+  /** Who of several answered this. */
+  readonly by?: string;
+};
 
 interface Failure {
   readonly state: 'refused' | 'broken' | 'unanswered';

@@ -1,10 +1,14 @@
 import { parseArgs } from 'node:util';
 import { stringifyJson } from '../../src/base/json.js';
-import { type Answer, KINDS } from './case.js';
+import { type Answer, KINDS, type Mute } from './case.js';
 import { GENERATORS } from './kinds.js';
+import { startLaidOut } from './laid-out-servers.js';
+import { LAYOUTS } from './layouts.js';
+import { MUTES } from './mutes.js';
 import { whyNoOriginal } from './original.js';
 import { type Comparison, compareCases } from './run.js';
-import { startServers } from './servers.js';
+import { type Servers, startServers } from './servers.js';
+import { openWays, WAYS } from './ways.js';
 
 const { values } = parseArgs({
   options: {
@@ -14,18 +18,33 @@ const { values } = parseArgs({
     shrinks: { type: 'string', default: '200' },
     top: { type: 'string', default: '40' },
     'port-offset': { type: 'string', default: '26000' },
+    /** Layouts of Dolmen's own that are compared with each other, in place of the original: names, or all. */
+    layouts: { type: 'string' },
+    /** Ways to run a plan within this process that are compared with the plainest one: names, or all. */
+    ways: { type: 'string' },
+    /** Further flags of Dolmen, as JSON. */
+    flags: { type: 'string', default: '[]' },
   },
 });
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 const why = whyNoOriginal();
-if (why !== undefined) {
+if (values.layouts !== undefined) {
+  const asked = LAYOUTS.filter((one) => one !== 'whole' && (values.layouts === 'all' || values.layouts?.split(',').includes(one)));
+  await compareKinds(await startLaidOut(Number(values['port-offset']), asked, JSON.parse(values.flags) as string[]), []);
+} else if (values.ways !== undefined) {
+  const asked = WAYS.filter(({ name }) => values.ways === 'all' || values.ways?.split(',').includes(name));
+  await compareKinds(await openWays(asked), []);
+} else if (why !== undefined) {
   process.stdout.write(`skipped: ${why}\n`);
 } else {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-  const servers = await startServers(Number(values['port-offset']));
+  await compareKinds(await startServers(Number(values['port-offset'])), MUTES);
+}
+
+async function compareKinds(servers: Servers, mutes: readonly Mute[]): Promise<void> {
   try {
     for (const kind of KINDS.filter((one) => values.kind.split(',').includes(one))) {
-      const options = { cases: Number(values.cases), seed: Number(values.seed), shrinks: Number(values.shrinks) };
+      const options = { cases: Number(values.cases), seed: Number(values.seed), shrinks: Number(values.shrinks), mutes };
       const comparison = await compareCases(servers, GENERATORS[kind], options);
       process.stdout.write(`${kind}, seed ${options.seed}: ${report(comparison)}`);
       if (comparison.groups.length > 0) process.exitCode = 1;
@@ -39,7 +58,9 @@ function report({ cases, answered, unanswered, groups, allowed }: Comparison): s
   const count = groups.reduce((sum, group) => sum + group.count, 0);
   const lines = [`${cases} cases, ${answered} answered by both, ${count} differences in ${groups.length} classes\n`];
   for (const { name, count, smallest } of groups.slice(0, Number(values.top))) {
-    lines.push(`\n${count} × ${name}\n  ${stringifyJson(smallest.case.request)}\n  at ${smallest.where}\n`);
+    lines.push(
+      `\n${count} × ${name}\n  ${stringifyJson(smallest.case.request)}\n  at ${smallest.where}${smallest.dolmen.by === undefined ? '' : ` (${smallest.dolmen.by})`}\n`,
+    );
     lines.push(...[smallest.dolmen, smallest.original].flatMap((answer) => messageLine(answer)));
   }
   if (allowed.size > 0) lines.push('\nallowed by the rows of docs/differences.md\n');

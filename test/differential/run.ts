@@ -1,4 +1,4 @@
-import type { Answer, Difference, DifferentialCase, Generator } from './case.js';
+import type { Answer, Difference, DifferentialCase, Generator, Mute } from './case.js';
 import { findDifference } from './compare.js';
 import { findUnmuted, muteOf } from './mutes.js';
 import { Random } from './random.js';
@@ -33,7 +33,14 @@ const SHRINK_TRIES = 150;
 export async function compareCases(
   servers: Servers,
   generator: Generator,
-  options: { readonly cases: number; readonly seed: number; readonly shrinks: number; readonly progress?: (done: number) => void },
+  options: {
+    readonly cases: number;
+    readonly seed: number;
+    readonly shrinks: number;
+    readonly progress?: (done: number) => void;
+    /** Rules that allow differences; left out: those to the original. */
+    readonly mutes?: readonly Mute[];
+  },
 ): Promise<Comparison> {
   const groups = new Map<string, { count: number; smallest: Difference }>();
   let [next, answered, shrinks] = [0, 0, 0];
@@ -42,13 +49,13 @@ export async function compareCases(
   const lane = async (): Promise<void> => {
     for (let at = next++; at < options.cases; at = next++) {
       const one = generator(new Random(Math.imul(options.seed, 0x9e3779b1) + Math.imul(at + 1, 0x85ebca6b)));
-      const { difference, allowedBy, answers } = await compareOne(servers, one);
+      const { difference, allowedBy, answers } = await compareOne(servers, one, options.mutes);
       if (allowedBy !== undefined) allowed.set(allowedBy, (allowed.get(allowedBy) ?? 0) + 1);
       if (answers.every(({ state }) => state === 'rows')) answered++;
       if (answers.some(({ state }) => state === 'unanswered')) unanswered.push(one);
       options.progress?.(at + 1);
       if (difference === undefined) continue;
-      const small = shrinks++ < options.shrinks ? await shrink(servers, difference) : difference;
+      const small = shrinks++ < options.shrinks ? await shrink(servers, difference, options.mutes) : difference;
       const name = nameOf(small);
       const group = groups.get(name);
       if (group === undefined) groups.set(name, { count: 1, smallest: small });
@@ -66,25 +73,26 @@ export async function compareCases(
 async function compareOne(
   servers: Servers,
   one: DifferentialCase,
+  mutes?: readonly Mute[],
 ): Promise<{ readonly difference?: Difference; readonly allowedBy?: string; readonly answers: readonly Answer[] }> {
   const [dolmen, original] = await Promise.all([servers.askDolmen(one), servers.askOriginal(one)]);
   const answers = [dolmen, original];
   const first = findDifference(one, dolmen, original);
   if (first === undefined) return { answers };
   const found = { case: one, dolmen, original, where: first };
-  const where = findUnmuted(found);
+  const where = findUnmuted(found, mutes);
   return where === undefined ? { allowedBy: muteOf(found), answers } : { difference: { ...found, where }, answers };
 }
 
 /** Takes the first smaller case that differs in the same way, again and again. */
-async function shrink(servers: Servers, found: Difference): Promise<Difference> {
+async function shrink(servers: Servers, found: Difference, mutes?: readonly Mute[]): Promise<Difference> {
   let smallest = found;
   let tries = 0;
   for (let shrunk = true; shrunk && tries < SHRINK_TRIES; ) {
     shrunk = false;
     for (const smaller of smallest.case.shrink()) {
       if (tries++ >= SHRINK_TRIES) break;
-      const { difference } = await compareOne(servers, smaller);
+      const { difference } = await compareOne(servers, smaller, mutes);
       if (difference === undefined || wayOf(difference) !== wayOf(found)) continue;
       smallest = difference;
       shrunk = true;

@@ -9,7 +9,7 @@ import { expressionQuery } from './expression-request.js';
 import { failure, post } from './http.js';
 import { rowsOfNative } from './native-rows.js';
 import { endAtOnce, Original } from './original.js';
-import { dataSchemaOf, LOOKUP, linesOf, TABLES } from './tables.js';
+import { type DifferentialTable, dataSchemaOf, LOOKUP, linesOf, TABLES } from './tables.js';
 
 /** Dolmen and the original, side by side on loopback, holding the same tables. */
 export interface Servers {
@@ -18,32 +18,19 @@ export interface Servers {
   stop(): Promise<void>;
 }
 
-export async function startServers(portOffset: number): Promise<Servers> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-differential-'));
+export async function startServers(portOffset: number, tables = TABLES): Promise<Servers> {
   const children: ChildProcess[] = [];
-  // Nothing stays behind, however this process ends.
-  process.once('exit', () => {
-    for (const child of children) endAtOnce(child);
-    rmSync(folder, { recursive: true, force: true });
-  });
+  const folder = ownFolder(children);
   const specs = path.join(folder, 'original');
   mkdirSync(specs);
-  const files = new Map<string, string[]>();
-  for (const table of TABLES) {
-    const written = table.segments.map((rows, at) => {
-      const file = path.join(folder, `${table.name}-${at}.json`);
-      writeFileSync(file, `${linesOf(rows)}\n`);
-      return file;
-    });
-    files.set(table.name, written);
+  for (const table of tables)
     writeFileSync(
       path.join(specs, `${table.name}.json`),
-      stringifyJson({ dataSchema: dataSchemaOf(table), inputFormat: { type: 'json' }, files: written }),
+      stringifyJson({ dataSchema: dataSchemaOf(table), inputFormat: { type: 'json' }, files: writeFiles(folder, table) }),
     );
-  }
   const [original, dolmen] = await Promise.allSettled([
     Original.start(specs, (child) => children.push(child)),
-    startLoadedDolmen(folder, portOffset, files, children),
+    startLoadedDolmen(folder, portOffset, tables, children),
   ]);
   const stop = async (): Promise<void> => {
     for (const one of [original, dolmen]) if (one.status === 'fulfilled') await one.value.stop();
@@ -61,17 +48,38 @@ export async function startServers(portOffset: number): Promise<Servers> {
   };
 }
 
-/** One task a file, so that every file becomes a segment of its own. */
-async function startLoadedDolmen(
+/** A folder of this process's own, which ends with it, as do the processes that are noted. */
+export function ownFolder(children: readonly ChildProcess[]): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-differential-'));
+  // Nothing stays behind, however this process ends.
+  process.once('exit', () => {
+    for (const child of children) endAtOnce(child);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return folder;
+}
+
+/** Files of a folder, one for each segment. */
+function writeFiles(folder: string, table: DifferentialTable): string[] {
+  return table.segments.map((rows, at) => {
+    const file = path.join(folder, `${table.name}-${at}.json`);
+    writeFileSync(file, `${linesOf(rows)}\n`);
+    return file;
+  });
+}
+
+/** A Dolmen that holds tables. */
+export async function startLoadedDolmen(
   folder: string,
   portOffset: number,
-  files: ReadonlyMap<string, readonly string[]>,
+  tables: readonly DifferentialTable[],
   children: ChildProcess[],
+  ownFlags: readonly string[] = [],
 ): Promise<{ url: string; stop(): Promise<unknown> }> {
-  const flags = ['--property', `svc.ingestion.local.allowedDirectories=["${folder}"]`];
+  const flags = ['--property', `svc.ingestion.local.allowedDirectories=["${folder}"]`, ...ownFlags];
   const server = await startDolmen({ dataDir: path.join(folder, 'dolmen'), portOffset, flags, onSpawn: (child) => children.push(child) });
   try {
-    await loadTables(server.url, files);
+    await Promise.all(tables.map((table) => loadTable(server.url, table, writeFiles(folder, table))));
     await installLookup(server.url);
     return server;
   } catch (error) {
@@ -80,25 +88,24 @@ async function startLoadedDolmen(
   }
 }
 
-async function loadTables(url: string, files: ReadonlyMap<string, readonly string[]>): Promise<void> {
-  for (const table of TABLES) {
-    for (const [at, file] of (files.get(table.name) ?? []).entries()) {
-      await runTask(url, {
-        type: 'index_parallel',
-        spec: {
-          ioConfig: {
-            type: 'index_parallel',
-            inputSource: { type: 'local', files: [file] },
-            inputFormat: { type: 'json' },
-            appendToExisting: at > 0,
-          },
-          dataSchema: dataSchemaOf(table),
-          tuningConfig: { type: 'index_parallel' },
+/** One task a file, so that every file becomes a segment of its own. */
+async function loadTable(url: string, table: DifferentialTable, files: readonly string[]): Promise<void> {
+  for (const [at, file] of files.entries()) {
+    await runTask(url, {
+      type: 'index_parallel',
+      spec: {
+        ioConfig: {
+          type: 'index_parallel',
+          inputSource: { type: 'local', files: [file] },
+          inputFormat: { type: 'json' },
+          appendToExisting: at > 0,
         },
-      });
-    }
-    await waitForCount(url, table.name, table.segments.flat().length);
+        dataSchema: dataSchemaOf(table),
+        tuningConfig: { type: 'index_parallel' },
+      },
+    });
   }
+  await waitForCount(url, table.name, table.segments.flat().length);
 }
 
 async function installLookup(url: string): Promise<void> {
@@ -117,7 +124,7 @@ async function installLookup(url: string): Promise<void> {
   }
 }
 
-async function askDolmen(url: string, one: DifferentialCase): Promise<Answer> {
+export async function askDolmen(url: string, one: DifferentialCase): Promise<Answer> {
   return askAt(url, one, AbortSignal.timeout(30_000)).catch((error: unknown) => failure(500, `no answer: ${String(error)}`));
 }
 

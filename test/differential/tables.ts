@@ -1,12 +1,14 @@
 import { stringifyJson } from '../../src/base/json.js';
-import type { Json } from './case.js';
+import type { Fields, Json } from './case.js';
 import { Random } from './random.js';
 
 /** A table that both servers load from the same files of JSON lines: one file is one segment. */
 export interface DifferentialTable {
   readonly name: string;
   readonly dimensions: readonly Json[];
-  readonly segments: readonly (readonly Json[])[];
+  readonly segments: readonly (readonly Fields[])[];
+  /** Time chunks of Dolmen's segments; left out: all rows are in one. A file may become several segments then. */
+  readonly segmentGranularity?: string;
 }
 
 /** Keys to values on both servers (the original's test framework brings this lookup along). */
@@ -265,9 +267,9 @@ const DOCUMENTS: readonly Json[] = [
 ]; // prettier-ignore
 
 /** 300 rows in three segments; `id` tells rows apart, and no two have the same time. */
-function nasty(): DifferentialTable {
+export function nasty(): DifferentialTable {
   const random = new Random(20_260);
-  const rows = Array.from({ length: 300 }, (_, id): Json => {
+  const rows = Array.from({ length: 300 }, (_, id): Fields => {
     const letters = (): string | null => random.pick(FEW);
     const listed = <Value extends Json>(values: readonly Value[], nullChance: number): Json =>
       random.chance(nullChance) ? null : random.list(0, 4, () => random.pick(values));
@@ -321,7 +323,7 @@ function nasty(): DifferentialTable {
 }
 
 /** A small table to join with: keys that occur in `nasty.k` and `nasty.n`, one twice, one never, one null. */
-function small(): DifferentialTable {
+export function small(): DifferentialTable {
   const keys = ['a', 'b', 'b', 'c', '', null, 'zz', '10'];
   return {
     name: 'small',
@@ -337,7 +339,7 @@ function small(): DifferentialTable {
 export const TABLES: readonly DifferentialTable[] = [nasty(), small()];
 
 /** The lines of one segment's file. */
-export function linesOf(rows: readonly Json[]): string {
+export function linesOf(rows: readonly Fields[]): string {
   return rows.map((row) => stringifyJson(row)).join('\n');
 }
 
@@ -346,6 +348,6 @@ export function dataSchemaOf(table: DifferentialTable): { readonly [name: string
     dataSource: table.name,
     timestampSpec: { column: 't', format: 'iso' },
     dimensionsSpec: { dimensions: table.dimensions },
-    granularitySpec: { type: 'uniform', segmentGranularity: 'ALL', queryGranularity: 'NONE', rollup: false },
+    granularitySpec: { type: 'uniform', segmentGranularity: table.segmentGranularity ?? 'ALL', queryGranularity: 'NONE', rollup: false },
   };
 }

@@ -28,11 +28,25 @@ export async function run(payload: unknown, options: Partial<TaskContext> = {}):
   const log: string[] = [];
   const progress: TaskProgress[] = [];
   let pushed = 0;
-  mkdirSync(path.join(folder, 'work'));
-  const refused = (): never => {
-    throw new Error('no SQL here');
-  };
   const context: TaskContext = {
+    ...taskContext(folder, published, () => pushed++),
+    log: (line) => log.push(line),
+    progress: (update) => progress.push(update),
+    ...options,
+  };
+  try {
+    const outcome = await runTask(payload, context);
+    const rows = published[0] === undefined ? [] : await readBack(published[0]);
+    return { outcome, published, log, progress, rows, pushed };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Context of a task, with a metadata store that only remembers and a folder as deep storage. */
+export function taskContext(folder: string, published: PublishRequest[], pushed: () => void = () => undefined): TaskContext {
+  mkdirSync(path.join(folder, 'work'), { recursive: true });
+  return {
     taskId: 'task-1',
     workDirectory: path.join(folder, 'work'),
     allowedDirectories: [],
@@ -46,29 +60,23 @@ export async function run(payload: unknown, options: Partial<TaskContext> = {}):
         return files.map(({ localFile, key }) => {
           mkdirSync(path.join(folder, path.dirname(key)), { recursive: true });
           copyFileSync(localFile, path.join(folder, key));
-          pushed++;
+          pushed();
           return { type: 'local', path: path.join(folder, key) };
         });
       },
     },
     signal: new AbortController().signal,
     now: () => 1_000_000,
-    log: (line) => log.push(line),
-    progress: (update) => progress.push(update),
-    readTables: refused,
+    log: () => undefined,
+    progress: () => undefined,
+    readTables: () => {
+      throw new Error('no SQL here');
+    },
     async publish(request) {
       published.push(request);
       return request.segments.map((_, position) => `segment ${position}`);
     },
-    ...options,
   };
-  try {
-    const outcome = await runTask(payload, context);
-    const rows = published[0] === undefined ? [] : await readBack(published[0]);
-    return { outcome, published, log, progress, rows, pushed };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }
 
 async function readBack({ dataSource, segments }: PublishRequest): Promise<Record<string, unknown>[]> {

@@ -54,7 +54,7 @@ function* frames(parts: Iterable<ResultTable>, { check }: LeafResult): Generator
   for (const part of parts) yield* framesOf(part, check);
 }
 
-/** Of a result without rows, a frame of its columns: buckets may be filled in. */
+/** A result without rows gives a frame of its columns: buckets may be filled in. */
 function* atLeastOne(parts: Iterable<ResultTable>, { check }: LeafResult): Generator<Frame> {
   let none: ResultTable | undefined;
   let hasRows = false;

@@ -297,7 +297,7 @@ const UNNESTED = [
 ] as const;
 const UNNESTED_WHERE = ['', '', '', ' WHERE e IS NOT NULL', ' WHERE nasty.n > 2', " WHERE nasty.k = 'a' OR e IS NULL"] as const;
 
-function makeSource(random: Random): Source {
+export function makeSource(random: Random): Source {
   if (random.chance(0.6)) return NASTY;
   switch (random.below(10)) {
     case 0:

@@ -1,0 +1,318 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { ServiceError } from '../../src/base/errors.js';
+import { ETERNITY } from '../../src/base/instant.js';
+import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
+import { resolveLookups } from '../../src/cluster/lookups/resolve-lookups.js';
+import { createEngine, type ProcessingEngine } from '../../src/execution/run/local-engine.js';
+import type { PublishRequest } from '../../src/ingestion/contract.js';
+import { runTask } from '../../src/ingestion/task.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import { cellAt, type Frame } from '../../src/model/frame.js';
+import type { RowSource, RowsPlan } from '../../src/model/row-source.js';
+import type { ColumnSchema, ColumnType } from '../../src/model/schema.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
+import { planNative } from '../../src/planner/native/plan-native.js';
+import type { KnownTables } from '../../src/planner/plan.js';
+import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
+import type { SqlSchema } from '../../src/planner/sql/catalog/schema.js';
+import { planSql } from '../../src/planner/sql/plan-sql.js';
+import type { SegmentStore } from '../../src/storage/contract.js';
+import { createSegmentStore } from '../../src/storage/segment-store.js';
+import { taskContext } from '../ingestion/run-task.js';
+import type { Answer, DifferentialCase, Fields, Json } from './case.js';
+import { findDifference } from './compare.js';
+import { LAYOUTS, type Layout, laidOut } from './layouts.js';
+import type { Servers } from './servers.js';
+import { type DifferentialTable, dataSchemaOf, LOOKUP, linesOf, small } from './tables.js';
+
+/** One way to run a plan: where rows lie, and who reads them how. */
+interface Way {
+  readonly name: string;
+  readonly layout: Layout;
+  readonly engine: keyof Engines;
+  readonly batchRows: number | null;
+  /** Servers that the segments are dealt out to, whose partial results are merged. */
+  readonly servers: number;
+  /** Whether right sides of joins have to be sent. */
+  readonly isElsewhere: boolean;
+  /** Segments that fit into memory together; more are read in halves. */
+  readonly segmentsMax: number;
+}
+
+type Engines = Readonly<Record<'plain' | 'reference' | 'threads' | 'brief' | 'spilling' | 'spillingThreads', ProcessingEngine>>;
+
+const PLAIN: Way = {
+  name: 'whole',
+  layout: 'whole',
+  engine: 'plain',
+  batchRows: null,
+  servers: 1,
+  isElsewhere: false,
+  segmentsMax: Number.POSITIVE_INFINITY,
+};
+
+/** Compared with `whole`. */
+export const WAYS: readonly Way[] = [
+  ...LAYOUTS.filter((layout) => layout !== 'whole').map((layout): Way => ({ ...PLAIN, name: layout, layout })),
+  { ...PLAIN, name: 'reference by 7', engine: 'reference', batchRows: 7, layout: 'rising' },
+  { ...PLAIN, name: 'whole on threads', engine: 'threads' },
+  { ...PLAIN, name: 'segments on threads', engine: 'threads', layout: 'uneven' },
+  { ...PLAIN, name: 'briefly', engine: 'brief', layout: 'falling' },
+  { ...PLAIN, name: 'spilling', engine: 'spilling', layout: 'uneven' },
+  { ...PLAIN, name: 'spilling on threads', engine: 'spillingThreads', layout: 'lacking', batchRows: 16 },
+  { ...PLAIN, name: 'three servers', servers: 3, layout: 'spread' },
+  { ...PLAIN, name: 'three servers elsewhere', servers: 3, layout: 'lacking', isElsewhere: true },
+  { ...PLAIN, name: 'two servers of chunks', servers: 2, layout: 'doubled', isElsewhere: true },
+  { ...PLAIN, name: 'halves', segmentsMax: 3, layout: 'falling' },
+  { ...PLAIN, name: 'halves on two servers', segmentsMax: 2, servers: 2, layout: 'uneven' },
+];
+
+/** Small rows of the process's own, in all layouts, and engines of all kinds that read them. */
+class Bench {
+  readonly #folder = mkdtempSync(path.join(tmpdir(), 'dolmen-ways-'));
+  readonly #memory = KernelMemory.create({ maximumBytes: 1 << 30 });
+  readonly #engines: Engines;
+  readonly #store: SegmentStore;
+  readonly #ids = new Map<string, readonly string[]>();
+
+  private constructor() {
+    const memory = this.#memory;
+    const spill = (name: string) => ({ groupBytesMax: 50_000, spillDirectory: path.join(this.#folder, name) });
+    const onThreads = { memory, kernels: 'simd', threads: 2, rowsRunInline: 0, morselRows: 16 } as const;
+    this.#engines = {
+      plain: createEngine({ memory, kernels: 'simd', threads: 0 }),
+      reference: createEngine({ memory, kernels: 'reference', threads: 0 }),
+      threads: createEngine({ ...onThreads, briefMs: 0 }),
+      brief: createEngine({ ...onThreads, threads: 1, briefMs: 5 }),
+      spilling: createEngine({ memory, kernels: 'simd', threads: 0, ...spill('spilling') }),
+      spillingThreads: createEngine({ ...onThreads, ...spill('spilling-threads') }),
+    };
+    const { plain } = this.#engines;
+    this.#store = createSegmentStore({
+      memory,
+      cacheBytes: 1 << 28,
+      openFilesMax: 64,
+      run: (name, request) => plain.runJob(name, request),
+    });
+  }
+
+  static async open(): Promise<Bench> {
+    const bench = new Bench();
+    for (const table of [...LAYOUTS.map((layout) => laidOut(layout)), small()]) await bench.#load(table);
+    return bench;
+  }
+
+  async close(): Promise<void> {
+    for (const engine of Object.values(this.#engines)) await engine.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #load(table: DifferentialTable): Promise<void> {
+    const ids: string[] = [];
+    for (const rows of table.segments) {
+      const published: PublishRequest[] = [];
+      const spec = {
+        ioConfig: { type: 'index_parallel', inputSource: { type: 'inline', data: linesOf(rows) }, inputFormat: { type: 'json' } },
+        dataSchema: dataSchemaOf(table),
+        tuningConfig: { type: 'index_parallel' },
+      };
+      const { succeeded, errorMessage } = await runTask({ type: 'index_parallel', spec }, taskContext(this.#folder, published));
+      if (!succeeded) throw new Error(String(errorMessage));
+      for (const segment of published.flatMap(({ segments }) => segments)) {
+        const partitionNumber = ids.length;
+        const id = { dataSource: table.name, interval: segment.interval, version: '2026-01-01T00:00:00.000Z', partitionNumber };
+        // The next task writes to the same path.
+        const file = path.join(this.#folder, `${table.name}-${partitionNumber}`);
+        copyFileSync(segment.loadSpec.path, file);
+        const shardSpec = { type: 'numbered', partitionNum: partitionNumber, partitions: 0 } as const;
+        await this.#store.open(file, { ...segment, id, shardSpec });
+        ids.push(segmentIdText(id));
+      }
+    }
+    this.#ids.set(table.name, ids);
+  }
+
+  /** Rows of a plan over a source, in a way. */
+  async rows({ plan, source }: Planned, way: Way): Promise<Json[]> {
+    const engine = this.#engines[way.engine];
+    const { signal } = new AbortController();
+    const run = { deadlineMs: Date.now() + 60_000, priority: 0, kernels: null, batchRows: way.batchRows } as const;
+    const runner = new SourceRunner({
+      engine: way.isElsewhere ? this.#engines.reference : engine,
+      isServedHere: () => !way.isElsewhere,
+      rowsOfTable: (name) => ROW_COUNTS.get(name) ?? null,
+      columnsOf: (each) => rowSourceColumns(each, KNOWN),
+      runTables: (leaf, tables) => this.#runTables(engine, leaf, tables, way, run, signal),
+      lookup: () => lookupFrame(),
+      runOptions: run,
+      signal,
+      ...(way.batchRows === null ? {} : { chunkRows: way.batchRows }),
+    });
+    const rows: Json[] = [];
+    for await (const frame of runner.run(plan, source))
+      for (let row = 0; row < frame.rowCount; row++) rows.push(frame.columns.map((column) => cellAt(column, row)));
+    return rows;
+  }
+
+  async *#runTables(
+    engine: ProcessingEngine,
+    plan: RowsPlan,
+    tables: readonly string[],
+    { layout, servers, segmentsMax }: Way,
+    run: { readonly deadlineMs: number; readonly priority: number; readonly kernels: null; readonly batchRows: number | null },
+    signal: AbortSignal,
+  ): AsyncGenerator<Frame> {
+    const ids = tables.flatMap((name) => this.#ids.get(name === 'nasty' ? `nasty_${layout}` : name) ?? []);
+    const store = segmentsMax < ids.length ? withRoomFor(this.#store, segmentsMax) : this.#store;
+    if (servers === 1) {
+      yield* engine.run(plan, store, ids, { ...run, ending: 'final' }, signal);
+      return;
+    }
+    const { upload: _, ...sent } = plan;
+    const each = Math.ceil(ids.length / servers);
+    const partials = Array.from({ length: servers }, (_part, at) =>
+      engine.run(sent, store, ids.slice(at * each, (at + 1) * each), { ...run, ending: 'partial' }, signal),
+    );
+    yield* engine.merge(sent, partials, { ...run, ending: 'final' }, signal);
+  }
+}
+
+/** A store that pins so many segments together. */
+function withRoomFor(store: SegmentStore, segmentsMax: number): SegmentStore {
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name === 'pin')
+        return async (request: Parameters<SegmentStore['pin']>[0]) => {
+          if (request.segmentIds.length > segmentsMax) throw new ServiceError('resource_limit', 'no room');
+          return target.pin(request);
+        };
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
+const TYPES = new Map<unknown, ColumnType>([
+  ['string', 'STRING'],
+  ['long', 'LONG'],
+  ['double', 'DOUBLE'],
+  ['float', 'FLOAT'],
+  ['json', 'COMPLEX<json>'],
+]);
+
+function schemaOf({ dimensions }: DifferentialTable): ColumnSchema[] {
+  const columns = (dimensions as readonly Fields[]).map(
+    ({ name, type, castToType }): ColumnSchema => ({
+      name: String(name),
+      type: (castToType as ColumnType | undefined) ?? TYPES.get(type) ?? 'STRING',
+      multiValue: name === 'mv' || name === 'mv2',
+      hasNulls: true,
+    }),
+  );
+  return [{ name: '__time', type: 'LONG', multiValue: false, hasNulls: false }, ...columns];
+}
+
+const NASTY = laidOut('whole', 'nasty');
+const SCHEMAS = new Map([NASTY, small()].map((table) => [table.name, schemaOf(table)]));
+const ROW_COUNTS = new Map([NASTY, small()].map(({ name, segments }) => [name, segments.flat().length]));
+const SCHEMA: SqlSchema = {
+  tables: () => [...SCHEMAS.keys()],
+  table: (name) => {
+    const columns = SCHEMAS.get(name);
+    return columns && { columns, rowCount: ROW_COUNTS.get(name) ?? 0 };
+  },
+  lookups: () => [LOOKUP.name],
+};
+const KNOWN: KnownTables = {
+  table: (name) => {
+    const columns = SCHEMAS.get(name);
+    return columns && { columns, interval: ETERNITY };
+  },
+};
+
+function lookupFrame(): Frame {
+  const entries = Object.entries(LOOKUP.map);
+  const ids = Uint32Array.from(entries.keys());
+  const column = (name: string, dictionary: readonly string[]) => ({ kind: 'string', name, ids, dictionary }) as const;
+  return {
+    rowCount: entries.length,
+    columns: [
+      column(
+        'k',
+        entries.map(([key]) => key),
+      ),
+      column(
+        'v',
+        entries.map(([, value]) => value),
+      ),
+    ],
+  };
+}
+
+interface Planned {
+  readonly plan: RowsPlan;
+  readonly source: RowSource;
+}
+
+const LOOKUP_VALUES = new Map(Object.entries(LOOKUP.map));
+
+/** The plans of a request, each of which gives rows. */
+function plansOf(one: DifferentialCase): Planned[] {
+  const found = one.kind === 'sql' ? plansOfSql(one.request) : one.kind === 'native' ? plansOfNative(one.request) : [];
+  return found.map(({ plan, source }) => ({
+    plan: resolveLookups(plan, () => LOOKUP_VALUES),
+    source: resolveLookups(source, () => LOOKUP_VALUES),
+  }));
+}
+
+function plansOfSql({ query, context, parameters }: Fields): Planned[] {
+  const request = { query: String(query), context: (context ?? {}) as Fields, parameters: (parameters ?? []) as readonly Json[] };
+  const statement = planSql(request, SCHEMA, Date.UTC(2026, 0, 1));
+  if (statement.kind !== 'select' || statement.source.kind === 'external') throw new Error('no rows come of it');
+  return [{ plan: statement.plan, source: statement.source }];
+}
+
+function plansOfNative(request: Fields): Planned[] {
+  const { plans, source } = planNative(request, false, KNOWN);
+  return plans.flatMap((plan) => (plan.operator === 'segmentMetadata' ? [] : [{ plan, source }]));
+}
+
+/** Dolmen in one process: the plan of a request is run in every way, and the first answer that differs is compared with the plain one. */
+export async function openWays(ways: readonly Way[]): Promise<Servers> {
+  const bench = await Bench.open();
+  const plans = new WeakMap<DifferentialCase, Planned[]>();
+  const wholes = new WeakMap<DifferentialCase, Promise<Answer>>();
+  const answerOf = async (one: DifferentialCase, way: Way): Promise<Answer> => {
+    try {
+      const planned = plans.get(one) ?? plansOf(one);
+      plans.set(one, planned);
+      const rows: Json[] = [];
+      for (const each of planned) rows.push(...(await bench.rows(each, way)));
+      return { state: 'rows', rows };
+    } catch (error) {
+      const isRefusal = error instanceof ServiceError && error.code !== 'internal';
+      return { state: isRefusal ? 'refused' : 'broken', message: error instanceof Error ? (error.stack ?? '') : String(error) };
+    }
+  };
+  const wholeOf = (one: DifferentialCase): Promise<Answer> => {
+    const answer = wholes.get(one) ?? answerOf(one, PLAIN);
+    wholes.set(one, answer);
+    return answer;
+  };
+  return {
+    askOriginal: wholeOf,
+    askDolmen: async (one) => {
+      const whole = await wholeOf(one);
+      for (const way of ways) {
+        const answer = await answerOf(one, way);
+        // Some orders of time are not read in halves, and time is short where much is drawn.
+        if (answer.state === 'refused' && /no room|did not end before/.test(answer.message)) continue;
+        if (findDifference(one, answer, whole) !== undefined) return { ...answer, by: way.name };
+      }
+      return whole;
+    },
+    stop: () => bench.close(),
+  };
+}
