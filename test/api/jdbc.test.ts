@@ -4,6 +4,7 @@ import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type DolmenProcess, startDolmen } from '../../bench/server.js';
+import { ask, connected, execute, send } from './avatica-requests.js';
 import { loadCaseTables } from './cases.js';
 
 /** Avatica requests of JDBC drivers in JSON, over HTTP, through the router. */
@@ -32,59 +33,6 @@ jdbc.after(async (context) => {
   await context.server?.stop();
   rmSync(context.dataDir, { recursive: true, force: true });
 });
-
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked at, not typed
-type Answer = Record<string, any>;
-
-async function send(
-  url: string,
-  body: unknown,
-  where = '/svc/v2/sql/avatica/',
-): Promise<{ readonly status: number; readonly answer: Answer }> {
-  const response = await fetch(url + where, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  });
-  return { status: response.status, answer: (await response.json()) as Answer };
-}
-
-/** Asks for what must succeed. */
-async function ask(url: string, body: unknown, where?: string): Promise<Answer> {
-  const { status, answer } = await send(url, body, where);
-  assert.is(status, 200, JSON.stringify(answer));
-  return answer;
-}
-
-let connections = 0;
-
-/** A connection that is closed at the end. */
-async function connected(
-  url: string,
-  info: Record<string, string>,
-  work: (connectionId: string) => Promise<void>,
-  where?: string,
-): Promise<void> {
-  const connectionId = `test-${connections++}`;
-  await ask(url, { request: 'openConnection', connectionId, info }, where);
-  try {
-    await work(connectionId);
-  } finally {
-    await ask(url, { request: 'closeConnection', connectionId }, where);
-  }
-}
-
-/** Runs a statement on a statement of its own; gives its first result set. */
-async function execute(url: string, connectionId: string, sql: string, more: object = {}, where?: string): Promise<Answer> {
-  const { statementId } = await ask(url, { request: 'createStatement', connectionId }, where);
-  const answer = await ask(
-    url,
-    { request: 'prepareAndExecute', connectionId, statementId, sql, maxRowsTotal: -1, maxRowsInFirstFrame: -1, ...more },
-    where,
-  );
-  assert.is(answer['response'], 'executeResults');
-  return answer['resultSets'][0];
-}
 
 jdbc('a statement is executed, and its rows are fetched in frames', async ({ server: { url } }) => {
   await connected(url, {}, async (connectionId) => {

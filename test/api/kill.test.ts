@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { csvIngestion } from '../../bench/data/csv.js';
 import { callJson, type DolmenProcess, runTask, sqlRows, startDolmen, waitForCount } from '../../bench/server.js';
 
 /**
@@ -14,25 +15,12 @@ const ROWS_PER_DAY = 4000;
 const PORT_OFFSET = 20_800;
 const kills = suite('kill -9 during a load');
 
-function spec(folder: string, file: string): unknown {
-  return {
-    type: 'index_parallel',
-    spec: {
-      ioConfig: {
-        type: 'index_parallel',
-        inputSource: { type: 'local', baseDir: folder, filter: file },
-        inputFormat: { type: 'csv', findColumnsFromHeader: true },
-      },
-      dataSchema: {
-        dataSource: 'chunks',
-        timestampSpec: { column: 'time', format: 'iso' },
-        dimensionsSpec: { dimensions: ['name', { type: 'long', name: 'value' }] },
-        granularitySpec: { type: 'uniform', segmentGranularity: 'day', rollup: false },
-      },
-      tuningConfig: { type: 'index_parallel' },
-    },
-  };
-}
+const spec = (folder: string, file: string): unknown =>
+  csvIngestion({
+    ...{ folder, file, dataSource: 'chunks', segmentGranularity: 'day' },
+    timestampSpec: { column: 'time', format: 'iso' },
+    dimensions: ['name', { type: 'long', name: 'value' }],
+  });
 
 function writeRows(file: string, value: number): void {
   const lines = ['time,name,value'];
