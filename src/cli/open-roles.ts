@@ -3,7 +3,7 @@
 import type { Log } from '../base/log.js';
 import { schedulerOf } from '../cluster/broker/scheduling.js';
 import { systemRows } from '../cluster/broker/system-tables.js';
-import { type Cluster, createCluster } from '../cluster/roles.js';
+import { type Cluster, createCluster, resultStorage } from '../cluster/roles.js';
 import type { Configuration } from '../configuration/configuration.js';
 import { ROLES, type Role } from '../configuration/properties.js';
 import type { Engine } from '../execution/run/engine.js';
@@ -142,7 +142,11 @@ function openQueries(
   const jdbc = configuration.get('svc.sql.avatica.enable')
     ? avaticaRoutes(avatica, { host: hostOf('broker'), log: processLog.with({ role: 'broker' }), readLong })
     : [];
-  const sql = sqlRoutes(statements, () => peers.leading('overlord'), configuration.get('svc.broker.requests.maxBytes'));
+  const sql = sqlRoutes(statements, {
+    overlord: () => peers.leading('overlord'),
+    results: resultStorage(configuration),
+    bodiesBytesMax: configuration.get('svc.broker.requests.maxBytes'),
+  });
   return {
     routes: [...whenReady(broker, [...nativeRoutes(broker, options), ...sql, ...jdbc]), ...profileRoutes(log)],
     async stop() {

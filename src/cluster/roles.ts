@@ -11,6 +11,8 @@ import { type Database, openSqlite } from '../metadata/database.js';
 import { migrate } from '../metadata/migrations.js';
 import { writeConfigOnce } from '../metadata/settings.js';
 import type { DeepStorage, SegmentStore } from '../storage/contract.js';
+import { createLocalDeepStorage } from '../storage/local-deep-storage.js';
+import { createResultStorage, type ResultStorage } from '../storage/result-storage.js';
 import { Broker } from './broker/broker.js';
 import type { MemberDetails } from './broker/system-tables.js';
 import { Coordinator } from './coordinator/coordinator.js';
@@ -170,6 +172,8 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         coordination,
         peers,
         readTask,
+        results: resultStorage(configuration),
+        resultsRetainMs: configuration.get('svc.msq.intermediate.storage.cleaner.durationToRetain'),
         periodMs: OVERLORD_PERIOD_MS,
         queueMax: configuration.get('svc.indexer.queue.maxSize'),
         assignmentTries: configuration.get('svc.indexer.runner.taskAssignmentTries'),
@@ -190,6 +194,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         publishTimeoutMs: configuration.get('svc.indexer.task.publishTimeout'),
         settings: {
           storageDirectory: configuration.get('svc.storage.directory'),
+          resultDirectory: resultDirectory(configuration),
           allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),
           maxBytesInMemory: configuration.get('svc.indexer.task.maxBytesInMemory'),
           http: {
@@ -282,4 +287,15 @@ function wakeReaders(peers: Peers, coordination: Coordination): void {
       .catch(() => undefined);
   for (const { service } of peers.all('broker')) hint(() => service.wake());
   if (coordination.leader('coordinator') !== undefined) hint(() => peers.leading('coordinator').wake());
+}
+
+/** Folder of the results of statements; null: they are not kept. */
+function resultDirectory(configuration: Configuration): string | null {
+  return configuration.get('svc.msq.intermediate.storage.enable') ? configuration.get('svc.msq.intermediate.storage.basePath') : null;
+}
+
+/** Where the results of statements are kept; null: nowhere. */
+export function resultStorage(configuration: Configuration): ResultStorage | null {
+  const directory = resultDirectory(configuration);
+  return directory === null ? null : createResultStorage(createLocalDeepStorage(directory));
 }

@@ -243,6 +243,16 @@ export const PROPERTIES = {
 
   // ── storage and metadata ───────────────────────────────────────────────────────────────────────────────────────
   'svc.storage.directory': path('deep-storage', 'Deep storage: the published segment files.', resolve),
+  'svc.msq.intermediate.storage.enable': flag(
+    'true',
+    'Whether statements may keep their results in durable storage (context key selectDestination: durableStorage).',
+  ),
+  'svc.msq.intermediate.storage.basePath': path('query-results', 'Durable storage: results of statements.', resolve),
+  'svc.msq.intermediate.storage.cleaner.durationToRetain': milliseconds(
+    { min: 1000, max: 10 ** 13 },
+    '21600000',
+    'Time after which results of statements are removed.',
+  ),
   'svc.segmentCache.directory': path('segment-cache', 'Local copies of the segments that the Historical serves.', resolve),
   'svc.segmentCache.numLoadingThreads': integer({ min: 1, max: 1024 }, '4', 'Segments that a Historical fetches at a time.'),
   'svc.segmentCache.maxOpenFiles': integer(

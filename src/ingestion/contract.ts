@@ -41,6 +41,8 @@ export interface TaskContext extends TaskRules {
   progress(update: TaskProgress): void;
   /** The rows of a plan over datasources, read by a broker; leaving the iterator early ends the query. */
   readTables(query: TableQuery): AsyncIterable<Frame>;
+  /** Moves a page of the task's results from a local file to durable storage; null: there is none. */
+  readonly pushResults: ((page: number, localFile: string) => Promise<void>) | null;
   /** One metadata transaction; returns the printed ids. */
   publish(request: PublishRequest): Promise<readonly string[]>;
 }

@@ -46,13 +46,13 @@ const ROWS: readonly Row[] = [
     'nothing',
   ],
   ['sqlQueryId sqlTimeZone sqlOuterLimit plannerRulesOff sqlStringifyArrays useNativeQueryExplain', 'elsewhere', 'honoured'],
-  ['rowsPerSegment maxParseExceptions waitUntilSegmentsLoad', 'elsewhere', 'task'],
+  ['rowsPerSegment maxParseExceptions waitUntilSegmentsLoad selectDestination rowsPerPage', 'elsewhere', 'task'],
   // Counts of distinct values are exact here, top lists complete, and there are no workers to size.
   [
     'sqlPlannerBloat useApproximateCountDistinct useGroupingSetForExactDistinct useApproximateTopN useLexicographicTopN ' +
       'enableTimeBoundaryPlanning sqlFinalizeOuterSketches sqlUseBoundAndSelectors sqlUseExtractionFns sqlReverseLookup sqlReverseLookupThreshold ' +
       'sqlPullUpLookup inFunctionThreshold inFunctionExprThreshold inSubQueryThreshold maxNumTasks taskAssignment ' +
-      'sqlJoinAlgorithm maxRowsInMemory rowsInMemory durableShuffleStorage faultTolerance rowsPerPage skipTypeVerification ' +
+      'sqlJoinAlgorithm maxRowsInMemory rowsInMemory durableShuffleStorage faultTolerance skipTypeVerification ' +
       'storeCompactionState includeAllCounters maxFrameSize maxInputFilesPerWorker maxPartitions maxThreads maxConcurrentStages maxNonLeafWorkers ' +
       'targetPartitionsPerWorker executionMode engine',
     'elsewhere',
@@ -62,7 +62,6 @@ const ROWS: readonly Row[] = [
   ['finalizeAggregations forceSegmentSortByTime', 'elsewhere', [true]],
   ['arrayIngestMode', 'elsewhere', ['array', 'mvd']],
   ['segmentSortOrder', 'elsewhere', ['', '__time']],
-  ['selectDestination', 'elsewhere', ['taskReport']],
   ['failOnEmptyInsert removeNullBytes useConcurrentLocks', 'elsewhere', [false]],
   ['indexSpec', 'elsewhere', []],
   ['includeSegmentSource', 'elsewhere', ['NONE', 'none']],

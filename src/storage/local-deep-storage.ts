@@ -1,6 +1,6 @@
 // Deep storage in a local or shared directory.
 
-import { constants, type Dirent } from 'node:fs';
+import { constants, createReadStream, type Dirent } from 'node:fs';
 import { copyFile, mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, posix, sep } from 'node:path';
 import { ServiceError } from '../base/errors.js';
@@ -32,6 +32,15 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
     async pull(loadSpec: LoadSpec, localFile: string): Promise<void> {
       // A copy of its own: what damages one of the two leaves the other.
       await place(`${loadSpec.path} in deep storage`, localFile, (to) => copyOnce(fileOf(loadSpec), to));
+    },
+
+    async *read(loadSpec: LoadSpec): AsyncGenerator<Uint8Array> {
+      try {
+        yield* createReadStream(fileOf(loadSpec)) as AsyncIterable<Uint8Array>;
+      } catch (error) {
+        if (isAbsent(error)) throw new ServiceError('not_found', `${loadSpec.path} in deep storage does not exist`, error);
+        throw error;
+      }
     },
 
     async remove(loadSpec: LoadSpec): Promise<void> {

@@ -109,7 +109,7 @@ statements('results come in the format that the statement asked for, and as a do
   assert.is(download.text, '1,2\n\n');
   assert.is(download.headers.get('content-disposition'), 'attachment; filename="one two.csv"');
   for (const [tail, message] of [
-    ['?page=1', /page: found 1, expected 0/],
+    ['?page=1', /page: found 1, expected one below 1/],
     ['?page=-1', /page: found '-1'/],
     ['?resultFormat=xml', /resultFormat: found 'xml', expected one of object/],
     ['?filename=a%2Fb', /filename: found 'a\/b'/],
@@ -156,6 +156,32 @@ statements('results that end before the rows do say so', async (context) => {
   assert.is(results.text.split('\n').length, 3002);
 });
 
+statements('durable results are whole, page by page and together', async (context) => {
+  const more = { context: { ...ASYNC, selectDestination: 'durableStorage', rowsPerPage: 1000 } };
+  const { id, body } = await run(context, `SELECT n FROM ${numbersOf(context)}`, more);
+  assert.is(body.state, 'SUCCESS', JSON.stringify(body));
+  assert.is(body.result.numTotalRows, LINES);
+  assert.is(body.result.resultsTruncated, false);
+  assert.equal(body.warnings, []);
+  assert.equal(body.result.pages, body.pages);
+  const read = async (tail: string): Promise<number[]> =>
+    parsed(await call(context, 'GET', `/${id}/results?resultFormat=array${tail}`)).map(([n]: [number]) => n);
+  const all = Array.from({ length: LINES }, (_, n) => n);
+  assert.equal(await read(''), all);
+  let from = 0;
+  for (const { id: page, numRows } of body.pages) {
+    assert.equal(await read(`&page=${page}`), all.slice(from, from + numRows));
+    from += numRows;
+  }
+  assert.is(from, LINES);
+  assert.is((await call(context, 'GET', `/${id}/results?page=${body.pages.length}`)).status, 400);
+  const none = await run(context, `SELECT n FROM ${numbersOf(context)} WHERE n < 0`, more);
+  assert.is(none.body.result.numTotalRows, 0);
+  assert.is((await call(context, 'GET', `/${none.id}/results?resultFormat=array&page=0`)).text, '[]\n');
+  rmSync(path.join(context.folder, 'data', 'query-results'), { recursive: true });
+  assert.is((await call(context, 'GET', `/${id}/results`)).status, 404, 'results that are gone are said to be');
+});
+
 statements('a statement that fails tells why, and has no results', async (context) => {
   const missing = numbersOf(context).replace('numbers.csv', 'missing.csv');
   const { id, body } = await run(context, `SELECT n FROM ${missing}`);
@@ -186,6 +212,8 @@ statements('bad requests are refused by name, and unknown ids are not found', as
     [{ query: 'SELECT 1', context: { executionMode: 'SYNC' } }, /executionMode: found "SYNC", expected "ASYNC"/],
     [{ query: 'SELECT 1', context: { executionMode: 7 } }, /executionMode: found 7/],
     [{ query: 'SELECT 1', context: ASYNC, resultFormat: 'xml' }, /resultFormat/],
+    [{ query: 'SELECT 1', context: { ...ASYNC, selectDestination: 'elsewhere' } }, /selectDestination/],
+    [{ query: 'SELECT 1', context: { ...ASYNC, selectDestination: 'durableStorage', rowsPerPage: 0 } }, /rowsPerPage/],
     [{ query: 'SELECT 1', context: ASYNC, unknown: 1 }, /unknown/],
     [{ context: ASYNC }, /query/],
   ] as const) {
@@ -195,9 +223,6 @@ statements('bad requests are refused by name, and unknown ids are not found', as
     assert.match(error.errorMessage, message);
     for (const key of ['error', 'errorClass', 'host', 'errorCode', 'persona', 'category', 'context']) assert.ok(key in error, key);
   }
-  const durable = await call(context, 'POST', '', { query: 'SELECT 1', context: { ...ASYNC, selectDestination: 'durableStorage' } });
-  assert.is(durable.status, 501, durable.text);
-  assert.match(parsed(durable).errorMessage, /selectDestination/);
   const id = 'no-such-thing';
   for (const [method, tail] of [
     ['GET', `/${id}`],

@@ -56,6 +56,10 @@ export function memoryStorage(files = new Map<string, number>()): DeepStorage & 
     files,
     push: () => Promise.reject(new Error('not asked')),
     pull: () => Promise.reject(new Error('not asked')),
+    // biome-ignore lint/correctness/useYield: nothing is read
+    read: async function* () {
+      throw new Error('not asked');
+    },
     remove: async ({ path }) => void files.delete(path),
     async *list() {
       for (const [path, modifiedMs] of [...files]) yield { path, sizeBytes: 1, modifiedMs };

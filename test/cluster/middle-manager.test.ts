@@ -29,6 +29,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
     publishTimeoutMs,
     settings: {
       storageDirectory: '',
+      resultDirectory: null,
       allowedDirectories: [],
       maxBytesInMemory: 1,
       http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },

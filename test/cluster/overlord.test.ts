@@ -105,6 +105,8 @@ overlords.before.each(async (context) => {
         const payload = parseJson(document);
         return { document, description: isKillPayload(payload) ? describeKillTask(payload) : describe(payload) };
       },
+      results: null,
+      resultsRetainMs: 1000,
       periodMs: 10,
       queueMax: 5,
       assignmentTries: 3,

@@ -11,6 +11,7 @@ import type { PublishRequest } from '../../src/model/publication.js';
 const settings: TaskSettings = {
   workDirectory: '',
   storageDirectory: '',
+  resultDirectory: null,
   allowedDirectories: [],
   maxBytesInMemory: 1,
   http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },

@@ -179,7 +179,8 @@ queries('segmentSortOrder orders the dimensions', async () => {
 
 const refusedContexts: readonly { readonly context: Record<string, unknown>; readonly message: RegExp }[] = [
   { context: { finalizeAggregations: false }, message: /context\.finalizeAggregations: false is not supported/ },
-  { context: { selectDestination: 'durableStorage' }, message: /context\.selectDestination: "durableStorage" is not supported/ },
+  { context: { selectDestination: 'elsewhere' }, message: /context\.selectDestination: / },
+  { context: { rowsPerPage: 0 }, message: /context\.rowsPerPage: expected an integer of at least 1/ },
   { context: { forceSegmentSortByTime: false }, message: /context\.forceSegmentSortByTime/ },
   { context: { rowsPerSegment: 0 }, message: /context\.rowsPerSegment: expected an integer of at least 1/ },
   { context: { segmentSortOrder: 'nothing' }, message: /no column "nothing"/ },

@@ -65,6 +65,7 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
         });
       },
     },
+    pushResults: null,
     signal: new AbortController().signal,
     now: () => 1_000_000,
     log: () => undefined,

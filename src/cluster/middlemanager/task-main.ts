@@ -7,6 +7,7 @@ import { runTask } from '../../ingestion/task.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { createLocalDeepStorage } from '../../storage/local-deep-storage.js';
+import { createResultStorage } from '../../storage/result-storage.js';
 import type { FromTask, TaskSettings, ToTask } from './task-messages.js';
 import { taskStorage } from './task-storage.js';
 
@@ -58,6 +59,7 @@ async function run(taskId: string, payload: unknown, settings: TaskSettings): Pr
     inputLimits: settings.inputLimits,
     kernels: settings.kernels,
     storage: taskStorage(createLocalDeepStorage(settings.storageDirectory), taskId),
+    pushResults: settings.resultDirectory === null ? null : pushResults(settings.resultDirectory, taskId),
     signal: cancellation.signal,
     now: Date.now,
     log,
@@ -68,6 +70,11 @@ async function run(taskId: string, payload: unknown, settings: TaskSettings): Pr
   log(outcome.succeeded ? `task ${taskId} succeeded` : `task ${taskId} failed: ${outcome.errorMessage ?? ''}`);
   await send({ kind: 'outcome', outcome });
   process.exit(outcome.succeeded ? 0 : 1);
+}
+
+function pushResults(directory: string, taskId: string): (page: number, localFile: string) => Promise<void> {
+  const results = createResultStorage(createLocalDeepStorage(directory));
+  return (page, localFile) => results.push(taskId, page, localFile);
 }
 
 async function* readTables(query: TableQuery): AsyncGenerator<Frame, void, undefined> {

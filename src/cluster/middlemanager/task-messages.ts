@@ -8,6 +8,8 @@ import type { PublishRequest } from '../../model/publication.js';
 /** Settings that a task's child process receives from this process. */
 export interface TaskSettings extends TaskRules {
   readonly storageDirectory: string;
+  /** Durable storage of results; null: there is none. */
+  readonly resultDirectory: string | null;
   /** Bytes that the log of the task may take. */
   readonly logBytesMax: number;
 }

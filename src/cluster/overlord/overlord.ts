@@ -21,6 +21,7 @@ import {
 } from '../../metadata/tasks.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { DeepStorage } from '../../storage/contract.js';
+import type { ResultStorage } from '../../storage/result-storage.js';
 import type { Candidate, Coordination } from '../membership/coordination.js';
 import type { RoleOptions } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
@@ -53,6 +54,9 @@ const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
 /** Finished tasks that are listed where nobody says how many. */
 export const FINISHED_LISTED_MAX = 10_000;
 
+/** Time between two looks at results that are too old. */
+const RESULTS_PERIOD_MS = 600_000;
+
 export interface OverlordOptions extends RoleOptions {
   readonly database: Database;
   readonly storage: DeepStorage;
@@ -60,6 +64,9 @@ export interface OverlordOptions extends RoleOptions {
   readonly coordination: Pick<Coordination, 'members'>;
   readonly peers: Pick<Peers, 'all' | 'at' | 'leading'>;
   readonly readTask: ReadTask;
+  /** Results of statements, which are removed after a time; null: there are none. */
+  readonly results: Pick<ResultStorage, 'removeBefore'> | null;
+  readonly resultsRetainMs: number;
   readonly periodMs: number;
   /** Unfinished tasks that it holds. */
   readonly queueMax: number;
@@ -80,6 +87,7 @@ export class Overlord implements OverlordService, Candidate {
   readonly #refusals = new Map<string, { tries: number; readonly sinceMs: number }>();
   readonly #kills: KillRuns;
   #fence: Fence | null = null;
+  #resultsLookedAtMs = 0;
 
   constructor(options: OverlordOptions) {
     this.#options = options;
@@ -229,6 +237,14 @@ export class Overlord implements OverlordService, Candidate {
     await this.#endLostTasks();
     await this.#grantLocks();
     await this.#assign();
+    await this.#removeOldResults();
+  }
+
+  async #removeOldResults(): Promise<void> {
+    const { results, resultsRetainMs, now } = this.#options;
+    if (results === null || now() - this.#resultsLookedAtMs < Math.min(RESULTS_PERIOD_MS, resultsRetainMs)) return;
+    this.#resultsLookedAtMs = now();
+    await results.removeBefore(now() - resultsRetainMs);
   }
 
   async #endLostTasks(): Promise<void> {

@@ -4,6 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import { formatInstant } from '../../base/time.js';
 import type { Frame } from '../../model/frame.js';
 import { type OutputColumn, type PlannedQuery, type PlannedStatement, sqlTypeName } from '../../model/statement.js';
+import type { ResultPage } from '../../storage/result-storage.js';
 import { inputCell } from '../column/text-reading.js';
 import type { TaskContext } from '../contract.js';
 import type { RowStatistics } from './row-statistics.js';
@@ -24,6 +25,8 @@ export class QueryReport {
   #writingMs: number | null = null;
   readonly #results: unknown[][] = [];
   #resultsTruncated = false;
+  /** Pages in durable storage, which take the place of results; null: there are none. */
+  #pages: { readonly id: number; readonly numRows: number; readonly sizeInBytes: number }[] | null = null;
 
   constructor(context: TaskContext, query: PlannedQuery, write: WriteStatement | null) {
     this.#context = context;
@@ -49,6 +52,22 @@ export class QueryReport {
     return true;
   }
 
+  beginPages(): void {
+    this.#pages = [];
+  }
+
+  get pageCount(): number {
+    return this.#pages?.length ?? 0;
+  }
+
+  /** Notes a page of results in durable storage; returns its number. */
+  addPage({ rowCount, bytes }: Pick<ResultPage, 'rowCount' | 'bytes'>): number {
+    const id = this.pageCount;
+    this.#pages?.push({ id, numRows: rowCount, sizeInBytes: bytes });
+    this.rowsOut += rowCount;
+    return id;
+  }
+
   finish(status: 'SUCCESS' | 'FAILED', statistics: RowStatistics, failure: unknown): Readonly<Record<string, unknown>> {
     const { taskId } = this.#context;
     const endMs = this.#context.now();
@@ -68,8 +87,7 @@ export class QueryReport {
       payload['results'] = {
         signature: this.#query.columns.map(({ name, nativeType }) => ({ name, type: nativeType })),
         sqlTypeNames: this.#query.columns.map(({ sqlType }) => sqlTypeName(sqlType)),
-        results: this.#results,
-        resultsTruncated: this.#resultsTruncated,
+        ...(this.#pages === null ? { results: this.#results, resultsTruncated: this.#resultsTruncated } : { pages: this.#pages }),
       };
     }
     return { multiStageQuery: { type: 'multiStageQuery', taskId, payload } };

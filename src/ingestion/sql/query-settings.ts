@@ -14,17 +14,21 @@ export interface QuerySettings {
   readonly waitUntilSegmentsLoad: boolean;
   /** Dimensions that rows are sorted by after their time, before all others; null: those of CLUSTERED BY. */
   readonly segmentSortOrder: readonly string[] | null;
+  /** Where the results of a SELECT go. */
+  readonly selectDestination: 'taskReport' | 'durableStorage';
+  /** Rows after which a page of durable results ends. */
+  readonly rowsPerPage: number;
   /** `mvd`: arrays of strings are stored as strings of several values. */
   readonly arrayIngestMode: 'array' | 'mvd';
 }
 
 const ROWS_PER_SEGMENT = 3_000_000;
+const ROWS_PER_PAGE = 100_000;
 
 /** Keys with one value that means what is done anyway; any other is refused rather than passed over. */
 const FIXED: Readonly<Record<string, { readonly value: unknown; readonly because: string }>> = {
   forceSegmentSortByTime: { value: true, because: 'segments are sorted by __time first' },
   finalizeAggregations: { value: true, because: 'aggregates are stored as their final values' },
-  selectDestination: { value: 'taskReport', because: 'results go to the report of the task' },
   durableShuffleStorage: { value: false, because: 'a statement runs in one task' },
   storeCompactionState: { value: false, because: 'segments do not keep how they were made' },
   removeNullBytes: { value: false, because: 'text is stored as it comes' },
@@ -46,6 +50,8 @@ export function parseQuerySettings(context: ObjectReader): QuerySettings {
     failOnEmptyInsert: context.boolean('failOnEmptyInsert', false),
     waitUntilSegmentsLoad: context.boolean('waitUntilSegmentsLoad', false),
     segmentSortOrder: parseSortOrder(context),
+    selectDestination: context.choice('selectDestination', ['taskReport', 'durableStorage'], 'taskReport'),
+    rowsPerPage: context.optionalInteger('rowsPerPage', 1) ?? ROWS_PER_PAGE,
     arrayIngestMode: context.choice('arrayIngestMode', ['array', 'mvd'], 'array'),
   };
 }

@@ -1,5 +1,6 @@
 // Runs a `query_controller` task: INSERT, REPLACE or SELECT.
 
+import { join } from 'node:path';
 import { ServiceError } from '../../base/errors.js';
 import { type EpochMs, ETERNITY, type Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
@@ -11,6 +12,7 @@ import { type ColumnType, isArrayType, TIME_COLUMN } from '../../model/schema.js
 import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import { schemaOfTask } from '../../planner/sql/catalog/statement-schema.js';
 import { planSql } from '../../planner/sql/plan-sql.js';
+import { ResultPage } from '../../storage/result-storage.js';
 import { buildSegments } from '../builder/build-segments.js';
 import { RowStore } from '../builder/row-store.js';
 import { allRows, columnPlan, timesOf } from '../builder/run-buffer.js';
@@ -108,7 +110,7 @@ export async function runQueryTask(task: QueryTask, context: TaskContext): Promi
   try {
     progress.phase('reading');
     const frames = resultFrames(query, context, statistics, progress, engine);
-    if (statement.kind === 'select') await collectResults(query, frames, report);
+    if (statement.kind === 'select') await collectResults(query, frames, report, task.settings, context);
     else await writeTable(task, statement, frames, { context, progress, report, engine });
     progress.phase('completed');
     return { succeeded: true, errorMessage: null, report: report.finish('SUCCESS', statistics, null) };
@@ -151,9 +153,40 @@ async function* tableFrames(
   }
 }
 
-async function collectResults(query: PlannedQuery, frames: AsyncGenerator<Frame>, report: QueryReport): Promise<void> {
-  for await (const frame of frames) if (!report.addResults(named(frame, query.columns))) break;
+/** Rows of a SELECT: the first ones in the report, or all of them as pages in durable storage. */
+async function collectResults(
+  query: PlannedQuery,
+  frames: AsyncGenerator<Frame>,
+  report: QueryReport,
+  { selectDestination, rowsPerPage }: QuerySettings,
+  { pushResults, workDirectory }: TaskContext,
+): Promise<void> {
+  if (selectDestination === 'taskReport') {
+    for await (const frame of frames) if (!report.addResults(named(frame, query.columns))) break;
+    return;
+  }
+  if (pushResults === null) throw new ServiceError('unsupported', NO_RESULT_STORAGE);
+  report.beginPages();
+  const rows = frames[Symbol.asyncIterator]();
+  try {
+    for (let next = await rows.next(); next.done !== true; ) {
+      const file = join(workDirectory, `results-${report.pageCount}`);
+      const page = await ResultPage.open(file);
+      try {
+        for (; next.done !== true && page.rowCount < rowsPerPage; next = await rows.next())
+          if (next.value.rowCount > 0) await page.add(named(next.value, query.columns));
+        await page.finish();
+      } finally {
+        await page.close();
+      }
+      if (page.rowCount > 0) await pushResults(report.addPage(page), file);
+    }
+  } finally {
+    await rows.return(undefined);
+  }
 }
+
+const NO_RESULT_STORAGE = 'context.selectDestination: durableStorage needs svc.msq.intermediate.storage.enable=true; expected taskReport';
 
 interface Writing {
   readonly context: TaskContext;

@@ -57,7 +57,7 @@ function documentOf(text: string, name: string): ObjectReader {
   }
 }
 
-/** The results of a SELECT that is through; null for statements that write. */
+/** The results in the report of a SELECT that is through; null where there are none. */
 export function statementResults({ columns, report }: Statement): StatementResults | null {
   return columns === null || report === null ? null : resultsOfReport(report, columns);
 }
@@ -90,20 +90,37 @@ function schemaOf(columns: readonly OutputColumn[] | null): object {
   return { schema: columns.map(({ name, sqlType, nativeType }) => ({ name, type: sqlTypeName(sqlType), nativeType })) };
 }
 
+/** Pages of results in durable storage, or the one page of those in the report. */
+export function statementPages(statement: Statement): readonly StatementPage[] {
+  const results = statement.report?.optionalObject('results');
+  if (results?.has('pages') === true)
+    return results.objects('pages').map((page) => ({
+      id: page.optionalInteger('id', 0) ?? 0,
+      numRows: page.optionalInteger('numRows', 0) ?? 0,
+      sizeInBytes: page.optionalInteger('sizeInBytes', 0) ?? 0,
+    }));
+  const rows = statementResults(statement)?.rows;
+  return rows === undefined ? [] : [{ id: 0, numRows: rows.length, sizeInBytes: Buffer.byteLength(stringifyJson(rows)) }];
+}
+
+interface StatementPage {
+  readonly id: number;
+  readonly numRows: number;
+  readonly sizeInBytes: number;
+}
+
 /** Results, also where clients of the original look for their pages. */
 function resultOf(statement: Statement): object {
   const { task } = statement.found;
+  if (statement.columns === null) return { result: { numTotalRows: rowsWritten(statement), dataSource: task.dataSource } };
   const results = statementResults(statement);
-  if (results === null) return { result: { numTotalRows: rowsWritten(statement), dataSource: task.dataSource } };
-  const { rows, isTruncated } = results;
-  const [numRows, sizeInBytes] = [rows.length, Buffer.byteLength(stringifyJson(rows))];
-  const pages = [{ id: 0, numRows, sizeInBytes }];
+  const pages = statementPages(statement);
   const result = {
-    numTotalRows: numRows,
-    totalSizeInBytes: sizeInBytes,
-    resultsTruncated: isTruncated,
+    numTotalRows: pages.reduce((sum, { numRows }) => sum + numRows, 0),
+    totalSizeInBytes: pages.reduce((sum, { sizeInBytes }) => sum + sizeInBytes, 0),
+    resultsTruncated: results?.isTruncated ?? false,
     dataSource: task.dataSource,
-    sampleRecords: rows,
+    sampleRecords: results?.rows ?? [],
     pages,
   };
   return { result, pages };

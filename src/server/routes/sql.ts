@@ -6,6 +6,7 @@ import type { OverlordService } from '../../cluster/rpc/services.js';
 import type { Frame } from '../../model/frame.js';
 import type { ExplainedStatement, OutputColumn, PlannedStatement } from '../../model/statement.js';
 import type { PlanWatch } from '../../planner/sql/plan-watch.js';
+import type { ResultStorage } from '../../storage/result-storage.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { READ_HERE_BYTES_MAX } from '../planning/plan-thread.js';
 import { SqlBodies, type SqlBody, textOf } from '../queries/sql-body.js';
@@ -27,15 +28,16 @@ interface PreparedBody extends SqlBody {
 /** Characters of a text that is kept beside the frames it was written from. */
 const WRITTEN_LENGTH_MAX = 1024;
 
-/**
- * SQL over HTTP: answers to SELECT and EXPLAIN, tasks for INSERT and REPLACE, statements whose results are asked for later.
- * @param bodiesBytesMax  of bodies that are kept
- */
-export function sqlRoutes(
-  statements: SqlStatements,
-  overlord: () => Pick<OverlordService, 'submit' | 'task' | 'shutdownTask'>,
-  bodiesBytesMax: number,
-): Route[] {
+export interface SqlRoutesOptions {
+  overlord(): Pick<OverlordService, 'submit' | 'task' | 'shutdownTask'>;
+  /** Durable results of statements; null: there are none. */
+  readonly results: Pick<ResultStorage, 'read'> | null;
+  /** Bytes of bodies that are kept. */
+  readonly bodiesBytesMax: number;
+}
+
+/** SQL over HTTP: answers to SELECT and EXPLAIN, tasks for INSERT and REPLACE, statements whose results are asked for later. */
+export function sqlRoutes(statements: SqlStatements, { overlord, results, bodiesBytesMax }: SqlRoutesOptions): Route[] {
   const bodies = new SqlBodies<PreparedBody>(bodiesBytesMax, (body, viaAlias) =>
     Object.assign(body, { planKey: statements.planKey(body, viaAlias), written: { frames: null, text: '' } }),
   );
@@ -111,6 +113,7 @@ export function sqlRoutes(
     ...statementRoutes({
       submit: (request) => submit(request, readAsync),
       overlord,
+      results,
     }),
     {
       method: 'DELETE',

@@ -5,6 +5,7 @@ import { describeValue } from '../../base/json.js';
 import type { OverlordService } from '../../cluster/rpc/services.js';
 import type { Frame } from '../../model/frame.js';
 import type { PlannedStatement } from '../../model/statement.js';
+import type { ResultStorage } from '../../storage/result-storage.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { frameOfResults } from '../queries/statement-results.js';
 import {
@@ -13,6 +14,7 @@ import {
   readStatement,
   type Statement,
   statementBody,
+  statementPages,
   statementResults,
   truncationOf,
 } from '../queries/statement-status.js';
@@ -29,6 +31,8 @@ export interface StatementSource {
   /** Plans the statement of a request, whose mode is checked, and hands it over. */
   submit(request: HttpRequest): Promise<SubmittedStatement>;
   overlord(): Pick<OverlordService, 'task' | 'shutdownTask'>;
+  /** Durable results; null: there are none. */
+  readonly results: Pick<ResultStorage, 'read'> | null;
 }
 
 const PATH = '/svc/v2/sql/statements';
@@ -68,7 +72,7 @@ export function statementRoutes(source: StatementSource): Route[] {
       ...later,
       method: 'GET',
       path: `${PATH}/{queryId}/results`,
-      handle: async (request, { queryId = '' }) => resultsAnswer(request, await find(queryId)),
+      handle: async (request, { queryId = '' }) => resultsAnswer(request, await find(queryId), source.results),
     },
     {
       ...later,
@@ -92,20 +96,46 @@ export function checkExecutionMode(context: Readonly<Record<string, unknown>>): 
   throw new ServiceError('query_invalid', `context.executionMode: found ${found}, expected "ASYNC"`);
 }
 
-function resultsAnswer(request: HttpRequest, statement: Statement): HttpResponse {
+async function resultsAnswer(request: HttpRequest, statement: Statement, storage: StatementSource['results']): Promise<HttpResponse> {
   const { queryId, page, format, disposition } = readAsked(request, statement);
-  const { state } = statement;
+  const { state, columns } = statement;
   if (state === 'FAILED') throw new ServiceError('not_found', `statement ${queryId} failed and has no results; its status tells why`);
   if (state !== 'SUCCESS')
     throw new ServiceError('input_invalid', `statement ${queryId} is ${state}: its results can be read once it is through`);
-  const results = statementResults(statement);
   // Statements that write have no results.
-  if (results === null) return { status: 200, headers: disposition, body: '' };
-  if (page !== null && page > 0) throw new ServiceError('input_invalid', `page: found ${page}, expected 0, the only page of the results`);
-  const frame = frameOfResults(results, (inline) => readerOf(inline, `results of ${queryId}`));
-  const warning: Record<string, string> = results.isTruncated ? { 'X-Svc-Warning': truncationOf(results) } : {};
+  if (columns === null) return { status: 200, headers: disposition, body: '' };
+  const pages = statementPages(statement);
+  if (page !== null && page >= Math.max(1, pages.length))
+    throw new ServiceError('input_invalid', `page: found ${page}, expected one below ${Math.max(1, pages.length)}, the number of pages`);
+  const results = statementResults(statement);
+  const warning: Record<string, string> = results?.isTruncated === true ? { 'X-Svc-Warning': truncationOf(results) } : {};
   const headers = { 'Content-Type': RESULT_FORMATS[format].contentType, ...disposition, ...warning };
-  return { status: 200, headers, body: writeResult(once(frame), results.columns, written(format)) };
+  const frames =
+    results === null
+      ? storedFrames(storage, queryId, page === null ? pages.map(({ id }) => id) : pages.slice(page, page + 1).map(({ id }) => id))
+      : once(frameOfResults(results, (inline) => readerOf(inline, `results of ${queryId}`)));
+  // The first frame is asked for here, so that a page that is gone is told by a status.
+  return { status: 200, headers, body: await begun(writeResult(frames, columns, written(format))) };
+}
+
+async function* storedFrames(storage: StatementSource['results'], queryId: string, pages: readonly number[]): AsyncGenerator<Frame> {
+  for (const page of pages) {
+    if (storage === null) throw new ServiceError('not_found', `results of ${queryId}: svc.msq.intermediate.storage.enable is false by now`);
+    yield* storage.read(queryId, page);
+  }
+}
+
+/** The same values, of which the first is there. */
+async function begun<Value>(values: AsyncGenerator<Value>): Promise<AsyncGenerator<Value>> {
+  const first = await values.next();
+  return (async function* () {
+    try {
+      if (first.done !== true) yield first.value;
+      yield* values;
+    } finally {
+      await values.return(undefined);
+    }
+  })();
 }
 
 interface AskedResults {

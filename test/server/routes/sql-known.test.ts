@@ -64,7 +64,7 @@ function server({ known, capacity = null }: { known?: readonly Frame[]; capacity
     defaultTimeoutMs: 300_000,
     maxTimeoutMs: 500_000,
   });
-  const [route] = sqlRoutes(statements, noOverlord, 2 ** 20);
+  const [route] = sqlRoutes(statements, { overlord: noOverlord, results: null, bodiesBytesMax: 2 ** 20 });
   const ask: Server['ask'] = async (body, more = {}) => {
     const request: HttpRequest = {
       method: 'POST',

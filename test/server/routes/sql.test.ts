@@ -74,7 +74,7 @@ async function call(
     defaultTimeoutMs: 300_000,
     maxTimeoutMs: 500_000,
   });
-  const routes = sqlRoutes(statements, () => overlord, 2 ** 20);
+  const routes = sqlRoutes(statements, { overlord: () => overlord, results: null, bodiesBytesMax: 2 ** 20 });
   const parameters = path.startsWith('/svc/v2/sql/') && method === 'DELETE' ? { sqlQueryId: path.slice('/svc/v2/sql/'.length) } : {};
   const route = routes.find(
     (each) => each.method === method && (each.path === path || (method === 'DELETE' && each.path === '/svc/v2/sql/{sqlQueryId}')),
