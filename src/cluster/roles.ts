@@ -294,7 +294,7 @@ function resultDirectory(configuration: Configuration): string | null {
   return configuration.get('svc.msq.intermediate.storage.enable') ? configuration.get('svc.msq.intermediate.storage.basePath') : null;
 }
 
-/** Where the results of statements are kept; null: nowhere. */
+/** Durable storage of the results of statements; null: there is none. */
 export function resultStorage(configuration: Configuration): ResultStorage | null {
   const directory = resultDirectory(configuration);
   return directory === null ? null : createResultStorage(createLocalDeepStorage(directory));

@@ -14,7 +14,7 @@ export interface QuerySettings {
   readonly waitUntilSegmentsLoad: boolean;
   /** Dimensions that rows are sorted by after their time, before all others; null: those of CLUSTERED BY. */
   readonly segmentSortOrder: readonly string[] | null;
-  /** Where the results of a SELECT go. */
+  /** Destination of the results of a SELECT. */
   readonly selectDestination: 'taskReport' | 'durableStorage';
   /** Rows after which a page of durable results ends. */
   readonly rowsPerPage: number;
