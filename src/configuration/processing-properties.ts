@@ -1,8 +1,23 @@
 // Rows of the table of properties that are about processing queries.
 
 import { resolve } from 'node:path';
-import { bytes, choice, flag, integer, limits, milliseconds, optional, path, type Resources, text } from './property.js';
-import { BANK_BYTES_MAX, DAY_MS, GIBIBYTE, MEBIBYTE, wholeMebibytes } from './quantities.js';
+import {
+  BANK_BYTES_MAX,
+  bytes,
+  choice,
+  DAY_MS,
+  flag,
+  GIBIBYTE,
+  integer,
+  limits,
+  MEBIBYTE,
+  milliseconds,
+  optional,
+  path,
+  type Resources,
+  text,
+  wholeMebibytes,
+} from './property.js';
 
 const KERNEL_PART = 2 / 3;
 

@@ -4,13 +4,17 @@ import { resolve } from 'node:path';
 import { PROCESSING_PROPERTIES } from './processing-properties.js';
 import {
   addressRanges,
+  BANK_BYTES_MAX,
   bytes,
   choice,
   choices,
+  DAY_MS,
   flag,
+  GIBIBYTE,
   hosts,
   integer,
   type Machine,
+  MEBIBYTE,
   milliseconds,
   optional,
   type Property,
@@ -18,8 +22,8 @@ import {
   paths,
   text,
   texts,
+  wholeMebibytes,
 } from './property.js';
-import { BANK_BYTES_MAX, DAY_MS, GIBIBYTE, MEBIBYTE, wholeMebibytes } from './quantities.js';
 
 export const ROLES = ['router', 'broker', 'historical', 'coordinator', 'overlord', 'middleManager'] as const;
 export type Role = (typeof ROLES)[number];
