@@ -6,7 +6,9 @@ import { createEngine } from '../../src/execution/run/local-engine.js';
 import { type AggregateState, stateColumn } from '../../src/model/aggregate-state.js';
 import type { Aggregator, DistinctFold, VirtualColumn } from '../../src/model/aggregator.js';
 import { arrayElements } from '../../src/model/array-text.js';
+import type { Expression } from '../../src/model/expression.js';
 import { cellAt, type Frame } from '../../src/model/frame.js';
+import type { GroupPlan } from '../../src/model/plan.js';
 import { decodeKll, decodeQuantiles } from '../../src/sketch/base64-codec.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { collect, everyWay, groupsOf, memory, near, never, options, planOf, rowsOf } from './every-way.js';
@@ -179,6 +181,28 @@ extremes('of more groups than there is room for at first', async () => {
     for (const [name, members] of groupsOf(rows, 'holes'))
       assert.equal(groups.get(name), [members.map((row) => String(row['plain'])).sort()[0]], `${way}, ${name}`);
 });
+
+extremes(
+  'and keys with halves of surrogate pairs are strings of UTF-8, with U+FFFD, in whatever segments and on whatever servers they lie',
+  async () => {
+    const text = (value: string): Expression => ({ kind: 'literal', type: 'STRING', value });
+    const call = (name: string, ...inputs: Expression[]): Expression => ({ kind: 'call', function: name, arguments: inputs });
+    const below = (bound: bigint): Expression =>
+      call('<', { kind: 'column', name: 'small' }, { kind: 'literal', type: 'LONG', value: bound });
+    const drawn = call('if', below(70n), text('x😀'), call('if', below(140n), text('x🤀'), text('x\ufffd')));
+    const [from, length] = [0n, 2n].map((value): Expression => ({ kind: 'literal', type: 'LONG', value }));
+    assert.ok(from !== undefined && length !== undefined);
+    const many = rowsOf(1500);
+    const ends = (['min', 'max'] as const).map((type) => collect({ type, valueType: 'STRING' }, ['half'], { name: type, type: 'STRING' }));
+    const plan: GroupPlan = {
+      ...planOf([{ kind: 'count', name: 'rows', filter: null }, ...ends]),
+      virtualColumns: [{ name: 'half', expression: call('substring', drawn, from, length), outputType: 'STRING' }],
+      keys: [{ kind: 'column', name: 'half', column: 'half', type: null }],
+    };
+    for (const { way, groups } of await everyWay(plan, many))
+      assert.equal([...groups], [['x\ufffd', [BigInt(many.length), 'x\ufffd', 'x\ufffd']]], way);
+  },
+);
 
 extremes.run();
 

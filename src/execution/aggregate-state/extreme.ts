@@ -10,6 +10,7 @@ import { clear } from '../block/context.js';
 import { textAt } from '../block/dictionary.js';
 import { asTexts } from '../expression/cast-texts.js';
 import type { SegmentScope } from '../expression/scope.js';
+import { wellFormed } from '../expression/uploaded-column.js';
 import type { StringVector, TextNode } from '../expression/vector.js';
 import { BestTexts, GroupRoom } from './best-texts.js';
 import type { IdSource } from './id-source.js';
@@ -219,13 +220,13 @@ function byPool<State>(scope: SegmentScope, vector: StringVector, end: End, put:
           const [id = 0, group = 0] = [found[i], numbers[i]];
           const before = best[group];
           if (id === before) continue;
-          const text = texts[id] ?? null;
-          if (text !== null && (before === undefined || isBetter(end, text, texts[before] ?? ''))) best[group] = id;
+          const text = wellFormed(texts[id] ?? null);
+          if (text !== null && (before === undefined || isBetter(end, text, wellFormed(texts[before] ?? '') ?? ''))) best[group] = id;
         }
       });
     },
     end(stateOf) {
-      best.forEach((id, group) => put(stateOf(group), vector.pool.values[id] ?? ''));
+      best.forEach((id, group) => put(stateOf(group), wellFormed(vector.pool.values[id] ?? '') ?? ''));
     },
   };
 }

@@ -50,12 +50,11 @@ export interface EncodedStates {
   readonly states: readonly string[];
 }
 
-/** References to texts (8 bytes), one for each of `count` groups, 0 for none; and texts by group that UTF-8 does not have. */
+/** References to texts (8 bytes), one for each of `count` groups, 0 for none. */
 export interface TextStates {
   readonly kind: 'texts';
   readonly references: Address;
   readonly count: number;
-  readonly others: ReadonlyMap<number, string>;
 }
 
 /** States of another thread: plain data. */

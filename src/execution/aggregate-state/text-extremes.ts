@@ -4,6 +4,7 @@ import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { RunContext } from '../block/context.js';
 import { layTexts, referredText } from '../block/text-references.js';
+import { wellFormed } from '../expression/uploaded-column.js';
 import { BestTexts } from './best-texts.js';
 import type { EncodedStates, GroupStates, StateParts, TextStates } from './state-operations.js';
 
@@ -20,12 +21,6 @@ export function isBetter(end: End, text: string, than: string): boolean {
 
 /** Texts that wait until they are told to kernels together. */
 const WAITING_MAX = BLOCK_ROWS;
-const LONE_HALVES = /\p{Surrogate}/u;
-
-/** Bytes of a string and its place in a map. */
-function heapBytes(text: string): number {
-  return 64 + text.length * 2;
-}
 
 /** A reference for each group, and the bytes it refers to. What segments give by kernels is never decoded before it is asked for. */
 export class TextExtremes implements GroupStates {
@@ -36,8 +31,6 @@ export class TextExtremes implements GroupStates {
   #best: BestTexts | undefined;
   #charged = 0;
   readonly #waiting = new Map<number, string>();
-  /** Texts with halves of surrogate pairs, which kernels do not compare. */
-  readonly #others = new Map<number, string>();
 
   constructor(context: RunContext, end: End, charge: (bytes: number) => void) {
     this.#context = context;
@@ -47,7 +40,7 @@ export class TextExtremes implements GroupStates {
   }
 
   get isEmpty(): boolean {
-    return this.#best === undefined && this.#waiting.size === 0 && this.#others.size === 0;
+    return this.#best === undefined && this.#waiting.size === 0;
   }
 
   /** @param texts  references, 0 for none, one for each of the groups */
@@ -59,14 +52,11 @@ export class TextExtremes implements GroupStates {
   }
 
   add(group: number, _order: number, state: unknown): void {
-    const { text } = state as BestText;
+    const text = wellFormed((state as BestText).text);
     if (text === null) return;
-    const isOther = LONE_HALVES.test(text);
-    const texts = isOther ? this.#others : this.#waiting;
-    const known = texts.get(group);
+    const known = this.#waiting.get(group);
     if (known !== undefined && !isBetter(this.#end, text, known)) return;
-    texts.set(group, text);
-    if (isOther) this.#charge(heapBytes(text) - (known === undefined ? 0 : heapBytes(known)));
+    this.#waiting.set(group, text);
     if (this.#waiting.size >= WAITING_MAX) this.#flush();
   }
 
@@ -82,22 +72,19 @@ export class TextExtremes implements GroupStates {
 
   of(group: number): unknown {
     this.#flush();
-    const best =
-      this.#best !== undefined && group < this.#best.groups ? referredText(this.#context.memory, this.#best.state + group * 8) : null;
-    const other = this.#others.get(group);
-    if (best === null && other === undefined) return undefined;
-    const isOther = other !== undefined && (best === null || isBetter(this.#end, other, best));
-    return { text: isOther ? other : best };
+    const best = this.#best;
+    const text = best !== undefined && group < best.groups ? referredText(this.#context.memory, best.state + group * 8) : null;
+    return text === null ? undefined : { text };
   }
 
   parts(): TextStates {
     this.#flush();
-    return { kind: 'texts', references: this.#best?.state ?? 0, count: this.#best?.groups ?? 0, others: this.#others };
+    return { kind: 'texts', references: this.#best?.state ?? 0, count: this.#best?.groups ?? 0 };
   }
 
   join(parts: StateParts, groupOf: Address, groupCount: number): void {
-    const numbers = this.#context.memory.u32(groupOf, groupCount).slice();
     if (parts.kind === 'encoded') {
+      const numbers = this.#context.memory.u32(groupOf, groupCount).slice();
       parts.groups.forEach((group, index) => {
         this.add(numbers[group] ?? 0, 0, { text: decodeText(parts.states[index] ?? '') });
       });
@@ -108,7 +95,6 @@ export class TextExtremes implements GroupStates {
       this.#context.check();
       this.addTexts(parts.references + from * 8, groupOf + from * 4, Math.min(BLOCK_ROWS, count - from));
     }
-    for (const [group, text] of parts.others) this.add(numbers[group] ?? 0, 0, { text });
   }
 
   handOver(): readonly Address[] {
@@ -146,16 +132,12 @@ export function decodeText(encoded: string): string | null {
 }
 
 /** The states as the texts that spilled groups are written with. */
-export function encodedTexts(context: RunContext, { references, count, others }: TextStates): EncodedStates {
+export function encodedTexts(context: RunContext, { references, count }: TextStates): EncodedStates {
   const [groups, states]: [number[], string[]] = [[], []];
   for (let group = 0; group < count; group++) {
     if (group % BLOCK_ROWS === 0) context.check();
     const text = referredText(context.memory, references + group * 8);
     if (text === null) continue;
-    groups.push(group);
-    states.push(encodeText(text));
-  }
-  for (const [group, text] of others) {
     groups.push(group);
     states.push(encodeText(text));
   }

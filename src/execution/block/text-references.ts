@@ -3,7 +3,6 @@
 import type { Address } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { KernelMemory } from '../../kernels/memory.js';
-import { encodeWtf8 } from './wtf8.js';
 
 /** Masks of the upper half of a reference. */
 export const WIDE = 0x80000000;
@@ -17,7 +16,7 @@ export function referredText(memory: KernelMemory, reference: Address): string |
   return Buffer.from(bytes.buffer, at, bytes.length).toString();
 }
 
-/** Writes strings to memory of `arena`. @returns address of their references */
+/** Writes strings to memory of `arena`, as UTF-8: halves of surrogate pairs become U+FFFD. @returns address of their references */
 export function layTexts(memory: KernelMemory, arena: Arena, texts: readonly (string | null)[]): Address {
   const lengths = texts.map((text) => (text === null ? 0 : Buffer.byteLength(text)));
   const references = arena.take(Math.max(1, texts.length) * 8);
@@ -29,7 +28,7 @@ export function layTexts(memory: KernelMemory, arena: Arena, texts: readonly (st
     words[index * 2] = text === null ? 0 : at;
     words[index * 2 + 1] = text === null || length === text.length ? length : (length | WIDE) >>> 0;
     if (text === null || length === 0) return;
-    memory.u8(at, length).set(encodeWtf8(text));
+    memory.u8(at, length).set(Buffer.from(text));
     at += length;
   });
   return references;

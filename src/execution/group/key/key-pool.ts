@@ -9,7 +9,6 @@ import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
 import { layTexts } from '../../block/text-references.js';
 import { ValuePool } from '../../block/value-pool.js';
-import { decodeWtf8 } from '../../block/wtf8.js';
 import { TextInterner } from '../../expression/text/text-interner.js';
 
 /** Values by id, as plain data: strings as entries {u32 address, u32 length} in kernel memory, anything else as values. */
@@ -90,8 +89,7 @@ class TextKeyPool implements KeyPool {
   }
 
   valueOf(id: number): Scalar {
-    const bytes = this.#texts?.bytesAt(id);
-    return bytes === undefined ? null : decodeWtf8(bytes);
+    return this.#texts?.bytesAt(id)?.toString() ?? null;
   }
 
   get values(): PooledValues {
