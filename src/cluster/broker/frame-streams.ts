@@ -13,7 +13,8 @@ export async function peekUploaded(
   const rows = frames[Symbol.asyncIterator]();
   const first = await rows.next();
   if (first.done !== true && first.value.uploaded !== undefined) {
-    await rows.return?.();
+    // Nothing follows: who is read to its end has nothing to cancel.
+    if ((await rows.next()).done !== true) await rows.return?.();
     return { uploaded: first.value.uploaded, frames: NO_FRAMES };
   }
   async function* again(): AsyncGenerator<Frame> {

@@ -31,6 +31,7 @@ export class SharedSources {
   /** Right sides in memory by the names that `sideOf` gives. */
   readonly sides = new Map<string, UploadedRows>();
   readonly #held: (() => void)[] = [];
+  readonly #keys = new WeakMap<object, string>();
   /** Typed arrays and the like are themselves alone. */
   readonly #objects = new Map<object, number>();
 
@@ -63,8 +64,9 @@ export class SharedSources {
     bounds: readonly Bound[],
   ): string | undefined {
     if (this.#times.size === 0 || type === 'right' || type === 'full') return undefined;
-    if ((this.#times.get(this.#keyOf(right)) ?? 0) < 2) return undefined;
-    return this.#keyOf({ right, keys: keys.map((key) => ({ of: key.right, type: key.type })), needed, keysOnly, bounds });
+    const source = this.#keyOf(right);
+    if ((this.#times.get(source) ?? 0) < 2) return undefined;
+    return this.#keyOf({ source, keys: keys.map((key) => ({ of: key.right, type: key.type })), needed, keysOnly, bounds });
   }
 
   /** Has something let go when the statement has ended. */
@@ -127,15 +129,22 @@ export class SharedSources {
     return { key: this.#keyOf({ groups, source }), source: { kind: 'query', plan: groups, source }, names };
   }
 
-  #keyOf(data: unknown): string {
-    return JSON.stringify(data, (_, value: unknown) => {
-      if (typeof value === 'bigint') return { bigint: String(value) };
-      if (typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0)))
-        return { number: Object.is(value, -0) ? '-0' : String(value) };
-      if (typeof value !== 'object' || value === null) return value;
-      if (isPacked(value)) return { digest: value.digest };
-      return ArrayBuffer.isView(value) || ('kind' in value && value.kind === 'inline') ? { object: this.#numberOf(value) } : value;
-    });
+  /** Equal for what is the same. */
+  #keyOf(data: object): string {
+    const known = this.#keys.get(data);
+    if (known !== undefined) return known;
+    const key = JSON.stringify(data, (_, value: unknown) => this.#plain(value));
+    this.#keys.set(data, key);
+    return key;
+  }
+
+  #plain(value: unknown): unknown {
+    if (typeof value === 'bigint') return { bigint: String(value) };
+    if (typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0)))
+      return { number: Object.is(value, -0) ? '-0' : String(value) };
+    if (typeof value !== 'object' || value === null) return value;
+    if (isPacked(value)) return { digest: value.digest };
+    return ArrayBuffer.isView(value) || ('kind' in value && value.kind === 'inline') ? { object: this.#numberOf(value) } : value;
   }
 
   #numberOf(value: object): number {
