@@ -6,25 +6,35 @@ import type { Frame, Uploaded } from '../../model/frame.js';
 /** Right sides larger than this are not sent to other processes: rows of the left side come here instead. */
 const SENT_BYTES_MAX = 32 << 20;
 
+/** Frames of which the first was asked for. */
+export interface PeekedFrames {
+  /** Rows that were left in memory in their place. */
+  readonly uploaded?: Uploaded;
+  readonly frames: AsyncIterable<Frame>;
+  /** Ends them, also where nobody came to read them. */
+  end(): Promise<void>;
+}
+
 /** The frames, or what was left in memory in their place. */
-export async function peekUploaded(
-  frames: AsyncIterable<Frame>,
-): Promise<{ readonly uploaded?: Uploaded | undefined; readonly frames: AsyncIterable<Frame> }> {
+export async function peekUploaded(frames: AsyncIterable<Frame>): Promise<PeekedFrames> {
   const rows = frames[Symbol.asyncIterator]();
+  const end = async (): Promise<void> => {
+    await rows.return?.();
+  };
   const first = await rows.next();
   if (first.done !== true && first.value.uploaded !== undefined) {
     // Nothing follows: who is read to its end has nothing to cancel.
-    if ((await rows.next()).done !== true) await rows.return?.();
-    return { uploaded: first.value.uploaded, frames: NO_FRAMES };
+    if ((await rows.next()).done !== true) await end();
+    return { uploaded: first.value.uploaded, frames: NO_FRAMES, end };
   }
   async function* again(): AsyncGenerator<Frame> {
     try {
       for (let next = first; next.done !== true; next = await rows.next()) yield next.value;
     } finally {
-      await rows.return?.();
+      await end();
     }
   }
-  return { frames: again() };
+  return { frames: again(), end };
 }
 
 const NO_FRAMES: AsyncIterable<Frame> = { async *[Symbol.asyncIterator]() {} };

@@ -115,8 +115,12 @@ export class SourceRunner {
         const known = { columns, chunkRows: chunkRows ?? null };
         const staged = { ...plan, stages: later };
         const final = { ...runOptions, ending: 'final' } as const;
-        if (found.uploaded !== undefined) yield* engine.runUploaded(staged, found.uploaded.id, final, signal);
-        else yield* engine.runRows(staged, found.frames, known, final, signal);
+        try {
+          if (found.uploaded !== undefined) yield* engine.runUploaded(staged, found.uploaded.id, final, signal);
+          else yield* engine.runRows(staged, found.frames, known, final, signal);
+        } finally {
+          await found.end();
+        }
       }
     } finally {
       for (const rows of placed) rows.release();
@@ -154,18 +158,18 @@ export class SourceRunner {
     const { id } = own(this.#reserved(engine.reserveUpload()));
     const upload = { ...side, id, columns: [], rowsMax: this.#rowsMax, orFrames: false, subject: RIGHT_SIDE };
     const found = await peekUploaded(this.#rightRows(join, stage, sends ? undefined : upload, bounds));
-    const rows = own(
-      found.uploaded === undefined
-        ? await engine.build(
-            keeping(this.#limited(found.frames, RIGHT_SIDE, this.#buildBytesMax), kept),
-            side,
-            { ...runOptions, ending: 'final' },
-            signal,
-          )
-        : { ...found.uploaded, release: () => undefined },
-    );
-    if (name !== undefined) this.#shared?.sides.set(name, rows);
-    return rows;
+    try {
+      const frames = keeping(this.#limited(found.frames, RIGHT_SIDE, this.#buildBytesMax), kept);
+      const rows = own(
+        found.uploaded === undefined
+          ? await engine.build(frames, side, { ...runOptions, ending: 'final' }, signal)
+          : { ...found.uploaded, release: () => undefined },
+      );
+      if (name !== undefined) this.#shared?.sides.set(name, rows);
+      return rows;
+    } finally {
+      await found.end();
+    }
   }
 
   /** Reserved memory, of which nothing is taken yet. */

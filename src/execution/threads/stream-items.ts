@@ -68,16 +68,20 @@ export function* answered(
   const held: Frame[] = [];
   let [rows, bytes] = [0, 0];
   const left = frames[Symbol.iterator]();
-  for (let next = left.next(); next.done !== true; next = left.next()) {
-    const frame = next.value;
-    rows += frame.rowCount;
-    bytes += frameBytes(frame);
-    held.push(frame);
-    if (upload.orFrames && bytes > upload.bytesMax) {
-      yield* items(chained(held, left), counts);
-      return;
+  try {
+    for (let next = left.next(); next.done !== true; next = left.next()) {
+      const frame = next.value;
+      rows += frame.rowCount;
+      bytes += frameBytes(frame);
+      held.push(frame);
+      if (upload.orFrames && bytes > upload.bytesMax) {
+        yield* items(chained(held, left), counts);
+        return;
+      }
+      refuseMany(upload, rows, bytes);
     }
-    refuseMany(upload, rows, bytes);
+  } finally {
+    left.return?.();
   }
   const built = uploadBuildSide(context, uploadedColumns(concatFrames(held, context.check), upload), upload);
   yield { frame: null, isLast: true, counts, built };
