@@ -7,19 +7,18 @@ import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
-import type { GroupPlan, PostStep, ScanPlan } from '../../src/model/plan.js';
+import type { GroupPlan, PostStep } from '../../src/model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../src/model/row-source.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
-import { type UploadedFrame, uploadFrame } from '../../src/storage/uploaded-frame.js';
+import type { UploadedFrame } from '../../src/storage/uploaded-frame.js';
 import { caseCount } from '../case-count.js';
 import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
+import { LEAF, RUN, runTablesOf, scanOf } from './running-sources.js';
 
 /* Sources that are bounded by the keys of right sides, against loops over plain rows. */
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
 const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
-const RUN = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
-const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
 const TYPES = { key: 'LONG', other: 'LONG', text: 'STRING' } as const;
 const NAMES = ['first', 'second', 'third'] as const;
 
@@ -39,27 +38,24 @@ interface Seen {
 const held: UploadedFrame[] = [];
 
 function runnerOf(tables: Tables, isServedHere: boolean, seen: Seen[] = []): SourceRunner {
+  // Two segments, each with dictionaries of its own.
+  const framesOf = (name: string): Frame[] =>
+    [0, 1].map((part) =>
+      frameOf(
+        tables[name as keyof Tables].filter((_, row) => row % 2 === part),
+        TYPES,
+      ),
+    );
+  const run = runTablesOf({ engine, memory, held, framesOf });
   return new SourceRunner({
     engine,
     isServedHere: () => isServedHere,
     // Sides that have been filtered are always taken for small ones.
     rowsOfTable: (name) => (name === 'first' ? 4000 : name === 'second' ? 2000 : 3000),
     columnsOf: (source) => rowSourceColumns(source, { table: () => ({ columns: schemaOf(TYPES), interval: ETERNITY }) }),
-    async *runTables(plan, [name = '']): AsyncGenerator<Frame> {
-      seen.push({ table: name, plan });
-      const rows = tables[name as keyof Tables];
-      // Two segments, each with dictionaries of its own.
-      const placed = [0, 1].map((part) => {
-        const own = rows.filter((_, row) => row % 2 === part);
-        return uploadFrame(frameOf(own, TYPES), memory);
-      });
-      try {
-        const views = placed.map(({ view }, part) => ({ ...view, id: `segment_${part}` }));
-        yield* engine.runViews(plan, views, { ...RUN, ending: 'final' }, new AbortController().signal);
-      } finally {
-        if (plan.upload === undefined) for (const { release } of placed) release();
-        else held.push(...placed);
-      }
+    runTables(plan, names) {
+      for (const table of names) seen.push({ table, plan });
+      return run(plan, names);
     },
     lookup: () => ({ rowCount: 0, columns: [] }),
     runOptions: RUN,
@@ -246,7 +242,7 @@ bounds('two joins of tables and groups, of every type', async () => {
   await fc.assert(
     fc.asyncProperty(joinCase, async (one) => {
       const columns = Object.keys(columnsAfter(one.joins));
-      const plan: ScanPlan = { operator: 'scan', ...LEAF, columns, timeOrder: null, offset: 0, limit: null };
+      const plan = scanOf(columns);
       const found = await rowsOf(runnerOf(one.tables, one.isServedHere).run(plan, joinedOf(one)));
       assert.equal(sortedText(found), sortedText(pairsOf(one)));
     }),
@@ -260,7 +256,7 @@ const FEW: Tables = { first: some, second: some, third: some };
 /** Tables whose rows were bounded by keys of another. */
 async function boundedTables(one: Omit<Case, 'tables'>): Promise<readonly string[]> {
   const seen: Seen[] = [];
-  const plan: ScanPlan = { operator: 'scan', ...LEAF, columns: ['key'], timeOrder: null, offset: 0, limit: null };
+  const plan = scanOf(['key']);
   await rowsOf(runnerOf(FEW, one.isServedHere, seen).run(plan, joinedOf({ ...one, tables: FEW })));
   return seen.flatMap(({ table, plan: { stages = [] } }) =>
     stages.some((stage) => stage.kind === 'join' && stage.columns.length === 0 && stage.type === 'semi') ? [table] : [],
@@ -305,7 +301,7 @@ bounds('a column that hides another of its name does not bound rows by that one'
   ];
   for (const [base, joins, found] of bases) {
     const one: Case = { ...HERE, tables, joins };
-    const plan: ScanPlan = { operator: 'scan', ...LEAF, columns: ['key'], timeOrder: null, offset: 0, limit: null };
+    const plan = scanOf(['key']);
     const rows = await rowsOf(runnerOf(tables, true).run(plan, joinedOf(one, base)));
     assert.equal(sortedText(rows), sortedText(found.map((key) => ({ key }))));
   }

@@ -1,46 +1,20 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { ETERNITY } from '../../src/base/instant.js';
 import { SourceRunner, type SourceRunnerOptions } from '../../src/cluster/broker/source-runner.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
-import type { GroupPlan } from '../../src/model/plan.js';
-import type { JoinSource, RowSource, RowsPlan } from '../../src/model/row-source.js';
+import type { RowSource, RowsPlan } from '../../src/model/row-source.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
+import { groupOf, inline, joinOf, numbers, RUN } from './running-sources.js';
 
 /* Results that stay in kernel memory for the rest of their query: what they have of others, and that all is given back. */
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
-const RUN = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
-const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
-const COUNT = { kind: 'count', name: 'rows', filter: null } as const;
-
-const groupOf = (keys: readonly string[]): GroupPlan => ({
-  operator: 'group',
-  ...LEAF,
-  keys: keys.map((name) => ({ kind: 'column', name, column: name, type: null })),
-  aggregators: [COUNT],
-  emptyGroup: false,
-});
-
-const numbers = (count: number): Frame => ({
-  rowCount: count,
-  columns: [{ kind: 'long', name: 'number', values: BigInt64Array.from({ length: count }, (_, row) => BigInt(row)), nulls: null }],
-});
-
-function joinOf(left: RowSource, right: RowSource, rightColumns = schemaOf({ number: 'LONG' })): JoinSource {
-  return {
-    ...{ kind: 'join', left, right, prefix: 'r.', type: 'inner', condition: null, rightColumns },
-    keys: [{ left: parseExpression('number'), right: parseExpression('number'), type: 'LONG' }],
-    leftColumns: schemaOf({ number: 'LONG' }),
-  };
-}
-
 type Options = Pick<SourceRunnerOptions, 'engine'> & Partial<SourceRunnerOptions>;
 
 function runnerOf(options: Options): SourceRunner {
@@ -110,7 +84,7 @@ for (const [expression, values] of [
         source: { kind: 'table', name: 'right' },
         column: { name: 'one', expression: parseExpression(expression), outputType: null },
       },
-      schemaOf({ ...types, one: 'STRING' }),
+      { rightColumns: schemaOf({ ...types, one: 'STRING' }) },
     );
     const found = await rowsOverFreed({ left: numbers(3), right: frameOf(rows, types) }, groupOf(['number', 'r.one']), source);
     const expected = values.flatMap((list, row) => list.map((one): Plain => ({ number: BigInt(row), 'r.one': one, rows: 1n })));
@@ -125,7 +99,7 @@ left('a right side made of groups that were left in memory has their strings', a
   const source = joinOf(
     { kind: 'table', name: 'left' },
     { kind: 'filtered', source: groups, filter: { kind: 'not', filter } },
-    schemaOf({ ...types, rows: 'LONG' }),
+    { rightColumns: schemaOf({ ...types, rows: 'LONG' }) },
   );
   const found = await rowsOverFreed({ left: numbers(3), right: frameOf(rows, types) }, groupOf(['number', 'r.text']), source);
   assert.equal(
@@ -141,8 +115,8 @@ left('a right side made of groups that were left in memory has their strings', a
 left('groups that take more than a right side may give their memory back', async () => {
   const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
   const runner = runnerOf({ engine, runOptions: { ...RUN, limits: { maxSubqueryBytes: 3000 } } });
-  const right: RowSource = { kind: 'query', plan: groupOf(['number']), source: { kind: 'inline', frame: numbers(1000) } };
-  const source = joinOf({ kind: 'inline', frame: numbers(3) }, right);
+  const right: RowSource = { kind: 'query', plan: groupOf(['number']), source: inline(numbers(1000)) };
+  const source = joinOf(inline(numbers(3)), right);
   await refused(runner.run(groupOf(['number']), source), /^resource_limit: .* 3000 bytes of context.maxSubqueryBytes/);
   await engine.close();
 });
@@ -165,7 +139,7 @@ left('a query that ends while the first rows of a right side come ends these row
       }
     },
   });
-  const source = joinOf({ kind: 'inline', frame: numbers(3) }, { kind: 'table', name: 'rows' });
+  const source = joinOf(inline(numbers(3)), { kind: 'table', name: 'rows' });
   await refused(runner.run(groupOf(['number']), source), /^cancelled: enough/);
   assert.is(isOpen, false);
   await engine.close();

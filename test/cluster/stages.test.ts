@@ -2,46 +2,24 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { ETERNITY } from '../../src/base/instant.js';
 import { SourceRunner, type SourceRunnerOptions } from '../../src/cluster/broker/source-runner.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { arrayText } from '../../src/model/array-text.js';
 import type { Frame } from '../../src/model/frame.js';
-import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
+import type { GroupPlan } from '../../src/model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../src/model/row-source.js';
 import type { RunLimits } from '../../src/model/run-limits.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { type UploadedFrame, uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
+import { COUNT, groupOf, inline, joinOf, numbers, RUN, runTablesOf, scanOf } from './running-sources.js';
 
 /* Stages on processing threads: unnesting, unions of different types, limits, cancelling, and that memory is given back. */
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
 const engine = createEngine({ memory, kernels: 'simd', threads: 2 });
-const RUN = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
-const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
-const COUNT = { kind: 'count', name: 'rows', filter: null } as const;
-
-const scanOf = (columns: readonly string[], changes: Partial<ScanPlan> = {}): ScanPlan => ({
-  operator: 'scan',
-  ...LEAF,
-  columns,
-  timeOrder: null,
-  offset: 0,
-  limit: null,
-  ...changes,
-});
-const groupOf = (keys: readonly string[], changes: Partial<GroupPlan> = {}): GroupPlan => ({
-  operator: 'group',
-  ...LEAF,
-  keys: keys.map((name) => ({ kind: 'column', name, column: name, type: null })),
-  aggregators: [COUNT],
-  emptyGroup: false,
-  ...changes,
-});
-
 /** Segments of right sides, which are freed after the test that read them. */
 const held: UploadedFrame[] = [];
 
@@ -53,43 +31,12 @@ function runnerOf({ tables = {}, ...options }: Options = {}): SourceRunner {
     isServedHere: () => true,
     rowsOfTable: () => null,
     columnsOf: (source) => rowSourceColumns(source, { table: () => undefined }),
-    async *runTables(plan, names): AsyncGenerator<Frame> {
-      const placed = names.flatMap((name) => tables[name] ?? []).map((frame) => uploadFrame(frame, memory));
-      try {
-        const views = placed.map(({ view }, part) => ({ ...view, id: `segment_${part}` }));
-        yield* engine.runViews(plan, views, { ...RUN, ending: 'final' }, options.signal ?? new AbortController().signal);
-      } finally {
-        // Results that stay in memory have the dictionaries of the segments.
-        if (plan.upload === undefined) for (const { release } of placed) release();
-        else held.push(...placed);
-      }
-    },
+    runTables: runTablesOf({ engine, memory, held, framesOf: (name) => tables[name] ?? [], signal: options.signal }),
     lookup: () => ({ rowCount: 0, columns: [] }),
     runOptions: RUN,
     signal: new AbortController().signal,
     ...options,
   });
-}
-
-const inline = (frame: Frame): RowSource => ({ kind: 'inline', frame });
-const numbers = (count: number): Frame => ({
-  rowCount: count,
-  columns: [{ kind: 'long', name: 'number', values: BigInt64Array.from({ length: count }, (_, row) => BigInt(row)), nulls: null }],
-});
-
-function joinOf(left: RowSource, right: RowSource, changes: Partial<JoinSource> = {}): JoinSource {
-  return {
-    kind: 'join',
-    left,
-    right,
-    prefix: 'r.',
-    type: 'inner',
-    keys: [{ left: parseExpression('number'), right: parseExpression('number'), type: 'LONG' }],
-    condition: null,
-    leftColumns: schemaOf({ number: 'LONG' }),
-    rightColumns: schemaOf({ number: 'LONG' }),
-    ...changes,
-  };
 }
 
 async function refusal(frames: AsyncIterable<Frame>): Promise<string> {
