@@ -125,10 +125,16 @@ function sumOf(one: StageTotals, other: StageTotals): StageTotals {
 }
 
 export function addProfile(into: Profile, other: Profile): void {
-  for (const stage of STAGES) into.stages[stage] = sumOf(into.stages[stage], other.stages[stage]);
+  for (const stage of STAGES) {
+    const more = other.stages[stage];
+    if (more !== NOTHING) into.stages[stage] = sumOf(into.stages[stage], more);
+  }
   addKernels(into, other.kernels);
   const peakMemoryBytes = Math.max(into.peakMemoryBytes, other.peakMemoryBytes);
-  for (const counter of PROFILE_COUNTERS) into[counter] += other[counter];
+  for (const counter of PROFILE_COUNTERS) {
+    const more = other[counter];
+    if (more !== 0) into[counter] += more;
+  }
   into.peakMemoryBytes = peakMemoryBytes;
 }
 

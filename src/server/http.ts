@@ -142,6 +142,7 @@ class Exchange implements HttpRequest {
   #intake: BodyIntake | undefined;
   /** Set while a body waits for the client to read. */
   #wake: (() => void) | undefined;
+  readonly #wakeUp = (): void => this.#wake?.();
 
   constructor(socket: Socket, head: SocketRequest, server: Server) {
     this.#socket = socket;
@@ -314,9 +315,8 @@ class Exchange implements HttpRequest {
 
   async #sendStream(response: HttpResponse, chunks: AsyncIterator<string | Uint8Array>): Promise<void> {
     const socket = this.#socket;
-    const ended = response.ended?.();
-    const wake = () => this.#wake?.();
-    ended?.addEventListener('abort', wake);
+    // Asked for only when the client does not read as fast as the answer is made.
+    let ended: AbortSignal | undefined;
     try {
       if (!this.#over) {
         this.#listenForRoom();
@@ -332,6 +332,8 @@ class Exchange implements HttpRequest {
             room = socket.write(piece);
           });
           if (room) continue;
+          ended ??= response.ended?.();
+          ended?.addEventListener('abort', this.#wakeUp);
           if (ended?.aborted !== true) await this.#room();
           if (ended?.aborted === true) throw ended.reason;
         }
@@ -347,7 +349,7 @@ class Exchange implements HttpRequest {
       await new Promise((resolve) => setImmediate(resolve));
       if (!this.#over) socket.close();
     } finally {
-      ended?.removeEventListener('abort', wake);
+      ended?.removeEventListener('abort', this.#wakeUp);
       await chunks.return?.().catch((error: unknown) => this.#server.options.log.warn('closing a response body failed', { error }));
     }
   }

@@ -187,19 +187,23 @@ async function settleAll<Item>(items: Iterable<Item>, work: (item: Item) => Prom
   const turns = new LoopTurns();
   const left = items[Symbol.iterator]();
   let isFailed = false;
+  let isThrough = false;
   const takeItems = async (): Promise<void> => {
-    for (let next = left.next(); !isFailed && next.done !== true; next = left.next()) {
+    for (let next = left.next(); !isFailed; next = left.next()) {
+      isThrough = next.done === true;
+      if (next.done === true) return;
       await work(next.value);
       if (turns.isDue) await turns.give();
     }
   };
-  const settled = await Promise.allSettled(
-    Array.from({ length: LOADS_AT_A_TIME }, () =>
+  const begun: Promise<void>[] = [];
+  while (begun.length < LOADS_AT_A_TIME && !isThrough && !isFailed)
+    begun.push(
       takeItems().catch((error: unknown) => {
         isFailed = true;
         throw error;
       }),
-    ),
-  );
+    );
+  const settled = await Promise.allSettled(begun);
   for (const result of settled) if (result.status === 'rejected') throw result.reason;
 }

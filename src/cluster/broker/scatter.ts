@@ -57,7 +57,7 @@ export interface Serving {
   readonly of: (segmentId: string) => readonly SegmentServer[];
 }
 
-/** Different intervals that are asked of one view at a time. */
+/** Different reads of one view that are kept. */
 const INTERVALS_KEPT = 32;
 
 /** Reads planned before: a dashboard asks the same intervals of the same segments again and again. */
@@ -71,16 +71,33 @@ export class PlannedReads {
       known = { serving, reads: new BoundedCache(INTERVALS_KEPT) };
       this.#known.set(chunks, known);
     }
-    const key = JSON.stringify(intervals);
-    const planned =
-      known.reads.find(key) ??
-      (await planReads(chunks, intervals, serving.of)).map((read) => ({
+    const key = readsKey(chunks, intervals);
+    let planned = known.reads.find(key);
+    if (planned === undefined) {
+      planned = (await planReads(chunks, intervals, serving.of)).map((read) => ({
         ...read,
         intervals: read.intervals === intervals ? null : read.intervals,
       }));
-    known.reads.keep(key, planned);
+      known.reads.keep(key, planned);
+    }
     return planned.map((read) => ({ ...read, intervals: read.intervals ?? intervals }));
   }
+}
+
+/** More chunks are not looked at for a key. */
+const CHUNKS_LISTED_MAX = 64;
+
+/** Equal for intervals that have the same reads: those of the same chunks, where all of these are whole. */
+function readsKey(chunks: readonly VisibleChunk<SegmentDescriptor>[], intervals: readonly Interval[]): string {
+  if (chunks.length > CHUNKS_LISTED_MAX) return JSON.stringify(intervals);
+  let touched = '';
+  for (let index = 0; index < chunks.length; index++) {
+    const chunk = chunks[index];
+    if (chunk === undefined || !isWithin(chunk, intervals)) continue;
+    if (!isWhole(chunk)) return JSON.stringify(intervals);
+    touched += `${index} `;
+  }
+  return touched;
 }
 
 interface PlannedRead extends Omit<Read, 'intervals'> {

@@ -105,6 +105,9 @@ function mergeSort(items: Uint32Array, compare: CompareRows, check: Check): Uint
   return from;
 }
 
+/** Texts that are held while they are sorted. */
+const TEXTS_HELD_MAX = 4096;
+
 /** Rank of each row's string: the number of different strings that come before it. */
 function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey, check: Check): Uint32Array {
   const { text, type } = column;
@@ -119,7 +122,15 @@ function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey
       numberOfRow[row] = number;
     }
   });
-  const entries = { kind: 'string', name: column.name, ...typed(type), ids: Uint32Array.from(ids), text } as const;
+  // A few are decoded once, rather than for each comparison.
+  const texts = ids.length <= TEXTS_HELD_MAX ? ids.map(text) : undefined;
+  const entries = {
+    kind: 'string',
+    name: column.name,
+    ...typed(type),
+    ids: texts === undefined ? Uint32Array.from(ids) : Uint32Array.from(ids.keys()),
+    text: texts === undefined ? text : (index: number) => texts[index] ?? null,
+  } as const;
   const compare = compareColumn(entries, key);
   const sorted = mergeSort(
     Uint32Array.from(ids, (_, number) => number),
@@ -157,7 +168,8 @@ function compareColumn(column: ResultColumn, { descending, nulls, ordering }: So
     const { ids, text } = column;
     const compare = ordering === 'lexicographic' ? compareText : STRING_ORDERINGS[ordering];
     return (a, b) => {
-      const [idA, idB] = [ids[a] ?? 0, ids[b] ?? 0];
+      const idA = ids[a] ?? 0;
+      const idB = ids[b] ?? 0;
       if (idA === idB) return 0;
       const left = text(idA);
       const right = text(idB);

@@ -23,11 +23,14 @@ function rewrite(data: unknown, change: (object: object) => object): unknown {
   }
   // Nothing is copied before something in it has changed: mostly nothing has.
   let fields: Map<string, unknown> | undefined;
-  for (const [name, value] of Object.entries(data)) {
+  let index = 0;
+  for (const value of Object.values(data)) {
     const rewritten = rewrite(value, change);
-    if (rewritten === value) continue;
-    fields ??= new Map(Object.entries(data));
-    fields.set(name, rewritten);
+    if (rewritten !== value) {
+      fields ??= new Map(Object.entries(data));
+      fields.set(Object.keys(data)[index] ?? '', rewritten);
+    }
+    index++;
   }
   return change(fields === undefined ? data : Object.fromEntries(fields));
 }

@@ -2,7 +2,7 @@
 
 import { dataBytes } from '../../base/data-size.js';
 import { Filler } from './filler.js';
-import { likeness, type Recording, type Step } from './recording.js';
+import { type Given, givenOf, likeness, type Recording, type Step } from './recording.js';
 
 /** Data that was made of literals, and the questions that must have the same answers when it is made of others. */
 export class RecordedPlan<Made extends object> {
@@ -31,7 +31,7 @@ export class RecordedPlan<Made extends object> {
 
   /** Bytes that it takes, roughly. */
   get bytes(): number {
-    const fillers = this.#steps.map((step) => ('data' in step ? step.data.parts : step));
+    const fillers = this.#steps.map((step) => ('data' in step && typeof step.data !== 'number' ? step.data.parts : step));
     return dataBytes([this.#filler?.parts ?? this.#made, fillers]);
   }
 
@@ -41,7 +41,7 @@ export class RecordedPlan<Made extends object> {
     try {
       for (let index = 0; index < this.#steps.length; index++) {
         const step = this.#steps[index] as Step;
-        if (step.kind === 'compute') values.push(this.#needed[index] ? step.compute(step.data.fill(values) as never) : undefined);
+        if (step.kind === 'compute') values.push(this.#needed[index] ? step.compute(givenOf(step.data, values) as never) : undefined);
         else if (!holds(step, values)) return undefined;
       }
     } catch {
@@ -55,7 +55,7 @@ export class RecordedPlan<Made extends object> {
 function holds(step: Exclude<Step, { kind: 'compute' }>, values: readonly unknown[]): boolean {
   switch (step.kind) {
     case 'ask':
-      return step.question(step.data.fill(values) as never) === step.answer;
+      return step.question(givenOf(step.data, values) as never) === step.answer;
     case 'same':
       return Object.is(values[step.place], step.value);
     case 'alike':
@@ -71,7 +71,11 @@ function neededOf(steps: readonly Step[], filler: Filler | null, literalCount: n
     if (step.kind === 'compute') needed[index] = wanted.has(--place);
     if (!needed[index]) continue;
     if (step.kind === 'same') wanted.add(step.place);
-    else for (const each of step.kind === 'alike' ? step.places : step.data.places()) wanted.add(each);
+    else for (const each of step.kind === 'alike' ? step.places : placesOf(step.data)) wanted.add(each);
   }
   return needed;
+}
+
+function placesOf(data: Given): Iterable<number> {
+  return typeof data === 'number' ? [data] : data.places();
 }

@@ -12,10 +12,13 @@ import { Filler } from './filler.js';
 /** The answer to a question about data with places. */
 type Answer = string | number | bigint | boolean | null | undefined;
 
+/** Data with places, or a place alone. */
+export type Given = Filler | number;
+
 /** Something that was done with literals, in order. Each `compute` makes the value of the next place. */
 export type Step =
-  | { readonly kind: 'compute'; readonly data: Filler; readonly compute: (data: never) => unknown }
-  | { readonly kind: 'ask'; readonly data: Filler; readonly question: (data: never) => Answer; readonly answer: Answer }
+  | { readonly kind: 'compute'; readonly data: Given; readonly compute: (data: never) => unknown }
+  | { readonly kind: 'ask'; readonly data: Given; readonly question: (data: never) => Answer; readonly answer: Answer }
   /** Looked at as it is: it decided anything. */
   | { readonly kind: 'same'; readonly place: number; readonly value: unknown }
   /** Values that were compared with each other, and with constants. */
@@ -124,10 +127,17 @@ export class Recording {
     return answer;
   }
 
+  /** A question about the value of a place alone. */
+  askOf<Value>(place: number, question: (value: Value) => Answer): Answer {
+    const answer = this.#unrecorded(() => question(this.#values[place] as Value));
+    this.steps.push({ kind: 'ask', data: place, question: question as (data: never) => Answer, answer });
+    return answer;
+  }
+
   /** A new place. */
-  compute<Data>(filler: Filler, compute: (data: Data) => unknown): number {
-    const value = this.#unrecorded(() => compute(filler.fill(this.#values) as Data));
-    this.steps.push({ kind: 'compute', data: filler, compute: compute as (data: never) => unknown });
+  compute<Data>(data: Given, compute: (data: Data) => unknown): number {
+    const value = this.#unrecorded(() => compute(givenOf(data, this.#values) as Data));
+    this.steps.push({ kind: 'compute', data, compute: compute as (data: never) => unknown });
     return this.#values.push(value) - 1;
   }
 
@@ -169,6 +179,11 @@ export class Recording {
   }
 }
 
+/** @param values  by place */
+export function givenOf(data: Given, values: readonly unknown[]): unknown {
+  return typeof data === 'number' ? values[data] : data.fill(values);
+}
+
 /** Equalities among the values, and with constants. */
 export function likeness(values: readonly unknown[], places: readonly number[], constants: ReadonlySet<string>): string {
   const first = new Map<string, number>();
@@ -196,8 +211,8 @@ export function isRecorded(): boolean {
 }
 
 /** Answers a question about data, whose answer must be the same for other literals. It looks at nothing else that hangs on literals. */
-export function ask<Data, Given extends Answer>(data: Data, question: (data: Data) => Given): Given {
-  return recording === null ? question(data) : (recording.ask(data, question) as Given);
+export function ask<Data, Reply extends Answer>(data: Data, question: (data: Data) => Reply): Reply {
+  return recording === null ? question(data) : (recording.ask(data, question) as Reply);
 }
 
 /** Computes a value of data and makes an object of it, by `put`, which does nothing with the value but place it in fields of the object. */
@@ -219,16 +234,25 @@ export function carried<Source extends object, Field extends keyof Source & stri
 }
 
 /** Answers a question about a field, like `ask`. */
-export function askOf<Source extends object, Field extends keyof Source & string, Given extends Answer>(
+export function askOf<Source extends object, Field extends keyof Source & string, Reply extends Answer>(
   source: Source,
   field: Field,
-  question: (value: Source[Field]) => Given,
-): Given {
-  if (recording?.placeOf(source, field) === undefined) return question(source[field]);
-  return ask(
-    carried(source, field, (value) => ({ value })),
-    ({ value }) => question(value),
-  );
+  question: (value: Source[Field]) => Reply,
+): Reply {
+  const place = recording?.placeOf(source, field);
+  return recording === null || place === undefined ? question(source[field]) : (recording.askOf(place, question) as Reply);
+}
+
+/** Computes a value of a field, like `placed`. */
+export function placedOf<Source extends object, Field extends keyof Source & string, Value, Node extends object>(
+  source: Source,
+  field: Field,
+  compute: (value: Source[Field]) => Value,
+  put: (value: Value) => Node,
+): Node {
+  const place = recording?.placeOf(source, field);
+  if (recording === null || place === undefined) return put(compute(source[field]));
+  return recording.carrying(put(UNSEEN as Value), recording.compute(place, compute));
 }
 
 /** A copy with other values of some fields; the places of both stay places. */

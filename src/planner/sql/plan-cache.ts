@@ -10,7 +10,7 @@ import { type Asked, holds, watch } from './asked.js';
 import type { SqlSchema } from './catalog/schema.js';
 import { PLANNING_KEYS } from './context.js';
 import { SeenLately } from './parse/shape/seen-lately.js';
-import { ShapeCache } from './parse/shape/shape-cache.js';
+import { SHAPED_LENGTH_MAX, ShapeCache } from './parse/shape/shape-cache.js';
 import { SourceText } from './parse/source-text.js';
 import { planSqlAt, type SqlRequest } from './plan-sql.js';
 import { PlanWatch } from './plan-watch.js';
@@ -56,6 +56,8 @@ export class PlanCache {
   readonly #shapePlans: ShapePlans;
   /** Statements that were made of another's plan: kept when they come again. */
   readonly #filled = new SeenLately();
+  /** The statement for which `fill` found nothing just now. */
+  #missed: Shaped | undefined;
 
   constructor(bytesMax: number) {
     this.#plans = new BoundedCache(bytesMax * (1 - TREES_PART - SHAPES_PART));
@@ -80,24 +82,38 @@ export class PlanCache {
   plan(request: SqlRequest, schema: SqlSchema, now: EpochMs): PlannedStatement {
     const { key, known } = this.#look(request, schema);
     if (known !== undefined) return known;
-    const { watch: timed = new PlanWatch() } = request;
-    const asked = { ...request, watch: timed };
-    const source = new SourceText(request.query);
-    const shaped = timed.stage('parse', () => this.#shapes.look(source));
-    const found = shaped?.template && this.#byShape(asked, { ...shaped, source }, schema, now);
-    if (found !== undefined) return key === null || !found.isWorthKeeping ? found.statement : this.#keep(key, found.asked, found.statement);
-    const { watched, asked: answers } = watch(schema);
-    const planned = planSqlAt(asked, watched, { now }, () => this.#shapes.parseShaped(source, shaped));
-    return this.#keep(key, answers, planned);
+    const timed = { ...request, watch: request.watch ?? new PlanWatch() };
+    const filled = this.#missed?.source.text === request.query ? undefined : this.fill(timed, key, schema, now);
+    if (filled !== undefined) return filled;
+    const shaped = this.#missed ?? { source: new SourceText(request.query), statement: undefined };
+    this.#missed = undefined;
+    const recorded = this.#shapePlans.record(settingsKey(request), shaped, schema, now, (...over) => planSqlAt(timed, ...over));
+    if (recorded !== undefined) return this.#keep(key, recorded.asked, recorded.statement);
+    const { watched, asked } = watch(schema);
+    const planned = planSqlAt(timed, watched, { now }, () => this.#shapes.parseShaped(shaped.source, shaped.statement));
+    return this.#keep(key, asked, planned);
   }
 
-  /** Made of the plan of another statement; or recorded, for others to be made of it. */
-  #byShape(request: SqlRequest & { readonly watch: PlanWatch }, shaped: Shaped, schema: SqlSchema, now: EpochMs) {
-    const settings = settingsKey(request);
-    const filled = request.watch.stage('fill', () => this.#shapePlans.find(settings, shaped, schema, now));
-    if (filled !== undefined) return { ...filled, isWorthKeeping: this.#filled.add(request.query) };
-    const recorded = this.#shapePlans.record(settings, shaped, schema, now, (...over) => planSqlAt(request, ...over));
-    return recorded && { ...recorded, isWorthKeeping: true };
+  /**
+   * Makes a plan of that of another statement of its shape.
+   * @param key  of the request, by which the plan is kept when it comes a second time
+   * @returns    undefined where planning has to decide
+   */
+  fill(
+    request: SqlRequest & { readonly watch: PlanWatch },
+    key: string | null,
+    schema: SqlSchema,
+    now: EpochMs,
+  ): PlannedStatement | undefined {
+    this.#missed = undefined;
+    if (request.query.length > SHAPED_LENGTH_MAX) return undefined;
+    const source = new SourceText(request.query);
+    const shaped: Shaped = { source, statement: request.watch.stage('parse', () => this.#shapes.look(source)) };
+    const { template } = shaped.statement ?? {};
+    const filled = template && request.watch.stage('fill', () => this.#shapePlans.find(settingsKey(request), shaped, schema, now));
+    if (filled === undefined) this.#missed = shaped;
+    if (filled === undefined) return undefined;
+    return key !== null && this.#filled.add(request.query) ? this.#keep(key, filled.asked, filled.statement) : filled.statement;
   }
 
   /** Plans like `planSql` through a planner elsewhere; the schema is asked before it returns, if at all. */

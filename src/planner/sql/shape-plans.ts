@@ -17,8 +17,11 @@ interface Variant {
   readonly asked: Asked;
 }
 
-/** A statement with its shape. */
-export type Shaped = ShapedStatement & { readonly source: SourceText };
+/** The text of a statement, and its shape if it has one. */
+export interface Shaped {
+  readonly source: SourceText;
+  readonly statement: ShapedStatement | undefined;
+}
 
 /** A plan, and the answers of the schema that it hangs on. */
 interface FoundPlan {
@@ -60,10 +63,11 @@ export class ShapePlans {
   }
 
   /** The plan of a statement; undefined where none of its shape is known that fits. */
-  find(settings: string, { source, key, template, shape }: Shaped, schema: SqlSchema, now: EpochMs): FoundPlan | undefined {
+  find(settings: string, { source, statement: shaped }: Shaped, schema: SqlSchema, now: EpochMs): FoundPlan | undefined {
+    const { key = null, template } = shaped ?? {};
     const plan = key === null ? undefined : this.#plans.find(keyOf(settings, key));
-    if (plan === undefined || template === undefined) return undefined;
-    const literals = [...template.literals(shape, source), now];
+    if (shaped === undefined || plan === undefined || template === undefined) return undefined;
+    const literals = [...template.literals(shaped.shape, source), now];
     const { variants } = plan;
     for (let index = 0; index < variants.length; index++) {
       const variant = variants[index] as Variant;
@@ -84,14 +88,10 @@ export class ShapePlans {
   /**
    * The plan of a statement, which is recorded for others of its shape; undefined where it is not worth it, or fails: planning says how.
    */
-  record(
-    settings: string,
-    { source, key, template, shape }: Shaped,
-    schema: SqlSchema,
-    now: EpochMs,
-    plan: PlanOver,
-  ): FoundPlan | undefined {
-    if (key === null || template === undefined) return undefined;
+  record(settings: string, { source, statement: shaped }: Shaped, schema: SqlSchema, now: EpochMs, plan: PlanOver): FoundPlan | undefined {
+    const { key = null, template } = shaped ?? {};
+    if (shaped === undefined || key === null || template === undefined) return undefined;
+    const { shape } = shaped;
     const name = keyOf(settings, key);
     const known = this.#plans.find(name) ?? (this.#seen.add(name) ? { variants: [], credit: CREDIT_MAX / 2 } : undefined);
     if (known === undefined || known.credit < 1) return undefined;

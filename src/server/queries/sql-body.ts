@@ -3,10 +3,11 @@
 import { BoundedCache } from '../../base/bounded-cache.js';
 import { dataBytes } from '../../base/data-size.js';
 import { ServiceError } from '../../base/errors.js';
-import { parseJson } from '../../base/json.js';
+import { parseJson, stringifyJson } from '../../base/json.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { refuse } from '../../planner/native/reader.js';
 import { readSqlContext, type SqlContext } from '../../planner/sql/context.js';
+import { SeenLately } from '../../planner/sql/parse/shape/seen-lately.js';
 import { readSettings } from '../../planner/sql/set-statements.js';
 import type { HttpRequest } from '../http.types.js';
 import { JSON_TYPES, readMediaType } from '../media-type.js';
@@ -38,12 +39,15 @@ interface KeptBody<Kept> {
 }
 
 /**
- * Bodies that were read before, found by their bytes: dashboards send the same ones again and again. Reading depends on
+ * Bodies that came twice, found by their bytes: dashboards send the same ones again and again. Reading depends on
  * nothing but these, the content type and the alias. Those that name the query they are for are read each time: no two
  * of them are the same.
  */
 export class SqlBodies<Kept> {
   readonly #known: BoundedCache<string, KeptBody<Kept>>;
+  /** Most bodies with a statement of their own come once: keeping them costs more than reading them. */
+  readonly #seen = new SeenLately();
+  readonly #contexts = new SqlContexts();
   readonly #prepare: (body: SqlBody, viaAlias: boolean) => Kept;
 
   /** @param prepare  what is kept with a body, which only depends on what the body does */
@@ -60,15 +64,15 @@ export class SqlBodies<Kept> {
   /** @throws ServiceError as `readSqlBody`, and as `prepare` does */
   read(request: HttpRequest): Kept {
     const { body, viaAlias } = request;
-    if (body.length > KEPT_BODY_BYTES_MAX) return this.#prepare(readSqlBody(textOf(request)), viaAlias);
+    if (body.length > KEPT_BODY_BYTES_MAX) return this.#prepare(readSqlBody(textOf(request), this.#contexts), viaAlias);
     const contentType = request.headers['content-type'];
     // Each byte is a character: cheaper than the text, and as good a key.
     const key = body.toString('latin1');
     const found = this.#known.find(key);
     if (found !== undefined && found.contentType === contentType && found.viaAlias === viaAlias) return found.kept;
-    const read = readSqlBody(textOf(request));
+    const read = readSqlBody(textOf(request), this.#contexts);
     const kept = this.#prepare(read, viaAlias);
-    if (read.read.sqlQueryId === null && read.read.queryId === null)
+    if (read.read.sqlQueryId === null && read.read.queryId === null && this.#seen.add(key))
       this.#known.keep(key, { contentType, viaAlias, kept }, key.length + dataBytes(kept));
     return kept;
   }
@@ -85,8 +89,29 @@ export function textOf({ body, headers, viaAlias }: HttpRequest): SqlBodyText {
   return { bytes: body, contentType: headers['content-type'], lenient: viaAlias };
 }
 
+/** Contexts that are kept. */
+const CONTEXTS_MAX = 64;
+/** Longer ones are read each time. */
+const CONTEXT_LENGTH_MAX = 1024;
+
+/** Contexts that were read before: clients send the same one with every statement, unless it names the query. */
+export class SqlContexts {
+  readonly #known = new BoundedCache<string, SqlContext>(CONTEXTS_MAX);
+
+  /** @throws ServiceError as `readSqlContext` */
+  read(context: Readonly<Record<string, unknown>>): SqlContext {
+    if (context['sqlQueryId'] !== undefined || context['queryId'] !== undefined) return readSqlContext(context);
+    const key = stringifyJson(context);
+    const known = this.#known.find(key);
+    if (known !== undefined) return known;
+    const read = readSqlContext(context);
+    if (key.length <= CONTEXT_LENGTH_MAX) this.#known.keep(key, read);
+    return read;
+  }
+}
+
 /** @throws ServiceError `query_invalid`, `unsupported`, `content_type_unsupported`, `sql_invalid` for settings */
-export function readSqlBody(body: SqlBodyText): SqlBody {
+export function readSqlBody(body: SqlBodyText, contexts = new SqlContexts()): SqlBody {
   const reader = new ObjectReader(readFields(body), '', readContextOf('query_invalid', 'query', body.lenient));
   const sql = reader.string('query');
   const { query, context } = readSettings(sql, contextFields(reader.raw('context') ?? {}));
@@ -98,7 +123,7 @@ export function readSqlBody(body: SqlBodyText): SqlBody {
   reader.end();
   if (typesHeader && !header) throw reader.mismatch('typesHeader', 'false, or header to be true');
   if (sqlTypesHeader && !header) throw reader.mismatch('sqlTypesHeader', 'false, or header to be true');
-  const read = readSqlContext(context);
+  const read = contexts.read(context);
   return {
     sql,
     query,

@@ -184,6 +184,11 @@ export class SqlStatements {
     return key === null ? undefined : this.#plans.find(key, this.#schema);
   }
 
+  /** A plan that was made of another statement's, of the same shape. */
+  plannedByShape(request: SqlRequest, key: string | null, viaAlias: boolean, watch: PlanWatch): PlannedStatement | undefined {
+    return this.#plans.fill({ ...this.#named(request, viaAlias), watch }, key, this.#schema, this.#options.now());
+  }
+
   #named(request: SqlRequest, viaAlias: boolean): SqlRequest {
     return viaAlias ? { ...request, schemaName: this.#options.aliasSchemaName ?? 'druid' } : request;
   }

@@ -47,6 +47,8 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
     const known = statements.plannedBefore(body.planKey);
     if (known !== undefined) return answer(statements, request, { body, statement: known, receivedMs });
     const watch = statements.planWatch(body.read, receivedMs);
+    const filled = statements.plannedByShape(body, body.planKey, request.viaAlias, watch);
+    if (filled !== undefined) return answer(statements, request, { body, statement: filled, receivedMs, watch });
     return statements
       .plan(body, request.viaAlias, { watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal })
       .then((statement) => answer(statements, request, { body, statement, receivedMs, watch }));

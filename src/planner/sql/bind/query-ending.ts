@@ -1,6 +1,6 @@
 // Binds ORDER BY, OFFSET and LIMIT.
 
-import { askOf, placed } from '../../places/recording.js';
+import { askOf, placedOf } from '../../places/recording.js';
 import type { SqlExpression, SqlQuery } from '../parse/syntax.js';
 import { type Bound, type BoundLiteral, boundKey, children, type LiteralValue, settledType } from '../relation/bound.js';
 import type { ProjectedColumn, ProjectRelation, Relation, RelationSortKey } from '../relation/relation.js';
@@ -62,12 +62,8 @@ function sortOrder(items: Ending['sortKeys']): readonly RelationSortKey[] {
   });
 }
 
-function limitedTo(input: Relation, offset: number, limit: Bound): Relation {
-  return placed(limit, numberOf, (rows) => ({ kind: 'limit', input, offset, limit: rows }));
-}
-
-function numberOf(bound: Bound): number {
-  return bound.kind === 'literal' ? Number(bound.value) : 0;
+function limitedTo(input: Relation, offset: number, limit: BoundLiteral): Relation {
+  return placedOf(limit, 'value', Number, (rows) => ({ kind: 'limit', input, offset, limit: rows }));
 }
 
 /** A literal that counts rows. */

@@ -22,8 +22,9 @@ export type Token = {
 const SPACE = /[\s\u00a0]+/y;
 const NUMBER = /(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 
-/** Symbols of two characters. */
+/** Symbols of two characters, and the first of these. */
 const PAIRS: ReadonlySet<string> = new Set(['<>', '!=', '<=', '>=', '||', '=>', '::']);
+const BEGIN_PAIRS: ReadonlySet<number> = new Set([...PAIRS].map((pair) => pair.charCodeAt(0)));
 
 const SPACE_CODE = 0x20;
 const DOUBLE_QUOTE = 0x22;
@@ -122,7 +123,11 @@ export function tokenAfter(source: SourceText, from: number): Token | undefined 
 function gapEnd(source: SourceText, at: number): number {
   const { text } = source;
   const code = text.charCodeAt(at);
-  if (code === SPACE_CODE) return at + 1;
+  if (code === SPACE_CODE) {
+    let end = at + 1;
+    while (text.charCodeAt(end) === SPACE_CODE) end++;
+    return end;
+  }
   if (code < SPACE_CODE || code >= BEYOND_ASCII) return matchEnd(SPACE, text, at) ?? at;
   if (code === MINUS && text.charCodeAt(at + 1) === MINUS) {
     const end = text.indexOf('\n', at);
@@ -134,17 +139,18 @@ function gapEnd(source: SourceText, at: number): number {
 function tokenAt(source: SourceText, start: number): Token {
   const { text } = source;
   const code = text.charCodeAt(start);
-  if (code === DOUBLE_QUOTE) return { kind: 'quoted', ...span(text, start, quotedEnd(source, start, '"')) };
+  if (code === DOUBLE_QUOTE) return token('quoted', text, start, quotedEnd(source, start, '"'));
   const isUnicode = (code | CASE_BIT) === SMALL_U && text.charCodeAt(start + 1) === AMPERSAND && text.charCodeAt(start + 2) === QUOTE;
-  if (isUnicode || code === QUOTE) return { kind: 'string', ...span(text, start, quotedEnd(source, isUnicode ? start + 2 : start, "'")) };
+  if (isUnicode || code === QUOTE) return token('string', text, start, quotedEnd(source, isUnicode ? start + 2 : start, "'"));
   if (isDigit(code) || (code === DOT && isDigit(text.charCodeAt(start + 1))))
-    return { kind: 'number', ...span(text, start, matchEnd(NUMBER, text, start) ?? start + 1) };
+    return token('number', text, start, matchEnd(NUMBER, text, start) ?? start + 1);
   if (beginsWord(code)) {
     let end = start + 1;
     while (end < text.length && isOfWord(text.charCodeAt(end))) end++;
     return new Word(text, start, end);
   }
-  return { kind: 'symbol', ...span(text, start, PAIRS.has(text.slice(start, start + 2)) ? start + 2 : start + 1) };
+  const isPair = BEGIN_PAIRS.has(code) && PAIRS.has(text.slice(start, start + 2));
+  return token('symbol', text, start, isPair ? start + 2 : start + 1);
 }
 
 /** A word, which is seldom asked for its upper case. */
@@ -173,8 +179,8 @@ function checked(source: SourceText, token: Token): Token {
   throw source.error('resource_limit', token.start, `this ${what} has more than ${NAME_LENGTH_MAX} characters`);
 }
 
-function span(text: string, start: number, end: number): { readonly text: string; readonly start: number; readonly end: number } {
-  return { text: text.slice(start, end), start, end };
+function token(kind: 'quoted' | 'string' | 'number' | 'symbol', source: string, start: number, end: number): Token {
+  return { kind, text: source.slice(start, end), start, end };
 }
 
 /** A doubled quote stands for itself. Searching, not matching, so that a literal of megabytes costs no stack. */

@@ -4,7 +4,7 @@ import { ServiceError } from '../../../base/errors.js';
 import { arrayText } from '../../../model/array-text.js';
 import type { Expression } from '../../../model/expression.js';
 import type { SqlType } from '../../../model/statement.js';
-import { ask, askOf, carried, changed, isRecorded, keyPart, leafKey, placed } from '../../places/recording.js';
+import { askOf, carried, changed, isRecorded, keyPart, leafKey, placed, placedOf } from '../../places/recording.js';
 import { nativeType } from '../parse/sql-type.js';
 import type { CompareOperator } from '../parse/syntax.js';
 
@@ -55,11 +55,13 @@ export function isNullLiteral(bound: Bound): boolean {
 /** A literal that is computed of data with literals; undefined where there is none. Nobody looks at its value. */
 export function computedLiteral<Data>(data: Data, compute: (data: Data) => BoundLiteral | undefined): BoundLiteral | undefined {
   if (!isRecorded()) return compute(data);
-  const type = ask(data, (given) => compute(given)?.type);
+  const holder = placed(data, compute, (made) => ({ made }));
+  const type = askOf(holder, 'made', (made) => made?.type);
   if (type === undefined) return undefined;
-  return placed(
-    data,
-    (given) => compute(given)?.value ?? null,
+  return placedOf(
+    holder,
+    'made',
+    (made) => made?.value ?? null,
     (value) => literal(type, value),
   );
 }

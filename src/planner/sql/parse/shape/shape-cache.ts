@@ -27,7 +27,7 @@ interface KnownShape {
 }
 
 /** Longer statements are seldom sent twice. */
-const TEXT_LENGTH_MAX = 4096;
+export const SHAPED_LENGTH_MAX = 4096;
 
 /** Share of the budget for what is known of shapes. */
 const SHAPES_PART = 1 / 8;
@@ -61,7 +61,7 @@ export class ShapeCache {
 
   /** Statement, lexed; undefined for one whose tree is not made by its shape. */
   look(source: SourceText): ShapedStatement | undefined {
-    const shape = source.text.length > TEXT_LENGTH_MAX ? undefined : shapeOf(source);
+    const shape = source.text.length > SHAPED_LENGTH_MAX ? undefined : shapeOf(source);
     return shape && this.#shaped(source, shape);
   }
 
