@@ -12,13 +12,9 @@ import { ValuePool } from '../../block/value-pool.js';
 import { TextInterner } from '../../expression/text/text-interner.js';
 
 /** Values by id, as plain data: strings as entries {u32 address, u32 length} in kernel memory, anything else as values. */
-export type PooledValues = PooledTexts | { readonly kind: 'values'; readonly values: readonly Scalar[] };
-
-export interface PooledTexts {
-  readonly kind: 'texts';
-  readonly entries: Address;
-  readonly count: number;
-}
+export type PooledValues =
+  | { readonly kind: 'texts'; readonly entries: Address; readonly count: number }
+  | { readonly kind: 'values'; readonly values: readonly Scalar[] };
 
 export const NO_VALUES: PooledValues = { kind: 'values', values: [] };
 
