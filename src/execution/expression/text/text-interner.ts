@@ -57,6 +57,11 @@ export class TextInterner implements TextPool {
     return Buffer.from(bytes.buffer, at, bytes.length);
   }
 
+  /** Makes room for so many more in one step. */
+  expect(n: number): void {
+    this.#reserve(n);
+  }
+
   /** Writes u32 ids of `n` texts to `out`. */
   idsOf(texts: Address, n: number, out: Address): void {
     const { kernels } = this.#scope.context;

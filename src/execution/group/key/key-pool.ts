@@ -60,14 +60,19 @@ class TextKeyPool implements KeyPool {
   add(scratch: Scratch, added: PooledValues): Address {
     const count = countOf(added);
     const ids = scratch.arena.take((count + 1) * 4);
-    this.#texts ??= new TextInterner({ context: this.#context, arena: this.#arena });
+    let before = this.bytes;
+    if (this.#texts === undefined) {
+      this.#texts = new TextInterner({ context: this.#context, arena: this.#arena });
+      // Values that are added together differ.
+      this.#texts.expect(count);
+    }
     for (let from = 0; from < count; from += BLOCK_ROWS) {
       this.#context.check();
       const n = Math.min(BLOCK_ROWS, count - from);
-      const before = this.bytes;
       if (added.kind === 'texts') this.#texts.idsOf(added.entries + from * 8, n, ids + from * 4);
       else this.#addValues(this.#texts, added.values.slice(from, from + n), ids + from * 4);
       this.#charge(this.bytes - before);
+      before = this.bytes;
     }
     this.#context.memory.u32(ids + count * 4, 1)[0] = 0;
     return ids;
