@@ -109,9 +109,10 @@ const bestOf = (column: 'shop' | 'text', inner: Partial<GroupPlan> = {}): Pick<C
 /** Sales and, of each, the sum of its shop and of its text's first shop: the same right side twice. */
 const right: RowSource = { kind: 'filtered', source: table, filter: { kind: 'equals', column: 'text', type: 'STRING', value: 'b' } };
 const LEFT = schemaOf(TYPES);
-const twoSides = (second: RowSource, type: JoinSource['type'] = 'inner'): RowSource =>
+const others: RowSource = { kind: 'table', name: 'others' };
+const twoSides = (second: RowSource, type: JoinSource['type'] = 'inner', first: RowSource = others): RowSource =>
   join(
-    join({ kind: 'table', name: 'others' }, right, [key('shop', 'shop', 'LONG')], { leftColumns: LEFT, rightColumns: LEFT }),
+    join(first, right, [key('shop', 'shop', 'LONG')], { leftColumns: LEFT, rightColumns: LEFT }),
     second,
     [key('shop', 'shop', 'LONG')],
     {
@@ -147,6 +148,12 @@ const CASES: Readonly<Record<string, Case>> = {
       { text: 'b', 'r.amount': 2.5, 's.amount': 1 },
     ],
     runs: 3,
+  },
+  'right sides that are the same, of rows that come as frames': {
+    plan: scanOf(['text', 'r.amount', 's.amount']),
+    source: twoSides(right, 'inner', { kind: 'union', sources: [others, { kind: 'inline', frame: frameOf([], TYPES) }] }),
+    rows: both(PAIRS),
+    runs: 2,
   },
   'right sides of which one keeps rows without a partner': {
     plan: scanOf(['text', 'r.amount', 's.amount']),

@@ -237,7 +237,7 @@ export class SourceRunner {
           this.#limits.maxSubqueryBytes ?? null,
         );
       case 'table':
-        return this.run({ ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) }, source);
+        return this.#run({ ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) }, source, []);
       case 'union':
         return this.#unionRows(source, columns, intervals, filters);
     }
@@ -290,9 +290,10 @@ export class SourceRunner {
   ): AsyncGenerator<Frame> {
     const wanted = typed(columns, this.#options.columnsOf(union));
     for (const source of union.sources)
-      for await (const frame of this.run(
+      for await (const frame of this.#run(
         { ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) },
         source,
+        [],
       ))
         yield selectColumns(frame, wanted);
   }
