@@ -279,6 +279,49 @@ export function joinLists(numbers: usize, n: u32, keyCount: u32, starts: usize, 
   return listed;
 }
 
+export function joinOnly(numbers: usize, n: u32, keyCount: u32, rows: usize): u32 {
+  assert(isAligned<u32>(numbers) && isAligned<u32>(rows));
+  memory.fill(rows, 0xff, <usize>keyCount << 2);
+  for (let at = numbers, end = numbers + (<usize>n << 2); at < end; at += 4) {
+    const number = load<u32>(at);
+    if (number == ABSENT) continue;
+    const place = rows + (<usize>number << 2);
+    if (load<u32>(place) != ABSENT) return 0;
+    store<u32>(place, <u32>((at - numbers) >> 2));
+  }
+  return 1;
+}
+
+/** Row of a key, absent where there is none; `rows` is readable at 0. */
+@inline
+function onlyRow(numbers: usize, row: u32, rows: usize): u32 {
+  const number = load<u32>(numbers + (<usize>row << 2));
+  const isKnown = number != ABSENT;
+  const other = load<u32>(rows + (<usize>(isKnown ? number : 0) << 2));
+  return isKnown ? other : ABSENT;
+}
+
+export function joinOnlyPairs(numbers: usize, start: u32, end: u32, rows: usize, kind: u32, outLeft: usize, outRight: usize): u32 {
+  assert(isAligned<u32>(numbers) && isAligned<u32>(rows) && isAligned<u32>(outLeft) && isAligned<u32>(outRight));
+  let to: usize = 0;
+  if (kind < SEMI) {
+    for (let row = start; row < end; row++) {
+      const other = onlyRow(numbers, row, rows);
+      store<u32>(outLeft + to, row);
+      store<u32>(outRight + to, other);
+      to += <usize>u32(other != ABSENT || kind == LEFT) << 2;
+    }
+  } else {
+    for (let row = start; row < end; row++) {
+      const isThere = onlyRow(numbers, row, rows) != ABSENT;
+      store<u32>(outLeft + to, row);
+      store<u32>(outRight + to, ABSENT);
+      to += <usize>u32(isThere == (kind == SEMI)) << 2;
+    }
+  }
+  return <u32>(to >> 2);
+}
+
 export function joinPairs(numbers: usize, n: u32, starts: usize, rows: usize, kind: u32, cursor: usize, capacity: u32, outLeft: usize, outRight: usize): u32 {
   assert(isAligned<u32>(numbers) && isAligned<u32>(starts) && isAligned<u32>(rows) && isAligned<u32>(cursor) && isAligned<u32>(outLeft) && isAligned<u32>(outRight));
   let row = load<u32>(cursor);

@@ -171,10 +171,8 @@ export type KernelSet =
     readonly gather32: (source: Address, index: Address, n: number, out: Address) => void;
     readonly gather64: (source: Address, index: Address, n: number, out: Address) => void;
     /**
-     * Open addressing. Table: `slots` u32[capacity], a power of two, 0 = empty, else group + 1; `keys` u64[...] of
-     * `words` per group in order of first appearance. For each of the n keys finds or adds its group; writes u32
-     * group numbers to `out`; returns the new group count. The host guarantees (groupCount + n) * 2 <= capacity
-     * and room in `keys`. Any n.
+     * Open addressing. Table: `slots` u32[capacity], a power of two, 0 = empty, else group + 1; `keys` u64[...] of `words` per group in order of first appearance. For each
+     * of the n keys finds or adds its group; writes u32 group numbers to `out`; returns the new group count. The host guarantees (groupCount + n) * 2 <= capacity and room in `keys`. Any n.
      */
     readonly hashKeys: (input: Address, n: number, words: number, slots: Address, capacity: number, keys: Address, groupCount: number, out: Address) => number;
     /** Fills empty `slots` from `keys` after the host enlarged the table. */
@@ -355,6 +353,10 @@ export type KernelSet =
     readonly joinDropNulls: (nulls: Address, n: number, numbers: Address) => void;
     /** Rows by key number: key k has rows[starts[k] .. starts[k + 1]), ascending; `starts` u32[keyCount + 1]. Absent numbers are left out; returns how many are not. */
     readonly joinLists: (numbers: Address, n: number, keyCount: number, starts: Address, rows: Address) => number;
+    /** The only row of each key: rows[number], u32[keyCount], absent where no row has it. Returns 1; 0 when a key has several rows, what is in `rows` is undefined then. */
+    readonly joinOnly: (numbers: Address, n: number, keyCount: number, rows: Address) => number;
+    /** Pairs of the rows [start, end) as `joinPairs` gives them, of keys with one row at most; returns how many. `rows` is readable at 0; what lies in `out` behind the pairs is undefined. */
+    readonly joinOnlyPairs: (numbers: Address, start: number, end: number, rows: Address, kind: number, outLeft: Address, outRight: Address) => number;
     /**
      * Pairs of a row of n and each row of its key's list, in order, at most `capacity`; returns how many. `kind` says what becomes of lists: 0 pairs; 1 pairs, and
      * (row, absent) for an empty list; 2 and 3 (row, absent) once for a list that is not empty, and that is empty. `cursor` u32[3], at first {0, 0, 1}: next row, place in

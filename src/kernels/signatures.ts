@@ -144,6 +144,8 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   joinFind: 7,
   joinDropNulls: 3,
   joinLists: 5,
+  joinOnly: 4,
+  joinOnlyPairs: 7,
   joinPairs: 9,
   joinMark: 3,
   joinNulls: 4,

@@ -27,7 +27,7 @@ export interface BuildSide {
   /** Ids of text columns as ids that all segments share: the same ones. */
   readonly dictionaries: Readonly<Record<string, Omit<GlobalDictionaryView, 'remaps'>>>;
   readonly numbering: Numbering;
-  /** Rows with key k: `rows[starts[k] .. starts[k + 1])`, u32. */
+  /** Rows with key k: `rows[starts[k] .. starts[k + 1])`, u32; with `starts` 0 no key has several: `rows[k]`, or absent. */
   readonly starts: Address;
   readonly rows: Address;
   /** Values of each part of the key; null where they are not kept. */
@@ -57,7 +57,7 @@ export function uploadBuildSide(context: RunContext, given: Frame, request: Buil
 
 /** Rows that lie in kernel memory as a build side, which takes them over. Throws as `uploadBuildSide` does, having freed them. */
 export function buildSideOf(context: RunContext, placed: UploadedFrame, request: BuildRequest): BuildSide {
-  const { memory, kernels } = context;
+  const { memory } = context;
   const owner = new OwnMemory(memory);
   const scratch = memory.arena();
   try {
@@ -74,10 +74,7 @@ export function buildSideOf(context: RunContext, placed: UploadedFrame, request:
     const { numbering, keyCount } = isSet
       ? { numbering: { kind: 'set', keys: only } as const, keyCount: 1 }
       : numberKeys({ context, scratch, owner }, view, request.keys, numbers);
-    const starts = owner.take((keyCount + 1) * 4);
-    const listed = isSet ? 1 : rowCount;
-    const rows = owner.take(Math.max(1, listed) * 4);
-    kernels.joinLists(numbers, listed, keyCount, starts, rows);
+    const { starts, rows } = listRows({ context, scratch, owner }, numbers, isSet ? 1 : rowCount, keyCount);
     const marks = request.marked ? owner.take(Math.max(1, rowCount)) : 0;
     if (marks !== 0) clear(context, marks, rowCount);
     const bytes = placed.bytes + owner.bytes;
@@ -95,6 +92,20 @@ export function buildSideOf(context: RunContext, placed: UploadedFrame, request:
   } finally {
     scratch.release();
   }
+}
+
+/** Most keys of right sides are unique, and then a row is found with one look. */
+function listRows(
+  { context: { kernels }, owner }: Parts,
+  numbers: Address,
+  listed: number,
+  keyCount: number,
+): Pick<BuildSide, 'starts' | 'rows'> {
+  const only = owner.take((keyCount + 1) * 4);
+  if (kernels.joinOnly(numbers, listed, keyCount, only) === 1) return { starts: 0, rows: only };
+  const rows = owner.take(Math.max(1, listed) * 4);
+  kernels.joinLists(numbers, listed, keyCount, only, rows);
+  return { starts: only, rows };
 }
 
 interface Parts {

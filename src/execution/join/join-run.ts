@@ -155,13 +155,22 @@ export class JoinRun {
     const [left, right, cursor] = [this.#arena.take(room * 4), this.#arena.take(room * 4), this.#arena.take(12)];
     const own = given === undefined ? left : this.#arena.take(room * 4);
     memory.u32(cursor, 3).set([0, 0, 1]);
-    for (;;) {
+    for (let next = 0; next < rowCount; ) {
       this.#context.check();
-      const count = kernels.joinPairs(numbers, rowCount, starts, rows, kind, cursor, room, left, right);
-      const [next = 0, , isOneEach] = memory.u32(cursor, 3);
+      let [count, isOneEach] = [0, false];
+      if (starts === 0) {
+        const end = Math.min(rowCount, next + room);
+        count = kernels.joinOnlyPairs(numbers, next, end, rows, kind, left, right);
+        isOneEach = count === rowCount;
+        next = end;
+      } else {
+        count = kernels.joinPairs(numbers, rowCount, starts, rows, kind, cursor, room, left, right);
+        const [reached = 0, , oneEach] = memory.u32(cursor, 3);
+        isOneEach = oneEach === 1 && reached === rowCount;
+        next = reached;
+      }
       if (given !== undefined) kernels.gather32(given, left, count, own);
-      if (count > 0) yield { pairs: { left: own, right, count }, isOneEach: isOneEach === 1 && next === rowCount };
-      if (next >= rowCount) return;
+      if (count > 0) yield { pairs: { left: own, right, count }, isOneEach };
     }
   }
 

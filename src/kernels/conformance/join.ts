@@ -95,6 +95,49 @@ export const JOIN_CHECKS = {
       lab.expect('U32', out, expected.flat(), 'row');
     });
   },
+  joinOnly(lab: Lab) {
+    lab.each([...DENSITIES, 'repeated'] as const, (rows, density) => {
+      const keyCount = rows + lab.random(40) + 1;
+      const isTwice = density === 'repeated' && rows > 1;
+      const numbers = Array.from({ length: rows }, (_, row) =>
+        density === 'all absent' || (density === 'some absent' && lab.random(3) === 0) ? ABSENT : rows - row,
+      );
+      if (isTwice) numbers[rows - 1] = rows;
+      const at = lab.place('U32', numbers);
+      const out = lab.output('U32', keyCount);
+      lab.expectResult(
+        lab.call(() => lab.kernels.joinOnly(at, rows, keyCount, out)),
+        isTwice ? 0 : 1,
+      );
+      if (isTwice) return;
+      const expected = new Array<number>(keyCount).fill(ABSENT);
+      numbers.forEach((number, row) => {
+        if (number !== ABSENT) expected[number] = row;
+      });
+      lab.expect('U32', out, expected, 'row');
+    });
+  },
+  joinOnlyPairs(lab: Lab) {
+    lab.each(KINDS, (rows, kind) => {
+      const keyCount = 1 + lab.random(20);
+      const only = rowsOf(lab, keyCount, 500, 'some absent');
+      const numbers = rowsOf(lab, rows, keyCount, 'some absent');
+      const [atNumbers, atOnly] = [lab.place('U32', numbers), lab.place('U32', only)];
+      const start = lab.random(rows + 1);
+      const expected = numbers.slice(start).flatMap((number, at) => {
+        const other = number === ABSENT ? ABSENT : (only[number] ?? ABSENT);
+        const isThere = other !== ABSENT;
+        const isKept = kind === 'all rows' || isThere === (kind !== 'rows without');
+        return isKept ? [{ row: start + at, other: kind === 'pairs' || kind === 'all rows' ? other : ABSENT }] : [];
+      });
+      const [lefts, rights] = [lab.output('U32', rows - start), lab.output('U32', rows - start)];
+      lab.expectResult(
+        lab.call(() => lab.kernels.joinOnlyPairs(atNumbers, start, rows, atOnly, KINDS.indexOf(kind), lefts, rights)),
+        expected.length,
+      );
+      lab.expectFields('U32', { row: lefts, other: rights }, expected);
+    });
+  },
   joinPairs(lab: Lab) {
     for (const capacity of [1, 5, 100_000]) {
       lab.each(KINDS, (rows, kind) => {

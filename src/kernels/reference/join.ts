@@ -74,6 +74,31 @@ export function joinKernels(memory: KernelMemory) {
       });
       return listed;
     },
+    joinOnly(numbers: Address, n: number, keyCount: number, rows: Address) {
+      const only = memory.u32(rows, keyCount).fill(ABSENT);
+      for (const [row, number] of memory.u32(numbers, n).entries()) {
+        if (number === ABSENT) continue;
+        if (only[number] !== ABSENT) return 0;
+        only[number] = row;
+      }
+      return 1;
+    },
+    joinOnlyPairs(numbers: Address, start: number, end: number, rows: Address, kind: number, outLeft: Address, outRight: Address) {
+      const found = memory.u32(numbers, end);
+      const only = memory.u32(rows);
+      const [lefts, rights] = [memory.u32(outLeft, end - start), memory.u32(outRight, end - start)];
+      let count = 0;
+      for (let row = start; row < end; row++) {
+        const number = found[row] ?? ABSENT;
+        const other = number === ABSENT ? ABSENT : (only[number] ?? ABSENT);
+        const isThere = other !== ABSENT;
+        if (kind === 1 ? false : kind === 3 ? isThere : !isThere) continue;
+        lefts[count] = row;
+        rights[count] = kind < 2 ? other : ABSENT;
+        count++;
+      }
+      return count;
+    },
     joinPairs(
       numbers: Address,
       n: number,
