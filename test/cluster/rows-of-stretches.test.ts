@@ -34,6 +34,8 @@ const KEYS: Readonly<Record<string, Keys>> = {
   'two bytes, many keys': { key: (row) => BigInt(row % 3000), right: Array.from({ length: 2900 }, (_, key) => BigInt(key)) },
   'four bytes': { key: (row) => BigInt(row) * 5n, right: Array.from({ length: 5000 }, (_, key) => BigInt(key * 300)) },
   'eight bytes': { key: (row) => BigInt(row % 1000) * 10n ** 11n, right: [0n, 7n * 10n ** 11n, 7n * 10n ** 11n + 1n] },
+  'keys close together': { key: (row) => BigInt(row % 30_000), right: [100n, 105n, 105n, 140n] },
+  'keys below and above all rows': { key: (row) => BigInt(row % 30_000) + 100n, right: [0n, 99n, 100n] },
   'keys that no row has': { key: (row) => BigInt(row % 1000), right: [-5n, 2000n] },
 };
 

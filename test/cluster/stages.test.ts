@@ -350,8 +350,14 @@ stages('limits are refused by their names', async () => {
   const run = (limits: RunLimits) => refusal(runnerOf({ tables, runOptions: { ...RUN, limits } }).run(scanOf(['number']), join));
   assert.match(await run({ maxSubqueryRows: 4999 }), /resource_limit: .*maxSubqueryRows/);
   assert.match(await run({ maxSubqueryBytes: 10_000 }), /resource_limit: .*maxSubqueryBytes/);
-  // The rows alone are within the limit; with the lists of their keys they are not.
-  assert.match(await run({ maxSubqueryBytes: 41_000 }), /resource_limit: .*maxSubqueryBytes/);
+  // The rows alone are within the limit; with the lists of their keys, each of two rows, they are not.
+  const pairs: Frame = {
+    rowCount: 5000,
+    columns: [{ kind: 'long', name: 'number', values: BigInt64Array.from({ length: 5000 }, (_, row) => BigInt(row >> 1)), nulls: null }],
+  };
+  const ofPairs = joinOf({ kind: 'table', name: 'left' }, inline(pairs));
+  const runner = runnerOf({ tables, runOptions: { ...RUN, limits: { maxSubqueryBytes: 40_100 } } });
+  assert.match(await refusal(runner.run(scanOf(['number']), ofPairs)), /resource_limit: the right sides of joins .*maxSubqueryBytes/);
 });
 
 stages('a deadline ends a join that would never end, and cancelling does', async () => {

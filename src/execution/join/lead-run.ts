@@ -135,10 +135,10 @@ export class LeadRun {
   }
 }
 
-/** Filters in their order: the one that is expected to leave least comes first, and those that leave nearly all are passed over. */
+/** Filters in their order: the one that has left least so far, or is expected to, comes first, and those that leave nearly all are passed over. */
 function inOrder(keys: readonly BoundKeys[]): readonly BoundKeys[] {
   const part = ({ expected, filter: { tested, passed } }: BoundKeys): number => (tested === 0 ? expected : passed / tested);
-  return keys.filter((each) => part(each) <= PASSED_MAX).sort((a, b) => a.expected - b.expected);
+  return keys.filter((each) => part(each) <= PASSED_MAX).sort((a, b) => part(a) - part(b));
 }
 
 function keyColumns(
