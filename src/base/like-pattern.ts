@@ -53,6 +53,13 @@ export function parseLike(pattern: string, escape: string | null): LikePattern {
   return parts;
 }
 
+/**
+ * The string that all matches begin with, `''` for none. `isAll`: whatever begins with it matches.
+ */
+export function likePrefix([first, second, ...rest]: LikePattern): { readonly prefix: string; readonly isAll: boolean } {
+  return { prefix: typeof first === 'string' ? first : '', isAll: typeof first === 'string' && second === ANY && rest.length === 0 };
+}
+
 /** The pattern as a test of one string, in time proportional to string × pattern at worst: on a mismatch only the last `%` gives way. */
 export function likeTest(parts: LikePattern): (value: string) => boolean {
   return (value) => {

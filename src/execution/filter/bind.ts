@@ -1,6 +1,6 @@
 // Binds a filter to a segment: dictionary look-ups and conversions happen once, here.
 
-import { likeBytes, likeTest, parseLike } from '../../base/like-pattern.js';
+import { type LikePattern, likeBytes, likePrefix, likeTest, parseLike } from '../../base/like-pattern.js';
 import { compareNumbers, parseNumber, STRING_ORDERINGS } from '../../expression/ordering.js';
 import type { Filter } from '../../model/filter.js';
 import { type FilterValue, hasNull, valuesOf } from '../../model/value-list.js';
@@ -13,7 +13,7 @@ import { type NumberVector, storedNumbers } from '../expression/vector.js';
 import { bindCondition } from './condition.js';
 import { type Bound, numberOf } from './number-bounds.js';
 import { inPredicate, nullPredicate, rangePredicate } from './number-predicate.js';
-import { andPredicate, constantPredicate, notPredicate, orPredicate, type Predicate } from './predicate.js';
+import { andPredicate, constantPredicate, laterPredicate, NONE, notPredicate, orPredicate, type Predicate } from './predicate.js';
 import { type IdSet, idsOf, NO_IDS, stringPredicate, takeIdBits } from './string-predicate.js';
 import { textPredicate } from './text-predicate.js';
 import { convertedPredicate, typedComparison } from './typed-comparison.js';
@@ -28,11 +28,7 @@ export function bindFilter(scope: SegmentScope, filter: Filter, matchUnknown: bo
     case 'false':
       return constantPredicate(filter.kind === 'true');
     case 'and':
-      return andPredicate(
-        scope.context,
-        filter.filters.map((part) => bindFilter(scope, part, matchUnknown)),
-        takeBits(scope.arena),
-      );
+      return bindAll(scope, filter.filters, matchUnknown);
     case 'or':
       return orPredicate(
         scope.context,
@@ -48,6 +44,43 @@ export function bindFilter(scope: SegmentScope, filter: Filter, matchUnknown: bo
     default:
       return bindComparison(scope, filter, matchUnknown);
   }
+}
+
+/** Entries of a dictionary above which a pattern is looked for after conditions over numbers have been asked. */
+const ENTRIES_MANY = 1 << 12;
+/** Cost behind that of conditions over numbers, before those over strings of rows. */
+const LATER_COST = 11;
+
+/**
+ * Binds filters that must all hold. Patterns over large dictionaries cost as much as many blocks of rows, so that they wait for a
+ * block in which rows pass the others.
+ * @param bound  predicates that must hold as well
+ */
+export function bindAll(
+  scope: SegmentScope,
+  filters: readonly Filter[],
+  matchUnknown: boolean,
+  bound: readonly Predicate[] = [],
+): Predicate {
+  const isLater = filters.map((part) => searchesDictionary(scope, part));
+  const first = [...bound, ...filters.flatMap((part, at) => (isLater[at] === true ? [] : [bindFilter(scope, part, matchUnknown)]))];
+  if (first.some(({ constant }) => constant === NONE)) return constantPredicate(false);
+  const waits = first.some(({ constant }) => constant === undefined);
+  const later = filters.flatMap((part, at) => {
+    if (isLater[at] !== true) return [];
+    const bind = (): Predicate => bindFilter(scope, part, matchUnknown);
+    return [waits ? laterPredicate(LATER_COST, bind) : bind()];
+  });
+  return andPredicate(scope.context, [...first, ...later], takeBits(scope.arena));
+}
+
+function searchesDictionary(scope: SegmentScope, filter: Filter): boolean {
+  if (filter.kind === 'not') return searchesDictionary(scope, filter.filter);
+  if (filter.kind !== 'like') return false;
+  const source = scope.source(filter.column);
+  // A pattern that cannot be read is refused however few rows there are.
+  const { isAll } = likePrefix(parseLike(filter.pattern, filter.escape));
+  return source.kind === 'string' && !isAll && source.column.dictionary.count > ENTRIES_MANY;
 }
 
 type Comparison = Extract<Filter, { readonly column: string }>;
@@ -129,7 +162,7 @@ function comparesText(filter: Extract<Filter, { kind: 'range' }>): boolean {
 
 /** The dictionary ids (null apart) for which a comparison is true. */
 function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comparison): IdSet {
-  const { memory, kernels } = scope.context;
+  const { memory } = scope.context;
   const { dictionary } = column;
   switch (filter.kind) {
     case 'null':
@@ -156,22 +189,8 @@ function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comp
           : lowerBoundText(memory, dictionary, String(filter.upper) + (filter.upperStrict ? '' : NEXT));
       return lower < upper ? { kind: 'range', lower, upper: upper - 1 } : NO_IDS;
     }
-    case 'like': {
-      const pattern = likeBytes(parseLike(filter.pattern, filter.escape));
-      const at = scope.arena.take(pattern.byteLength + 16);
-      memory.u8(at, pattern.byteLength).set(pattern);
-      const bits = takeIdBits(scope, dictionary.count);
-      kernels.dictionaryLike(
-        dictionary.bytes,
-        dictionary.offsets,
-        dictionary.hasNull ? 1 : 0,
-        dictionary.count,
-        at,
-        pattern.byteLength,
-        bits,
-      );
-      return { kind: 'bits', at: bits };
-    }
+    case 'like':
+      return idsLike(scope, column, parseLike(filter.pattern, filter.escape));
   }
   const test = textTest(filter);
   const ids: number[] = [];
@@ -180,6 +199,29 @@ function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comp
   });
   return idsOf(scope, dictionary.count, ids);
 }
+
+/** Entries that match a pattern: what it begins with is a range of them. */
+function idsLike(scope: SegmentScope, { dictionary }: StringColumnView, parts: LikePattern): IdSet {
+  const { memory, kernels } = scope.context;
+  const { prefix, isAll } = likePrefix(parts);
+  // The end of the range begins with the next character, which is sure to be one in ASCII.
+  let length = prefix.length;
+  while (length > 0 && prefix.charCodeAt(length - 1) >= LAST_ASCII) length--;
+  const known = prefix.slice(0, length);
+  const last = known.charCodeAt(length - 1);
+  const lower = known === '' ? (dictionary.hasNull ? 1 : 0) : lowerBoundText(memory, dictionary, known);
+  const upper = known === '' ? dictionary.count : lowerBoundText(memory, dictionary, known.slice(0, -1) + String.fromCharCode(last + 1));
+  if (lower >= upper) return NO_IDS;
+  if (isAll && known === prefix) return { kind: 'range', lower, upper: upper - 1 };
+  const pattern = likeBytes(parts);
+  const at = scope.arena.take(pattern.byteLength + 16);
+  memory.u8(at, pattern.byteLength).set(pattern);
+  const bits = takeIdBits(scope, dictionary.count);
+  kernels.dictionaryLike(dictionary.bytes, dictionary.offsets, lower, upper, at, pattern.byteLength, bits);
+  return { kind: 'bits', at: bits };
+}
+
+const LAST_ASCII = 0x7f;
 
 /** Ids of a list longer than the dictionary: the entries go into a table, and a value that is not one of them costs one look. */
 function idsListed(texts: readonly (string | null)[], values: readonly FilterValue[]): number[] {

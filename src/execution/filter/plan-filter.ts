@@ -3,8 +3,8 @@
 import type { Filter } from '../../model/filter.js';
 import { type Block, takeBits, wordsOf } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
-import { bindFilter } from './bind.js';
-import { andPredicate, MATCH_ALL, MATCH_NONE, type Match, NONE, type Predicate } from './predicate.js';
+import { bindAll, bindFilter } from './bind.js';
+import { MATCH_ALL, MATCH_NONE, type Match, NONE, type Predicate } from './predicate.js';
 
 /** The conditions that must all be true; `RowSelection.answered` counts them. */
 export function conditionsOf(filter: Filter): readonly Filter[] {
@@ -17,8 +17,7 @@ export function bindPlanFilter(scope: SegmentScope, filter: Filter | null): Pred
   const { selection } = scope.view;
   if (selection === undefined) return bindFilter(scope, filter, false);
   const rest = conditionsOf(filter).filter((_, at) => !selection.answered.includes(at));
-  const bound = rest.map((condition) => bindFilter(scope, condition, false));
-  return andPredicate(scope.context, [rowsPredicate(scope, selection.rows), ...bound], takeBits(scope.arena));
+  return bindAll(scope, rest, false, [rowsPredicate(scope, selection.rows)]);
 }
 
 /** Rows listed, ascending; blocks without any are passed over. */

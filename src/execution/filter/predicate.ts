@@ -39,6 +39,19 @@ export function kernelPredicate(cost: number, out: Address, write: (block: Block
   };
 }
 
+/** A predicate that is bound once a block is tested. */
+export function laterPredicate(cost: number, bind: () => Predicate): Predicate {
+  let bound: Predicate | undefined;
+  return {
+    constant: undefined,
+    cost,
+    test(block) {
+      bound ??= bind();
+      return bound.test(block);
+    },
+  };
+}
+
 /** Rows that match all parts. */
 export function andPredicate(context: RunContext, parts: readonly Predicate[], out: Address): Predicate {
   const { kernels } = context;
