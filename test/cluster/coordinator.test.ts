@@ -189,6 +189,22 @@ duties('a new leader that plans otherwise by its clock says so, and drops nothin
   await next.coordinator.lost();
 });
 
+duties('segments for all servers are loaded as soon as a leader knows the servers, again and again', async ({ database }) => {
+  const segments = [0, 1].map((day) => segmentOf('ds', day, 'v1'));
+  await setRules(database, [{ type: 'broadcastForever' }]);
+  await insert(database, segments);
+  // Its clock stands still: plans do not grow old.
+  const { coordinator, state } = await lead(database, { now: () => 1_000_000 });
+  for (let term = 0; term < 2; term++) {
+    for (let look = 0; look < 30 && state.held.size < segments.length; look++) await looks();
+    assert.equal([...state.held.keys()].sort(), ids(segments));
+    await coordinator.lost();
+    state.held.clear();
+    await gain(database, coordinator);
+  }
+  await coordinator.lost();
+});
+
 duties('a leader that comes back does not go by what it knew before', async ({ database }) => {
   const segment = segmentOf('ds', 0, 'v1');
   await insert(database, [segment]);

@@ -98,6 +98,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   #plannedMs = 0;
   /** Revision of the segments that the targets were planned for; null before the first plan. */
   #plannedRevision: number | null = null;
+  #plannedTiers: string | undefined;
   #leadingSinceMs = 0;
   #deepStorage: DeepStorageReport = { ownership: { state: 'unconfirmed', reason: 'not looked at yet' }, keptFiles: 0, keptBytes: 0 };
 
@@ -198,6 +199,8 @@ export class Coordinator implements CoordinatorService, Candidate {
     const config = await this.settings.dynamicConfig();
     await this.#refreshTargets();
     await this.#readServers();
+    // Segments that are wanted everywhere go to all tiers there are.
+    if (this.#tiers !== this.#plannedTiers) await this.#refreshTargets();
     if (config.pauseCoordination) return;
     await this.#markUnneeded(config);
     const decommissioned = JSON.stringify(config.decommissioningNodes);
@@ -253,7 +256,8 @@ export class Coordinator implements CoordinatorService, Candidate {
     const retention = await Retention.read(database);
     // Compared by revision, so that changes count no matter who refreshed the catalog.
     const changed = this.catalog.revision !== this.#plannedRevision;
-    const due = now() >= this.#plannedMs + TARGETS_AGE_MS || retention.text !== this.#retention?.text;
+    const tiers = this.#tiers;
+    const due = now() >= this.#plannedMs + TARGETS_AGE_MS || retention.text !== this.#retention?.text || tiers !== this.#plannedTiers;
     if (!changed && !due) return;
     const rules = { catalog: this.catalog, retention, nowMs: now(), everywhere: this.#everywhere() };
     if (due) await this.#targets.planAll(rules);
@@ -272,8 +276,14 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.#retention = retention;
     if (!due) return;
     this.#plannedMs = rules.nowMs;
+    this.#plannedTiers = tiers;
     this.#unneeded.touchAll();
     this.#unsettled.add(this.#targets.byId.keys());
+  }
+
+  /** Names of the tiers that have servers. */
+  get #tiers(): string {
+    return [...new Set(this.#inventories.servers.map(({ tier }) => tier))].sort().join('\n');
   }
 
   /** More copies than a tier has servers means every server. */
