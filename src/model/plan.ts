@@ -61,10 +61,17 @@ export type GroupKey =
   /** A stored or virtual column (a missing one is null); multi-value rows count once per value. */
   | { readonly kind: 'column'; readonly name: string; readonly column: string; readonly type: ColumnType | null };
 
+export interface TypedColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
 /** Rows as they are stored, or in time order. Output columns: `columns` in order. */
 export interface ScanPlan extends Leaf {
   readonly operator: 'scan';
   readonly columns: readonly string[];
+  /** Stored columns that segments have of several types, of the type of all of them: servers see some each. Absent for none. */
+  readonly types?: readonly TypedColumn[];
   /** null: segment order, which is by interval start, version, partition, row. */
   readonly timeOrder: 'ascending' | 'descending' | null;
   /** Frames hold rows of one segment each and name it; without an order only. */

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tableSchema } from '../../src/cluster/broker/table-schema.js';
+import { tableSchema, withMixedTypes } from '../../src/cluster/broker/table-schema.js';
 import type { ColumnSchema, ColumnType } from '../../src/model/schema.js';
 
 const schemas = suite('schema of a table');
@@ -122,6 +122,34 @@ schemas('one part of many chunks is as good as many of one', () => {
 schemas('the table of no segments has the time alone', () => {
   const { columns, rowCount, interval } = tableSchema('t', []);
   assert.equal([columns.map(({ name }) => name), rowCount, interval], [['__time'], 0, { start: 0, end: 0 }]);
+});
+
+schemas('a scan is told the types of columns that segments have of several types', () => {
+  const one = tableSchema('a', partsOf([1, [TIME, column('n', 'LONG'), column('s', 'STRING')]], [1, [TIME, column('n', 'STRING')]]));
+  const other = tableSchema('b', partsOf([1, [TIME, column('s', 'LONG')]]));
+  const plan = {
+    operator: 'scan',
+    dataSource: 'a',
+    intervals: [],
+    filter: null,
+    virtualColumns: [],
+    columns: ['s', 'n', 'n', 'none'],
+    timeOrder: null,
+    offset: 0,
+    limit: null,
+    post: [],
+  } as const;
+  const typesOver = (...tables: readonly (typeof one)[]): unknown => {
+    const typed = withMixedTypes(plan, () => tables);
+    return typed.operator === 'scan' ? typed.types : undefined;
+  };
+  assert.equal([...one.mixed], ['n']);
+  assert.equal(typesOver(one), [{ name: 'n', type: 'STRING' }]);
+  assert.is(typesOver(other), undefined);
+  assert.equal(typesOver(one, other), [
+    { name: 's', type: 'STRING' },
+    { name: 'n', type: 'STRING' },
+  ]);
 });
 
 schemas.run();

@@ -6,7 +6,7 @@ import { KernelMemory } from '../../src/kernels/memory.js';
 import { arrayElements, arrayText } from '../../src/model/array-text.js';
 import type { Filter } from '../../src/model/filter.js';
 import { cellAt, type Frame, type FrameColumn } from '../../src/model/frame.js';
-import type { RowPlan } from '../../src/model/plan.js';
+import type { RowPlan, ScanPlan } from '../../src/model/plan.js';
 import { type ArrayType, isArrayType, JSON_TYPE, type TextType } from '../../src/model/schema.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 
@@ -65,7 +65,7 @@ async function run(plan: RowPlan, columns: readonly FrameColumn[]): Promise<unkn
 }
 
 const leaf = { dataSource: 'test', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] };
-const scan = (filter: Filter | null): RowPlan => ({
+const scan = (filter: Filter | null): ScanPlan => ({
   ...leaf,
   operator: 'scan',
   columns: ['v'],
@@ -203,6 +203,38 @@ mixed('a range of arrays over numbers and arrays', async () => {
     upperStrict: false,
   };
   assert.equal(await run(scan(filter), first?.segments ?? []), [[[2n]], [[2n, 3n]]]);
+});
+
+/** Rows of a scan of segments that are each on a server of its own. */
+async function scanApart(plan: ScanPlan, columns: readonly FrameColumn[]): Promise<unknown[]> {
+  const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
+  const engine = createEngine({ kernels: 'reference', threads: 0, memory });
+  const placed = columns.map((column) => uploadFrame({ rowCount: rowCountOf(column), columns: [column] } satisfies Frame, memory));
+  const options = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: 'reference', batchRows: null } as const;
+  const { signal } = new AbortController();
+  const rows: unknown[] = [];
+  try {
+    const partials = placed.map(({ view }) => engine.runViews(plan, [view], { ...options, ending: 'partial' }, signal));
+    for await (const frame of engine.merge(plan, partials, { ...options, ending: 'final' }, signal))
+      for (let row = 0; row < frame.rowCount; row++) rows.push(...frame.columns.map((column) => plain(column, row)));
+  } finally {
+    for (const { release } of placed) release();
+    await engine.close();
+  }
+  return rows;
+}
+
+mixed('a scan of several servers has the type of all segments, and its order', async () => {
+  for (const { segments, type, rows, name } of CASES)
+    assert.equal(await scanApart({ ...scan(null), types: [{ name: 'v', type }] }, segments), rows, name);
+  const numbers = [longs(9n, 10n, null), strings('2', 'x')];
+  const types = [{ name: 'v', type: 'STRING' }] as const;
+  const by = [{ column: 'v', descending: false, nulls: 'last', ordering: 'lexicographic' }] as const;
+  for (const [limit, expected] of [
+    [1, ['10']],
+    [3, ['10', '2', '9']],
+  ] as const)
+    assert.equal(await scanApart({ ...scan(null), types, post: [{ step: 'sort', by, offset: 0, limit }] }, numbers), expected);
 });
 
 mixed.run();

@@ -27,6 +27,7 @@ import { RunningQueries } from './running-queries.js';
 import { type Asked, chunksWithin, namedSegments, PlannedReads, planReads, refuseUnreadable, withinData } from './scatter.js';
 import { type Cluster, requestFor, runOptions, runOverSegments } from './segment-runs.js';
 import { SourceRunner } from './source-runner.js';
+import { withMixedTypes } from './table-schema.js';
 import { ClusterView, type DataSourceView, type PinnedView } from './view.js';
 
 export interface BrokerOptions extends RoleOptions {
@@ -204,7 +205,8 @@ export class Broker implements BrokerQueries, BrokerService {
     let isWhole = false;
     try {
       const chunks = chunksOf(query, asked);
-      const plan = withinData(everySegment(asked), chunks);
+      const typed = withMixedTypes(everySegment(asked), () => query.pinned.map(({ view }) => view.schema));
+      const plan = withinData(typed, chunks);
       const [only] = query.pinned;
       const { kernels } = options;
       const noteKey =

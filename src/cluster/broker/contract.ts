@@ -14,6 +14,8 @@ export interface TableSchema {
   readonly name: string;
   /** `__time` first. A column that is numeric in some and STRING in others is STRING. */
   readonly columns: readonly ColumnSchema[];
+  /** Names of the columns that segments have of several types. */
+  readonly mixed: ReadonlySet<string>;
   readonly rowCount: number;
   readonly interval: Interval;
 }

@@ -1,6 +1,8 @@
 // Derives the schema of a table from its served segments.
 
 import type { Chunk } from '../../metadata/timeline.js';
+import type { TypedColumn } from '../../model/plan.js';
+import type { RowsPlan } from '../../model/row-source.js';
 import { type ColumnSchema, type ColumnType, TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import type { TableSchema } from './contract.js';
@@ -55,9 +57,23 @@ export function tableSchema(name: string, parts: readonly Part[]): TableSchema {
   return {
     name,
     columns: [...all.columns.values()].map((column) => summaryOf(column, all.segments)),
+    mixed: new Set([...all.columns.values()].flatMap((column) => (column.types.size > 1 ? [column.name] : []))),
     rowCount: all.rows,
     interval: all.segments === 0 ? { start: 0, end: 0 } : { start: all.start, end: all.end },
   };
+}
+
+/** A scan with the types of its columns that the segments of the tables have of several types. */
+export function withMixedTypes(plan: RowsPlan, schemas: () => readonly Pick<TableSchema, 'columns' | 'mixed'>[]): RowsPlan {
+  if (plan.operator !== 'scan') return plan;
+  const tables = schemas();
+  if (tables.length === 1 && tables[0]?.mixed.size === 0) return plan;
+  const types = [...new Set(plan.columns)].flatMap((name): TypedColumn[] => {
+    const found = new Set(tables.flatMap(({ columns }) => columns.flatMap((column) => (column.name === name ? [column.type] : []))));
+    const isMixed = found.size > 1 || tables.some(({ mixed }) => mixed.has(name));
+    return isMixed ? [{ name, type: widestType(found) }] : [];
+  });
+  return types.length === 0 ? plan : { ...plan, types };
 }
 
 function seenOf(part: Part): SeenPart {

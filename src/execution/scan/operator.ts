@@ -32,7 +32,7 @@ export function* scanFrames(
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
   const query = { filter: plan.filter, intervals: plan.intervals, virtualColumns };
   const wanted = ending === 'partial' ? partialColumns(plan) : plan.columns;
-  const columns = wanted.map((name) => scanColumn(context, name, views, virtualColumns));
+  const columns = wanted.map((name) => scanColumn(context, name, plan, { views, virtualColumns }));
   const opened = new Set<RowSource>();
   const batches = batchesOf({ plan, views, query, columns }, context, opened, counts);
   const skip = ending === 'partial' ? 0 : plan.offset;
@@ -136,8 +136,14 @@ function frameOf({ namesSegments }: ScanPlan, columns: readonly ScanColumn[], ba
 }
 
 /** The widest type a column has over all segments. */
-function scanColumn(context: RunContext, name: string, views: readonly SegmentView[], virtualColumns: VirtualColumns): ScanColumn {
-  const types = new Set<ColumnType>();
+function scanColumn(
+  context: RunContext,
+  name: string,
+  plan: ScanPlan,
+  { views, virtualColumns }: { readonly views: readonly SegmentView[]; readonly virtualColumns: VirtualColumns },
+): ScanColumn {
+  const elsewhere = Object.hasOwn(virtualColumns, name) ? [] : (plan.types ?? []).filter((column) => column.name === name);
+  const types = new Set<ColumnType>(elsewhere.map(({ type }) => type));
   let multiValue = false;
   const see = (source: Source): void => {
     const type = typeOfSource(source);

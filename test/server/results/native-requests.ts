@@ -78,6 +78,7 @@ export class FakeBroker implements BrokerQueries {
       { name: '__time', type: 'LONG', multiValue: false, hasNulls: false } as const,
       { name: 'page', type: 'STRING', multiValue: false, hasNulls: true } as const,
     ],
+    mixed: new Set<string>(),
     rowCount: 1,
     interval: { start: Date.UTC(2015, 8, 12), end: Date.UTC(2015, 8, 13) },
   });

@@ -22,6 +22,7 @@ const TABLE = {
     { name: '__time', type: 'LONG', multiValue: false, hasNulls: false },
     { name: 'page', type: 'STRING', multiValue: false, hasNulls: true },
   ],
+  mixed: new Set<string>(),
   rowCount: 1,
   interval: ETERNITY,
 } as const;
