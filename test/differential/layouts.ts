@@ -39,43 +39,45 @@ function grouped(rows: readonly Fields[], keyOf: (row: Fields) => string): Field
   return [...groups.values()];
 }
 
-const ROWS = nasty().segments.flat();
+/** Segments of `size` times as many rows as those of 300 rows, but for some that stay as small as they are. */
+function segmentsOf(rows: readonly Fields[], size: number) {
+  return {
+    /** All others are compared with it. */
+    whole: [rows],
+    /** From one row to fifty. */
+    uneven: cut(rows, 1, 2, 50 * size, 3, 1, 20 * size, 7, 40 * size),
+    /** One value of `k` each, or two. */
+    rising: cut(
+      sortedBy(rows, ({ k, n }) => [k, n]),
+      19 * size,
+      25 * size,
+    ),
+    /** The largest numbers first, which later segments do not reach. */
+    falling: cut(sortedBy(rows, ({ n, x }) => [n, x]).reverse(), 17 * size, 30 * size),
+    /** Strings of their own each. */
+    spread: cut(sortedBy(rows, ({ s }) => [s]).toReversed(), 23 * size),
+    /** Some columns are missing in whole segments. */
+    lacking: grouped(rows, (row) => ['k', 'n', 'x', 'mv'].map((name) => Number((row[name] ?? null) === null)).join('')),
+    /** Times ascend, and segments do not overlap. */
+    backwards: cut(
+      sortedBy(rows, ({ t }) => [Date.parse(String(t))]),
+      13 * size,
+      31 * size,
+    ),
+    /** Time chunks with one segment each, which are read as one where they are small. */
+    chunks: [rows],
+    /** Time chunks with two segments. */
+    doubled: cut(rows, 150 * size),
+  } as const satisfies Readonly<Record<string, readonly (readonly Fields[])[]>>;
+}
 
-const SEGMENTS = {
-  /** All others are compared with it. */
-  whole: [ROWS],
-  /** From one row to fifty. */
-  uneven: cut(ROWS, 1, 2, 50, 3, 1, 20, 7, 40),
-  /** One value of `k` each, or two. */
-  rising: cut(
-    sortedBy(ROWS, ({ k, n }) => [k, n]),
-    19,
-    25,
-  ),
-  /** The largest numbers first, which later segments do not reach. */
-  falling: cut(sortedBy(ROWS, ({ n, x }) => [n, x]).reverse(), 17, 30),
-  /** One row is the best in all, and another the worst. */
-  spread: cut(sortedBy(ROWS, ({ s }) => [s]).toReversed(), 23),
-  /** Some columns are missing in whole segments. */
-  lacking: grouped(ROWS, (row) => ['k', 'n', 'x', 'mv'].map((name) => Number((row[name] ?? null) === null)).join('')),
-  /** Times ascend, and segments do not overlap. */
-  backwards: cut(
-    sortedBy(ROWS, ({ t }) => [Date.parse(String(t))]),
-    13,
-    31,
-  ),
-} as const satisfies Readonly<Record<string, readonly (readonly Fields[])[]>>;
+export type Layout = keyof ReturnType<typeof segmentsOf>;
 
-/** Segments of time chunks: where there is one in each, they are read as one. */
-const CHUNKS = { chunks: [ROWS], doubled: cut(ROWS, 150) } as const;
-
-export type Layout = keyof typeof SEGMENTS | keyof typeof CHUNKS;
-
-export const LAYOUTS = Object.keys({ ...SEGMENTS, ...CHUNKS }) as readonly Layout[];
+export const LAYOUTS = Object.keys(segmentsOf([], 1)) as readonly Layout[];
 
 /** The table of a layout, under a name of its own. */
-export function laidOut(layout: Layout, name = `nasty_${layout}`): DifferentialTable {
-  return layout === 'chunks' || layout === 'doubled'
-    ? { ...nasty(), name, segments: CHUNKS[layout], segmentGranularity: 'YEAR' }
-    : { ...nasty(), name, segments: SEGMENTS[layout] };
+export function laidOut(layout: Layout, { name = `nasty_${layout}`, rowCount = 300 } = {}): DifferentialTable {
+  const table = nasty(rowCount);
+  const segments = segmentsOf(table.segments.flat(), Math.ceil(rowCount / 300))[layout];
+  return { ...table, name, segments, ...(layout === 'chunks' || layout === 'doubled' ? { segmentGranularity: 'YEAR' } : {}) };
 }

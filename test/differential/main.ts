@@ -3,12 +3,13 @@ import { stringifyJson } from '../../src/base/json.js';
 import { type Answer, KINDS, type Mute } from './case.js';
 import { GENERATORS } from './kinds.js';
 import { startLaidOut } from './laid-out-servers.js';
-import { LAYOUTS } from './layouts.js';
+import { LAYOUTS, laidOut } from './layouts.js';
 import { MUTES } from './mutes.js';
 import { whyNoOriginal } from './original.js';
 import { type Comparison, compareCases } from './run.js';
 import { type Servers, startServers } from './servers.js';
-import { openWays, WAYS } from './ways.js';
+import { small, TABLES } from './tables.js';
+import { ALL, MIXED, openWays } from './ways.js';
 
 const { values } = parseArgs({
   options: {
@@ -18,10 +19,16 @@ const { values } = parseArgs({
     shrinks: { type: 'string', default: '200' },
     top: { type: 'string', default: '40' },
     'port-offset': { type: 'string', default: '26000' },
+    /** Layout of the rows on both servers; left out: three segments. */
+    layout: { type: 'string' },
     /** Layouts of Dolmen's own that are compared with each other, in place of the original: names, or all. */
     layouts: { type: 'string' },
     /** Ways to run a plan within this process that are compared with the plainest one: names, or all. */
     ways: { type: 'string' },
+    /** Whether columns are of other types in some segments, for `ways`. */
+    types: { type: 'boolean', default: false },
+    /** Rows of the table for `ways`. */
+    rows: { type: 'string', default: '300' },
     /** Further flags of Dolmen, as JSON. */
     flags: { type: 'string', default: '[]' },
   },
@@ -33,12 +40,15 @@ if (values.layouts !== undefined) {
   const asked = LAYOUTS.filter((one) => one !== 'whole' && (values.layouts === 'all' || values.layouts?.split(',').includes(one)));
   await compareKinds(await startLaidOut(Number(values['port-offset']), asked, JSON.parse(values.flags) as string[]), []);
 } else if (values.ways !== undefined) {
-  const asked = WAYS.filter(({ name }) => values.ways === 'all' || values.ways?.split(',').includes(name));
-  await compareKinds(await openWays(asked), []);
+  const all = values.types ? MIXED : ALL;
+  const ways = all.ways.filter(({ name }) => values.ways === 'all' || values.ways?.split(',').includes(name));
+  await compareKinds(await openWays({ ...all, ways }, Number(values.rows)), []);
 } else if (why !== undefined) {
   process.stdout.write(`skipped: ${why}\n`);
 } else {
-  await compareKinds(await startServers(Number(values['port-offset'])), MUTES);
+  const layout = LAYOUTS.find((one) => one === values.layout);
+  const tables = layout === undefined ? TABLES : [laidOut(layout, { name: 'nasty' }), small()];
+  await compareKinds(await startServers(Number(values['port-offset']), tables), MUTES);
 }
 
 async function compareKinds(servers: Servers, mutes: readonly Mute[]): Promise<void> {

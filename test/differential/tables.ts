@@ -266,10 +266,10 @@ const DOCUMENTS: readonly Json[] = [
   { a: { b: { c: { d: 1 } } } },
 ]; // prettier-ignore
 
-/** 300 rows in three segments; `id` tells rows apart, and no two have the same time. */
-export function nasty(): DifferentialTable {
+/** Rows in three segments; `id` tells rows apart, and no two have the same time. */
+export function nasty(rowCount = 300): DifferentialTable {
   const random = new Random(20_260);
-  const rows = Array.from({ length: 300 }, (_, id): Fields => {
+  const rows = Array.from({ length: rowCount }, (_, id): Fields => {
     const letters = (): string | null => random.pick(FEW);
     const listed = <Value extends Json>(values: readonly Value[], nullChance: number): Json =>
       random.chance(nullChance) ? null : random.list(0, 4, () => random.pick(values));

@@ -4,14 +4,15 @@ import path from 'node:path';
 import { ServiceError } from '../../src/base/errors.js';
 import { ETERNITY } from '../../src/base/instant.js';
 import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
+import { withMixedTypes } from '../../src/cluster/broker/table-schema.js';
 import { resolveLookups } from '../../src/cluster/lookups/resolve-lookups.js';
 import { createEngine, type ProcessingEngine } from '../../src/execution/run/local-engine.js';
 import type { PublishRequest } from '../../src/ingestion/contract.js';
 import { runTask } from '../../src/ingestion/task.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import { cellAt, type Frame } from '../../src/model/frame.js';
+import { cellAt, type Frame, type FrameCell } from '../../src/model/frame.js';
 import type { RowSource, RowsPlan } from '../../src/model/row-source.js';
-import type { ColumnSchema, ColumnType } from '../../src/model/schema.js';
+import { type ColumnSchema, type ColumnType, widestType } from '../../src/model/schema.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { planNative } from '../../src/planner/native/plan-native.js';
 import type { KnownTables } from '../../src/planner/plan.js';
@@ -53,6 +54,15 @@ const PLAIN: Way = {
   segmentsMax: Number.POSITIVE_INFINITY,
 };
 
+/** Ways of `WAYS`, or those of segments whose columns are of other types each. */
+export interface WaySet {
+  /** Way that the others are compared with. */
+  readonly plain: Way;
+  readonly ways: readonly Way[];
+  /** Types of columns by segment, in turn: the rows are others in every layout then. */
+  readonly types: Readonly<Record<string, readonly string[]>>;
+}
+
 /** Compared with `whole`. */
 export const WAYS: readonly Way[] = [
   ...LAYOUTS.filter((layout) => layout !== 'whole').map((layout): Way => ({ ...PLAIN, name: layout, layout })),
@@ -69,6 +79,21 @@ export const WAYS: readonly Way[] = [
   { ...PLAIN, name: 'halves on two servers', segmentsMax: 2, servers: 2, layout: 'uneven' },
 ];
 
+/** A column of several types: the rows of a segment have one of them each. */
+const MIXED_TYPES = { n: ['long', 'double'], x: ['double', 'float', 'double'], l: ['long', 'string'] } as const;
+const MIXED_PLAIN: Way = { ...PLAIN, layout: 'uneven' };
+
+/** Ways that find the rows in the same segments. */
+export const ALL: WaySet = { plain: PLAIN, ways: WAYS, types: {} };
+
+export const MIXED: WaySet = {
+  plain: MIXED_PLAIN,
+  ways: WAYS.flatMap((way) =>
+    way.engine !== 'plain' || way.servers > 1 || way.segmentsMax < 9 ? [{ ...way, layout: 'uneven' as const }] : [],
+  ),
+  types: MIXED_TYPES,
+};
+
 /** Small rows of the process's own, in all layouts, and engines of all kinds that read them. */
 class Bench {
   readonly #folder = mkdtempSync(path.join(tmpdir(), 'dolmen-ways-'));
@@ -76,8 +101,10 @@ class Bench {
   readonly #engines: Engines;
   readonly #store: SegmentStore;
   readonly #ids = new Map<string, readonly string[]>();
+  readonly #schemas: ReturnType<typeof schemasOf>;
 
-  private constructor() {
+  private constructor(types: WaySet['types']) {
+    this.#schemas = schemasOf(types);
     const memory = this.#memory;
     const spill = (name: string) => ({ groupBytesMax: 50_000, spillDirectory: path.join(this.#folder, name) });
     const onThreads = { memory, kernels: 'simd', threads: 2, rowsRunInline: 0, morselRows: 16 } as const;
@@ -98,9 +125,10 @@ class Bench {
     });
   }
 
-  static async open(): Promise<Bench> {
-    const bench = new Bench();
-    for (const table of [...LAYOUTS.map((layout) => laidOut(layout)), small()]) await bench.#load(table);
+  static async open(layouts: ReadonlySet<Layout>, types: WaySet['types'], rowCount: number): Promise<Bench> {
+    const bench = new Bench(types);
+    for (const layout of layouts) await bench.#load(laidOut(layout, { rowCount }), types);
+    await bench.#load(small(), {});
     return bench;
   }
 
@@ -109,13 +137,13 @@ class Bench {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  async #load(table: DifferentialTable): Promise<void> {
+  async #load(table: DifferentialTable, types: WaySet['types']): Promise<void> {
     const ids: string[] = [];
-    for (const rows of table.segments) {
+    for (const [at, rows] of table.segments.entries()) {
       const published: PublishRequest[] = [];
       const spec = {
         ioConfig: { type: 'index_parallel', inputSource: { type: 'inline', data: linesOf(rows) }, inputFormat: { type: 'json' } },
-        dataSchema: dataSchemaOf(table),
+        dataSchema: dataSchemaOf({ ...table, dimensions: dimensionsOf(table, types, at) }),
         tuningConfig: { type: 'index_parallel' },
       };
       const { succeeded, errorMessage } = await runTask({ type: 'index_parallel', spec }, taskContext(this.#folder, published));
@@ -134,6 +162,10 @@ class Bench {
     this.#ids.set(table.name, ids);
   }
 
+  plansOf(one: DifferentialCase): Planned[] {
+    return plansOf(one, this.#schemas);
+  }
+
   /** Rows of a plan over a source, in a way. */
   async rows({ plan, source }: Planned, way: Way): Promise<Json[]> {
     const engine = this.#engines[way.engine];
@@ -142,8 +174,8 @@ class Bench {
     const runner = new SourceRunner({
       engine: way.isElsewhere ? this.#engines.reference : engine,
       isServedHere: () => !way.isElsewhere,
-      rowsOfTable: (name) => ROW_COUNTS.get(name) ?? null,
-      columnsOf: (each) => rowSourceColumns(each, KNOWN),
+      rowsOfTable: (name) => this.#schemas.rowsOf(name),
+      columnsOf: (each) => rowSourceColumns(each, this.#schemas.known),
       runTables: (leaf, tables) => this.#runTables(engine, leaf, tables, way, run, signal),
       lookup: () => lookupFrame(),
       runOptions: run,
@@ -152,18 +184,19 @@ class Bench {
     });
     const rows: Json[] = [];
     for await (const frame of runner.run(plan, source))
-      for (let row = 0; row < frame.rowCount; row++) rows.push(frame.columns.map((column) => cellAt(column, row)));
+      for (let row = 0; row < frame.rowCount; row++) rows.push(frame.columns.map((column) => shown(cellAt(column, row))));
     return rows;
   }
 
   async *#runTables(
     engine: ProcessingEngine,
-    plan: RowsPlan,
+    asked: RowsPlan,
     tables: readonly string[],
     { layout, servers, segmentsMax }: Way,
     run: { readonly deadlineMs: number; readonly priority: number; readonly kernels: null; readonly batchRows: number | null },
     signal: AbortSignal,
   ): AsyncGenerator<Frame> {
+    const plan = withMixedTypes(asked, () => tables.map((name) => this.#schemas.schemaOf(name)));
     const ids = tables.flatMap((name) => this.#ids.get(name === 'nasty' ? `nasty_${layout}` : name) ?? []);
     const store = segmentsMax < ids.length ? withRoomFor(this.#store, segmentsMax) : this.#store;
     if (servers === 1) {
@@ -177,6 +210,11 @@ class Bench {
     );
     yield* engine.merge(sent, partials, { ...run, ending: 'final' }, signal);
   }
+}
+
+/** Halves of surrogate pairs are U+FFFD wherever they are sent on. */
+function shown(cell: FrameCell): Json {
+  return typeof cell === 'string' ? Buffer.from(cell).toString() : Array.isArray(cell) ? (cell as FrameCell[]).map(shown) : (cell as Json);
 }
 
 /** A store that pins so many segments together. */
@@ -194,6 +232,13 @@ function withRoomFor(store: SegmentStore, segmentsMax: number): SegmentStore {
   });
 }
 
+function dimensionsOf({ dimensions }: DifferentialTable, types: WaySet['types'], at: number): Json[] {
+  return (dimensions as readonly Fields[]).map((dimension) => {
+    const own = types[String(dimension['name'])];
+    return own === undefined ? dimension : { ...dimension, type: own[at % own.length] ?? 'string' };
+  });
+}
+
 const TYPES = new Map<unknown, ColumnType>([
   ['string', 'STRING'],
   ['long', 'LONG'],
@@ -202,11 +247,13 @@ const TYPES = new Map<unknown, ColumnType>([
   ['json', 'COMPLEX<json>'],
 ]);
 
-function schemaOf({ dimensions }: DifferentialTable): ColumnSchema[] {
+function schemaOf({ dimensions }: DifferentialTable, types: WaySet['types']): ColumnSchema[] {
   const columns = (dimensions as readonly Fields[]).map(
     ({ name, type, castToType }): ColumnSchema => ({
       name: String(name),
-      type: (castToType as ColumnType | undefined) ?? TYPES.get(type) ?? 'STRING',
+      type:
+        (castToType as ColumnType | undefined) ??
+        widestType(new Set((types[String(name)] ?? [type]).map((one) => TYPES.get(one) ?? 'STRING'))),
       multiValue: name === 'mv' || name === 'mv2',
       hasNulls: true,
     }),
@@ -214,23 +261,29 @@ function schemaOf({ dimensions }: DifferentialTable): ColumnSchema[] {
   return [{ name: '__time', type: 'LONG', multiValue: false, hasNulls: false }, ...columns];
 }
 
-const NASTY = laidOut('whole', 'nasty');
-const SCHEMAS = new Map([NASTY, small()].map((table) => [table.name, schemaOf(table)]));
-const ROW_COUNTS = new Map([NASTY, small()].map(({ name, segments }) => [name, segments.flat().length]));
-const SCHEMA: SqlSchema = {
-  tables: () => [...SCHEMAS.keys()],
-  table: (name) => {
-    const columns = SCHEMAS.get(name);
-    return columns && { columns, rowCount: ROW_COUNTS.get(name) ?? 0 };
-  },
-  lookups: () => [LOOKUP.name],
-};
-const KNOWN: KnownTables = {
-  table: (name) => {
-    const columns = SCHEMAS.get(name);
-    return columns && { columns, interval: ETERNITY };
-  },
-};
+/** Schemas of the tables, for planners. */
+function schemasOf(types: WaySet['types']): {
+  readonly sql: SqlSchema;
+  readonly known: KnownTables;
+  readonly schemaOf: (name: string) => { readonly columns: readonly ColumnSchema[]; readonly mixed: ReadonlySet<string> };
+  readonly rowsOf: (name: string) => number;
+} {
+  const tables = [laidOut('whole', { name: 'nasty' }), small()];
+  const schemas = new Map(tables.map((table) => [table.name, schemaOf(table, table.name === 'nasty' ? types : {})]));
+  const rowCounts = new Map(tables.map(({ name, segments }) => [name, segments.flat().length]));
+  const rowsOf = (name: string): number => rowCounts.get(name) ?? 0;
+  const columnsOf = <More extends object>(name: string, more: More) => {
+    const columns = schemas.get(name);
+    return columns && { columns, ...more };
+  };
+  const mixed = new Set(Object.keys(types));
+  return {
+    schemaOf: (name: string) => ({ columns: schemas.get(name) ?? [], mixed: name === 'nasty' ? mixed : new Set<string>() }),
+    sql: { tables: () => [...schemas.keys()], table: (name) => columnsOf(name, { rowCount: rowsOf(name) }), lookups: () => [LOOKUP.name] },
+    known: { table: (name) => columnsOf(name, { interval: ETERNITY }) },
+    rowsOf,
+  };
+}
 
 function lookupFrame(): Frame {
   const entries = Object.entries(LOOKUP.map);
@@ -258,35 +311,37 @@ interface Planned {
 
 const LOOKUP_VALUES = new Map(Object.entries(LOOKUP.map));
 
+type Schemas = ReturnType<typeof schemasOf>;
+
 /** The plans of a request, each of which gives rows. */
-function plansOf(one: DifferentialCase): Planned[] {
-  const found = one.kind === 'sql' ? plansOfSql(one.request) : one.kind === 'native' ? plansOfNative(one.request) : [];
+function plansOf(one: DifferentialCase, schemas: Schemas): Planned[] {
+  const found = one.kind === 'sql' ? plansOfSql(one.request, schemas) : one.kind === 'native' ? plansOfNative(one.request, schemas) : [];
   return found.map(({ plan, source }) => ({
     plan: resolveLookups(plan, () => LOOKUP_VALUES),
     source: resolveLookups(source, () => LOOKUP_VALUES),
   }));
 }
 
-function plansOfSql({ query, context, parameters }: Fields): Planned[] {
+function plansOfSql({ query, context, parameters }: Fields, { sql }: Schemas): Planned[] {
   const request = { query: String(query), context: (context ?? {}) as Fields, parameters: (parameters ?? []) as readonly Json[] };
-  const statement = planSql(request, SCHEMA, Date.UTC(2026, 0, 1));
+  const statement = planSql(request, sql, Date.UTC(2026, 0, 1));
   if (statement.kind !== 'select' || statement.source.kind === 'external') throw new Error('no rows come of it');
   return [{ plan: statement.plan, source: statement.source }];
 }
 
-function plansOfNative(request: Fields): Planned[] {
-  const { plans, source } = planNative(request, false, KNOWN);
+function plansOfNative(request: Fields, { known }: Schemas): Planned[] {
+  const { plans, source } = planNative(request, false, known);
   return plans.flatMap((plan) => (plan.operator === 'segmentMetadata' ? [] : [{ plan, source }]));
 }
 
 /** Dolmen in one process: the plan of a request is run in every way, and the first answer that differs is compared with the plain one. */
-export async function openWays(ways: readonly Way[]): Promise<Servers> {
-  const bench = await Bench.open();
+export async function openWays({ plain, ways, types }: WaySet, rowCount = 300): Promise<Servers> {
+  const bench = await Bench.open(new Set([plain.layout, ...ways.map(({ layout }) => layout)]), types, rowCount);
   const plans = new WeakMap<DifferentialCase, Planned[]>();
   const wholes = new WeakMap<DifferentialCase, Promise<Answer>>();
   const answerOf = async (one: DifferentialCase, way: Way): Promise<Answer> => {
     try {
-      const planned = plans.get(one) ?? plansOf(one);
+      const planned = plans.get(one) ?? bench.plansOf(one);
       plans.set(one, planned);
       const rows: Json[] = [];
       for (const each of planned) rows.push(...(await bench.rows(each, way)));
@@ -297,7 +352,7 @@ export async function openWays(ways: readonly Way[]): Promise<Servers> {
     }
   };
   const wholeOf = (one: DifferentialCase): Promise<Answer> => {
-    const answer = wholes.get(one) ?? answerOf(one, PLAIN);
+    const answer = wholes.get(one) ?? answerOf(one, plain);
     wholes.set(one, answer);
     return answer;
   };
