@@ -39,10 +39,17 @@ export function planKey(request: SqlRequest): string | null {
   return `${settingsKey(request)}\n${query}`;
 }
 
-/** All that a plan hangs on beside text and schema. */
+/** All that a plan hangs on beside text and schema: the number of lines, and a line for each thing that is set. */
 function settingsKey({ context, parameters, rulesOff = [], schemaName = '' }: SqlRequest): string {
-  const settings = PLANNING_KEYS.map((key) => own(context, key));
-  return `${schemaName} ${rulesOff.join(' ')}\n${stringifyJson([settings, parameters])}`;
+  let lines = `${schemaName} ${rulesOff.join(' ')}`;
+  let count = 1;
+  for (const name of PLANNING_KEYS) {
+    const value = own(context, name);
+    if (value === undefined) continue;
+    lines += `\n${name} ${stringifyJson(value)}`;
+    count++;
+  }
+  return parameters.length === 0 ? `${count} ${lines}` : `${count + 1} ${lines}\n${stringifyJson(parameters)}`;
 }
 
 /**

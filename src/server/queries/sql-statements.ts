@@ -186,7 +186,9 @@ export class SqlStatements {
 
   /** A plan that was made of another statement's, of the same shape. */
   plannedByShape(request: SqlRequest, key: string | null, viaAlias: boolean, watch: PlanWatch): PlannedStatement | undefined {
-    return this.#plans.fill({ ...this.#named(request, viaAlias), watch }, key, this.#schema, this.#options.now());
+    const { query, context, parameters, schemaName } = viaAlias ? this.#named(request, viaAlias) : request;
+    const asked = { query, context, parameters, watch, ...(schemaName === undefined ? {} : { schemaName }) };
+    return this.#plans.fill(asked, key, this.#schema, this.#options.now());
   }
 
   #named(request: SqlRequest, viaAlias: boolean): SqlRequest {
