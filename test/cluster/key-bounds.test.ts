@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ETERNITY } from '../../src/base/instant.js';
+import { KeyBounds } from '../../src/cluster/broker/key-bounds.js';
 import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
@@ -305,6 +306,29 @@ bounds('a column that hides another of its name does not bound rows by that one'
     const rows = await rowsOf(runnerOf(tables, true).run(plan, joinedOf(one, base)));
     assert.equal(sortedText(rows), sortedText(found.map((key) => ({ key }))));
   }
+});
+
+bounds('a semi join, which adds no columns, bounds the sides of others although a later join has its prefix', () => {
+  const columns = schemaOf(TYPES);
+  const step = (type: 'inner' | 'semi', prefix: string, left: string): JoinSource => ({
+    kind: 'join',
+    left: { kind: 'table', name: 'first' },
+    right: {
+      kind: 'filtered',
+      source: { kind: 'table', name: 'second' },
+      filter: { kind: 'equals', column: 'text', type: 'STRING', value: 'a' },
+    },
+    prefix,
+    type,
+    keys: [{ left: parseExpression(left), right: parseExpression('key'), type: 'LONG' }],
+    condition: null,
+    leftColumns: [...columns, ...schemaOf({ 'a.key': 'LONG', 'a.other': 'LONG' })],
+    rightColumns: columns,
+  });
+  const steps = [step('inner', 'a.', 'key'), step('semi', 'b.', '"a.key"'), step('inner', 'b.', '"a.other"')];
+  const found = new KeyBounds({ base: { kind: 'table', name: 'first' }, steps }, columns, []);
+  found.place(1, { id: 'semi', rowCount: 1 }, 100);
+  assert.equal(found.ofRight(0), [{ id: 'semi', keys: [{ column: 'key', build: 'k0' }] }]);
 });
 
 bounds.run();

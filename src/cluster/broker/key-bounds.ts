@@ -138,6 +138,9 @@ export class KeyBounds {
 /** Joins that keep no row of the left side without a partner. */
 const DROPS: ReadonlySet<string> = new Set(['inner', 'semi']);
 
+/** Joins whose rows have the columns of the right side; the prefix of another may be that of a later join too. */
+const GIVES_RIGHT: ReadonlySet<string> = new Set(['inner', 'left', 'right', 'full']);
+
 /** Whether some step makes a column of a name that was there before it. */
 function hidesNames(base: readonly ColumnSchema[], steps: readonly SourceStep[]): boolean {
   const names = base.map(({ name }) => name);
@@ -145,7 +148,7 @@ function hidesNames(base: readonly ColumnSchema[], steps: readonly SourceStep[])
     if (names.some((name) => makes(step, name))) return true;
     if (step.kind === 'unnest') names.push(step.column.name);
     if (step.kind === 'join' && step.mark !== undefined) names.push(step.mark);
-    if (step.kind === 'join') for (const { name } of step.rightColumns) names.push(step.prefix + name);
+    if (step.kind === 'join' && GIVES_RIGHT.has(step.type)) for (const { name } of step.rightColumns) names.push(step.prefix + name);
     return false;
   });
 }
