@@ -9,6 +9,7 @@ import { type Asked, holds, watch } from './asked.js';
 import type { SqlSchema } from './catalog/schema.js';
 import { SeenLately } from './parse/shape/seen-lately.js';
 import type { ShapedStatement } from './parse/shape/shape-cache.js';
+import type { Template } from './parse/shape/template.js';
 import type { SourceText } from './parse/source-text.js';
 import type { SqlStatement } from './parse/syntax.js';
 
@@ -91,28 +92,43 @@ export class ShapePlans {
   record(settings: string, { source, statement: shaped }: Shaped, schema: SqlSchema, now: EpochMs, plan: PlanOver): FoundPlan | undefined {
     const { key = null, template } = shaped ?? {};
     if (shaped === undefined || key === null || template === undefined) return undefined;
-    const { shape } = shaped;
     const name = keyOf(settings, key);
     const known = this.#plans.find(name) ?? (this.#seen.add(name) ? { variants: [], credit: CREDIT_MAX / 2 } : undefined);
     if (known === undefined || known.credit < 1) return undefined;
     known.credit--;
-    const literals = [...template.literals(shape, source), now];
-    const recording = new Recording(literals);
-    const clock = { now };
-    recording.put(clock, 'now', literals.length - 1);
-    const { watched, asked } = watch(schema);
-    try {
-      const made = recording.during(() => plan(watched, clock, () => template.fill(shape, source, recording)));
-      const recorded = made.kind === 'select' && !asked.systemRows ? RecordedPlan.of(made, recording, literals.length) : undefined;
-      const statement = recorded?.fill(literals);
-      if (recorded === undefined || statement === undefined) return undefined;
-      const variants = [{ recorded, asked }, ...known.variants.filter((each) => holds(each.asked, schema))].slice(0, VARIANTS_MAX);
-      const bytes = variants.reduce((sum, each) => sum + each.recorded.bytes, name.length * 2);
-      this.#plans.keep(name, { variants, credit: known.credit }, bytes);
-      return { statement, asked };
-    } catch {
-      return undefined;
-    }
+    const found = recordedOf({ source, shaped, template, schema, now, plan });
+    const kept = known.variants.filter((each) => holds(each.asked, schema));
+    const variants = (found === undefined ? kept : [found.variant, ...kept]).slice(0, VARIANTS_MAX);
+    // Kept without a plan, too: of such shapes few are recorded.
+    const bytes = variants.reduce((sum, { recorded }) => sum + recorded.bytes, name.length * 2);
+    this.#plans.keep(name, { variants, credit: known.credit }, bytes);
+    return found && { statement: found.statement, asked: found.variant.asked };
+  }
+}
+
+interface Recorded {
+  readonly source: SourceText;
+  readonly shaped: ShapedStatement;
+  readonly template: Template;
+  readonly schema: SqlSchema;
+  readonly now: EpochMs;
+  readonly plan: PlanOver;
+}
+
+/** Plans a statement, and records how; undefined where its plan is kept for nobody, or planning fails. */
+function recordedOf({ source, shaped: { shape }, template, schema, now, plan }: Recorded) {
+  const literals = [...template.literals(shape, source), now];
+  const recording = new Recording(literals);
+  const clock = { now };
+  recording.put(clock, 'now', literals.length - 1);
+  const { watched, asked } = watch(schema);
+  try {
+    const made = recording.during(() => plan(watched, clock, () => template.fill(shape, source, recording)));
+    const recorded = made.kind === 'select' && !asked.systemRows ? RecordedPlan.of(made, recording, literals.length) : undefined;
+    const statement = recorded?.fill(literals);
+    return recorded && statement && { statement, variant: { recorded, asked } };
+  } catch {
+    return undefined;
   }
 }
 

@@ -135,4 +135,26 @@ plans('the time zone is a part of the shape', () => {
   assert.ok(check(new PlanCache(1 << 24), texts, ['UTC', '+01:00', 'America/Los_Angeles']) > 5);
 });
 
+plans('a shape of which no plan can be kept is soon planned once again', () => {
+  const cache = new PlanCache(1 << 24);
+  let asked = 0;
+  const schema: SqlSchema = {
+    ...TABLES,
+    table(name) {
+      asked++;
+      return TABLES.table(name);
+    },
+  };
+  const askedBy = (plan: () => unknown): number => {
+    asked = 0;
+    plan();
+    return asked;
+  };
+  const times = Array.from({ length: 30 }, (_, index) => {
+    const request = { query: `EXPLAIN PLAN FOR SELECT page FROM wiki WHERE added > ${index}`, context: {}, parameters: [] };
+    return { cached: askedBy(() => cache.plan(request, schema, NOW)), plain: askedBy(() => planSql(request, schema, NOW)) };
+  });
+  assert.equal(times.at(-1)?.cached, times.at(-1)?.plain);
+});
+
 plans.run();
