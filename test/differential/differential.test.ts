@@ -14,7 +14,7 @@ import { type Servers, startServers } from './servers.js';
 const DIFFERENCES = fileURLToPath(new URL('../../../docs/differences.md', import.meta.url));
 const CASES = caseCount(120);
 /** Seeds of which no case takes the original longer than it is waited for. */
-const SEEDS: Readonly<Record<Kind, number>> = { native: 9, expressions: 9, sql: 15, orders: 1 };
+const SEEDS: Readonly<Record<Exclude<Kind, 'orders'>, number>> = { native: 9, expressions: 9, sql: 15 };
 
 const documented = suite('documented differences');
 
@@ -40,7 +40,10 @@ if (why === undefined) {
   process.stdout.write(`skipped: ${why}\n`);
 }
 
-for (const kind of KINDS) {
+/** Statements of orders are not among them: the original refuses most, and drops the orders of subqueries. They are compared within Dolmen (`ways.test.ts`). */
+const COMPARED = KINDS.filter((kind) => kind !== 'orders');
+
+for (const kind of COMPARED) {
   const test = why === undefined ? comparison : comparison.skip;
   test(`${CASES} cases: ${kind}`, async ({ servers }) => {
     if (servers === undefined) throw new Error('the servers did not start');

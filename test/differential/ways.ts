@@ -64,7 +64,7 @@ export interface WaySet {
 }
 
 /** Compared with `whole`. */
-export const WAYS: readonly Way[] = [
+const WAYS: readonly Way[] = [
   ...LAYOUTS.filter((layout) => layout !== 'whole').map((layout): Way => ({ ...PLAIN, name: layout, layout })),
   { ...PLAIN, name: 'reference by 7', engine: 'reference', batchRows: 7, layout: 'rising' },
   { ...PLAIN, name: 'whole on threads', engine: 'threads' },
