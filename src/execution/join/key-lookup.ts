@@ -11,6 +11,9 @@ const BYTES_MAX = 1 << 15;
 /** A bit for each stored value is written at once for 64 of them. */
 const VALUES_PER_ROW = 32;
 
+/** Tables of columns with other values, such as those of other segments, are dropped above so many bytes. */
+const TABLES_BYTES_MAX = 1 << 23;
+
 /** Keys that lie within this part of a column's values are looked for in it first. */
 const RANGE_PART_MAX = 0.5;
 
@@ -25,17 +28,23 @@ interface StoredValues {
 export class KeyLookup {
   readonly #context: RunContext;
   readonly #keys: KeyBits;
-  /** Memory of the tables. */
-  readonly #arena: Pick<Arena, 'take'>;
+  /** Memory of the tables and the bits. */
+  readonly #arena: Arena;
   /** A table with a place for each stored value, by the column's base and number of values. */
   readonly #tables = new Map<string, Address>();
   /** Bits of a block. */
   #found: Address = 0;
 
-  constructor(context: RunContext, arena: Pick<Arena, 'take'>, keys: KeyBits) {
+  constructor(context: RunContext, keys: KeyBits) {
     this.#context = context;
-    this.#arena = arena;
+    this.#arena = context.memory.arena();
     this.#keys = keys;
+  }
+
+  close(): void {
+    this.#tables.clear();
+    this.#found = 0;
+    this.#arena.release();
   }
 
   /** Leaves those bits set of the rows [start, end) whose value is a key; the value of a null is any. */
@@ -81,6 +90,7 @@ export class KeyLookup {
     if (known !== undefined || span > rowCount * VALUES_PER_ROW) return known;
     const { kernels } = this.#context;
     const { low, count, bits } = this.#keys;
+    if (this.#arena.bytes > TABLES_BYTES_MAX) this.close();
     const shifted = this.#arena.take(Math.ceil(span / 64) * 8);
     kernels.joinShift(bits, low, count, base, span, shifted);
     const table = span <= BYTES_MAX ? this.#arena.take(span) : shifted;

@@ -47,8 +47,6 @@ export class LeadRun {
   readonly #context: RunContext;
   readonly #filters: readonly Filter[];
   readonly #keys: readonly KeyFilter[];
-  /** Memory of the look-ups. */
-  readonly #arena: Arena;
   /** Memory of one view. */
   readonly #viewArena: Arena;
   #bound: BoundView | undefined;
@@ -58,11 +56,10 @@ export class LeadRun {
     const end = stages.findIndex(({ kind }) => kind !== 'filter');
     this.stageCount = end < 0 ? stages.length : end;
     this.#filters = stages.slice(0, this.stageCount).flatMap((stage) => (stage.kind === 'filter' ? [stage.filter] : []));
-    this.#arena = context.memory.arena();
     this.#viewArena = context.memory.arena();
     this.#keys = stages.flatMap((stage, at) =>
       keyColumns(stage, stages.slice(0, at), builds).map(({ column, keys }) => {
-        return { column, keys, lookup: new KeyLookup(context, this.#arena, keys), tested: 0, passed: 0 };
+        return { column, keys, lookup: new KeyLookup(context, keys), tested: 0, passed: 0 };
       }),
     );
   }
@@ -104,7 +101,7 @@ export class LeadRun {
 
   close(): void {
     this.forget();
-    this.#arena.release();
+    for (const { lookup } of this.#keys) lookup.close();
   }
 
   #bindTo(view: SegmentView): BoundView {

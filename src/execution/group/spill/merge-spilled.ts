@@ -57,16 +57,19 @@ export function* mergeSpilled(table: GroupTable, others: readonly GroupTablePart
   }
 }
 
+/** A table of few groups takes up to so much: to partition these again would make room by nothing. */
+const SMALLEST_TABLE_BYTES = 2 << 20;
+
 /** @param level  how many times the groups were partitioned before */
 function* mergePartition({ layout, context }: GroupTable, sources: readonly ChunkSource[], level: number): Generator<GroupTable> {
   if (sources.every(({ chunks }) => chunks.length === 0)) return;
   const table = new GroupTable(layout, context);
+  const bytesMax = Math.max(context.groupBytesMax, SMALLEST_TABLE_BYTES);
   try {
     for (const { file, chunks } of sources) {
       for (const chunk of chunks) {
         context.check();
-        const isTooMuch =
-          table.bytesWith(chunk.groupCount, pairBytes(layout, chunk.pairCounts) + pooledBytes(chunk)) > context.groupBytesMax;
+        const isTooMuch = table.bytesWith(chunk.groupCount, pairBytes(layout, chunk.pairCounts) + pooledBytes(chunk)) > bytesMax;
         if (isTooMuch && table.canSpill && level < LEVELS_MAX) table.spill(level);
         mergeTable(table, readChunk(layout, context, file, chunk));
       }
