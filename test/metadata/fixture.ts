@@ -12,8 +12,9 @@ export const DAY = 86_400_000;
 export const day = (number: number): Interval => ({ start: number * DAY, end: (number + 1) * DAY });
 
 /** An own metadata file; `close` removes it. */
-export async function openMetadata(): Promise<{ database: Database; file: string; close(): Promise<void> }> {
-  const folder = mkdtempSync(join(tmpdir(), 'dolmen-metadata-'));
+/** @param below  folder of the file */
+export async function openMetadata(below = tmpdir()): Promise<{ database: Database; file: string; close(): Promise<void> }> {
+  const folder = mkdtempSync(join(below, 'dolmen-metadata-'));
   const file = join(folder, 'metadata.sqlite');
   const database = await openSqlite(file);
   await migrate(database);
