@@ -134,6 +134,26 @@ keys('any keys in any segments, with conditions on sums', async () => {
   );
 });
 
+keys('keys far apart, and null among them, take no list of all that lies between', async () => {
+  const row = (each: bigint | null): Row => ({ key: each, second: 0n, long: 1n, double: null });
+  for (const far of [(1n << 16n) - 1n, 1n << 16n, 3_000_000n, (1n << 28n) - 3n, (1n << 28n) - 2n, 1n << 28n])
+    for (const engine of engines) {
+      const parts = [[row(null), row(far), row(0n)], [row(far + 5n), row(5n)], [row(null)]];
+      const all = groupsOf(parts.flat());
+      assert.equal(
+        sortedText(
+          await grouped(
+            parts.map((part) => frameOf(part, TYPES)),
+            engine,
+            {},
+          ),
+        ),
+        sortedText(all),
+        String(far),
+      );
+    }
+});
+
 keys('millions of keys in two segments, nearly one a row', async () => {
   const half = 530_000;
   const longs = (name: string, count: number, value: (at: number) => bigint) =>

@@ -16,7 +16,7 @@ import { entryTexts } from '../../expression/text/text-entries.js';
 import { flooredInstants } from '../../expression/time/call.js';
 import { timeFunction } from '../../expression/time/function.js';
 import { bucketRuns, type Runs } from '../../expression/time/runs.js';
-import { type NumberVector, oncePerBlock, type StringVector } from '../../expression/vector.js';
+import { type NumberVector, oncePerBlock, type StringVector, storedNumbers } from '../../expression/vector.js';
 import { BUCKETS_MAX, isSparse, type KeyDomain, type QueryColumns } from './key-domain.js';
 import type { KeyPool } from './key-pool.js';
 
@@ -173,7 +173,11 @@ function longsKey(scope: SegmentScope, source: Source, domain: Extract<KeyDomain
   return vector === undefined ? constantId(scope, domain.nullId) : computedLongs(scope, vector, domain);
 }
 
-function storedLongs(scope: SegmentScope, column: NumberColumnView, { base, nullId }: Extract<KeyDomain, { kind: 'longs' }>): LocalKey {
+/** Ids of a segment of its own, among which null has one, are as many as this at most: each has a place in a list of the ids of the domain. */
+const LISTED_IDS_MAX = 1 << 16;
+
+function storedLongs(scope: SegmentScope, column: NumberColumnView, domain: Extract<KeyDomain, { kind: 'longs' }>): LocalKey {
+  const { base, nullId } = domain;
   const { physical, values } = column;
   assert(physical === 'U8' || physical === 'U16' || physical === 'U32', `longs are not narrow: ${physical}`);
   const bytes = PHYSICAL_BYTES[physical];
@@ -190,6 +194,7 @@ function storedLongs(scope: SegmentScope, column: NumberColumnView, { base, null
       toGlobal: () => (shift === 0 ? 0 : ascending(scope, count, shift)),
       shift,
     };
+  if (count >= LISTED_IDS_MAX) return computedLongs(scope, storedNumbers(scope, column), domain);
   // Null is the id after the last.
   const { arena, context } = scope;
   const keyDense = kernelFor(context.kernels, 'keyDense', physical);
