@@ -174,7 +174,7 @@ function longsKey(scope: SegmentScope, source: Source, domain: Extract<KeyDomain
 }
 
 /** Ids of a segment of its own, among which null has one, are as many as this at most: each has a place in a list of the ids of the domain. */
-const LISTED_IDS_MAX = 1 << 16;
+const OWN_IDS_MAX = 1 << 16;
 
 function storedLongs(scope: SegmentScope, column: NumberColumnView, domain: Extract<KeyDomain, { kind: 'longs' }>): LocalKey {
   const { base, nullId } = domain;
@@ -194,7 +194,7 @@ function storedLongs(scope: SegmentScope, column: NumberColumnView, domain: Extr
       toGlobal: () => (shift === 0 ? 0 : ascending(scope, count, shift)),
       shift,
     };
-  if (count >= LISTED_IDS_MAX) return computedLongs(scope, storedNumbers(scope, column), domain);
+  if (count >= OWN_IDS_MAX) return computedLongs(scope, storedNumbers(scope, column), domain);
   // Null is the id after the last.
   const { arena, context } = scope;
   const keyDense = kernelFor(context.kernels, 'keyDense', physical);
