@@ -81,7 +81,8 @@ async function* framesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Fram
     parts.push(chunk);
     size += chunk.length;
     while (size >= wanted) {
-      const all = Buffer.concat(parts);
+      const [only, second] = parts;
+      const all = only instanceof Buffer && second === undefined ? only : Buffer.concat(parts);
       const length = all.readUInt32LE(0);
       if (length === 0) return;
       wanted = LENGTH_BYTES + length;

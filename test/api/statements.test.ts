@@ -102,6 +102,37 @@ statements('a SELECT is accepted, runs, and gives its rows in every format, as t
   }
 });
 
+statements('rows of every type, and times of a zone, are those of the SQL endpoint, kept in either place', async (context) => {
+  const query = `SELECT * FROM (VALUES
+    (CAST('NaN' AS DOUBLE), ARRAY[1, 2], PARSE_JSON('{"a":[1,{"b":null}],"c":"x"}'), TIMESTAMP '2024-07-01 00:00:00', DATE '2024-07-01', 9223372036854775807),
+    (CAST('-Infinity' AS DOUBLE), ARRAY[3], PARSE_JSON('7'), TIMESTAMP '1969-12-31 23:59:59', DATE '1969-12-31', -9223372036854775807),
+    (5e0, ARRAY[4], PARSE_JSON('"text"'), TIMESTAMP '9999-12-31 00:00:00', DATE '2000-02-29', 0))
+    AS t (d, longs, j, at, day, l)`;
+  for (const [selectDestination, sqlTimeZone] of [
+    ['taskReport', 'UTC'],
+    ['taskReport', 'Asia/Tokyo'],
+    ['durableStorage', 'America/Los_Angeles'],
+  ] as const) {
+    const { id, body } = await run(context, query, { context: { ...ASYNC, selectDestination, sqlTimeZone } });
+    assert.is(body.state, 'SUCCESS', JSON.stringify(body));
+    for (const resultFormat of ['object', 'array', 'csv']) {
+      const direct = await fetch(`${context.server.url}/svc/v2/sql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query, resultFormat, context: { sqlTimeZone } }),
+      });
+      const results = await call(context, 'GET', `/${id}/results?resultFormat=${resultFormat}`);
+      assert.is(results.text, await direct.text(), `${selectDestination} ${sqlTimeZone} ${resultFormat}`);
+    }
+  }
+});
+
+statements('a header that is asked for is said to have no effect', async (context) => {
+  const sent = await call(context, 'POST', '', { query: 'SELECT 1', context: ASYNC, header: true });
+  assert.is(sent.status, 200, sent.text);
+  assert.match(sent.headers.get('x-svc-warning') ?? '', /header has no effect/);
+});
+
 statements('results come in the format that the statement asked for, and as a download', async (context) => {
   const { id } = await run(context, 'SELECT 1 AS one, 2 AS two', { resultFormat: 'arrayLines' });
   assert.is((await call(context, 'GET', `/${id}/results`)).text, '[1,2]\n\n');

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ETERNITY } from '../../src/base/instant.js';
 import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Expression } from '../../src/model/expression.js';
 import { cellAt, type Frame, type FrameCell } from '../../src/model/frame.js';
-import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
+import type { GroupPlan } from '../../src/model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../src/model/row-source.js';
 import type { RunLimits } from '../../src/model/run-limits.js';
 import type { ColumnSchema } from '../../src/model/schema.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
+import { LEAF, scanOf } from './running-sources.js';
 
 /* Row sources against a plain evaluation row by row, whatever the size of chunks. */
 
@@ -78,17 +78,6 @@ function frameOf(rows: readonly Plain[], types: Readonly<Record<string, 'STRING'
     }),
   };
 }
-
-const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
-const scanOf = (columns: readonly string[], changes: Partial<ScanPlan> = {}): ScanPlan => ({
-  operator: 'scan',
-  ...LEAF,
-  columns,
-  timeOrder: null,
-  offset: 0,
-  limit: null,
-  ...changes,
-});
 
 const text = fc.option(fc.constantFrom('a', 'b', 'c', '', 'd'), { nil: null, freq: 4 });
 const number = fc.option(fc.bigInt({ min: -3n, max: 3n }), { nil: null, freq: 4 });

@@ -144,7 +144,7 @@ export class SharedSources {
       return { number: Object.is(value, -0) ? '-0' : String(value) };
     if (typeof value !== 'object' || value === null) return value;
     if (isPacked(value)) return { digest: value.digest };
-    return ArrayBuffer.isView(value) || ('kind' in value && value.kind === 'inline') ? { object: this.#numberOf(value) } : value;
+    return isPlain(value) && !('kind' in value && value.kind === 'inline') ? value : { object: this.#numberOf(value) };
   }
 
   #numberOf(value: object): number {
@@ -152,6 +152,12 @@ export class SharedSources {
     this.#objects.set(value, number);
     return number;
   }
+}
+
+/** Whether all that an object holds is in its fields. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
 }
 
 /** Tables of all sources below, each as often as it stands there. */

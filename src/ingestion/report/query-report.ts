@@ -1,6 +1,7 @@
 // Report of an SQL ingestion task.
 
 import { ServiceError } from '../../base/errors.js';
+import { stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { Frame } from '../../model/frame.js';
 import { type OutputColumn, type PlannedQuery, type PlannedStatement, sqlTypeName } from '../../model/statement.js';
@@ -87,10 +88,17 @@ export class QueryReport {
       payload['results'] = {
         signature: this.#query.columns.map(({ name, nativeType }) => ({ name, type: nativeType })),
         sqlTypeNames: this.#query.columns.map(({ sqlType }) => sqlTypeName(sqlType)),
-        ...(this.#pages === null ? { results: this.#results, resultsTruncated: this.#resultsTruncated } : { pages: this.#pages }),
+        ...(this.#pages === null ? this.#resultsHere() : { pages: this.#pages }),
       };
     }
     return { multiStageQuery: { type: 'multiStageQuery', taskId, payload } };
+  }
+
+  /** The rows, as one page. */
+  #resultsHere(): Readonly<Record<string, unknown>> {
+    const results = this.#results;
+    const page = { id: 0, numRows: results.length, sizeInBytes: Buffer.byteLength(stringifyJson(results)) };
+    return { results, resultsTruncated: this.#resultsTruncated, pages: [page] };
   }
 
   #stages(status: 'SUCCESS' | 'FAILED', endMs: number): readonly unknown[] {

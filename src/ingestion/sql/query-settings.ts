@@ -25,6 +25,9 @@ export interface QuerySettings {
 const ROWS_PER_SEGMENT = 3_000_000;
 const ROWS_PER_PAGE = 100_000;
 
+export const NO_RESULT_STORAGE =
+  'context.selectDestination: durableStorage needs svc.msq.intermediate.storage.enable=true; expected taskReport';
+
 /** Keys with one value that means what is done anyway; any other is refused rather than passed over. */
 const FIXED: Readonly<Record<string, { readonly value: unknown; readonly because: string }>> = {
   forceSegmentSortByTime: { value: true, because: 'segments are sorted by __time first' },

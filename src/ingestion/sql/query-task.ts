@@ -22,7 +22,7 @@ import { QueryReport } from '../report/query-report.js';
 import { RowStatistics } from '../report/row-statistics.js';
 import { LazyEngine } from '../task-engine.js';
 import { externalFrames, inlineFrames, queryFrames } from './external-rows.js';
-import { parseQuerySettings, type QuerySettings } from './query-settings.js';
+import { NO_RESULT_STORAGE, parseQuerySettings, type QuerySettings } from './query-settings.js';
 
 type WriteStatement = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' }>;
 type SelectStatement = Extract<PlannedStatement, { readonly kind: 'select' }>;
@@ -185,8 +185,6 @@ async function collectResults(
     await rows.return(undefined);
   }
 }
-
-const NO_RESULT_STORAGE = 'context.selectDestination: durableStorage needs svc.msq.intermediate.storage.enable=true; expected taskReport';
 
 interface Writing {
   readonly context: TaskContext;

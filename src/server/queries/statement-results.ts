@@ -33,7 +33,7 @@ export function columnsOfPayload(payload: ObjectReader): readonly OutputColumn[]
 export function resultsOfReport(report: ObjectReader, columns: readonly OutputColumn[]): StatementResults | null {
   if (!report.has('results')) return null;
   const results = report.object('results');
-  if (results.has('pages')) return null;
+  if (!results.has('results')) return null;
   return { columns, rows: results.array('results'), isTruncated: results.boolean('resultsTruncated', false) };
 }
 

@@ -1,7 +1,7 @@
 // State of a statement that runs as a task: what it says of itself while and after it runs.
 
 import { ServiceError } from '../../base/errors.js';
-import { parseJson, stringifyJson } from '../../base/json.js';
+import { parseJson } from '../../base/json.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskWithDocuments } from '../../cluster/rpc/services.js';
@@ -26,6 +26,8 @@ export interface Statement {
   /** Columns of a SELECT; null for statements that write. */
   readonly columns: readonly OutputColumn[] | null;
   readonly resultFormat: string | null;
+  /** Query context, as it was sent. */
+  readonly context: Readonly<Record<string, unknown>>;
   /** Payload of the report; null until the task is through. */
   readonly report: ObjectReader | null;
 }
@@ -40,6 +42,7 @@ export function readStatement(found: TaskWithDocuments): Statement {
     state: STATES[found.task.state],
     columns: columnsOfPayload(payload),
     resultFormat: spec.optionalString('resultFormat') ?? null,
+    context: spec.optionalObject('context')?.members ?? {},
     report: document === null || !document.has('multiStageQuery') ? null : document.object('multiStageQuery').object('payload'),
   };
 }
@@ -91,16 +94,13 @@ function schemaOf(columns: readonly OutputColumn[] | null): object {
 }
 
 /** Pages of results in durable storage, or the one page of those in the report. */
-export function statementPages(statement: Statement): readonly StatementPage[] {
-  const results = statement.report?.optionalObject('results');
-  if (results?.has('pages') === true)
-    return results.objects('pages').map((page) => ({
-      id: page.optionalInteger('id', 0) ?? 0,
-      numRows: page.optionalInteger('numRows', 0) ?? 0,
-      sizeInBytes: page.optionalInteger('sizeInBytes', 0) ?? 0,
-    }));
-  const rows = statementResults(statement)?.rows;
-  return rows === undefined ? [] : [{ id: 0, numRows: rows.length, sizeInBytes: Buffer.byteLength(stringifyJson(rows)) }];
+export function statementPages({ report }: Statement): readonly StatementPage[] {
+  const pages = report?.optionalObject('results')?.objects('pages') ?? [];
+  return pages.map((page) => ({
+    id: page.optionalInteger('id', 0) ?? 0,
+    numRows: page.optionalInteger('numRows', 0) ?? 0,
+    sizeInBytes: page.optionalInteger('sizeInBytes', 0) ?? 0,
+  }));
 }
 
 interface StatementPage {

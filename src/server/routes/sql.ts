@@ -3,6 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
 import type { OverlordService } from '../../cluster/rpc/services.js';
+import { NO_RESULT_STORAGE } from '../../ingestion/sql/query-settings.js';
 import type { Frame } from '../../model/frame.js';
 import type { ExplainedStatement, OutputColumn, PlannedStatement } from '../../model/statement.js';
 import type { PlanWatch } from '../../planner/sql/plan-watch.js';
@@ -54,13 +55,10 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
       .then((statement) => answer(statements, request, { body, statement, receivedMs, watch }));
   };
   /** Hands a statement over as a task; EXPLAIN is answered. */
-  const submit = async (
-    request: HttpRequest,
-    later?: (body: SqlBody) => { readonly resultFormat: string },
-  ): Promise<SubmittedStatement> => {
+  const submit = async (request: HttpRequest, later?: (body: SqlBody) => AskedLater): Promise<SubmittedStatement> => {
     const receivedMs = performance.now();
     const body = request.body.length <= READ_HERE_BYTES_MAX ? bodies.read(request) : await readLong(request, receivedMs);
-    const asked = later?.(body) ?? {};
+    const { resultFormat, warnings } = later?.(body) ?? { resultFormat: undefined, warnings: [] };
     const watch = statements.planWatch(body.read, receivedMs);
     const limits = { watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal };
     const { statement, schema } = await statements.planForTask(body, request.viaAlias, limits);
@@ -68,11 +66,12 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
     const { query, context, parameters } = body;
     const id = `query-${body.read.sqlQueryId ?? statements.newQueryId()}`;
     const readsTables = Object.keys(schema.tables).length + schema.lookups.length > 0;
-    const spec = { query, context, parameters, ...(readsTables ? { schema } : {}), ...columnsOf(statement), ...asked };
+    const spec = { query, context, parameters, ...(readsTables ? { schema } : {}), ...columnsOf(statement), resultFormat };
     const { taskId } = await overlord().submit(
       stringifyJson({ type: 'query_controller', id, dataSource: taskDataSource(statement), spec }),
     );
-    const headers: Record<string, string> = body.warnings.length === 0 ? {} : { 'X-Svc-Warning': warningText(body.warnings) };
+    const notes = [...body.warnings, ...warnings];
+    const headers: Record<string, string> = notes.length === 0 ? {} : { 'X-Svc-Warning': warningText(notes) };
     return { taskId, statement, headers };
   };
   return [
@@ -113,7 +112,7 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
       handle: () => json(200, { engines: [{ name: 'native' }, { name: 'msq-task' }] }),
     },
     ...statementRoutes({
-      submit: (request) => submit(request, readAsync),
+      submit: (request) => submit(request, (body) => readAsync(body, results !== null)),
       overlord,
       results,
     }),
@@ -135,10 +134,19 @@ function columnsOf(statement: PlannedStatement): { readonly columns?: readonly O
   return statement.kind === 'select' ? { columns: statement.columns } : {};
 }
 
-/** The format in which a statement is asked for its results later. @throws ServiceError for one that does not run so */
-function readAsync({ context, result }: SqlBody): { readonly resultFormat: string } {
+/** How a statement is asked for its results later. */
+interface AskedLater {
+  readonly resultFormat: string;
+  readonly warnings: readonly string[];
+}
+
+/** @throws ServiceError for a statement that does not run so, or whose results have no place */
+function readAsync({ context, result }: SqlBody, hasDurableResults: boolean): AskedLater {
   checkExecutionMode(context);
-  return { resultFormat: result.format };
+  const destination = new Map(Object.entries(context)).get('selectDestination');
+  if (!hasDurableResults && typeof destination === 'string' && destination.toLowerCase() === 'durablestorage')
+    throw new ServiceError('unsupported', NO_RESULT_STORAGE);
+  return { resultFormat: result.format, warnings: result.header ? ['header has no effect: results of statements have none'] : [] };
 }
 
 /** Datasource that public clients see for a SELECT that runs as a task. */

@@ -5,6 +5,7 @@ import { describeValue } from '../../base/json.js';
 import type { OverlordService } from '../../cluster/rpc/services.js';
 import type { Frame } from '../../model/frame.js';
 import type { PlannedStatement } from '../../model/statement.js';
+import { readSqlContext } from '../../planner/sql/context.js';
 import type { ResultStorage } from '../../storage/result-storage.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { frameOfResults } from '../queries/statement-results.js';
@@ -81,11 +82,21 @@ export function statementRoutes(source: StatementSource): Route[] {
       handle: async (_request, { queryId = '' }) => {
         const { state } = await find(queryId);
         if (state === 'SUCCESS' || state === 'FAILED') return { status: 200 };
-        await source.overlord().shutdownTask(queryId, 'the statement was cancelled');
-        return { status: 202 };
+        return { status: (await isStopped(source, queryId)) ? 202 : 200 };
       },
     },
   ];
+}
+
+/** Stops a statement; false when it has ended meanwhile. */
+async function isStopped({ overlord }: StatementSource, queryId: string): Promise<boolean> {
+  try {
+    await overlord().shutdownTask(queryId, 'the statement was cancelled');
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'not_found') return false;
+    throw error;
+  }
 }
 
 /** @throws ServiceError for anything but ASYNC, which must be said */
@@ -96,7 +107,7 @@ export function checkExecutionMode(context: Readonly<Record<string, unknown>>): 
   throw new ServiceError('query_invalid', `context.executionMode: found ${found}, expected "ASYNC"`);
 }
 
-async function resultsAnswer(request: HttpRequest, statement: Statement, storage: StatementSource['results']): Promise<HttpResponse> {
+function resultsAnswer(request: HttpRequest, statement: Statement, storage: StatementSource['results']): HttpResponse {
   const { queryId, page, format, disposition } = readAsked(request, statement);
   const { state, columns } = statement;
   if (state === 'FAILED') throw new ServiceError('not_found', `statement ${queryId} failed and has no results; its status tells why`);
@@ -114,8 +125,9 @@ async function resultsAnswer(request: HttpRequest, statement: Statement, storage
     results === null
       ? storedFrames(storage, queryId, page === null ? pages.map(({ id }) => id) : pages.slice(page, page + 1).map(({ id }) => id))
       : once(frameOfResults(results, (inline) => readerOf(inline, `results of ${queryId}`)));
-  // The first frame is asked for here, so that a page that is gone is told by a status.
-  return { status: 200, headers, body: await begun(writeResult(frames, columns, written(format))) };
+  const { timeZone, stringifyArrays } = readSqlContext(statement.context);
+  const options = { format, header: false, typesHeader: false, sqlTypesHeader: false, timeZone, stringifyArrays };
+  return { status: 200, headers, body: writeResult(frames, columns, options) };
 }
 
 async function* storedFrames(storage: StatementSource['results'], queryId: string, pages: readonly number[]): AsyncGenerator<Frame> {
@@ -123,19 +135,6 @@ async function* storedFrames(storage: StatementSource['results'], queryId: strin
     if (storage === null) throw new ServiceError('not_found', `results of ${queryId}: svc.msq.intermediate.storage.enable is false by now`);
     yield* storage.read(queryId, page);
   }
-}
-
-/** The same values, of which the first is there. */
-async function begun<Value>(values: AsyncGenerator<Value>): Promise<AsyncGenerator<Value>> {
-  const first = await values.next();
-  return (async function* () {
-    try {
-      if (first.done !== true) yield first.value;
-      yield* values;
-    } finally {
-      await values.return(undefined);
-    }
-  })();
 }
 
 interface AskedResults {
@@ -171,10 +170,6 @@ function checkedName(name: string): string {
       `filename: found '${name.slice(0, NAME_LENGTH_MAX)}', expected 1 to ${NAME_LENGTH_MAX} printable ASCII characters without / \\ : * ? " < > |`,
     );
   return name;
-}
-
-function written(format: ResultFormatName) {
-  return { format, header: false, typesHeader: false, sqlTypesHeader: false, timeZone: 'UTC' };
 }
 
 async function* once(frame: Frame): AsyncGenerator<Frame> {
