@@ -134,7 +134,7 @@ function columnsOf(statement: PlannedStatement): { readonly columns?: readonly O
   return statement.kind === 'select' ? { columns: statement.columns } : {};
 }
 
-/** How a statement is asked for its results later. */
+/** Results of a statement, as they are asked for later. */
 interface AskedLater {
   readonly resultFormat: string;
   readonly warnings: readonly string[];
