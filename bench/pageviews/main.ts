@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { median } from '../harness.js';
 import { processorTime } from '../processor-time.js';
@@ -9,7 +11,7 @@ import { runTask, sqlRows, startDolmen, waitForCount } from '../server.js';
 import { type Cell, difference } from '../tpch/compare.js';
 import { QUESTIONS, type Question } from './questions.js';
 import { shapes } from './shapes.js';
-import { COLUMNS, pageViewsIngestion, pageViewsOfDuckDb, writePageViewsCsv } from './table.js';
+import { COLUMNS, type Piece, pageViewsIngestion, pageViewsOfDuckDb, piecesOf } from './table.js';
 
 /*
  * npm run bench -- pageviews: questions over a wide table of page views, as SQL over HTTP with caches off, and of DuckDB in this process
@@ -52,10 +54,6 @@ const folder = flags.data ?? mkdtempSync(path.join(tmpdir(), 'dolmen-pageviews-'
 const input = path.join(folder, 'data', 'input');
 const isLoaded = existsSync(path.join(folder, 'views.duckdb'));
 mkdirSync(input, { recursive: true });
-if (!isLoaded) {
-  console.error(`… writing ${rows.toLocaleString('en')} rows`);
-  writePageViewsCsv(path.join(input, 'views.csv'), rows, 1);
-}
 const server = await startDolmen({
   dataDir: path.join(folder, 'data'),
   portOffset: PORT_OFFSET,
@@ -91,15 +89,26 @@ try {
   if (flags.data === undefined) rmSync(folder, { recursive: true, force: true });
 }
 
+/** A piece after the other, so that no more than two lie on disk; the next one is written while one is loaded. */
 async function load(): Promise<void> {
-  const csv = path.join(input, 'views.csv');
-  console.error('… loading DuckDB');
-  await connection.run(pageViewsOfDuckDb(csv));
+  const pieces = piecesOf(rows, 1, input);
+  let isWritten = Promise.resolve();
+  for (const [index, piece] of [...pieces, undefined].entries()) {
+    const before = pieces[index - 1];
+    await isWritten;
+    if (piece !== undefined) isWritten = written(piece);
+    if (before === undefined) continue;
+    console.error(`… loading rows ${before.start.toLocaleString('en')} to ${before.end.toLocaleString('en')}`);
+    await connection.run(pageViewsOfDuckDb(before));
+    await runTask(server.url, pageViewsIngestion(before));
+    rmSync(before.file);
+  }
   await connection.run('CHECKPOINT');
-  console.error('… loading Dolmen');
-  await runTask(server.url, pageViewsIngestion(input));
   await waitForCount(server.url, 'views', rows);
-  rmSync(csv);
+}
+
+async function written(piece: Piece): Promise<void> {
+  await once(new Worker(new URL('./piece-thread.js', import.meta.url), { workerData: piece }), 'exit');
 }
 
 async function measure({ id, sql, duckdb: other = sql }: Question): Promise<Figure> {

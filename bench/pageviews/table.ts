@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { csvIngestion, writeCsv } from '../data/csv.js';
 import { randomSource } from '../data/random.js';
 import { agentOf, below, hostOf, phraseOf, pick, type Random, titleOf, urlOf, wordOf, zipf } from './words.js';
@@ -132,24 +133,47 @@ function propertiesOf({ random, row }: Draw): string {
 const quoted = (cell: string | number | bigint): string =>
   typeof cell === 'string' && /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : String(cell);
 
-export function writePageViewsCsv(file: string, rows: number, seed: number): void {
+/** A stretch of the table's rows, which is written and loaded by itself. Pieces are drawn independently. */
+export interface Piece {
+  readonly file: string;
+  /** Rows of the whole table. */
+  readonly rows: number;
+  readonly seed: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+export const PIECE_ROWS = 1_000_000;
+
+/** The first piece has the rows of a table that is one piece. */
+export function piecesOf(rows: number, seed: number, folder: string): Piece[] {
+  return Array.from({ length: Math.ceil(rows / PIECE_ROWS) }, (_, index) => ({
+    file: path.join(folder, `views-${index}.csv`),
+    rows,
+    seed: seed + index * 7919,
+    start: index * PIECE_ROWS,
+    end: Math.min(rows, (index + 1) * PIECE_ROWS),
+  }));
+}
+
+export function writePiece(piece: Piece): void {
   writeCsv(
-    file,
+    piece.file,
     COLUMNS.map(({ name }) => name),
-    pageViewsRows(rows, seed),
+    rowsOf(piece),
   );
 }
 
-function* pageViewsRows(rows: number, seed: number): Generator<string> {
+function* rowsOf({ rows, seed, start, end }: Piece): Generator<string> {
   const random = randomSource(seed);
-  for (let row = 0; row < rows; row++) {
+  for (let row = start; row < end; row++) {
     const draw: Draw = { random, row, rows, page: zipf(random, rows >> 1), visitor: zipf(random, rows >> 2), isSearch: random() < 0.15 };
     yield COLUMNS.map(({ cell }) => quoted(cell(draw))).join(',');
   }
 }
 
-/** The task that loads `views.csv` of a folder into the datasource `views`, a segment a day. */
-export function pageViewsIngestion(folder: string): unknown {
+/** The task that adds a piece to the datasource `views`: a segment a day, or several where pieces meet within a day. */
+export function pageViewsIngestion({ file }: Piece): unknown {
   const types: Readonly<Record<ColumnType, string>> = {
     time: '',
     string: 'string',
@@ -159,8 +183,9 @@ export function pageViewsIngestion(folder: string): unknown {
     double: 'double',
   };
   return csvIngestion({
-    folder,
-    file: 'views.csv',
+    folder: path.dirname(file),
+    file: path.basename(file),
+    appendToExisting: true,
     dataSource: 'views',
     dimensions: COLUMNS.slice(1).map(({ name, type }) => ({ name, type: types[type] })),
     segmentGranularity: 'day',
@@ -169,7 +194,8 @@ export function pageViewsIngestion(folder: string): unknown {
   });
 }
 
-export function pageViewsOfDuckDb(csv: string): string {
+/** The first piece makes the table. */
+export function pageViewsOfDuckDb({ file, start }: Piece): string {
   const types: Readonly<Record<ColumnType, string>> = {
     time: 'TIMESTAMP',
     string: 'VARCHAR',
@@ -179,6 +205,6 @@ export function pageViewsOfDuckDb(csv: string): string {
     double: 'DOUBLE',
   };
   const columns = COLUMNS.map(({ name, type }) => `'${name}': '${types[type]}'`).join(', ');
-  return `CREATE TABLE views AS SELECT * REPLACE (string_split(tags, '|') AS tags, properties::JSON AS properties)
-    FROM read_csv('${csv}', header = true, quote = '"', escape = '"', columns = {${columns}})`;
+  return `${start === 0 ? 'CREATE TABLE views AS' : 'INSERT INTO views'} SELECT * REPLACE (string_split(tags, '|') AS tags, properties::JSON AS properties)
+    FROM read_csv('${file}', header = true, quote = '"', escape = '"', columns = {${columns}})`;
 }

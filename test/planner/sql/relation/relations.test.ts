@@ -74,6 +74,11 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT u.name, e.city FROM edits e JOIN users u ON e.usr = u.id ORDER BY e.added DESC NULLS LAST, e.__time, u.name LIMIT 7 OFFSET 2',
   'SELECT COUNT(*) FROM edits e JOIN users u ON e.price = u.id',
   'SELECT (a.id), b.n FROM users a LEFT JOIN (SELECT usr, COUNT(*) AS n FROM edits WHERE added > 3 GROUP BY usr) b ON a.id = b.usr WHERE COALESCE(b.n, 0) < 9',
+  // Sums of one value with constants.
+  'SELECT SUM(added + 1), SUM(added + 2), SUM(3 - added), SUM(added - 5), COUNT(added), SUM(added), COUNT(*) FROM edits',
+  "SELECT usr, SUM(added + 1) AS a, SUM(2 + added), SUM(added + 3) FILTER (WHERE city = 'Rio'), SUM(added + 4) FILTER (WHERE city = 'Rio'), SUM(added + 5) FILTER (WHERE city = 'Rio'), MAX(added) FROM edits GROUP BY usr HAVING SUM(added + 3) > 5 ORDER BY a, usr",
+  'SELECT SUM(added + 1), SUM(added + 2), SUM(added + 3), COUNT(added) FROM edits WHERE added > 1000000',
+  'SELECT c, SUM(n + 1), SUM(n + 2), SUM(n * 2 - 3), SUM(n * 2 + 4), SUM(n * 2 + 5) FROM (SELECT city AS c, added AS n FROM edits) GROUP BY c ORDER BY SUM(n + 1) DESC, c LIMIT 3',
   // Smallest and largest texts, truth values and arrays.
   'SELECT MIN(city), MAX(city), MIN(DISTINCT city), MAX(name) FILTER (WHERE id > 4) FROM users',
   'SELECT usr, MIN(city), MAX(city), COUNT(*) FROM edits GROUP BY usr ORDER BY usr',

@@ -15,6 +15,7 @@ import { pushAggregates } from './push-aggregates.js';
 import { pushFilters } from './push-filters.js';
 import { reduceOuterJoins } from './reduce-outer-joins.js';
 import { semiJoins } from './semi-joins.js';
+import { splitSums } from './split-sums.js';
 import { swapJoinSides } from './swap-join-sides.js';
 import { RelationVerifier } from './verify-relation.js';
 
@@ -42,6 +43,7 @@ export const RULES: readonly Rule[] = [
   { name: 'merge-projects', apply: mergeProjects },
   { name: 'push-aggregates', of: ['union'], apply: pushAggregates },
   { name: 'merge-projects-again', of: ['union'], apply: mergeProjects },
+  { name: 'split-sums', of: ['aggregate'], apply: splitSums },
   { name: 'prune-columns', apply: pruneColumns },
 ];
 
