@@ -178,6 +178,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         queueMax: configuration.get('svc.indexer.queue.maxSize'),
         assignmentTries: configuration.get('svc.indexer.runner.taskAssignmentTries'),
         assignmentTimeoutMs: configuration.get('svc.indexer.runner.taskAssignmentTimeout'),
+        lossesMax: configuration.get('svc.indexer.runner.taskLossesMax'),
         now,
         log: logOf('overlord'),
       })

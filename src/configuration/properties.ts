@@ -232,6 +232,11 @@ export const PROPERTIES = {
     'PT5M',
     'Time for which a task is given to workers that do not answer before the task fails.',
   ),
+  'svc.indexer.runner.taskLossesMax': integer(
+    { min: 1, max: 1000 },
+    '3',
+    'Workers that a task may lose before it fails; until then it is run again from its beginning.',
+  ),
   'svc.worker.capacity': integer(
     { min: 1, max: 1024 },
     (machine) => String(Math.max(1, machine.cores - 1)),

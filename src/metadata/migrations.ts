@@ -57,6 +57,11 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     // The longest interval bounds the search for segments that overlap another one.
     'CREATE INDEX segments_by_length ON segments (used, data_source, (end_ms - start_ms))',
   ],
+  [
+    // Runs of a task that were begun, and those that were lost with their worker.
+    'ALTER TABLE tasks ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0',
+    'ALTER TABLE tasks ADD COLUMN losses INTEGER NOT NULL DEFAULT 0',
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

@@ -135,17 +135,25 @@ export async function moveTask(queries: Queries, id: string, from: 'WAITING' | '
   return rows.length === 1;
 }
 
+/** Gives a pending task to a worker. Returns the number of this attempt, from 1; undefined when the task was not pending. */
 export async function startTask(
   queries: Queries,
   id: string,
   worker: { readonly host: string; readonly session: string },
   nowMs: EpochMs,
-): Promise<boolean> {
-  const rows = await queries.rows<{ id: string }>(
-    "UPDATE tasks SET state = 'RUNNING', worker_host = ?, worker_session = ?, started_ms = ? WHERE id = ? AND state = 'PENDING' RETURNING id",
+): Promise<number | undefined> {
+  const rows = await queries.rows<{ attempts: number }>(
+    `UPDATE tasks SET state = 'RUNNING', worker_host = ?, worker_session = ?, started_ms = ?, attempts = attempts + 1
+     WHERE id = ? AND state = 'PENDING' RETURNING attempts`,
     [worker.host, worker.session, nowMs, id],
   );
-  return rows.length === 1;
+  return rows[0]?.attempts;
+}
+
+/** Counts a run that was lost with its worker; returns how many were. */
+export async function countLoss(queries: Queries, id: string): Promise<number> {
+  const rows = await queries.rows<{ losses: number }>('UPDATE tasks SET losses = losses + 1 WHERE id = ? RETURNING losses', [id]);
+  return rows[0]?.losses ?? 0;
 }
 
 export interface TaskEnd {

@@ -7,8 +7,9 @@ import { csvIngestion } from '../../bench/data/csv.js';
 import { callJson, type DolmenProcess, runTask, sqlRows, startDolmen, waitForCount } from '../../bench/server.js';
 
 /**
- * kill -9 of the whole process group at five moments of a REPLACE over many days, then a restart: the table is all
- * old or all new, never a mix, and once the cleanup ran no file lies in deep storage that metadata does not name.
+ * kill -9 of the whole process group, or SIGTERM, at seven moments of a REPLACE over many days, then a restart: the table is
+ * all old or all new, never a mix, the task that was accepted succeeds, and once the cleanup ran no file lies in deep
+ * storage that metadata does not name.
  */
 const DAYS = 12;
 const ROWS_PER_DAY = 4000;
@@ -54,22 +55,46 @@ kills('all old or all new, and nothing left behind', async () => {
     let current = 1;
     let segments = DAYS;
 
-    for (const [moment, fraction] of [0.1, 0.45, 0.7, 0.9, 1.05].entries()) {
+    for (const [moment, [fraction, end]] of (
+      [
+        [0.1, 'kill'],
+        [0.3, 'stop'],
+        [0.45, 'kill'],
+        [0.7, 'kill'],
+        [0.8, 'stop'],
+        [0.9, 'kill'],
+        [1.05, 'kill'],
+      ] as const
+    ).entries()) {
       const next = current + 1;
       writeRows(path.join(input, `rows-${next}.csv`), next);
-      await callJson('POST', `${server.url}/svc/indexer/v1/task`, spec(input, `rows-${next}.csv`));
+      const { task } = (await callJson('POST', `${server.url}/svc/indexer/v1/task`, spec(input, `rows-${next}.csv`))) as { task: string };
       // From the first moments of the task to about its end, where the publish lies.
       await new Promise((done) => setTimeout(done, durationMs * fraction));
-      await server.kill();
+      await server[end]();
 
       server = await startDolmen({ dataDir, portOffset: PORT_OFFSET, flags: ['--property', 'svc.coordinator.kill.orphanAge=PT0S'] });
       await waitForCount(server.url, 'chunks', total);
-      const [row] = await sqlRows(server.url, 'SELECT MIN("value"), MAX("value"), SUM("value") FROM chunks');
-      const [min, max, sum] = row as [number, number, number];
-      assert.ok(min === current || min === next, `moment ${moment}: the value is ${min}, neither ${current} nor ${next}`);
-      assert.equal([max, sum], [min, min * total], `moment ${moment}: a mix`);
-      if (min === next) segments += DAYS;
-      current = min;
+      // The task was accepted, so it runs again unless it had published.
+      const { url } = server;
+      const statusOf = async () =>
+        (await callJson('GET', `${url}/svc/indexer/v1/task/${task}/status`)) as { status: { statusCode: string; errorMsg: string | null } };
+      const value = async () => {
+        const [row] = await sqlRows(url, 'SELECT MIN("value"), MAX("value"), SUM("value") FROM chunks');
+        const [min, max, sum] = row as [number, number, number];
+        assert.equal([max, sum], [min, min * total], `moment ${moment}: a mix`);
+        return min;
+      };
+      for (let { status } = await statusOf(); status.statusCode !== 'SUCCESS'; { status } = await statusOf()) {
+        assert.is.not(status.statusCode, 'FAILED', `moment ${moment}: ${status.errorMsg}`);
+        const seen = await value();
+        assert.ok(seen === current || seen === next, `moment ${moment}: the value is ${seen}, neither ${current} nor ${next}`);
+        await new Promise((done) => setTimeout(done, 50));
+      }
+      for (let attempt = 0; (await value()) !== next && attempt < 200; attempt++) await new Promise((done) => setTimeout(done, 50));
+      assert.is(await value(), next, `moment ${moment}`);
+      segments += DAYS;
+      current = next;
     }
     // A kill within the publish itself leaves files of which nobody can say whether they were published.
     await callJson('POST', `${server.url}/svc/coordinator/v1/deepStorage/confirm`);

@@ -56,29 +56,40 @@ managers.before.each((context) => {
 });
 managers.after.each(({ folder }) => rmSync(folder, { recursive: true, force: true }));
 
-for (const [name, end] of [
-  ['the end of the process', (manager) => manager.stop()],
-  ['a shutdown of the task', (manager) => manager.shutdownTask('t')],
-] satisfies [string, (manager: MiddleManager) => Promise<void>][])
-  managers(`${name} finds a task that is being started as well`, async ({ folder }) => {
-    const { manager, ends } = await managerIn(folder);
-    const assigned = manager.assign({ taskId: 't', payload: { does: 'hang' } });
-    assert.equal(manager.runningTasks(), ['t']);
-    await end(manager);
-    await assigned;
-    await until(() => ends.length > 0);
-    assert.equal(
-      ends.map(({ taskId, succeeded, errorMessage }) => [taskId, succeeded, errorMessage]),
-      [['t', false, 'the task was shut down']],
-    );
-    assert.equal(manager.runningTasks(), []);
-  });
+managers('a shutdown of a task finds one that is being started as well', async ({ folder }) => {
+  const { manager, ends } = await managerIn(folder);
+  const assigned = manager.assign({ taskId: 't', attempt: 1, payload: { does: 'hang' } });
+  assert.equal(manager.runningTasks(), ['t']);
+  await manager.shutdownTask('t');
+  await assigned;
+  await until(() => ends.length > 0);
+  assert.equal(
+    ends.map(({ taskId, succeeded, errorMessage }) => [taskId, succeeded, errorMessage]),
+    [['t', false, 'the task was shut down']],
+  );
+  assert.equal(manager.runningTasks(), []);
+});
+
+managers('the end of the process stops its tasks, those that are being started as well, and gives them back', async ({ folder }) => {
+  const returned: [string, string][] = [];
+  let tries = 0;
+  const taskReturned = async (taskId: string, session: string) => {
+    if (++tries === 1) throw new ServiceError('unavailable', 'no overlord leads at the moment');
+    returned.push([taskId, session]);
+  };
+  const { manager, ends } = await managerIn(folder, { taskReturned });
+  const assigned = manager.assign({ taskId: 't', attempt: 1, payload: { does: 'hang' } });
+  await manager.stop();
+  await assigned;
+  assert.equal(returned, [['t', 's']]);
+  assert.equal([ends, manager.runningTasks()], [[], []]);
+});
 
 managers('one that cannot be started holds up no stop, and gives its slot back', async ({ folder }) => {
   const { manager } = await managerIn(folder);
   rmSync(join(folder, 'logs'), { recursive: true });
   writeFileSync(join(folder, 'logs'), 'not a folder');
-  const assigned = manager.assign({ taskId: 't', payload: {} }).catch((error: unknown) => error);
+  const assigned = manager.assign({ taskId: 't', attempt: 1, payload: {} }).catch((error: unknown) => error);
   await manager.stop();
   assert.match(String(await assigned), /EEXIST|ENOTDIR/);
   assert.equal(manager.runningTasks(), []);
@@ -86,7 +97,7 @@ managers('one that cannot be started holds up no stop, and gives its slot back',
 
 managers('a task is told the processes of the cluster', async ({ folder }) => {
   const { manager, ends } = await managerIn(folder);
-  await manager.assign({ taskId: 't', payload: { does: 'tellPeers' } });
+  await manager.assign({ taskId: 't', attempt: 1, payload: { does: 'tellPeers' } });
   await until(() => ends.length > 0);
   assert.equal(ends[0]?.report, { peers: ['a:1', 'b:2'] });
 });
@@ -95,7 +106,7 @@ managers('ids of any length and letters name no files', async ({ folder }) => {
   const { manager, ends } = await managerIn(folder);
   const ids = ['é'.repeat(200), 'con', 'A', 'a', '%00'];
   for (const taskId of ids) {
-    await manager.assign({ taskId, payload: { does: 'succeed' } });
+    await manager.assign({ taskId, attempt: 1, payload: { does: 'succeed' } });
     await until(() => ends.at(-1)?.taskId === taskId);
     assert.ok(await manager.log(taskId));
   }
@@ -106,7 +117,7 @@ managers('folders that were removed meanwhile are made again', async ({ folder }
   const { manager, ends } = await managerIn(folder);
   rmSync(join(folder, 'logs'), { recursive: true });
   rmSync(join(folder, 'work'), { recursive: true });
-  await manager.assign({ taskId: 't', payload: { does: 'succeed' } });
+  await manager.assign({ taskId: 't', attempt: 1, payload: { does: 'succeed' } });
   await until(() => ends.length > 0);
   assert.is(ends[0]?.succeeded, true);
   assert.ok(existsSync(join(folder, 'logs')));
@@ -121,13 +132,13 @@ for (const code of ['unavailable', 'not_leader'] as const)
       return ['id'];
     };
     const patient = await managerIn(folder, { publish }, 60_000);
-    await patient.manager.assign({ taskId: 't', payload: { does: 'publish' } });
+    await patient.manager.assign({ taskId: 't', attempt: 1, payload: { does: 'publish' } });
     await until(() => patient.ends.length > 0);
     assert.equal(patient.ends[0]?.report, { ids: ['id'] });
     assert.is(tries, 3);
     tries = -1e9;
     const hasty = await managerIn(folder, { publish }, 0);
-    await hasty.manager.assign({ taskId: 't', payload: { does: 'publish' } });
+    await hasty.manager.assign({ taskId: 't', attempt: 1, payload: { does: 'publish' } });
     await until(() => hasty.ends.length > 0);
     assert.equal(hasty.ends[0]?.report, { refused: `${code}: ${refusals[code]}` });
   });
@@ -139,7 +150,7 @@ managers('a publish that is refused for a reason of its own is not tried again',
     throw new ServiceError('conflict', 'no lock');
   };
   const { manager, ends } = await managerIn(folder, { publish }, 60_000);
-  await manager.assign({ taskId: 't', payload: { does: 'publish' } });
+  await manager.assign({ taskId: 't', attempt: 1, payload: { does: 'publish' } });
   await until(() => ends.length > 0);
   assert.is(tries, 1);
 });

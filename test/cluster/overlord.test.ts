@@ -44,6 +44,8 @@ function describe(payload: unknown): TaskDescription {
 /** A worker process that accepts what it has slots for and runs it until the test says otherwise. */
 class Worker implements MiddleManagerService {
   readonly running: string[] = [];
+  /** Numbers of the runs it was given. */
+  readonly attempts: number[] = [];
   readonly member: Member;
   enabled = true;
   failure: ServiceError | null = null;
@@ -59,8 +61,9 @@ class Worker implements MiddleManagerService {
     return { host, session, capacity: this.capacity, enabled: this.enabled, runningTasks: this.running, lastCompletedMs: 0 };
   }
 
-  async assign({ taskId }: TaskAssignment) {
+  async assign({ taskId, attempt }: TaskAssignment) {
     if (this.failure !== null) throw this.failure;
+    this.attempts.push(attempt);
     this.running.push(taskId);
   }
 
@@ -111,6 +114,7 @@ overlords.before.each(async (context) => {
       queueMax: 5,
       assignmentTries: 3,
       assignmentTimeoutMs: 100,
+      lossesMax: 2,
       now: Date.now,
       log: () => undefined,
     });
@@ -295,7 +299,7 @@ overlords('shutting down ends the task and its process; a finished one is not fo
   await overlord.taskEnded({ taskId: 'a', session: 's1', succeeded: true, errorMessage: null, report: null });
   assert.is(await stateOf(database, 'a'), 'FAILED');
   assert.is(
-    await codeOf(overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } })),
+    await codeOf(overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } }, 's1')),
     'conflict',
   );
 });
@@ -322,27 +326,67 @@ overlords('a deposed overlord cannot publish', async ({ database, overlord, succ
   await untilState(database, 'a', 'RUNNING');
   const request = { taskId: 'a', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } } as const;
   const successor = await succeed();
-  assert.is(await codeOf(overlord.publish(request)), 'not_leader');
+  assert.is(await codeOf(overlord.publish(request, 's1')), 'not_leader');
   assert.equal(await selectSegments(database, {}), []);
-  assert.is((await successor.publish(request)).length, 1);
+  assert.is((await successor.publish(request, 's1')).length, 1);
 });
 
-overlords(
-  'tasks of a worker that is gone fail, except those that had published: they succeeded',
-  async ({ database, overlord, workers }) => {
-    await overlord.submit(JSON.stringify({ id: 'early' }));
-    await overlord.submit(JSON.stringify({ id: 'late' }));
-    await untilState(database, 'early', 'RUNNING');
-    await untilState(database, 'late', 'RUNNING');
-    await overlord.publish({ taskId: 'late', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } });
-    // The same address, started anew: it knows nothing of its predecessor's tasks.
-    workers.splice(0, 1, new Worker('w:1', 's2'));
-    await untilState(database, 'early', 'FAILED');
-    await untilState(database, 'late', 'SUCCESS');
-    assert.match((await findTask(database, 'early'))?.error ?? '', /worker w:1 .* is gone; nothing of it was published/);
-    assert.equal(await locksOfTask(database, 'early'), []);
-  },
-);
+overlords('a task whose worker is gone runs again under its lock; one that had published succeeded', async (context) => {
+  const { database, overlord, workers } = context;
+  await overlord.submit(JSON.stringify({ id: 'early' }));
+  await overlord.submit(JSON.stringify({ id: 'late' }));
+  await untilState(database, 'early', 'RUNNING');
+  await untilState(database, 'late', 'RUNNING');
+  const locks = await locksOfTask(database, 'early');
+  await overlord.publish({ taskId: 'late', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } }, 's1');
+  // The same address, started anew: it knows nothing of its predecessor's tasks.
+  const second = new Worker('w:1', 's2');
+  workers.splice(0, 1, second);
+  await untilState(database, 'late', 'SUCCESS');
+  while (second.running.length === 0) await settle();
+  assert.equal(second.running, ['early']);
+  assert.equal(second.attempts, [2]);
+  assert.equal(await locksOfTask(database, 'early'), locks);
+  // The first worker was only taken for gone: its run may publish no more.
+  const request = { taskId: 'early', dataSource: 'ds', segments: [pushed(day(1))], mode: { kind: 'append' } } as const;
+  assert.is(await codeOf(overlord.publish(request, 's1')), 'conflict');
+  assert.is((await overlord.publish(request, 's2')).length, 1);
+});
+
+overlords('a task that loses worker after worker fails, and gives its lock back', async ({ database, overlord, workers }) => {
+  await overlord.submit(JSON.stringify({ id: 'a' }));
+  for (const session of ['s2', 's3']) {
+    while ((workers[0]?.running.length ?? 0) === 0) await settle();
+    assert.is(await stateOf(database, 'a'), 'RUNNING');
+    workers.splice(0, 1, new Worker('w:1', session));
+  }
+  await untilState(database, 'a', 'FAILED');
+  assert.match(
+    (await findTask(database, 'a'))?.error ?? '',
+    /worker w:1 .* is gone, and so were 1 before it; nothing of it was published \(svc.indexer.runner.taskLossesMax\)/,
+  );
+  assert.equal(await locksOfTask(database, 'a'), []);
+});
+
+overlords('a worker that ends gives its tasks back as often as it likes', async ({ database, overlord, workers }) => {
+  const [worker] = workers;
+  await overlord.submit(JSON.stringify({ id: 'published' }));
+  await untilState(database, 'published', 'RUNNING');
+  await overlord.submit(JSON.stringify({ id: 'a' }));
+  for (let attempt = 1; attempt <= 4; attempt++) {
+    while (worker?.attempts.at(-1) !== attempt || !worker.running.includes('a')) await settle();
+    worker.running.splice(worker.running.indexOf('a'), 1);
+    // Somebody else's word counts for nothing.
+    await overlord.taskReturned('a', 'another session');
+    assert.is(await stateOf(database, 'a'), 'RUNNING');
+    await overlord.taskReturned('a', 's1');
+  }
+  assert.is.not(await stateOf(database, 'a'), 'FAILED');
+  const request = { taskId: 'published', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } } as const;
+  await overlord.publish(request, 's1');
+  await overlord.taskReturned('published', 's1');
+  assert.is(await stateOf(database, 'published'), 'SUCCESS');
+});
 
 overlords(
   'a kill task is listed, removes the unused segments inside its interval and their files, and goes on after a restart',
@@ -350,7 +394,7 @@ overlords(
     const { database, overlord, succeed } = context;
     await overlord.submit(JSON.stringify({ id: 'a' }));
     await untilState(database, 'a', 'RUNNING');
-    await overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0)), pushed(day(5))], mode: { kind: 'append' } });
+    await overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0)), pushed(day(5))], mode: { kind: 'append' } }, 's1');
     await overlord.taskEnded({ taskId: 'a', session: 's1', succeeded: true, errorMessage: null, report: null });
     const first = await overlord.kill('ds', EVERYTHING);
     await untilState(database, first, 'SUCCESS');

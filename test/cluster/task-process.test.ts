@@ -30,6 +30,7 @@ function startChild(
 ): Promise<TaskProcess> {
   return TaskProcess.start({
     taskId: 't',
+    attempt: 1,
     payload,
     settings,
     logFile: join(folder, 'log'),
@@ -93,7 +94,7 @@ processes('a task that leaves its query early ends it, and what the query holds 
 processes('a task that crashes or ends without a word has failed', async ({ folder }) => {
   const crashed = await (await startChild(folder, { does: 'crash' })).outcome;
   assert.is(crashed.succeeded, false);
-  assert.match(crashed.errorMessage ?? '', /ended by SIGKILL/);
+  assert.match(crashed.errorMessage ?? '', /ended by SIGKILL before it was done; the last lines of its log: hello from the task$/);
   const silent = await (await startChild(folder, { does: 'exit' })).outcome;
   assert.match(silent.errorMessage ?? '', /ended with code 3/);
 });

@@ -32,6 +32,8 @@ export interface MiddleManagerOptions {
   readonly log: (line: string) => void;
 }
 
+/** Time in which a process that ends finds an overlord to give its tasks back to. */
+const GIVE_BACK_MS = 2000;
 /** Time between two attempts to report the end of a task to the overlord. */
 const REPORT_RETRY_MS = 500;
 /** Longest time a task may read datasources. */
@@ -47,6 +49,8 @@ export class MiddleManager implements MiddleManagerService {
   readonly #running = new Map<string, TaskProcess | Promise<TaskProcess>>();
   #enabled = true;
   #stopping = false;
+  /** Ends of tasks that were stopped with this process, until the overlord has heard of them. */
+  readonly #returning: Promise<void>[] = [];
   #lastCompletedMs = 0;
 
   constructor(options: MiddleManagerOptions) {
@@ -60,11 +64,12 @@ export class MiddleManager implements MiddleManagerService {
     await mkdir(this.#options.logDirectory, { recursive: true });
   }
 
-  /** Stops taking tasks; resolves when all task processes are gone, including those that were being started. */
+  /** Stops taking tasks; resolves when all task processes are gone, including those that were being started, and their tasks given back. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#enabled = false;
     await Promise.all(this.runningTasks().map((taskId) => this.shutdownTask(taskId)));
+    await Promise.all(this.#returning);
   }
 
   get enabled(): boolean {
@@ -85,7 +90,7 @@ export class MiddleManager implements MiddleManagerService {
     return { host, session, capacity, enabled: this.#enabled, runningTasks: this.runningTasks(), lastCompletedMs: this.#lastCompletedMs };
   }
 
-  async assign({ taskId, payload }: TaskAssignment): Promise<void> {
+  async assign({ taskId, attempt, payload }: TaskAssignment): Promise<void> {
     if (this.#running.has(taskId)) return;
     if (!this.#enabled) throw new ServiceError('capacity_exceeded', `${this.#options.host} is disabled`);
     if (this.#running.size >= this.#options.capacity)
@@ -93,25 +98,29 @@ export class MiddleManager implements MiddleManagerService {
         'capacity_exceeded',
         `${this.#options.host}: all ${this.#options.capacity} slots (svc.worker.capacity) are taken`,
       );
-    const starting = this.#start(taskId, payload);
+    const starting = this.#start({ taskId, attempt, payload });
     this.#running.set(taskId, starting);
     try {
       const process = await starting;
       this.#running.set(taskId, process);
-      void process.outcome.then((outcome) => this.#ended(taskId, outcome));
+      void process.outcome.then((outcome) => {
+        const ended = this.#ended(taskId, outcome);
+        if (this.#stopping) this.#returning.push(ended);
+      });
     } catch (error) {
       this.#running.delete(taskId);
       throw error;
     }
   }
 
-  async #start(taskId: string, payload: unknown): Promise<TaskProcess> {
+  async #start({ taskId, attempt, payload }: TaskAssignment): Promise<TaskProcess> {
     const workDirectory = this.#workDirectory(taskId);
     await rm(workDirectory, { recursive: true, force: true });
     await mkdir(workDirectory, { recursive: true });
     await mkdir(this.#options.logDirectory, { recursive: true });
     return TaskProcess.start({
       taskId,
+      attempt,
       payload,
       settings: { ...this.#options.settings, workDirectory, peers: this.#options.peers.hosts() },
       logFile: this.#logFile(taskId),
@@ -133,9 +142,9 @@ export class MiddleManager implements MiddleManagerService {
   }
 
   async #publish(request: PublishRequest): Promise<readonly string[]> {
-    const { peers, publishTimeoutMs } = this.#options;
+    const { peers, session, publishTimeoutMs } = this.#options;
     // All the work of the task is done: it waits for a leader rather than be lost. A repeated publish changes nothing.
-    const ids = await untilLed(async () => peers.leading('overlord').publish(request), {
+    const ids = await untilLed(async () => peers.leading('overlord').publish(request, session), {
       limitMs: publishTimeoutMs,
       keepsTrying: () => !this.#stopping && this.#running.has(request.taskId),
     });
@@ -181,7 +190,17 @@ export class MiddleManager implements MiddleManagerService {
     );
     this.#lastCompletedMs = now();
     this.#running.delete(taskId);
-    await this.#report({ taskId, session, succeeded, errorMessage, report });
+    if (this.#stopping && !succeeded) await this.#giveBack(taskId);
+    else await this.#report({ taskId, session, succeeded, errorMessage, report });
+  }
+
+  /** Lets another worker run a task that was stopped because this process ends. Without an overlord, the next one finds this worker gone. */
+  async #giveBack(taskId: string): Promise<void> {
+    const { peers, session, log } = this.#options;
+    const tell = async () => peers.leading('overlord').taskReturned(taskId, session);
+    await untilLed(tell, { limitMs: GIVE_BACK_MS }).catch((error: unknown) =>
+      log(`task ${taskId} was not given back: ${toServiceError(error).message}`),
+    );
   }
 
   async #report(end: TaskEndReport): Promise<void> {

@@ -8,7 +8,7 @@ import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { createLocalDeepStorage } from '../../storage/local-deep-storage.js';
 import { createResultStorage } from '../../storage/result-storage.js';
-import type { FromTask, TaskSettings, ToTask } from './task-messages.js';
+import type { FromTask, ToTask } from './task-messages.js';
 import { taskStorage } from './task-storage.js';
 
 /**
@@ -30,7 +30,7 @@ process.on('SIGINT', () => undefined);
 process.on('message', (message: ToTask) => {
   switch (message.kind) {
     case 'run':
-      void run(message.taskId, message.payload, message.settings);
+      void run(message);
       return;
     case 'published':
       published?.resolve(message.ids);
@@ -46,9 +46,9 @@ process.on('message', (message: ToTask) => {
   }
 });
 
-async function run(taskId: string, payload: unknown, settings: TaskSettings): Promise<void> {
+async function run({ taskId, attempt, payload, settings }: Extract<ToTask, { kind: 'run' }>): Promise<void> {
   logBytesMax = settings.logBytesMax;
-  log(`task ${taskId} runs in process ${process.pid}`);
+  log(`task ${taskId} runs in process ${process.pid}${attempt === 1 ? '' : `, attempt ${attempt}`}`);
   const outcome = await runTask(payload, {
     taskId,
     workDirectory: settings.workDirectory,
@@ -58,7 +58,7 @@ async function run(taskId: string, payload: unknown, settings: TaskSettings): Pr
     peers: settings.peers,
     inputLimits: settings.inputLimits,
     kernels: settings.kernels,
-    storage: taskStorage(createLocalDeepStorage(settings.storageDirectory), taskId),
+    storage: taskStorage(createLocalDeepStorage(settings.storageDirectory), taskId, attempt),
     pushResults: settings.resultDirectory === null ? null : pushResults(settings.resultDirectory, taskId),
     signal: cancellation.signal,
     now: Date.now,

@@ -16,7 +16,13 @@ export interface TaskSettings extends TaskRules {
 
 /** Message from the middle manager to the child. */
 export type ToTask =
-  | { readonly kind: 'run'; readonly taskId: string; readonly payload: unknown; readonly settings: TaskSettings }
+  | {
+      readonly kind: 'run';
+      readonly taskId: string;
+      readonly attempt: number;
+      readonly payload: unknown;
+      readonly settings: TaskSettings;
+    }
   | { readonly kind: 'published'; readonly ids: readonly string[] }
   | { readonly kind: 'publishFailed'; readonly code: ErrorCode; readonly message: string }
   /** Frame of the query it asked for; null after the last. */

@@ -10,6 +10,8 @@ import type { FromTask, TaskSettings, ToTask } from './task-messages.js';
 
 export interface TaskProcessOptions {
   readonly taskId: string;
+  /** Number of this run of the task, from 1. */
+  readonly attempt: number;
   readonly payload: unknown;
   readonly settings: TaskSettings;
   /** Takes everything the child writes, and what its context logs. */
@@ -19,6 +21,10 @@ export interface TaskProcessOptions {
   readonly publish: (request: PublishRequest) => Promise<readonly string[]>;
   readonly query: (query: TableQuery, signal: AbortSignal) => AsyncIterable<Frame>;
 }
+
+/** End of a task's log that tells why its process died. */
+const LAST_WORDS_BYTES = 2048;
+const LAST_WORDS_LINES = 5;
 
 /** Time between asking a child to end and ending it. */
 const GRACE_MS = 2000;
@@ -43,9 +49,11 @@ export class TaskProcess {
       child.on('error', (error) => resolve(failure(`the process of the task could not be started: ${error.message}`)));
       // Its exit may be told before its last message: only the end of the channel comes after every message.
       const drained = new Promise<void>((done) => child.on('disconnect', done));
-      child.on('exit', (code, signal) =>
-        drained.then(() => resolve(this.#reported ?? failure(this.#stopped ? 'the task was shut down' : describeExit(code, signal)))),
-      );
+      child.on('exit', async (code, signal) => {
+        await drained;
+        const died = async () => `${describeExit(code, signal)}; ${await lastWords(options.logFile)}`;
+        resolve(this.#reported ?? failure(this.#stopped ? 'the task was shut down' : await died()));
+      });
     });
   }
 
@@ -54,8 +62,8 @@ export class TaskProcess {
     try {
       const child = fork(options.entry, [], { stdio: ['ignore', log.fd, log.fd, 'ipc'], serialization: 'advanced', execArgv: [] });
       const process = new TaskProcess(child, options);
-      const { taskId, payload, settings } = options;
-      process.#send({ kind: 'run', taskId, payload, settings });
+      const { taskId, attempt, payload, settings } = options;
+      process.#send({ kind: 'run', taskId, attempt, payload, settings });
       return process;
     } finally {
       await log.close();
@@ -137,5 +145,22 @@ function failure(errorMessage: string): TaskOutcome {
 }
 
 function describeExit(code: number | null, signal: NodeJS.Signals | null): string {
-  return `the process of the task ended ${signal === null ? `with code ${code ?? 0}` : `by ${signal}`} before it was done; its log tells more`;
+  return `the process of the task ended ${signal === null ? `with code ${code ?? 0}` : `by ${signal}`} before it was done`;
+}
+
+/** The last lines of a task's log, for whoever reads why it failed. */
+async function lastWords(logFile: string): Promise<string> {
+  const log = await open(logFile).catch(() => null);
+  if (log === null) return 'it has no log';
+  try {
+    const { size } = await log.stat();
+    const from = Math.max(0, size - LAST_WORDS_BYTES);
+    const { buffer, bytesRead } = await log.read(Buffer.alloc(LAST_WORDS_BYTES), 0, LAST_WORDS_BYTES, from);
+    const lines = buffer.toString('utf8', 0, bytesRead).split('\n');
+    // The first may have lost its beginning.
+    const whole = (from === 0 ? lines : lines.slice(1)).map((line) => line.trim()).filter((line) => line !== '');
+    return whole.length === 0 ? 'its log is empty' : `the last lines of its log: ${whole.slice(-LAST_WORDS_LINES).join(' | ')}`;
+  } finally {
+    await log.close();
+  }
 }

@@ -39,7 +39,7 @@ import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
 import { KillRuns } from './kill-runs.js';
 import { KILL_TASK } from './kill-task.js';
-import { endLostTask, endTask } from './recovery.js';
+import { endTask, recoverTask } from './recovery.js';
 import { lockRequestOf, newTask, type ReadTask } from './submission.js';
 import {
   parseWorkerConfig,
@@ -73,6 +73,8 @@ export interface OverlordOptions extends RoleOptions {
   /** Number of attempts, and time while workers do not answer, after which a task that no worker takes fails. */
   readonly assignmentTries: number;
   readonly assignmentTimeoutMs: number;
+  /** Runs of a task that may be lost with their worker before it fails. */
+  readonly lossesMax: number;
 }
 
 /**
@@ -152,9 +154,12 @@ export class Overlord implements OverlordService, Candidate {
     return task === undefined || documents === undefined ? null : { task, ...documents };
   }
 
-  async publish(request: PublishRequest): Promise<readonly string[]> {
+  async publish(request: PublishRequest, session: string): Promise<readonly string[]> {
     const { database, owner, now, log } = this.#options;
     const ids = await fencedTransaction(database, this.fence(), async (queries) => {
+      const task = await findTask(queries, request.taskId);
+      if (task !== undefined && task.workerSession !== session)
+        throw new ServiceError('conflict', `task ${request.taskId} is not given to this worker any more`);
       const published = await publishSegments(queries, request, now());
       await owner.recordPublish(queries, request.taskId);
       return published;
@@ -173,6 +178,12 @@ export class Overlord implements OverlordService, Candidate {
     if (await endTask(database, this.fence(), taskId, end, now()))
       log(`task ${taskId} ${succeeded ? 'succeeded' : `failed: ${errorMessage ?? ''}`}`);
     if (!succeeded) this.#hint((coordinator) => coordinator.cleanUp());
+    this.wake();
+  }
+
+  async taskReturned(taskId: string, session: string): Promise<void> {
+    const task = await findTask(this.#options.database, taskId);
+    if (task !== undefined && task.workerSession === session) await this.#recover(task, { isLoss: false });
     this.wake();
   }
 
@@ -234,7 +245,7 @@ export class Overlord implements OverlordService, Candidate {
   }
 
   async #advance(): Promise<void> {
-    await this.#endLostTasks();
+    await this.#recoverLostTasks();
     await this.#grantLocks();
     await this.#assign();
     await this.#removeOldResults();
@@ -247,16 +258,22 @@ export class Overlord implements OverlordService, Candidate {
     await results.removeBefore(now() - resultsRetainMs);
   }
 
-  async #endLostTasks(): Promise<void> {
-    const { database, now, log } = this.#options;
+  async #recoverLostTasks(): Promise<void> {
+    const { database } = this.#options;
     const running = await selectTasks(database, { states: ['RUNNING'] });
     this.#kills.start(running.filter(({ type }) => type === KILL_TASK));
     await this.#forEach(running, async (task) => {
       if (task.type === KILL_TASK || this.workerOf(task) !== undefined) return;
-      log(`task ${task.id}: worker ${task.workerHost ?? '(none)'} is gone`);
-      await endLostTask(database, this.fence(), task, now());
-      this.#hint((coordinator) => coordinator.cleanUp());
+      await this.#recover(task, { isLoss: true });
     });
+  }
+
+  async #recover(task: TaskRecord, { isLoss }: { readonly isLoss: boolean }): Promise<void> {
+    const { database, lossesMax, now, log } = this.#options;
+    const recovery = await recoverTask(database, this.fence(), task, { isLoss, lossesMax }, now());
+    if (recovery === 'unchanged') return;
+    log(`task ${task.id}: worker ${task.workerHost ?? '(none)'} ${isLoss ? 'is gone' : 'gave it back'}: ${recovery}`);
+    if (recovery !== 'queued') this.#hint((coordinator) => coordinator.cleanUp());
   }
 
   /** Grants locks in order: a task that must wait also holds back later ones that would get in its way for ever. */
@@ -357,9 +374,9 @@ export class Overlord implements OverlordService, Candidate {
   async #assignTo(task: TaskRecord, worker: { readonly host: string; readonly session: string }): Promise<void> {
     const { database, peers, now } = this.#options;
     const documents = await taskDocuments(database, task.id);
-    const started = await fencedTransaction(database, this.fence(), (queries) => startTask(queries, task.id, worker, now()));
-    if (!started || documents === undefined) return;
-    await peers.at('middleManager', worker.host).assign({ taskId: task.id, payload: parseJson(documents.payload) });
+    const attempt = await fencedTransaction(database, this.fence(), (queries) => startTask(queries, task.id, worker, now()));
+    if (attempt === undefined || documents === undefined) return;
+    await peers.at('middleManager', worker.host).assign({ taskId: task.id, attempt, payload: parseJson(documents.payload) });
   }
 
   /** Lets the coordinator look now; without it, it looks a little later by itself. */

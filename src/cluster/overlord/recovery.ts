@@ -1,40 +1,67 @@
-// Ends tasks: releases their locks, and decides what became of those whose worker is gone.
+// Ends tasks: releases their locks, and decides what becomes of those whose worker is gone.
 
 import type { EpochMs } from '../../base/instant.js';
-import type { Database } from '../../metadata/database.js';
+import type { Database, Queries } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { releaseLocks } from '../../metadata/locks.js';
 import { findPublication } from '../../metadata/publish.js';
-import { finishTask, type TaskEnd, type TaskRecord } from '../../metadata/tasks.js';
+import { countLoss, findTask, finishTask, moveTask, type TaskEnd, type TaskRecord } from '../../metadata/tasks.js';
 
 /** Ends a task and gives its locks back, in one transaction; false when it had ended before. */
 export async function endTask(database: Database, fence: Fence, taskId: string, end: TaskEnd, nowMs: EpochMs): Promise<boolean> {
-  return fencedTransaction(database, fence, async (queries) => {
-    await releaseLocks(queries, taskId);
-    return finishTask(queries, taskId, end, nowMs);
-  });
+  return fencedTransaction(database, fence, (queries) => endWithin(queries, taskId, end, nowMs));
+}
+
+async function endWithin(queries: Queries, taskId: string, end: TaskEnd, nowMs: EpochMs): Promise<boolean> {
+  await releaseLocks(queries, taskId);
+  return finishTask(queries, taskId, end, nowMs);
+}
+
+/** What became of a task whose worker let go of it. */
+export type Recovery = 'succeeded' | 'queued' | 'failed' | 'unchanged';
+
+export interface RecoveryRule {
+  /** The worker was lost, rather than that it gave the task back. */
+  readonly isLoss: boolean;
+  /** Runs of a task that may be lost before it fails. */
+  readonly lossesMax: number;
 }
 
 /**
- * Ends a running task whose worker is gone. What it published is published, so a task that got that far succeeded even
- * though nobody could say so any more: a client that tried it again would store its rows twice.
+ * Decides what becomes of a running task that its worker does not run any more. What it published is published, so a
+ * task that got that far succeeded even though nobody could say so: to run it again would store its rows twice. Any
+ * other is queued again with its locks, and runs from its beginning, unless it has lost too many workers: it may be
+ * what ends them.
  */
-export async function endLostTask(database: Database, fence: Fence, task: TaskRecord, nowMs: EpochMs): Promise<void> {
-  const published = await findPublication(database, task.id);
-  const lost = `the worker ${task.workerHost ?? '(none)'} that ran the task is gone`;
-  const end: TaskEnd =
-    published === undefined
-      ? { succeeded: false, error: `${lost}; nothing of it was published`, report: null }
-      : {
-          succeeded: true,
-          error: null,
-          report: JSON.stringify({
-            ingestionStatsAndErrors: {
-              taskId: task.id,
-              type: 'ingestionStatsAndErrors',
-              payload: { ingestionState: 'COMPLETED', errorMsg: `${lost} after publishing ${published.ids.length} segments` },
-            },
-          }),
-        };
-  await endTask(database, fence, task.id, end, nowMs);
+export async function recoverTask(
+  database: Database,
+  fence: Fence,
+  task: TaskRecord,
+  { isLoss, lossesMax }: RecoveryRule,
+  nowMs: EpochMs,
+): Promise<Recovery> {
+  return fencedTransaction(database, fence, async (queries) => {
+    const now = await findTask(queries, task.id);
+    if (now?.state !== 'RUNNING' || now.workerSession !== task.workerSession) return 'unchanged';
+    const lost = `the worker ${task.workerHost ?? '(none)'} that ran the task is gone`;
+    const published = await findPublication(queries, task.id);
+    if (published !== undefined) {
+      const report = JSON.stringify(reportOfLost(task.id, `${lost} after publishing ${published.ids.length} segments`));
+      await endWithin(queries, task.id, { succeeded: true, error: null, report }, nowMs);
+      return 'succeeded';
+    }
+    const losses = isLoss ? await countLoss(queries, task.id) : 0;
+    if (losses >= lossesMax) {
+      const error = `${lost}, and so were ${losses - 1} before it; nothing of it was published (svc.indexer.runner.taskLossesMax)`;
+      await endWithin(queries, task.id, { succeeded: false, error, report: null }, nowMs);
+      return 'failed';
+    }
+    await moveTask(queries, task.id, 'RUNNING', 'PENDING');
+    return 'queued';
+  });
+}
+
+function reportOfLost(taskId: string, errorMsg: string): Readonly<Record<string, unknown>> {
+  const payload = { ingestionState: 'COMPLETED', errorMsg };
+  return { ingestionStatsAndErrors: { taskId, type: 'ingestionStatsAndErrors', payload } };
 }

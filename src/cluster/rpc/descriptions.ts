@@ -55,6 +55,15 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     runForTask: { reply: 'stream', deadlineMs: (args) => (args[0] as TaskQueryRequest).deadlineMs },
   },
   coordinator: { snapshot: call, snapshotAfter: call, usedSegments: call, lookupsAfter: call, wake: call, cleanUp: call },
-  overlord: { submit: call, tasks: call, task: call, publish: longCall, taskEnded: call, shutdownTask: call, kill: longCall },
+  overlord: {
+    submit: call,
+    tasks: call,
+    task: call,
+    publish: longCall,
+    taskEnded: call,
+    taskReturned: call,
+    shutdownTask: call,
+    kill: longCall,
+  },
   middleManager: { status: call, assign: call, shutdownTask: call, progress: call, log: call },
 };

@@ -160,10 +160,15 @@ export interface OverlordService {
   tasks(): Promise<readonly TaskRecord[]>;
   /** A task with its documents, or null when there is none of this id. */
   task(taskId: string): Promise<TaskWithDocuments | null>;
-  /** One metadata transaction; returns the printed segment ids. */
-  publish(request: PublishRequest): Promise<readonly string[]>;
+  /**
+   * One metadata transaction; returns the printed segment ids. Throws `conflict` for a task that is not given to the worker
+   * of this session any more.
+   */
+  publish(request: PublishRequest, session: string): Promise<readonly string[]>;
   /** A worker tells how a task ended. Repeating it does no harm. */
   taskEnded(end: TaskEndReport): Promise<void>;
+  /** A worker that ends has stopped the task; another one, or its successor, is to run it from its beginning. */
+  taskReturned(taskId: string, session: string): Promise<void>;
   /** Ends a task that is not finished; throws `not_found` when there is no such. */
   shutdownTask(taskId: string, reason: string): Promise<void>;
   /** Starts a task that removes the unused segments inside the interval for good, rows and files; returns its id. */
@@ -201,6 +206,8 @@ export interface MiddleManagerService {
 
 export interface TaskAssignment {
   readonly taskId: string;
+  /** Number of this run of the task, from 1. */
+  readonly attempt: number;
   readonly payload: unknown;
 }
 
