@@ -17,7 +17,7 @@ async function endWithin(queries: Queries, taskId: string, end: TaskEnd, nowMs: 
   return finishTask(queries, taskId, end, nowMs);
 }
 
-/** What became of a task whose worker let go of it. */
+/** Fate of a task that its worker does not run any more. */
 export type Recovery = 'succeeded' | 'queued' | 'failed' | 'unchanged';
 
 export interface RecoveryRule {
