@@ -187,6 +187,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     ? new MiddleManager({
         host: hostOf('middleManager'),
         session,
+        category: configuration.get('svc.worker.category'),
         capacity: configuration.get('svc.worker.capacity'),
         peers,
         // A folder of its own: several middle managers of one machine may share the configured one.

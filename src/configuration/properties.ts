@@ -242,6 +242,10 @@ export const PROPERTIES = {
     (machine) => String(Math.max(1, machine.cores - 1)),
     'Tasks that the MiddleManager runs at a time.',
   ),
+  'svc.worker.category': text(
+    '_default_worker_category',
+    'Category of the MiddleManager, for strategies of the Overlord that choose by it.',
+  ),
   'svc.ingestion.http.maxBytes': bytes({ min: 1024, max: 2 ** 45 }, '10GiB', 'Largest body that an http input source may send.'),
   'svc.ingestion.http.allowedProtocols': choices(
     ['http', 'https'],

@@ -22,6 +22,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
   const manager = new MiddleManager({
     host: 'worker:1',
     session: 's',
+    category: 'c',
     capacity: 2,
     peers: { leading: lead, all: () => [], hosts: () => ['a:1', 'b:2'] } as unknown as Pick<Peers, 'leading' | 'all' | 'hosts'>,
     workDirectory: join(folder, 'work'),

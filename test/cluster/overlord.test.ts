@@ -58,7 +58,7 @@ class Worker implements MiddleManagerService {
 
   async status() {
     const { host, session } = this.member;
-    return { host, session, capacity: this.capacity, enabled: this.enabled, runningTasks: this.running, lastCompletedMs: 0 };
+    return { host, session, category: 'c', capacity: this.capacity, enabled: this.enabled, runningTasks: this.running, lastCompletedMs: 0 };
   }
 
   async assign({ taskId, attempt }: TaskAssignment) {

@@ -18,6 +18,7 @@ import { TaskProcess } from './task-process.js';
 export interface MiddleManagerOptions {
   readonly host: string;
   readonly session: string;
+  readonly category: string;
   readonly capacity: number;
   readonly peers: Pick<Peers, 'leading' | 'all' | 'hosts'>;
   /** Each task has a directory of its own below it; all of it is removed at the start. */
@@ -86,8 +87,16 @@ export class MiddleManager implements MiddleManagerService {
   }
 
   async status(): Promise<WorkerStatus> {
-    const { host, session, capacity } = this.#options;
-    return { host, session, capacity, enabled: this.#enabled, runningTasks: this.runningTasks(), lastCompletedMs: this.#lastCompletedMs };
+    const { host, session, category, capacity } = this.#options;
+    return {
+      host,
+      session,
+      category,
+      capacity,
+      enabled: this.#enabled,
+      runningTasks: this.runningTasks(),
+      lastCompletedMs: this.#lastCompletedMs,
+    };
   }
 
   async assign({ taskId, attempt, payload }: TaskAssignment): Promise<void> {

@@ -3,22 +3,13 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
-import { parseJson, stringifyJson } from '../../base/json.js';
+import { stringifyJson } from '../../base/json.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { acquireLocks, conflicts, type LockRequest } from '../../metadata/locks.js';
 import { publishSegments } from '../../metadata/publish.js';
 import { type AuditEntry, type AuditSelection, type Author, audit, auditHistory, writeConfig } from '../../metadata/settings.js';
-import {
-  countTasks,
-  findTask,
-  insertTask,
-  moveTask,
-  selectTasks,
-  startTask,
-  type TaskRecord,
-  taskDocuments,
-} from '../../metadata/tasks.js';
+import { countTasks, findTask, insertTask, moveTask, selectTasks, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import type { ResultStorage } from '../../storage/result-storage.js';
@@ -37,18 +28,12 @@ import type {
 import { SegmentMarking } from '../segment-marking.js';
 import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
+import { Assignments, isMomentary } from './assignments.js';
 import { KillRuns } from './kill-runs.js';
 import { KILL_TASK } from './kill-task.js';
 import { endTask, recoverTask } from './recovery.js';
 import { lockRequestOf, newTask, type ReadTask } from './submission.js';
-import {
-  parseWorkerConfig,
-  readWorkerConfig,
-  type SelectStrategy,
-  strategyOf,
-  WORKER_CONFIG_NAME,
-  type WorkerConfig,
-} from './worker-config.js';
+import { parseWorkerConfig, readWorkerConfig, WORKER_CONFIG_NAME, type WorkerConfig } from './worker-config.js';
 
 const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
 /** Finished tasks that are listed where nobody says how many. */
@@ -85,8 +70,7 @@ export class Overlord implements OverlordService, Candidate {
   readonly marking: SegmentMarking;
   readonly #options: OverlordOptions;
   readonly #ticker: Ticker;
-  /** Failed assignments of pending tasks that workers could not start. */
-  readonly #refusals = new Map<string, { tries: number; readonly sinceMs: number }>();
+  readonly #assignments: Assignments;
   readonly #kills: KillRuns;
   #fence: Fence | null = null;
   #resultsLookedAtMs = 0;
@@ -94,6 +78,7 @@ export class Overlord implements OverlordService, Candidate {
   constructor(options: OverlordOptions) {
     this.#options = options;
     const { database, now } = options;
+    this.#assignments = new Assignments({ ...options, workers: () => this.workers() });
     this.#kills = new KillRuns({ ...options, fence: () => this.fence(), wake: () => this.wake() });
     this.marking = new SegmentMarking({ database, fence: () => this.fence(), wake: () => this.wakeCoordinator(), now });
     this.#ticker = new Ticker(
@@ -223,7 +208,7 @@ export class Overlord implements OverlordService, Candidate {
 
   async changeWorkerConfig(fields: ReadonlyMap<string, unknown>, author: Author): Promise<void> {
     const { database, now } = this.#options;
-    const payload = stringifyJson(parseWorkerConfig(fields));
+    const payload = stringifyJson(parseWorkerConfig(Object.fromEntries(fields)));
     await fencedTransaction(database, this.fence(), async (queries) => {
       await writeConfig(queries, WORKER_CONFIG_NAME, payload);
       await audit(queries, { type: WORKER_CONFIG_NAME, key: WORKER_CONFIG_NAME }, author, payload, now());
@@ -320,7 +305,7 @@ export class Overlord implements OverlordService, Candidate {
       return lockRequestOf(task.id, (await readTask(documents.payload)).description);
     } catch (error) {
       // A failed read does not mean that the task is wrong, so it is tried again later.
-      if (MOMENTARY_CODES.has(toServiceError(error).code)) throw error;
+      if (isMomentary(toServiceError(error).code)) throw error;
       const reason = `its payload cannot be used: ${toServiceError(error).message}`;
       await endTask(database, this.fence(), task.id, { succeeded: false, error: reason, report: null }, now());
       return undefined;
@@ -332,51 +317,7 @@ export class Overlord implements OverlordService, Candidate {
     const granted = await selectTasks(database, { states: ['PENDING'] });
     this.#kills.start(granted.filter(({ type }) => type === KILL_TASK));
     const pending = granted.filter(({ type }) => type !== KILL_TASK);
-    const waiting = new Set(pending.map(({ id }) => id));
-    for (const id of this.#refusals.keys()) if (!waiting.has(id)) this.#refusals.delete(id);
-    if (pending.length === 0) return;
-    const strategy = strategyOf(await readWorkerConfig(database));
-    const free = (await this.workers())
-      .filter((worker) => worker.enabled)
-      .map((worker) => ({ host: worker.host, session: worker.session, slots: worker.capacity - worker.runningTasks.length }));
-    await this.#forEach(pending, async (task) => {
-      const worker = chooseWorker(free, strategy);
-      if (worker === undefined) return;
-      try {
-        await this.#assignTo(task, worker);
-        worker.slots--;
-      } catch (error) {
-        await this.#refused(task, worker.host, toServiceError(error));
-        // One that does not answer, or is full after all, is not asked again in this round.
-        if (isMomentary(error)) worker.slots = 0;
-      }
-    });
-  }
-
-  /** Back into the queue, or failed with its lock given back when it was refused too often or for too long. */
-  async #refused(task: TaskRecord, host: string, { code, message }: ServiceError): Promise<void> {
-    const { database, now, log, assignmentTries, assignmentTimeoutMs } = this.#options;
-    const fence = this.fence();
-    log(`task ${task.id} could not be given to ${host}: ${code}: ${message}`);
-    const refusal = this.#refusals.get(task.id) ?? { tries: 0, sinceMs: now() };
-    if (!MOMENTARY_CODES.has(code)) refusal.tries++;
-    this.#refusals.set(task.id, refusal);
-    const isLate = code !== 'capacity_exceeded' && now() - refusal.sinceMs >= assignmentTimeoutMs;
-    if (refusal.tries < assignmentTries && !isLate) {
-      await fencedTransaction(database, fence, (queries) => moveTask(queries, task.id, 'RUNNING', 'PENDING'));
-      return;
-    }
-    const error = `no worker could start the task; ${host} said last: ${message}`;
-    await endTask(database, fence, task.id, { succeeded: false, error, report: null }, now());
-  }
-
-  /** Assigns a task. It is recorded before the worker hears of it, so that no worker runs a task unknown to metadata. */
-  async #assignTo(task: TaskRecord, worker: { readonly host: string; readonly session: string }): Promise<void> {
-    const { database, peers, now } = this.#options;
-    const documents = await taskDocuments(database, task.id);
-    const attempt = await fencedTransaction(database, this.fence(), (queries) => startTask(queries, task.id, worker, now()));
-    if (attempt === undefined || documents === undefined) return;
-    await peers.at('middleManager', worker.host).assign({ taskId: task.id, attempt, payload: parseJson(documents.payload) });
+    await this.#assignments.assign(pending, this.fence(), (handle) => this.#forEach(pending, handle));
   }
 
   /** Lets the coordinator look now; without it, it looks a little later by itself. */
@@ -386,17 +327,4 @@ export class Overlord implements OverlordService, Candidate {
       .then(() => tell(peers.leading('coordinator')))
       .catch((error: unknown) => log(`overlord: the coordinator was not told: ${toServiceError(error).message}`));
   }
-}
-
-/** A moment later the worker may take the task, and its payload may be read. */
-const MOMENTARY_CODES: ReadonlySet<string> = new Set(['unavailable', 'timeout', 'capacity_exceeded']);
-
-function isMomentary(error: unknown): boolean {
-  return MOMENTARY_CODES.has(toServiceError(error).code);
-}
-
-/** undefined when nobody has a free slot. */
-function chooseWorker<Worker extends { readonly slots: number }>(workers: readonly Worker[], strategy: SelectStrategy): Worker | undefined {
-  const emptiestFirst = workers.filter((worker) => worker.slots > 0).toSorted((a, b) => b.slots - a.slots);
-  return strategy === 'fillCapacity' ? emptiestFirst.at(-1) : emptiestFirst[0];
 }

@@ -1,83 +1,132 @@
-// The Overlord's configuration of workers, and how it chooses one for a task.
+// The Overlord's configuration of workers: how it chooses one for a task.
 
-import { ServiceError } from '../../base/errors.js';
-import { describeValue, isRecord } from '../../base/json.js';
+import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import type { Queries } from '../../metadata/database.js';
 import { readConfig } from '../../metadata/settings.js';
-
-/** Strategy by which the Overlord chooses a worker: the emptiest one, or the fullest one that still has a free slot. */
-export type SelectStrategy = 'equalDistribution' | 'fillCapacity';
 
 /** The Overlord's dynamic configuration, as the interface spells it. */
 export interface WorkerConfig {
   readonly type: 'default';
-  readonly selectStrategy: { readonly type: SelectStrategy | `${SelectStrategy}WithCategorySpec`; readonly workerCategorySpec?: unknown };
+  readonly selectStrategy: SelectStrategy;
   readonly autoScaler: null;
+}
+
+/** Rule by which a worker is chosen for a task. */
+export interface SelectStrategy {
+  readonly type: (typeof STRATEGIES)[number];
+  readonly affinityConfig?: AffinityConfig;
+  readonly workerCategorySpec?: WorkerCategorySpec;
+  readonly taskLimits?: TaskLimits;
+}
+
+/** Hosts that are kept for tasks of a datasource. */
+export interface AffinityConfig {
+  readonly affinity: Readonly<Record<string, readonly string[]>>;
+  /** Tasks of these datasources wait for their own workers rather than take others. */
+  readonly strong: boolean;
+}
+
+/** Categories of workers by the type of the task. */
+export interface WorkerCategorySpec {
+  readonly categoryMap: Readonly<Record<string, CategoryConfig>>;
+  /** Tasks wait for a worker of their category rather than take another. */
+  readonly strong: boolean;
+}
+
+interface CategoryConfig {
+  readonly defaultCategory: string | null;
+  /** Category by datasource, and by the supervisor of a stream. */
+  readonly categoryAffinity: Readonly<Record<string, string>>;
+  readonly supervisorIdCategoryAffinity: Readonly<Record<string, string>>;
+}
+
+/** Slots of the whole cluster that tasks of a type may take. */
+export interface TaskLimits {
+  readonly maxSlotCountByType: Readonly<Record<string, number>>;
+  readonly maxSlotRatioByType: Readonly<Record<string, number>>;
 }
 
 /** The name it is stored and audited under. */
 export const WORKER_CONFIG_NAME = 'worker.config';
 const WORKER_CONFIG_DEFAULTS: WorkerConfig = { type: 'default', selectStrategy: { type: 'equalDistribution' }, autoScaler: null };
 
-const STRATEGIES = ['equalDistribution', 'fillCapacity', 'equalDistributionWithCategorySpec', 'fillCapacityWithCategorySpec'] as const;
+const WITH_AFFINITY = ['equalDistribution', 'fillCapacity', 'equalDistributionWithAffinity', 'fillCapacityWithAffinity'] as const;
+const WITH_CATEGORIES = ['equalDistributionWithCategorySpec', 'fillCapacityWithCategorySpec'] as const;
+const STRATEGIES = [...WITH_AFFINITY, ...WITH_CATEGORIES] as const;
 
 /** The stored configuration, or the defaults. */
 export async function readWorkerConfig(queries: Queries): Promise<WorkerConfig> {
-  const stored = await readConfig(queries, WORKER_CONFIG_NAME, (value) => {
-    if (!isRecord(value)) throw new ServiceError('input_invalid', `found ${describeValue(value)}, expected an object`);
-    return parseWorkerConfig(new Map(Object.entries(value)));
+  return (await readConfig(queries, WORKER_CONFIG_NAME, parseWorkerConfig)) ?? WORKER_CONFIG_DEFAULTS;
+}
+
+/** @throws ServiceError `input_invalid` naming the field; `unsupported` for scripts and for auto-scaling */
+export function parseWorkerConfig(value: unknown): WorkerConfig {
+  const config = new ObjectReader(value, '', readContextOf('input_invalid', 'worker configuration'));
+  config.accept(['type', 'selectStrategy', 'autoScaler']);
+  const type = config.type(['default'], { otherwise: 'default' });
+  if (config.has('autoScaler')) throw config.unsupported('autoScaler', 'workers are not started or ended by the Overlord; leave it out');
+  const written = config.optionalObject('selectStrategy');
+  return { type, selectStrategy: written === undefined ? WORKER_CONFIG_DEFAULTS.selectStrategy : parseStrategy(written), autoScaler: null };
+}
+
+function parseStrategy(strategy: ObjectReader): SelectStrategy {
+  const type = strategy.type(STRATEGIES, { otherwise: 'equalDistribution', documented: ['javascript'] });
+  const byCategory = WITH_CATEGORIES.some((each) => each === type);
+  strategy.accept(byCategory ? ['workerCategorySpec', 'taskLimits'] : ['affinityConfig', 'taskLimits']);
+  const affinity = strategy.optionalObject('affinityConfig');
+  if (affinity === undefined && type.endsWith('WithAffinity')) throw strategy.mismatch('affinityConfig', 'an object');
+  const categories = strategy.optionalObject('workerCategorySpec');
+  const limits = strategy.optionalObject('taskLimits');
+  return {
+    type,
+    ...(affinity === undefined ? {} : { affinityConfig: parseAffinity(affinity) }),
+    ...(categories === undefined ? {} : { workerCategorySpec: parseCategories(categories) }),
+    ...(limits === undefined ? {} : { taskLimits: parseLimits(limits) }),
+  };
+}
+
+function parseAffinity(config: ObjectReader): AffinityConfig {
+  config.accept(['affinity', 'strong']);
+  return { affinity: entries(config, 'affinity', (hosts, key) => hosts.strings(key)), strong: config.boolean('strong', false) };
+}
+
+function parseCategories(spec: ObjectReader): WorkerCategorySpec {
+  spec.accept(['categoryMap', 'strong']);
+  const categoryMap = entries(spec, 'categoryMap', (categories, key) => {
+    const category = categories.object(key);
+    category.accept(['defaultCategory', 'categoryAffinity', 'supervisorIdCategoryAffinity']);
+    const byName = (field: string) => entries(category, field, (names, name) => names.string(name));
+    return {
+      defaultCategory: category.optionalString('defaultCategory') ?? null,
+      categoryAffinity: byName('categoryAffinity'),
+      supervisorIdCategoryAffinity: byName('supervisorIdCategoryAffinity'),
+    };
   });
-  return stored ?? WORKER_CONFIG_DEFAULTS;
+  return { categoryMap, strong: spec.boolean('strong', false) };
 }
 
-export function strategyOf({ selectStrategy }: WorkerConfig): SelectStrategy {
-  return selectStrategy.type.startsWith('fillCapacity') ? 'fillCapacity' : 'equalDistribution';
+function parseLimits(limits: ObjectReader): TaskLimits {
+  limits.accept(['maxSlotCountByType', 'maxSlotRatioByType']);
+  return {
+    maxSlotCountByType: entries(limits, 'maxSlotCountByType', (counts, type) => {
+      const count = counts.optionalInteger(type, 0);
+      if (count === undefined) throw counts.mismatch(type, 'an integer of at least 0');
+      return count;
+    }),
+    maxSlotRatioByType: entries(limits, 'maxSlotRatioByType', (ratios, type) => {
+      const ratio = ratios.raw(type);
+      if (typeof ratio !== 'number' || !(ratio > 0 && ratio <= 1)) throw ratios.mismatch(type, 'a number above 0 and at most 1');
+      return ratio;
+    }),
+  };
 }
 
-/** @throws ServiceError `input_invalid` naming the field; `unsupported` for categories of workers and for auto-scaling */
-export function parseWorkerConfig(fields: ReadonlyMap<string, unknown>): WorkerConfig {
-  refuseStrangers(fields, ['type', 'selectStrategy', 'autoScaler'], '');
-  const type = fields.get('type') ?? 'default';
-  if (type !== 'default') throw new ServiceError('input_invalid', `type: found ${describeValue(type)}, expected "default"`);
-  const autoScaler = fields.get('autoScaler') ?? null;
-  if (autoScaler !== null)
-    throw new ServiceError('unsupported', 'autoScaler: workers are not started or ended by the Overlord; leave it out or null');
-  const written = fields.get('selectStrategy') ?? WORKER_CONFIG_DEFAULTS.selectStrategy;
-  if (typeof written !== 'object' || written === null || Array.isArray(written))
-    throw new ServiceError('input_invalid', `selectStrategy: found ${describeValue(written)}, expected an object`);
-  const strategy = new Map<string, unknown>(Object.entries(written));
-  const name = STRATEGIES.find((each) => each === strategy.get('type'));
-  if (name === undefined)
-    throw new ServiceError(
-      'input_invalid',
-      `selectStrategy.type: found ${describeValue(strategy.get('type'))}, expected one of ${STRATEGIES.join(', ')}`,
-    );
-  refuseStrangers(strategy, name.endsWith('WithCategorySpec') ? ['type', 'workerCategorySpec'] : ['type'], 'selectStrategy.');
-  const spec = strategy.get('workerCategorySpec') ?? null;
-  if (spec === null) return { type, selectStrategy: { type: name }, autoScaler };
-  checkCategories(spec);
-  return { type, selectStrategy: { type: name, workerCategorySpec: spec }, autoScaler };
-}
-
-/** All workers are of one category, so only a spec that names none can be kept to. */
-function checkCategories(spec: unknown): void {
-  const path = 'selectStrategy.workerCategorySpec';
-  if (typeof spec !== 'object' || spec === null || Array.isArray(spec))
-    throw new ServiceError('input_invalid', `${path}: found ${describeValue(spec)}, expected an object`);
-  const fields = new Map<string, unknown>(Object.entries(spec));
-  refuseStrangers(fields, ['categoryMap', 'strong'], `${path}.`);
-  const categories = fields.get('categoryMap') ?? {};
-  if (typeof categories !== 'object' || Array.isArray(categories))
-    throw new ServiceError('input_invalid', `${path}.categoryMap: found ${describeValue(categories)}, expected an object`);
-  if (Object.keys(categories).length > 0)
-    throw new ServiceError('unsupported', `${path}.categoryMap: workers have no categories yet; expected an empty object`);
-  const strong = fields.get('strong') ?? false;
-  if (typeof strong !== 'boolean')
-    throw new ServiceError('input_invalid', `${path}.strong: found ${describeValue(strong)}, expected true or false`);
-}
-
-function refuseStrangers(fields: ReadonlyMap<string, unknown>, known: readonly string[], path: string): void {
-  const stranger = [...fields.keys()].find((name) => !known.includes(name));
-  if (stranger !== undefined)
-    throw new ServiceError('input_invalid', `${path}${stranger}: unknown field; accepted are ${known.join(', ')}`);
+/** An object whose keys are names from outside; absent means empty. */
+function entries<Value>(
+  reader: ObjectReader,
+  field: string,
+  read: (object: ObjectReader, key: string) => Value,
+): Readonly<Record<string, Value>> {
+  const object = reader.optionalObject(field);
+  return object === undefined ? {} : Object.fromEntries(object.keys().map((key) => [key, read(object, key)]));
 }

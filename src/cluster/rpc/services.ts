@@ -214,6 +214,8 @@ export interface TaskAssignment {
 export interface WorkerStatus {
   readonly host: string;
   readonly session: string;
+  /** Its `svc.worker.category`, which the strategy of the Overlord may choose by. */
+  readonly category: string;
   readonly capacity: number;
   readonly enabled: boolean;
   readonly runningTasks: readonly string[];

@@ -241,9 +241,9 @@ function taskBody(task: TaskRecord): Readonly<Record<string, unknown>> {
   };
 }
 
-function workerBody({ host, capacity, runningTasks, lastCompletedMs }: WorkerStatus): Readonly<Record<string, unknown>> {
+function workerBody({ host, category, capacity, runningTasks, lastCompletedMs }: WorkerStatus): Readonly<Record<string, unknown>> {
   return {
-    worker: { scheme: 'http', host, ip: host.split(':')[0], capacity, version: '0', category: '_default_worker_category' },
+    worker: { scheme: 'http', host, ip: host.split(':')[0], capacity, version: '0', category },
     currCapacityUsed: runningTasks.length,
     currParallelIndexCapacityUsed: 0,
     availabilityGroups: runningTasks,
