@@ -1,6 +1,7 @@
 // Ends tasks: releases their locks, and decides what becomes of those whose worker is gone.
 
 import type { EpochMs } from '../../base/instant.js';
+import { stringifyJson } from '../../base/json.js';
 import type { Database, Queries } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { releaseLocks } from '../../metadata/locks.js';
@@ -46,7 +47,7 @@ export async function recoverTask(
     const lost = `the worker ${task.workerHost ?? '(none)'} that ran the task is gone`;
     const published = await findPublication(queries, task.id);
     if (published !== undefined) {
-      const report = JSON.stringify(reportOfLost(task.id, `${lost} after publishing ${published.ids.length} segments`));
+      const report = stringifyJson(reportOfLost(task.id, `${lost} after publishing ${published.ids.length} segments`));
       await endWithin(queries, task.id, { succeeded: true, error: null, report }, nowMs);
       return 'succeeded';
     }
