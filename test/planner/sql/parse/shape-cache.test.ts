@@ -157,6 +157,8 @@ const PIECES = [
   ],
 ];
 const piece = fc.constantFrom(...PIECES);
+/** Many of these are read in front of the parser. */
+const comparison = fc.constantFrom('a = 1', "b <> 'x'", 'c.d >= -2', '(a < 1)', 'NOT a = 1', 'a = b');
 const ENDINGS = [
   '',
   ' GROUP BY 1',
@@ -178,7 +180,7 @@ const composed = fc
       ' FROM (SELECT a FROM t WHERE b = 1) AS x',
       '',
     ),
-    conditions: fc.array(piece, { maxLength: 4 }),
+    conditions: fc.oneof(fc.array(piece, { maxLength: 4 }), fc.array(comparison, { minLength: 6, maxLength: 12 })),
     and: fc.constantFrom(' AND ', '\nand ', 'AND'),
     ending: fc.constantFrom(...ENDINGS),
   })

@@ -2,15 +2,21 @@
 
 import type { Token } from '../lexer.js';
 import type { SelectItem, SelectQuery, SqlExpression, SqlStatement } from '../syntax.js';
-import type { Shape } from './shape.js';
+import type { Shape, WholeShape } from './shape.js';
 
-/** A statement as texts of the same length, in which everything stands where it stands in the statement. */
+/** A part of a statement, its tokens where they stand in the statement. */
+export interface Part {
+  readonly shape: Shape;
+  /** Text to be parsed, in which everything stands where it stands in the statement. */
+  text(): string;
+}
+
 export interface Parts {
-  /** The statement with a name in the place of each select item and each condition of WHERE. */
-  readonly frame: string;
+  /** The statement with a name in the place of its select items, and of the condition of WHERE. */
+  readonly frame: Part;
   /** Each as the only item of a SELECT. */
-  readonly items: readonly string[];
-  readonly conditions: readonly string[];
+  readonly items: readonly Part[];
+  readonly conditions: readonly Part[];
 }
 
 const STAND_IN = 'f';
@@ -30,35 +36,79 @@ const BEHIND_SELECT: ReadonlySet<string> = new Set(['ALL', 'DISTINCT']);
 /** A parser call for each of so many parts takes longer than one for the whole statement. */
 const PARTS_MAX = 16;
 
+/** Tokens from the first on, without the last. */
 interface Range {
-  readonly start: number;
-  readonly end: number;
+  readonly from: number;
+  readonly to: number;
 }
 
 /**
  * Parts of `SELECT items FROM … [WHERE a AND b …] …`: statements that are put together of the same parts in ever new ways have new
  * shapes, but the parts do not. Undefined for any other statement, and where a part might mean something else on its own.
  */
-export function partsOf({ tokens }: Shape, text: string): Parts | undefined {
+export function partsOf(whole: WholeShape, text: string): Parts | undefined {
+  const { tokens } = whole;
   const first = isWord(tokens[1], 'DISTINCT') || isWord(tokens[1], 'ALL') ? 2 : 1;
-  if (!isWord(tokens[0], 'SELECT') || isWord(tokens[first], 'ON')) return undefined;
+  if (!isWord(tokens[0], 'SELECT')) return undefined;
   const clauses = clausesOf(tokens, first);
   if (clauses === undefined) return undefined;
   const items = rangesBetween(tokens, first, clauses.from, ',');
   const conditions = clauses.where < 0 ? [] : rangesBetween(tokens, clauses.where + 1, clauses.end, 'AND');
-  if (items === undefined || conditions === undefined) return undefined;
-  const ranges = [...items, ...conditions];
-  if (ranges.length > PARTS_MAX) return undefined;
+  if (items === undefined || conditions === undefined || items.length + conditions.length > PARTS_MAX) return undefined;
+  const holes = [{ from: first, to: clauses.from }];
+  if (conditions.length > 0) holes.push({ from: clauses.where + 1, to: clauses.end });
+  const alone = (range: Range): Part => itemOf(whole, text, range);
+  return { frame: frameOf(whole, text, holes), items: items.map(alone), conditions: conditions.map(alone) };
+}
+
+/** A range as the only item of a SELECT. */
+function itemOf(whole: WholeShape, text: string, { from, to }: Range): Part {
+  const { key, starts, ends } = whole;
+  const { start } = whole.tokens[from] as Token;
+  const select: Token = { kind: 'word', text: 'SELECT', start: start - SELECT.length, end: start - 1 };
+  const tokens = [select, ...whole.tokens.slice(from, to)];
+  const literals: number[] = [];
+  for (const index of whole.literals) if (index >= from && index < to) literals.push(index - from + 1);
+  return {
+    shape: { key: key.slice(starts[from], ends[to - 1]), tokens, literals },
+    text: () => (SELECT + text.slice(start, whole.tokens[to - 1]?.end)).padStart((whole.tokens[to - 1] as Token).end),
+  };
+}
+
+/** A statement with a name in the place of each range. */
+function frameOf(whole: WholeShape, text: string, holes: readonly Range[]): Part {
+  const tokens: Token[] = [];
+  const literals: number[] = [];
+  let key = '';
+  let end = 0;
+  const take = (from: number, to: number): void => {
+    for (const index of whole.literals) if (index >= from && index < to) literals.push(index - from + tokens.length);
+    for (let index = from; index < to; index++) tokens.push(whole.tokens[index] as Token);
+  };
+  for (const { from, to } of holes) {
+    take(end, from);
+    const { start } = whole.tokens[from] as Token;
+    tokens.push({ kind: 'word', text: STAND_IN.toUpperCase(), start, end: start + STAND_IN.length });
+    key += whole.key.slice(whole.starts[end], whole.starts[from]) + STAND_IN;
+    end = to;
+    // A gap: the words on both sides of the name stand apart.
+    if (to < whole.tokens.length) key += ' ';
+  }
+  take(end, whole.tokens.length);
+  key += whole.key.slice(whole.starts[end] ?? whole.key.length);
+  return { shape: { key, tokens, literals }, text: () => withHoles(whole, text, holes) };
+}
+
+function withHoles({ tokens }: WholeShape, text: string, holes: readonly Range[]): string {
   let frame = '';
   let at = 0;
-  for (const { start, end } of ranges) {
+  for (const { from, to } of holes) {
+    const [start, end] = [(tokens[from] as Token).start, (tokens[to - 1] as Token).end];
     frame += text.slice(at, start) + STAND_IN.padEnd(end - start);
     at = end;
   }
-  const alone = ({ start, end }: Range): string => (SELECT + text.slice(start, end)).padStart(end);
-  return { frame: frame + text.slice(at), items: items.map(alone), conditions: conditions.map(alone) };
+  return frame + text.slice(at);
 }
-
 interface Clauses {
   readonly from: number;
   /** -1: there is none. */
@@ -115,7 +165,7 @@ function rangeOf(tokens: readonly Token[], from: number, to: number): Range | un
   if (BEHIND_SELECT.has(wordOf(first))) return undefined;
   const isApart = before.end < first.start || before.text === ',';
   const endsApart = after === undefined || last.end < after.start || after.text === ',';
-  return isApart && endsApart && first.start >= SELECT.length ? { start: first.start, end: last.end } : undefined;
+  return isApart && endsApart && first.start >= SELECT.length ? { from, to } : undefined;
 }
 
 /** A word or symbol; empty for strings and quoted names. */
@@ -130,34 +180,31 @@ function isWord(token: Token | undefined, word: string): boolean {
 /** The tree of the whole statement; undefined when the trees are not of such parts. */
 export function assembled(
   frame: SqlStatement,
-  items: readonly SqlStatement[],
-  conditions: readonly SqlStatement[],
+  items: readonly SelectItem[] | undefined,
+  conditions: readonly SelectItem[] | undefined,
 ): SqlStatement | undefined {
-  if (frame.kind !== 'select' || frame.query.kind !== 'select') return undefined;
-  const { query } = frame;
-  const where = conditions.length === 1 || query.where === null ? [query.where] : query.where.kind === 'and' ? query.where.operands : [];
-  const standIns = [...query.items.map(({ expression, alias }) => (alias === null ? expression : null)), ...where];
-  const places = items.length + Math.max(1, conditions.length);
-  if (query.items.length !== items.length || standIns.length !== places) return undefined;
-  if (!standIns.every((each, index) => (index === items.length && conditions.length === 0 ? each === null : isStandIn(each))))
-    return undefined;
-  const selected = items.map(onlyItem);
-  const tests = conditions.map(onlyItem);
-  const known = selected.filter((item) => item !== undefined);
-  const operands = tests.flatMap((test) =>
-    test === undefined || test.alias !== null || test.expression.kind === 'star' ? [] : [test.expression],
-  );
-  if (known.length !== items.length || operands.length !== conditions.length) return undefined;
-  const whole = query.where !== null && conditions.length > 1 ? { ...query.where, operands } : (operands[0] ?? null);
-  return { ...frame, query: { ...query, items: known, where: whole as SqlExpression | null } };
+  if (frame.kind !== 'select' || frame.query.kind !== 'select' || items === undefined || conditions === undefined) return undefined;
+  const { kind, at, distinct, from, groupBy, having, windows, qualify, orderBy, offset, limit } = frame.query;
+  const [only, second] = frame.query.items;
+  if (only === undefined || second !== undefined || only.alias !== null || !isStandIn(only.expression)) return undefined;
+  if (conditions.length === 0 ? frame.query.where !== null : !isStandIn(frame.query.where)) return undefined;
+  const operands: SqlExpression[] = [];
+  for (const { expression, alias } of conditions) {
+    if (alias !== null || expression.kind === 'star') return undefined;
+    operands.push(expression);
+  }
+  const where: SqlExpression | null =
+    operands.length > 1 ? { kind: 'and', at: frame.query.where?.at ?? 0, operands } : (operands[0] ?? null);
+  const query: SelectQuery = { kind, at, distinct, items, from, where, groupBy, having, windows, qualify, orderBy, offset, limit };
+  return { kind: 'select', explained: frame.explained, parameterCount: frame.parameterCount, query };
 }
 
-function isStandIn(expression: SqlExpression | null | undefined): boolean {
+function isStandIn(expression: SqlExpression | null): boolean {
   return expression?.kind === 'name' && expression.path.length === 1 && expression.path[0] === STAND_IN;
 }
 
 /** The item of a SELECT that has nothing else. */
-function onlyItem(statement: SqlStatement): SelectItem | undefined {
+export function onlyItem(statement: SqlStatement): SelectItem | undefined {
   if (statement.kind !== 'select' || statement.explained || statement.query.kind !== 'select') return undefined;
   const { items } = statement.query;
   return items.length === 1 && isBare(statement.query) ? items[0] : undefined;

@@ -1,57 +1,41 @@
 // Cache of syntax trees by the shape of statements.
 
-import { BoundedCache } from '../../../../base/bounded-cache.js';
-import { dataBytes } from '../../../../base/data-size.js';
 import { ServiceError } from '../../../../base/errors.js';
 import { parseSql } from '../parse.js';
 import { SourceText } from '../source-text.js';
-import type { SqlStatement } from '../syntax.js';
-import { assembled, partsOf } from './parts.js';
-import { SeenLately } from './seen-lately.js';
-import { keyWith, type Shape, shapeOf } from './shape.js';
-import { Template } from './template.js';
+import type { SelectItem, SqlStatement } from '../syntax.js';
+import { assembled, onlyItem, type Part, partsOf } from './parts.js';
+import { shapeOf, type WholeShape } from './shape.js';
+import { type Shaped, TemplateCache } from './template-cache.js';
 
 /** A statement with its shape. */
-export interface ShapedStatement {
-  readonly shape: Shape;
-  readonly known: KnownShape | undefined;
-  /** Equal for statements of one template; null: its shape is not known. */
-  readonly key: string | null;
-  readonly template: Template | undefined;
-}
-
-/** Templates of a shape. */
-interface KnownShape {
-  /** Literals that its templates hang on: each stands under the key of these as well. */
-  readonly pinned: ReadonlySet<number>;
-}
+export type ShapedStatement = Shaped<SqlStatement, WholeShape>;
 
 /** Longer statements are seldom sent twice. */
 export const SHAPED_LENGTH_MAX = 4096;
 
-/** Share of the budget for what is known of shapes. */
-const SHAPES_PART = 1 / 8;
+/** Share of the budget for select items and conditions. */
+const ITEMS_PART = 1 / 2;
 
 /**
- * Parses statements like `parseSql`, and remembers the syntax tree of a shape that comes a second time, with places for the literals:
- * the next statement that differs in literals only is lexed and looked up. A statement of a shape that is not known is put together
+ * Parses statements like `parseSql`, and remembers the syntax tree of a shape that comes a second time: the next statement that differs in
+ * literals only is lexed and looked up. A statement of a shape that is not known is put together
  * of its select items and conditions, whose shapes mostly are.
  */
 export class ShapeCache {
-  readonly #shapes: BoundedCache<string, KnownShape>;
-  readonly #templates: BoundedCache<string, Template>;
+  readonly #statements: TemplateCache<SqlStatement>;
+  readonly #items: TemplateCache<SelectItem>;
   readonly #parse: (source: SourceText) => SqlStatement;
-  readonly #seen = new SeenLately();
 
   /** @param parse  `parseSql`, or what gives the same */
   constructor(bytesMax: number, parse: (source: SourceText) => SqlStatement = parseSql) {
     this.#parse = parse;
-    this.#shapes = new BoundedCache(bytesMax * SHAPES_PART);
-    this.#templates = new BoundedCache(bytesMax * (1 - SHAPES_PART));
+    this.#statements = new TemplateCache(bytesMax * (1 - ITEMS_PART));
+    this.#items = new TemplateCache(bytesMax * ITEMS_PART);
   }
 
   get bytes(): number {
-    return this.#shapes.size + this.#templates.size;
+    return this.#statements.bytes + this.#items.bytes;
   }
 
   /** @throws ServiceError as `parseSql` */
@@ -62,56 +46,37 @@ export class ShapeCache {
   /** Statement, lexed; undefined for one whose tree is not made by its shape. */
   look(source: SourceText): ShapedStatement | undefined {
     const shape = source.text.length > SHAPED_LENGTH_MAX ? undefined : shapeOf(source);
-    return shape && this.#shaped(source, shape);
+    return shape && this.#statements.look(source, shape);
   }
 
   /** @param shaped  what `look` found */
   parseShaped(source: SourceText, shaped: ShapedStatement | undefined): SqlStatement {
     if (shaped === undefined) return this.#parse(source);
-    return this.#tree(source, shaped, () => this.#inParts(source, shaped.shape) ?? this.#parse(source));
-  }
-
-  #shaped(source: SourceText, shape: Shape): ShapedStatement {
-    const known = this.#shapes.find(shape.key);
-    const key = known === undefined ? null : keyWith(shape, source, known.pinned);
-    return { shape, known, key, template: key === null ? undefined : this.#templates.find(key) };
-  }
-
-  #tree(source: SourceText, { shape, known, template }: ShapedStatement, parse: () => SqlStatement): SqlStatement {
-    if (template !== undefined) return template.fill(shape, source);
-    const tree = parse();
-    if (known !== undefined || this.#seen.add(shape.key)) this.#keep(source, shape, tree, known);
-    return tree;
-  }
-
-  #keep(source: SourceText, shape: Shape, tree: SqlStatement, known: KnownShape | undefined): void {
-    const made = Template.of(tree, shape, source);
-    if (made === undefined) return;
-    const pinned = known === undefined ? made.pinned : new Set([...known.pinned, ...made.pinned]);
-    this.#shapes.keep(shape.key, { pinned }, shape.key.length * 2 + dataBytes(pinned));
-    const key = keyWith(shape, source, pinned);
-    this.#templates.keep(key, made, key.length * 2 + made.bytes);
+    return this.#statements.tree(source, shaped, () => this.#inParts(source, shaped.shape) ?? this.#parse(source));
   }
 
   /** Undefined for what has no such parts, or is not right: the parser says what is wrong. */
-  #inParts(source: SourceText, shape: Shape): SqlStatement | undefined {
+  #inParts(source: SourceText, shape: WholeShape): SqlStatement | undefined {
     const parts = partsOf(shape, source.text);
     if (parts === undefined) return undefined;
+    const { frame, items, conditions } = parts;
     try {
-      return assembled(
-        this.#part(parts.frame),
-        parts.items.map((item) => this.#part(item)),
-        parts.conditions.map((each) => this.#part(each)),
-      );
+      const parseFrame = (): SqlStatement => this.#parse(new SourceText(frame.text()));
+      const statement = this.#statements.tree(source, this.#statements.look(source, frame.shape), parseFrame);
+      return assembled(statement, this.#selected(source, items), this.#selected(source, conditions));
     } catch (error) {
       if (error instanceof ServiceError) return undefined;
       throw error;
     }
   }
 
-  #part(text: string): SqlStatement {
-    const source = new SourceText(text);
-    const shape = shapeOf(source);
-    return shape === undefined ? this.#parse(source) : this.#tree(source, this.#shaped(source, shape), () => this.#parse(source));
+  #selected(source: SourceText, parts: readonly Part[]): readonly SelectItem[] | undefined {
+    const selected: SelectItem[] = [];
+    for (const { shape, text } of parts) {
+      const item = this.#items.tree(source, this.#items.look(source, shape), () => onlyItem(this.#parse(new SourceText(text()))));
+      if (item === undefined) return undefined;
+      selected.push(item);
+    }
+    return selected;
   }
 }

@@ -3,7 +3,7 @@
 import { type Token, tokenize } from '../lexer.js';
 import type { SourceText } from '../source-text.js';
 
-/** Statements with equal keys differ in literals and in the white space between tokens only. */
+/** Statements, or parts of some, with equal keys differ in literals and in the white space between tokens only. */
 export interface Shape {
   readonly key: string;
   readonly tokens: readonly Token[];
@@ -11,34 +11,44 @@ export interface Shape {
   readonly literals: readonly number[];
 }
 
+/** A shape of which parts are cut. */
+export interface WholeShape extends Shape {
+  /** Offsets in `key` at which each token begins, and behind it. */
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
+}
+
 const STRING = '\u0001';
 const LIST = '\u0002';
-/** Characters of keys that are not of tokens. */
-const STAND_INS = /[\u0001\u0002]/;
-
-/** PIVOT names columns by literals as they are written. */
-const NAMED_BY_LITERALS = /PIVOT/i;
+/** Characters of keys that are not of tokens, and a word: PIVOT names columns by literals as they are written. */
+const SHAPELESS = /[\u0001\u0002]|PIVOT/i;
 
 /**
  * The shape of a statement; undefined where its syntax tree may hang on literals in more than their values, and for text that is
  * not made of tokens. Numbers are told apart by their form: which of them are numbers is the parser's to say.
  */
-export function shapeOf(source: SourceText): Shape | undefined {
-  if (STAND_INS.test(source.text) || NAMED_BY_LITERALS.test(source.text)) return undefined;
+export function shapeOf(source: SourceText): WholeShape | undefined {
+  const { text } = source;
+  if (SHAPELESS.test(text)) return undefined;
   const tokens = tokensIn(source);
   if (tokens === undefined) return undefined;
   const literals: number[] = [];
+  const starts: number[] = [];
+  const ends: number[] = [];
   let key = '';
   let end = 0;
   for (let index = 0; index < tokens.length; index++) {
     const token = tokens[index] as Token;
-    const text = keyOf(source, token);
-    if (text !== undefined) literals.push(index);
     // Whether tokens touch can matter, as in E'x'.
-    key += (index > 0 && token.start > end ? ' ' : '') + (text ?? source.text.slice(token.start, token.end));
+    if (index > 0 && token.start > end) key += ' ';
+    starts.push(key.length);
+    const standIn = standInOf(text, token);
+    if (standIn !== undefined) literals.push(index);
+    key += standIn ?? text.slice(token.start, token.end);
+    ends.push(key.length);
     end = token.end;
   }
-  return { key, tokens, literals };
+  return { key, tokens, literals, starts, ends };
 }
 
 /** Undefined for what is not made of tokens: the parser says what is wrong, and where. */
@@ -51,9 +61,9 @@ function tokensIn(source: SourceText): readonly Token[] | undefined {
 }
 
 /** Stand-in for a literal; undefined for what is spelled out. */
-function keyOf(source: SourceText, token: Token): string | undefined {
+function standInOf(text: string, token: Token): string | undefined {
   if (token.kind === 'number') return formOf(token.text);
-  if (token.kind === 'string') return source.text.startsWith("'", token.start) ? STRING : undefined;
+  if (token.kind === 'string') return text.startsWith("'", token.start) ? STRING : undefined;
   return token.kind === 'list' ? LIST : undefined;
 }
 

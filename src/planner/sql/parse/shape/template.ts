@@ -7,6 +7,7 @@ import { type Literal, numberLiteral } from '../literal/literal.js';
 import { stringValue } from '../literal/string-literal.js';
 import type { SourceText } from '../source-text.js';
 import type { SqlStatement } from '../syntax.js';
+import { copyOf } from './copy-node.js';
 import type { Shape } from './shape.js';
 
 /** The literal that a node of the tree takes from a token. */
@@ -32,10 +33,10 @@ interface Step {
 }
 
 /**
- * The syntax tree of a statement as a list of steps that make the tree of any other statement of its shape: nodes, the root
+ * The syntax tree of a statement, or of a part of one, as a list of steps that make the tree of any other of its shape: nodes, the root
  * last, each a copy with its position, its literal and its children replaced. A query of WITH can hold itself, by its name.
  */
-export class Template {
+export class Template<Tree extends object = SqlStatement> {
   readonly #steps: readonly Step[];
   readonly #slots: readonly Slot[];
   /** Literals that the tree takes more from than a value: other statements of this template must have the same. */
@@ -48,10 +49,11 @@ export class Template {
   }
 
   /** Undefined when a position in the tree is not that of a token. */
-  static of(tree: SqlStatement, shape: Shape, source: SourceText): Template | undefined {
+  static of<Tree extends object>(tree: Tree, shape: Shape, source: SourceText): Template<Tree> | undefined {
     const builder = new Builder(shape, source);
     const root = builder.add(tree);
-    if (root === undefined) return undefined;
+    // A tree without a position or a literal has no steps.
+    if (root === undefined || root === null) return undefined;
     return new Template(builder.steps, builder.pinned());
   }
 
@@ -79,7 +81,7 @@ export class Template {
    * The tree of a statement of this shape with the same pinned literals.
    * @param recording  is told of the places of the tree, of which it was given the `literals`
    */
-  fill({ tokens }: Shape, source: SourceText, recording?: Recording): SqlStatement {
+  fill({ tokens }: Shape, source: SourceText, recording?: Recording): Tree {
     const made: object[] = [];
     let place = 0;
     for (const { node, at, slot } of this.#steps) {
@@ -91,8 +93,7 @@ export class Template {
         made.push(copy);
         continue;
       }
-      const copy = copyOf(node);
-      if (at >= 0) copy['at'] = start;
+      const copy = copyOf(node, at < 0 ? -1 : start) as Mutable;
       if (slot !== null) {
         copy[fieldOf(slot)] = slotValue(slot, tokens, source);
         recording?.put(copy, fieldOf(slot), place++);
@@ -103,13 +104,8 @@ export class Template {
       const { keys, children } = this.#steps[index] as Step;
       for (let child = 0; child < keys.length; child++) setChild(made[index] as Mutable, keys[child] ?? '', made[children[child] ?? 0]);
     }
-    return made.at(-1) as SqlStatement;
+    return made.at(-1) as Tree;
   }
-}
-
-function copyOf(node: object): Mutable {
-  if (Array.isArray(node)) return node.slice() as unknown as Mutable;
-  return (node instanceof Map ? new Map(node) : { ...node }) as Mutable;
 }
 
 function setChild(copy: Mutable, key: string, child: unknown): void {
