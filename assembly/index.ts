@@ -220,6 +220,8 @@ export { textBytes, textCompare, textEntries, textFind, textLike, textNulls, tex
 export { textBest, textIntern } from './kernels/text-groups';
 export { textCase, textConcat, textPad, textReplace, textReverse } from './kernels/text-made';
 export { textDoubles, textLongs, textOfLongs } from './kernels/text-numbers';
+export { textOfDoubles } from './kernels/text-of-doubles';
+export { textOfTimes } from './kernels/text-of-times';
 export { textSlice, textTrim } from './kernels/text-parts';
 
 // top.ts

@@ -3,7 +3,7 @@ import { isAligned } from './lanes';
 // The proleptic Gregorian calendar over i64 milliseconds of a wall clock. Rows come in runs of one day or bucket, so that the one before answers first.
 
 @inline
-const DAY_MS: i64 = 86400000;
+export const DAY_MS: i64 = 86400000;
 /** Up to here milliseconds are exact as f64, and so are quotients to their nearest integer. */
 @inline
 const EXACT: i64 = 1 << 50;
@@ -35,12 +35,12 @@ function floorOf(value: i64, width: i64, reciprocal: f64): i64 {
 }
 
 @inline
-function dayOf(ms: i64): i64 {
+export function dayOf(ms: i64): i64 {
   return floorOf(ms, DAY_MS, 1.0 / <f64>DAY_MS);
 }
 
 /** Year << 18 | month << 14 | day of month << 9 | day of year, these from 1. */
-function civil(day: i64): i64 {
+export function civil(day: i64): i64 {
   let era: i64;
   let day_: u32; // of the era, from the first of March on
   if (<u64>(day + (1 << 30)) < <u64>(<i64>1 << 31)) {

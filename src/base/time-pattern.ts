@@ -84,7 +84,8 @@ type Part =
 const LETTERS = 'yYMdDxweEaHkKhmsSZzG';
 const NUMBER_LETTERS = 'yYMdDxweHkKhmsS';
 
-function compilePattern(pattern: string, code: ErrorCode): readonly Part[] {
+/** @throws ServiceError for unknown letters */
+export function compilePattern(pattern: string, code: ErrorCode): readonly Part[] {
   const parts: Part[] = [];
   for (const [run] of pattern.matchAll(/''|'(?:[^']|'')*'|'.*|([A-Za-z])\1*|[^A-Za-z']+/gs)) {
     const letter = run.charAt(0);

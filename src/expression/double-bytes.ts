@@ -1,6 +1,6 @@
 // Prints doubles as bytes, character for character as doubleText does, at a tenth of its cost.
 
-import { doubleText } from './value.js';
+import { doubleText } from '../base/number-text.js';
 
 /** Bytes that a double takes at most. */
 export const DOUBLE_BYTES_MAX = 26;

@@ -1,7 +1,7 @@
 // Values of expressions, and their conversion to and from stored strings.
 
 import { parseJson, stringifyJson } from '../base/json.js';
-import { doubleOf, integerOf, MAX_LONG, MIN_LONG } from '../base/number-text.js';
+import { doubleOf, doubleText, integerOf, MAX_LONG, MIN_LONG } from '../base/number-text.js';
 import { type ArrayElement, arrayElements, arrayText } from '../model/array-text.js';
 import {
   type ArrayType,
@@ -245,21 +245,6 @@ export function parseDouble(text: string): number | null {
 const TRUE = /^true$/i;
 const FALSE = /^false$/i;
 
-/** A double as Java prints it: `1.0`, `0.001`, `1.0E7`, `1.234E-5`, `4.9E-324`; always with a fraction. */
-export function doubleText(value: number): string {
-  if (!Number.isFinite(value)) return String(value);
-  if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0';
-  const magnitude = Math.abs(value);
-  if (magnitude >= 1e-3 && magnitude < 1e7) {
-    const text = String(value);
-    return text.includes('.') ? text : `${text}.0`;
-  }
-  const shortest = value.toExponential();
-  // Two digits at least: the smallest double is 4.9E-324, not 5.0E-324.
-  const [digits = '', exponent = ''] = (shortest.includes('.') ? shortest : value.toExponential(1)).split('e');
-  return `${digits}E${exponent.replace('+', '')}`;
-}
-
 /**
  * Compares two values that are not null: two strings by UTF-16 code units, two LONGs exactly, arrays element by element
  * (null first, then the shorter one), all else as doubles. NaN equals itself and is above everything. What is not a number,
@@ -288,17 +273,4 @@ function compareArrays(a: readonly Value[], b: readonly Value[]): number | null 
 
 function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** A FLOAT, held in a double, with no more digits than tell it from its neighbours: `0.1`, not `0.10000000149011612`. */
-export function floatText(value: number): string {
-  if (!Number.isFinite(value) || value === 0) return doubleText(value);
-  // If some number of digits identifies the value, so does any larger one: a binary search finds the smallest.
-  let [enough, tooFew] = [9, 1];
-  while (enough - tooFew > 1) {
-    const digits = (enough + tooFew) >> 1;
-    if (Math.fround(Number(value.toPrecision(digits))) === value) enough = digits;
-    else tooFew = digits;
-  }
-  return doubleText(Number(value.toPrecision(enough)));
 }

@@ -131,6 +131,8 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   textPad: 8,
   textReplace: 8,
   textOfLongs: 5,
+  textOfDoubles: 7,
+  textOfTimes: 9,
   textLongs: 4,
   textDoubles: 4,
   textIntern: 8,

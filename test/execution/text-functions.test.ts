@@ -27,6 +27,7 @@ interface Row {
   readonly a: Text;
   readonly b: Text;
   readonly n: bigint | null;
+  readonly d: number | null;
 }
 
 const LONG_TEXT = 'The quick brown fox jumps over the lazy dog; '.repeat(9);
@@ -36,11 +37,17 @@ const text = fc.array(fc.constantFrom(...PARTS, ...ENDS), { maxLength: 5 }).map(
 const plain = fc
   .array(fc.constantFrom('', 'a', 'ab', 'B', ' ', '0', 'or', 'zZ', '9007199254740993', LONG_TEXT), { maxLength: 5 })
   .map((parts) => parts.join(''));
+const double = fc.oneof(
+  fc.double(),
+  fc.integer({ min: -100_000_000, max: 100_000_000 }).map((digits) => digits / 100),
+  fc.constantFrom(0, -0, Number.NaN, Infinity, -Infinity, 5e-324, 1e7, 0.001, 1e23),
+);
 const rowOf = (of: fc.Arbitrary<string>): fc.Arbitrary<Row> =>
   fc.record({
     a: fc.option(of, { nil: null, freq: 7 }),
     b: fc.option(of, { nil: null, freq: 7 }),
     n: fc.option(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { nil: null, freq: 7 }),
+    d: fc.option(double, { nil: null, freq: 7 }),
   });
 /** All of ASCII, or not; enough of them that functions are not computed row by row. */
 const rows = fc.constantFrom(text, plain).chain((of) => fc.array(rowOf(of), { minLength: 64, maxLength: 130 }));
@@ -64,6 +71,12 @@ const OF_TEXTS = [
   'concat(A, n)',
   "concat(A, cast(n, 'STRING'))",
   "concat(cast(n, 'STRING'), '-', B)",
+  "cast(d, 'STRING')",
+  "concat(cast(d / 3, 'STRING'), A)",
+  "cast(nvl(n * 0.5, d), 'STRING')",
+  "if(d > 1, cast(cast(n, 'DOUBLE'), 'STRING'), B)",
+  "concat(timestamp_format(n, 'dd/MM/yyyy HHmm'), A)",
+  'timestamp_format(n % 100000000000000)',
   "replace(A, 'a', 'bcd')",
   "replace(A, 'or', '')",
   "replace(A, '日', 'ab')",
@@ -140,7 +153,7 @@ function place(outer: string, inner: string): string {
   return outer.replaceAll(/\bA\b/g, () => inner.replaceAll('A', 'a').replaceAll('B', 'b')).replaceAll(/\bB\b/g, 'b');
 }
 
-const TYPES: Readonly<Record<string, ColumnType>> = { a: 'STRING', b: 'STRING', n: 'LONG' };
+const TYPES: Readonly<Record<string, ColumnType>> = { a: 'STRING', b: 'STRING', n: 'LONG', d: 'DOUBLE' };
 const typeOf = (name: string): ColumnType | undefined => TYPES[name];
 
 function frameOf(all: readonly Row[]): Frame {
@@ -148,10 +161,13 @@ function frameOf(all: readonly Row[]): Frame {
     const dictionary = [...new Set(all.map((row) => row[name]))];
     return { kind: 'string', name, ids: Uint32Array.from(all, (row) => dictionary.indexOf(row[name])), dictionary };
   };
-  const nulls = new Uint32Array(Math.ceil(all.length / 64) * 2);
-  all.forEach(({ n }, row) => {
-    if (n === null) nulls[row >>> 5] = (nulls[row >>> 5] ?? 0) | (1 << (row & 31));
-  });
+  const nullsOf = (name: 'n' | 'd'): Uint32Array => {
+    const nulls = new Uint32Array(Math.ceil(all.length / 64) * 2);
+    all.forEach((each, row) => {
+      if (each[name] === null) nulls[row >>> 5] = (nulls[row >>> 5] ?? 0) | (1 << (row & 31));
+    });
+    return nulls;
+  };
   const whole = (name: string, values: readonly bigint[], bits: Uint32Array | null): FrameColumn => ({
     kind: 'long',
     name,
@@ -162,7 +178,14 @@ function frameOf(all: readonly Row[]): Frame {
   const time = all.map((_, row) => BigInt(row));
   return {
     rowCount: all.length,
-    columns: [whole('__time', time, null), whole('m', time, null), strings('a'), strings('b'), whole('n', numbers, nulls)],
+    columns: [
+      whole('__time', time, null),
+      whole('m', time, null),
+      strings('a'),
+      strings('b'),
+      whole('n', numbers, nullsOf('n')),
+      { kind: 'double', name: 'd', type: 'DOUBLE', values: Float64Array.from(all, ({ d }) => d ?? 0), nulls: nullsOf('d') },
+    ],
   };
 }
 

@@ -41,7 +41,19 @@ const PERIODS = [
   'P1M2D',
   'P1DT12H',
 ];
-const PATTERNS = ['yyyy-MM-dd HH:mm:ss', 'yyyy-MM-dd', 'h a, K k', 'xxxx-w-e', 'DDD EEE MMM', 'HH:mm Z', 'SSS'];
+const PATTERNS = [
+  'yyyy-MM-dd HH:mm:ss',
+  "yyyy-MM-dd\\'T\\'HH:mm:ss.SSS\\'Z\\'",
+  "ddMMyyyy \\'of\\' HHmm ss.ss",
+  'yyyy-MM-dd',
+  'y M d H m s S',
+  'yy/YYYY',
+  'h a, K k',
+  'xxxx-w-e',
+  'DDD EEE MMM',
+  'HH:mm Z',
+  'SSS',
+];
 
 /** Kinds of zones: nothing; a fixed offset; daylight saving; a change around midnight; a day left out; a quarter of an hour. */
 const ZONES = [
@@ -71,6 +83,8 @@ const numberFunction = fc.oneof(
 const anyFunction = fc.oneof(
   { weight: 4, arbitrary: numberFunction },
   fc.tuple(texts(PATTERNS), zone).map(([p, z]) => `timestamp_format(t, ${p}, ${z})`),
+  fc.tuple(instantFunction, texts(PATTERNS), zone).map(([of, p, z]) => `concat('at ', timestamp_format(${of}, ${p}, ${z}))`),
+  zone.map((z) => `timestamp_format(t, null, ${z})`),
   fc.tuple(instantFunction, texts(UNITS), zone).map(([of, unit, z]) => `timestamp_extract(${of}, ${unit}, ${z})`),
   fc.tuple(numberFunction, numberFunction).map(([a, b]) => `if(${a} > ${b}, 'above', concat('below ', ${b}))`),
   fc.tuple(numberFunction, fc.integer({ min: -3, max: 3 })).map(([a, n]) => `nvl(${a} + ${n}, -1)`),

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { doubleText } from '../../src/base/number-text.js';
 import { DOUBLE_BYTES_MAX, DoublePrinter, printInteger } from '../../src/expression/double-bytes.js';
-import { doubleText } from '../../src/expression/value.js';
 import { caseCount } from '../case-count.js';
 
 const printing = suite('doubles as bytes');

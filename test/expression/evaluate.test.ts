@@ -2,10 +2,11 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
+import { doubleText } from '../../src/base/number-text.js';
 import { evaluate } from '../../src/expression/evaluate.js';
 import { expressionType } from '../../src/expression/expression-type.js';
 import { parseExpression } from '../../src/expression/parse.js';
-import { doubleText, type Value } from '../../src/expression/value.js';
+import type { Value } from '../../src/expression/value.js';
 
 const MAX = 9223372036854775807n;
 const T = BigInt(Date.UTC(2015, 8, 12, 10, 20, 30, 456));

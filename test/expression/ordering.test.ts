@@ -1,7 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { doubleText, floatText } from '../../src/base/number-text.js';
 import { STRING_ORDERINGS } from '../../src/expression/ordering.js';
-import { doubleText, floatText, parseDouble, parseLong } from '../../src/expression/value.js';
+import { parseDouble, parseLong } from '../../src/expression/value.js';
 import type { StringOrdering } from '../../src/model/filter.js';
 
 /** Strings in the order of Apache Druid's comparators: each list ascends; strings of an inner list are equal. */

@@ -2,13 +2,14 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
-import { floatText, type Value } from '../../expression/value.js';
 import { type Block, kernelFor } from '../block/context.js';
 import { ValuePool } from '../block/value-pool.js';
 import { dictionaryCast } from './dictionary-function.js';
 import { numberReader, rowReader } from './row-reader.js';
 import type { SegmentScope, Source } from './scope.js';
 import { TextInterner } from './text/text-interner.js';
+import { DOUBLE_BYTES_MAX, LONG_BYTES_MAX, uploadPowers } from './text/text-node.js';
+import { longsOf } from './time/steps.js';
 import { valuesVector } from './values-vector.js';
 import { type NumberVector, oncePerBlock, type StringVector, storedNumbers, type Vector } from './vector.js';
 
@@ -69,28 +70,19 @@ export function asText(scope: SegmentScope, source: Source): StringVector {
 }
 
 export function numbersAsText(scope: SegmentScope, vector: NumberVector): StringVector {
-  if (vector.type === 'LONG') return longsAsText(scope, vector);
-  const reader = numberReader(scope, vector);
-  // A FLOAT has the digits that tell it from other FLOATs, not those of the double that it is read as.
-  const read = vector.type === 'FLOAT' ? (row: number) => floatString(reader.get(row)) : reader.get;
-  return textsOnly(
-    valuesVector(scope, 'STRING', (block, put) => {
-      reader.open(block);
-      for (let row = 0; row < block.rows; row++) put(row, read(row));
-    }),
-  );
-}
-
-function longsAsText(scope: SegmentScope, vector: NumberVector): StringVector {
   const { arena, context } = scope;
   const { kernels } = context;
   const pool = new TextInterner(scope);
-  const [wide, made, ids] = [arena.take(BLOCK_ROWS * 8), arena.take(BLOCK_ROWS * 8), arena.take(BLOCK_ROWS * 4)];
-  const bytes = arena.take(BLOCK_ROWS * LONG_BYTES_MAX + 16);
-  const toLong = vector.physical === 'F32' || vector.physical === 'F64' ? undefined : kernelFor(kernels, 'toI64', vector.physical);
+  const isLong = vector.type === 'LONG';
+  const [made, ids] = [arena.take(BLOCK_ROWS * 8), arena.take(BLOCK_ROWS * 4)];
+  const bytes = arena.take(BLOCK_ROWS * (isLong ? LONG_BYTES_MAX : DOUBLE_BYTES_MAX) + 16);
+  const wide = isLong ? longsOf(scope, vector) : doublesOf(scope, vector);
+  const powers = isLong ? 0 : uploadPowers(scope);
   const makeTexts = oncePerBlock((block) => {
-    toLong?.(vector.values(block), 0, block.rows, vector.base, wide);
-    kernels.textOfLongs(wide, vector.mayBeNull ? vector.nulls(block) : 0, block.rows, made, bytes);
+    const [values, nulls] = [wide(block), vector.mayBeNull ? vector.nulls(block) : 0];
+    if (isLong) kernels.textOfLongs(values, nulls, block.rows, made, bytes);
+    // A FLOAT has the digits that tell it from other FLOATs, not those of the double that it is read as.
+    else kernels.textOfDoubles(values, nulls, block.rows, vector.type === 'FLOAT' ? 1 : 0, powers, made, bytes);
   });
   const texts = (block: Block): Address => {
     makeTexts(block);
@@ -105,11 +97,16 @@ function longsAsText(scope: SegmentScope, vector: NumberVector): StringVector {
   return { kind: 'string', type: 'STRING', pool, complete: false, ids: idsOf, node };
 }
 
-/** Digits of the longest LONG, and its sign. */
-const LONG_BYTES_MAX = 20;
-
-function floatString(value: Value): Value {
-  return typeof value === 'number' ? floatText(value) : value;
+/** The values of a DOUBLE or FLOAT vector as f64. */
+function doublesOf(scope: SegmentScope, { physical, values }: NumberVector): (block: Block) => Address {
+  if (physical === 'F64') return values;
+  const widen = kernelFor(scope.context.kernels, 'toF64', physical);
+  const at = scope.arena.take(BLOCK_ROWS * 8);
+  const run = oncePerBlock((block) => widen(values(block), 0, block.rows, 0n, at));
+  return (block) => {
+    run(block);
+    return at;
+  };
 }
 
 function castNumbers(scope: SegmentScope, vector: NumberVector, type: 'LONG' | 'DOUBLE'): NumberVector {

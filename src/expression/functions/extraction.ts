@@ -3,9 +3,9 @@
 import { ServiceError } from '../../base/errors.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
 import { own } from '../../base/names.js';
-import { doubleOf, withAsciiDigits } from '../../base/number-text.js';
+import { doubleOf, doubleText, floatText, withAsciiDigits } from '../../base/number-text.js';
 import type { Constant, ExpressionFunction } from '../function.js';
-import { doubleText, floatText, fromTruth, isArrayValue, toDouble, toLong, toText, truncateToLong, type Value } from '../value.js';
+import { fromTruth, isArrayValue, toDouble, toLong, toText, truncateToLong, type Value } from '../value.js';
 
 /**
  * Functions that native queries need beyond the documented ones: inline lookups, lists of values and buckets of

@@ -2,10 +2,11 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
+import { doubleText } from '../../base/number-text.js';
 import { arrayOf, type ColumnType, isArrayType, JSON_TYPE, parseColumnType } from '../../model/schema.js';
 import { type Constant, compiledFunction, type ExpressionFunction, type MaybeType } from '../function.js';
 import { findAtPath, type Path, type PathPart, parseJsonPath, printJsonPath } from '../json-path.js';
-import { convert, doubleText, isArrayValue, plainData, Structured, toText, type Value, valueOfJson } from '../value.js';
+import { convert, isArrayValue, plainData, Structured, toText, type Value, valueOfJson } from '../value.js';
 import { refuseLength } from './array-value.js';
 import { isShallowJson, measured } from './json-size.js';
 

@@ -1,12 +1,124 @@
-// Conformance checks of the kernels that read numbers of texts.
+// Conformance checks of the kernels that read numbers of texts, and print them.
 
-import type { Lab } from './lab.js';
-import { lay, randomTexts, type Text } from './text-lab.js';
+import { doubleText, floatText, powersOfTen } from '../../base/number-text.js';
+import type { Lab, MASKS, Value } from './lab.js';
+import { expectPacked, expectTexts, lay, randomTexts, roomFor, type Text } from './text-lab.js';
 
 export const TEXT_NUMBER_CHECKS = {
+  textOfLongs: (lab: Lab) => {
+    lab.each(['none', 'random'], (rows, nulls) => {
+      const values = lab.values('I64', Math.min(rows, 1000));
+      printed(lab, 'I64', values, nulls, String, (at, bits, out, buffer) => lab.kernels.textOfLongs(at, bits, values.length, out, buffer));
+    });
+  },
+  textOfDoubles: (lab: Lab) => {
+    lab.each(['DOUBLE', 'FLOAT', 'DOUBLE, nulls', 'FLOAT, nulls'], (rows, variant) => {
+      const isFloat = variant.startsWith('FLOAT');
+      const values = Array.from({ length: Math.min(rows, 1000) }, () =>
+        isFloat ? Math.fround(anyDouble(lab, true)) : anyDouble(lab, false),
+      );
+      const powers = lab.place(
+        'I64',
+        [...powersOfTen()].map((word) => BigInt.asIntN(64, word)),
+      );
+      const print = (value: Value): string => (isFloat ? floatText(Number(value)) : doubleText(Number(value)));
+      printed(lab, 'F64', values, variant.endsWith('nulls') ? 'random' : 'none', print, (at, bits, out, buffer) =>
+        lab.kernels.textOfDoubles(at, bits, values.length, isFloat ? 1 : 0, powers, out, buffer),
+      );
+    });
+  },
+  textOfTimes: (lab: Lab) => {
+    lab.each(['none', 'random'], (rows, nulls) => {
+      const values = Array.from({ length: Math.min(rows, 1000) }, () => anyTime(lab));
+      const template = lab.uploadBytes(Buffer.from('0000/00/00 on 00:00:00.000, 00 h'));
+      // Units of the fields, one of them twice, and their places.
+      const fields = [0, 0, 1, 5, 2, 8, 3, 14, 4, 17, 5, 20, 6, 23, 3, 28];
+      const at = lab.place('U16', fields);
+      let others = 0;
+      const left = printed(lab, 'I64', values, nulls, clockText, (from, bits, out, buffer) => {
+        others = lab.kernels.textOfTimes(from, bits, values.length, template, 32, at, fields.length / 2, out, buffer);
+      });
+      lab.expectResult(others, left);
+    });
+  },
   textLongs: (lab: Lab) => readNumbers(lab, 'I64', /^-?\d{1,18}$/, BigInt),
   textDoubles: (lab: Lab) => readNumbers(lab, 'F64', /^-?(?!.*(?:\d.?){16})\d+(?:\.\d*)?$/, Number),
 } satisfies Record<string, (lab: Lab) => void>;
+
+/** A kernel that prints numbers; `print` gives null for those that it leaves. @returns how many these are, nulls not counted */
+function printed(
+  lab: Lab,
+  type: 'I64' | 'F64',
+  values: readonly Value[],
+  nulls: (typeof MASKS)[number],
+  print: (value: Value) => Text,
+  call: (at: number, nulls: number, out: number, buffer: number) => void,
+): number {
+  const isNull = lab.mask(nulls, values.length);
+  const [at, bits] = [lab.place(type, values), nulls === 'none' ? 0 : lab.uploadBits(isNull)];
+  const expected = values.map((value, i) => (isNull[i] === true ? null : print(value)));
+  const out = lab.output('I64', values.length);
+  const buffer = roomFor(lab, expected);
+  lab.call(() => call(at, bits, out, buffer));
+  expectTexts(lab, out, expected, () => false);
+  expectPacked(
+    lab,
+    out,
+    buffer,
+    expected.map(() => true),
+  );
+  return expected.filter((text, i) => text === null && isNull[i] !== true).length;
+}
+
+const view = new DataView(new ArrayBuffer(8));
+
+/** Any bits, short decimals, powers of two and ten and their neighbours, multiples of the smallest number. */
+function anyDouble(lab: Lab, isFloat: boolean): number {
+  const random = (): number => lab.random(4294967296);
+  const sign = lab.random(2) === 0 ? 1 : -1;
+  const bitsOf = (low: number, high: number): number => {
+    view.setUint32(0, high);
+    view.setUint32(4, low);
+    return isFloat ? view.getFloat32(0) : view.getFloat64(0);
+  };
+  switch (lab.random(7)) {
+    case 0:
+      return bitsOf(random(), random());
+    case 1:
+      return (sign * lab.random(10_000_000)) / 10 ** lab.random(9);
+    case 2:
+      return sign * Number(`${1 + lab.random(99)}e${lab.random(isFloat ? 80 : 640) - (isFloat ? 45 : 330)}`);
+    case 3:
+      return (isFloat ? bitsOf(0, random() & 0xff800000) : bitsOf(0, random() & 0xfff00000)) as number;
+    case 4:
+      return isFloat ? bitsOf(0, lab.random(5000)) : bitsOf(lab.random(5000), 0);
+    case 5:
+      // Halfway between two numbers of fewer digits.
+      return (sign * (1 + lab.random(8192))) / 2 ** lab.random(40);
+    default:
+      return Number(lab.values('F64', 1)[0]);
+  }
+}
+
+/** Most within the years 0 to 9999, some at their ends. */
+function anyTime(lab: Lab): bigint {
+  const ends = [-62_167_219_200_000n, 253_402_300_799_999n, 0n, 951_782_400_000n];
+  switch (lab.random(4)) {
+    case 0:
+      return (ends[lab.random(ends.length)] ?? 0n) + BigInt(lab.random(5) - 2);
+    case 1:
+      return BigInt(lab.values('I64', 1)[0] ?? 0);
+    default:
+      return -62_167_219_200_000n + BigInt(lab.random(73_000)) * 4_323_000_000n + BigInt(lab.random(2 ** 31));
+  }
+}
+
+function clockText(value: Value): string | null {
+  const ms = Number(value);
+  if (ms < -62_167_219_200_000 || ms > 253_402_300_799_999) return null;
+  const text = new Date(ms).toISOString();
+  return `${text.slice(0, 10).replaceAll('-', '/')} on ${text.slice(11, 23)}, ${text.slice(11, 13)} h`;
+}
 
 /** Texts of digits among others, and some that are numbers almost. */
 function readNumbers(lab: Lab, type: 'I64' | 'F64', pattern: RegExp, valueOf: (text: string) => number | bigint): void {

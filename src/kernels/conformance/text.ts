@@ -3,40 +3,7 @@
 import { likeBytes, parseLike } from '../../base/like-pattern.js';
 import { isLike, uploadStrings } from './dictionary.js';
 import type { Lab } from './lab.js';
-import { isWide, lay, randomTexts, type Text, WIDE } from './text-lab.js';
-
-/** Strings that the references at `out` point to; `null` where there is none. */
-function found(lab: Lab, out: number, count: number): { readonly text: Text; readonly isWide: boolean }[] {
-  return lab.read('I64', out, count).map((each) => {
-    const word = BigInt.asUintN(64, BigInt(each));
-    if (word === 0n) return { text: null, isWide: false };
-    const [at, length] = [Number(word & 0xffffffffn), Number((word >> 32n) & 0x7fffffffn)];
-    return { text: Buffer.from(lab.read('U8', at, length).map(Number)).toString(), isWide: word >= WIDE };
-  });
-}
-
-function expectTexts(lab: Lab, out: number, expected: readonly (Text | undefined)[], wide: (i: number) => boolean): void {
-  for (const [i, { text, isWide: isMarked }] of found(lab, out, expected.length).entries()) {
-    const wanted = expected[i];
-    if (wanted === undefined) continue;
-    if (text !== wanted) lab.fail(`text ${i} is ${JSON.stringify(text)}, expected ${JSON.stringify(wanted)}`);
-    if (isMarked !== (wanted !== null && wide(i))) lab.fail(`text ${i}, ${JSON.stringify(text)}, is ${isMarked ? 'wide' : 'not wide'}`);
-  }
-}
-
-/** New texts lie one behind the other, in order. */
-function expectPacked(lab: Lab, out: number, buffer: number, written: readonly boolean[]): void {
-  let at = BigInt(buffer);
-  for (const [i, each] of lab.read('I64', out, written.length).entries()) {
-    const word = BigInt.asUintN(64, BigInt(each));
-    if (written[i] !== true || word === 0n) continue;
-    if ((word & 0xffffffffn) !== at) lab.fail(`text ${i} lies at ${word & 0xffffffffn}, expected ${at}`);
-    at += (word >> 32n) & 0x7fffffffn;
-  }
-}
-
-const bytesIn = (texts: readonly Text[]): number => texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
-const roomFor = (lab: Lab, texts: readonly Text[]): number => lab.output('U8', bytesIn(texts) + 16);
+import { bytesIn, expectPacked, expectTexts, found, isWide, lay, randomTexts, roomFor, type Text } from './text-lab.js';
 
 /** A kernel that makes a text of each that is not wide. */
 function changes(
@@ -288,24 +255,6 @@ export const TEXT_CHECKS = {
       );
       expectTexts(lab, out, expected, (i) => laid.isWide(i) || (written[i] === true && isWide(by)));
       expectPacked(lab, out, buffer, written);
-    });
-  },
-  textOfLongs(lab: Lab) {
-    lab.each(['no nulls', 'nulls'], (rows, nulls) => {
-      const values = lab.values('I64', Math.min(rows, 1000));
-      const isNull = lab.mask(nulls === 'nulls' ? 'random' : 'none', values.length);
-      const [at, bits] = [lab.place('I64', values), nulls === 'nulls' ? lab.uploadBits(isNull) : 0];
-      const expected = values.map((value, i) => (isNull[i] ? null : String(value)));
-      const out = lab.output('I64', values.length);
-      const buffer = roomFor(lab, expected);
-      lab.call(() => lab.kernels.textOfLongs(at, bits, values.length, out, buffer));
-      expectTexts(lab, out, expected, () => false);
-      expectPacked(
-        lab,
-        out,
-        buffer,
-        expected.map(() => true),
-      );
     });
   },
   textIntern(lab: Lab) {

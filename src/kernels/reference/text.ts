@@ -1,12 +1,25 @@
 // Reference kernels over texts by reference.
 
 import type { Address } from '../../base/layout.js';
+import { doubleText, floatText } from '../../base/number-text.js';
 import type { KernelMemory } from '../memory.js';
 import { hashOf, isLike, isSame } from './dictionary.js';
 import { selectBest } from './top.js';
 import { hasBit, writeBits } from './views.js';
 
 const WIDE = 0x80000000;
+
+/** Wall clocks of the years 0 to 9999, and where their units are in ISO 8601. */
+const [FIRST_CLOCK, LAST_CLOCK] = [-62_167_219_200_000, 253_402_300_799_999];
+const UNIT_PLACES: readonly (readonly [from: number, to: number])[] = [
+  [0, 4],
+  [5, 7],
+  [8, 10],
+  [11, 13],
+  [14, 16],
+  [17, 19],
+  [20, 23],
+];
 
 /** A text of the memory, decoded. */
 interface Found {
@@ -230,6 +243,50 @@ export function textKernels(memory: KernelMemory) {
         if (bits !== null && hasBit(bits, i)) putNull(out, i);
         else write(i, String(memory.i64(values, n)[i]), false);
       }
+    },
+    textOfDoubles(values: Address, nulls: Address, n: number, float: number, _powers: Address, out: Address, buffer: Address) {
+      const write = writer(out, buffer);
+      const bits = nulls === 0 ? null : memory.u32(nulls, Math.ceil(n / 32));
+      for (let i = 0; i < n; i++) {
+        const value = memory.f64(values, n)[i] ?? 0;
+        if (bits !== null && hasBit(bits, i)) putNull(out, i);
+        else write(i, float === 1 ? floatText(Math.fround(value)) : doubleText(value), false);
+      }
+    },
+    textOfTimes(
+      values: Address,
+      nulls: Address,
+      n: number,
+      template: Address,
+      length: number,
+      fields: Address,
+      fieldCount: number,
+      out: Address,
+      buffer: Address,
+    ): number {
+      const write = writer(out, buffer);
+      const bits = nulls === 0 ? null : memory.u32(nulls, Math.ceil(n / 32));
+      const places = memory.u16(fields, fieldCount * 2);
+      let others = 0;
+      for (let i = 0; i < n; i++) {
+        const isNull = bits !== null && hasBit(bits, i);
+        const date = new Date(Number(memory.i64(values, n)[i] ?? 0n));
+        const isOther = !(date.getTime() >= FIRST_CLOCK && date.getTime() <= LAST_CLOCK);
+        if (isOther && !isNull) others++;
+        if (isOther || isNull) {
+          putNull(out, i);
+          continue;
+        }
+        const digits = date.toISOString();
+        let text = Buffer.from(memory.u8(template, length)).toString();
+        for (let field = 0; field < fieldCount; field++) {
+          const [unit = 0, offset = 0] = [places[field * 2], places[field * 2 + 1]];
+          const [from, to] = UNIT_PLACES[unit] ?? [0, 0];
+          text = text.slice(0, offset) + digits.slice(from, to) + text.slice(offset + to - from);
+        }
+        write(i, text, false);
+      }
+      return others;
     },
     textLongs: (texts: Address, n: number, out: Address, others: Address): number =>
       numbersOf(texts, n, others, /^-?[0-9]{1,18}$/, (i, text) => {

@@ -1,6 +1,6 @@
 // Writes arrays and doubles as JSON.
 
-import { doubleText } from '../../expression/value.js';
+import { doubleText } from '../../base/number-text.js';
 import type { ArrayElement } from '../../model/array-text.js';
 import { type ArrayType, type ColumnType, elementType, isArrayType, JSON_TYPE } from '../../model/schema.js';
 

@@ -5,17 +5,21 @@ import { own } from '../../../base/names.js';
 import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { convert, toText } from '../../../expression/value.js';
 import { call, type Expression } from '../../../model/expression.js';
+import { isNumberType } from '../../../model/schema.js';
 import { layTexts } from '../../block/text-references.js';
-import type { NumberNode, TruthNode } from '../number/node.js';
-import type { TextNode } from '../vector.js';
+import type { Lane, NumberNode, TruthNode } from '../number/node.js';
+import type { NumberVector, TextNode } from '../vector.js';
 import * as functions from './text-functions.js';
 import type { TextWork } from './text-node.js';
+import { timeTexts } from './text-of-times.js';
 
 /** Nodes by the names of an expression; undefined for columns that are neither strings nor conditions here. */
 export interface TextLeaves {
   column(name: string): TextNode | undefined;
-  /** A LONG for each row. */
-  longs(expression: Expression): NumberNode | undefined;
+  /** A LONG, or a DOUBLE, for each row. */
+  numbers(expression: Expression, lane: Lane): NumberNode | undefined;
+  /** A LONG for each row as a column. */
+  longs(expression: Expression): NumberVector | undefined;
   /** A condition that is not over strings. */
   truth(expression: Expression): TruthNode | undefined;
   /** Whether a part of an expression, whose texts may have surrogate pairs, cuts none of them. */
@@ -141,6 +145,10 @@ export class TextCompiler {
         return this.#choice(searched(first, call.arguments.slice(1)));
       case 'cast':
         return this.#cast(first);
+      case 'timestamp_format':
+        return timeTexts(this.#work, call, (expression) =>
+          inferType(expression, this.#typeOf) === 'LONG' ? this.#leaves.longs(expression) : undefined,
+        );
       case 'substring':
         return this.#slice(call, 0, integer(second), third === undefined ? -1 : integer(third));
       case 'left':
@@ -227,8 +235,9 @@ export class TextCompiler {
     if (operand.kind === 'lambda') return undefined;
     const type = inferType(operand, this.#typeOf);
     if (type === 'STRING') return this.text(operand);
-    const longs = type === 'LONG' && operand.kind !== 'literal' ? this.#leaves.longs(operand) : undefined;
-    return longs === undefined ? undefined : functions.digits(this.#work, longs);
+    const isNumber = type !== null && isNumberType(type) && operand.kind !== 'literal';
+    const numbers = isNumber ? this.#leaves.numbers(operand, type === 'LONG' ? 'I64' : 'F64') : undefined;
+    return numbers === undefined ? undefined : functions.digits(this.#work, numbers);
   }
 
   #slice(call: Call, kind: 0 | 1 | 2, from: number | undefined, size: number | undefined): TextNode | undefined {

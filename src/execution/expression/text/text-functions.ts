@@ -7,7 +7,7 @@ import { type Block, wordsOf } from '../../block/context.js';
 import { referredText, WIDE } from '../../block/text-references.js';
 import type { NumberNode, TruthNode } from '../number/node.js';
 import { oncePerBlock, type TextNode } from '../vector.js';
-import { Room, type TextWork } from './text-node.js';
+import { DOUBLE_BYTES_MAX, LONG_BYTES_MAX, Room, type TextWork, uploadPowers } from './text-node.js';
 
 export function units(work: TextWork, node: TextNode): NumberNode {
   const { kernels } = work.scope.context;
@@ -161,13 +161,15 @@ export function replace(work: TextWork, node: TextNode, wanted: string, replacem
   });
 }
 
-/** Digits of LONGs, one a row. */
+/** LONGs or DOUBLEs, one a row, as strings. */
 export function digits(work: TextWork, numbers: NumberNode): TextNode {
   const { kernels } = work.scope.context;
   const room = new Room(work);
+  const powers = numbers.lane === 'F64' ? uploadPowers(work.scope) : 0;
   return work.node({ mayBeNull: numbers.mayBeNull, isBmp: true }, (block, out) => {
     const { at, nulls } = numbers.run(block);
-    kernels.textOfLongs(at, nulls, block.rows, out, room.of(block.rows * 20));
+    if (numbers.lane === 'I64') kernels.textOfLongs(at, nulls, block.rows, out, room.of(block.rows * LONG_BYTES_MAX));
+    else kernels.textOfDoubles(at, nulls, block.rows, 0, powers, out, room.of(block.rows * DOUBLE_BYTES_MAX));
   });
 }
 

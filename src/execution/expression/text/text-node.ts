@@ -1,7 +1,8 @@
 // Memory of trees of kernels over texts.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import { type Block, takeBits, wordsOf } from '../../block/context.js';
+import { powersOfTen } from '../../../base/number-text.js';
+import { type Block, type Scratch, takeBits, wordsOf } from '../../block/context.js';
 import type { SegmentScope } from '../scope.js';
 import { oncePerBlock, type TextNode } from '../vector.js';
 
@@ -113,4 +114,17 @@ export class Room {
     }
     return this.#at;
   }
+}
+
+/** Digits of the longest LONG, and its sign. */
+export const LONG_BYTES_MAX = 20;
+/** Bytes of the longest DOUBLE or FLOAT. */
+export const DOUBLE_BYTES_MAX = 26;
+
+/** The powers of ten that the kernel `textOfDoubles` asks for. */
+export function uploadPowers({ arena, context }: Scratch): Address {
+  const powers = powersOfTen();
+  const at = arena.take(powers.byteLength);
+  context.memory.i64(at, powers.length).set(new BigInt64Array(powers.buffer));
+  return at;
 }

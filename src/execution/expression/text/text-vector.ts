@@ -7,10 +7,13 @@ import type { Expression } from '../../../model/expression.js';
 import type { StringColumnView } from '../../../storage/view.js';
 import { type Block, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
 import { bitsById, entryBitBytes, numbersById, onlyDictionary, widener } from '../dictionary-function.js';
+import { laneOf } from '../number/arithmetic.js';
 import { vectorNode } from '../number/leaf.js';
 import { inLane, type Node, type NumberNode, type Rooms, spread, type TruthNode } from '../number/node.js';
+import { numberVector } from '../number/number-vector.js';
 import { asTruth } from '../number/truth.js';
 import type { SegmentScope } from '../scope.js';
+import { longColumn } from '../time/bucketed.js';
 import { type NumberVector, oncePerBlock, type StringVector, type TextNode } from '../vector.js';
 import { TextCompiler, type TextLeaves } from './compile-text.js';
 import { rankedComparison } from './ranked-comparison.js';
@@ -200,6 +203,7 @@ function entryCompiler({ typeOf, scope }: Texts, column: StringColumnView, work:
   };
   return new TextCompiler(work, typeOf, {
     column: (name) => (isIt(name) ? node : undefined),
+    numbers: () => undefined,
     longs: () => undefined,
     truth: () => undefined,
     cutsNone: () => true,
@@ -210,9 +214,15 @@ function rowCompiler(texts: Texts, work: TextWork): TextCompiler {
   const { scope } = texts;
   const leaves: TextLeaves = {
     column: (name) => columnNode(work, name),
-    longs(expression) {
+    numbers(expression, lane) {
       const made = texts.number(expression);
-      return made === undefined ? undefined : spread(made.rooms, inLane(made.rooms, made.node, 'I64'));
+      if (made === undefined || (lane === 'I64' && laneOf([made.node]) === 'F64')) return undefined;
+      return spread(made.rooms, inLane(made.rooms, made.node, lane));
+    },
+    longs(expression) {
+      if (expression.kind === 'column') return longColumn(scope, expression.name);
+      const made = texts.number(expression);
+      return made === undefined ? undefined : numberVector(made.rooms, made.node, 'LONG');
     },
     truth(expression) {
       const made = texts.number(expression);

@@ -13,7 +13,7 @@ import type { SegmentScope } from '../scope.js';
 import type { NumberVector } from '../vector.js';
 import { bucketStep } from './bucket-table.js';
 import { granularityGrain } from './grains.js';
-import { fromFixed, NEAR, onWallClock, over, plus, type Step, stepped, times, toLocal, wallClockFloor } from './steps.js';
+import { fromFixed, NEAR, onWallClock, over, plus, type Step, stepped, times, toLocal, wallClockFloor, YEAR_2500 } from './steps.js';
 
 type Call = Extract<Expression, { kind: 'call' }>;
 
@@ -48,9 +48,6 @@ export function flooredInstants(scope: SegmentScope, instants: NumberVector, gra
   const latest = zone?.fixedOffsetMs === null ? YEAR_2500 : NEAR;
   return steps === undefined ? undefined : stepped(scope, instants, { steps, latest, each });
 }
-
-/** Year up to which offsets of zones are looked for, day by day. */
-const YEAR_2500 = BigInt(Date.UTC(2500, 0, 1));
 
 /** Whether no argument is a zone that changes its offset. */
 function hasFixedOffset(constants: readonly (Constant | undefined)[]): boolean {

@@ -31,6 +31,9 @@ export interface Stepped {
 /** Instants from 1970 on, or before, within which all that steps make of them are instants as well: doubles count them. */
 export const NEAR = 2n ** 52n;
 
+/** Year up to which offsets of zones are looked for, day by day. */
+export const YEAR_2500 = BigInt(Date.UTC(2500, 0, 1));
+
 /** LONG numbers through steps, one after the other; null where the operand is. */
 export function stepped(scope: Scratch, operand: NumberVector, { steps, latest, each }: Stepped): NumberVector {
   const { arena } = scope;

@@ -1,6 +1,6 @@
 // Writes cells of native results as JSON.
 
-import { doubleText, floatText } from '../../../expression/value.js';
+import { doubleText, floatText } from '../../../base/number-text.js';
 import { arrayElements } from '../../../model/array-text.js';
 import { type Frame, type FrameColumn, isNullAt } from '../../../model/frame.js';
 import { isArrayType, JSON_TYPE, type TextType } from '../../../model/schema.js';

@@ -1,9 +1,9 @@
 // Writes cells of SQL results.
 
 import { findZone, UTC } from '../../../base/calendar.js';
+import { floatText } from '../../../base/number-text.js';
 import { formatInstantIn } from '../../../base/time.js';
 import { DOUBLE_BYTES_MAX, DoublePrinter, printInteger } from '../../../expression/double-bytes.js';
-import { floatText } from '../../../expression/value.js';
 import { arrayElements } from '../../../model/array-text.js';
 import { type FrameColumn, isNullAt } from '../../../model/frame.js';
 import { isArrayType } from '../../../model/schema.js';
