@@ -42,6 +42,7 @@ export interface SegmentStore {
   onDamage(listener: (segmentId: string, error: ServiceError) => void): void;
   has(segmentId: string): boolean;
   schema(segmentId: string): readonly ColumnSchema[];
+  span(segmentId: string): SegmentSpan;
   /** Loads what is not resident, evicting least recently used unpinned columns; throws `resource_limit`. */
   pin(request: PinRequest): Promise<SegmentPin>;
   /** Segments of these that are read by themselves: columns of the others are read together with those of their neighbours. */
@@ -55,6 +56,13 @@ export interface SegmentStore {
   findStrings(segmentId: string, column: string, texts: readonly string[]): Promise<Uint32Array>;
   analyze(segmentId: string, columns: readonly string[] | 'all', analyses: readonly string[]): Promise<SegmentAnalysis>;
   readonly residentBytes: number;
+}
+
+/** Rows of a segment, and the first and the last instant of them. */
+export interface SegmentSpan {
+  readonly rowCount: number;
+  readonly timeMin: number;
+  readonly timeMax: number;
 }
 
 /** A STRING column that is in its file only. */

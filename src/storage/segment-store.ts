@@ -11,7 +11,7 @@ import { analyzeFooter } from './analysis.js';
 import { BufferPool } from './buffer-pool.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import { CombinedColumns } from './combined/combined-segment.js';
-import type { PinRequest, SegmentPin, SegmentStore, UnloadedColumn } from './contract.js';
+import type { PinRequest, SegmentPin, SegmentSpan, SegmentStore, UnloadedColumn } from './contract.js';
 import { corrupt, type Footer } from './format.js';
 import { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
@@ -126,6 +126,8 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
     has: (segmentId: string): boolean => segments.has(segmentId),
 
     schema: (segmentId: string): readonly ColumnSchema[] => get(segmentId).schema,
+
+    span: (segmentId: string): SegmentSpan => get(segmentId),
 
     async pin(request: PinRequest): Promise<SegmentPin> {
       let list = lists.find(request.segmentIds);

@@ -37,6 +37,7 @@ function fakeStore(): SegmentStore & { readonly opened: Set<string>; damage(id: 
     close: async (id) => void opened.delete(id),
     has: (id) => opened.has(id),
     schema: () => [],
+    span: () => ({ rowCount: 0, timeMin: 0, timeMax: 0 }),
     pin: () => Promise.reject(new Error('not asked')),
     analyze: () => Promise.reject(new Error('not asked')),
     large: async () => [],

@@ -42,7 +42,7 @@ interface Way {
   readonly segmentsMax: number;
 }
 
-type Engines = Readonly<Record<'plain' | 'reference' | 'threads' | 'brief' | 'spilling' | 'spillingThreads', ProcessingEngine>>;
+type Engines = Readonly<Record<'plain' | 'reference' | 'threads' | 'brief' | 'parts' | 'spilling' | 'spillingThreads', ProcessingEngine>>;
 
 const PLAIN: Way = {
   name: 'whole',
@@ -70,6 +70,7 @@ const WAYS: readonly Way[] = [
   { ...PLAIN, name: 'whole on threads', engine: 'threads' },
   { ...PLAIN, name: 'segments on threads', engine: 'threads', layout: 'uneven' },
   { ...PLAIN, name: 'briefly', engine: 'brief', layout: 'falling' },
+  { ...PLAIN, name: 'one part after the other', engine: 'parts', layout: 'rising' },
   { ...PLAIN, name: 'spilling', engine: 'spilling', layout: 'uneven' },
   { ...PLAIN, name: 'spilling on threads', engine: 'spillingThreads', layout: 'lacking', batchRows: 16 },
   { ...PLAIN, name: 'three servers', servers: 3, layout: 'spread' },
@@ -113,6 +114,7 @@ class Bench {
       reference: createEngine({ memory, kernels: 'reference', threads: 0 }),
       threads: createEngine({ ...onThreads, briefMs: 0 }),
       brief: createEngine({ ...onThreads, threads: 1, briefMs: 5 }),
+      parts: createEngine({ memory, kernels: 'simd', threads: 0, cellsAtOnce: 40 }),
       spilling: createEngine({ memory, kernels: 'simd', threads: 0, ...spill('spilling') }),
       spillingThreads: createEngine({ ...onThreads, ...spill('spilling-threads') }),
     };

@@ -25,6 +25,8 @@ export interface EngineOptions {
   readonly rowsRunInline?: number;
   /** Rows of a morsel, where segments are cut. */
   readonly morselRows?: number;
+  /** Values of the columns of a scan in time order that are in memory together, where segments follow each other in time. */
+  readonly cellsAtOnce?: number;
   /** Time for which a scan that may end at once is tried on the calling thread; 0: never. */
   readonly briefMs?: number;
 }

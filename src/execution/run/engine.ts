@@ -8,6 +8,7 @@ import type { ColumnSchema } from '../../model/schema.js';
 import type { BuildRequest } from '../../model/upload.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import type { SegmentView } from '../../storage/view.js';
+import type { PartialRows } from '../scan/merge-scans.js';
 
 export interface RunOptions {
   readonly ending: 'final' | 'partial';
@@ -53,7 +54,7 @@ export interface Engine {
   /** Runs over columns that the caller uploaded (rows being ingested). Without a `__time` column nothing is cut by time. */
   runViews(plan: RowPlan, views: readonly SegmentView[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
   /** Joins partial results of several servers and runs the post-processing steps. */
-  merge(plan: Plan, partials: readonly AsyncIterable<Frame>[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  merge(plan: Plan, partials: readonly PartialRows[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
   /** Runs over rows that come as frames, with the plan's stages, to the end: `ending` is taken for `final`. */
   runRows(plan: RowPlan, rows: AsyncIterable<Frame>, given: GivenRows, options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
   /** Uploads the rows of a join's build side, of which `id` is what stages of this process call them. */

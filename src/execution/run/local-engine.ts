@@ -12,12 +12,14 @@ import type { RowCounts } from '../block/row-counts.js';
 import { meets } from '../block/row-ranges.js';
 import type { Builds } from '../join/with-stages.js';
 import { mayBeBrief } from '../scan/brief.js';
+import type { PartialRows } from '../scan/merge-scans.js';
 import { BuildStore, ROWS_AHEAD } from './build-store.js';
 import type { Engine, GivenRows, RunCounters, RunOptions, UploadedRows } from './engine.js';
 import type { EngineOptions } from './engine-options.js';
 import { Executors } from './executors.js';
 import { runGrouped } from './grouped.js';
 import { mergePartials } from './merged.js';
+import { CELLS_AT_ONCE } from './parts-by-time.js';
 import { runPinned } from './pinned.js';
 import { type KeepBuilt, StreamReader } from './read-streams.js';
 import { feed, peek } from './row-feed.js';
@@ -71,6 +73,7 @@ class LocalEngine implements ProcessingEngine {
     const engine = {
       runOver: this.#runOver.bind(this),
       merge: this.merge.bind(this),
+      cellsAtOnce: this.#options.cellsAtOnce ?? CELLS_AT_ONCE,
       hold: (id: string, letGo: () => void) => this.#builds.hold(id, letGo),
     };
     return runPinned(engine, { plan, store, segmentIds, options, signal });
@@ -80,7 +83,7 @@ class LocalEngine implements ProcessingEngine {
     return this.#runOver(plan, views, {}, options, signal);
   }
 
-  merge(plan: Plan, partials: readonly AsyncIterable<Frame>[], options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+  merge(plan: Plan, partials: readonly PartialRows[], options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
     return mergePartials(this.#parts, plan, partials, options, signal);
   }
 

@@ -7,7 +7,7 @@ import { addStage } from '../../model/profile.js';
 import { framesOf } from '../block/result-table.js';
 import { NO_EMPTY_VALUES } from '../post/leaf-result.js';
 import { runSteps } from '../post/steps.js';
-import { mergeScans } from '../scan/merge-scans.js';
+import { mergeScans, type PartialRows } from '../scan/merge-scans.js';
 import { boundaryRows } from '../scan/time-boundary.js';
 import { ROWS_AHEAD } from './build-store.js';
 import type { RunOptions } from './engine.js';
@@ -27,7 +27,7 @@ interface MergeRun {
 export async function* mergePartials(
   { executors, controls, reader }: MergeRun,
   merged: Plan,
-  partials: readonly AsyncIterable<Frame>[],
+  partials: readonly PartialRows[],
   options: RunOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Frame> {

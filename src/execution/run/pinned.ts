@@ -4,17 +4,21 @@ import { ServiceError } from '../../base/errors.js';
 import { LoopTurns } from '../../base/loop-turns.js';
 import { isMemoryFull } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
-import type { RowPlan } from '../../model/plan.js';
+import type { RowPlan, ScanPlan } from '../../model/plan.js';
 import { addStage } from '../../model/profile.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentPin, SegmentStore } from '../../storage/contract.js';
 import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 import { columnsOfPlan, readsNoTime } from '../expression/columns-of-plan.js';
 import { findByIndex } from '../filter/find-by-index.js';
+import type { PartialRows } from '../scan/merge-scans.js';
 import type { Engine, RunOptions } from './engine.js';
 import { collect } from './merged.js';
+import { partsByTime, type TimePart } from './parts-by-time.js';
 
 interface PinnedRun extends Pick<Engine, 'merge'> {
+  /** See `CELLS_AT_ONCE`. */
+  readonly cellsAtOnce: number;
   /** Has something let go when a result that was left in memory is released. */
   hold(id: string, letGo: () => void): void;
   /** Runs a plan over columns that are pinned. */
@@ -42,6 +46,11 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
   const turns = new LoopTurns();
   const { columns, comparable } = columnsOfPlan(plan);
   const timeCutBy = readsNoTime(plan) ? plan.intervals : undefined;
+  const parts = partsByTime(plan, store, segmentIds, { columns: columns.length, cellsAtOnce: engine.cellsAtOnce });
+  if (parts.length > 1) {
+    yield* runParts(engine, pinned, parts);
+    return;
+  }
   const { profile } = options;
   const startMs = performance.now();
   const found = await findByIndex(plan, store, segmentIds);
@@ -91,6 +100,26 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
   yield* runHalves(engine, pinned);
 }
 
+/** Runs a scan in time order over parts that follow each other in time: each when its first row may be the next one. */
+async function* runParts(engine: PinnedRun, pinned: PinnedPlan, parts: readonly TimePart[]): AsyncGenerator<Frame> {
+  const { plan, options, signal } = pinned;
+  if (plan.operator !== 'scan') return;
+  const { upload: _, ...rows } = plan;
+  const isAscending = plan.timeOrder === 'ascending';
+  // Rows of one instant come in the order of the segments, or the other way round.
+  const partials = (isAscending ? parts : parts.toReversed()).map(({ segmentIds, timeMin, timeMax }): PartialRows => {
+    const frames = runPinned(engine, { ...pinned, plan: rows, segmentIds, options: { ...options, ending: 'partial' } });
+    return { firstTime: isAscending ? timeMin : timeMax, [Symbol.asyncIterator]: () => frames };
+  });
+  yield* engine.merge(options.ending === 'final' ? rows : partOf(rows), partials, options, signal);
+}
+
+/** A part still needs the rows before the offset: they are counted once all parts have met. */
+function partOf(plan: ScanPlan): ScanPlan {
+  const { offset, limit } = plan;
+  return { ...plan, offset: 0, limit: limit === null ? null : offset + limit };
+}
+
 /** Runs over segments whose columns do not fit into memory together: one half after the other. */
 async function* runHalves(engine: PinnedRun, pinned: PinnedPlan): AsyncGenerator<Frame> {
   const { segmentIds, options, signal } = pinned;
@@ -101,10 +130,7 @@ async function* runHalves(engine: PinnedRun, pinned: PinnedPlan): AsyncGenerator
   const run = (half: readonly string[]): AsyncIterable<Frame> =>
     runPinned(engine, { ...pinned, plan, segmentIds: half, options: { ...options, ending: 'partial' } });
   if (plan.operator === 'scan') {
-    const { offset, limit } = plan;
-    // A part still needs the rows before the offset: they are counted once all parts have met.
-    const part = { ...plan, offset: 0, limit: limit === null ? null : offset + limit };
-    const merged = options.ending === 'final' ? plan : part;
+    const merged = options.ending === 'final' ? plan : partOf(plan);
     // The second begins when the first was read to its end, and is not begun when that is enough.
     const results = halves.map(run);
     yield* engine.merge(merged, plan.timeOrder === null ? results : await inTurn(results), options, signal);

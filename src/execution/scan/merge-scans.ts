@@ -9,8 +9,13 @@ import { concatFrames } from '../block/concat-frames.js';
 import { framesOf, pickRows, tableOf } from '../block/result-table.js';
 import { partialColumns } from './operator.js';
 
+/** Rows of a scan; no time of them is before `firstTime` in the order of time, where that is told. */
+export interface PartialRows extends AsyncIterable<Frame> {
+  readonly firstTime?: number;
+}
+
 /** Joins the streamed rows of several servers; reads each only as far as the order and the limit need. */
-export async function* mergeScans(plan: ScanPlan, partials: readonly AsyncIterable<Frame>[], keepsTime: boolean): AsyncGenerator<Frame> {
+export async function* mergeScans(plan: ScanPlan, partials: readonly PartialRows[], keepsTime: boolean): AsyncGenerator<Frame> {
   const merged = plan.timeOrder === null ? afterEachOther(partials) : byTime(plan, partials);
   const dropsTime = !keepsTime && partialColumns(plan).length > plan.columns.length;
   let toSkip = plan.offset;
@@ -36,20 +41,23 @@ async function* afterEachOther(partials: readonly AsyncIterable<Frame>[]): Async
 interface Reader {
   readonly index: number;
   readonly frames: AsyncIterator<Frame>;
+  /** One that is not begun stands where its first row may be. */
+  isBegun: boolean;
   frame: Frame;
   times: BigInt64Array;
   at: number;
 }
 
-/** Equal instants come in the order of the servers. */
-async function* byTime(plan: ScanPlan, partials: readonly AsyncIterable<Frame>[]): AsyncGenerator<Frame> {
+/** Equal instants come in the order of the servers. One that tells its first time is begun when that is reached. */
+async function* byTime(plan: ScanPlan, partials: readonly PartialRows[]): AsyncGenerator<Frame> {
   const timeIndex = partialColumns(plan).indexOf(TIME_COLUMN);
   const sign = plan.timeOrder === 'descending' ? -1 : 1;
   const readers: Reader[] = partials.map((partial, index) => ({
     index,
     frames: partial[Symbol.asyncIterator](),
+    isBegun: partial.firstTime === undefined,
     frame: { rowCount: 0, columns: [] },
-    times: new BigInt64Array(0),
+    times: BigInt64Array.of(BigInt(partial.firstTime ?? 0)),
     at: 0,
   }));
   const advance = async (reader: Reader): Promise<boolean> => {
@@ -66,7 +74,7 @@ async function* byTime(plan: ScanPlan, partials: readonly AsyncIterable<Frame>[]
   };
   try {
     let active: Reader[] = [];
-    for (const reader of readers) if (await advance(reader)) active.push(reader);
+    for (const reader of readers) if (!reader.isBegun || (await advance(reader))) active.push(reader);
     const turns = new LoopTurns();
     while (active.length > 0) {
       const starts = active.map(({ at }) => at);
@@ -75,6 +83,7 @@ async function* byTime(plan: ScanPlan, partials: readonly AsyncIterable<Frame>[]
       let last: Reader;
       do {
         last = firstOf(active, sign);
+        if (!last.isBegun) break;
         const number = active.indexOf(last);
         const rivals = active.filter((reader) => reader !== last);
         do {
@@ -82,7 +91,8 @@ async function* byTime(plan: ScanPlan, partials: readonly AsyncIterable<Frame>[]
           last.at++;
         } while (last.at < last.frame.rowCount && rivals.every((rival) => precedes(last, rival, sign)));
       } while (last.at < last.frame.rowCount);
-      yield interleaved(active, starts, taken);
+      if (taken.length > 0) yield interleaved(active, starts, taken);
+      last.isBegun = true;
       if (!(await advance(last))) active = active.filter((reader) => reader !== last);
       if (turns.isDue) await turns.give();
     }
