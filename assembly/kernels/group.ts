@@ -34,6 +34,32 @@ export function presentGroups(groups: usize, n: u32, state: usize): void {
 }
 
 @inline
+function foldBits(operation: u32, values: usize, groups: usize, n: u32, state: usize, seen: usize): void {
+  let i: usize = 0;
+  const end = <usize>n;
+  while (i < end) {
+    const group = load<u32>(groups + (i << 2));
+    const at = state + (<usize>group << 3);
+    let bits = load<u64>(at);
+    // Rows of one group often follow each other.
+    do {
+      const value = load<u64>(values + (i << 3));
+      bits = operation == 0 ? bits & value : operation == 1 ? bits | value : bits ^ value;
+      i++;
+    } while (i < end && load<u32>(groups + (i << 2)) == group);
+    store<u64>(at, bits);
+    store<u8>(seen + <usize>group, 1);
+  }
+}
+
+export function foldBitsGroupsI64(values: usize, groups: usize, n: u32, operation: u32, state: usize, seen: usize): void {
+  assert(isAligned<i64>(values) && isAligned<u32>(groups) && isAligned<i64>(state) && operation <= 2);
+  if (operation == 0) foldBits(0, values, groups, n, state, seen);
+  else if (operation == 1) foldBits(1, values, groups, n, state, seen);
+  else foldBits(2, values, groups, n, state, seen);
+}
+
+@inline
 function addValue(state: usize, group: u32, value: u64): void {
   const at = state + (<usize>group << 3);
   store<u64>(at, load<u64>(at) + value);

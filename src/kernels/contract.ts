@@ -96,6 +96,8 @@ export type KernelSet =
   {
     readonly countGroups: (groups: Address, n: number, state: Address) => void;
     readonly presentGroups: (groups: Address, n: number, state: Address) => void;
+    /** i64 state[groups[i]] = it and (operation 0), or (1), xor (2) values[i], by position; u8 seen[groups[i]] = 1. */
+    readonly foldBitsGroupsI64: (values: Address, groups: Address, n: number, operation: number, state: Address, seen: Address) => void;
   } &
   PerType<'sumGroups', Id | 'I64', (values: Address, rows: Address, groups: Address, n: number, state: Address) => void> &
   /**

@@ -46,6 +46,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   ...perType('maxRuns', NUMBERS, () => 5),
   countGroups: 3,
   presentGroups: 3,
+  foldBitsGroupsI64: 6,
   ...perType('sumGroups', INTEGERS, () => 5),
   ...perType('sumGroups', FLOATS, () => 6),
   ...perType('countSumGroups', NARROWS, () => 5),

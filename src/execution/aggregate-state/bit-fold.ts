@@ -1,101 +1,84 @@
-// Folds the bits of LONGs without a big integer for each row.
+// Folds the bits of LONGs by kernels.
 
-import { BLOCK_ROWS } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import type { Expression } from '../../model/expression.js';
-import { kernelFor } from '../block/context.js';
+import { clear, kernelFor } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
+import { GroupRoom } from './best-texts.js';
 import type { Feed } from './state-operations.js';
 
-/** A LONG whose bits are folded, as its halves. */
-export class Bits {
-  low: number;
-  high: number;
-
-  constructor(value: bigint) {
-    this.low = Number(BigInt.asIntN(32, value));
-    this.high = Number(BigInt.asIntN(32, value >> 32n));
-  }
-
-  get value(): bigint {
-    return (BigInt(this.high) << 32n) | BigInt.asUintN(32, BigInt(this.low));
-  }
+interface BitFunction {
+  /** Operation of the kernel `foldBitsGroupsI64`. */
+  readonly operation: number;
+  /** Bits that change nothing. */
+  readonly neutral: bigint;
+  readonly apply: (a: bigint, b: bigint) => bigint;
 }
+
+const FUNCTIONS: Readonly<Record<string, BitFunction>> = {
+  bitwiseAnd: { operation: 0, neutral: -1n, apply: (a, b) => a & b },
+  bitwiseOr: { operation: 1, neutral: 0n, apply: (a, b) => a | b },
+  bitwiseXor: { operation: 2, neutral: 0n, apply: (a, b) => a ^ b },
+};
 
 /** A fold of the accumulator's bits with those of a field. */
 export interface BitFold {
-  readonly function: string;
+  readonly bits: BitFunction;
   readonly field: string;
 }
 
 /** Undefined for every other fold. */
 export function bitFoldOf(fold: Expression, accumulator: string): BitFold | undefined {
-  if (fold.kind !== 'call' || own(LOOPS, fold.function) === undefined) return undefined;
+  const bits = fold.kind === 'call' ? own(FUNCTIONS, fold.function) : undefined;
+  if (fold.kind !== 'call' || bits === undefined) return undefined;
   const [first, second] = fold.arguments;
   if (first?.kind !== 'column' || first.name !== accumulator || second?.kind !== 'column' || second.name === accumulator) return undefined;
-  return { function: fold.function, field: second.name };
+  return { bits, field: second.name };
 }
 
-/** Folds the LONGs of a vector, nulls left out, into the bits of a state that `bitsOf` gives. */
+/**
+ * Folds the LONGs of a vector, nulls left out, one for each group of the segment.
+ * @param change  told what becomes of the LONG of each group's state, once the rows are through
+ */
 export function bitFeed<State>(
   scope: SegmentScope,
   vector: NumberVector,
-  { function: name }: BitFold,
-  bitsOf: (state: State) => Bits,
+  { bits: { operation, neutral, apply } }: BitFold,
+  change: (state: State, apply: (value: bigint) => bigint) => void,
 ): Feed<State> {
-  const { memory, kernels } = scope.context;
+  const { context, arena } = scope;
+  const { memory, kernels } = context;
   const { physical } = vector;
   const widen = kernelFor(kernels, 'toI64', physical === 'F32' || physical === 'F64' ? 'I64' : physical);
-  const wide = scope.arena.take(BLOCK_ROWS * 8);
-  const loop = own(LOOPS, name) ?? foldAnd;
+  const wide = arena.take(BLOCK_ROWS * 8);
+  const room = new GroupRoom(scope);
+  let [folded, seen]: [Address, Address] = [0, 0];
+  const grow = (from: number, to: number): void => {
+    const [moreFolded, moreSeen] = [arena.take(to * 8), arena.take(to)];
+    memory.i64(moreFolded, from).set(memory.i64(folded, from));
+    memory.i64(moreFolded + from * 8, to - from).fill(neutral);
+    memory.u8(moreSeen, from).set(memory.u8(seen, from));
+    clear(context, moreSeen + from, to - from);
+    [folded, seen] = [moreFolded, moreSeen];
+  };
   return {
     nulls: vector.mayBeNull ? vector : undefined,
-    add(block, rows, groups, n, stateOf) {
+    get waiting() {
+      return room.groups;
+    },
+    add(block, rows, groups, n) {
+      if (n === 0) return;
+      room.reserve(groups, n, grow);
       widen(vector.values(block), rows, n, vector.base, wide);
-      loop(memory.i32(wide, n * 2), memory.u32(groups, n), (group) => bitsOf(stateOf(group)));
+      kernels.foldBitsGroupsI64(wide, groups, n, operation, folded, seen);
+    },
+    end(stateOf) {
+      const [values, isSeen] = [memory.i64(folded, room.groups).slice(), memory.u8(seen, room.groups).slice()];
+      isSeen.forEach((each, group) => {
+        if (each === 1) change(stateOf(group), (value) => apply(value, values[group] ?? neutral));
+      });
     },
   };
 }
-
-type Loop = (halves: Int32Array, groups: Uint32Array, bitsOf: (group: number) => Bits) => void;
-
-// One loop each: a function handed to a common loop would be called for every row.
-const foldAnd: Loop = (halves, groups, bitsOf) => {
-  for (let i = 0; i < groups.length; ) {
-    const group = groups[i] ?? 0;
-    const bits = bitsOf(group);
-    let { low, high } = bits;
-    for (; groups[i] === group; i++) {
-      low &= halves[i * 2] ?? 0;
-      high &= halves[i * 2 + 1] ?? 0;
-    }
-    [bits.low, bits.high] = [low, high];
-  }
-};
-const foldOr: Loop = (halves, groups, bitsOf) => {
-  for (let i = 0; i < groups.length; ) {
-    const group = groups[i] ?? 0;
-    const bits = bitsOf(group);
-    let { low, high } = bits;
-    for (; groups[i] === group; i++) {
-      low |= halves[i * 2] ?? 0;
-      high |= halves[i * 2 + 1] ?? 0;
-    }
-    [bits.low, bits.high] = [low, high];
-  }
-};
-const foldXor: Loop = (halves, groups, bitsOf) => {
-  for (let i = 0; i < groups.length; ) {
-    const group = groups[i] ?? 0;
-    const bits = bitsOf(group);
-    let { low, high } = bits;
-    for (; groups[i] === group; i++) {
-      low ^= halves[i * 2] ?? 0;
-      high ^= halves[i * 2 + 1] ?? 0;
-    }
-    [bits.low, bits.high] = [low, high];
-  }
-};
-
-const LOOPS: Readonly<Record<string, Loop>> = { bitwiseAnd: foldAnd, bitwiseOr: foldOr, bitwiseXor: foldXor };

@@ -18,7 +18,7 @@ import { multiValue } from '../expression/multi-value.js';
 import { type RowReader, rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { longColumn } from '../expression/time/bucketed.js';
-import { Bits, bitFeed, bitFoldOf } from './bit-fold.js';
+import { bitFeed, bitFoldOf } from './bit-fold.js';
 import { GrowingList, type ListFold, listFoldOf } from './growing-list.js';
 import type { Feed, StateOperations } from './state-operations.js';
 import { sizeOf } from './value-size.js';
@@ -33,8 +33,6 @@ export class Folded {
   #sizeBytes: number;
   /** List that stands in for the value while rows are appended to it. */
   #list: GrowingList | undefined;
-  /** Bits that stand in for the value while they are folded. */
-  #bits: Bits | undefined;
 
   constructor(value: Value) {
     this.#value = value;
@@ -42,7 +40,6 @@ export class Folded {
   }
 
   get value(): Value {
-    if (this.#bits !== undefined) return this.#bits.value;
     return this.#list === undefined ? this.#value : this.#list.elements();
   }
 
@@ -53,15 +50,8 @@ export class Folded {
 
   set(value: Value, sizeBytes: number): void {
     this.#list = undefined;
-    this.#bits = undefined;
     this.#value = value;
     this.#sizeBytes = sizeBytes;
-  }
-
-  /** The LONG that the value is, for its bits to be folded. */
-  bits(): Bits {
-    this.#bits ??= new Bits(typeof this.#value === 'bigint' ? this.#value : 0n);
-    return this.#bits;
   }
 
   /** The value as a list that a function may append to; undefined when it is not a list. */
@@ -206,11 +196,14 @@ function bitFold(
   const vector = bits === undefined ? undefined : longColumn(scope, columnOf(bits.field) ?? '');
   if (bits === undefined || vector === undefined || foldsNulls) return undefined;
   if (valueType !== 'LONG' || typeof constant(initial) !== 'bigint') return undefined;
-  return bitFeed(scope, vector, bits, (state) => {
+  return bitFeed<Folded>(scope, vector, bits, (state, apply) => {
     state.parts = 1;
-    return state.bits();
+    state.set(apply(typeof state.value === 'bigint' ? state.value : 0n), LONG_SIZE);
   });
 }
+
+/** Size of a LONG among values. */
+const LONG_SIZE = 8;
 
 /** Bytes of marks of the texts that groups have met. */
 const MARKS_MAX = 1 << 24;

@@ -9,8 +9,9 @@ import type { DictionaryView } from '../../storage/view.js';
 import { clear } from '../block/context.js';
 import { textAt } from '../block/dictionary.js';
 import { asTexts } from '../expression/cast-texts.js';
+import { isLessWork } from '../expression/dictionary-function.js';
 import type { SegmentScope } from '../expression/scope.js';
-import { wellFormed } from '../expression/uploaded-column.js';
+import { byCodeUnits, uploadedDictionary, wellFormed } from '../expression/uploaded-column.js';
 import type { StringVector, TextNode } from '../expression/vector.js';
 import { BestTexts, GroupRoom } from './best-texts.js';
 import type { IdSource } from './id-source.js';
@@ -61,12 +62,39 @@ export function extremeTexts<State>(
     if (ids !== undefined) return byIds(scope, ids, source.column.dictionary, end, put);
   }
   const vector = asTexts(scope, source, valueType);
-  return vector.node === undefined ? byPool(scope, vector, end, put) : byTexts(scope, vector.node, end, put);
+  if (vector.node !== undefined) return byTexts(scope, vector.node, end, put);
+  if (!vector.complete || !isLessWork(scope, vector.pool.count)) return byPool(scope, vector, end, put);
+  const { ids, dictionary } = rankedIds(scope, vector);
+  return byIds(scope, ids, dictionary, end, put);
+}
+
+/** The few strings of a vector as a dictionary in their order. */
+function rankedIds(
+  scope: SegmentScope,
+  vector: StringVector,
+): { readonly ids: Pick<IdSource, 'gather'>; readonly dictionary: DictionaryView } {
+  const { context, arena } = scope;
+  const texts = vector.pool.values.map(wellFormed);
+  const hasNull = texts.includes(null);
+  const entries = [...new Set(texts)].filter((text) => text !== null).sort(byCodeUnits);
+  const rankOf = new Map<string | null, number>([[null, 0], ...entries.map((text, at) => [text, at + (hasNull ? 1 : 0)] as const)]);
+  const [ranks, ranked] = [arena.take(Math.max(1, texts.length) * 4), arena.take(BLOCK_ROWS * 4)];
+  context.memory.u32(ranks, texts.length).set(texts.map((text) => rankOf.get(text) ?? 0));
+  const source = computedIds(scope, vector);
+  const ids: Pick<IdSource, 'gather'> = {
+    gather(block, rows, groups, n, visit) {
+      source.gather(block, rows, groups, n, (found, idGroups, count) => {
+        context.kernels.gather32(ranks, found, count, ranked);
+        visit(ranked, idGroups, count);
+      });
+    },
+  };
+  return { ids, dictionary: uploadedDictionary(scope, entries, hasNull) };
 }
 
 function byIds<State>(
   scope: SegmentScope,
-  ids: IdSource,
+  ids: Pick<IdSource, 'gather'>,
   dictionary: DictionaryView,
   end: End,
   put: (state: State, text: string) => void,

@@ -3,7 +3,7 @@
 import type { Address } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
 import { packTexts } from '../../storage/columns/packed-strings.js';
-import type { StringColumnView } from '../../storage/view.js';
+import type { DictionaryView, StringColumnView } from '../../storage/view.js';
 import { takeZeroed } from '../block/context.js';
 import type { SegmentScope } from './scope.js';
 
@@ -32,15 +32,12 @@ export function uploadedColumn(scope: SegmentScope, rows: ListedRows, entries: r
     physical,
     ids,
     offsets,
-    dictionary: { count, hasNull, ...uploadTexts(scope, entries, hasNull) },
+    dictionary: uploadedDictionary(scope, entries, hasNull),
   };
 }
 
-function uploadTexts(
-  scope: SegmentScope,
-  entries: readonly string[],
-  hasNull: boolean,
-): { readonly offsets: Address; readonly bytes: Address } {
+/** Strings as a dictionary, behind null if it is there. */
+export function uploadedDictionary(scope: SegmentScope, entries: readonly string[], hasNull: boolean): DictionaryView {
   const { memory } = scope.context;
   const packed = packTexts(entries);
   const first = hasNull ? 2 : 1;
@@ -48,7 +45,7 @@ function uploadTexts(
   memory.u32(offsets + first * 4, entries.length).set(packed.ends);
   const bytes = takeZeroed(scope.arena, scope.context, packed.bytes.length + PADDING_BYTES);
   memory.u8(bytes, packed.bytes.length).set(packed.bytes);
-  return { offsets, bytes };
+  return { count: entries.length + (hasNull ? 1 : 0), hasNull, offsets, bytes };
 }
 
 /** Kernels read in whole words past the end. */

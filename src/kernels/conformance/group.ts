@@ -20,6 +20,8 @@ interface Positions {
   readonly atRows: number;
 }
 
+const BIT_FOLDS: readonly ((a: bigint, b: bigint) => bigint)[] = [(a, b) => a & b, (a, b) => a | b, (a, b) => a ^ b];
+
 export const GROUP_CHECKS = {
   countGroups(lab: Lab) {
     eachTrial(lab, (_rows, { n, groups, atGroups }) => {
@@ -45,6 +47,22 @@ export const GROUP_CHECKS = {
         'flag',
       );
     });
+  },
+  foldBitsGroupsI64(lab: Lab) {
+    for (const [operation, fold] of BIT_FOLDS.entries())
+      eachTrial(lab, (_rows, { n, groups, atGroups }) => {
+        const values = lab.values('I64', n).map(BigInt);
+        const state = Array.from({ length: GROUPS }, (_, group) => BigInt(group) * -3n);
+        const at = lab.place('I64', values);
+        const [out, seen] = [lab.output('I64', GROUPS, state), lab.output('U8', GROUPS, new Array<number>(GROUPS).fill(0))];
+        lab.call(() => lab.kernels.foldBitsGroupsI64(at, atGroups, n, operation, out, seen));
+        groups.forEach((group, i) => {
+          state[group] = fold(state[group] ?? 0n, values[i] ?? 0n);
+        });
+        lab.expect('I64', out, state, `bits (${operation})`);
+        const flags = Array.from({ length: GROUPS }, (_, group) => (groups.includes(group) ? 1 : 0));
+        lab.expect('U8', seen, flags, 'flag');
+      });
   },
   ...perType('sumGroups', INTEGERS, (type) => (lab: Lab) => {
     eachTrial(lab, (rows, { n, groups, atGroups, rows: picked, atRows }) => {

@@ -94,6 +94,15 @@ export function groupKernels(memory: KernelMemory) {
       const present = memory.u8(state);
       for (let i = 0; i < n; i++) present[ids[i] ?? 0] = 1;
     },
+    foldBitsGroupsI64(values: Address, groups: Address, n: number, operation: number, state: Address, seen: Address) {
+      const [from, ids, to, flags] = [memory.i64(values, n), memory.u32(groups, n), memory.i64(state), memory.u8(seen)];
+      for (let i = 0; i < n; i++) {
+        const group = ids[i] ?? 0;
+        const [bits, value] = [to[group] ?? 0n, from[i] ?? 0n];
+        to[group] = operation === 0 ? bits & value : operation === 1 ? bits | value : bits ^ value;
+        flags[group] = 1;
+      }
+    },
     ...perType('sumGroups', IDS, sums(0)),
     ...perType('countSumGroups', NARROWS, sums(ONE_HIGH)),
     foldCountSums(words: Address, cells: Address, groups: Address, n: number, counts: Address, sums: Address) {
