@@ -23,3 +23,13 @@ export function highest(numbers: Iterable<number>): number {
   for (const number of numbers) most = Math.max(most, number);
   return most;
 }
+
+/** `items.flatMap(of)` for lists that every query makes: V8 adds each item of that through its runtime. */
+export function flatMapped<Item, Part>(items: readonly Item[], of: (item: Item, index: number) => readonly Part[]): Part[] {
+  const parts: Part[] = [];
+  for (let index = 0; index < items.length; index++) {
+    const made = of(items[index] as Item, index);
+    for (let at = 0; at < made.length; at++) parts.push(made[at] as Part);
+  }
+  return parts;
+}

@@ -19,3 +19,9 @@ export function createByName<Value>(): ByName<Value> {
 export function own<Value>(members: Readonly<Record<string, Value>> | undefined, name: string): Value | undefined {
   return members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined;
 }
+
+/** Calls `visit` with each member that the object itself has, in their order. */
+export function eachMember(object: object, visit: (member: unknown, name: string) => void): void {
+  const members = object as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(members)) visit(members[name], name);
+}

@@ -3,7 +3,7 @@
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
 import { own } from '../base/names.js';
-import { canonicalHost, parseAddressRange } from '../base/network-names.js';
+import { canonicalHost, parseAddressRange } from './network-names.js';
 
 /** Machine facts that automatic defaults derive from; passed in, so that tests choose them. */
 export interface Machine {

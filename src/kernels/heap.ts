@@ -51,11 +51,16 @@ export class KernelHeap {
   readonly #maximumBytes: number;
   /** The whole memory as far as this thread has needed it. Only read and written under the lock, LOCK itself apart. */
   #words: Int32Array;
+  // The buffer of `#words` and its size: to ask an array for either is a call that is not inlined.
+  #buffer: ArrayBufferLike;
+  #seenBytes: number;
 
   constructor({ memory, maximumBytes }: HeapHandle) {
     this.#memory = memory;
     this.#maximumBytes = maximumBytes;
-    this.#words = new Int32Array(memory.buffer);
+    this.#buffer = memory.buffer;
+    this.#words = new Int32Array(this.#buffer);
+    this.#seenBytes = this.#words.byteLength;
   }
 
   /** Makes all of a new memory one free block. Once, before any other thread sees it. */
@@ -120,7 +125,19 @@ export class KernelHeap {
 
   #see(address: number): void {
     const end = address + HEADER_BYTES;
-    if (end > this.#words.byteLength) this.#words = new Int32Array(bufferTo(this.#memory, end));
+    if (end > this.#seenBytes) this.#look(end);
+  }
+
+  #look(end: number): void {
+    this.#buffer = bufferTo(this.#memory, end);
+    this.#words = new Int32Array(this.#buffer);
+    this.#seenBytes = this.#words.byteLength;
+  }
+
+  /** The memory, at least up to `end`; of more only what has been asked for. */
+  bufferTo(end: number): ArrayBufferLike {
+    if (end > this.#seenBytes) this.#look(end);
+    return this.#buffer;
   }
 
   // A thread that is terminated while it holds the lock leaves it held: processing threads end by message instead.

@@ -158,28 +158,28 @@ export class KernelMemory {
   }
 
   u8(at: Address, count = this.#toEnd(at, 1)): Uint8Array {
-    return new Uint8Array(bufferTo(this.memory, at + count), at, count);
+    return new Uint8Array(this.#heap.bufferTo(at + count), at, count);
   }
   u16(at: Address, count = this.#toEnd(at, 2)): Uint16Array {
-    return new Uint16Array(bufferTo(this.memory, at + count * 2), at, count);
+    return new Uint16Array(this.#heap.bufferTo(at + count * 2), at, count);
   }
   u32(at: Address, count = this.#toEnd(at, 4)): Uint32Array {
-    return new Uint32Array(bufferTo(this.memory, at + count * 4), at, count);
+    return new Uint32Array(this.#heap.bufferTo(at + count * 4), at, count);
   }
   i32(at: Address, count = this.#toEnd(at, 4)): Int32Array {
-    return new Int32Array(bufferTo(this.memory, at + count * 4), at, count);
+    return new Int32Array(this.#heap.bufferTo(at + count * 4), at, count);
   }
   i64(at: Address, count = this.#toEnd(at, 8)): BigInt64Array {
-    return new BigInt64Array(bufferTo(this.memory, at + count * 8), at, count);
+    return new BigInt64Array(this.#heap.bufferTo(at + count * 8), at, count);
   }
   u64(at: Address, count = this.#toEnd(at, 8)): BigUint64Array {
-    return new BigUint64Array(bufferTo(this.memory, at + count * 8), at, count);
+    return new BigUint64Array(this.#heap.bufferTo(at + count * 8), at, count);
   }
   f32(at: Address, count = this.#toEnd(at, 4)): Float32Array {
-    return new Float32Array(bufferTo(this.memory, at + count * 4), at, count);
+    return new Float32Array(this.#heap.bufferTo(at + count * 4), at, count);
   }
   f64(at: Address, count = this.#toEnd(at, 8)): Float64Array {
-    return new Float64Array(bufferTo(this.memory, at + count * 8), at, count);
+    return new Float64Array(this.#heap.bufferTo(at + count * 8), at, count);
   }
 
   /** Elements from `at` to the present end of the memory. */

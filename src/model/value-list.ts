@@ -52,5 +52,5 @@ export function hasNull(list: ValueList): boolean {
 }
 
 export function isPacked(list: unknown): list is PackedValues {
-  return typeof list === 'object' && list !== null && 'packed' in list;
+  return typeof list === 'object' && list !== null && (list as Partial<PackedValues>).packed !== undefined;
 }

@@ -2,6 +2,7 @@
 
 import type { HttpResponse as Socket, HttpRequest as SocketRequest } from 'uWebSockets.js';
 import { STATUS_CODES } from 'node:http';
+import { Canceller } from '../base/cancel-signal.js';
 import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { createByName } from '../base/names.js';
@@ -130,7 +131,7 @@ class Exchange implements HttpRequest {
   readonly #server: Server;
   #query: URLSearchParams | undefined;
   #remoteAddress: string | undefined;
-  #abort: AbortController | undefined;
+  #abort: Canceller | undefined;
   /** uWebSockets.js is calling us for this request: what is written now leaves in one piece without being asked to. */
   #isInTurn = true;
   #closeConnection = false;
@@ -182,12 +183,12 @@ class Exchange implements HttpRequest {
   }
 
   /** Signal of the client going away; made on first use, since most requests are over before anyone asks for it. */
-  get signal(): AbortSignal {
+  get signal(): HttpRequest['signal'] {
     if (this.#abort === undefined) {
-      this.#abort = new AbortController();
+      this.#abort = new Canceller();
       if (this.#over) this.#abort.abort(new ServiceError('cancelled', 'the client closed the connection'));
     }
-    return this.#abort.signal;
+    return this.#abort;
   }
 
   /** Answers a request that comes while the server shuts down. */
@@ -269,10 +270,7 @@ class Exchange implements HttpRequest {
 
   #deliver(response: HttpResponse): void {
     const { body = '' } = response;
-    if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
-      void this.#sendStream(response, body[Symbol.asyncIterator]());
-      return;
-    }
+    if (typeof body !== 'string' && !(body instanceof Uint8Array)) return void this.#sendStream(response, body[Symbol.asyncIterator]());
     if (this.#over) return;
     const sizeBytes = Buffer.byteLength(body);
     if (sizeBytes > COPIED_BYTES_MAX && this.method !== 'HEAD') {
@@ -316,7 +314,7 @@ class Exchange implements HttpRequest {
   async #sendStream(response: HttpResponse, chunks: AsyncIterator<string | Uint8Array>): Promise<void> {
     const socket = this.#socket;
     // Asked for only when the client does not read as fast as the answer is made.
-    let ended: AbortSignal | undefined;
+    let ended: HttpRequest['signal'] | undefined;
     try {
       if (!this.#over) {
         this.#listenForRoom();

@@ -1,3 +1,7 @@
+// Requests and responses as the routes see them.
+
+import type { CancelSignal } from '../base/cancel-signal.js';
+
 /** Requests and responses as the routes see them; `http.ts` alone knows uWebSockets.js. */
 export interface HttpRequest {
   readonly method: string;
@@ -12,7 +16,7 @@ export interface HttpRequest {
   /** Empty once the response is sent or the client is gone, if nobody asked before. */
   readonly remoteAddress: string;
   /** Aborted when the client goes away or the request's deadline passes. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Whether the request came in under `svc.server.http.apiName`, so that unknown keys are read leniently. */
   readonly viaAlias: boolean;
 }
@@ -23,7 +27,7 @@ export interface HttpResponse {
   /** Headers that are known only when the body begins. */
   readonly lateHeaders?: () => Readonly<Record<string, string>>;
   /** Fired, with the reason, when no more of the body will be made: it is broken off even while its client does not read. */
-  readonly ended?: () => AbortSignal;
+  readonly ended?: () => CancelSignal;
   /** Text or bytes at once, or chunks that are pulled only as fast as the client reads. */
   readonly body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
 }

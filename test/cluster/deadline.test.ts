@@ -1,12 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { CancelSignal } from '../../src/base/cancel-signal.js';
 import { ServiceError } from '../../src/base/errors.js';
 import { startDeadline } from '../../src/cluster/rpc/deadline.js';
 
 const deadlines = suite('deadlines');
 
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-const reasonOf = ({ signal }: { readonly signal: AbortSignal }): unknown =>
+const reasonOf = ({ signal }: { readonly signal: CancelSignal }): unknown =>
   signal.reason instanceof ServiceError ? signal.reason.code : signal.reason;
 
 for (const [name, end] of [

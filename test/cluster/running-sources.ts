@@ -1,3 +1,4 @@
+import type { CancelSignal } from '../../src/base/cancel-signal.js';
 import { ETERNITY } from '../../src/base/instant.js';
 import type { SourceRunnerOptions } from '../../src/cluster/broker/source-runner.js';
 import type { Engine } from '../../src/execution/run/engine.js';
@@ -66,7 +67,7 @@ export interface RunningTables {
   readonly framesOf: (table: string) => readonly Frame[];
   /** Takes segments of whose dictionaries a result that stays in memory has some: they are freed after it. */
   readonly held: UploadedFrame[];
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CancelSignal | undefined;
 }
 
 /** Runs plans over tables whose segments are uploaded for each run. */

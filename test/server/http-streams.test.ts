@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { CancelSignal } from '../../src/base/cancel-signal.js';
 import { ServiceError } from '../../src/base/errors.js';
 import { chunksOf, open, route, text, until, withServer } from './served.js';
 
@@ -48,7 +49,7 @@ http('chunks are made only as fast as the client reads them', async () => {
 http('a client that leaves aborts the signal and closes the body', async () => {
   let aborted = false;
   let closed = false;
-  async function* endless(signal: AbortSignal): AsyncGenerator<string> {
+  async function* endless(signal: CancelSignal): AsyncGenerator<string> {
     signal.addEventListener('abort', () => {
       aborted = true;
     });

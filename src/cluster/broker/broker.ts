@@ -1,5 +1,6 @@
 // The Broker: knows which segments exist and who serves them, and runs plans over all of them.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { intersect } from '../../base/interval.js';
 import { LoopTurns } from '../../base/loop-turns.js';
 import type { Engine } from '../../execution/run/engine.js';
@@ -103,7 +104,7 @@ export class Broker implements BrokerQueries, BrokerService {
     return this.#view.revisionsInUse();
   }
 
-  async *runForTask({ taskId, plan, source, deadlineMs }: TaskQueryRequest, signal: AbortSignal): AsyncGenerator<Frame> {
+  async *runForTask({ taskId, plan, source, deadlineMs }: TaskQueryRequest, signal: CancelSignal): AsyncGenerator<Frame> {
     const { peers, now } = this.#options;
     const newest = async (): Promise<number> => {
       const known = this.#view.revision;
@@ -281,8 +282,13 @@ export class Broker implements BrokerQueries, BrokerService {
     const told = onEnd && (() => onEnd(deadline.signal.reason));
     if (told !== undefined) deadline.signal.addEventListener('abort', told, { once: true });
     this.#running.add(options.queryId, deadline);
-    const read = options.realtimeSegmentsOnly === true ? [] : tables;
-    return { deadline, told, pinned: read.flatMap((table) => this.#view.pin(table) ?? []) };
+    const pinned: PinnedView[] = [];
+    if (options.realtimeSegmentsOnly !== true)
+      for (const table of tables) {
+        const pin = this.#view.pin(table);
+        if (pin !== undefined) pinned.push(pin);
+      }
+    return { deadline, told, pinned };
   }
 
   /** @param isWhole  all of it was read */

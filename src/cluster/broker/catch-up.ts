@@ -1,6 +1,7 @@
 // Waits until the Broker's view is as new as the metadata store, for statements that read what was just loaded.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type CancelSignal, platformSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { RowSource } from '../../model/row-source.js';
 import { segmentIdText } from '../../model/segment-id.js';
@@ -19,7 +20,7 @@ export interface CatchUp {
   /** Absolute, when the caller's own time is over. */
   readonly deadlineMs: number;
   readonly now: () => number;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** Time a reader waits for segments to be loaded before it gives up, and time between two looks. */
@@ -56,7 +57,7 @@ export async function catchUp({ tables, view, newest, look, deadlineMs, now, sig
       }
       look();
       // Ends early with the signal, which the next round tells of.
-      await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+      await sleep(LOOK_MS, undefined, { signal: platformSignal(signal) }).catch(() => undefined);
     }
   } finally {
     deadline.release();

@@ -1,5 +1,6 @@
 // Interfaces between the Broker, its planner and its routes.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import type { Interval } from '../../base/instant.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
@@ -36,7 +37,7 @@ export interface QueryOptions {
   readonly realtimeSegmentsOnly?: boolean;
   /** Whether sums of doubles are exact, whatever the order of rows; null or absent: what the property says. */
   readonly exactSums?: boolean | null;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /**
    * Called when the query is cancelled, or its time is up, before its last frame was taken: with the ServiceError that
    * the next frame would fail with. A reader that waits for something else would not learn of it.

@@ -1,5 +1,6 @@
 // Runs a plan on the servers of its segments, tries again elsewhere, and merges partial results.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
@@ -40,7 +41,7 @@ export function runOverSegments(
   plan: RowsPlan,
   chunks: readonly VisibleChunk<SegmentDescriptor>[],
   options: QueryOptions,
-  signal: AbortSignal,
+  signal: CancelSignal,
   noteKey?: (key: string) => void,
 ): AsyncIterable<Frame> {
   const make = async function* () {
@@ -57,12 +58,12 @@ class SegmentRun {
   readonly #cluster: Cluster;
   readonly #plan: RowsPlan;
   readonly #options: QueryOptions;
-  readonly #signal: AbortSignal;
+  readonly #signal: CancelSignal;
   readonly #limit: ReturnType<typeof gatherLimit>;
   readonly #gathered = new FrameSize();
   readonly #held = new FrameSize();
 
-  constructor(cluster: Cluster, plan: RowsPlan, options: QueryOptions, signal: AbortSignal) {
+  constructor(cluster: Cluster, plan: RowsPlan, options: QueryOptions, signal: CancelSignal) {
     this.#cluster = cluster;
     this.#plan = plan;
     this.#options = options;

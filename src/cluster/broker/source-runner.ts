@@ -1,5 +1,6 @@
 // Runs plans over row sources: tables, subqueries, inline rows, unions and joins of them.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import { columnsRead } from '../../execution/expression/columns-of-plan.js';
@@ -33,7 +34,7 @@ export interface SourceRunnerOptions {
   /** Known columns of a source. */
   readonly columnsOf: (source: RowSource) => readonly ColumnSchema[];
   readonly runOptions: Omit<RunOptions, 'ending'>;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Rows placed at a time; null: as many as is good. For tests. */
   readonly chunkRows?: number;
 }

@@ -1,5 +1,6 @@
 // The Historical: keeps assigned segments on disk and open, and runs plans over them.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Engine } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
@@ -85,7 +86,7 @@ export class Historical implements HistoricalService {
     this.#queue.length = 0;
   }
 
-  runPlan(request: RunPlanRequest, signal: AbortSignal): AsyncIterable<Frame | RunReport> {
+  runPlan(request: RunPlanRequest, signal: CancelSignal): AsyncIterable<Frame | RunReport> {
     const rows = this.#checkServed(request.segmentIds);
     const { plan, segmentIds, ending, deadlineMs, limits, priority, kernels } = request;
     if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'a segmentMetadata plan has no frames');
@@ -101,7 +102,7 @@ export class Historical implements HistoricalService {
     return withReport(waits ? gate.through(frames, { priority, rows, signal, profile }) : frames, profile, plan);
   }
 
-  async analyzeSegments(request: RunPlanRequest, signal: AbortSignal): Promise<readonly SegmentAnalysis[]> {
+  async analyzeSegments(request: RunPlanRequest, signal: CancelSignal): Promise<readonly SegmentAnalysis[]> {
     this.#checkServed(request.segmentIds);
     const { plan } = request;
     if (plan.operator !== 'segmentMetadata') throw new ServiceError('internal', `a ${plan.operator} plan has no analysis`);

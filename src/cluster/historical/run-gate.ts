@@ -1,5 +1,6 @@
 // Limits how many plans a historical runs at a time; urgent ones overtake others.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import { expectedMsOf, isMuchSmaller, newWork, urgencyOf, type Work } from '../../execution/threads/work.js';
 import type { Frame } from '../../model/frame.js';
@@ -48,7 +49,7 @@ export class RunGate {
       rows,
       signal,
       profile,
-    }: { readonly priority: number; readonly rows: number; readonly signal: AbortSignal; readonly profile: Profile },
+    }: { readonly priority: number; readonly rows: number; readonly signal: CancelSignal; readonly profile: Profile },
   ): AsyncGenerator<Frame> {
     const startMs = performance.now();
     const place: Place = { priority, work: newWork(expectedMsOf(rows)) };
@@ -69,7 +70,7 @@ export class RunGate {
     }
   }
 
-  async #enter(place: Place, signal: AbortSignal): Promise<void> {
+  async #enter(place: Place, signal: CancelSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#hasRoomFor(place)) {
       this.#inside.push(place);

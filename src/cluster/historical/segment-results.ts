@@ -1,5 +1,6 @@
 // The historical's cache of partial results of single segments.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { intersect } from '../../base/interval.js';
 import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
@@ -46,7 +47,7 @@ export class SegmentResults {
       readonly populateCache: boolean;
     },
     options: RunOptions,
-    signal: AbortSignal,
+    signal: CancelSignal,
   ): AsyncIterable<Frame> {
     const { engine, store, segmentIds } = request;
     const { frames } = this.#options;

@@ -22,7 +22,8 @@ const WITHOUT_LOOKUPS = new WeakSet<object>();
 type Call = Extract<Expression, { kind: 'call' }>;
 
 function isLookup(value: object): value is Call {
-  return 'kind' in value && value.kind === 'call' && 'function' in value && value.function === 'lookup';
+  const { kind, function: name } = value as Partial<Call>;
+  return kind === 'call' && name === 'lookup';
 }
 
 function withRows({ arguments: [value, name, ...missing] }: Call, values: (name: string) => ReadonlyMap<string, string>): Expression {

@@ -1,5 +1,6 @@
 // Server side of a call between roles: decodes the request, runs the method, writes its reply.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import { startDeadline } from './deadline.js';
 import { DESCRIPTIONS, type MethodDescription, type RpcRole, type RpcServices } from './descriptions.js';
@@ -11,7 +12,7 @@ export interface RpcCall {
   /** Milliseconds the caller still waits. */
   readonly remainingMs: number;
   /** Aborted when the caller went away. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** The other end of `remoteService`: calls the local service and gives its reply as messages; never throws. */

@@ -1,12 +1,12 @@
-// Abort signals that also fire at a deadline.
+// Signals that also fire at a deadline.
 
-import { setMaxListeners } from 'node:events';
+import { Canceller, type CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 
 /** A signal that follows another one and also fires at an instant; `release` when the work is over. */
 export interface Deadline {
   /** Aborted with a ServiceError: `timeout` at the instant, `cancelled` when the parent fired. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Fires it with `cancelled`. */
   cancel(): void;
   release(): void;
@@ -18,26 +18,35 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /** One for all: every query ends by cancelling what may still run for it, and a stack of that tells nobody anything. */
 const CANCELLED = new ServiceError('cancelled', 'the request was cancelled');
 
-export function startDeadline(remainingMs: number, parent: AbortSignal | null): Deadline {
-  const controller = new AbortController();
-  // A statement may have more parts under way than the ten after which Node suspects a leak.
-  setMaxListeners(0, controller.signal);
-  const timer = setTimeout(
-    () => controller.abort(new ServiceError('timeout', 'the deadline has passed; raise the timeout of the query context')),
-    Math.min(Math.max(remainingMs, 0), TIMER_MS_MAX),
-  );
-  const cancel = () => {
-    clearTimeout(timer);
-    controller.abort(parent?.reason instanceof ServiceError ? parent.reason : CANCELLED);
-  };
-  if (parent?.aborted === true) cancel();
-  else parent?.addEventListener('abort', cancel, { once: true });
-  return {
-    signal: controller.signal,
-    cancel,
-    release() {
-      clearTimeout(timer);
-      parent?.removeEventListener('abort', cancel);
-    },
-  };
+export function startDeadline(remainingMs: number, parent: CancelSignal | null): Deadline {
+  return new RunningDeadline(Math.min(Math.max(remainingMs, 0), TIMER_MS_MAX), parent);
+}
+
+class RunningDeadline implements Deadline {
+  readonly signal = new Canceller();
+  readonly #timer: NodeJS.Timeout;
+  readonly #parent: CancelSignal | null;
+  readonly #cancel = (): void => this.cancel();
+
+  constructor(remainingMs: number, parent: CancelSignal | null) {
+    this.#parent = parent;
+    this.#timer = setTimeout(endInTime, remainingMs, this.signal);
+    if (parent?.aborted === true) this.cancel();
+    else parent?.addEventListener('abort', this.#cancel, { once: true });
+  }
+
+  cancel(): void {
+    clearTimeout(this.#timer);
+    const reason = this.#parent?.reason;
+    this.signal.abort(reason instanceof ServiceError ? reason : CANCELLED);
+  }
+
+  release(): void {
+    clearTimeout(this.#timer);
+    this.#parent?.removeEventListener('abort', this.#cancel);
+  }
+}
+
+function endInTime(signal: Canceller): void {
+  signal.abort(new ServiceError('timeout', 'the deadline has passed; raise the timeout of the query context'));
 }

@@ -2,6 +2,7 @@
 
 import { createRequire } from 'node:module';
 import type { Pool } from 'undici';
+import { type CancelSignal, platformSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import { createByName } from '../../base/names.js';
 import { onFirstUse } from '../../base/on-first-use.js';
@@ -14,7 +15,7 @@ export interface ClientRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | null;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 export interface ClientResponse {
@@ -33,7 +34,7 @@ export class HttpClient {
     const { host, method, path, headers, body, signal } = request;
     try {
       const pool = this.#pools.get(host) ?? this.#open(host);
-      const response = await library().request.call(pool, { method: method as 'GET', path, headers, body, signal });
+      const response = await library().request.call(pool, { method: method as 'GET', path, headers, body, signal: platformSignal(signal) });
       return { status: response.statusCode, headers: flatten(response.headers), body: chunksOf(response.body, host, signal) };
     } catch (error) {
       throw translate(error, host, signal);
@@ -64,7 +65,7 @@ const library = onFirstUse(() => {
   };
 });
 
-async function* chunksOf(body: AsyncIterable<Buffer>, host: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+async function* chunksOf(body: AsyncIterable<Buffer>, host: string, signal: CancelSignal): AsyncIterable<Uint8Array> {
   try {
     yield* body;
   } catch (error) {
@@ -79,7 +80,7 @@ function flatten(headers: Readonly<Record<string, string | string[] | undefined>
   return flat;
 }
 
-function translate(error: unknown, host: string, signal: AbortSignal): unknown {
+function translate(error: unknown, host: string, signal: CancelSignal): unknown {
   if (signal.aborted) return signal.reason;
   return new ServiceError('unavailable', `cannot reach ${host}: ${error instanceof Error ? error.message : String(error)}`, error);
 }

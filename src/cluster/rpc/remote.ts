@@ -1,5 +1,6 @@
 // Client side of a call between roles: a service of another process as an object.
 
+import { isCancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import { startDeadline } from './deadline.js';
 import type { MethodDescription, ServiceDescription } from './descriptions.js';
@@ -13,7 +14,7 @@ export interface RemoteAddress {
 }
 
 /**
- * A service in another process, called as if it were here. The last argument may be an AbortSignal: it does not travel,
+ * A service in another process, called as if it were here. The last argument may be an CancelSignal: it does not travel,
  * it closes the connection, which aborts the signal that the service got over there.
  */
 export function remoteService<Service extends object>(
@@ -40,7 +41,7 @@ async function* callRemote(
   args: readonly unknown[],
 ): AsyncIterable<unknown> {
   const last = args.at(-1);
-  const parent = last instanceof AbortSignal ? last : null;
+  const parent = isCancelSignal(last) ? last : null;
   const nowMs = Date.now();
   const remainingMs = method.deadlineMs(args, nowMs) - nowMs;
   const deadline = startDeadline(remainingMs, parent);

@@ -1,5 +1,6 @@
 // Interfaces that roles offer to each other.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
 import type { TaskProgress } from '../../ingestion/contract.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
@@ -42,8 +43,8 @@ export interface RunReport {
 
 export interface HistoricalService {
   /** Ends when the last frame was taken; closing the iterator early cancels the work. */
-  runPlan(request: RunPlanRequest, signal: AbortSignal): AsyncIterable<Frame | RunReport>;
-  analyzeSegments(request: RunPlanRequest, signal: AbortSignal): Promise<readonly SegmentAnalysis[]>;
+  runPlan(request: RunPlanRequest, signal: CancelSignal): AsyncIterable<Frame | RunReport>;
+  analyzeSegments(request: RunPlanRequest, signal: CancelSignal): Promise<readonly SegmentAnalysis[]>;
   /** Segments that are verified and can be queried now. `generation` changes whenever the list does. */
   inventory(): Promise<ServerInventory>;
   /** The same, or what has changed since the caller's generation, or null when that is still the one. */
@@ -142,7 +143,7 @@ export interface BrokerService {
   /** Tells that something was published or loaded, so that the role looks now rather than at the next tick. */
   wake(): Promise<void>;
   /** The rows of a plan over datasources, for a task; closing the iterator early cancels the work. */
-  runForTask(request: TaskQueryRequest, signal: AbortSignal): AsyncIterable<Frame>;
+  runForTask(request: TaskQueryRequest, signal: CancelSignal): AsyncIterable<Frame>;
 }
 
 export interface TaskQueryRequest {

@@ -45,17 +45,17 @@ export function valueAt(column: ResultColumn, row: number): Value {
   return column.values[row] ?? null;
 }
 
-const PAGE_BITS = 10;
+const PAGE_BITS = 8;
 
 /** Texts by id, each decoded once. Ids come in any order: one array over all of them would become a slow hash table. */
 export function rememberTexts(decode: (id: number) => string | null): (id: number) => string | null {
-  const pages: (string | null | undefined)[][] = [];
+  const pages: ((string | null | undefined)[] | undefined)[] = [];
   return (id) => {
     const number = id >>> PAGE_BITS;
-    while (pages.length <= number) pages.push([]);
-    let page = pages[number] ?? [];
-    if (page.length === 0) {
-      page = new Array<string | null | undefined>(1 << PAGE_BITS).fill(undefined);
+    while (pages.length <= number) pages.push(undefined);
+    let page = pages[number];
+    if (page === undefined) {
+      page = new Array<string | null | undefined>(1 << PAGE_BITS);
       pages[number] = page;
     }
     const at = id & ((1 << PAGE_BITS) - 1);
@@ -216,7 +216,8 @@ function compactTexts(
 /** Numbers ids as they come, from 0 on: by an array over their range where it is no larger than a map of them. */
 export function numberer(ids: Uint32Array): (id: number) => number {
   let [low, high] = [Infinity, 0];
-  for (const id of ids) {
+  for (let row = 0; row < ids.length; row++) {
+    const id = ids[row] ?? 0;
     if (id < low) low = id;
     if (id > high) high = id;
   }

@@ -62,15 +62,18 @@ export interface MorselCut {
  * enough of them for every thread, and where states merge in the order of segments.
  */
 export function morselsOf(views: readonly SegmentView[], plan: GroupPlan, { threads, morselRows }: MorselCut): Morsel[] {
-  const met = views.flatMap((view, index) => (meets(view, plan.intervals) ? [{ view, index }] : []));
+  const met: number[] = [];
+  views.forEach((view, index) => {
+    if (meets(view, plan.intervals)) met.push(index);
+  });
   const isWhole = threads <= 1 || met.length >= threads * 4 || hasOrderedStates(plan.aggregators);
   const rowsEach = isWhole ? Infinity : morselRows;
-  return met.flatMap(({ view, index }) => {
-    const parts: Morsel[] = [];
-    for (let start = 0; start < view.rowCount; start += rowsEach)
-      parts.push({ view: index, start, end: Math.min(view.rowCount, start + rowsEach) });
-    return parts;
-  });
+  const morsels: Morsel[] = [];
+  for (const view of met) {
+    const rowCount = views[view]?.rowCount ?? 0;
+    for (let start = 0; start < rowCount; start += rowsEach) morsels.push({ view, start, end: Math.min(rowCount, start + rowsEach) });
+  }
+  return morsels;
 }
 
 /** Runs morsels, as `next` deals them out, into a table of this thread. The table's memory is the caller's. */

@@ -1,4 +1,4 @@
-// Orders rows by keys of fixed width, digit by digit.
+// Orders rows by keys of fixed width: many digit by digit, few by comparing.
 
 import { ascending, type Check, checkedLoop } from '../block/checked-loops.js';
 import type { ResultColumn } from '../block/result-table.js';
@@ -14,6 +14,7 @@ export function rowsByWords(words: readonly Uint32Array[], rowCount: number, che
   let order: Uint32Array = ascending(rowCount, check);
   if (rowCount < 2) return order;
   let next: Uint32Array = new Uint32Array(rowCount);
+  if (rowCount <= COMPARED_MAX) return compared(words, order, next);
   const bits = rowCount < 1 << 16 ? 8 : 16;
   const places = new Uint32Array(1 << bits);
   for (const word of words.toReversed()) {
@@ -25,6 +26,37 @@ export function rowsByWords(words: readonly Uint32Array[], rowCount: number, che
     }
   }
   return order;
+}
+
+/** So many rows are compared with each other: for fewer, counting the 256 values of each digit takes longer. */
+const COMPARED_MAX = 128;
+
+/** Sorts by merging ever longer stretches; equal rows stay in their order. */
+function compared(words: readonly Uint32Array[], rows: Uint32Array, room: Uint32Array): Uint32Array {
+  let [from, into] = [rows, room];
+  for (let width = 1; width < rows.length; width *= 2) {
+    for (let start = 0; start < rows.length; start += 2 * width) {
+      const middle = Math.min(rows.length, start + width);
+      const end = Math.min(rows.length, start + 2 * width);
+      let [left, right] = [start, middle];
+      for (let at = start; at < end; at++) {
+        const takesLeft = left < middle && (right >= end || !isBefore(words, from[right] ?? 0, from[left] ?? 0));
+        into[at] = from[takesLeft ? left++ : right++] ?? 0;
+      }
+    }
+    [from, into] = [into, from];
+  }
+  return from;
+}
+
+function isBefore(words: readonly Uint32Array[], a: number, b: number): boolean {
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index];
+    if (word === undefined) continue;
+    const [left, right] = [word[a] ?? 0, word[b] ?? 0];
+    if (left !== right) return left < right;
+  }
+  return false;
 }
 
 /** Bits in which some words differ from the first. */

@@ -2,10 +2,11 @@
 
 import { BinaryHeap } from '../../base/binary-heap.js';
 import { ServiceError } from '../../base/errors.js';
+import { append } from '../../base/lists.js';
 import { compareText, STRING_ORDERINGS } from '../../expression/ordering.js';
 import type { FrameCell } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
-import { type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { columnNamed, numberer, type ResultColumn, type ResultTable, typed } from '../block/result-table.js';
 import { rowsByWords, wordsOfNumbers } from './radix-order.js';
 
@@ -18,9 +19,13 @@ type CompareRows = (a: number, b: number) => number;
 export function sortKeys(table: ResultTable, by: readonly SortKey[]): readonly SortKey[] {
   const isOrderedBy = ({ name, kind }: ResultColumn): boolean =>
     by.some(({ column, ordering }) => column === name && (kind !== 'string' || ordering === 'lexicographic'));
-  const keys = table.keys.flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
-  const rest = keys.filter((column) => !isOrderedBy(column));
-  return [...by, ...rest.map(({ name }): SortKey => ({ column: name, descending: false, nulls: 'first', ordering: 'lexicographic' }))];
+  const keys = [...by];
+  for (const name of table.keys) {
+    const column = table.columns.find((each) => each.name === name);
+    if (column === undefined || isOrderedBy(column)) continue;
+    keys.push({ column: name, descending: false, nulls: 'first', ordering: 'lexicographic' });
+  }
+  return keys;
 }
 
 /** The order of two cells of a column that a sort key asks for; the same as `sortedRows` has. */
@@ -54,7 +59,8 @@ export function sortedRows(
     const order = inTurn(keys.map((key) => compareColumn(columnNamed(table, key.column), key)));
     return bestRows(rowCount, order, wanted, check).subarray(offset);
   }
-  const words = keys.flatMap((key) => sortWords(columnNamed(table, key.column), key, check));
+  const words: Uint32Array[] = [];
+  for (const key of keys) append(words, sortWords(columnNamed(table, key.column), key, check));
   return rowsByWords(words, rowCount, check).subarray(offset, wanted);
 }
 
@@ -81,15 +87,18 @@ function inTurn(parts: readonly CompareRows[]): CompareRows {
   };
 }
 
+/** Pieces of so many items are sorted by moving each to its place. */
+const SORTED_PIECE = 8;
+
 /** Sorted pieces merged pairwise, so that no step takes long. May return `items` or another array of its length. */
 function mergeSort(items: Uint32Array, compare: CompareRows, check: Check): Uint32Array {
-  for (let start = 0; start < items.length; start += ROWS_PER_CHECK) {
-    check();
-    items.subarray(start, start + ROWS_PER_CHECK).sort(compare);
+  for (let start = 0; start < items.length; start += SORTED_PIECE) {
+    if (start % ROWS_PER_CHECK === 0) check();
+    sortPiece(items, start, Math.min(items.length, start + SORTED_PIECE), compare);
   }
   let from: Uint32Array = items;
   let into: Uint32Array = new Uint32Array(items.length);
-  for (let width = ROWS_PER_CHECK; width < items.length; width *= 2) {
+  for (let width = SORTED_PIECE; width < items.length; width *= 2) {
     for (let start = 0; start < items.length; start += 2 * width) {
       const middle = Math.min(items.length, start + width);
       const end = Math.min(items.length, start + 2 * width);
@@ -103,6 +112,15 @@ function mergeSort(items: Uint32Array, compare: CompareRows, check: Check): Uint
     [from, into] = [into, from];
   }
   return from;
+}
+
+function sortPiece(items: Uint32Array, start: number, end: number, compare: CompareRows): void {
+  for (let next = start + 1; next < end; next++) {
+    const item = items[next] ?? 0;
+    let at = next;
+    for (; at > start && compare(items[at - 1] ?? 0, item) > 0; at--) items[at] = items[at - 1] ?? 0;
+    items[at] = item;
+  }
 }
 
 /** Texts that are held while they are sorted. */
@@ -128,21 +146,18 @@ function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey
     kind: 'string',
     name: column.name,
     ...typed(type),
-    ids: texts === undefined ? Uint32Array.from(ids) : Uint32Array.from(ids.keys()),
+    ids: texts === undefined ? Uint32Array.from(ids) : ascending(ids.length, check),
     text: texts === undefined ? text : (index: number) => texts[index] ?? null,
   } as const;
   const compare = compareColumn(entries, key);
-  const sorted = mergeSort(
-    Uint32Array.from(ids, (_, number) => number),
-    compare,
-    check,
-  );
+  const sorted = mergeSort(ascending(ids.length, check), compare, check);
   const ranks = new Uint32Array(ids.length);
-  sorted.forEach((number, at) => {
-    if (at % ROWS_PER_CHECK === 0) check();
-    const before = sorted[at - 1];
-    // Several ids may stand for one text.
-    ranks[number] = before === undefined ? 0 : (ranks[before] ?? 0) + (compare(before, number) === 0 ? 0 : 1);
+  checkedLoop(sorted.length, check, (start, end) => {
+    for (let at = Math.max(1, start); at < end; at++) {
+      const [before, number] = [sorted[at - 1] ?? 0, sorted[at] ?? 0];
+      // Several ids may stand for one text.
+      ranks[number] = (ranks[before] ?? 0) + (compare(before, number) === 0 ? 0 : 1);
+    }
   });
   checkedLoop(numberOfRow.length, check, (start, end) => {
     for (let row = start; row < end; row++) numberOfRow[row] = ranks[numberOfRow[row] ?? 0] ?? 0;

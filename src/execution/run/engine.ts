@@ -1,5 +1,6 @@
 // Interface of the engine: runs plans over segments and over rows.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, RowPlan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
@@ -50,17 +51,17 @@ export interface RunCounters {
  * (ingestion children, tests). Aborting the signal frees the processor within 100 ms and ends with `cancelled`.
  */
 export interface Engine {
-  run(plan: RowPlan, store: SegmentStore, segmentIds: readonly string[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  run(plan: RowPlan, store: SegmentStore, segmentIds: readonly string[], options: RunOptions, signal: CancelSignal): AsyncIterable<Frame>;
   /** Runs over columns that the caller uploaded (rows being ingested). Without a `__time` column nothing is cut by time. */
-  runViews(plan: RowPlan, views: readonly SegmentView[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  runViews(plan: RowPlan, views: readonly SegmentView[], options: RunOptions, signal: CancelSignal): AsyncIterable<Frame>;
   /** Joins partial results of several servers and runs the post-processing steps. */
-  merge(plan: Plan, partials: readonly PartialRows[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  merge(plan: Plan, partials: readonly PartialRows[], options: RunOptions, signal: CancelSignal): AsyncIterable<Frame>;
   /** Runs over rows that come as frames, with the plan's stages, to the end: `ending` is taken for `final`. */
-  runRows(plan: RowPlan, rows: AsyncIterable<Frame>, given: GivenRows, options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  runRows(plan: RowPlan, rows: AsyncIterable<Frame>, given: GivenRows, options: RunOptions, signal: CancelSignal): AsyncIterable<Frame>;
   /** Uploads the rows of a join's build side, of which `id` is what stages of this process call them. */
-  build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: AbortSignal): Promise<UploadedRows>;
+  build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: CancelSignal): Promise<UploadedRows>;
   /** Runs over rows that were left in kernel memory under this id, on all threads. */
-  runUploaded(plan: RowPlan, id: string, options: RunOptions, signal: AbortSignal): AsyncIterable<Frame>;
+  runUploaded(plan: RowPlan, id: string, options: RunOptions, signal: CancelSignal): AsyncIterable<Frame>;
   /** An id for `Upload`, which is released whether or not anything was left under it. */
   reserveUpload(): string;
   releaseUpload(id: string): void;

@@ -1,6 +1,7 @@
 // The engine of this process.
 
 import { rm } from 'node:fs/promises';
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, RowPlan } from '../../model/plan.js';
@@ -69,7 +70,7 @@ class LocalEngine implements ProcessingEngine {
     return this.#executors.runJob(name, request);
   }
 
-  run(plan: RowPlan, store: SegmentStore, segmentIds: readonly string[], options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+  run(plan: RowPlan, store: SegmentStore, segmentIds: readonly string[], options: RunOptions, signal: CancelSignal): AsyncGenerator<Frame> {
     const engine = {
       runOver: this.#runOver.bind(this),
       merge: this.merge.bind(this),
@@ -79,11 +80,11 @@ class LocalEngine implements ProcessingEngine {
     return runPinned(engine, { plan, store, segmentIds, options, signal });
   }
 
-  runViews(plan: RowPlan, views: readonly SegmentView[], options: RunOptions, signal: AbortSignal): AsyncIterable<Frame> {
+  runViews(plan: RowPlan, views: readonly SegmentView[], options: RunOptions, signal: CancelSignal): AsyncIterable<Frame> {
     return this.#runOver(plan, views, {}, options, signal);
   }
 
-  merge(plan: Plan, partials: readonly PartialRows[], options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+  merge(plan: Plan, partials: readonly PartialRows[], options: RunOptions, signal: CancelSignal): AsyncGenerator<Frame> {
     return mergePartials(this.#parts, plan, partials, options, signal);
   }
 
@@ -97,7 +98,7 @@ class LocalEngine implements ProcessingEngine {
     views: readonly SegmentView[],
     dictionaries: Readonly<Record<string, GlobalDictionaryView>>,
     options: RunOptions,
-    signal: AbortSignal,
+    signal: CancelSignal,
   ): AsyncIterable<Frame> {
     const { executors, controls, reader } = this.#parts;
     const store = this.#builds;
@@ -130,7 +131,7 @@ class LocalEngine implements ProcessingEngine {
     });
   }
 
-  runRows(plan: RowPlan, rows: AsyncIterable<Frame>, given: GivenRows, options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+  runRows(plan: RowPlan, rows: AsyncIterable<Frame>, given: GivenRows, options: RunOptions, signal: CancelSignal): AsyncGenerator<Frame> {
     const { columns, chunkRows } = given;
     const store = this.#builds;
     const { executors, reader } = this.#parts;
@@ -155,14 +156,14 @@ class LocalEngine implements ProcessingEngine {
     );
   }
 
-  async build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: AbortSignal): Promise<UploadedRows> {
+  async build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: CancelSignal): Promise<UploadedRows> {
     let placed: UploadedRows | undefined;
     for await (const each of this.#controls.during(options, signal, (control) => this.#builds.place(rows, side, control))) placed = each;
     if (placed === undefined) throw new ServiceError('internal', 'the right side of a join was not placed');
     return placed;
   }
 
-  async *runUploaded(plan: RowPlan, id: string, options: RunOptions, signal: AbortSignal): AsyncGenerator<Frame> {
+  async *runUploaded(plan: RowPlan, id: string, options: RunOptions, signal: CancelSignal): AsyncGenerator<Frame> {
     const side = this.#builds.find(id);
     if (side === undefined) throw new ServiceError('internal', `nothing was left in memory under ${id}`);
     for await (const frame of this.#runOver(plan, [side.view], {}, options, signal)) {

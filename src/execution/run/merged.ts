@@ -1,5 +1,6 @@
 // Merges partial results and runs the post-processing steps.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan } from '../../model/plan.js';
@@ -29,7 +30,7 @@ export async function* mergePartials(
   merged: Plan,
   partials: readonly PartialRows[],
   options: RunOptions,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): AsyncGenerator<Frame> {
   // Partial results went through the stages.
   const plan: Plan = { ...merged, stages: [] };
@@ -78,7 +79,7 @@ export async function* mergePartials(
   }
 }
 
-async function* untilAborted(frames: AsyncIterable<Frame>, signal: AbortSignal): AsyncGenerator<Frame> {
+async function* untilAborted(frames: AsyncIterable<Frame>, signal: CancelSignal): AsyncGenerator<Frame> {
   for await (const frame of frames) {
     if (signal.aborted) throw endedBy(signal);
     yield frame;

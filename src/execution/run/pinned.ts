@@ -1,5 +1,6 @@
 // Pins the columns of a plan, runs it, and releases them.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import { LoopTurns } from '../../base/loop-turns.js';
 import { isMemoryFull } from '../../kernels/memory.js';
@@ -27,7 +28,7 @@ interface PinnedRun extends Pick<Engine, 'merge'> {
     views: readonly SegmentView[],
     dictionaries: Readonly<Record<string, GlobalDictionaryView>>,
     options: RunOptions,
-    signal: AbortSignal,
+    signal: CancelSignal,
   ): AsyncIterable<Frame>;
 }
 
@@ -37,7 +38,7 @@ interface PinnedPlan {
   readonly store: SegmentStore;
   readonly segmentIds: readonly string[];
   readonly options: RunOptions;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** Pins the columns that a plan reads, runs it over them, and lets them go: in halves where not all fit into memory together. */

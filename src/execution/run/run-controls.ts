@@ -1,6 +1,7 @@
 // Limits, memory account and cancellation of each run.
 
 import { rm } from 'node:fs/promises';
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { peakBytes } from '../../kernels/memory.js';
@@ -26,7 +27,7 @@ export class RunControls {
   }
 
   /** Runs `work` with shared flags that the signal raises; they live until all threads are through with them. */
-  async *during<Item>(options: RunOptions, signal: AbortSignal, work: (control: RunControl) => AsyncIterable<Item>): AsyncGenerator<Item> {
+  async *during<Item>(options: RunOptions, signal: CancelSignal, work: (control: RunControl) => AsyncIterable<Item>): AsyncGenerator<Item> {
     if (signal.aborted) throw endedBy(signal);
     refuseUnknownKernels(options.kernels, this.#options.kernels);
     const { memory, kernels, groupBytesMax = DEFAULT_GROUP_BYTES, queryBytesMax = Infinity } = this.#options;
@@ -81,14 +82,14 @@ export class RunControls {
   }
 }
 
-export function checkOf(signal: AbortSignal): () => void {
+export function checkOf(signal: CancelSignal): () => void {
   return () => {
     if (signal.aborted) throw endedBy(signal);
   };
 }
 
 /** The error of an aborted signal: a passed deadline differs from a cancellation. */
-export function endedBy({ reason }: AbortSignal): ServiceError {
+export function endedBy({ reason }: CancelSignal): ServiceError {
   return reason instanceof ServiceError ? reason : cancelledError();
 }
 

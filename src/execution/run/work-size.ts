@@ -1,6 +1,7 @@
 // Estimates how much work a plan is.
 
 import { ETERNITY } from '../../base/instant.js';
+import { eachMember } from '../../base/names.js';
 import type { RowPlan } from '../../model/plan.js';
 import { isPacked } from '../../model/value-list.js';
 import type { SegmentView } from '../../storage/view.js';
@@ -60,10 +61,6 @@ function sizeOf(plan: RowPlan): { readonly parts: number; readonly listed: numbe
   const count = (value: unknown): void => {
     if (typeof value === 'string') listed += Math.floor(value.length / LISTED_LENGTH);
     if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return;
-    if (isPacked(value)) {
-      listed += value.length;
-      return;
-    }
     if (Array.isArray(value)) {
       for (const each of value) {
         if (parts + listed > COUNTED_MAX) return;
@@ -72,8 +69,12 @@ function sizeOf(plan: RowPlan): { readonly parts: number; readonly listed: numbe
       }
       return;
     }
+    if (isPacked(value)) {
+      listed += value.length;
+      return;
+    }
     parts++;
-    for (const each of Object.values(value)) count(each);
+    eachMember(value, count);
   };
   count(plan);
   return { parts, listed };

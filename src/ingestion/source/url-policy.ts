@@ -3,7 +3,7 @@
 import type { LookupAddress } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 import { ServiceError } from '../../base/errors.js';
-import { parseAddressRange, withoutTrailingDot } from '../../base/network-names.js';
+import { parseAddressRange, withoutTrailingDot } from '../../configuration/network-names.js';
 
 /** Rules for what an `http` input source may read (`svc.ingestion.http.*`). */
 export interface HttpRules {

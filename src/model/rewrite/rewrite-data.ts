@@ -1,5 +1,7 @@
 // Rewrites plain data, such as plans, innermost parts first.
 
+import { eachMember } from '../../base/names.js';
+
 /**
  * Plain data of plans and row sources with `change` made of every object in it, innermost first. What has nothing to
  * change is given back as it is.
@@ -15,7 +17,8 @@ function rewrite(data: unknown, change: (object: object) => object): unknown {
     // Lists of plain values, which may be long, hold no objects.
     if (typeof data[0] !== 'object') return data;
     let elements: unknown[] | undefined;
-    for (const [index, each] of data.entries()) {
+    for (let index = 0; index < data.length; index++) {
+      const each = data[index];
       const rewritten = rewrite(each, change);
       if (rewritten !== each) (elements ??= [...data])[index] = rewritten;
     }
@@ -23,14 +26,11 @@ function rewrite(data: unknown, change: (object: object) => object): unknown {
   }
   // Nothing is copied before something in it has changed: mostly nothing has.
   let fields: Map<string, unknown> | undefined;
-  let index = 0;
-  for (const value of Object.values(data)) {
+  eachMember(data, (value, name) => {
     const rewritten = rewrite(value, change);
-    if (rewritten !== value) {
-      fields ??= new Map(Object.entries(data));
-      fields.set(Object.keys(data)[index] ?? '', rewritten);
-    }
-    index++;
-  }
+    if (rewritten === value) return;
+    fields ??= new Map(Object.entries(data));
+    fields.set(name, rewritten);
+  });
   return change(fields === undefined ? data : Object.fromEntries(fields));
 }

@@ -79,7 +79,13 @@ function instant(value: FilterValue): number | undefined {
 }
 
 function intersectAll(left: readonly Interval[], right: readonly Interval[]): readonly Interval[] {
-  return condenseIntervals(left.flatMap((one) => right.flatMap((other) => intersect(one, other) ?? [])));
+  const common: Interval[] = [];
+  for (const one of left)
+    for (const other of right) {
+      const both = intersect(one, other);
+      if (both !== undefined) common.push(both);
+    }
+  return condenseIntervals(common);
 }
 
 function complement(intervals: readonly Interval[]): readonly Interval[] {

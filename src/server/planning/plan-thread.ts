@@ -2,6 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
 import { SentOnce } from '../../base/sent-once.js';
@@ -39,7 +40,7 @@ export const READ_HERE_BYTES_MAX = 64 * 1024;
 
 export interface WorkLimits {
   readonly watch: PlanWatch;
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /**
@@ -162,7 +163,7 @@ export class PlanThread {
     return worker;
   }
 
-  #answer<Kind extends PlanKind>(worker: Worker, assignment: PlanAssignment<Kind>, signal: AbortSignal): Promise<PlanOutcome<Kind>> {
+  #answer<Kind extends PlanKind>(worker: Worker, assignment: PlanAssignment<Kind>, signal: CancelSignal): Promise<PlanOutcome<Kind>> {
     return new Promise((resolve, reject) => {
       const giveUp = (error: unknown) => {
         this.#worker = undefined;

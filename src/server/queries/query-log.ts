@@ -1,5 +1,6 @@
 // Log of running and finished queries, with their profiles.
 
+import { Canceller, type CancelSignal } from '../../base/cancel-signal.js';
 import type { EpochMs } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
 import type { Frame } from '../../model/frame.js';
@@ -93,7 +94,7 @@ export class QueryRun {
   #rows = 0;
   #milliseconds: number | null = null;
   #state: QueryState = RUNNING;
-  #ending: AbortController | undefined;
+  #ending: Canceller | undefined;
 
   constructor(description: QueryDescription, startedAt: EpochMs, receivedMs: number) {
     this.#description = description;
@@ -103,14 +104,14 @@ export class QueryRun {
   }
 
   /** Fired when the query is cancelled or its time is up before its answer is whole, whether anyone reads that or not. */
-  get ended(): AbortSignal {
-    this.#ending ??= new AbortController();
-    return this.#ending.signal;
+  get ended(): CancelSignal {
+    this.#ending ??= new Canceller();
+    return this.#ending;
   }
 
   /** Ends the entry when its runner has ended the query. */
   end(reason: unknown): void {
-    this.#ending ??= new AbortController();
+    this.#ending ??= new Canceller();
     this.#ending.abort(reason);
   }
 
@@ -143,8 +144,8 @@ export class QueryRun {
       this.#state = { state: 'failed', code: asServiceError(error).code };
       throw error;
     } finally {
-      if (this.#state === LEFT && this.#ending?.signal.aborted === true)
-        this.#state = { state: 'failed', code: asServiceError(this.#ending.signal.reason).code };
+      if (this.#state === LEFT && this.#ending?.aborted === true)
+        this.#state = { state: 'failed', code: asServiceError(this.#ending.reason).code };
       if (this.#state.state === 'done') madeMs += performance.now() - startMs;
       addStage(this.profile, 'write', Math.max(0, madeMs - this.#waitedMs), this.#rows, this.#rows);
       this.#milliseconds = performance.now() - this.#receivedMs;

@@ -1,5 +1,6 @@
 // Plans and runs SQL statements, for HTTP and JDBC.
 
+import { type CancelSignal, platformSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
 import type { Frame } from '../../model/frame.js';
@@ -55,7 +56,7 @@ export interface StatementRun {
   /** Time that planning took; absent when the plan came from the cache. */
   readonly watch?: PlanWatch | undefined;
   /** Ends the query. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 /** Limits on planning a statement. */
@@ -64,7 +65,7 @@ export interface PlanLimits {
   /** Id under which planning can be cancelled. */
   readonly sqlQueryId?: string | null;
   /** Ends it; asked for only where it can come between. */
-  readonly signal?: () => AbortSignal;
+  readonly signal?: () => CancelSignal;
 }
 
 /** A statement that needs nothing to run. */
@@ -136,12 +137,12 @@ export class SqlStatements {
   }
 
   /** Found by its id while it is planned. */
-  async #cancellable<Result>({ sqlQueryId, signal }: PlanLimits, work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+  async #cancellable<Result>({ sqlQueryId, signal }: PlanLimits, work: (signal: CancelSignal) => Promise<Result>): Promise<Result> {
     const cancelling = new AbortController();
     const being = { sqlQueryId: sqlQueryId ?? null, cancelling };
     this.#beingPlanned.add(being);
     try {
-      return await work(signal === undefined ? cancelling.signal : AbortSignal.any([cancelling.signal, signal()]));
+      return await work(signal === undefined ? cancelling.signal : AbortSignal.any([cancelling.signal, platformSignal(signal())]));
     } finally {
       this.#beingPlanned.delete(being);
     }
@@ -154,7 +155,7 @@ export class SqlStatements {
   }
 
   /** A long body, read on the thread. */
-  readLong(body: SqlBodyText, receivedMs: number, signal: AbortSignal): Promise<SqlBody> {
+  readLong(body: SqlBodyText, receivedMs: number, signal: CancelSignal): Promise<SqlBody> {
     return this.#thread.readSqlBody(body, { watch: new PlanWatch(receivedMs + this.#options.defaultTimeoutMs), signal });
   }
 

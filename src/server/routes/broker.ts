@@ -1,6 +1,7 @@
 // Routes of the Broker.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Broker } from '../../cluster/broker/broker.js';
 import type { Route } from '../http.types.js';
@@ -25,7 +26,7 @@ export function whenReady(broker: Pick<Broker, 'ready'>, routes: readonly Route[
   }));
 }
 
-async function untilReady(broker: Pick<Broker, 'ready'>, waitMs: number, signal: AbortSignal): Promise<void> {
+async function untilReady(broker: Pick<Broker, 'ready'>, waitMs: number, signal: CancelSignal): Promise<void> {
   for (const limitMs = performance.now() + waitMs; !broker.ready; ) {
     if (performance.now() >= limitMs)
       throw new ServiceError('unavailable', 'the Broker has just started and does not know the segments of the cluster yet');

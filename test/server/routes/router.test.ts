@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { CancelSignal } from '../../../src/base/cancel-signal.js';
 import { ServiceError } from '../../../src/base/errors.js';
 import { SILENT_LOG } from '../../../src/base/log.js';
 import type { Coordination } from '../../../src/cluster/membership/coordination.js';
@@ -294,7 +295,7 @@ router('a broker without its first view lets requests wait, then says that it ha
 router('a request whose client leaves while it waits for the first view ends as cancelled', async () => {
   const [waiting] = whenReady({ ready: false }, [echo('broker')]);
   const gone = AbortSignal.abort(new ServiceError('cancelled', 'the client closed the connection'));
-  const answer = Promise.resolve(waiting?.handle({ signal: gone } as HttpRequest, {}));
+  const answer = Promise.resolve(waiting?.handle({ signal: gone as CancelSignal } as HttpRequest, {}));
   const error: unknown = await answer.catch((thrown: unknown) => thrown);
   assert.is(error instanceof ServiceError && error.code, 'cancelled');
 });

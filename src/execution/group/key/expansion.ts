@@ -1,6 +1,7 @@
 // Repeats rows for each value of their multi-value keys.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { flatMapped } from '../../../base/lists.js';
 import { type Block, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { LocalKey } from './local-key.js';
@@ -19,7 +20,7 @@ export function expander(
   scope: SegmentScope,
   keys: readonly LocalKey[],
 ): ((block: Block, rows: Address, n: number) => Expansion) | undefined {
-  const multi = keys.flatMap((key, index) => (key.kind === 'multi' ? [{ index, column: key.column, nullId: key.nullId }] : []));
+  const multi = flatMapped(keys, (key, index) => (key.kind === 'multi' ? [{ index, column: key.column, nullId: key.nullId }] : []));
   if (multi.length === 0) return undefined;
   const { arena, context } = scope;
   const { kernels } = context;

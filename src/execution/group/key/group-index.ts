@@ -1,6 +1,7 @@
 // Numbers the groups of the rows of a block.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { flatMapped } from '../../../base/lists.js';
 import { type Narrow, TALLY_ROWS } from '../../../kernels/contract.js';
 import { type Block, clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
@@ -70,7 +71,7 @@ export function denseGroupIndex(scope: SegmentScope, keys: readonly LocalKey[]):
   const expand = expander(scope, keys);
   const groups = arena.take(BLOCK_ROWS * 4);
   const runs = arena.take(BLOCK_ROWS * RUN_BYTES);
-  const varying = keys.flatMap((key, index) => (key.kind === 'constant' ? [] : [{ key, index, stride: strides[index] ?? 1 }]));
+  const varying = flatMapped(keys, (key, index) => (key.kind === 'constant' ? [] : [{ key, index, stride: strides[index] ?? 1 }]));
   const [only] = varying;
 
   const number: NumberPiece = (block, rows, n, expanded, from, visit) => {
@@ -104,7 +105,7 @@ function narrowIds(
   { arena, context: { kernels } }: SegmentScope,
   keys: readonly { readonly key: LocalKey; readonly stride: number }[],
 ): ((block: Block) => NarrowIds) | undefined {
-  const columns = keys.flatMap(({ key, stride }) =>
+  const columns = flatMapped(keys, ({ key, stride }) =>
     key.kind === 'ids' && key.physical !== 'U32' ? [{ type: key.physical, at: key.at, stride }] : [],
   );
   const [only, second] = columns;
@@ -198,7 +199,7 @@ function checkedLoop(expand: ReturnType<typeof expander>, number: NumberPiece): 
 /** Runs of several keys are cut at each other's ends. */
 function combinedRuns(scope: SegmentScope, keys: readonly LocalKey[], strides: readonly number[]): GroupIndex['runs'] {
   const { memory } = scope.context;
-  const cutters = keys.flatMap((key, index) => (key.kind === 'runs' ? [{ runs: key.runs, stride: strides[index] ?? 1 }] : []));
+  const cutters = flatMapped(keys, (key, index) => (key.kind === 'runs' ? [{ runs: key.runs, stride: strides[index] ?? 1 }] : []));
   const [first] = cutters;
   if (first === undefined) {
     return (_block, start, end, out) => {

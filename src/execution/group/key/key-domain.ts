@@ -1,6 +1,7 @@
 // Values that a group key can take over all segments of a query.
 
 import type { Interval } from '../../../base/instant.js';
+import { flatMapped } from '../../../base/lists.js';
 import { own } from '../../../base/names.js';
 import { expressionType } from '../../../expression/expression-type.js';
 import { type LongRange, longRange } from '../../../expression/long-range.js';
@@ -95,13 +96,13 @@ function domainOverViews(columns: QueryColumns, column: string, type: ColumnType
   const name = storedName(columns.virtualColumns, column);
   const stored = Object.hasOwn(columns.virtualColumns, name)
     ? undefined
-    : columns.views.flatMap((view) => (Object.hasOwn(view.columns, name) ? [own(view.columns, name)] : []));
+    : flatMapped(columns.views, (view) => (Object.hasOwn(view.columns, name) ? [own(view.columns, name)] : []));
   const virtual = own(columns.virtualColumns, name);
   if (stored === undefined)
     return virtual === undefined
       ? { kind: 'constant', type: type ?? 'STRING', value: null, card: 1 }
       : computedDomain(columns, virtual, type, cardMax);
-  const types = new Set(stored.flatMap((view) => storedType(view)));
+  const types = new Set(flatMapped(stored, (view) => storedType(view)));
   const wanted = type ?? widestType(types);
   if (stored.length === 0) return { kind: 'constant', type: wanted, value: null, card: 1 };
   if (!isNumberType(wanted)) return textDomain(columns, name, types, wanted);
@@ -157,7 +158,7 @@ function typeOfColumn(columns: QueryColumns, column: string, depth: number): Col
       virtual.outputType ?? expressionType(virtual.expression, (name) => typeOfColumn(columns, name, name === column ? 100 : depth + 1))
     );
   const types = new Set(
-    columns.views.flatMap((view) => (Object.hasOwn(view.columns, column) ? storedType(own(view.columns, column)) : [])),
+    flatMapped(columns.views, (view) => (Object.hasOwn(view.columns, column) ? storedType(own(view.columns, column)) : [])),
   );
   return types.size === 0 ? undefined : widestType(types);
 }

@@ -2,7 +2,7 @@
 
 import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import { append } from '../../../base/lists.js';
+import { append, flatMapped } from '../../../base/lists.js';
 import { STRETCH_ROWS, TALLY_ROWS } from '../../../kernels/contract.js';
 import type { SharedWork } from '../../aggregate-state/state-operations.js';
 import { type Block, clear, kernelFor, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
@@ -384,7 +384,7 @@ function domainAt(layout: GroupLayout, index: number) {
 function tallySteps(accumulators: readonly Accumulator[], groupCount: number): Tallying['steps'] {
   const narrow = groupCount > PAIR_GROUPS_MAX ? [] : accumulators.filter(({ narrowValues }) => narrowValues !== undefined);
   const paired = narrow.slice(0, narrow.length - (narrow.length % 2));
-  const pairs = paired.flatMap((first, index) => (index % 2 === 0 ? [[first, paired[index + 1]] as const] : []));
+  const pairs = flatMapped(paired, (first, index) => (index % 2 === 0 ? [[first, paired[index + 1]] as const] : []));
   return [...pairs, ...accumulators.filter((each) => !paired.includes(each)).map((each) => [each, undefined] as const)];
 }
 

@@ -1,6 +1,7 @@
 // Leaves out groups that the first condition on the result rules out, before any result column is made.
 
 import type { Address } from '../../../base/layout.js';
+import { flatMapped } from '../../../base/lists.js';
 import type { Filter } from '../../../model/filter.js';
 import type { PostStep } from '../../../model/plan.js';
 import { checkedLoop } from '../../block/checked-loops.js';
@@ -23,7 +24,7 @@ export function groupsHaving(
   [first]: readonly PostStep[],
 ): Uint32Array | undefined {
   if (first?.step !== 'filter') return undefined;
-  const bounds = (first.filter.kind === 'and' ? first.filter.filters : [first.filter]).flatMap((filter) => boundsOf(table, filter));
+  const bounds = flatMapped(first.filter.kind === 'and' ? first.filter.filters : [first.filter], (filter) => boundsOf(table, filter));
   return bounds.reduce<Uint32Array | undefined>(
     (groups, bound) => within(scope, table, values, groups ?? listGroups(scope, table), bound),
     undefined,

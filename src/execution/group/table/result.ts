@@ -2,6 +2,7 @@
 
 import { assert } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
+import { flatMapped } from '../../../base/lists.js';
 import type { Scalar } from '../../../expression/value.js';
 import type { PostStep } from '../../../model/plan.js';
 import { isNumberType } from '../../../model/schema.js';
@@ -43,7 +44,7 @@ export function rowsOfGroups(
   const { layout } = table;
   const listed: ListedGroups = { table, groups, isEmpty };
   const keys = layout.keys.map((key, index) => keyColumn(scope, listed, key, index));
-  const aggregates = layout.aggregators.flatMap((aggregator, index) =>
+  const aggregates = flatMapped(layout.aggregators, (aggregator, index) =>
     aggregator.kind === 'state'
       ? stateColumns(table.states[index]?.objects, aggregator, groups, isEmpty, asStates, scope.context.check)
       : aggregator.kind === 'distinct' && aggregator.fold !== undefined && !asStates

@@ -1,0 +1,30 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { rowsByWords } from '../../src/execution/post/radix-order.js';
+
+const orders = suite('rows by words');
+
+/** Numbers in [0, end) that repeat. */
+function drawn(count: number, end: number, seed: number): Uint32Array {
+  let state = seed;
+  return Uint32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * end);
+  });
+}
+
+for (const count of [0, 1, 2, 3, 7, 8, 9, 31, 64, 127, 128, 129, 130, 255, 256, 257, 1000, 70_000])
+  for (const ends of [[1], [3], [2 ** 32], [2, 2 ** 32], [5, 3, 2]] as const)
+    orders(`${count} rows of ${ends.length} words below ${ends.join(', ')} are in the order of comparing, equal ones by row`, () => {
+      const words = ends.map((end, index) => drawn(count, end, count + index));
+      const expected = Array.from({ length: count }, (_, row) => row).sort((a, b) => {
+        for (const word of words) {
+          const [left = 0, right = 0] = [word[a], word[b]];
+          if (left !== right) return left < right ? -1 : 1;
+        }
+        return a - b;
+      });
+      assert.equal([...rowsByWords(words, count, () => undefined)], expected);
+    });
+
+orders.run();
