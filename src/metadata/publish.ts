@@ -146,7 +146,8 @@ async function planAppend(queries: Queries, request: PublishRequest, locks: read
     const key = `${chunkKey(place.interval)}/${place.version}`;
     const partition = (last.get(key) ?? -1) + 1;
     last.set(key, partition);
-    return describe(dataSource, segment, { ...place, partition });
+    // What a chunk was divided by says nothing about rows that come later.
+    return describe(dataSource, { ...segment, part: null }, { ...place, partition });
   });
 }
 
@@ -212,10 +213,10 @@ interface Place {
 }
 
 function describe(dataSource: string, segment: PushedSegment, place: Place): SegmentDescriptor {
-  const { interval: _built, ...payload } = segment;
+  const { interval: _built, part, ...payload } = segment;
   return {
     id: { dataSource, interval: place.interval, version: place.version, partitionNumber: place.partition },
-    shardSpec: { type: 'numbered', partitionNum: place.partition, partitions: place.partitions },
+    shardSpec: { ...(part ?? { type: 'numbered' }), partitionNum: place.partition, partitions: place.partitions },
     ...payload,
   };
 }

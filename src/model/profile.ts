@@ -32,6 +32,8 @@ export interface Profile {
   segments: number;
   /** Segments left out because their times, or those of their rows, lie outside of the intervals. */
   segmentsPrunedByTime: number;
+  /** Segments left out because the values that their chunk is divided by cannot pass the filter. */
+  segmentsPrunedByPartition: number;
   /** Segments left out because no value of them (dictionary, range) can pass the filter. */
   segmentsPrunedByValue: number;
   /** Segments left out because their bitmap index shows no row with a value that the filter asks for. */
@@ -60,6 +62,7 @@ export type ProfileCounter = Exclude<keyof Profile, 'stages' | 'kernels'>;
 export const PROFILE_COUNTERS: readonly ProfileCounter[] = [
   'segments',
   'segmentsPrunedByTime',
+  'segmentsPrunedByPartition',
   'segmentsPrunedByValue',
   'segmentsPrunedByBitmap',
   'rowsByIndex',
@@ -94,6 +97,7 @@ export function newProfile(): Profile {
     kernels: {},
     segments: 0,
     segmentsPrunedByTime: 0,
+    segmentsPrunedByPartition: 0,
     segmentsPrunedByValue: 0,
     segmentsPrunedByBitmap: 0,
     rowsByIndex: 0,

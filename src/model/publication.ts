@@ -1,11 +1,13 @@
 // Segments that a task hands over to be published.
 
 import type { Interval } from '../base/instant.js';
-import type { SegmentFile } from './segment.js';
+import type { SegmentFile, SegmentPart } from './segment.js';
 
 /** A segment file that has no identity yet: version and partition number are given at publish. */
 export interface PushedSegment extends SegmentFile {
   readonly interval: Interval;
+  /** Part of its chunk that it holds, by values; null: any rows. */
+  readonly part: SegmentPart | null;
 }
 
 export interface PublishRequest {

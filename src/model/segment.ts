@@ -1,4 +1,4 @@
-// Identity and description of a segment.
+// Identity and description of a segment, and which rows of its chunk it holds.
 
 import type { Interval } from '../base/instant.js';
 import type { ColumnSchema } from './schema.js';
@@ -19,22 +19,80 @@ export interface SegmentSlice {
   readonly partitionNumber: number;
 }
 
-export type ShardSpec =
-  | { readonly type: 'numbered'; readonly partitionNum: number; readonly partitions: number }
-  | {
-      readonly type: 'hashed';
-      readonly partitionNum: number;
-      readonly partitions: number;
-      readonly partitionDimensions: readonly string[];
-    }
-  | {
-      readonly type: 'range';
-      readonly partitionNum: number;
-      readonly partitions: number;
-      readonly dimensions: readonly string[];
-      readonly start: readonly (string | null)[] | null;
-      readonly end: readonly (string | null)[] | null;
-    };
+/** Part of a chunk by the hash of some columns: the rows whose hash falls into one of as many buckets. */
+export interface HashedPart {
+  readonly type: 'hashed';
+  readonly bucketId: number;
+  readonly numBuckets: number;
+  /** None: all dimensions and the time count, and no filter says which bucket it needs. */
+  readonly partitionDimensions: readonly string[];
+  readonly partitionFunction: typeof PARTITION_FUNCTION;
+}
+
+/** Part of a chunk by the order of some columns: keys from `start` on, up to `end`, which belongs to the next one. */
+export interface RangePart {
+  readonly type: 'range';
+  readonly dimensions: readonly string[];
+  /** Asked for as `single_dim`, and printed so. */
+  readonly isSingle: boolean;
+  /** null: from the beginning, to the end. Nulls come before all strings. */
+  readonly start: PartitionKey | null;
+  readonly end: PartitionKey | null;
+}
+
+/** Values of the columns that a chunk is divided by. */
+export type PartitionKey = readonly (string | null)[];
+
+/** Segments of a chunk that is not divided by values are numbered. */
+export type SegmentPart = HashedPart | RangePart;
+
+/** `partitions`: the segments that a chunk is complete with; those that were appended later have numbers above. */
+export type ShardSpec = ({ readonly type: 'numbered' } | SegmentPart) & { readonly partitionNum: number; readonly partitions: number };
+
+/** A shard as the interface prints it. */
+export function shardSpecBody(shard: ShardSpec): Readonly<Record<string, unknown>> {
+  if (shard.type !== 'range') return { ...shard };
+  const { dimensions, isSingle, start, end, partitionNum, partitions } = shard;
+  const numbers = { partitionNum, numCorePartitions: partitions };
+  if (!isSingle) return { type: 'range', dimensions, start, end, ...numbers };
+  return { type: 'single', dimension: dimensions[0], start: start?.[0] ?? null, end: end?.[0] ?? null, ...numbers };
+}
+
+export const PARTITION_FUNCTION = 'murmur3_32_abs';
+
+/** Bucket of a key: Murmur3 (32 bits, seed 0) of the UTF-8 bytes of its JSON text. */
+export function bucketOf(key: readonly unknown[], numBuckets: number): number {
+  return bucketOfText(JSON.stringify(key), numBuckets);
+}
+
+const ENCODER = new TextEncoder();
+
+/** @param text  JSON text of a key */
+export function bucketOfText(text: string, numBuckets: number): number {
+  return Math.abs(murmur32(ENCODER.encode(text)) % numBuckets);
+}
+
+/** Murmur3 in its x86 form of 32 bits, with seed 0, as a signed number. Source: Appleby's public description of MurmurHash3. */
+function murmur32(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const whole = bytes.length & ~3;
+  let hash = 0;
+  for (let at = 0; at < whole; at += 4) {
+    hash ^= scrambled(view.getUint32(at, true));
+    hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+  }
+  let rest = 0;
+  for (let at = bytes.length - 1; at >= whole; at--) rest = (rest << 8) | (bytes[at] ?? 0);
+  hash ^= scrambled(rest) ^ bytes.length;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) | 0;
+}
+
+function scrambled(word: number): number {
+  const mixed = Math.imul(word, 0xcc9e2d51);
+  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
+}
 
 /** A pushed segment file: where it is, what it holds. */
 export interface SegmentFile {

@@ -139,6 +139,70 @@ ingestion('index_parallel: discovery of dimensions, rollup adds up', async ({ se
   assert.is(report.ingestionStatsAndErrors.payload.rowStats.buildSegments.unparseable, 0);
 });
 
+for (const [name, partitionsSpec, shards, leftOut] of [
+  [
+    'ranges of two dimensions',
+    { type: 'range', partitionDimensions: ['channel', 'page'], targetRowsPerSegment: 1000 },
+    { type: 'range', dimensions: ['channel', 'page'], numCorePartitions: 5 },
+    4,
+  ],
+  [
+    'ranges of one dimension',
+    { type: 'single_dim', partitionDimension: 'channel', targetRowsPerSegment: 1000 },
+    { type: 'single', dimension: 'channel', numCorePartitions: 5 },
+    4,
+  ],
+  [
+    'hashes of a dimension',
+    { type: 'hashed', numShards: 3, partitionDimensions: ['channel'] },
+    { type: 'hashed', partitionDimensions: ['channel'], numBuckets: 3, partitionFunction: 'murmur3_32_abs', partitions: 3 },
+    2,
+  ],
+  [
+    'hashes of all dimensions',
+    { type: 'hashed', targetRowsPerSegment: 2500 },
+    { type: 'hashed', partitionDimensions: [], numBuckets: 2 },
+    0,
+  ],
+] as const)
+  ingestion(`index_parallel: ${name}`, async ({ server, input, sum }) => {
+    const dataSource = `edits ${name}`;
+    await runTask(server.url, {
+      type: 'index_parallel',
+      spec: {
+        ioConfig: {
+          type: 'index_parallel',
+          inputSource: { type: 'local', baseDir: input, filter: 'edits.json.gz' },
+          inputFormat: { type: 'json' },
+        },
+        dataSchema: {
+          dataSource,
+          timestampSpec: { column: 'time', format: 'iso' },
+          dimensionsSpec: { dimensions: ['channel', 'page', { type: 'long', name: 'added' }] },
+          granularitySpec: { type: 'uniform', segmentGranularity: 'day', rollup: false },
+        },
+        tuningConfig: { type: 'index_parallel', forceGuaranteedRollup: true, partitionsSpec },
+      },
+    });
+    await waitForCount(server.url, dataSource, ROWS);
+    const segments = (await callJson(
+      'GET',
+      `${server.url}/svc/coordinator/v1/metadata/datasources/${encodeURIComponent(dataSource)}/segments?full`,
+    )) as { shardSpec: Record<string, unknown>; interval: string }[];
+    assert.ok(segments.length > 1);
+    for (const { shardSpec } of segments) for (const [key, value] of Object.entries(shards)) assert.equal(shardSpec[key], value, key);
+    assert.equal(await sqlRows(server.url, `SELECT COUNT(*), SUM(added) FROM "${dataSource}"`), [[ROWS, sum]]);
+    // Rows 5, 18, 31, …: every 13th.
+    const expected = Array.from({ length: ROWS }, (_, row) => row).filter((row) => row % 13 === 5);
+    const query = `SELECT COUNT(*), SUM(added) FROM "${dataSource}" WHERE channel = '#c5'`;
+    const total = expected.reduce((added, row) => added + ((row * 7919) % 1009), 0);
+    const sqlQueryId = name.replaceAll(' ', '-');
+    const body = { query, resultFormat: 'array', context: { sqlQueryId, useCache: false } };
+    assert.equal(await callJson('POST', `${server.url}/svc/v2/sql`, body), [[expected.length, total]]);
+    const profile = (await callJson('GET', `${server.url}/svc/v2/profile/${sqlQueryId}`)) as { segmentsPrunedByPartition: number };
+    assert.is(profile.segmentsPrunedByPartition, leftOut, JSON.stringify(profile));
+  });
+
 const refusals = [
   { name: 'a file that does not exist', source: { filter: 'missing.json' }, message: /missing\.json/ },
   { name: 'a folder outside the allowed directories', source: { outside: true, filter: '*.json' }, message: /allowedDirectories/ },

@@ -86,7 +86,8 @@ async function load(blocks: AsyncIterable<InputBlock> | Iterable<InputBlock>, lo
     const chunks = new Map<number, Record<string, unknown>[][]>();
     for (const chunk of await store.finish()) {
       const segments: Record<string, unknown>[][] = [];
-      for await (const frame of store.frames(chunk, loading.maxRowsPerSegment ?? 5_000_000)) segments.push(cellsOf(frame));
+      for await (const { frame } of store.frames(chunk, { kind: 'dynamic', maxRowsPerSegment: loading.maxRowsPerSegment ?? 5_000_000 }))
+        segments.push(cellsOf(frame));
       assert.is(segments.flat().length, chunk.rowCount);
       chunks.set(chunk.interval.start, segments);
     }

@@ -82,6 +82,21 @@ const accepted: readonly { readonly name: string; readonly change: Record<string
     }),
   },
   { name: 'dynamic partitions', change: tuning({ partitionsSpec: { type: 'dynamic', maxRowsPerSegment: 10, maxTotalRows: 100 } }) },
+  {
+    name: 'hashed partitions',
+    change: tuning({
+      partitionsSpec: { type: 'hashed', numShards: 4, partitionDimensions: ['page'], partitionFunction: 'murmur3_32_abs' },
+    }),
+  },
+  { name: 'hashed partitions by size', change: tuning({ partitionsSpec: { type: 'hashed', targetRowsPerSegment: 100, numShards: -1 } }) },
+  {
+    name: 'range partitions',
+    change: tuning({ partitionsSpec: { type: 'range', partitionDimensions: ['page', 'p'], targetRowsPerSegment: 9, assumeGrouped: true } }),
+  },
+  {
+    name: 'partitions by one dimension',
+    change: tuning({ partitionsSpec: { type: 'single_dim', partitionDimension: 'page', maxRowsPerSegment: 9 } }),
+  },
   { name: 'no limit as -1', change: tuning({ maxParseExceptions: -1, maxBytesInMemory: -1 }) },
   { name: 'nulls as absent', change: tuning({ partitionsSpec: null, numShards: null, maxParseExceptions: null }) },
   { name: 'no tuningConfig', change: { spec: { tuningConfig: null } } },
@@ -147,13 +162,39 @@ const refused: readonly {
   { name: 'no spec', change: { spec: null }, message: /^spec: expected an object, found nothing/ },
   { name: 'no dataSource', change: schema({ dataSource: null }), message: /^spec\.dataSchema\.dataSource: expected a string, found null/ },
   { name: 'a dataSource with a slash', change: schema({ dataSource: '../x' }), message: /dataSource: expected a name/ },
-  {
-    name: 'hashed partitions',
-    change: tuning({ partitionsSpec: { type: 'hashed' } }),
-    message: /partitionsSpec\.type: "hashed" is not supported/,
-    code: 'unsupported',
-  },
   { name: 'numShards', change: tuning({ numShards: 2 }), message: /numShards: 2 is not supported/, code: 'unsupported' },
+  {
+    name: 'appending to a divided chunk',
+    change: {
+      spec: { ioConfig: { appendToExisting: true }, tuningConfig: { partitionsSpec: { type: 'hashed' } } },
+    },
+    message: /^spec\.ioConfig\.appendToExisting: cannot be true with hashed/,
+  },
+  {
+    name: 'hashed partitions of a number and a size',
+    change: tuning({ partitionsSpec: { type: 'hashed', numShards: 2, targetRowsPerSegment: 10 } }),
+    message: /numShards: give either numShards or targetRowsPerSegment/,
+  },
+  {
+    name: 'ranges of no size',
+    change: tuning({ partitionsSpec: { type: 'range', partitionDimensions: ['page'] } }),
+    message: /targetRowsPerSegment: give either targetRowsPerSegment or maxRowsPerSegment/,
+  },
+  {
+    name: 'ranges of no dimension',
+    change: tuning({ partitionsSpec: { type: 'range', maxRowsPerSegment: 10 } }),
+    message: /partitionDimensions: name one dimension at least/,
+  },
+  {
+    name: 'a dimension named twice',
+    change: tuning({ partitionsSpec: { type: 'hashed', partitionDimensions: ['a', 'b', 'a'] } }),
+    message: /partitionDimensions: "a" is named twice/,
+  },
+  {
+    name: 'another function of partitions',
+    change: tuning({ partitionsSpec: { type: 'hashed', partitionFunction: 'md5' } }),
+    message: /partitionFunction: expected one of murmur3_32_abs, found "md5"/,
+  },
   { name: 'rows per segment as text', change: tuning({ maxRowsPerSegment: 'many' }), message: /maxRowsPerSegment: expected an integer/ },
   {
     name: 'a metric of the contributed kind',

@@ -34,6 +34,7 @@ let files = 0;
 export function pushed(interval: Interval, rowCount = 10): PushedSegment {
   return {
     interval,
+    part: null,
     loadSpec: { type: 'local', path: `task/${files++}` },
     sizeBytes: 100,
     rowCount,

@@ -12,6 +12,7 @@ import type { SegmentDescriptor } from '../../model/segment.js';
 import { FrameSize } from '../frame-cache.js';
 import type { HistoricalService, RunPlanRequest, RunReport } from '../rpc/services.js';
 import type { QueryOptions } from './contract.js';
+import { pruneByPartition } from './partition-pruning.js';
 import { type ResultCache, throughCache } from './result-cache.js';
 import { type PlannedReads, type Read, readsElsewhere, type Serving } from './scatter.js';
 
@@ -46,7 +47,9 @@ export function runOverSegments(
 ): AsyncIterable<Frame> {
   const make = async function* () {
     const startMs = performance.now();
-    const reads = await cluster.reads.of(chunks, plan.intervals, cluster.serving());
+    const pruned = pruneByPartition(chunks, plan);
+    if (options.profile !== undefined) options.profile.segmentsPrunedByPartition += pruned.leftOut;
+    const reads = await cluster.reads.of(pruned.chunks, plan.intervals, cluster.serving());
     addStage(options.profile, 'pin', performance.now() - startMs);
     yield* new SegmentRun(cluster, plan, options, signal).over(reads, 'final', cluster.retries, new Set());
   };

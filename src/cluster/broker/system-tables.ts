@@ -1,10 +1,10 @@
 // Rows of the tables of `sys`, asked of the other roles.
 
 import { ServiceError } from '../../base/errors.js';
-import { parseJsonWithDoubles } from '../../base/json.js';
+import { parseJsonWithDoubles, stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
-import type { SegmentId } from '../../model/segment.js';
+import { type SegmentId, shardSpecBody } from '../../model/segment.js';
 import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
 import type { SystemCell, SystemRow, SystemTableName } from '../../planner/sql/catalog/system-schema.js';
 import type { Coordination, Member } from '../membership/coordination.js';
@@ -84,7 +84,7 @@ function publishedSegment(id: string, { segment, overshadowed, replicationFactor
   return [
     ...identity(id, segment.id, segment.sizeBytes),
     ...[replicas, segment.rowCount, Number(!overshadowed), 1, Number(replicas > 0), 0, Number(overshadowed)].map(BigInt),
-    JSON.stringify(segment.shardSpec),
+    stringifyJson(shardSpecBody(segment.shardSpec)),
     JSON.stringify(segment.dimensions),
     JSON.stringify(segment.metrics),
     null,

@@ -158,7 +158,7 @@ async function buildAll(
   const metrics = dataSchema.metrics.map(({ name }) => name);
   return buildSegments({
     store,
-    maxRowsPerSegment: tuning.maxRowsPerSegment,
+    partitions: tuning.partitions,
     maxChunks: tuning.maxAllowedLockCount,
     description: { metrics, aggregators, timestampSpec, queryGranularity, rollup: dataSchema.granularity.rollup },
     context,

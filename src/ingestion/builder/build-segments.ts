@@ -4,12 +4,13 @@ import { ServiceError } from '../../base/errors.js';
 import type { PushedSegment } from '../../model/publication.js';
 import type { SegmentInput } from '../../storage/contract.js';
 import type { TaskContext } from '../contract.js';
+import type { PartitionsSpec } from '../task-spec/partitions-spec.js';
 import type { RowStore } from './row-store.js';
 import { SegmentPusher } from './segment-pusher.js';
 
 export interface BuildOptions {
   readonly store: RowStore;
-  readonly maxRowsPerSegment: number;
+  readonly partitions: PartitionsSpec;
   /** Time chunks that may be written; null: any number. */
   readonly maxChunks: number | null;
   /** Description stored in every segment file. */
@@ -22,7 +23,7 @@ export interface BuildOptions {
 /** The rows of a finished store as segments in deep storage, chunk after chunk. */
 export async function buildSegments({
   store,
-  maxRowsPerSegment,
+  partitions,
   maxChunks,
   description,
   context,
@@ -40,9 +41,9 @@ export async function buildSegments({
   const pusher = new SegmentPusher(context.storage, context.workDirectory);
   try {
     for (const chunk of chunks) {
-      for await (const frame of store.frames(chunk, maxRowsPerSegment)) {
+      for await (const { frame, part } of store.frames(chunk, partitions)) {
         if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
-        await pusher.push(chunk.interval, { frame, dimensions, ...description });
+        await pusher.push(chunk.interval, part, { frame, dimensions, ...description });
         pushed(pusher.rowCount);
       }
     }

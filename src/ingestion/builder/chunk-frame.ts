@@ -21,6 +21,8 @@ export interface ChunkPiece {
   readonly rowCount: number;
   column(name: string): PieceColumn | undefined;
   slice(from: number, to: number): ChunkPiece;
+  /** @param rows  numbers of rows in this piece, ascending */
+  pick(rows: Uint32Array): ChunkPiece;
 }
 
 /**

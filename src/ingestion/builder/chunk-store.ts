@@ -94,6 +94,22 @@ export class ChunkStore {
     return chunkFrame(columns, pieces);
   }
 
+  /** These rows of a chunk, ascending, as one frame. */
+  frameOf(chunk: Chunk, columns: readonly ColumnPlan[], rows: Uint32Array): Frame {
+    const pieces: ChunkPiece[] = [];
+    let start = 0;
+    let at = 0;
+    for (const load of this.#open(chunk).pieces) {
+      if (at >= rows.length) break;
+      const piece = load();
+      const from = at;
+      while (at < rows.length && (rows[at] ?? 0) < start + piece.rowCount) at++;
+      if (at > from) pieces.push(at - from === piece.rowCount ? piece : piece.pick(rows.subarray(from, at).map((row) => row - start)));
+      start += piece.rowCount;
+    }
+    return chunkFrame(columns, pieces);
+  }
+
   close(): void {
     this.#file.remove();
   }
@@ -168,6 +184,40 @@ class MemoryPiece implements ChunkPiece {
       this.#generation,
     );
   }
+
+  pick(rows: Uint32Array): ChunkPiece {
+    return new MemoryPiece(
+      rows.length,
+      this.#columns.map((column) => pickColumn(column, rows)),
+      this.#generation,
+    );
+  }
+}
+
+function pickColumn(column: StoredColumn, rows: Uint32Array): StoredColumn {
+  if (column.kind === 'ids') {
+    const { ids, offsets: starts } = column;
+    if (starts === null) return { ...column, ids: rows.map((row) => ids[row] ?? 0) };
+    const offsets = new Uint32Array(rows.length + 1);
+    rows.forEach((row, at) => {
+      offsets[at + 1] = (offsets[at] ?? 0) + (starts[row + 1] ?? 0) - (starts[row] ?? 0);
+    });
+    const picked = new Uint32Array(offsets[rows.length] ?? 0);
+    rows.forEach((row, at) => picked.set(ids.subarray(starts[row], starts[row + 1]), offsets[at]));
+    return { ...column, ids: picked, offsets };
+  }
+  const nulls = column.nulls === null ? null : pickBits(column.nulls, rows);
+  return column.kind === 'long'
+    ? { ...column, values: BigInt64Array.from(rows, (row) => column.values[row] ?? 0n), nulls }
+    : { ...column, values: Float64Array.from(rows, (row) => column.values[row] ?? 0), nulls };
+}
+
+function pickBits(words: Uint32Array, rows: Uint32Array): Uint32Array {
+  const picked = new Uint32Array((rows.length + 31) >>> 5);
+  rows.forEach((row, at) => {
+    if (((words[row >>> 5] ?? 0) >>> (row & 31)) & 1) picked[at >>> 5] = (picked[at >>> 5] ?? 0) | (1 << (at & 31));
+  });
+  return picked;
 }
 
 function sliceColumn(column: StoredColumn, from: number, to: number): StoredColumn {

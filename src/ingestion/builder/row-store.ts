@@ -2,12 +2,16 @@
 
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { Granularity } from '../../model/granularity.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import type { SegmentPart } from '../../model/segment.js';
 import { AutoColumn } from '../column/auto-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { RunColumn } from '../column/run-column.js';
 import type { Metric } from '../task-spec/metric.js';
+import type { HashedPartitions, PartitionsSpec, RangePartitions } from '../task-spec/partitions-spec.js';
 import { type Chunk, ChunkStore } from './chunk-store.js';
 import type { FrameEngine } from './frame-engine.js';
+import { partsOf } from './partitions.js';
 import { decodeLists, encodeLists, joinPlan, ROW_NUMBER, rollupPlan, rowPlan, withArrivalTime, withTime } from './rollup.js';
 import { allRows, type ColumnPlan, columnPlan, RunBuffer, timesOf } from './run-buffer.js';
 
@@ -23,6 +27,12 @@ export interface RowStoreOptions {
   readonly workDirectory: string;
   /** Engine, requested only when rows are rolled up or metrics computed. */
   readonly engine: () => FrameEngine;
+}
+
+/** Rows of a segment, and the part of their chunk that they are; null: any. */
+export interface SegmentRows {
+  readonly frame: Frame;
+  readonly part: SegmentPart | null;
 }
 
 /**
@@ -88,13 +98,18 @@ export class RowStore {
     return dimensions;
   }
 
-  /**
-   * The rows of a chunk in frames of at most `maxRows`, evenly cut. Columns: `__time`, dimensions, metrics.
-   */
-  async *frames(chunk: Chunk, maxRows: number): AsyncGenerator<Frame> {
+  /** The rows of a chunk in a frame for each segment. Columns: `__time`, dimensions, metrics. */
+  async *frames(chunk: Chunk, partitions: PartitionsSpec): AsyncGenerator<SegmentRows> {
     const columns = [...this.dimensions(), ...this.#storedMetrics()];
     if (this.#aggregated === null || !this.#options.rollup || this.#runsRolledUp <= 1) {
-      for (const [from, to] of evenCuts(chunk.rowCount, maxRows)) yield this.#withCounts(this.#chunks.frame(chunk, columns, from, to));
+      if (partitions.kind === 'dynamic') {
+        for (const [from, to] of evenCuts(chunk.rowCount, partitions.maxRowsPerSegment))
+          yield { frame: this.#withCounts(this.#chunks.frame(chunk, columns, from, to)), part: null };
+        return;
+      }
+      const keys = this.#chunks.frame(chunk, this.#keyColumns(partitions), 0, chunk.rowCount);
+      for (const { rows, part } of partsOf(partitions, keys))
+        yield { frame: this.#withCounts(this.#chunks.frameOf(chunk, columns, rows)), part };
       return;
     }
     const joined = new RunBuffer(columns.map(keepingLists));
@@ -105,7 +120,24 @@ export class RowStore {
       this.#options.metrics,
     );
     for await (const frame of this.#options.engine().run(plan, pieces)) this.#append(frame, joined);
-    for (const [from, to] of evenCuts(joined.rowCount, maxRows)) yield joined.toFrame(from, to);
+    if (partitions.kind === 'dynamic') {
+      for (const [from, to] of evenCuts(joined.rowCount, partitions.maxRowsPerSegment))
+        yield { frame: joined.toFrame(from, to), part: null };
+      return;
+    }
+    const keys = this.#keyColumns(partitions);
+    const frame = joined.toFrame();
+    const keyFrame = {
+      ...frame,
+      columns: frame.columns.filter(({ name }) => name === TIME_COLUMN || keys.some((key) => key.name === name)),
+    };
+    for (const { rows, part } of partsOf(partitions, keyFrame)) yield { frame: joined.frameOf(rows), part };
+  }
+
+  /** Columns that rows are divided by, beside the time. */
+  #keyColumns({ dimensions }: HashedPartitions | RangePartitions): readonly ColumnPlan[] {
+    const all = this.dimensions();
+    return dimensions.length === 0 ? all : all.filter(({ name }) => dimensions.includes(name));
   }
 
   close(): void {

@@ -105,7 +105,11 @@ export class RunBuffer {
 
   /** Rows [from, to) in order, `__time` first. */
   toFrame(from = 0, to = this.#rows): Frame {
-    const rows = Uint32Array.from({ length: to - from }, (_, at) => from + at);
+    return this.frameOf(Uint32Array.from({ length: to - from }, (_, at) => from + at));
+  }
+
+  /** These rows, `__time` first. */
+  frameOf(rows: Uint32Array): Frame {
     return { rowCount: rows.length, columns: [this.timeColumn(rows), ...this.columns.map((column) => column.toFrameColumn(rows))] };
   }
 

@@ -5,6 +5,7 @@ import { assert } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
 import type { PushedSegment } from '../../model/publication.js';
+import type { SegmentPart } from '../../model/segment.js';
 import type { DeepStorage, SegmentInput } from '../../storage/contract.js';
 import { SegmentWriters } from './segment-writers.js';
 
@@ -39,8 +40,11 @@ export class SegmentPusher {
     this.#workDirectory = workDirectory;
   }
 
-  /** Resolves when the next frame may be made; a failure shows at a later call. */
-  async push(interval: Interval, input: SegmentInput): Promise<void> {
+  /**
+   * Resolves when the next frame may be made; a failure shows at a later call.
+   * @param part  of its chunk; null: any rows
+   */
+  async push(interval: Interval, part: SegmentPart | null, input: SegmentInput): Promise<void> {
     const { rowCount } = input.frame;
     while (
       this.#underWay.size > 0 &&
@@ -50,7 +54,7 @@ export class SegmentPusher {
     }
     this.#throwFailure();
     this.#rowsUnderWay += rowCount;
-    const work: Promise<void> = this.#build(this.#sequence++, interval, input)
+    const work: Promise<void> = this.#build(this.#sequence++, interval, part, input)
       .catch((error: unknown) => {
         this.#failure ??= { error };
       })
@@ -74,11 +78,11 @@ export class SegmentPusher {
     await this.#writers.close();
   }
 
-  async #build(sequence: number, interval: Interval, input: SegmentInput): Promise<void> {
+  async #build(sequence: number, interval: Interval, part: SegmentPart | null, input: SegmentInput): Promise<void> {
     const file = path.join(this.#workDirectory, `segment-${sequence}`);
     const { sizeBytes, rowCount, columns } = await this.#writers.write(file, input);
     const { dimensions, metrics } = input;
-    this.#written.push({ sequence, file, segment: { interval, sizeBytes, rowCount, dimensions, metrics, columns } });
+    this.#written.push({ sequence, file, segment: { interval, part, sizeBytes, rowCount, dimensions, metrics, columns } });
     this.#writtenBytes += sizeBytes;
     if (this.#written.length >= FILES_PUSHED_TOGETHER || this.#writtenBytes >= BYTES_PUSHED_TOGETHER) await this.#pushWritten();
   }

@@ -222,7 +222,7 @@ async function writeTable(
     report.startWriting();
     const segments = await buildSegments({
       store,
-      maxRowsPerSegment: task.settings.rowsPerSegment,
+      partitions: { kind: 'dynamic', maxRowsPerSegment: task.settings.rowsPerSegment },
       maxChunks: null,
       description: { metrics: [], aggregators: null, timestampSpec: null, queryGranularity: null, rollup: false },
       context,

@@ -38,13 +38,16 @@ export function parseIndexSpec(fields: ObjectReader, taskType: 'index_parallel' 
   if (appendToExisting && dropExisting) throw io.invalid('dropExisting', 'cannot be true with appendToExisting');
   if (dropExisting && dataSchema.granularity.intervals.length === 0)
     throw io.invalid('dropExisting', 'needs granularitySpec.intervals, which it replaces');
+  const tuning = parseTuningConfig(fields.optionalObject('tuningConfig'), taskType);
+  if (appendToExisting && tuning.partitions.kind !== 'dynamic')
+    throw io.invalid('appendToExisting', 'cannot be true with hashed, single_dim or range partitions, which divide a whole chunk');
   return {
     dataSchema,
     inputSource: parseInputSource(io.object('inputSource')),
     inputFormat: parseInputFormat(io.object('inputFormat')),
     appendToExisting,
     dropExisting,
-    tuning: parseTuningConfig(fields.optionalObject('tuningConfig'), taskType),
+    tuning,
     source: {
       dataSchema: fields.raw('dataSchema'),
       ioConfig: {

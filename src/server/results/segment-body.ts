@@ -1,7 +1,7 @@
 // Writes a segment as management endpoints print it.
 
 import { formatInterval } from '../../base/interval.js';
-import type { SegmentDescriptor } from '../../model/segment.js';
+import { type SegmentDescriptor, shardSpecBody } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 
 /** A segment as every management endpoint prints it. The two lists are comma-joined text. */
@@ -14,7 +14,7 @@ export function segmentBody(segment: SegmentDescriptor): Readonly<Record<string,
     loadSpec,
     dimensions: dimensions.join(','),
     metrics: metrics.join(','),
-    shardSpec,
+    shardSpec: shardSpecBody(shardSpec),
     binaryVersion: null,
     size: sizeBytes,
     identifier: segmentIdText(id),
