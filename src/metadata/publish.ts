@@ -146,7 +146,7 @@ async function planAppend(queries: Queries, request: PublishRequest, locks: read
     const key = `${chunkKey(place.interval)}/${place.version}`;
     const partition = (last.get(key) ?? -1) + 1;
     last.set(key, partition);
-    // What a chunk was divided by says nothing about rows that come later.
+    // Rows that come later are not divided as the chunk was.
     return describe(dataSource, { ...segment, part: null }, { ...place, partition });
   });
 }

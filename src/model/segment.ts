@@ -61,7 +61,7 @@ export function shardSpecBody(shard: ShardSpec): Readonly<Record<string, unknown
 export const PARTITION_FUNCTION = 'murmur3_32_abs';
 
 /** Bucket of a key: Murmur3 (32 bits, seed 0) of the UTF-8 bytes of its JSON text. */
-export function bucketOf(key: readonly unknown[], numBuckets: number): number {
+export function bucketOf(key: PartitionKey, numBuckets: number): number {
   return bucketOfText(JSON.stringify(key), numBuckets);
 }
 

@@ -3,10 +3,10 @@
 import type { ObjectReader } from '../../base/json-reader.js';
 import { PARTITION_FUNCTION } from '../../model/segment.js';
 
-/** How the rows of a time chunk are divided into segments. */
+/** Rule by which the rows of a time chunk are divided into segments. */
 export type PartitionsSpec = DynamicPartitions | HashedPartitions | RangePartitions;
 
-/** By number of rows, in order of arrival. */
+/** Segments of so many rows, in order of arrival. */
 export interface DynamicPartitions {
   readonly kind: 'dynamic';
   readonly maxRowsPerSegment: number;
@@ -21,7 +21,7 @@ export interface HashedPartitions {
   readonly dimensions: readonly string[];
 }
 
-/** By the order of values: segments of about so many rows. Rows with one key stay together. */
+/** Segments of about so many rows by the order of their values. Rows with one key stay together. */
 export interface RangePartitions {
   readonly kind: 'range';
   readonly dimensions: readonly string[];
