@@ -4,6 +4,7 @@ import { type ErrorCode, ServiceError } from './errors.js';
 import { describeValue } from './json.js';
 import { own } from './names.js';
 import { nearestName } from './nearest-name.js';
+import { parseBytes } from './number-text.js';
 
 /** State shared by all readers of one JSON document: how its objects are read, and what was noticed on the way. */
 export interface ReadContext {
@@ -95,6 +96,15 @@ export class ObjectReader {
     if (typeof number !== 'number' || !Number.isInteger(number) || number < min || (max !== undefined && number > max))
       throw this.mismatch(key, `an integer of at least ${min}${max === undefined ? '' : ` and at most ${max}`}`);
     return Math.min(number, Number.MAX_SAFE_INTEGER);
+  }
+
+  /** A number of bytes, also as text such as 64MiB; values beyond the largest safe integer mean "no bound". */
+  optionalBytes(key: string): number | undefined {
+    const value = this.raw(key);
+    if (typeof value !== 'string' || /^-?\d+$/.test(value)) return this.optionalInteger(key, 0);
+    const bytes = parseBytes(value);
+    if (bytes === undefined) throw this.mismatch(key, 'a number of bytes such as 67108864 or 64MiB');
+    return Math.min(bytes, Number.MAX_SAFE_INTEGER);
   }
 
   /** One of a few names, upper and lower case alike. */

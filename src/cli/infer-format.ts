@@ -60,7 +60,7 @@ function formatOfHead(head: string): string | undefined {
 async function headOf(file: string): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of contentOf(await entityOf(file), () => undefined)) {
+  for await (const chunk of contentOf(await entityOf(file), { read: () => undefined })) {
     chunks.push(Buffer.from(chunk));
     size += chunk.length;
     if (size >= HEAD_BYTES) break;

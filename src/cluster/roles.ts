@@ -25,10 +25,12 @@ import type { Coordination } from './membership/coordination.js';
 import { EmbeddedCoordination } from './membership/embedded.js';
 import { MiddleManager } from './middlemanager/middle-manager.js';
 import { TASK_ENTRY } from './middlemanager/task-entry.js';
+import type { TaskSettings } from './middlemanager/task-messages.js';
 import { Overlord } from './overlord/overlord.js';
 import type { ReadTask } from './overlord/submission.js';
 import { HttpClient } from './rpc/http-client.js';
 import { Peers } from './rpc/peers.js';
+import { Sampling } from './sampling.js';
 import { StorageOwner } from './storage-owner.js';
 
 /** Query processing of this process, shared by its broker and its historical. */
@@ -64,6 +66,7 @@ export interface Cluster {
   readonly broker: Broker | undefined;
   readonly coordinator: Coordinator | undefined;
   readonly overlord: Overlord | undefined;
+  readonly sampling: Sampling | undefined;
   readonly middleManager: MiddleManager | undefined;
   hostOf(role: Role): string;
   /** Announces the roles and sets them to work; resolves when each has had its first look at the cluster. */
@@ -183,6 +186,15 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         log: logOf('overlord'),
       })
     : undefined;
+  const sampling = plays('overlord')
+    ? new Sampling({
+        peers,
+        workDirectory: join(configuration.get('svc.indexer.task.directory'), `samples-${configuration.port('overlord')}`),
+        settings: taskSettings(configuration),
+        taskEntry: TASK_ENTRY,
+        now,
+      })
+    : undefined;
   const middleManager = plays('middleManager')
     ? new MiddleManager({
         host: hostOf('middleManager'),
@@ -194,24 +206,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         workDirectory: join(configuration.get('svc.indexer.task.directory'), String(configuration.port('middleManager'))),
         logDirectory: configuration.get('svc.indexer.logs.directory'),
         publishTimeoutMs: configuration.get('svc.indexer.task.publishTimeout'),
-        settings: {
-          storageDirectory: configuration.get('svc.storage.directory'),
-          resultDirectory: resultDirectory(configuration),
-          allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),
-          maxBytesInMemory: configuration.get('svc.indexer.task.maxBytesInMemory'),
-          http: {
-            maxBytes: configuration.get('svc.ingestion.http.maxBytes'),
-            allowedProtocols: configuration.get('svc.ingestion.http.allowedProtocols'),
-            allowedHosts: configuration.get('svc.ingestion.http.allowedHosts'),
-            allowedAddresses: configuration.get('svc.ingestion.http.allowedAddresses'),
-          },
-          inputLimits: {
-            maxColumns: configuration.get('svc.ingestion.maxColumns'),
-            maxRowBytes: configuration.get('svc.ingestion.maxRowBytes'),
-          },
-          kernels: configuration.get('svc.processing.kernels'),
-          logBytesMax: configuration.get('svc.indexer.logs.maxBytes'),
-        },
+        settings: taskSettings(configuration),
         taskEntry: TASK_ENTRY,
         now,
         log: logOf('middleManager'),
@@ -234,6 +229,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     broker,
     coordinator,
     overlord,
+    sampling,
     middleManager,
     hostOf,
     async start() {
@@ -245,6 +241,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       } satisfies MemberDetails;
       const announce = (role: Role): Promise<void> => coordination.announce(role, hostOf(role), details);
       await middleManager?.start();
+      await sampling?.start();
       await Promise.all(roles.filter((role) => role !== 'historical').map(announce));
       await Promise.all([
         coordinator && coordination.campaign('coordinator', hostOf('coordinator'), coordinator),
@@ -259,6 +256,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       await broker?.start();
     },
     async stop() {
+      await sampling?.stop();
       await middleManager?.stop();
       await broker?.stop();
       await coordination.close();
@@ -266,6 +264,28 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       await client.close();
       await database.close();
     },
+  };
+}
+
+/** Settings that every task and every sample of this process is run with. */
+function taskSettings(configuration: Configuration): Omit<TaskSettings, 'workDirectory' | 'peers'> {
+  return {
+    storageDirectory: configuration.get('svc.storage.directory'),
+    resultDirectory: resultDirectory(configuration),
+    allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),
+    maxBytesInMemory: configuration.get('svc.indexer.task.maxBytesInMemory'),
+    http: {
+      maxBytes: configuration.get('svc.ingestion.http.maxBytes'),
+      allowedProtocols: configuration.get('svc.ingestion.http.allowedProtocols'),
+      allowedHosts: configuration.get('svc.ingestion.http.allowedHosts'),
+      allowedAddresses: configuration.get('svc.ingestion.http.allowedAddresses'),
+    },
+    inputLimits: {
+      maxColumns: configuration.get('svc.ingestion.maxColumns'),
+      maxRowBytes: configuration.get('svc.ingestion.maxRowBytes'),
+    },
+    kernels: configuration.get('svc.processing.kernels'),
+    logBytesMax: configuration.get('svc.indexer.logs.maxBytes'),
   };
 }
 

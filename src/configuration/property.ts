@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
-import { own } from '../base/names.js';
+import { parseBytes } from '../base/number-text.js';
 import { canonicalHost, parseAddressRange } from './network-names.js';
 
 /** Machine facts that automatic defaults derive from; passed in, so that tests choose them. */
@@ -73,29 +73,14 @@ export function limits(meaning: string): Property<ReadonlyMap<string, number>> {
   };
 }
 
-const BYTE_UNITS: Readonly<Record<string, number>> = {
-  '': 1,
-  k: 1e3,
-  m: 1e6,
-  g: 1e9,
-  t: 1e12,
-  ki: 2 ** 10,
-  mi: 2 ** 20,
-  gi: 2 ** 30,
-  ti: 2 ** 40, //
-};
-
 export function bytes(range: { readonly min: number; readonly max: number }, defaultText: Default, meaning: string): Property<number> {
   return {
     accepts: `a number of bytes from ${range.min} to ${range.max}, such as 67108864 or 64MiB`,
     defaultText,
     meaning,
     read(written) {
-      const [, digits = '', unit = ''] = /^(\d{1,15})\s*(|[kmgt]i?)b?$/i.exec(written) ?? [];
-      const factor = own(BYTE_UNITS, unit.toLowerCase());
-      if (digits === '' || factor === undefined) return undefined;
-      const value = Number(digits) * factor;
-      return value >= range.min && value <= range.max ? value : undefined;
+      const value = parseBytes(written);
+      return value !== undefined && value >= range.min && value <= range.max ? value : undefined;
     },
   };
 }

@@ -14,6 +14,8 @@ export interface RegularExpression {
   test(text: string): boolean;
   /** A group of the first match, 0 the whole of it; null when there is no match or the group took no part. */
   extract(text: string, group: number): string | null;
+  /** The groups of a match of the whole text, null for one that took no part; null when the text does not match. */
+  groups(text: string): readonly (string | null)[] | null;
   /** Every match by a text in which `$1` or `${name}` stands for a group; compiled once. */
   replacer(replacement: string): (text: string) => string;
   /** The parts between matches; empty ones at the end are left out. */
@@ -33,6 +35,12 @@ export function compileRegularExpression(pattern: string, code: ErrorCode = 'que
       if (native !== undefined) return native.expression.exec(text)?.[group] ?? null;
       const matcher = compiled.matcher(text);
       return matcher.find() ? (matcher.group(group) ?? null) : null;
+    },
+    groups(text) {
+      if (native !== undefined) return native.whole().exec(text)?.slice(1).map(orNull) ?? null;
+      const matcher = compiled.matcher(text);
+      if (!matcher.matches()) return null;
+      return Array.from({ length: compiled.groupCount() }, (_, group) => orNull(matcher.group(group + 1)));
     },
     replacer(replacement) {
       if (/(?<!\\)(?:\\\\)*\\$/.test(replacement))
@@ -61,13 +69,23 @@ export function compileRegularExpression(pattern: string, code: ErrorCode = 'que
 interface Native extends NativePattern {
   readonly expression: RegExp;
   readonly everywhere: RegExp;
+  readonly whole: () => RegExp;
 }
 
 /** The pattern for the engine of JavaScript, where that means the same and takes linear time. */
 function nativeOf(pattern: string): Native | undefined {
   const native = nativePattern(pattern);
   if (native === undefined) return undefined;
-  return { ...native, expression: new RegExp(native.source, 'u'), everywhere: new RegExp(native.source, 'gu') };
+  return {
+    ...native,
+    expression: new RegExp(native.source, 'u'),
+    everywhere: new RegExp(native.source, 'gu'),
+    whole: onFirstUse(() => new RegExp(`^(?:${native.source})$`, 'u')),
+  };
+}
+
+function orNull(group: string | null | undefined): string | null {
+  return group ?? null;
 }
 
 /** Texts and numbers of groups that a replacement is made of; undefined where it says more, or matches may be empty or lack a group. */

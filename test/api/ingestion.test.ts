@@ -237,6 +237,32 @@ for (const { name, source, message } of refusals) {
   });
 }
 
+ingestion('the sampler reads what a task may read, and shows a few rows', async ({ server, input, folder }) => {
+  const sample = (files: readonly string[]) =>
+    callJson('POST', `${server.url}/svc/indexer/v1/sampler`, {
+      type: 'index_parallel',
+      spec: {
+        ioConfig: { type: 'index_parallel', inputSource: { type: 'local', files }, inputFormat: { type: 'json' } },
+        dataSchema: { timestampSpec: { column: 'time' }, dimensionsSpec: { dimensions: ['channel'] } },
+      },
+      samplerConfig: { numRows: 2 },
+    }) as Promise<{ readonly numRowsRead: number; readonly data: readonly { readonly parsed: unknown }[] }>;
+  const { numRowsRead, data } = await sample([path.join(input, 'edits.json.gz')]);
+  assert.is(numRowsRead, 2);
+  assert.equal(
+    data.map(({ parsed }) => parsed),
+    [
+      { __time: Date.UTC(2015, 8, 12), channel: '#c0' },
+      { __time: Date.UTC(2015, 8, 12) + 17_000, channel: '#c1' },
+    ],
+  );
+  const refused = await sample([path.join(folder, 'outside.json')]).then(
+    () => '',
+    (error: unknown) => String(error),
+  );
+  assert.match(refused, /403.*allowedDirectories/s);
+});
+
 ingestion('a body over svc.server.http.maxRequestBytes is 413', async ({ server }) => {
   const answer = await fetch(`${server.url}/svc/v2/sql`, {
     method: 'POST',

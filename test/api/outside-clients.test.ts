@@ -142,7 +142,26 @@ const PROBES: readonly {
     body: { query: 'SELECT 1', context: { executionMode: 'ASYNC' } },
     expected: has('queryId', 'state', 'createdAt', 'schema', 'durationMs'),
   },
-  { path: '/druid/indexer/v1/sampler', body: {}, status: 501, expected: has('error') },
+  {
+    path: '/druid/indexer/v1/sampler?for=connect',
+    body: {
+      type: 'index',
+      spec: {
+        type: 'index',
+        ioConfig: { type: 'index', inputSource: { type: 'inline', data: '{"a":1}' }, inputFormat: { type: 'json', keepNullColumns: true } },
+        dataSchema: {
+          dataSource: 'sample',
+          timestampSpec: { column: '!!!_no_such_column_!!!', missingValue: '1970-01-01T00:00:00Z' },
+          dimensionsSpec: { useSchemaDiscovery: true },
+          granularitySpec: { rollup: false },
+        },
+        tuningConfig: { type: 'index' },
+      },
+      samplerConfig: { numRows: 500, timeoutMs: 15000 },
+    },
+    expected: has('numRowsRead', 'numRowsIndexed', 'logicalDimensions', 'physicalDimensions', 'logicalSegmentSchema', 'data'),
+  },
+  { path: '/druid/indexer/v1/sampler', body: {}, status: 400, expected: has('error') },
 ];
 
 function has(...names: readonly string[]): (value: unknown) => boolean {

@@ -29,6 +29,7 @@ function startChild(
   query: TaskProcessOptions['query'] = async function* () {},
 ): Promise<TaskProcess> {
   return TaskProcess.start({
+    program: 'task',
     taskId: 't',
     attempt: 1,
     payload,

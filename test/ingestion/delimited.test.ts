@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { type DelimitedFormat, readDelimited } from '../../src/ingestion/format/delimited.js';
+import { readDelimited } from '../../src/ingestion/format/delimited.js';
+import type { DelimitedFormat } from '../../src/ingestion/format/row-splitter.js';
 import { inChunks, rowsOf } from './blocks.js';
 
 const CSV: DelimitedFormat = {

@@ -70,7 +70,7 @@ async function textsOf(source: unknown, allowed: string): Promise<string[]> {
   const texts: string[] = [];
   for (const entity of entities) {
     const chunks: Uint8Array[] = [];
-    for await (const chunk of contentOf(entity, () => undefined)) chunks.push(Buffer.from(chunk));
+    for await (const chunk of contentOf(entity, { read: () => undefined })) chunks.push(Buffer.from(chunk));
     texts.push(Buffer.concat(chunks).toString());
   }
   return texts;

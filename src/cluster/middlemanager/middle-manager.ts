@@ -4,8 +4,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../base/errors.js';
-import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
-import type { Frame } from '../../model/frame.js';
+import type { TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { taskFileName } from '../../model/task-file-name.js';
 import { toServiceError } from '../rpc/message.js';
@@ -14,6 +13,7 @@ import type { MiddleManagerService, TaskAssignment, TaskEndReport, WorkerStatus 
 import { untilLed } from '../rpc/until-led.js';
 import type { TaskSettings } from './task-messages.js';
 import { TaskProcess } from './task-process.js';
+import { queryForTask } from './task-query.js';
 
 export interface MiddleManagerOptions {
   readonly host: string;
@@ -123,11 +123,13 @@ export class MiddleManager implements MiddleManagerService {
   }
 
   async #start({ taskId, attempt, payload }: TaskAssignment): Promise<TaskProcess> {
+    const { peers, publishTimeoutMs, now } = this.#options;
     const workDirectory = this.#workDirectory(taskId);
     await rm(workDirectory, { recursive: true, force: true });
     await mkdir(workDirectory, { recursive: true });
     await mkdir(this.#options.logDirectory, { recursive: true });
     return TaskProcess.start({
+      program: 'task',
       taskId,
       attempt,
       payload,
@@ -135,19 +137,8 @@ export class MiddleManager implements MiddleManagerService {
       logFile: this.#logFile(taskId),
       entry: this.#options.taskEntry,
       publish: (request) => this.#publish(request),
-      query: (query, signal) => this.#query(taskId, query, signal),
+      query: (query, signal) => queryForTask(query, { taskId, peers, waitMs: publishTimeoutMs, deadlineMs: now() + QUERY_MS_MAX, signal }),
     });
-  }
-
-  async *#query(taskId: string, query: TableQuery, signal: AbortSignal): AsyncGenerator<Frame, void, undefined> {
-    const { peers, publishTimeoutMs } = this.#options;
-    const find = async () => {
-      const [found] = peers.all('broker');
-      if (found === undefined) throw new ServiceError('unavailable', 'no broker is there to read datasources for the task');
-      return found;
-    };
-    const broker = await untilLed(find, { limitMs: publishTimeoutMs, keepsTrying: () => !signal.aborted });
-    yield* broker.service.runForTask({ taskId, ...query, deadlineMs: this.#options.now() + QUERY_MS_MAX }, signal);
   }
 
   async #publish(request: PublishRequest): Promise<readonly string[]> {

@@ -3,6 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { formatInstant } from '../../base/time.js';
 import type { TableQuery } from '../../ingestion/contract.js';
+import { runSampler } from '../../ingestion/sampler/sampler.js';
 import { runTask } from '../../ingestion/task.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
@@ -46,10 +47,12 @@ process.on('message', (message: ToTask) => {
   }
 });
 
-async function run({ taskId, attempt, payload, settings }: Extract<ToTask, { kind: 'run' }>): Promise<void> {
+const PROGRAMS = { task: runTask, sampler: runSampler };
+
+async function run({ program, taskId, attempt, payload, settings }: Extract<ToTask, { kind: 'run' }>): Promise<void> {
   logBytesMax = settings.logBytesMax;
   log(`task ${taskId} runs in process ${process.pid}${attempt === 1 ? '' : `, attempt ${attempt}`}`);
-  const outcome = await runTask(payload, {
+  const outcome = await PROGRAMS[program](payload, {
     taskId,
     workDirectory: settings.workDirectory,
     allowedDirectories: settings.allowedDirectories,

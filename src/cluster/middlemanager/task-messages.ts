@@ -18,6 +18,8 @@ export interface TaskSettings extends TaskRules {
 export type ToTask =
   | {
       readonly kind: 'run';
+      /** Program: a task, or the sampler, whose outcome has the answer as its report. */
+      readonly program: 'task' | 'sampler';
       readonly taskId: string;
       readonly attempt: number;
       readonly payload: unknown;

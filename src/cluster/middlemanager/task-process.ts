@@ -9,6 +9,7 @@ import { toServiceError } from '../rpc/message.js';
 import type { FromTask, TaskSettings, ToTask } from './task-messages.js';
 
 export interface TaskProcessOptions {
+  readonly program: 'task' | 'sampler';
   readonly taskId: string;
   /** Number of this run of the task, from 1. */
   readonly attempt: number;
@@ -16,6 +17,8 @@ export interface TaskProcessOptions {
   readonly settings: TaskSettings;
   /** Takes everything the child writes, and what its context logs. */
   readonly logFile: string;
+  /** Size of its heap, in MiB; absent: what the runtime takes. */
+  readonly heapMebibytes?: number;
   /** The compiled module the child runs. */
   readonly entry: URL;
   readonly publish: (request: PublishRequest) => Promise<readonly string[]>;
@@ -60,10 +63,11 @@ export class TaskProcess {
   static async start(options: TaskProcessOptions): Promise<TaskProcess> {
     const log = await open(options.logFile, 'a');
     try {
-      const child = fork(options.entry, [], { stdio: ['ignore', log.fd, log.fd, 'ipc'], serialization: 'advanced', execArgv: [] });
+      const execArgv = options.heapMebibytes === undefined ? [] : [`--max-old-space-size=${options.heapMebibytes}`];
+      const child = fork(options.entry, [], { stdio: ['ignore', log.fd, log.fd, 'ipc'], serialization: 'advanced', execArgv });
       const process = new TaskProcess(child, options);
-      const { taskId, attempt, payload, settings } = options;
-      process.#send({ kind: 'run', taskId, attempt, payload, settings });
+      const { program, taskId, attempt, payload, settings } = options;
+      process.#send({ kind: 'run', program, taskId, attempt, payload, settings });
       return process;
     } finally {
       await log.close();

@@ -2,12 +2,10 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals } from '../../base/interval.js';
-import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.js';
 import type { PublishRequest, PushedSegment } from '../../model/publication.js';
 import { buildSegments } from '../builder/build-segments.js';
-import { RowCollector, TimeRange } from '../builder/row-collector.js';
+import { TimeRange } from '../builder/row-collector.js';
 import { RowStore } from '../builder/row-store.js';
-import { RowTransformer } from '../builder/row-transformer.js';
 import type { TaskContext, TaskOutcome } from '../contract.js';
 import { readBlocks } from '../format/read-input.js';
 import { indexReport } from '../report/index-report.js';
@@ -15,6 +13,7 @@ import { ProgressReporter } from '../report/progress.js';
 import { RowStatistics } from '../report/row-statistics.js';
 import { LazyEngine } from '../task-engine.js';
 import { alignedIntervals, type IndexSpec } from '../task-spec/index-spec.js';
+import { openStages } from './row-stages.js';
 
 /** Reads, rolls up, builds, publishes: one `index_parallel` or `index` task. Never throws. */
 export async function runIndexTask(spec: IndexSpec, context: TaskContext): Promise<TaskOutcome> {
@@ -67,8 +66,9 @@ function openStore({ dataSchema, tuning }: IndexSpec, context: TaskContext, engi
 
 async function readInput({ spec, context, statistics, progress, engine, store }: Reading): Promise<void> {
   progress.phase('reading');
-  const stages = openStages({ spec, context, statistics, engine, store });
-  const { inputSource: source, inputFormat: format } = spec;
+  const { dataSchema, inputSource: source, inputFormat: format } = spec;
+  const range = new TimeRange(dataSchema.granularity.intervals, dataSchema.granularity.queryGranularity);
+  const stages = openStages({ dataSchema, range, maxColumns: context.inputLimits.maxColumns, statistics, engine, store });
   for await (const block of readBlocks({ source, format, columns: stages.columnsRead, context, statistics, progress })) {
     stages.collector.add(block);
     await stages.relieve();
@@ -78,73 +78,6 @@ async function readInput({ spec, context, statistics, progress, engine, store }:
   context.log(
     `read ${statistics.rows} rows: ${processed} kept, ${processedWithError} kept with an error, ${thrownAway} thrown away, ${unparseable} unparseable`,
   );
-}
-
-interface Stages {
-  readonly collector: RowCollector;
-  /** null: any. */
-  readonly columnsRead: ReadonlySet<string> | null;
-  relieve(): Promise<void>;
-  finish(): Promise<void>;
-}
-
-/** Collector → store; with transforms or a filter, collector → transformer → store. */
-function openStages({ spec: { dataSchema }, context, statistics, engine, store }: Omit<Reading, 'progress'>): Stages {
-  const { maxColumns } = context.inputLimits;
-  const { timestamp, dimensions, metrics, granularity, transforms, filter } = dataSchema;
-  const { discovery } = dimensions;
-  const leavesOutNested = discovery === 'STRING';
-  const range = new TimeRange(granularity.intervals, granularity.queryGranularity);
-  const sources = new Map(metrics.flatMap(({ inputs }) => inputs.map(({ field, column }) => [column.name, field] as const)));
-  const fields = [timestamp.column, ...dimensions.declared.map(({ name }) => name), ...sources.values()];
-  if (transforms.length === 0 && filter === null) {
-    const collector = new RowCollector(
-      { timestamp, range, sources, discovery, leavesOutNested, exclusions: dimensions.exclusions, countsRows: true, maxColumns },
-      store.input,
-      statistics,
-    );
-    return {
-      collector,
-      columnsRead: discovery === 'none' ? new Set(fields) : null,
-      relieve: () => store.relieve(),
-      finish: async () => undefined,
-    };
-  }
-  const exclusions = new Set(dimensions.exclusions);
-  const transformer = new RowTransformer({
-    spec: { transforms, filter },
-    sources,
-    store,
-    range,
-    engine: engine.get(),
-    statistics,
-    discovery: { type: discovery, exclusions },
-  });
-  const collector = new RowCollector(
-    {
-      timestamp,
-      range: null,
-      sources: transformer.filterSources,
-      discovery: discovery === 'none' ? 'none' : 'AUTO',
-      leavesOutNested,
-      exclusions: dimensions.exclusions,
-      countsRows: false,
-      maxColumns,
-    },
-    transformer.input,
-    statistics,
-  );
-  const read = new Set([
-    ...fields,
-    ...transforms.flatMap(({ expression }) => [...columnsOfExpression(expression)]),
-    ...(filter === null ? [] : columnsOfFilter(filter)),
-  ]);
-  return {
-    collector,
-    columnsRead: discovery === 'none' ? read : null,
-    relieve: () => transformer.relieve(),
-    finish: () => transformer.finish(),
-  };
 }
 
 async function buildAll(

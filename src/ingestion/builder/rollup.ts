@@ -14,6 +14,9 @@ export const ARRIVAL_TIME = '__arrival_time';
 /** The number of a row in its run, where every row is a group of its own. */
 export const ROW_NUMBER = '\u0000row';
 
+/** The number of a row in the whole input, for columns that are made of it. */
+export const INPUT_ROW = '\u0000input row';
+
 /** The grouping that rolls rows up: by time and all dimensions. The input has the columns that metrics read. */
 export function rollupPlan(dataSource: string, dimensions: readonly string[], metrics: readonly Metric[]): GroupPlan {
   return groupPlan(dataSource, [ARRIVAL_TIME, ...dimensions], metrics);

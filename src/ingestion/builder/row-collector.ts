@@ -8,7 +8,11 @@ import type { RowSelection } from '../column/run-column.js';
 import type { TimestampParser } from '../column/timestamp.js';
 import type { InputBlock } from '../format/input-block.js';
 import type { RowStatistics } from '../report/row-statistics.js';
+import { INPUT_ROW } from './rollup.js';
 import { columnPlan, type RunBuffer } from './run-buffer.js';
+
+/** The reason why a row is kept with an error. */
+export const MISFIT = 'a field does not fit the type of its column and was taken as null';
 
 /** The kept range of times, and their floor. */
 export class TimeRange {
@@ -66,6 +70,8 @@ export class RowCollector {
   readonly #exactTimes: number[] | null;
   #kept = new Int32Array(0);
   #faults = new Uint8Array(0);
+  /** Rows of the blocks before. */
+  #rowsBefore = 0;
 
   constructor(options: CollectorOptions, buffer: RunBuffer, statistics: RowStatistics) {
     this.#options = options;
@@ -89,6 +95,7 @@ export class RowCollector {
     for (const column of this.#buffer.columns) {
       const source = this.#options.sources.get(column.name) ?? column.name;
       if (this.#exactTimes !== null && source === TIME_COLUMN) column.appendValues(this.#exactTimes, selection, this.#faults);
+      else if (source === INPUT_ROW) column.appendValues(this.#numbersOf(block), selection, this.#faults);
       else if (block.kind === 'values') column.appendValues(block.values(source), selection, this.#faults);
       else {
         const position = positions?.get(source);
@@ -97,6 +104,11 @@ export class RowCollector {
       }
     }
     this.#count(block, selection);
+    this.#rowsBefore += block.rowCount;
+  }
+
+  #numbersOf({ rowCount }: InputBlock): readonly number[] {
+    return Array.from({ length: rowCount }, (_, row) => this.#rowsBefore + row);
   }
 
   /** Reads the times; rows without one are rejected, rows outside the range thrown away. */
@@ -118,7 +130,7 @@ export class RowCollector {
           time === Number.NEGATIVE_INFINITY
             ? `the timestamp column "${timestamp.column}" is null`
             : `the timestamp column "${timestamp.column}" does not have the format that timestampSpec names`;
-        this.#statistics.reject(reason, block.sample(row));
+        this.#statistics.reject(reason, block.sample(row), this.#rowsBefore + row);
         continue;
       }
       if (this.#exactTimes !== null) this.#exactTimes[row] = time;
@@ -178,7 +190,7 @@ export class RowCollector {
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       if (this.#faults[row] === 0) clean++;
-      else this.#statistics.fault('a field does not fit the type of its column and was taken as null', block.sample(row));
+      else this.#statistics.fault(MISFIT, block.sample(row), this.#rowsBefore + row);
     }
     this.#statistics.processed += clean;
   }

@@ -13,8 +13,8 @@ import { AutoColumn } from '../column/auto-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { RowStatistics } from '../report/row-statistics.js';
 import type { FrameEngine } from './frame-engine.js';
-import { ARRIVAL_TIME, withArrivalTime } from './rollup.js';
-import type { TimeRange } from './row-collector.js';
+import { ARRIVAL_TIME, INPUT_ROW, withArrivalTime } from './rollup.js';
+import { MISFIT, type TimeRange } from './row-collector.js';
 import type { RowStore } from './row-store.js';
 import { columnPlan, RunBuffer, timesOf } from './run-buffer.js';
 
@@ -164,12 +164,14 @@ export class RowTransformer {
     });
     const renamed: Frame = { rowCount: frame.rowCount, columns };
     const times = timesOf(renamed);
+    const numbers = columns.find(({ name }) => name === INPUT_ROW);
+    const numberOf = (row: number): number | undefined => (numbers?.kind === 'long' ? Number(numbers.values[row]) : undefined);
     const kept = new Int32Array(frame.rowCount);
     let count = 0;
     for (let row = 0; row < frame.rowCount; row++) {
       const time = times?.[row] ?? Number.NaN;
       if (Number.isNaN(time)) {
-        this.#statistics.reject('the transformed __time is null or no number', '');
+        this.#statistics.reject('the transformed __time is null or no number', '', numberOf(row));
         continue;
       }
       const placed = this.#range.place(time);
@@ -183,8 +185,9 @@ export class RowTransformer {
     const faults = new Uint8Array(frame.rowCount);
     this.#store.input.appendFrame(renamed, times ?? new Float64Array(0), { rows: kept, count }, faults);
     for (let at = 0; at < count; at++) {
-      if (faults[kept[at] ?? 0] === 0) this.#statistics.processed++;
-      else this.#statistics.fault('a field does not fit the type of its column and was taken as null', '');
+      const row = kept[at] ?? 0;
+      if (faults[row] === 0) this.#statistics.processed++;
+      else this.#statistics.fault(MISFIT, '', numberOf(row));
     }
     await this.#store.relieve();
   }

@@ -1,12 +1,11 @@
 // Column whose type is decided by its values.
 
-import { Buffer } from 'node:buffer';
 import { type FrameColumn, frameColumnType } from '../../model/frame.js';
 import { arrayOf, type ColumnType, elementType, isArrayType, isNumberType, isTextType, JSON_TYPE, widestType } from '../../model/schema.js';
 import type { TextBlock } from '../format/input-block.js';
 import { ByteDictionary } from './byte-dictionary.js';
+import { fieldValues } from './field-values.js';
 import { DoubleColumn, LongColumn } from './number-column.js';
-import { parseDouble, parseLong } from './number-text.js';
 import { type DictionaryColumn, hasDictionary, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
 import { StringColumn } from './string-column.js';
 import { TypedTextColumn } from './typed-text-column.js';
@@ -186,24 +185,4 @@ function typeOfSingle(value: unknown): ColumnType {
     default:
       return JSON_TYPE;
   }
-}
-
-/** Fields as values: lists where there is a delimiter, and numbers where the whole field is one and that is asked for. */
-function fieldValues(block: TextBlock, column: number): readonly unknown[] {
-  const starts = block.starts[column];
-  const ends = block.ends[column];
-  const valueOf = block.tryParseNumbers ? numberOrText : (text: string) => text;
-  return Array.from({ length: block.rowCount }, (_, row) => {
-    const end = ends?.[row] ?? -1;
-    if (end < 0) return null;
-    const start = starts?.[row] ?? 0;
-    const text = Buffer.from(block.bytes.buffer, block.bytes.byteOffset + start, end - start).toString('utf8');
-    if (block.listDelimiter !== null && text.includes(block.listDelimiter)) return text.split(block.listDelimiter).map(valueOf);
-    return valueOf(text);
-  });
-}
-
-function numberOrText(text: string): number | bigint | string {
-  const number = /^-?\d+$/.test(text) ? parseLong(text) : parseDouble(text);
-  return number === undefined || Number.isNaN(number) ? text : number;
 }

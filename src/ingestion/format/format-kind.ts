@@ -15,6 +15,8 @@ export interface Reading {
   readonly columns: ReadonlySet<string> | null;
   readonly workDirectory: string;
   readonly inputLimits: InputLimits;
+  /** Only the first rows are wanted: blocks are short, and nothing is read far ahead. */
+  readonly samples?: boolean;
   /** Told of the stored bytes as they are taken in. */
   readonly read: (bytes: number) => void;
   readonly reject: RejectRow;

@@ -31,6 +31,8 @@ export interface ValueBlock {
   readonly columns: readonly string[];
   /** One per row. */
   values(column: string): readonly unknown[];
+  /** The row as its format read it, before it was flattened. */
+  record(row: number): Readonly<Record<string, unknown>>;
   sample(row: number): string;
 }
 

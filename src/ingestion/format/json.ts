@@ -34,7 +34,7 @@ export const JSON_FORMAT = inputFormatKind<JsonFormat>({
     return { multiLine: fields.boolean('useJsonNodeReader', false), flatten: parseFlattenSpec(fields) };
   },
   read: (format, entity, reading) =>
-    readJson(format, contentOf(entity, reading.read), {
+    readJson(format, contentOf(entity, reading), {
       name: entity.name,
       maxRowBytes: reading.inputLimits.maxRowBytes,
       reject: reading.reject,
@@ -151,6 +151,7 @@ export function jsonBlock(rows: readonly JsonObject[], flatten: ((row: JsonObjec
       return columns;
     },
     values: (column) => (INHERITED.has(column) ? flat.map((row) => own(row, column)) : flat.map((row) => row[column])),
+    record: (row) => rows[row] ?? {},
     sample: (row) => (shallowJsonText(rows[row]) ?? 'a row nested too deeply to be shown').slice(0, SAMPLE_LENGTH_MAX),
   };
 }

@@ -10,10 +10,10 @@ export const LINES = inputFormatKind({
   type: 'lines',
   files: { extensions: ['log', 'txt'], options: {} },
   parse: (fields) => fields.accept([]),
-  async *read(_, entity, { inputLimits, read, reject }) {
-    const limits = { name: entity.name, maxRowBytes: inputLimits.maxRowBytes };
-    for await (const bytes of wholeRows(contentOf(entity, read), endOfLines, limits)) {
-      const rows = textLines(bytes, reject).map((line) => ({ line: line.replace(/\r$/, '') }));
+  async *read(_, entity, reading) {
+    const limits = { name: entity.name, maxRowBytes: reading.inputLimits.maxRowBytes };
+    for await (const bytes of wholeRows(contentOf(entity, reading), endOfLines, limits)) {
+      const rows = textLines(bytes, reading.reject).map((line) => ({ line: line.replace(/\r$/, '') }));
       if (rows.length > 0) yield jsonBlock(rows, null);
     }
   },

@@ -11,7 +11,7 @@ import { ServiceError } from '../../base/errors.js';
 import { contentOf } from '../source/decompress.js';
 import type { InputEntity } from '../source/source-kind.js';
 import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
-import { inputFormatKind } from './format-kind.js';
+import { inputFormatKind, type Reading } from './format-kind.js';
 import type { ValueBlock } from './input-block.js';
 import { jsonBlock } from './json.js';
 
@@ -52,7 +52,7 @@ const PARSERS = {
 export async function* readParquet(
   format: ParquetFormat,
   entity: InputEntity,
-  reading: { readonly columns: ReadonlySet<string> | null; readonly workDirectory: string; readonly read: (bytes: number) => void },
+  reading: Pick<Reading, 'columns' | 'workDirectory' | 'read' | 'samples'>,
 ): AsyncGenerator<ValueBlock> {
   const local = entity.localFile ?? (await fetched(entity, reading));
   const handle = await open(local);
@@ -80,7 +80,7 @@ export async function* readParquet(
         'input_unreadable',
         `${entity.name} is not a Parquet file: it begins with ${JSON.stringify(head)}, not "PAR1"`,
       );
-    yield* rowGroups(format, entity.name, file, reading.columns, advance);
+    yield* rowGroups(format, entity.name, file, reading, advance);
     advance(1);
   } finally {
     await handle.close();
@@ -91,7 +91,7 @@ async function* rowGroups(
   format: ParquetFormat,
   name: string,
   file: AsyncBuffer,
-  wanted: ReadonlySet<string> | null,
+  { columns: wanted, samples }: Pick<Reading, 'columns' | 'samples'>,
   advance: (part: number) => void,
 ): AsyncGenerator<ValueBlock> {
   const [{ parquetMetadataAsync, parquetReadObjects, parquetSchema }, { compressors }] = await Promise.all([
@@ -114,8 +114,7 @@ async function* rowGroups(
   const flatten = format.flatten === null ? null : compileFlatten(format.flatten);
   const rowCount = metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
   let start = 0;
-  for (const group of metadata.row_groups) {
-    const end = start + Number(group.num_rows);
+  for (const end of piecesOf(metadata, samples === true)) {
     let rows: readonly JsonObject[];
     try {
       rows = await parquetReadObjects({
@@ -140,6 +139,17 @@ async function* rowGroups(
     for (let from = 0; from < rows.length; from += BLOCK_ROWS) yield jsonBlock(rows.slice(from, from + BLOCK_ROWS).map(plainRow), flatten);
     start = end;
     advance(end / rowCount);
+  }
+}
+
+/** Ends of the pieces that are read at once: the row groups; of one that is sampled also its first rows. */
+function* piecesOf({ row_groups }: FileMetaData, samples: boolean): Generator<number> {
+  let start = 0;
+  for (const { num_rows } of row_groups) {
+    const end = start + Number(num_rows);
+    if (samples && end - start > BLOCK_ROWS) yield start + BLOCK_ROWS;
+    yield end;
+    start = end;
   }
 }
 
@@ -168,11 +178,8 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
 }
 
-async function fetched(
-  entity: InputEntity,
-  { workDirectory, read }: { readonly workDirectory: string; readonly read: (bytes: number) => void },
-): Promise<string> {
+async function fetched(entity: InputEntity, { workDirectory, read }: Pick<Reading, 'workDirectory' | 'read'>): Promise<string> {
   const file = path.join(workDirectory, 'input.parquet');
-  await pipeline(contentOf(entity, read), createWriteStream(file));
+  await pipeline(contentOf(entity, { read }), createWriteStream(file));
   return file;
 }

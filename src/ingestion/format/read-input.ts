@@ -17,10 +17,19 @@ export interface InputReading {
   readonly context: TaskContext;
   readonly statistics: RowStatistics;
   readonly progress: ProgressReporter;
+  readonly samples?: boolean;
 }
 
 /** The blocks of all entities of a source, in order; what is read and rejected is counted. */
-export async function* readBlocks({ source, format, columns, context, statistics, progress }: InputReading): AsyncGenerator<InputBlock> {
+export async function* readBlocks({
+  source,
+  format,
+  columns,
+  context,
+  statistics,
+  progress,
+  samples = false,
+}: InputReading): AsyncGenerator<InputBlock> {
   const entities = await inputEntities(source, context);
   const sizes = entities.map(({ sizeBytes }) => sizeBytes);
   progress.bytesTotal = sizes.some((size) => size === null) ? null : sizes.reduce((total: number, size) => total + (size ?? 0), 0);
@@ -29,6 +38,7 @@ export async function* readBlocks({ source, format, columns, context, statistics
     columns,
     workDirectory: context.workDirectory,
     inputLimits: context.inputLimits,
+    samples,
     read(bytes: number) {
       statistics.bytesRead += bytes;
     },

@@ -55,14 +55,17 @@ export class RowStatistics implements RowCounts {
     return { processed, processedWithError, thrownAway, unparseable };
   }
 
-  /** @throws ServiceError `input_unreadable` once there are more than `maxParseExceptions` */
-  reject(reason: string, sample: string): void {
+  /**
+   * @param _row  number of the row in the input, where its format could read it
+   * @throws ServiceError `input_unreadable` once there are more than `maxParseExceptions`
+   */
+  reject(reason: string, sample: string, _row?: number): void {
     this.unparseable++;
     this.#note('unparseable', reason, sample);
   }
 
   /** A row that is kept with nulls in place of what did not fit. */
-  fault(reason: string, sample: string): void {
+  fault(reason: string, sample: string, _row?: number): void {
     this.processedWithError++;
     this.#note('processedWithError', reason, sample);
   }

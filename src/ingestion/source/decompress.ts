@@ -7,6 +7,8 @@ import { ServiceError } from '../../base/errors.js';
 import { zstdDecompression } from '../../storage/codecs/zstd.js';
 import type { InputEntity } from './source-kind.js';
 
+const LINE_FEED = 10;
+
 interface Compression {
   readonly name: string;
   readonly magic: readonly number[];
@@ -30,16 +32,21 @@ const UNSUPPORTED: readonly { readonly name: string; readonly magic: readonly nu
 /**
  * The content of an entity, decompressed when its first bytes say so; an extension alone does not make it
  * compressed, and one that lies is an error. Each chunk is the caller's.
- * @param read  told of the stored bytes as they are taken in
+ * @param options.read  told of the stored bytes as they are taken in
+ * @param options.samples  chunks end at line feeds
  */
-export async function* contentOf(entity: InputEntity, read: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+export async function* contentOf(
+  entity: InputEntity,
+  { read, samples = false }: { readonly read: (bytes: number) => void; readonly samples?: boolean },
+): AsyncGenerator<Uint8Array> {
   const stored = await entity.open();
   const chunks = counted(stored, read);
   try {
     const head = await headOf(chunks);
     const compression = compressionOf(entity.name, head.bytes);
-    if (compression === undefined) yield* head.all;
-    else yield* decompressed(entity.name, compression, head.all);
+    const content = compression === undefined ? head.all : decompressed(entity.name, compression, head.all);
+    if (samples) yield* linewise(content);
+    else yield* content;
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     throw new ServiceError(
@@ -49,6 +56,18 @@ export async function* contentOf(entity: InputEntity, read: (bytes: number) => v
     );
   } finally {
     stored.destroy();
+  }
+}
+
+/** A chunk for every line or piece of one, so that rows come one by one and bad ones at their places among the others. */
+async function* linewise(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    for (let from = 0; from < chunk.length; ) {
+      const found = chunk.indexOf(LINE_FEED, from);
+      const to = found < 0 ? chunk.length : found + 1;
+      yield chunk.subarray(from, to);
+      from = to;
+    }
   }
 }
 

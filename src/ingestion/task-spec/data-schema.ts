@@ -26,8 +26,13 @@ export interface DataSchema {
   readonly granularity: GranularitySpec;
   readonly transforms: readonly { readonly name: string; readonly expression: Expression }[];
   readonly filter: Filter | null;
-  /** The spec as sent, kept in segment files. */
-  readonly source: { readonly aggregators: readonly unknown[]; readonly timestampSpec: unknown; readonly queryGranularity: unknown };
+  /** The spec as sent; all but dimensions is kept in segment files. */
+  readonly source: {
+    readonly aggregators: readonly unknown[];
+    readonly timestampSpec: unknown;
+    readonly queryGranularity: unknown;
+    readonly dimensions: readonly unknown[];
+  };
 }
 
 interface TimestampSpec {
@@ -84,6 +89,7 @@ export function parseDataSchema(fields: ObjectReader): DataSchema {
       aggregators: fields.array('metricsSpec'),
       timestampSpec: fields.raw('timestampSpec') ?? null,
       queryGranularity: fields.optionalObject('granularitySpec')?.raw('queryGranularity') ?? 'none',
+      dimensions: fields.object('dimensionsSpec').array('dimensions'),
     },
   };
 }

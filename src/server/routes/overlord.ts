@@ -8,6 +8,7 @@ import { taskLogFile } from '../../cluster/middlemanager/middle-manager.js';
 import { FINISHED_LISTED_MAX, type Overlord } from '../../cluster/overlord/overlord.js';
 import { payloadDocument, type ReadTask } from '../../cluster/overlord/submission.js';
 import type { WorkerStatus } from '../../cluster/rpc/services.js';
+import type { Sampling } from '../../cluster/sampling.js';
 import type { Database } from '../../metadata/database.js';
 import { findPublication } from '../../metadata/publish.js';
 import { findSegment } from '../../metadata/segments.js';
@@ -26,6 +27,7 @@ import {
   readJsonText,
   route,
   STATE_READ,
+  STATE_WRITE,
   text,
 } from './exchange.js';
 import { metadataFaultRoutes } from './metadata-faults.js';
@@ -34,6 +36,7 @@ export interface OverlordSource {
   readonly overlord: Overlord;
   readonly database: Database;
   readonly readTask: ReadTask;
+  readonly sampling: Sampling;
   readonly logDirectory: string;
   /** `svc.indexer.auditLog.enabled`. */
   readonly listsSegments: boolean;
@@ -147,7 +150,11 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     ),
     route('POST', '/svc/indexer/v1/compaction/config/cluster', DATASOURCES, notYet('automatic compaction')),
     route('POST', '/svc/indexer/v1/compaction/config/datasources', DATASOURCES, notYet('automatic compaction')),
-    route('POST', '/svc/indexer/v1/sampler', DATASOURCES, notYet('the sampler')),
+    route('POST', '/svc/indexer/v1/sampler', STATE_WRITE, async (request) => ({
+      status: 200,
+      headers: { 'Content-Type': 'application/json' },
+      body: await source.sampling.sample(readJson(request), request.signal),
+    })),
     route('GET', '/svc/indexer/v1/scaling', STATE_READ, async () => ({ status: 200 })),
   ];
 }

@@ -31,7 +31,7 @@ export interface RoleRoutesOptions {
 /** The routes of each role that this process plays; of another role, none. `/status` is not among them. */
 export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly Route[] {
   const { configuration, cluster, log, queryRoutes, readTask } = options;
-  const { database, coordination, client, peers, coordinator, overlord, broker, historical, middleManager, hostOf } = cluster;
+  const { database, coordination, client, peers, coordinator, overlord, sampling, broker, historical, middleManager, hostOf } = cluster;
   const auditHistoryMs = configuration.get('svc.audit.manager.auditHistoryMillis');
   const routes = new Map<Role, readonly Route[]>();
   if (historical !== undefined) routes.set('historical', [...historicalRoutes(historical), ...internalRoutes('historical', historical)]);
@@ -49,14 +49,14 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
       ...internalRoutes('coordinator', coordinator),
     ]);
   }
-  if (overlord !== undefined) {
+  if (overlord !== undefined && sampling !== undefined) {
     const leading = { role: 'overlord', coordination, leading: () => overlord.leading } as const;
     const logDirectory = configuration.get('svc.indexer.logs.directory');
     const listsSegments = configuration.get('svc.indexer.auditLog.enabled');
     routes.set('overlord', [
       ...leaderRoutes('/svc/indexer/v1', leading),
       ...onLeader(leading, [
-        ...overlordRoutes({ overlord, database, readTask, logDirectory, listsSegments }),
+        ...overlordRoutes({ overlord, database, readTask, sampling, logDirectory, listsSegments }),
         ...workerConfigRoutes({ overlord, auditHistoryMs, now: Date.now }),
         ...segmentRoutes('/svc/indexer/v1/datasources', {
           marking: overlord.marking,

@@ -1,0 +1,113 @@
+// Runs requests to the sampler, each in a process of its own.
+
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CancelSignal } from '../base/cancel-signal.js';
+import { ServiceError } from '../base/errors.js';
+import { isRecord } from '../base/json.js';
+import { own } from '../base/names.js';
+import { TIMEOUT_MS, TIMEOUT_MS_MAX } from '../ingestion/sampler/sample-spec.js';
+import type { SamplerReport } from '../ingestion/sampler/sampler.js';
+import type { TaskSettings } from './middlemanager/task-messages.js';
+import { TaskProcess } from './middlemanager/task-process.js';
+import { queryForTask } from './middlemanager/task-query.js';
+import type { Peers } from './rpc/peers.js';
+
+export interface SamplingOptions {
+  readonly peers: Pick<Peers, 'all' | 'hosts'>;
+  /** Removed at the start: each sample has a directory of its own below it. */
+  readonly workDirectory: string;
+  readonly settings: Omit<TaskSettings, 'workDirectory' | 'peers'>;
+  readonly taskEntry: URL;
+  readonly now: () => number;
+}
+
+/** Samples under way at a time: each is a process. */
+const SAMPLES_MAX = 4;
+const HEAP_MEBIBYTES = 768;
+/** Time that a sample has beyond its own limit, for starting and for what cannot be broken off. */
+const GRACE_MS = 15_000;
+const BROKER_WAIT_MS = 5000;
+
+/**
+ * Reads samples of inputs as tasks read inputs: in a process of its own, under the same rules, without a slot, a lock or a row
+ * in the metadata store. What it costs is bounded in number, time, heap and bytes.
+ */
+export class Sampling {
+  readonly #options: SamplingOptions;
+  readonly #running = new Set<Promise<TaskProcess>>();
+  #stopping = false;
+
+  constructor(options: SamplingOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    await rm(this.#options.workDirectory, { recursive: true, force: true });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all([...this.#running].map((starting) => starting.then((process) => process.stop()).catch(() => undefined)));
+  }
+
+  /**
+   * The text of the answer to a request.
+   * @param signal  aborted when nobody waits for the answer any more
+   * @throws ServiceError of the request, the spec or the input; `capacity_exceeded`, `timeout`, `cancelled`; `resource_limit`
+   *   for a process that died
+   */
+  async sample(body: unknown, signal: CancelSignal): Promise<string> {
+    if (this.#stopping) throw new ServiceError('unavailable', 'this process is stopping');
+    if (this.#running.size >= SAMPLES_MAX)
+      throw new ServiceError('capacity_exceeded', `${SAMPLES_MAX} samples are being read already; try again later`);
+    const sampleId = `sample_${randomUUID()}`;
+    const workDirectory = join(this.#options.workDirectory, sampleId);
+    const starting = this.#start(sampleId, workDirectory, body);
+    this.#running.add(starting);
+    const deadline = AbortSignal.timeout(timeoutOf(body) + GRACE_MS);
+    try {
+      const process = await starting;
+      const stop = (): void => void process.stop();
+      for (const each of [signal, deadline]) each.addEventListener('abort', stop, { once: true });
+      if (signal.aborted) stop();
+      const outcome = await process.outcome;
+      for (const each of [signal, deadline]) each.removeEventListener('abort', stop);
+      const { answer, errorCode } = outcome.report as SamplerReport;
+      if (answer !== undefined) return answer;
+      if (deadline.aborted) throw new ServiceError('timeout', 'the sample could not be read within its timeoutMs');
+      if (signal.aborted || this.#stopping) throw new ServiceError('cancelled', 'the sample was broken off');
+      throw new ServiceError(errorCode ?? 'resource_limit', outcome.errorMessage ?? 'the sample could not be read');
+    } finally {
+      this.#running.delete(starting);
+      await rm(workDirectory, { recursive: true, force: true });
+    }
+  }
+
+  async #start(taskId: string, workDirectory: string, payload: unknown): Promise<TaskProcess> {
+    const { peers, settings, taskEntry, now } = this.#options;
+    await mkdir(workDirectory, { recursive: true });
+    return TaskProcess.start({
+      program: 'sampler',
+      taskId,
+      attempt: 1,
+      payload,
+      settings: { ...settings, workDirectory, peers: peers.hosts() },
+      logFile: join(workDirectory, 'log'),
+      heapMebibytes: HEAP_MEBIBYTES,
+      entry: taskEntry,
+      publish: async () => {
+        throw new ServiceError('internal', 'a sample publishes nothing');
+      },
+      query: (query, signal) => queryForTask(query, { taskId, peers, waitMs: BROKER_WAIT_MS, deadlineMs: now() + TIMEOUT_MS_MAX, signal }),
+    });
+  }
+}
+
+/** The time that a request gives its sample; one that is wrong is refused by who reads it. */
+function timeoutOf(body: unknown): number {
+  const config = isRecord(body) ? own(body, 'samplerConfig') : undefined;
+  const timeoutMs = isRecord(config) ? Number(own(config, 'timeoutMs') ?? TIMEOUT_MS) : TIMEOUT_MS;
+  return timeoutMs > 0 && timeoutMs < TIMEOUT_MS_MAX ? timeoutMs : TIMEOUT_MS_MAX;
+}
