@@ -34,6 +34,7 @@ const specOf: fc.Arbitrary<HashedPartitions | RangePartitions> = fc.oneof(
     isSingle: fc.constant(false),
     rowsPerSegment: fc.integer({ min: 1, max: 30 }),
     isLimit: fc.boolean(),
+    refusesMultiValues: fc.constant(true),
   }),
 );
 
@@ -156,7 +157,10 @@ partitions('every row is in one part; no segment that has a row of the answer is
 partitions('keys of ranges come in order, none is in two segments, and sizes are as asked', () => {
   fc.assert(
     fc.property(rowsOf, fc.integer({ min: 1, max: 30 }), fc.boolean(), (rows, rowsPerSegment, isLimit) => {
-      const parts = partsOf({ kind: 'range', dimensions: ['b', 'a'], isSingle: false, rowsPerSegment, isLimit }, frameOf(rows));
+      const parts = partsOf(
+        { kind: 'range', dimensions: ['b', 'a'], isSingle: false, rowsPerSegment, isLimit, refusesMultiValues: true },
+        frameOf(rows),
+      );
       const keyOf = (row: number) => JSON.stringify([rows[row]?.[1], rows[row]?.[0]]);
       const keys = parts.map((part) => new Set([...part.rows].map(keyOf)));
       assert.is(
@@ -181,7 +185,14 @@ partitions('rows of several values have no place in an order', () => {
     rowCount: 1,
     columns: [{ kind: 'multi', name: 'tags', offsets: Uint32Array.of(0, 2), ids: Uint32Array.of(0, 1), dictionary: ['x', 'y'] }],
   };
-  const range = { kind: 'range', dimensions: ['tags'], isSingle: true, rowsPerSegment: 1, isLimit: true } as const;
+  const range = {
+    kind: 'range',
+    dimensions: ['tags'],
+    isSingle: true,
+    rowsPerSegment: 1,
+    isLimit: true,
+    refusesMultiValues: true,
+  } as const;
   assert.throws(() => partsOf(range, frame), /partitionsSpec: the column "tags" has rows of several values/);
   const [part] = partsOf({ kind: 'hashed', numShards: 2, targetRowsPerSegment: 1, dimensions: ['tags'] }, frame);
   assert.is(part?.rows.length, 1);

@@ -171,6 +171,41 @@ for (const { name, query, context = {}, message, errorCode } of failures) {
   });
 }
 
+for (const [name, verb, clustered, parts] of [
+  [
+    'REPLACE by a string',
+    'REPLACE INTO edits OVERWRITE ALL',
+    'page',
+    [
+      [null, ['a']],
+      [['a'], ['b']],
+      [['b'], null],
+    ],
+  ],
+  [
+    'REPLACE by a string and a number',
+    'REPLACE INTO edits OVERWRITE ALL',
+    'page, v',
+    [
+      [null, ['a']],
+      [['a'], ['b']],
+      [['b'], null],
+    ],
+  ],
+  ['REPLACE by a number', 'REPLACE INTO edits OVERWRITE ALL', 'v, page', [null, null, null, null, null]],
+  ['REPLACE by several values', 'REPLACE INTO edits OVERWRITE ALL', 'tags', [null, null, null, null, null]],
+  ['INSERT', 'INSERT INTO edits', 'page', [null, null, null, null, null]],
+] as const)
+  queries(`CLUSTERED BY divides chunks: ${name}`, async () => {
+    const query = `${verb} SELECT MILLIS_TO_TIMESTAMP(t) AS __time, page, tags, v FROM ${extern()} PARTITIONED BY ALL CLUSTERED BY ${clustered}`;
+    const done = await runSql(query, { rowsPerSegment: 1 });
+    assert.ok(done.outcome.succeeded, done.outcome.errorMessage ?? '');
+    assert.equal(
+      done.published[0]?.segments.map(({ part }) => (part?.type === 'range' ? [part.start, part.end] : part)),
+      parts,
+    );
+  });
+
 queries('segmentSortOrder orders the dimensions', async () => {
   const query = `REPLACE INTO edits OVERWRITE ALL SELECT MILLIS_TO_TIMESTAMP(t) AS __time, page, v FROM ${extern()} PARTITIONED BY ALL CLUSTERED BY page`;
   const done = await runSql(query, { segmentSortOrder: '__time, v' });

@@ -20,6 +20,12 @@ export function partsOf(spec: HashedPartitions | RangePartitions, frame: Frame):
   return spec.kind === 'hashed' ? hashedParts(spec, frame) : rangeParts(spec, frame);
 }
 
+/** Whether the rows can be divided so: rows of several values have no place in an order. */
+export function isDividable(spec: HashedPartitions | RangePartitions, { columns }: Frame): boolean {
+  if (spec.kind === 'hashed' || spec.refusesMultiValues) return true;
+  return !columns.some(({ name, kind }) => kind === 'multi' && spec.dimensions.includes(name));
+}
+
 function hashedParts({ numShards, targetRowsPerSegment, dimensions }: HashedPartitions, frame: Frame): readonly Part[] {
   const numBuckets = numShards ?? Math.max(1, Math.ceil(frame.rowCount / targetRowsPerSegment));
   const columns = dimensions.length === 0 ? frame.columns : dimensions.map((name) => frame.columns.find((column) => column.name === name));

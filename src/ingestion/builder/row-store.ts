@@ -8,10 +8,10 @@ import { AutoColumn } from '../column/auto-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { RunColumn } from '../column/run-column.js';
 import type { Metric } from '../task-spec/metric.js';
-import type { HashedPartitions, PartitionsSpec, RangePartitions } from '../task-spec/partitions-spec.js';
+import { type HashedPartitions, maxRowsOf, type PartitionsSpec, type RangePartitions } from '../task-spec/partitions-spec.js';
 import { type Chunk, ChunkStore } from './chunk-store.js';
 import type { FrameEngine } from './frame-engine.js';
-import { partsOf } from './partitions.js';
+import { isDividable, partsOf } from './partitions.js';
 import { decodeLists, encodeLists, joinPlan, ROW_NUMBER, rollupPlan, rowPlan, withArrivalTime, withTime } from './rollup.js';
 import { allRows, type ColumnPlan, columnPlan, RunBuffer, timesOf } from './run-buffer.js';
 
@@ -33,6 +33,16 @@ export interface RowStoreOptions {
 export interface SegmentRows {
   readonly frame: Frame;
   readonly part: SegmentPart | null;
+}
+
+/** The rows of a time chunk, rolled up. */
+interface ChunkRows {
+  readonly count: number;
+  between(from: number, to: number): Frame;
+  /** @param rows  numbers of rows, ascending */
+  of(rows: Uint32Array): Frame;
+  /** The time and these columns of all rows. */
+  columns(plans: readonly ColumnPlan[]): Frame;
 }
 
 /**
@@ -100,18 +110,24 @@ export class RowStore {
 
   /** The rows of a chunk in a frame for each segment. Columns: `__time`, dimensions, metrics. */
   async *frames(chunk: Chunk, partitions: PartitionsSpec): AsyncGenerator<SegmentRows> {
-    const columns = [...this.dimensions(), ...this.#storedMetrics()];
-    if (this.#aggregated === null || !this.#options.rollup || this.#runsRolledUp <= 1) {
-      if (partitions.kind === 'dynamic') {
-        for (const [from, to] of evenCuts(chunk.rowCount, partitions.maxRowsPerSegment))
-          yield { frame: this.#withCounts(this.#chunks.frame(chunk, columns, from, to)), part: null };
-        return;
-      }
-      const keys = this.#chunks.frame(chunk, this.#keyColumns(partitions), 0, chunk.rowCount);
-      for (const { rows, part } of partsOf(partitions, keys))
-        yield { frame: this.#withCounts(this.#chunks.frameOf(chunk, columns, rows)), part };
+    const rows = await this.#rowsOf(chunk);
+    const keys = partitions.kind === 'dynamic' ? null : rows.columns(this.#keyColumns(partitions));
+    if (partitions.kind === 'dynamic' || keys === null || !isDividable(partitions, keys)) {
+      for (const [from, to] of evenCuts(rows.count, maxRowsOf(partitions))) yield { frame: rows.between(from, to), part: null };
       return;
     }
+    for (const { rows: numbers, part } of partsOf(partitions, keys)) yield { frame: rows.of(numbers), part };
+  }
+
+  async #rowsOf(chunk: Chunk): Promise<ChunkRows> {
+    const columns = [...this.dimensions(), ...this.#storedMetrics()];
+    if (this.#aggregated === null || !this.#options.rollup || this.#runsRolledUp <= 1)
+      return {
+        count: chunk.rowCount,
+        between: (from, to) => this.#withCounts(this.#chunks.frame(chunk, columns, from, to)),
+        of: (rows) => this.#withCounts(this.#chunks.frameOf(chunk, columns, rows)),
+        columns: (keys) => this.#chunks.frame(chunk, keys, 0, chunk.rowCount),
+      };
     const joined = new RunBuffer(columns.map(keepingLists));
     const pieces = [...this.#chunks.frames(chunk, columns)].map((frame) => this.#prepared(frame));
     const plan = joinPlan(
@@ -120,18 +136,16 @@ export class RowStore {
       this.#options.metrics,
     );
     for await (const frame of this.#options.engine().run(plan, pieces)) this.#append(frame, joined);
-    if (partitions.kind === 'dynamic') {
-      for (const [from, to] of evenCuts(joined.rowCount, partitions.maxRowsPerSegment))
-        yield { frame: joined.toFrame(from, to), part: null };
-      return;
-    }
-    const keys = this.#keyColumns(partitions);
-    const frame = joined.toFrame();
-    const keyFrame = {
-      ...frame,
-      columns: frame.columns.filter(({ name }) => name === TIME_COLUMN || keys.some((key) => key.name === name)),
+    return {
+      count: joined.rowCount,
+      between: (from, to) => joined.toFrame(from, to),
+      of: (rows) => joined.frameOf(rows),
+      columns(keys) {
+        const names = new Set([TIME_COLUMN, ...keys.map(({ name }) => name)]);
+        const frame = joined.toFrame();
+        return { ...frame, columns: frame.columns.filter(({ name }) => names.has(name)) };
+      },
     };
-    for (const { rows, part } of partsOf(partitions, keyFrame)) yield { frame: joined.frameOf(rows), part };
   }
 
   /** Columns that rows are divided by, beside the time. */

@@ -21,6 +21,7 @@ import { ProgressReporter } from '../report/progress.js';
 import { QueryReport } from '../report/query-report.js';
 import { RowStatistics } from '../report/row-statistics.js';
 import { LazyEngine } from '../task-engine.js';
+import type { PartitionsSpec } from '../task-spec/partitions-spec.js';
 import { externalFrames, inlineFrames, queryFrames } from './external-rows.js';
 import { NO_RESULT_STORAGE, parseQuerySettings, type QuerySettings } from './query-settings.js';
 
@@ -222,7 +223,7 @@ async function writeTable(
     report.startWriting();
     const segments = await buildSegments({
       store,
-      partitions: { kind: 'dynamic', maxRowsPerSegment: task.settings.rowsPerSegment },
+      partitions: partitionsOf(statement, task.settings),
       maxChunks: null,
       description: { metrics: [], aggregators: null, timestampSpec: null, queryGranularity: null, rollup: false },
       context,
@@ -248,6 +249,15 @@ function storedType({ name, nativeType }: OutputColumn, { arrayIngestMode }: Que
   if (arrayIngestMode === 'array' || !isArrayType(nativeType)) return nativeType;
   if (nativeType === 'ARRAY<STRING>') return 'STRING';
   throw new ServiceError('sql_plan_invalid', `context.arrayIngestMode: "mvd" stores no ${nativeType}, which the column "${name}" is`);
+}
+
+/** REPLACE divides its chunks by CLUSTERED BY, as far as its columns are strings; INSERT adds to chunks that are divided already, or not. */
+function partitionsOf({ query: { columns }, overwrite, clusteredBy }: WriteStatement, { rowsPerSegment }: QuerySettings): PartitionsSpec {
+  const isString = (name: string): boolean => columns.some((column) => column.name === name && column.nativeType === 'STRING');
+  const others = clusteredBy.findIndex((name) => !isString(name));
+  const dimensions = others < 0 ? clusteredBy : clusteredBy.slice(0, others);
+  if (overwrite === null || dimensions.length === 0) return { kind: 'dynamic', maxRowsPerSegment: rowsPerSegment };
+  return { kind: 'range', dimensions, isSingle: false, rowsPerSegment, isLimit: false, refusesMultiValues: false };
 }
 
 /** CLUSTERED BY comes first: rows are sorted by it within a time. */

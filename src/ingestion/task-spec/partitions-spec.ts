@@ -30,6 +30,13 @@ export interface RangePartitions {
   readonly rowsPerSegment: number;
   /** No segment of several keys has more rows; else it may have half as many again. */
   readonly isLimit: boolean;
+  /** Rows of several values in one of the dimensions fail the task; else its segments are dynamic then. */
+  readonly refusesMultiValues: boolean;
+}
+
+/** Rows of a segment where rows are not divided by values. */
+export function maxRowsOf(spec: PartitionsSpec): number {
+  return spec.kind === 'dynamic' ? spec.maxRowsPerSegment : spec.kind === 'range' ? spec.rowsPerSegment : spec.targetRowsPerSegment;
 }
 
 const ROWS_PER_SEGMENT = 5_000_000;
@@ -64,6 +71,7 @@ export function parsePartitionsSpec(fields: ObjectReader | undefined, maxRowsPer
     isSingle: kind === 'single_dim',
     rowsPerSegment: target ?? limit ?? 0,
     isLimit: target === undefined,
+    refusesMultiValues: true,
   };
 }
 
