@@ -228,6 +228,22 @@ export function compactBestI64(values: usize, rows: usize, groups: usize, n: u32
   return <u32>(to >> 2);
 }
 
+export function compactUnmarked(ids: usize, rows: usize, groups: usize, n: u32, groupCount: u32, stride: u32, marks: usize, outRows: usize, outGroups: usize): u32 {
+  assert(isAligned<u32>(ids) && isAligned<u32>(rows) && isAligned<u32>(groups) && isAligned<u32>(outRows) && isAligned<u32>(outGroups));
+  let to: usize = 0;
+  for (let offset: usize = 0, end = <usize>n << 2; offset < end; offset += 4) {
+    const group = load<u32>(groups + offset);
+    if (group < groupCount) {
+      const mark = marks + <usize>group * <usize>stride + <usize>load<u32>(ids + offset);
+      if (load<u8>(mark) != 0) continue;
+      store<u8>(mark, 1);
+    }
+    storePosition(rows == 0 ? <u32>(offset >> 2) : load<u32>(rows + offset), group, to, outRows, outGroups);
+    to += 4;
+  }
+  return <u32>(to >> 2);
+}
+
 export function smallestGroupsI64(keys: usize, groups: usize, n: u32, k: u32, state: usize): void {
   assert(isAligned<u64>(keys) && isAligned<u32>(groups) && isAligned<u64>(state) && k > 0);
   const bytes = <usize>k << 3;

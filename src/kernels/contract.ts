@@ -122,6 +122,11 @@ export type KernelSet =
     readonly compactNotMask: (mask: Address, rows: Address, groups: Address, n: number, outRows: Address, outGroups: Address) => number;
     /** Keeps positions whose value equals the state of their group: i64 values[i] (position, not row) and state[groups[i]]. In place allowed. */
     readonly compactBestI64: (values: Address, rows: Address, groups: Address, n: number, state: Address, outRows: Address, outGroups: Address) => number;
+    /**
+     * Keeps positions whose mark u8 marks[groups[i] * stride + ids[i]] is 0, and sets it; all of groups from `groupCount` on. u32 ids[i] below
+     * `stride`, by position. Writes outRows, outGroups; returns how many. In place allowed.
+     */
+    readonly compactUnmarked: (ids: Address, rows: Address, groups: Address, n: number, groupCount: number, stride: number, marks: Address, outRows: Address, outGroups: Address) => number;
     /** The k smallest keys of each group so far, ascending: i64 state[group * k + place], at first the greatest i64. keys[i] by position. */
     readonly smallestGroupsI64: (keys: Address, groups: Address, n: number, k: number, state: Address) => void;
     /** Keeps positions whose key is at most bounds[groups[i] * stride], i64: writes outKeys, outRows, outGroups. In place allowed. */

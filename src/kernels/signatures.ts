@@ -62,6 +62,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   compactMask: 6,
   compactNotMask: 6,
   compactBestI64: 7,
+  compactUnmarked: 9,
   smallestGroupsI64: 5,
   compactWithinI64: 9,
   bestAtTimesI64: 10,

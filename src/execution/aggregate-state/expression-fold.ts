@@ -12,13 +12,12 @@ import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { ROWS_PER_CHECK } from '../block/checked-loops.js';
-import type { Block } from '../block/context.js';
-import { codedColumn } from '../expression/coded-column.js';
 import { multiValue } from '../expression/multi-value.js';
 import { type RowReader, rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { longColumn } from '../expression/time/bucketed.js';
 import { bitFeed, bitFoldOf } from './bit-fold.js';
+import { firstMeetings } from './first-meetings.js';
 import { GrowingList, type ListFold, listFoldOf } from './growing-list.js';
 import type { Feed, StateOperations } from './state-operations.js';
 import { sizeOf } from './value-size.js';
@@ -146,19 +145,21 @@ function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: 
   const bits = bitFold(scope, aggregateState, (field) => columnOf.get(field));
   if (bits !== undefined) return bits;
   const listFold = listFoldOf(foldOfRows, accumulator, typeOf);
-  const met = listFold === undefined ? undefined : metTexts(scope, columnOf.get(listFold.field) ?? '', listFold);
+  const isSet = listFold?.function === 'array_set_add' && readers.size === 1;
+  const newTexts = isSet ? firstMeetings(scope, columnOf.get(listFold.field) ?? '') : undefined;
   const inputs = new Map<string, Value>();
   return {
     nulls: undefined,
-    add(block, rows, groups, n, stateOf) {
-      const isMet = met?.(block);
+    add(block, allRows, allGroups, all, stateOf) {
+      const positions = { rows: allRows, groups: allGroups, n: all };
+      const { rows, groups, n } = newTexts?.(block, positions) ?? positions;
+      if (n === 0) return;
       for (const reader of readers.values()) reader.open(block);
       const listed = rows === 0 ? undefined : memory.u32(rows, n).slice();
       const numbers = memory.u32(groups, n).slice();
       for (let i = 0; i < n; i++) {
         if (i % ROWS_PER_CHECK === 0) check();
         const row = listed === undefined ? i : (listed[i] ?? 0);
-        if (isMet?.(row, numbers[i] ?? 0) === true) continue;
         let hasNull = false;
         for (const [field, reader] of readers) {
           const value = reader.get(row);
@@ -204,49 +205,6 @@ function bitFold(
 
 /** Size of a LONG among values. */
 const LONG_SIZE = 8;
-
-/** Bytes of marks of the texts that groups have met. */
-const MARKS_MAX = 1 << 24;
-
-/**
- * Test of whether a row's text was met in its group before, and so is in its set; undefined for folds that are no set of texts.
- */
-function metTexts(
-  scope: SegmentScope,
-  name: string,
-  fold: ListFold,
-): ((block: Block) => (row: number, group: number) => boolean) | undefined {
-  const source = scope.source(name);
-  const isText = scope.typeOf(name) === 'STRING' && !(source.kind === 'string' && source.column.offsets !== 0);
-  const column = fold.function === 'array_set_add' && isText ? codedColumn(scope, source) : undefined;
-  if (column === undefined) return undefined;
-  const marks: Uint8Array[] = [];
-  let room = MARKS_MAX;
-  const marksWith = (group: number, code: number): Uint8Array | undefined => {
-    const known = marks[group] ?? NO_MARKS;
-    if (code < known.length) return known;
-    const length = Math.max(column.card ?? 0, code + 1, known.length * 2);
-    if (length > room) return undefined;
-    room -= length;
-    const longer = new Uint8Array(length);
-    longer.set(known);
-    marks[group] = longer;
-    return longer;
-  };
-  return (block) => {
-    const codes = column.codes(block);
-    return (row, group) => {
-      const code = codes[row] ?? 0;
-      const mark = marksWith(group, code);
-      if (mark === undefined) return false;
-      const isMet = mark[code] === 1;
-      mark[code] = 1;
-      return isMet;
-    };
-  };
-}
-
-const NO_MARKS = new Uint8Array(0);
 
 /** Fold expression that folds over each value of a multi-value field in turn where it takes single values. */
 function foldOfEach({ fold, accumulator }: ExpressionFold, isMultiValue: (name: string) => boolean): Expression {

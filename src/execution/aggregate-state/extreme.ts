@@ -14,8 +14,8 @@ import type { SegmentScope } from '../expression/scope.js';
 import { byCodeUnits, uploadedDictionary, wellFormed } from '../expression/uploaded-column.js';
 import type { StringVector, TextNode } from '../expression/vector.js';
 import { BestTexts, GroupRoom } from './best-texts.js';
-import type { IdSource } from './id-source.js';
 import { computedIds, idSource } from './sketch/hash-feed.js';
+import type { IdSource } from './sketch/id-source.js';
 import type { Feed, StateOperations } from './state-operations.js';
 import { type BestText, decodeText, type End, encodeText, isBetter, TextExtremes } from './text-extremes.js';
 

@@ -10,6 +10,7 @@ import { multiValue } from '../expression/multi-value.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { listReader, tagged, untagged } from './expression-fold.js';
+import { firstMeetings } from './first-meetings.js';
 import type { Feed, StateOperations } from './state-operations.js';
 import { sizeOf } from './value-size.js';
 
@@ -93,7 +94,7 @@ export function orderedListState(aggregateState: OrderedList): StateOperations<E
       const whole = flattens ? values.flatMap((value) => (isArrayValue(value) ? value : [value])) : values;
       return convert(finalize === undefined ? whole : finalize(() => whole), resultType);
     },
-    bind: (scope, columns) => bindRows(scope, columns, add),
+    bind: (scope, columns) => bindRows(scope, columns, distinct, add),
   };
 }
 
@@ -107,15 +108,20 @@ function compareKeys(a: Value, b: Value, descending: boolean, nullsFirst: boolea
 function bindRows(
   scope: SegmentScope,
   [column = '', ...keyColumns]: readonly string[],
+  distinct: boolean,
   add: (state: Entries, entry: Entry) => void,
 ): Feed<Entries> {
   const { memory } = scope.context;
   const listed = multiValue(scope, column);
   const reader = listed === undefined ? rowReader(scope, scope.source(column)) : listReader(scope, listed);
   const keyReaders = keyColumns.map((key) => rowReader(scope, scope.source(key)));
+  const newTexts = distinct ? firstMeetings(scope, column) : undefined;
   return {
     nulls: undefined,
-    add(block, rows, groups, n, stateOf) {
+    add(block, allRows, allGroups, all, stateOf) {
+      const positions = { rows: allRows, groups: allGroups, n: all };
+      const { rows, groups, n } = newTexts?.(block, positions) ?? positions;
+      if (n === 0) return;
       for (const each of [reader, ...keyReaders]) each.open(block);
       const numbers = memory.u32(groups, n).slice();
       const picked = rows === 0 ? undefined : memory.u32(rows, n).slice();

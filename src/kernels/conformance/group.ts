@@ -164,6 +164,34 @@ export const GROUP_CHECKS = {
       });
     }
   },
+  compactUnmarked(lab: Lab) {
+    for (const where of ['apart', 'in place'])
+      eachTrial(lab, (_rows, { n, groups, rows: picked, atRows, atGroups }) => {
+        const [stride, groupCount] = [1 + lab.random(9), GROUPS - lab.random(3)];
+        const marks = Array.from({ length: groupCount * stride }, () => (lab.random(5) === 0 ? 1 : 0));
+        const ids = Array.from({ length: n }, () => lab.random(stride));
+        const [at, atMarks] = [lab.place('U32', ids), lab.output('U8', marks.length, marks)];
+        const outRows = where === 'in place' && atRows !== 0 ? lab.output('U32', n, picked) : lab.output('U32', n);
+        const outGroups = where === 'in place' ? lab.output('U32', n, groups) : lab.output('U32', n);
+        const inRows = where === 'in place' && atRows !== 0 ? outRows : atRows;
+        const inGroups = where === 'in place' ? outGroups : atGroups;
+        const kept = [...picked.keys()].filter((i) => {
+          const [group = 0, id = 0] = [groups[i], ids[i]];
+          if (group >= groupCount) return true;
+          const isNew = marks[group * stride + id] === 0;
+          marks[group * stride + id] = 1;
+          return isNew;
+        });
+        lab.expectResult(
+          lab.call(() => lab.kernels.compactUnmarked(at, inRows, inGroups, n, groupCount, stride, atMarks, outRows, outGroups)),
+          kept.length,
+        );
+        lab.expect('U8', atMarks, marks, `mark (${where})`);
+        const of = (list: readonly number[]): number[] => kept.map((i) => list[i] ?? 0);
+        lab.expect('U32', outRows, of(picked), `row (${where})`);
+        lab.expect('U32', outGroups, of(groups), `group (${where})`);
+      });
+  },
   smallestGroupsI64(lab: Lab) {
     for (const k of [1, 2, 5])
       eachTrial(lab, (_rows, { n, groups, atGroups }) => {

@@ -163,6 +163,30 @@ export function groupKernels(memory: KernelMemory) {
       }
       return kept;
     },
+    compactUnmarked(
+      ids: Address,
+      rows: Address,
+      groups: Address,
+      n: number,
+      groupCount: number,
+      stride: number,
+      marks: Address,
+      outRows: Address,
+      outGroups: Address,
+    ): number {
+      const [picked, found, numbers] = [rowsView(memory, rows, n), memory.u32(ids, n), memory.u32(groups, n)];
+      const [flags, keptRows, keptGroups] = [memory.u8(marks, groupCount * stride), memory.u32(outRows, n), memory.u32(outGroups, n)];
+      let kept = 0;
+      for (let i = 0; i < n; i++) {
+        const group = numbers[i] ?? 0;
+        const mark = group * stride + (found[i] ?? 0);
+        if (group < groupCount && flags[mark] === 1) continue;
+        if (group < groupCount) flags[mark] = 1;
+        keptRows[kept] = picked === null ? i : (picked[i] ?? 0);
+        keptGroups[kept++] = group;
+      }
+      return kept;
+    },
     smallestGroupsI64(keys: Address, groups: Address, n: number, k: number, state: Address) {
       const [column, ids, best] = [memory.i64(keys, n), memory.u32(groups, n), memory.i64(state)];
       for (let i = 0; i < n; i++) {

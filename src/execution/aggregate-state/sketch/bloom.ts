@@ -7,9 +7,9 @@ import { Bloom, hash64, hash64OfDouble, hash64OfFloat, hash64OfLong, hash64OfTex
 import type { Hash64 } from '../../../sketch/murmur3.js';
 import { rowReader } from '../../expression/row-reader.js';
 import type { SegmentScope } from '../../expression/scope.js';
-import type { TextHash } from '../id-source.js';
 import type { Feed, StateOperations } from '../state-operations.js';
 import { textIds } from './hash-feed.js';
+import type { TextHash } from './id-source.js';
 
 export function bloomState({ entries }: Extract<AggregateState, { type: 'bloom' }>): StateOperations<Bloom> {
   const encode = (state: Bloom): string => toBase64(state.encode());

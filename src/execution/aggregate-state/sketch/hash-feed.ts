@@ -14,8 +14,8 @@ import { PairSet } from '../../block/pair-set.js';
 import { asNumbers, asText } from '../../expression/convert.js';
 import type { SegmentScope, Source } from '../../expression/scope.js';
 import type { StringVector } from '../../expression/vector.js';
-import { type IdSource, utf16Hash } from '../id-source.js';
 import type { Feed } from '../state-operations.js';
+import { type IdSource, utf16Hash } from './id-source.js';
 import { dictionaryHashes, numberHashes } from './stored-hashes.js';
 
 /**
@@ -91,7 +91,7 @@ function* innermost(elements: readonly ArrayElement[]): Generator<ArrayElement> 
   }
 }
 
-function storedIds(scope: SegmentScope, { physical, ids, dictionary }: StringColumnView): IdSource {
+export function storedIds(scope: SegmentScope, { physical, ids, dictionary }: StringColumnView): IdSource {
   const gather = kernelFor(scope.context.kernels, 'keyDense', physical);
   const gathered = scope.arena.take(BLOCK_ROWS * 4);
   const bytes = PHYSICAL_BYTES[physical];

@@ -8,8 +8,8 @@ import type { DictionaryView } from '../../../storage/view.js';
 import { clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import type { NumberVector } from '../../expression/vector.js';
-import type { IdSource } from '../id-source.js';
 import type { Feed } from '../state-operations.js';
+import type { IdSource } from './id-source.js';
 
 const HASH_BYTES = HASH_HALVES * 4;
 

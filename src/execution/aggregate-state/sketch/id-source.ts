@@ -1,8 +1,8 @@
 // Interface for values that sketches hash by id.
 
-import type { Address } from '../../base/layout.js';
-import type { Murmur3 } from '../../sketch/murmur3.js';
-import type { Block } from '../block/context.js';
+import type { Address } from '../../../base/layout.js';
+import type { Murmur3 } from '../../../sketch/murmur3.js';
+import type { Block } from '../../block/context.js';
 
 /** A hash of a string's UTF-8 bytes, or of the string itself. */
 export type TextHash = Pick<Murmur3, 'hash' | 'hashText'>;
