@@ -12,7 +12,7 @@ const watches = suite('planning that is watched');
 
 /** It has a node for every rule. */
 const SQL =
-  'SELECT a.page FROM (SELECT page, 1 + 1 AS two FROM wiki UNION ALL SELECT city, 2 FROM wiki) AS a JOIN wiki AS b ON a.page = b.page WHERE two = 2 ORDER BY a.page LIMIT 5';
+  'SELECT a.page, COUNT(*) FROM (SELECT page, 1 + 1 AS two FROM wiki UNION ALL SELECT city, 2 FROM wiki) AS a JOIN wiki AS b ON a.page = b.page WHERE two = 2 GROUP BY a.page ORDER BY a.page LIMIT 5';
 const planned = (context: Readonly<Record<string, unknown>>, watch?: PlanWatch) =>
   planSql({ query: SQL, context, parameters: [], ...(watch === undefined ? {} : { watch }) }, SCHEMA, NOW);
 const codeOf = (run: () => unknown): string => {

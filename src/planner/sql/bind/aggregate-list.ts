@@ -15,13 +15,11 @@ export class AggregateList {
   readonly #indexes = new Map<string, number>();
 
   add(aggregate: BoundAggregate): Bound {
-    const key = [
-      aggregate.kind,
-      aggregate.type,
-      JSON.stringify([aggregate.state, aggregate.fold], (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)),
-      ...aggregate.operands.map(boundKey),
-      aggregate.filter === null ? '' : boundKey(aggregate.filter),
-    ].join('|');
+    const { kind, type, state, fold, operands, filter } = aggregate;
+    const kept = state === undefined && fold === undefined ? '' : JSON.stringify([state, fold], exactly);
+    let key = `${kind}|${type}|${kept}`;
+    for (const operand of operands) key += `|${boundKey(operand)}`;
+    if (filter !== null) key += `|| ${boundKey(filter)}`;
     let index = this.#indexes.get(key);
     if (index === undefined) {
       index = this.aggregates.push(aggregate) - 1;
@@ -29,6 +27,10 @@ export class AggregateList {
     }
     return { kind: 'aggregate', type: aggregate.type, index };
   }
+}
+
+function exactly(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}n` : value;
 }
 
 /** A call of an aggregate function, with what stands around its arguments. */

@@ -149,16 +149,21 @@ function readInstant(text: string, timeZone: string): number | undefined {
 }
 
 function name(place: Place, { path, at }: Of<'name'>): Bound {
-  const { aliases, ...own } = place;
+  const { aliases } = place;
   const item = path.length === 1 ? aliases?.items.get(path[0] ?? '') : undefined;
   const isColumn = place.scope.has(path);
-  if (item !== undefined && (aliases?.before === true || !isColumn)) return aliases?.bound.get(path[0] ?? '') ?? bindExpression(own, item);
-  const niladic = (path[0] ?? '').toUpperCase();
-  if (!isColumn && path.length === 1 && NILADIC_FUNCTIONS.includes(niladic)) {
+  if (item !== undefined && (aliases?.before === true || !isColumn))
+    return aliases?.bound.get(path[0] ?? '') ?? bindExpression(withoutAliases(place), item);
+  const niladic = isColumn || path.length !== 1 ? '' : (path[0] ?? '').toUpperCase();
+  if (NILADIC_FUNCTIONS.includes(niladic)) {
     const plain = { unit: null, returning: null, distinct: false, filter: null, orderBy: [], over: null };
-    return functionCall(own, { kind: 'call', at, name: niladic, arguments: [], ...plain }, bindExpression);
+    return functionCall(withoutAliases(place), { kind: 'call', at, name: niladic, arguments: [], ...plain }, bindExpression);
   }
   return place.scope.resolve(place.session.source, at, path);
+}
+
+function withoutAliases({ aliases, ...own }: Place): Place {
+  return own;
 }
 
 /** An operand that must be a truth value. */
@@ -194,6 +199,7 @@ function caseWhen(place: Place, expression: Of<'case'>): Bound {
       session.source.error('sql_plan_invalid', results[index]?.at ?? expression.at, `CASE gives ${found} here and another type before`),
     session,
   );
-  const branches = conditions.flatMap((when, index) => [when, values[index] ?? NULL]);
+  const branches: Bound[] = [];
+  for (const [index, when] of conditions.entries()) branches.push(when, values[index] ?? NULL);
   return call(type, 'case_searched', ...branches, expression.otherwise === null ? NULL : (values.at(-1) ?? NULL));
 }

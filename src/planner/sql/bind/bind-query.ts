@@ -43,19 +43,19 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
   const windows = new WindowList(session, query.windows);
   const grouped: Place = { session, scope, aggregates: list, subqueries: groupQueries, rowSubqueries: rowQueries };
   const select: Place = { ...grouped, windows };
-  const items = new Map(query.items.flatMap(({ alias, expression }) => (alias === null ? [] : [[alias, expression] as const])));
+  const items = new Map<string, SqlExpression>();
+  for (const { alias, expression } of query.items) if (alias !== null) items.set(alias, expression);
   const keys: Place = { ...grouped, aggregates: 'in GROUP BY', subqueries: rowQueries };
   const keySets = query.groupBy === null ? null : groupingSets(session, query.at, query.groupBy);
   // Subqueries in group keys are joined to the rows, subqueries in other items to the groups.
-  const isKey = (item: SelectItem): boolean =>
-    hasSubquery(item.expression) && (keySets?.flat().some((key) => namesItem(scope, key, item, query.items)) ?? false);
-  const outputs = selectOutputs(query.items, (item) => (isKey(item) ? keys : select));
-  const bound = new Map(
-    query.items.flatMap((item, index) => {
+  const keyItems = keySets === null ? NO_ITEMS : keyItemsOf(scope, keySets, query.items);
+  const outputs = selectOutputs(query.items, (item) => (keyItems.has(item) ? keys : select));
+  const bound = new Map<string, Bound>();
+  if (keyItems.size > 0)
+    for (const [index, item] of query.items.entries()) {
       const output = outputs[index];
-      return item.alias !== null && output !== undefined && isKey(item) ? [[item.alias, output.bound] as const] : [];
-    }),
-  );
+      if (item.alias !== null && output !== undefined && keyItems.has(item)) bound.set(item.alias, output.bound);
+    }
   const aliases = { items, bound, before: false };
   const sets = keySets?.map((set) => set.map((expression) => bindReference({ ...keys, aliases }, expression, outputs))) ?? null;
   if (keySets !== null && sets !== null && sets.length > 1) {
@@ -103,6 +103,14 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
     }));
   }
   return { relation: ending(select, query, { relation, columns, sortKeys }), names: outputs.map(({ written }) => written) };
+}
+
+const NO_ITEMS: ReadonlySet<SelectItem> = new Set();
+
+/** Select items with subqueries that are elements of GROUP BY. */
+function keyItemsOf(scope: Scope, keySets: readonly (readonly SqlExpression[])[], items: readonly SelectItem[]): ReadonlySet<SelectItem> {
+  const named = items.filter((item) => keySets.some((set) => set.some((key) => namesItem(scope, key, item, items))));
+  return new Set(named.filter(({ expression }) => hasSubquery(expression)));
 }
 
 /** Whether an element of GROUP BY is a select item: its number, or its name where no column has it. */

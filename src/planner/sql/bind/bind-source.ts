@@ -15,7 +15,7 @@ import {
   systemTable,
 } from '../catalog/information-schema.js';
 import { inlineFrame } from '../catalog/inline-frame.js';
-import type { SqlSchema } from '../catalog/schema.js';
+import type { SqlSchema, SqlTable } from '../catalog/schema.js';
 import { isSystemTable, SYSTEM_SCHEMA, SYSTEM_TABLE_NAMES } from '../catalog/system-schema.js';
 import { nativeType, sqlTypeOf, sqlTypeOfColumn } from '../parse/sql-type.js';
 import type { ExternColumn, SqlExpression, SqlRelation } from '../parse/syntax.js';
@@ -79,15 +79,39 @@ export function bindTable(session: Session, schema: SqlSchema, table: Extract<Sq
       table.at,
       `unknown table ${name}${suggestion(name, [...table.queries.keys(), ...schema.tables()])}`,
     );
-  const columns = found.columns.map(
-    (column): RelationColumn => ({
-      name: column.name,
-      type: sqlTypeOfColumn(column.type, column.name === TIME_COLUMN),
-      schema: column,
-    }),
-  );
-  const read = bound({ kind: 'table', name }, columns, qualifiers);
-  return { ...read, relation: { ...read.relation, rowCount: found.rowCount } };
+  const { relation, named } = columnsOfTable(found);
+  return {
+    relation: { kind: 'source', source: { kind: 'table', name }, columns: relation, rowCount: found.rowCount },
+    scope: new Scope([{ columns: named, qualifiers }]),
+  };
+}
+
+interface TableColumns {
+  readonly relation: readonly RelationColumn[];
+  readonly named: readonly ScopeColumn[];
+}
+
+/** Columns of tables as statements see them; a table's description is the same object until it changes. */
+const TABLE_COLUMNS = new WeakMap<SqlTable['columns'], TableColumns>();
+
+function columnsOfTable({ columns }: SqlTable): TableColumns {
+  let known = TABLE_COLUMNS.get(columns);
+  if (known === undefined) {
+    const relation = columns.map(
+      (column): RelationColumn => ({
+        name: column.name,
+        type: sqlTypeOfColumn(column.type, column.name === TIME_COLUMN),
+        schema: column,
+      }),
+    );
+    known = { relation, named: scopeColumns(relation) };
+    TABLE_COLUMNS.set(columns, known);
+  }
+  return known;
+}
+
+function scopeColumns(columns: readonly RelationColumn[]): readonly ScopeColumn[] {
+  return columns.map(({ name, type }): ScopeColumn => ({ name, bound: { kind: 'column', type, name } }));
 }
 
 /** TABLE(APPEND('a', 'b')): a column that one of the tables lacks is null in its rows. */
@@ -124,8 +148,7 @@ function bindLookup(session: Session, schema: SqlSchema, table: Extract<SqlRelat
 }
 
 function bound(source: PlannedSource, columns: readonly RelationColumn[], qualifiers: readonly (readonly string[])[]): BoundSource {
-  const named = columns.map(({ name, type }): ScopeColumn => ({ name, bound: { kind: 'column', type, name } }));
-  return { relation: { kind: 'source', source, columns }, scope: new Scope([{ columns: named, qualifiers }]) };
+  return { relation: { kind: 'source', source, columns }, scope: new Scope([{ columns: scopeColumns(columns), qualifiers }]) };
 }
 
 function plainSource(

@@ -116,10 +116,10 @@ export function aggregation(
   const isPlain = sets.length === 1 && groupings.length === 0;
   const all = [...keys.values()];
   const branch = (set: readonly Bound[]): Relation => {
+    if (isPlain) return { kind: 'aggregate', input, keys: all, aggregates };
     const present = new Set(set.map(boundKey));
     const grouped = all.filter(({ bound }) => present.has(boundKey(bound)));
     const aggregate: Relation = { kind: 'aggregate', input, keys: grouped, aggregates };
-    if (isPlain) return aggregate;
     const rows: Relation =
       grouped.length === 0 && sets.length > 1 ? ofSomeRows({ ...aggregate, aggregates: [...aggregates, ROWS] }) : aggregate;
     const columns: ProjectedColumn[] = [
@@ -135,6 +135,7 @@ export function aggregation(
     ];
     return { kind: 'project', input: rows, columns };
   };
+  const kinds = new Set(all.map(({ bound }) => bound.kind));
   const [only, second] = sets;
   const relation: Relation = only !== undefined && second === undefined ? branch(only) : { kind: 'union', inputs: sets.map(branch) };
   return {
@@ -142,7 +143,7 @@ export function aggregation(
     rename: (bound, at, otherwise) =>
       transform(bound, (part) => {
         if (part.kind === 'aggregate') return column(part.type, named[part.index]?.name ?? '');
-        const key = keys.get(boundKey(part));
+        const key = kinds.has(part.kind) ? keys.get(boundKey(part)) : undefined;
         if (key !== undefined) return column(part.type, key.name);
         if (part.kind === 'column' && !isFree(part.name))
           throw session.source.error(

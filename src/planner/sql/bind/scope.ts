@@ -64,12 +64,18 @@ export class Scope {
   }
 
   #candidates(path: readonly string[]): readonly Bound[] {
-    const [name = '', qualifier] = [path.at(-1), path.slice(0, -1)];
+    const name = path.at(-1) ?? '';
+    const qualifier = path.length === 1 ? NO_QUALIFIER : path.slice(0, -1);
     if (qualifier.length === 0) {
       const merged = this.merged.find((column) => column.name === name);
       if (merged !== undefined) return [merged.bound];
     }
-    return this.tables.filter((table) => qualifies(table, qualifier)).flatMap((table) => meaningsOf(table).get(name) ?? []);
+    const found: Bound[] = [];
+    for (const table of this.tables) {
+      const meaning = qualifies(table, qualifier) ? meaningsOf(table).get(name) : undefined;
+      if (meaning !== undefined) found.push(meaning);
+    }
+    return found;
   }
 
   #qualifies(path: readonly string[]): boolean {
@@ -88,6 +94,8 @@ export class Scope {
     return names.length === 0 ? '' : `; this query reads ${names.join(', ')}`;
   }
 }
+
+const NO_QUALIFIER: readonly string[] = [];
 
 /** Columns by name, for each table: a wide table is asked for thousands of names. */
 const MEANINGS = new WeakMap<readonly ScopeColumn[], ReadonlyMap<string, Bound>>();

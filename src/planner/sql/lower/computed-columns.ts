@@ -15,7 +15,7 @@ export class ComputedColumns {
     const names = new Set<string>();
     for (const bound of taken) columnNames(bound, names);
     let free = prefix;
-    while ([...names].some((name) => name.startsWith(free))) free = `_${free}`;
+    while (isBegun(names, free)) free = `_${free}`;
     this.#prefix = free;
   }
 
@@ -39,4 +39,9 @@ export class ComputedColumns {
       outputType: nativeType(settledType(bound.type)),
     }));
   }
+}
+
+function isBegun(names: ReadonlySet<string>, prefix: string): boolean {
+  for (const name of names) if (name.startsWith(prefix)) return true;
+  return false;
 }

@@ -12,7 +12,7 @@ import type { FrameBound, WindowFunction } from '../../../model/window.js';
 import { carried, merged } from '../../places/recording.js';
 import { extractTimeBounds } from '../../rules/time-intervals.js';
 import { nativeType } from '../parse/sql-type.js';
-import { and, type Bound, column, columnNames, conjuncts, settledType, substitute, toExpression } from '../relation/bound.js';
+import { and, type Bound, column, columnNames, conjuncts, settledType, toExpression, transform } from '../relation/bound.js';
 import {
   type AggregateRelation,
   columnsOf,
@@ -141,14 +141,40 @@ const EMPTY: Omit<Clauses, 'source' | 'output'> = {
 /** The fields of a cut that leaves all rows. */
 const WHOLE: Pick<LimitRelation, 'offset' | 'limit'> = { offset: 0, limit: null };
 
+type Columns = ReturnType<typeof columnsOf>;
+type Meanings = ReadonlyMap<string, Bound>;
+
+/** Columns of tables under their own names, by their list, which serves all statements over the table. */
+const NAMED = new WeakMap<Columns, readonly NamedBound[]>();
+/** Columns by name, of the lists in `NAMED`. */
+const MEANINGS = new WeakMap<readonly NamedBound[], Meanings>();
+
 function named(relation: Relation): readonly NamedBound[] {
-  return columnsOf(relation).map(({ name, type }) => ({ name, bound: column(type, name) }));
+  const columns = columnsOf(relation);
+  const known = relation.kind === 'source' ? NAMED.get(columns) : undefined;
+  const list = known ?? columns.map(({ name, type }) => ({ name, bound: column(type, name) }));
+  if (relation.kind === 'source' && known === undefined) {
+    NAMED.set(columns, list);
+    MEANINGS.set(list, meaningsOf(list));
+  }
+  return list;
+}
+
+function meaningsOf(output: readonly NamedBound[]): Meanings {
+  const meanings = new Map<string, Bound>();
+  for (const { name, bound } of output) meanings.set(name, bound);
+  return meanings;
 }
 
 /** Changes expressions over the output of clauses to expressions over what these read. Made once for all expressions of a node. */
-function readsBelow(clauses: Clauses): (bound: Bound) => Bound {
-  const meanings = new Map(clauses.output.map((each) => [each.name, each.bound]));
-  return (bound) => substitute(bound, (name) => meanings.get(name));
+function readsBelow({ output }: Clauses): (bound: Bound) => Bound {
+  const meanings = MEANINGS.get(output) ?? meaningsOf(output);
+  const meaning = (part: Bound): Bound | undefined => {
+    const below = part.kind === 'column' ? meanings.get(part.name) : undefined;
+    // A column that stands for itself stays, and so do the expressions around it.
+    return below?.kind === 'column' && part.kind === 'column' && below.name === part.name && below.type === part.type ? undefined : below;
+  };
+  return (bound) => transform(bound, meaning);
 }
 
 /** A plan or step with the fields of a cut, which stay places. */
@@ -291,12 +317,8 @@ class Steps {
 
 function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
   const { having } = clauses;
-  const read = [
-    ...aggregate.keys.map(({ bound }) => bound),
-    ...aggregate.aggregates.flatMap(({ operands, filter }) => [...operands, filter]),
-    clauses.where,
-  ].filter((bound) => bound !== null);
-  const virtual = new ComputedColumns('v', read);
+  const read = expressionsOf(aggregate);
+  const virtual = new ComputedColumns('v', clauses.where === null ? read : [...read, clauses.where]);
   const keys = aggregate.keys.map(({ name, bound }): GroupKey => {
     const granularity = clauses.source.kind === 'table' ? granularityOf(bound) : undefined;
     return granularity === undefined

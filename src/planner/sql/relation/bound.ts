@@ -126,17 +126,58 @@ export function or(operands: readonly Bound[]): Bound {
 }
 
 function junction(kind: 'and' | 'or', operands: readonly Bound[]): Bound {
-  const flat = operands.flatMap((operand) => (operand.kind === kind ? operand.operands : [operand]));
+  const flat: Bound[] = [];
+  for (const operand of operands)
+    if (operand.kind === kind) for (const each of operand.operands) flat.push(each);
+    else flat.push(operand);
   const [first] = flat;
   return flat.length === 1 && first !== undefined ? first : { kind, type: 'BOOLEAN', operands: flat };
 }
 
 /** Equal for equal expressions, different for different ones. */
 export function boundKey(bound: Bound): string {
-  return keyOf(bound);
+  return isRecorded() ? keyOf(bound) : plainKey(bound);
 }
 
-/** Like JSON, with numbers and integers told apart. */
+/** The key where no places are compared: a letter for each kind, and texts behind their lengths. */
+function plainKey(bound: Bound): string {
+  switch (bound.kind) {
+    case 'literal':
+      return `l${bound.type.length} ${bound.type}${leafKey(bound.value)};`;
+    case 'column':
+      return `c${bound.type.length} ${bound.type}${bound.name.length} ${bound.name}`;
+    case 'call':
+      return `f${bound.type.length} ${bound.type}${bound.function.length} ${bound.function}${plainKeys(bound.arguments)}`;
+    case 'outer':
+      return `o${bound.type.length} ${bound.type}${bound.depth} ${plainKey(bound.bound)}`;
+    case 'aggregate':
+      return `a${bound.type.length} ${bound.type}${bound.index};`;
+    case 'window':
+      return `w${bound.type.length} ${bound.type}${bound.index};`;
+    case 'and':
+      return `&${plainKeys(bound.operands)}`;
+    case 'or':
+      return `|${plainKeys(bound.operands)}`;
+    case 'not':
+      return `!${plainKey(bound.operand)}`;
+    case 'compare':
+      return `${bound.operator} ${bound.domain.length} ${bound.domain}${plainKey(bound.left)}${plainKey(bound.right)}`;
+    case 'in':
+      return `i${bound.domain.length} ${bound.domain}${plainKey(bound.operand)}${leafKey(bound.values)}`;
+    case 'isNull':
+      return `n${plainKey(bound.operand)}`;
+    case 'like':
+      return `k${plainKey(bound.operand)}${leafKey(bound.pattern)}${leafKey(bound.escape)};`;
+  }
+}
+
+function plainKeys(bounds: readonly Bound[]): string {
+  let key = `${bounds.length} `;
+  for (const bound of bounds) key += plainKey(bound);
+  return key;
+}
+
+/** The key while planning is recorded, field by field. Like JSON, with numbers and integers told apart. */
 function keyOf(value: unknown): string {
   if (typeof value !== 'object' || value === null) return leafKey(value);
   let key = '';
@@ -178,8 +219,30 @@ export function readsStrings(bound: Bound): boolean {
 }
 
 export function columnNames(bound: Bound, into = new Set<string>()): Set<string> {
-  if (bound.kind === 'column') into.add(bound.name);
-  else for (const part of children(bound)) columnNames(part, into);
+  switch (bound.kind) {
+    case 'column':
+      into.add(bound.name);
+      break;
+    case 'call':
+      for (const part of bound.arguments) columnNames(part, into);
+      break;
+    case 'and':
+    case 'or':
+      for (const part of bound.operands) columnNames(part, into);
+      break;
+    case 'compare':
+      columnNames(bound.left, into);
+      columnNames(bound.right, into);
+      break;
+    case 'not':
+    case 'in':
+    case 'isNull':
+    case 'like':
+      columnNames(bound.operand, into);
+      break;
+    default:
+      break;
+  }
   return into;
 }
 
@@ -194,23 +257,21 @@ export function substitute(bound: Bound, meaning: (name: string) => Bound | unde
 
 /** The same expression over other operands; itself when none has changed. */
 export function mapChildren(bound: Bound, change: (part: Bound) => Bound): Bound {
-  const list = (parts: readonly Bound[]): readonly Bound[] => {
-    const changed = parts.map(change);
-    return changed.every((part, index) => part === parts[index]) ? parts : changed;
-  };
   switch (bound.kind) {
     case 'call': {
-      const args = list(bound.arguments);
-      return args === bound.arguments ? bound : { ...bound, arguments: args };
+      const args = mapAll(bound.arguments, change);
+      return args === bound.arguments ? bound : { kind: 'call', type: bound.type, function: bound.function, arguments: args };
     }
     case 'and':
     case 'or': {
-      const operands = list(bound.operands);
-      return operands === bound.operands ? bound : { ...bound, operands };
+      const operands = mapAll(bound.operands, change);
+      return operands === bound.operands ? bound : { kind: bound.kind, type: 'BOOLEAN', operands };
     }
     case 'compare': {
-      const [left, right] = [change(bound.left), change(bound.right)];
-      return left === bound.left && right === bound.right ? bound : { ...bound, left, right };
+      const left = change(bound.left);
+      const right = change(bound.right);
+      if (left === bound.left && right === bound.right) return bound;
+      return { kind: 'compare', type: 'BOOLEAN', operator: bound.operator, domain: bound.domain, left, right };
     }
     case 'not':
     case 'in':
@@ -222,6 +283,18 @@ export function mapChildren(bound: Bound, change: (part: Bound) => Bound): Bound
     default:
       return bound;
   }
+}
+
+/** The list with each item changed; itself when none has. */
+export function mapAll<Item>(items: readonly Item[], change: (item: Item) => Item): readonly Item[] {
+  let changedItems: Item[] | undefined;
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index] as Item;
+    const next = change(item);
+    if (changedItems === undefined && next !== item) changedItems = items.slice(0, index);
+    changedItems?.push(next);
+  }
+  return changedItems ?? items;
 }
 
 /** Replaces the largest parts for which `replace` has an answer; the others keep their shape. */

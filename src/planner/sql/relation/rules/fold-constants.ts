@@ -27,9 +27,9 @@ function fold(bound: Bound): Bound {
   if (bound.kind === 'literal' || bound.kind === 'column') return bound;
   const inner = mapChildren(bound, fold);
   if (inner.kind === 'and' || inner.kind === 'or') return simplified(inner);
+  if (inner === bound || (inner.kind === 'call' && inner.function === 'lookup')) return inner;
   const operands = children(inner);
-  if (inner.kind === 'call' && inner.function === 'lookup') return inner;
-  if (inner === bound || operands.length === 0 || !operands.every(({ kind }) => kind === 'literal')) return inner;
+  if (operands.length === 0 || !operands.every(({ kind }) => kind === 'literal')) return inner;
   try {
     return computedLiteral(inner, singleConstant) ?? inner;
   } catch (error) {

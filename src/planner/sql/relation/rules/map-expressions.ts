@@ -1,17 +1,15 @@
 // Maps the expressions of a relational node.
 
-import type { Bound } from '../bound.js';
+import { type Bound, mapAll } from '../bound.js';
 import { mapWindowFunction, type Relation } from '../relation.js';
 
 /** The same node with other expressions of the same types; the node itself when none has changed. */
 export function mapExpressions(relation: Relation, change: (bound: Bound) => Bound): Relation {
-  const list = <Item extends { readonly bound: Bound }>(items: readonly Item[]): readonly Item[] => {
-    const changed = items.map((item) => {
+  const list = <Item extends { readonly bound: Bound }>(items: readonly Item[]): readonly Item[] =>
+    mapAll(items, (item) => {
       const bound = change(item.bound);
       return bound === item.bound ? item : { ...item, bound };
     });
-    return changed.every((item, index) => item === items[index]) ? items : changed;
-  };
   switch (relation.kind) {
     case 'filter': {
       const condition = change(relation.condition);
@@ -27,27 +25,22 @@ export function mapExpressions(relation: Relation, change: (bound: Bound) => Bou
     }
     case 'aggregate': {
       const keys = list(relation.keys);
-      const aggregates = relation.aggregates.map((aggregate) => {
-        const operands = aggregate.operands.map(change);
+      const aggregates = mapAll(relation.aggregates, (aggregate) => {
+        const operands = mapAll(aggregate.operands, change);
         const filter = aggregate.filter === null ? null : change(aggregate.filter);
-        const same = filter === aggregate.filter && operands.every((operand, index) => operand === aggregate.operands[index]);
-        return same ? aggregate : { ...aggregate, operands, filter };
+        return filter === aggregate.filter && operands === aggregate.operands ? aggregate : { ...aggregate, operands, filter };
       });
-      const same = keys === relation.keys && aggregates.every((aggregate, index) => aggregate === relation.aggregates[index]);
-      return same ? relation : { ...relation, keys, aggregates };
+      return keys === relation.keys && aggregates === relation.aggregates ? relation : { ...relation, keys, aggregates };
     }
     case 'join': {
       const condition = relation.condition === null ? null : change(relation.condition);
       return condition === relation.condition ? relation : { ...relation, condition };
     }
     case 'window': {
-      const partition = relation.partition.map(change);
+      const partition = mapAll(relation.partition, change);
       const order = list(relation.order);
-      const functions = relation.functions.map((each) => mapWindowFunction(each, change));
-      const same =
-        order === relation.order &&
-        partition.every((bound, index) => bound === relation.partition[index]) &&
-        functions.every((each, index) => each === relation.functions[index]);
+      const functions = mapAll(relation.functions, (each) => mapWindowFunction(each, change));
+      const same = order === relation.order && partition === relation.partition && functions === relation.functions;
       return same ? relation : { ...relation, partition, order, functions };
     }
     case 'unnest': {

@@ -30,7 +30,7 @@ export function splitSums(relation: Relation): Relation {
 }
 
 function split(node: AggregateRelation): Relation {
-  if (node.aggregates.length < 3) return node;
+  if (node.aggregates.length < 3 || !node.aggregates.some(isShiftedSum)) return node;
   const known = new Map(node.aggregates.flatMap((each) => (each.kind === 'sum' || each.kind === 'count' ? [[keyOf(each), each]] : [])));
   const taken = [...columnsOf(node)];
   const named = (aggregate: Omit<NamedAggregate, 'name'>): NamedAggregate => {
@@ -69,6 +69,10 @@ function split(node: AggregateRelation): Relation {
   const aggregates = [...node.aggregates.filter(({ name }) => !meanings.has(name)), ...added.values()];
   const columns = identity(columnsOf(node)).map((each) => ({ ...each, bound: meanings.get(each.name) ?? each.bound }));
   return { kind: 'project', input: { ...node, aggregates }, columns };
+}
+
+function isShiftedSum({ kind, operands: [operand], type }: NamedAggregate): boolean {
+  return kind === 'sum' && isLong(type) && operand !== undefined && shiftOf(operand) !== undefined;
 }
 
 /** Equal for equal sums and counts. */

@@ -2,7 +2,15 @@
 
 import { ServiceError } from '../../../../base/errors.js';
 import { type Bound, children } from '../bound.js';
-import { columnsOf, inputsOf, type JoinRelation, putsOutRight, type Relation, windowExpressions } from '../relation.js';
+import {
+  columnsOf,
+  inputsOf,
+  type JoinRelation,
+  type NamedAggregate,
+  putsOutRight,
+  type Relation,
+  windowExpressions,
+} from '../relation.js';
 
 type Columns = ReturnType<typeof columnsOf>;
 
@@ -14,7 +22,6 @@ export class RelationVerifier {
   readonly #verified = new Set<Relation>();
   /** Names by list of columns, which many nodes share with the one below. */
   readonly #names = new Map<Columns, ReadonlySet<string>>();
-
   /**
    * @param stage  what made the relation
    * @throws ServiceError `internal`: a mistake of the planner, better found here than as a wrong answer
@@ -34,9 +41,9 @@ export class RelationVerifier {
         throw fail(`no column ${bound.name} below a ${relation.kind}`);
       if (bound.kind === 'outer' || bound.kind === 'aggregate' || bound.kind === 'window')
         throw fail(`an ${bound.kind} value in a ${relation.kind}`);
-      children(bound).forEach(check);
+      if (bound.kind !== 'column' && bound.kind !== 'literal') for (const part of children(bound)) check(part);
     };
-    expressionsOf(relation).forEach(check);
+    for (const bound of expressionsOf(relation)) check(bound);
     if (relation.kind === 'union' && inputs.some((input) => !sameNames(columnsOf(input), columns)))
       throw fail('a union of different columns');
     this.#verified.add(relation);
@@ -62,6 +69,16 @@ function sameNames(a: Columns, b: Columns): boolean {
   return a.length === b.length && a.every(({ name }, index) => name === b[index]?.name);
 }
 
+/** Operands and filters of aggregates. */
+export function expressionsOfAggregates(aggregates: readonly NamedAggregate[]): readonly Bound[] {
+  const expressions: Bound[] = [];
+  for (const { operands, filter } of aggregates) {
+    for (const operand of operands) expressions.push(operand);
+    if (filter !== null) expressions.push(filter);
+  }
+  return expressions;
+}
+
 export function expressionsOf(relation: Relation): readonly Bound[] {
   switch (relation.kind) {
     case 'filter':
@@ -69,10 +86,7 @@ export function expressionsOf(relation: Relation): readonly Bound[] {
     case 'project':
       return relation.columns.map(({ bound }) => bound);
     case 'aggregate':
-      return [
-        ...relation.keys.map(({ bound }) => bound),
-        ...relation.aggregates.flatMap(({ operands, filter }) => [...operands, filter].filter((part) => part !== null)),
-      ];
+      return [...relation.keys.map(({ bound }) => bound), ...expressionsOfAggregates(relation.aggregates)];
     case 'sort':
       return relation.by.map(({ bound }) => bound);
     case 'join':
