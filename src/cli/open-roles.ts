@@ -29,6 +29,7 @@ import { roleRoutes } from '../server/routes/roles.js';
 import { sqlRoutes } from '../server/routes/sql.js';
 import { statusRoutes } from '../server/routes/status.js';
 import type { Processing } from './open-processing.js';
+import { queryCounter } from './optimize-later.js';
 
 /** The roles of this process, ready to be listened for. */
 export interface OpenRoles {
@@ -120,7 +121,7 @@ function openQueries(
   processLog: Log,
 ): Queries {
   if (broker === undefined) return { routes: [], async stop() {} };
-  const log = new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now });
+  const log = new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now, onQuery: queryCounter() });
   const options = {
     planThread,
     now: Date.now,

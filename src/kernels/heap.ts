@@ -1,7 +1,7 @@
 // Allocator of kernel memory.
 
 import { assert } from '../base/errors.js';
-import type { Address } from '../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../base/layout.js';
 
 /*
  * One bank: a shared WebAssembly memory of at most 4 GiB and the allocator that lends it out. The state of the
@@ -54,6 +54,7 @@ export class KernelHeap {
   // The buffer of `#words` and its size: to ask an array for either is a call that is not inlined.
   #buffer: ArrayBufferLike;
   #seenBytes: number;
+  #rowNumbers = 0;
 
   constructor({ memory, maximumBytes }: HeapHandle) {
     this.#memory = memory;
@@ -76,6 +77,21 @@ export class KernelHeap {
   /** Bytes lent out at the moment by all threads, with their headers. */
   get allocatedBytes(): number {
     return Atomics.load(this.#words, ALLOCATED) >>> 0;
+  }
+
+  /**
+   * u32 0, 1, 2, … for the rows of a block, which nobody writes or frees; 0 when the bank has no room for them. Each thread has
+   * its own from when it first asks; they do not count as lent out.
+   */
+  get rowNumbers(): Address {
+    if (this.#rowNumbers !== 0) return this.#rowNumbers;
+    const at = this.take(BLOCK_ROWS * 4);
+    if (at === 0) return 0;
+    Atomics.sub(this.#words, ALLOCATED, this.bytesAt(at));
+    const numbers = new Uint32Array(this.bufferTo(at + BLOCK_ROWS * 4), at, BLOCK_ROWS);
+    for (let row = 0; row < BLOCK_ROWS; row++) numbers[row] = row;
+    this.#rowNumbers = at;
+    return at;
   }
 
   /** The memory as i32 words, at least to the 16 bytes at `address`. */

@@ -1,7 +1,7 @@
 // Kernel memory of a process: accounts of queries, and views for JavaScript.
 
 import { assert, ServiceError } from '../base/errors.js';
-import type { Address } from '../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../base/layout.js';
 import { Arena } from './arena.js';
 import { blockBytes, bufferTo, type HeapHandle, KernelHeap, PAGE_BYTES } from './heap.js';
 
@@ -98,6 +98,13 @@ export class KernelMemory {
   /** Bytes lent out at the moment by all threads, with their headers. */
   get allocatedBytes(): number {
     return this.#heap.allocatedBytes;
+  }
+
+  /** u32 0, 1, 2, … for the rows of a block, only to be read. @throws ServiceError `resource_limit` as `allocate` */
+  get rowNumbers(): Address {
+    const bytes = BLOCK_ROWS * 4;
+    while (this.#heap.rowNumbers === 0) if (!this.#room.make(blockBytes(bytes))) throw this.#full(bytes);
+    return this.#heap.rowNumbers;
   }
 
   /** @throws ServiceError `resource_limit` when the account is used up, or the bank is full and nobody can make room */

@@ -106,7 +106,7 @@ function narrowNumbers(scope: SegmentScope, vector: NumberVector): CodedColumn |
 function valueLists(scope: SegmentScope, column: StringColumnView): CodedColumn {
   const { memory } = scope.context;
   const texts = scope.texts(column);
-  const codes = new Uint32Array(BLOCK_ROWS);
+  const codes = new Uint32Array(Math.min(BLOCK_ROWS, scope.view.rowCount));
   const radix = texts.length + 1;
   const known = new ListCodes();
   const lists: (readonly (string | null)[] | null)[] = [null];

@@ -113,12 +113,12 @@ export function codedLoop(scope: SegmentScope, columns: readonly CodedColumn[], 
 }
 
 function combinationsOf(
-  { context: { computed } }: SegmentScope,
+  { context: { computed }, view }: SegmentScope,
   columns: readonly CodedColumn[],
   { cells, compute }: RowFunction,
 ): Combinations {
   let opened: readonly Codes[] = [];
-  const combined = new Uint32Array(columns.length === 1 ? 0 : BLOCK_ROWS);
+  const combined = new Uint32Array(columns.length === 1 ? 0 : Math.min(BLOCK_ROWS, view.rowCount));
   return {
     open(block) {
       opened = columns.map((column) => column.codes(block));

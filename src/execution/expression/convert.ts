@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
-import { type Block, kernelFor } from '../block/context.js';
+import { type Block, clear, kernelFor } from '../block/context.js';
 import { ValuePool } from '../block/value-pool.js';
 import { dictionaryCast } from './dictionary-function.js';
 import { numberReader, rowReader } from './row-reader.js';
@@ -57,7 +57,7 @@ export function asText(scope: SegmentScope, source: Source): StringVector {
   switch (source.kind) {
     case 'missing': {
       const at = scope.arena.take(BLOCK_ROWS * 4);
-      scope.context.memory.u32(at, BLOCK_ROWS).fill(0);
+      clear(scope.context, at, BLOCK_ROWS * 4);
       return { kind: 'string', type: 'STRING', pool: new ValuePool<string>(), complete: true, ids: () => at };
     }
     case 'number':

@@ -31,6 +31,7 @@ export type QueryState = { readonly state: 'running' | 'done' } | { readonly sta
 /** The queries that a broker answered last, with what each of them did; the oldest make room for new ones. */
 export class QueryLog {
   readonly #now: () => EpochMs;
+  readonly #onQuery: (() => void) | undefined;
   /**
    * The kept runs in a ring: the next one replaces the oldest. There is no map by id beside it: one that
    * entries leave as fast as they come keeps garbage alive, and ids are seldom looked for.
@@ -38,14 +39,17 @@ export class QueryLog {
   readonly #circle: (QueryRun | undefined)[];
   #next = 0;
 
-  constructor(options: { readonly kept: number; now(): EpochMs }) {
+  /** @param options.onQuery  told of each query that begins */
+  constructor(options: { readonly kept: number; now(): EpochMs; readonly onQuery?: () => void }) {
     this.#circle = new Array<QueryRun | undefined>(options.kept).fill(undefined);
     this.#now = options.now;
+    this.#onQuery = options.onQuery;
   }
 
   /** @param receivedMs  `performance.now()` when the request came in: what lies between is the stage `plan` */
   begin(description: QueryDescription, receivedMs: number): QueryRun {
     const run = new QueryRun(description, this.#now(), receivedMs);
+    this.#onQuery?.();
     if (this.#circle.length === 0) return run;
     this.#circle[this.#next] = run;
     this.#next = (this.#next + 1) % this.#circle.length;

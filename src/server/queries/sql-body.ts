@@ -101,7 +101,7 @@ export class SqlContexts {
   /** @throws ServiceError as `readSqlContext` */
   read(context: Readonly<Record<string, unknown>>): SqlContext {
     if (context['sqlQueryId'] !== undefined || context['queryId'] !== undefined) return readSqlContext(context);
-    const key = stringifyJson(context);
+    const key = Object.keys(context).length === 0 ? '{}' : stringifyJson(context);
     const known = this.#known.find(key);
     if (known !== undefined) return known;
     const read = readSqlContext(context);

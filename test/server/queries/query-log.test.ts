@@ -109,4 +109,11 @@ logs('a profile is found by query id; an unknown one is not', async () => {
   assert.is(code, 'not_found');
 });
 
+logs('whoever asks for it is told of each query that begins', () => {
+  let begun = 0;
+  const log = new QueryLog({ kept: 1, now: () => 0, onQuery: () => begun++ });
+  for (let query = 0; query < 3; query++) log.begin({ queryId: `q${query}`, queryType: 'sql', dataSource: null }, 0);
+  assert.is(begun, 3);
+});
+
 logs.run();

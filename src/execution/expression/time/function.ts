@@ -1,5 +1,6 @@
 // Computes functions of `__time` once per bucket in which they are constant, as runs of rows.
 
+import { append } from '../../../base/lists.js';
 import { compileExpression } from '../../../expression/evaluate.js';
 import { convert, type Scalar, textOfValue, type Value } from '../../../expression/value.js';
 import type { Expression } from '../../../model/expression.js';
@@ -30,13 +31,13 @@ export function timeFunction(
   if (grains === undefined || source.kind !== 'number' || source.column.nulls !== 0) return undefined;
   const { view } = scope;
   const most = Math.min(BUCKETS_MAX, Math.max(BUCKETS_FEW, view.rowCount));
-  const cuts = new Set<bigint>();
+  const cuts: number[] = [];
   for (const grain of grains) {
     const boundaries = cutsWithin(grain, view.timeMin, view.timeMax, most);
     if (boundaries === undefined) return undefined;
-    for (const boundary of boundaries) cuts.add(BigInt(boundary));
+    append(cuts, boundaries);
   }
-  const boundaries = BigInt64Array.from(cuts).sort();
+  const boundaries = BigInt64Array.from(grains.length === 1 ? cuts : new Set(cuts), BigInt).sort();
   const compute = compileExpression(expression, (name) => (name === TIME_COLUMN ? 'LONG' : undefined), scope.context.check);
   const values: Scalar[] = [];
   const idsByValue = new Map<Scalar, number>();

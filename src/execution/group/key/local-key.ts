@@ -214,14 +214,14 @@ function storedLongs(scope: SegmentScope, column: NumberColumnView, domain: Extr
 
 /** Their own ids in the domain, whose bounds they keep. */
 function computedLongs(scope: SegmentScope, vector: NumberVector, { base, card, nullId }: Extract<KeyDomain, { kind: 'longs' }>): LocalKey {
-  const { arena, context } = scope;
+  const { arena, context, view } = scope;
   const { kernels, memory } = context;
   assert(vector.physical !== 'F32' && vector.physical !== 'F64', 'longs were computed as doubles');
   const toI64 = kernelFor(kernels, 'toI64', vector.physical);
   const [wide, ids] = [arena.take(BLOCK_ROWS * 8), arena.take(BLOCK_ROWS * 4)];
   const lowHalves = arena.take(BLOCK_ROWS * 4);
-  const halves = memory.u32(lowHalves, BLOCK_ROWS);
-  for (let row = 0; row < BLOCK_ROWS; row++) halves[row] = row * 2;
+  const halves = memory.u32(lowHalves, Math.min(BLOCK_ROWS, view.rowCount));
+  for (let row = 0; row < halves.length; row++) halves[row] = row * 2;
   const mend = nullIds(scope, Math.max(0, nullId));
   const run = oncePerBlock((block) => {
     toI64(vector.values(block), 0, block.rows, vector.base - base, wide);

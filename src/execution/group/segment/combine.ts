@@ -152,9 +152,9 @@ export function combinePackedKeys(scratch: Scratch, packed: PackedKeys, { remaps
   const { arena, context } = scratch;
   const { kernels } = context;
   const { keys, count, words, places, flagWord } = packed;
-  const identity = multiplesOf(scratch, 1);
-  const halves = multiplesOf(scratch, 2 * words);
-  const wholes = multiplesOf(scratch, words);
+  const identity = multiplesOf(scratch, 1, count);
+  const halves = multiplesOf(scratch, 2 * words, count);
+  const wholes = multiplesOf(scratch, words, count);
   const ids = arena.take(BLOCK_ROWS * 4);
   const wide = arena.take(BLOCK_ROWS * 8);
   for (let base = 0; base < count; base += BLOCK_ROWS) {

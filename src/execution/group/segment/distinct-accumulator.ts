@@ -57,7 +57,7 @@ function wholeDictionary(scope: SegmentScope, index: number, layout: DistinctLay
     addGroups: () => undefined,
     combine(table, groupOf) {
       const { kernels, memory } = scope.context;
-      const ids = multiplesOf(scope, 1);
+      const ids = multiplesOf(scope, 1, key.card);
       const global = scope.arena.take(BLOCK_ROWS * 4);
       const remap = key.toGlobal(poolOf(table, index));
       const writer = new DistinctWriter(scope, table, index, layout);

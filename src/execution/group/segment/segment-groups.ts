@@ -4,6 +4,7 @@ import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { append, flatMapped } from '../../../base/lists.js';
 import { STRETCH_ROWS, TALLY_ROWS } from '../../../kernels/contract.js';
+import type { Filter } from '../../../model/filter.js';
 import type { SharedWork } from '../../aggregate-state/state-operations.js';
 import { type Block, clear, kernelFor, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
 import { asNumbers } from '../../expression/convert.js';
@@ -116,11 +117,9 @@ export class SegmentGroups {
       else if (each.state !== 0) kernels.presentRuns(bits, this.#runs, runCount, each.state);
       for (const accumulator of each.accumulators) accumulator.addRuns(block, bits, this.#runs, runCount);
       if (each.readers.length === 0) continue;
-      const n = this.#rowsOf(block, start, end, mask);
-      const rows = n < 0 ? 0 : this.#rows;
-      const count = n < 0 ? block.rows : n;
-      kernels.keyRuns(this.#runs, runCount, rows, count, 1, 0, this.#keptGroups);
-      for (const reader of each.readers) reader.addGroups(block, rows, this.#keptGroups, count);
+      const { rows, n } = this.#rowsOf(block, start, end, mask);
+      kernels.keyRuns(this.#runs, runCount, rows, n, 1, 0, this.#keptGroups);
+      for (const reader of each.readers) reader.addGroups(block, rows, this.#keptGroups, n);
     }
   }
 
@@ -129,9 +128,7 @@ export class SegmentGroups {
       this.#tally(block, this.#tallying);
       return;
     }
-    const listed = this.#rowsOf(block, start, end, match);
-    const rows = listed < 0 ? 0 : this.#rows;
-    const n = listed < 0 ? block.rows : listed;
+    const { rows, n } = this.#rowsOf(block, start, end, match);
     if (n === 0) return;
     this.groupIndex.number(block, rows, n, (positionRows, groups, count) => {
       this.#reserve(this.groupIndex.groupCount);
@@ -181,14 +178,12 @@ export class SegmentGroups {
     for (const reader of each.readers) reader.addGroups(block, rows, groups, n);
   }
 
-  /** Writes the selected row numbers; -1 when they are all rows of the block. */
-  #rowsOf(block: Block, start: number, end: number, match: Match): number {
-    const { kernels } = this.scope.context;
-    if (match !== ALL) return kernels.bitsToRows(match, start, end, this.#rows);
-    if (start === 0 && end === block.rows) return -1;
-    const rows = this.scope.context.memory.u32(this.#rows, end - start);
-    for (let row = start; row < end; row++) rows[row - start] = row;
-    return end - start;
+  /** The selected row numbers; 0 for all rows of the block. */
+  #rowsOf(block: Block, start: number, end: number, match: Match): { readonly rows: Address; readonly n: number } {
+    const { kernels, memory } = this.scope.context;
+    if (match !== ALL) return { rows: this.#rows, n: kernels.bitsToRows(match, start, end, this.#rows) };
+    const n = end - start;
+    return { rows: n === block.rows ? 0 : memory.rowNumbers + start * 4, n };
   }
 
   #maskOf(each: RowClass, block: Block, match: Match): Match {
@@ -220,7 +215,7 @@ export class SegmentGroups {
     const sums = new StoredSums(scope);
     layout.aggregators.forEach((each, index) => {
       const { aggregator } = each;
-      const filterKey = JSON.stringify(aggregator.filter, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+      const filterKey = aggregator.filter === null ? '' : filterText(aggregator.filter);
       const predicate = aggregator.filter === null ? undefined : (filters.get(filterKey) ?? bindFilter(scope, aggregator.filter, false));
       if (predicate !== undefined) filters.set(filterKey, predicate);
       const filter = predicate?.constant === ALL ? undefined : predicate;
@@ -378,6 +373,11 @@ function domainAt(layout: GroupLayout, index: number) {
   const key = layout.keys[index];
   assert(key !== undefined, `no group key ${index}`);
   return key.domain;
+}
+
+/** A text that equal filters have in common. */
+function filterText(filter: Filter): string {
+  return JSON.stringify(filter, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
 }
 
 /** Two sums of 16-bit values go in one step where a kernel takes so many groups. */

@@ -78,7 +78,7 @@ function eachPairBlock(
   visit: (at: Address, halves: Address, groups: Address, n: number) => void,
 ): void {
   const { kernels, check } = scope.context;
-  const halves = multiplesOf(scope, words * 2);
+  const halves = multiplesOf(scope, words * 2, count);
   const own = scope.arena.take(BLOCK_ROWS * 4);
   const groups = groupOf === 0 ? own : scope.arena.take(BLOCK_ROWS * 4);
   for (let from = 0; from < count; from += BLOCK_ROWS) {
@@ -114,7 +114,7 @@ export function combinePairs(
 
 export function combineWidePairs(scope: Scratch, table: GroupTable, index: number, pairs: Pairs, groupOf: Address): void {
   const { kernels } = scope.context;
-  const words = multiplesOf(scope, 2);
+  const words = multiplesOf(scope, 2, pairs.count);
   const values = scope.arena.take(BLOCK_ROWS * 8);
   const packed = scope.arena.take(BLOCK_ROWS * 16);
   eachPairBlock(scope, pairs, groupOf, (at, _halves, groups, n) => {
@@ -125,11 +125,12 @@ export function combineWidePairs(scope: Scratch, table: GroupTable, index: numbe
   });
 }
 
-/** u32 0, step, 2 step, ... for a block. */
-export function multiplesOf(scope: Scratch, step: number): Address {
+/** u32 0, step, 2 step, ... for a block of `count` positions, or the blocks that they are cut into. */
+export function multiplesOf(scope: Scratch, step: number, count: number): Address {
+  const length = Math.min(BLOCK_ROWS, count);
   const at = scope.arena.take(BLOCK_ROWS * 4);
-  const numbers = scope.context.memory.u32(at, BLOCK_ROWS);
-  for (let row = 0; row < BLOCK_ROWS; row++) numbers[row] = row * step;
+  const numbers = scope.context.memory.u32(at, length);
+  for (let row = 0; row < length; row++) numbers[row] = row * step;
   return at;
 }
 

@@ -26,7 +26,7 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
     };
     clear(context, groupOf, parts.groupCount * 4);
     if (indexLayout.kind === 'dense' && parts.cells !== 0) {
-      const inOrder = multiplesOf(scratch, 1);
+      const inOrder = multiplesOf(scratch, 1, parts.groupCount);
       for (let base = 0; base < parts.groupCount; base += BLOCK_ROWS) {
         context.check();
         addStates(base, inOrder, parts.cells + base * 4, Math.min(BLOCK_ROWS, parts.groupCount - base));
