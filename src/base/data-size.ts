@@ -1,4 +1,6 @@
-// Estimates the memory that plain data takes, for caches that are bounded by bytes.
+// Sizes in bytes: what plain data takes, for caches that are bounded by it, and sizes that people write.
+
+import { own } from './names.js';
 
 /** Approximate overhead of an object, of a member and of a string. */
 const OBJECT_BYTES = 24;
@@ -31,4 +33,23 @@ function membersOf(value: object): readonly unknown[] {
   if (Array.isArray(value)) return value;
   if (value instanceof Map) return [...value.keys(), ...value.values()];
   return value instanceof Set ? [...value] : Object.values(value);
+}
+
+const BYTE_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  k: 1e3,
+  m: 1e6,
+  g: 1e9,
+  t: 1e12,
+  ki: 2 ** 10,
+  mi: 2 ** 20,
+  gi: 2 ** 30,
+  ti: 2 ** 40, //
+};
+
+/** A number of bytes, as `67108864` or `64MiB`; undefined for other text. */
+export function parseBytes(text: string): number | undefined {
+  const [, digits = '', unit = ''] = /^(\d{1,15})\s*(|[kmgt]i?)b?$/i.exec(text) ?? [];
+  const factor = own(BYTE_UNITS, unit.toLowerCase());
+  return digits === '' || factor === undefined ? undefined : Number(digits) * factor;
 }

@@ -1,10 +1,10 @@
 // Reads unknown JSON field by field, with errors that name the field.
 
+import { parseBytes } from './data-size.js';
 import { type ErrorCode, ServiceError } from './errors.js';
 import { describeValue } from './json.js';
 import { own } from './names.js';
 import { nearestName } from './nearest-name.js';
-import { parseBytes } from './number-text.js';
 
 /** State shared by all readers of one JSON document: how its objects are read, and what was noticed on the way. */
 export interface ReadContext {

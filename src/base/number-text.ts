@@ -1,6 +1,5 @@
 // Numbers as strings: read for casts, orders and ingestion, and printed as Java prints them.
 
-import { own } from './names.js';
 import { onFirstUse } from './on-first-use.js';
 
 export const MIN_LONG = -(2n ** 63n);
@@ -92,22 +91,3 @@ export const powersOfTen = onFirstUse((): BigUint64Array => {
   }
   return words;
 });
-
-const BYTE_UNITS: Readonly<Record<string, number>> = {
-  '': 1,
-  k: 1e3,
-  m: 1e6,
-  g: 1e9,
-  t: 1e12,
-  ki: 2 ** 10,
-  mi: 2 ** 20,
-  gi: 2 ** 30,
-  ti: 2 ** 40, //
-};
-
-/** A number of bytes, as `67108864` or `64MiB`; undefined for other text. */
-export function parseBytes(text: string): number | undefined {
-  const [, digits = '', unit = ''] = /^(\d{1,15})\s*(|[kmgt]i?)b?$/i.exec(text) ?? [];
-  const factor = own(BYTE_UNITS, unit.toLowerCase());
-  return digits === '' || factor === undefined ? undefined : Number(digits) * factor;
-}

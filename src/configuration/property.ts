@@ -1,8 +1,8 @@
 // Kinds of properties (text, integer, size, duration, list) and how their values are read.
 
+import { parseBytes } from '../base/data-size.js';
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
-import { parseBytes } from '../base/number-text.js';
 import { canonicalHost, parseAddressRange } from './network-names.js';
 
 /** Machine facts that automatic defaults derive from; passed in, so that tests choose them. */

@@ -14,6 +14,8 @@ export type { PublishRequest } from '../model/publication.js';
 export interface TableQuery {
   readonly plan: RowsPlan;
   readonly source: RowSource;
+  /** The columns of the plan, a scan of one table, are all that the table has. */
+  readonly allColumns?: true;
 }
 
 /** Places and limits that a task keeps to; plain data. */

@@ -82,7 +82,7 @@ function isPrimitive(type: ColumnType): type is PrimitiveType {
   return Object.hasOwn(WIDTH, type);
 }
 
-function isSketchType(type: ColumnType): boolean {
+export function isSketchType(type: ColumnType): boolean {
   return isComplexType(type) && type !== JSON_TYPE;
 }
 

@@ -237,6 +237,30 @@ for (const { name, source, message } of refusals) {
   });
 }
 
+ingestion('the druid input source makes a datasource anew, and the sampler shows it', async ({ server, sum }) => {
+  const ioConfig = { type: 'index_parallel', inputSource: { type: 'druid', dataSource: 'edits_sql', interval: '2015-09-12/P2D' } };
+  const dataSchema = {
+    dataSource: 'edits_by_channel',
+    timestampSpec: { column: '__time', format: 'millis' },
+    dimensionsSpec: { dimensions: ['channel'] },
+    metricsSpec: [{ type: 'longSum', name: 'added', fieldName: 'added' }],
+    granularitySpec: { segmentGranularity: 'day', queryGranularity: 'day', rollup: true, intervals: ['2015-09-12/P2D'] },
+  };
+  await runTask(server.url, { type: 'index_parallel', spec: { dataSchema, ioConfig, tuningConfig: { type: 'index_parallel' } } });
+  await waitForCount(server.url, 'edits_by_channel', 13);
+  assert.equal(await sqlRows(server.url, 'SELECT SUM(added) FROM edits_by_channel'), [[sum]]);
+  const { numRowsRead, logicalSegmentSchema } = (await callJson('POST', `${server.url}/svc/indexer/v1/sampler`, {
+    type: 'index',
+    spec: {
+      ioConfig,
+      dataSchema: { ...dataSchema, metricsSpec: [], dimensionsSpec: { useSchemaDiscovery: true }, granularitySpec: { rollup: false } },
+    },
+    samplerConfig: { numRows: 10 },
+  })) as { readonly numRowsRead: number; readonly logicalSegmentSchema: readonly { readonly name: string }[] };
+  assert.is(numRowsRead, 10);
+  assert.equal(logicalSegmentSchema.map(({ name }) => name).sort(), ['__time', 'added', 'channel', 'isNew', 'page']);
+});
+
 ingestion('the sampler reads what a task may read, and shows a few rows', async ({ server, input, folder }) => {
   const sample = (files: readonly string[]) =>
     callJson('POST', `${server.url}/svc/indexer/v1/sampler`, {

@@ -8,8 +8,9 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
 import { contentOf } from '../../src/ingestion/source/decompress.js';
-import { inputEntities, parseInputSource } from '../../src/ingestion/source/input-source.js';
+import { inputParts, parseInputSource } from '../../src/ingestion/source/input-source.js';
 import { globMatcher } from '../../src/ingestion/source/local.js';
+import { isStored } from '../../src/ingestion/source/source-kind.js';
 import { compressInto, frameBytesMax } from '../../src/storage/codecs/zstd.js';
 
 const PORT = 21_600;
@@ -58,17 +59,15 @@ function zstdFrame(text: string): Uint8Array {
 const never = new AbortController().signal;
 
 async function textsOf(source: unknown, allowed: string): Promise<string[]> {
-  const entities = await inputEntities(
-    parseInputSource(new ObjectReader(source, 'inputSource', readContextOf('input_invalid', 'the task'))),
-    {
-      allowedDirectories: [allowed],
-      http: { maxBytes: 4999, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: ['127.0.0.1'] },
-      peers: [],
-      signal: never,
-    },
-  );
+  const parts = await inputParts(parseInputSource(new ObjectReader(source, 'inputSource', readContextOf('input_invalid', 'the task'))), {
+    allowedDirectories: [allowed],
+    http: { maxBytes: 4999, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: ['127.0.0.1'] },
+    peers: [],
+    signal: never,
+  });
   const texts: string[] = [];
-  for (const entity of entities) {
+  for (const entity of parts) {
+    if (isStored(entity)) continue;
     const chunks: Uint8Array[] = [];
     for await (const chunk of contentOf(entity, { read: () => undefined })) chunks.push(Buffer.from(chunk));
     texts.push(Buffer.concat(chunks).toString());

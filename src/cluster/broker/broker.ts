@@ -104,7 +104,7 @@ export class Broker implements BrokerQueries, BrokerService {
     return this.#view.revisionsInUse();
   }
 
-  async *runForTask({ taskId, plan, source, deadlineMs }: TaskQueryRequest, signal: CancelSignal): AsyncGenerator<Frame> {
+  async *runForTask({ taskId, plan, source, allColumns, deadlineMs }: TaskQueryRequest, signal: CancelSignal): AsyncGenerator<Frame> {
     const { peers, now } = this.#options;
     const newest = async (): Promise<number> => {
       const known = this.#view.revision;
@@ -121,7 +121,11 @@ export class Broker implements BrokerQueries, BrokerService {
       });
       refuseUnloaded(tables, used);
     }
-    yield* this.runOver(plan, source, { queryId: taskId, deadlineMs, priority: 0, kernels: null, signal });
+    const columns = allColumns === true ? this.table(plan.dataSource)?.columns.map(({ name }) => name) : undefined;
+    // No segment, no rows.
+    if (allColumns === true && columns === undefined) return;
+    const asked = columns === undefined || plan.operator !== 'scan' ? plan : { ...plan, columns };
+    yield* this.runOver(asked, source, { queryId: taskId, deadlineMs, priority: 0, kernels: null, signal });
   }
 
   async lookupReport(): Promise<LookupReport> {

@@ -150,6 +150,8 @@ export interface TaskQueryRequest {
   readonly taskId: string;
   readonly plan: RowsPlan;
   readonly source: RowSource;
+  /** The columns of the plan, a scan of one table, are all that the table has. */
+  readonly allColumns?: true;
   /** Absolute; work past it ends with `timeout`. */
   readonly deadlineMs: number;
 }

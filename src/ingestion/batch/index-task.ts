@@ -3,6 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals } from '../../base/interval.js';
 import type { PublishRequest, PushedSegment } from '../../model/publication.js';
+import type { ColumnType } from '../../model/schema.js';
 import { buildSegments } from '../builder/build-segments.js';
 import { TimeRange } from '../builder/row-collector.js';
 import { RowStore } from '../builder/row-store.js';
@@ -14,6 +15,7 @@ import { RowStatistics } from '../report/row-statistics.js';
 import { LazyEngine } from '../task-engine.js';
 import { alignedIntervals, type IndexSpec } from '../task-spec/index-spec.js';
 import { openStages } from './row-stages.js';
+import { refuseStatesAsValues } from './state-columns.js';
 
 /** Reads, rolls up, builds, publishes: one `index_parallel` or `index` task. Never throws. */
 export async function runIndexTask(spec: IndexSpec, context: TaskContext): Promise<TaskOutcome> {
@@ -69,7 +71,8 @@ async function readInput({ spec, context, statistics, progress, engine, store }:
   const { dataSchema, inputSource: source, inputFormat: format } = spec;
   const range = new TimeRange(dataSchema.granularity.intervals, dataSchema.granularity.queryGranularity);
   const stages = openStages({ dataSchema, range, maxColumns: context.inputLimits.maxColumns, statistics, engine, store });
-  for await (const block of readBlocks({ source, format, columns: stages.columnsRead, context, statistics, progress })) {
+  const checkTypes = (types: ReadonlyMap<string, ColumnType>): void => refuseStatesAsValues(dataSchema, types);
+  for await (const block of readBlocks({ source, format, columns: stages.columnsRead, context, statistics, progress, checkTypes })) {
     stages.collector.add(block);
     await stages.relieve();
   }

@@ -11,7 +11,7 @@ import { inputFormatKind } from './format-kind.js';
 import type { RejectRow, ValueBlock } from './input-block.js';
 import { endOfLines, textLines, textOf, wholeRows } from './text-rows.js';
 
-const SAMPLE_LENGTH_MAX = 10_000;
+export const SAMPLE_LENGTH_MAX = 10_000;
 
 /** Integers that a double may not hold; digits behind a point are not part of an integer. */
 const LONG_INTEGER = /(?<![\d.])\d{16,}(?![\d.eE])/;

@@ -1,26 +1,31 @@
 // Reads all entities of an input source as blocks of rows.
 
 import { ServiceError } from '../../base/errors.js';
+import type { ColumnType } from '../../model/schema.js';
 import type { TaskContext } from '../contract.js';
 import type { ProgressReporter } from '../report/progress.js';
 import type { RowStatistics } from '../report/row-statistics.js';
-import { inputEntities } from '../source/input-source.js';
-import type { InputSource } from '../source/source-kind.js';
+import { inputParts } from '../source/input-source.js';
+import { type InputPart, type InputSource, isStored } from '../source/source-kind.js';
+import { storedBlocks } from '../source/stored-rows.js';
 import type { InputFormat } from './format-kind.js';
 import type { InputBlock } from './input-block.js';
 
 export interface InputReading {
   readonly source: InputSource;
-  readonly format: InputFormat;
+  /** null: the source needs none. */
+  readonly format: InputFormat | null;
   /** Columns that somebody reads; null: any. */
   readonly columns: ReadonlySet<string> | null;
   readonly context: TaskContext;
   readonly statistics: RowStatistics;
   readonly progress: ProgressReporter;
   readonly samples?: boolean;
+  /** Told of the types of stored columns; throws for one that cannot be read. */
+  readonly checkTypes?: (types: ReadonlyMap<string, ColumnType>) => void;
 }
 
-/** The blocks of all entities of a source, in order; what is read and rejected is counted. */
+/** The blocks of all parts of a source, in order; what is read and rejected is counted. */
 export async function* readBlocks({
   source,
   format,
@@ -29,11 +34,17 @@ export async function* readBlocks({
   statistics,
   progress,
   samples = false,
+  checkTypes = () => undefined,
 }: InputReading): AsyncGenerator<InputBlock> {
-  const entities = await inputEntities(source, context);
-  const sizes = entities.map(({ sizeBytes }) => sizeBytes);
+  const parts = await inputParts(source, context);
+  const sizes = parts.map((part) => (isStored(part) ? null : part.sizeBytes));
   progress.bytesTotal = sizes.some((size) => size === null) ? null : sizes.reduce((total: number, size) => total + (size ?? 0), 0);
-  context.log(`reading ${entities.length === 1 ? entities[0]?.name : `${entities.length} inputs, ${entities[0]?.name} first`}`);
+  context.log(`reading ${parts.length === 1 ? parts[0]?.name : `${parts.length} inputs, ${parts[0]?.name} first`}`);
+  const blocksOf = (part: InputPart): AsyncGenerator<InputBlock> => {
+    if (isStored(part)) return storedBlocks(part, { columns, context, checkTypes });
+    if (format === null) throw new ServiceError('internal', `${part.name} has no input format`);
+    return format.read(part, reading);
+  };
   const reading = {
     columns,
     workDirectory: context.workDirectory,
@@ -44,8 +55,8 @@ export async function* readBlocks({
     },
     reject: (reason: string, sample: string) => statistics.reject(reason, sample),
   };
-  for (const entity of entities) {
-    for await (const block of format.read(entity, reading)) {
+  for (const part of parts) {
+    for await (const block of blocksOf(part)) {
       if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
       yield block;
       progress.tick();

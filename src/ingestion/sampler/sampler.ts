@@ -2,8 +2,9 @@
 
 import { type ErrorCode, ServiceError } from '../../base/errors.js';
 import { createByName } from '../../base/names.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { openStages } from '../batch/row-stages.js';
+import { refuseStatesAsValues } from '../batch/state-columns.js';
 import { INPUT_ROW } from '../builder/rollup.js';
 import { TimeRange } from '../builder/row-collector.js';
 import { RowStore } from '../builder/row-store.js';
@@ -130,7 +131,8 @@ async function readRows(spec: SampleSpec, { context, engine, rows, store, timeou
     if (decidesLater) rows.settle(storedNumbers(store, before));
   };
   const progress = new ProgressReporter(context, rows);
-  const blocks = readBlocks({ source, format, columns: null, context, statistics: rows, progress, samples: true });
+  const checkTypes = (types: ReadonlyMap<string, ColumnType>): void => refuseStatesAsValues(dataSchema, types);
+  const blocks = readBlocks({ source, format, columns: null, context, statistics: rows, progress, samples: true, checkTypes });
   let waiting = 0;
   try {
     while (rows.all.length < limits.numRows && Math.max(store.input.sizeBytes, rows.inputBytes) < bytesMax) {

@@ -1,7 +1,9 @@
 // Interface of an input source.
 
 import type { Readable } from 'node:stream';
+import type { Interval } from '../../base/instant.js';
 import type { ObjectReader } from '../../base/json-reader.js';
+import type { Filter } from '../../model/filter.js';
 import type { HttpRules } from './url-policy.js';
 
 /** One file, object or string that rows are read from. */
@@ -16,6 +18,20 @@ export interface InputEntity {
   readonly localFile: string | null;
 }
 
+/** Rows of a datasource; they need no format. */
+export interface StoredRows {
+  readonly name: string;
+  readonly dataSource: string;
+  readonly interval: Interval;
+  readonly filter: Filter | null;
+}
+
+export type InputPart = InputEntity | StoredRows;
+
+export function isStored(part: InputPart): part is StoredRows {
+  return 'dataSource' in part;
+}
+
 /** Limits of an input source. */
 export interface SourceLimits {
   readonly allowedDirectories: readonly string[];
@@ -28,8 +44,10 @@ export interface SourceLimits {
 /** An input source with its options read. */
 export interface InputSource {
   readonly type: string;
+  /** Whether any of its parts is an entity. */
+  readonly needsFormat: boolean;
   /** In the order in which their rows are numbered. */
-  readonly entities: (limits: SourceLimits) => Promise<readonly InputEntity[]>;
+  readonly parts: (limits: SourceLimits) => Promise<readonly InputPart[]>;
 }
 
 /** A row of the table of input sources (`INPUT_SOURCES`). */
@@ -38,7 +56,7 @@ export interface InputSourceKind {
   readonly open: (fields: ObjectReader) => InputSource;
 }
 
-/** Joins the two halves of a source: `parse` reads its options, `entities` lists what it names. */
+/** Joins the two halves of a source of entities: `parse` reads its options, `entities` lists what it names. */
 export function inputSourceKind<Options>({
   type,
   parse,
@@ -53,7 +71,7 @@ export function inputSourceKind<Options>({
     type,
     open(fields) {
       const options = parse(fields);
-      return { type, entities: (limits) => entities(options, limits) };
+      return { type, needsFormat: true, parts: (limits) => entities(options, limits) };
     },
   };
 }

@@ -1,5 +1,6 @@
 // Rows of EXTERN and of inline sources as frames, through the plan of a statement.
 
+import { ServiceError } from '../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import type { Frame } from '../../model/frame.js';
 import type { PlannedQuery, PlannedSource } from '../../model/statement.js';
@@ -57,6 +58,8 @@ export async function* externalFrames(
 ): AsyncGenerator<Frame> {
   const document = readContextOf('input_invalid', 'EXTERN');
   const input = parseInputSource(new ObjectReader(source.inputSource, 'EXTERN inputSource', document));
+  if (!input.needsFormat)
+    throw new ServiceError('unsupported', `EXTERN inputSource: ${input.type} is not supported; name the datasource after FROM`);
   const format = parseInputFormat(new ObjectReader(source.inputFormat, 'EXTERN inputFormat', document));
   const names = source.signature.map(({ name }) => name);
   const buffer = new RunBuffer(source.signature.map(({ name, type }) => columnPlan(name, type, 'ARRAY')));

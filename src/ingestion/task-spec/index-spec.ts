@@ -16,7 +16,8 @@ import { parseTuningConfig, type TuningConfig } from './tuning-config.js';
 export interface IndexSpec {
   readonly dataSchema: DataSchema;
   readonly inputSource: InputSource;
-  readonly inputFormat: InputFormat;
+  /** null: the source needs none. */
+  readonly inputFormat: InputFormat | null;
   readonly appendToExisting: boolean;
   /** Replaces all of `granularitySpec.intervals`, also the chunks that get no row. */
   readonly dropExisting: boolean;
@@ -41,10 +42,13 @@ export function parseIndexSpec(fields: ObjectReader, taskType: 'index_parallel' 
   const tuning = parseTuningConfig(fields.optionalObject('tuningConfig'), taskType);
   if (appendToExisting && tuning.partitions.kind !== 'dynamic')
     throw io.invalid('appendToExisting', 'cannot be true with hashed, single_dim or range partitions, which divide a whole chunk');
+  const inputSource = parseInputSource(io.object('inputSource'));
+  if (!inputSource.needsFormat && io.has('inputFormat'))
+    throw io.invalid('inputFormat', `the input source ${inputSource.type} has no format`);
   return {
     dataSchema,
-    inputSource: parseInputSource(io.object('inputSource')),
-    inputFormat: parseInputFormat(io.object('inputFormat')),
+    inputSource,
+    inputFormat: inputSource.needsFormat ? parseInputFormat(io.object('inputFormat')) : null,
     appendToExisting,
     dropExisting,
     tuning,
