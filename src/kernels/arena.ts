@@ -13,7 +13,10 @@ interface Allocator {
 /** Regions for one piece of work, given back all together. Belongs to the thread that made it. */
 export class Arena {
   readonly #memory: Allocator;
-  readonly #taken: Address[] = [];
+  /** Bytes of each region of the memory. */
+  readonly #taken = new Map<Address, number>();
+  /** Regions that are lent in parts. */
+  readonly #chunks = new Set<Address>();
   #at = 0;
   #end = 0;
   #bytes = 0;
@@ -38,25 +41,38 @@ export class Arena {
     if (size * 4 > ARENA_CHUNK_BYTES) return this.#own(size);
     this.#at = this.#own(ARENA_CHUNK_BYTES);
     this.#end = this.#at + ARENA_CHUNK_BYTES;
+    this.#chunks.add(this.#at);
     return this.take(bytes);
   }
 
   /** Frees everything taken; the arena is then empty and may be used again. */
   release(): void {
-    for (const address of this.#taken.splice(0)) this.#memory.free(address);
-    this.#at = this.#end = this.#bytes = 0;
+    for (const address of this.handOver()) this.#memory.free(address);
   }
 
   /** Everything taken, for another owner to free; the arena is then empty and may be used again. */
   handOver(): readonly Address[] {
+    const taken = [...this.#taken.keys()];
+    this.#taken.clear();
+    this.#chunks.clear();
     this.#at = this.#end = this.#bytes = 0;
-    return this.#taken.splice(0);
+    return taken;
+  }
+
+  /** Leaves a region that was taken to the caller to free; false for one of few bytes, which shares its memory with others. */
+  letGo(address: Address): boolean {
+    const bytes = this.#taken.get(address);
+    // A chunk begins with a region of few bytes.
+    if (bytes === undefined || this.#chunks.has(address)) return false;
+    this.#taken.delete(address);
+    this.#bytes -= bytes;
+    return true;
   }
 
   #own(bytes: number): Address {
     const address = this.#memory.allocate(bytes);
     this.#bytes += bytes;
-    this.#taken.push(address);
+    this.#taken.set(address, bytes);
     return address;
   }
 }

@@ -86,4 +86,60 @@ distincts('that are added up counts in what the query holds', async () => {
   }
 });
 
+/** Rows of three segments, so many wide numbers of each that their sets go from one place to the next whole. */
+const WIDE_ROWS = 50_000;
+const wideValue = (segment: number, row: number): bigint => BigInt((row * 7 + segment * 100_000) % 300_000) * 1_000_000_007n;
+const wideFrames = [0, 1, 2].map(
+  (segment): Frame => ({
+    rowCount: WIDE_ROWS,
+    columns: [
+      { kind: 'long', name: '__time', values: BigInt64Array.from({ length: WIDE_ROWS }, (_, row) => BigInt(START + row)), nulls: null },
+      { kind: 'long', name: 'group', values: BigInt64Array.from({ length: WIDE_ROWS }, (_, row) => BigInt(row % 2)), nulls: null },
+      { kind: 'long', name: 'value', values: BigInt64Array.from({ length: WIDE_ROWS }, (_, row) => wideValue(segment, row)), nulls: null },
+    ],
+  }),
+);
+
+for (const { way, threads, segments, groupBytesMax } of [
+  { way: 'of one segment', threads: 0, segments: 1 },
+  { way: 'of several segments', threads: 0, segments: 3 },
+  { way: 'of several threads', threads: 2, segments: 3 },
+  { way: 'of more than may be kept', threads: 0, segments: 3, groupBytesMax: MEBIBYTE },
+])
+  distincts(`wide numbers ${way} are counted once each`, async () => {
+    const memory = KernelMemory.create({ maximumBytes: 256 * MEBIBYTE });
+    const limit = groupBytesMax === undefined ? {} : { groupBytesMax };
+    const engine = createEngine({ memory, kernels: 'simd', threads, rowsRunInline: 0, morselRows: 16_384, ...limit });
+    const { store, ids, close } = await openFrames(wideFrames.slice(0, segments), memory, engine);
+    const options = { ending: 'final', deadlineMs: Date.now() + 60_000, kernels: null, batchRows: null } as const;
+    const [none, two] = [new Set<bigint>(), [new Set<bigint>(), new Set<bigint>()]];
+    for (let segment = 0; segment < segments; segment++)
+      for (let row = 0; row < WIDE_ROWS; row++) {
+        none.add(wideValue(segment, row));
+        two[row % 2]?.add(wideValue(segment, row));
+      }
+    try {
+      for (const keys of [[], plan().keys]) {
+        const counts: unknown[] = [];
+        try {
+          for await (const { rowCount, columns } of engine.run({ ...plan(), keys }, store, ids, options, new AbortController().signal))
+            for (let row = 0; row < rowCount; row++) {
+              const last = columns.at(-1);
+              if (last !== undefined) counts.push(cellAt(last, row));
+            }
+        } catch (error) {
+          assert.is(error instanceof ServiceError && error.code, 'resource_limit');
+          assert.is.not(groupBytesMax, undefined, String(error));
+          continue;
+        }
+        const expected = (keys.length === 0 ? [none] : two).map(({ size }) => BigInt(size));
+        assert.equal(counts.sort(), expected.sort());
+      }
+    } finally {
+      await close();
+      await engine.close();
+    }
+    assert.is(memory.allocatedBytes, 0, 'everything was given back');
+  });
+
 distincts.run();

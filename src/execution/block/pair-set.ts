@@ -5,6 +5,14 @@ import { clear, type RunContext } from './context.js';
 
 const FIRST_CAPACITY = 1 << 12;
 
+/** Memory of a set: its pairs, and u32[2 * capacity] slots of a hash table over them. */
+export interface PairMemory {
+  readonly keys: Address;
+  readonly count: number;
+  readonly slots: Address;
+  readonly capacity: number;
+}
+
 /**
  * A set of packed keys that grows: pairs (group, value) of `words` u64. One word: group in the lower half, value id in
  * the upper. Two words: group, then the 64 bits of the value.
@@ -33,6 +41,17 @@ export class PairSet {
   /** Numbers of the pairs added last, u32: each in the order in which it came first. */
   get numbers(): Address {
     return this.#numbers;
+  }
+
+  get memory(): PairMemory {
+    return { keys: this.keys, count: this.count, slots: this.#slots, capacity: this.#capacity };
+  }
+
+  /** Takes the place of a set without pairs. */
+  adopt({ keys, count, slots, capacity }: PairMemory): void {
+    this.#give(this.keys);
+    this.#give(this.#slots);
+    [this.keys, this.count, this.#slots, this.#capacity] = [keys, count, slots, capacity];
   }
 
   add(keys: Address, n: number): void {

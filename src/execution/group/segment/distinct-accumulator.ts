@@ -8,7 +8,15 @@ import { unionOfNulls } from '../../expression/nulls.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time/runs.js';
 import type { LocalKey } from '../key/local-key.js';
-import { combinePairs, combineWidePairs, type DistinctLayout, DistinctWriter, globalIds, multiplesOf } from '../table/distinct-combine.js';
+import {
+  combinePairs,
+  combineWidePairs,
+  type DistinctLayout,
+  DistinctWriter,
+  globalIds,
+  isAdoptable,
+  multiplesOf,
+} from '../table/distinct-combine.js';
 import type { GroupTable } from '../table/group-table.js';
 
 type IdKey = Exclude<LocalKey, { kind: 'numbers' }>;
@@ -16,6 +24,9 @@ type IdKey = Exclude<LocalKey, { kind: 'numbers' }>;
 /** Groups of a segment for which a byte per (group, id) is kept rather than a set of pairs. */
 const MARKED_GROUPS_MAX = 1024;
 const MARKS_MAX = 1 << 23;
+
+/** Sets for so many pairs are regions of their own. */
+const ADOPTED_MIN = 1 << 15;
 
 /** The distinct values of the groups of one segment. */
 export interface DistinctAccumulator {
@@ -116,12 +127,7 @@ function markedDistinct(scope: SegmentScope, index: number, layout: DistinctLayo
 /** A set of (group, id). */
 function pairedDistinct(scope: SegmentScope, index: number, layout: DistinctLayout, key: IdKey): DistinctAccumulator {
   const { kernels } = scope.context;
-  const set = new PairSet(
-    scope.context,
-    1,
-    (bytes) => scope.arena.take(bytes),
-    () => undefined,
-  );
+  const set = pairSet(scope, 1);
   const packed = scope.arena.take(BLOCK_ROWS * 8);
   return {
     readsRows: true,
@@ -130,19 +136,18 @@ function pairedDistinct(scope: SegmentScope, index: number, layout: DistinctLayo
       kernelFor(kernels, 'keyWord', ids)(idAddress, idRows, count, 1, 0, 32, 0, packed);
       set.add(packed, count);
     }),
-    combine: (table, groupOf) => combinePairs(scope, table, index, layout, set, groupOf, key.toGlobal(poolOf(table, index))),
+    combine(table, groupOf, groupCount) {
+      const remap = key.toGlobal(poolOf(table, index));
+      if (remap !== 0 || !adopt(scope, table, index, set, groupOf, groupCount))
+        combinePairs(scope, table, index, layout, set, groupOf, remap);
+    },
   };
 }
 
 /** A set of (group, 64 bits). */
 function wideDistinct(scope: SegmentScope, index: number, key: Extract<LocalKey, { kind: 'numbers' }>): DistinctAccumulator {
   const { kernels } = scope.context;
-  const set = new PairSet(
-    scope.context,
-    2,
-    (bytes) => scope.arena.take(bytes),
-    () => undefined,
-  );
+  const set = pairSet(scope, 2);
   const { vector } = key;
   const packed = scope.arena.take(BLOCK_ROWS * 16);
   const wide = scope.arena.take(BLOCK_ROWS * 8);
@@ -168,8 +173,33 @@ function wideDistinct(scope: SegmentScope, index: number, key: Extract<LocalKey,
       }
       set.add(packed, count);
     },
-    combine: (table, groupOf) => combineWidePairs(scope, table, index, set, groupOf),
+    combine(table, groupOf, groupCount) {
+      if (!adopt(scope, table, index, set, groupOf, groupCount)) combineWidePairs(scope, table, index, set, groupOf);
+    },
   };
+}
+
+/** A set in the memory of the segment's work, which gives back what it has outgrown. */
+function pairSet({ arena, context }: SegmentScope, words: 1 | 2): PairSet {
+  return new PairSet(
+    context,
+    words,
+    (bytes) => arena.take(bytes),
+    (at) => {
+      if (arena.letGo(at)) context.memory.free(at);
+    },
+  );
+}
+
+/** Makes the pairs of the segment those of the table, where it has none; false where they have to be added one by one. */
+function adopt(scope: SegmentScope, table: GroupTable, index: number, set: PairSet, groupOf: Address, groupCount: number): boolean {
+  const { memory } = set;
+  if (memory.capacity < ADOPTED_MIN || !isAdoptable(scope, table, index, groupOf, groupCount)) return false;
+  table.adoptPairs(index, memory, () => {
+    const isOwn = scope.arena.letGo(memory.keys) && scope.arena.letGo(memory.slots);
+    assert(isOwn, 'a large region belongs to nobody else');
+  });
+  return true;
 }
 
 type PutIds = (ids: Address, physical: 'U8' | 'U16' | 'U32', rows: Address, groups: Address, n: number) => void;

@@ -112,6 +112,20 @@ export function combinePairs(
   });
 }
 
+/**
+ * Whether pairs can become those of the table as they are: it has none, and numbers their groups alike.
+ * @param groupOf  u32 per group of the pairs, its number in the table
+ */
+export function isAdoptable(
+  { context: { memory } }: Scratch,
+  table: GroupTable,
+  index: number,
+  groupOf: Address,
+  groupCount: number,
+): boolean {
+  return table.states[index]?.pairs?.count === 0 && memory.u32(groupOf, groupCount).every((number, group) => number === group);
+}
+
 export function combineWidePairs(scope: Scratch, table: GroupTable, index: number, pairs: Pairs, groupOf: Address): void {
   const { kernels } = scope.context;
   const words = multiplesOf(scope, 2, pairs.count);

@@ -2,6 +2,7 @@
 
 import type { Address } from '../../../base/layout.js';
 import type { StateParts } from '../../aggregate-state/state-operations.js';
+import type { PairMemory } from '../../block/pair-set.js';
 import type { SpilledBytes } from '../../spill/spill-file.js';
 import type { PooledValues } from '../key/key-pool.js';
 import type { SpilledValues } from '../spill/spilled-values.js';
@@ -17,7 +18,8 @@ export interface GroupTableParts {
     at: Address;
     seen: Address;
     bits: Address;
-    pairs: { keys: Address; count: number } | undefined;
+    /** Without slots where they were spilled. */
+    pairs: (Pick<PairMemory, 'keys' | 'count'> & Partial<PairMemory>) | undefined;
     objects: StateParts | undefined;
   }[];
   readonly pools: readonly PooledValues[];

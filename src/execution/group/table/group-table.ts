@@ -5,7 +5,7 @@ import type { Address } from '../../../base/layout.js';
 import { StateObjects } from '../../aggregate-state/state-objects.js';
 import type { GroupStates } from '../../aggregate-state/state-operations.js';
 import { clear, type RunContext } from '../../block/context.js';
-import { PairSet } from '../../block/pair-set.js';
+import { type PairMemory, PairSet } from '../../block/pair-set.js';
 import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
 import { type KeyPool, keyPool } from '../key/key-pool.js';
 import type { AggregatorLayout, GroupLayout } from '../key/layout.js';
@@ -179,6 +179,17 @@ export class GroupTable {
     this.context.memory.free(at);
   }
 
+  /** Takes over the memory of pairs, where there are none yet. @param letGo  of both of its regions; told before they are the table's own */
+  adoptPairs(index: number, pairs: PairMemory, letGo: () => void): void {
+    const set = this.states[index]?.pairs;
+    if (set === undefined) return;
+    const [keyBytes, slotBytes] = [pairs.capacity * set.words * 8, pairs.capacity * 8];
+    this.#charge(keyBytes + slotBytes);
+    letGo();
+    this.#owned.set(pairs.keys, keyBytes).set(pairs.slots, slotBytes);
+    set.adopt(pairs);
+  }
+
   /** Hands the table's memory over; the table must not be used afterwards. */
   detach(): GroupTableParts {
     const values = this.#parts([], null);
@@ -200,7 +211,7 @@ export class GroupTable {
         at,
         seen,
         bits,
-        pairs: pairs === undefined ? undefined : { keys: pairs.keys, count: pairs.count },
+        pairs: pairs?.memory,
         objects: objects?.parts(),
       })),
       pools: this.pools.map((pool) => pool.values),

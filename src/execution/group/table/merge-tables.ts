@@ -6,7 +6,7 @@ import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import { clear, kernelFor, type RunContext } from '../../block/context.js';
 import { NO_VALUES } from '../key/key-pool.js';
 import { combinePackedKeys, GroupWriter } from '../segment/combine.js';
-import { combinePairs, combineWidePairs, multiplesOf } from './distinct-combine.js';
+import { combinePairs, combineWidePairs, isAdoptable, multiplesOf } from './distinct-combine.js';
 import type { GroupTableParts } from './group-parts.js';
 import type { GroupTable } from './group-table.js';
 
@@ -17,6 +17,7 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
   const scratch = { context, arena };
   const seenBuffers = { bits: arena.take(BLOCK_ROWS / 8), rows: arena.take(BLOCK_ROWS * 4), groups: arena.take(BLOCK_ROWS * 4) };
   const { indexLayout } = layout;
+  let { owned } = parts;
   try {
     const groupOf = arena.take(Math.max(1, parts.groupCount) * 4);
     const addStates = (base: number, cells: Address, numbers: Address, n: number): void => {
@@ -69,6 +70,13 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
         const { words } = aggregator.store;
         const pairs = { ...from.pairs, words };
         const isInterned = aggregator.domain.kind === 'interned';
+        const { keys, count, slots, capacity } = from.pairs;
+        if (!isInterned && slots !== undefined && capacity !== undefined && isAdoptable(scratch, table, index, groupOf, parts.groupCount)) {
+          table.adoptPairs(index, { keys, count, slots, capacity }, () => {
+            owned = owned.filter((address) => address !== keys && address !== slots);
+          });
+          return;
+        }
         const remap = isInterned ? (table.distinctPools[index]?.add(scratch, parts.distinctPools[index] ?? NO_VALUES) ?? 0) : 0;
         if (words === 2) combineWidePairs(scratch, table, index, pairs, groupOf);
         else combinePairs(scratch, table, index, aggregator, pairs, groupOf, remap);
@@ -76,7 +84,7 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
     });
   } finally {
     arena.release();
-    freeParts(context, parts);
+    freeParts(context, { ...parts, owned });
   }
 }
 
