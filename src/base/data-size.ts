@@ -10,21 +10,26 @@ const TEXT_BYTES = 16;
 /** Bytes of plain data in the heap, roughly; what it holds at several places counts once. */
 export function dataBytes(data: unknown): number {
   const seen = new Set<object>();
-  const waiting: unknown[] = [data];
+  const waiting: object[] = [];
   let bytes = 0;
-  while (waiting.length > 0) {
-    const value = waiting.pop();
+  const add = (value: unknown): void => {
     if (typeof value === 'string') bytes += TEXT_BYTES + value.length * 2;
     else if (typeof value === 'bigint') bytes += TEXT_BYTES;
-    if (typeof value !== 'object' || value === null || seen.has(value)) continue;
-    seen.add(value);
-    bytes += OBJECT_BYTES;
-    if (ArrayBuffer.isView(value)) bytes += value.byteLength;
-    else {
-      const members = membersOf(value);
-      bytes += members.length * MEMBER_BYTES;
-      for (const member of members) waiting.push(member);
+    else if (typeof value === 'object' && value !== null && !seen.has(value)) {
+      seen.add(value);
+      waiting.push(value);
     }
+  };
+  add(data);
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    bytes += OBJECT_BYTES;
+    if (ArrayBuffer.isView(value)) {
+      bytes += value.byteLength;
+      continue;
+    }
+    const members = membersOf(value);
+    bytes += members.length * MEMBER_BYTES;
+    for (let index = 0; index < members.length; index++) add(members[index]);
   }
   return bytes;
 }

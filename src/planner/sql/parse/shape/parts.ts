@@ -22,13 +22,23 @@ export interface Parts {
 const STAND_IN = 'f';
 const SELECT = 'SELECT ';
 
-/** Words at the depth of the statement that end the select list or WHERE, or leave the statement whole. */
-const AFTER_WHERE: ReadonlySet<string> = new Set(['GROUP', 'HAVING', 'ORDER', 'LIMIT', 'OFFSET', 'FETCH']);
-const WHOLE: ReadonlySet<string> = new Set([
-  ...['SELECT', 'UNION', 'INTERSECT', 'EXCEPT', 'WITH', 'VALUES', 'INTO', 'WINDOW', 'QUALIFY', 'PARTITIONED', 'CLUSTERED', ';', '?'],
+type Role = 'opening' | 'closing' | 'from' | 'where' | 'after where' | 'whole' | 'parameter';
+
+/** Words that begin or end a depth, and at the depth of the statement what divides it, or leaves it whole. */
+const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
+  ...rolesOf('opening', '(', '[', 'CASE'),
+  ...rolesOf('closing', ')', ']', 'END'),
+  ...rolesOf('from', 'FROM'),
+  ...rolesOf('where', 'WHERE'),
+  ...rolesOf('after where', 'GROUP', 'HAVING', 'ORDER', 'LIMIT', 'OFFSET', 'FETCH'),
+  ...rolesOf('whole', 'SELECT', 'UNION', 'INTERSECT', 'EXCEPT', 'WITH', 'VALUES', 'INTO', 'WINDOW', 'QUALIFY'),
+  ...rolesOf('whole', 'PARTITIONED', 'CLUSTERED', ';'),
+  ...rolesOf('parameter', '?'),
 ]);
-const OPENING: ReadonlySet<string> = new Set(['(', '[', 'CASE']);
-const CLOSING: ReadonlySet<string> = new Set([')', ']', 'END']);
+
+function rolesOf(role: Role, ...words: readonly string[]): readonly (readonly [string, Role])[] {
+  return words.map((word) => [word, role] as const);
+}
 
 /** Words that mean something of their own behind SELECT: no part begins with one. */
 const BEHIND_SELECT: ReadonlySet<string> = new Set(['ALL', 'DISTINCT']);
@@ -120,16 +130,18 @@ interface Clauses {
 function clausesOf(tokens: readonly Token[], first: number): Clauses | undefined {
   let [from, where, end, depth] = [-1, -1, -1, 0];
   for (let index = first; index < tokens.length; index++) {
-    const word = wordOf(tokens[index]);
-    if (word === '?') return undefined;
-    if (CLOSING.has(word)) depth--;
-    if (depth === 0 && WHOLE.has(word)) return undefined;
+    const role = ROLES.get(wordOf(tokens[index]));
+    if (role === undefined) continue;
+    if (role === 'parameter') return undefined;
+    if (role === 'closing') depth--;
+    else if (role === 'opening') depth++;
+    if (depth !== 0) continue;
+    if (role === 'whole') return undefined;
     // IS DISTINCT FROM.
-    if (depth === 0 && word === 'FROM' && isWord(tokens[index - 1], 'DISTINCT')) return undefined;
-    if (depth === 0 && word === 'FROM' && from < 0) from = index;
-    else if (depth === 0 && word === 'WHERE' && where < 0) where = index;
-    else if (depth === 0 && AFTER_WHERE.has(word) && end < 0) end = index;
-    if (OPENING.has(word)) depth++;
+    if (role === 'from' && isWord(tokens[index - 1], 'DISTINCT')) return undefined;
+    if (role === 'from' && from < 0) from = index;
+    else if (role === 'where' && where < 0) where = index;
+    else if (role === 'after where' && end < 0) end = index;
   }
   const isInOrder = from > first && (where < 0 || where > from) && (end < 0 || end > Math.max(from, where));
   return isInOrder && depth === 0 ? { from, where, end: end < 0 ? tokens.length : end } : undefined;
@@ -141,7 +153,8 @@ function rangesBetween(tokens: readonly Token[], from: number, to: number, separ
   let [begin, depth, isBetween] = [from, 0, false];
   for (let index = from; index <= to; index++) {
     const word = index === to ? separator : wordOf(tokens[index]);
-    if (CLOSING.has(word)) depth--;
+    const role = ROLES.get(word);
+    if (role === 'closing') depth--;
     if (depth === 0 && separator === 'AND' && word === 'OR') return undefined;
     if (depth === 0 && word === 'BETWEEN') isBetween = true;
     if (depth === 0 && word === separator) {
@@ -154,7 +167,7 @@ function rangesBetween(tokens: readonly Token[], from: number, to: number, separ
       }
       isBetween = false;
     }
-    if (OPENING.has(word)) depth++;
+    if (role === 'opening') depth++;
   }
   return ranges;
 }
