@@ -27,6 +27,7 @@ import {
 import { mapExpressions } from '../relation/rules/map-expressions.js';
 import { expressionsOf } from '../relation/rules/verify-relation.js';
 import { ComputedColumns } from './computed-columns.js';
+import { keysInUse } from './following-keys.js';
 import { toFilter } from './lower-filter.js';
 import { type Lowered, lowerLeaf } from './lower-source.js';
 import { granularityOf } from './time-key.js';
@@ -315,11 +316,13 @@ class Steps {
   }
 }
 
-function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
+function groupPlan(whole: Clauses, aggregate: AggregateRelation): RowsPlan {
+  const [grouped, clauses] = withoutFollowingKeys(aggregate, whole);
   const { having } = clauses;
+  // Those of keys that are left out are read by the others.
   const read = expressionsOf(aggregate);
   const virtual = new ComputedColumns('v', clauses.where === null ? read : [...read, clauses.where]);
-  const keys = aggregate.keys.map(({ name, bound }): GroupKey => {
+  const keys = grouped.map(({ name, bound }): GroupKey => {
     const granularity = clauses.source.kind === 'table' ? granularityOf(bound) : undefined;
     return granularity === undefined
       ? { kind: 'column', name, column: virtual.nameOf(bound), type: nativeType(settledType(bound.type)) }
@@ -338,6 +341,17 @@ function groupPlan(clauses: Clauses, aggregate: AggregateRelation): RowsPlan {
     emptyGroup: keys.length === 0,
     post: [...steps.list, ...projection(produced, wanted)],
   });
+}
+
+/** Groups of which the first are wanted are made without keys that follow from others. */
+function withoutFollowingKeys(aggregate: AggregateRelation, clauses: Clauses): readonly [keys: readonly NamedBound[], clauses: Clauses] {
+  const { having, qualify, windows, cut } = clauses;
+  if (cut === null || windows.length > 0 || aggregate.keys.length < 2) return [aggregate.keys, clauses];
+  const conditions = [having, qualify].filter((bound) => bound !== null);
+  const { keys, following, sort } = keysInUse(aggregate, { conditions, sort: clauses.sort });
+  if (following.size === 0) return [keys, clauses];
+  const output = clauses.output.map(({ name, bound }) => ({ name, bound: substitute(bound, (each) => following.get(each)) }));
+  return [keys, { ...clauses, sort, output }];
 }
 
 function aggregator({ name, kind, operands, filter, type, state, fold }: NamedAggregate, virtual: ComputedColumns): Aggregator {

@@ -5,6 +5,18 @@ import { planText } from '../plan-text.js';
 /** Plans of statements over several relations: what is read where, and what becomes one plan. */
 const PLANS: readonly (readonly [sql: string, plan: string])[] = [
   [
+    'SELECT added, added - 1 AS b, LENGTH(page) AS l, COUNT(*) AS n FROM wiki GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2 LIMIT 3',
+    `group wiki
+v0 := strlen("page") LONG
+key d0 = added LONG
+key d2 = v0 LONG
+agg a0 = count
+sort a0 desc nulls last numeric, d0 asc nulls first numeric limit 3 offset 0
+compute p0 := ("d0" - 1) LONG
+project added=d0 b=p0 l=d2 n=a0
+→ added BIGINT, b BIGINT, l INTEGER, n BIGINT`,
+  ],
+  [
     "SELECT w.page, x.n FROM wiki w JOIN (SELECT channel, COUNT(*) AS n FROM wiki WHERE added > 3 GROUP BY channel) x ON w.channel = x.channel WHERE x.n > 5 AND w.city = 'Rio' AND w.__time >= TIMESTAMP '2024-01-01'",
     `scan join inner j0. on "channel" = "channel" STRING (
   (wiki where (city = Rio STRING and 1704067200000 <= __time LONG numeric))

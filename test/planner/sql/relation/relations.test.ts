@@ -79,6 +79,15 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   "SELECT usr, SUM(added + 1) AS a, SUM(2 + added), SUM(added + 3) FILTER (WHERE city = 'Rio'), SUM(added + 4) FILTER (WHERE city = 'Rio'), SUM(added + 5) FILTER (WHERE city = 'Rio'), MAX(added) FROM edits GROUP BY usr HAVING SUM(added + 3) > 5 ORDER BY a, usr",
   'SELECT SUM(added + 1), SUM(added + 2), SUM(added + 3), COUNT(added) FROM edits WHERE added > 1000000',
   'SELECT c, SUM(n + 1), SUM(n + 2), SUM(n * 2 - 3), SUM(n * 2 + 4), SUM(n * 2 + 5) FROM (SELECT city AS c, added AS n FROM edits) GROUP BY c ORDER BY SUM(n + 1) DESC, c LIMIT 3',
+  // Keys that follow from keys before them, or after; ordered by them; asked for by HAVING.
+  'SELECT usr, usr + 1, usr * 2 - 1, city, UPPER(city), COUNT(*) FROM edits GROUP BY 1, 2, 3, 4, 5 ORDER BY 6 DESC, 1, 2, 3, 4, 5 LIMIT 7',
+  'SELECT UPPER(city) AS u, city, COUNT(*) FROM edits GROUP BY 1, 2 ORDER BY u DESC, city LIMIT 5',
+  'SELECT city, LENGTH(city) AS l, COUNT(*) FROM edits GROUP BY 1, 2 ORDER BY l DESC, city LIMIT 5',
+  'SELECT city, LENGTH(city) AS l, COUNT(*) FROM edits GROUP BY 1, 2 HAVING LENGTH(city) > 3 ORDER BY city, l LIMIT 5',
+  'SELECT usr, usr + added AS n, added, COUNT(*) FROM edits GROUP BY 1, 2, 3 ORDER BY usr, added, n LIMIT 5 OFFSET 2',
+  'SELECT usr, usr - 9 AS n, COUNT(*) AS c FROM edits GROUP BY 1, 2 ORDER BY usr, n + COUNT(*) LIMIT 5',
+  'SELECT price, price * 2, COUNT(*) FROM edits GROUP BY 1, 2 ORDER BY 3 DESC, 1 NULLS FIRST LIMIT 3',
+  'SELECT DISTINCT usr, usr + 1 FROM edits ORDER BY usr, usr + 1 LIMIT 4',
   // Smallest and largest texts, truth values and arrays.
   'SELECT MIN(city), MAX(city), MIN(DISTINCT city), MAX(name) FILTER (WHERE id > 4) FROM users',
   'SELECT usr, MIN(city), MAX(city), COUNT(*) FROM edits GROUP BY usr ORDER BY usr',
