@@ -7,6 +7,7 @@ import { ValuePool } from '../block/value-pool.js';
 import { dictionaryCast } from './dictionary-function.js';
 import { numberReader, rowReader } from './row-reader.js';
 import type { SegmentScope, Source } from './scope.js';
+import { idsOfRows } from './text/picked-texts.js';
 import { TextInterner } from './text/text-interner.js';
 import { DOUBLE_BYTES_MAX, LONG_BYTES_MAX, uploadPowers } from './text/text-node.js';
 import { longsOf } from './time/steps.js';
@@ -74,7 +75,7 @@ export function numbersAsText(scope: SegmentScope, vector: NumberVector): String
   const { kernels } = context;
   const pool = new TextInterner(scope);
   const isLong = vector.type === 'LONG';
-  const [made, ids] = [arena.take(BLOCK_ROWS * 8), arena.take(BLOCK_ROWS * 4)];
+  const made = arena.take(BLOCK_ROWS * 8);
   const bytes = arena.take(BLOCK_ROWS * (isLong ? LONG_BYTES_MAX : DOUBLE_BYTES_MAX) + 16);
   const wide = isLong ? longsOf(scope, vector) : doublesOf(scope, vector);
   const powers = isLong ? 0 : uploadPowers(scope);
@@ -88,13 +89,9 @@ export function numbersAsText(scope: SegmentScope, vector: NumberVector): String
     makeTexts(block);
     return made;
   };
-  const run = oncePerBlock((block) => pool.idsOf(texts(block), block.rows, ids));
   const node = { mayBeNull: vector.mayBeNull, isBmp: true, texts };
-  const idsOf = (block: Block): Address => {
-    run(block);
-    return ids;
-  };
-  return { kind: 'string', type: 'STRING', pool, complete: false, ids: idsOf, node };
+  const ids = idsOfRows(scope, pool, { node, pickedNode: () => undefined });
+  return { kind: 'string', type: 'STRING', pool, complete: false, ids, node };
 }
 
 /** The values of a DOUBLE or FLOAT vector as f64. */

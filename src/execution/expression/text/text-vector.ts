@@ -16,6 +16,7 @@ import type { SegmentScope } from '../scope.js';
 import { longColumn } from '../time/bucketed.js';
 import { type NumberVector, oncePerBlock, type StringVector, type TextNode } from '../vector.js';
 import { TextCompiler, type TextLeaves } from './compile-text.js';
+import { idsOfRows, PickedColumns, type PickedNode } from './picked-texts.js';
 import { rankedComparison } from './ranked-comparison.js';
 import { ofReached } from './reached-entries.js';
 import { eachEntryBlock, entriesNode, hasFewEntries, idsNode, rowsNode } from './text-entries.js';
@@ -107,15 +108,67 @@ export function textsOfTexts(texts: Texts, expression: Expression): StringVector
   if (made === undefined) return undefined;
   const node = work.everyRow(made);
   const pool = new TextInterner(scope);
+  const ids = idsOfRows(scope, pool, { node, pickedNode: () => pickedNode(texts, expression) });
   const entries = entriesOf(texts, expression);
-  if (entries === undefined) {
-    const out = scope.arena.take(work.rows * 4);
-    const run = oncePerBlock((block) => pool.idsOf(node.texts(block), block.rows, out));
-    return { kind: 'string', type: 'STRING', pool, complete: false, ids: afterRun(run, out), node };
-  }
+  if (entries === undefined) return { kind: 'string', type: 'STRING', pool, complete: false, ids, node };
   const byEntry = new EntryTexts(scope, entries, pool);
-  const ids = (block: Block): Address => byEntry.ids(block);
-  return { kind: 'string', type: 'STRING', pool: byEntry, complete: true, ids, node };
+  const ofAll = (block: Block): Address => byEntry.ids(block);
+  if (scope.readsEveryRow || !hasManyEntries(scope, entries.column))
+    return { kind: 'string', type: 'STRING', pool: byEntry, complete: true, ids: ofAll, node };
+  return { kind: 'string', type: 'STRING', pool, complete: false, ids: ofReachedRows(scope, entries.column, ids, ofAll), node };
+}
+
+/** Entries are many when what is made of all of them is as much work as this part of the rows, and not below this number. */
+const ENTRIES_PART = 1 / 8;
+const ENTRIES_MIN = 4096;
+
+function hasManyEntries({ view }: SegmentScope, { dictionary: { count } }: StringColumnView): boolean {
+  return count >= Math.max(ENTRIES_MIN, view.rowCount * ENTRIES_PART);
+}
+
+/** Ids of the rows that are read, until these are expected to be more than the entries: then by the entries, which have the same ids. */
+function ofReachedRows(
+  { context, view }: SegmentScope,
+  { dictionary }: StringColumnView,
+  ofRows: (block: Block) => Address,
+  ofAll: (block: Block) => Address,
+): (block: Block) => Address {
+  let [reached, seen, start] = [0, 0, -1];
+  let isMost = false;
+  return (block) => {
+    const { selection, rows } = block;
+    if (start !== block.start && !isMost) {
+      reached += selection === undefined ? rows : context.kernels.bitsCount(selection, wordsOf(block));
+      seen += rows;
+      isMost = reached * view.rowCount > dictionary.count * seen;
+    }
+    start = block.start;
+    return isMost ? ofAll(block) : ofRows(block);
+  };
+}
+
+/** The texts of picked rows; undefined where the expression reads more than stored texts. */
+function pickedNode(texts: Texts, expression: Expression): PickedNode | undefined {
+  const { scope } = texts;
+  // Nothing is cut that was not cut of all rows.
+  const work = new TextWork(scope, scope.view.rowCount, true);
+  const columns = new PickedColumns(work);
+  const compiler = new TextCompiler(work, texts.typeOf, {
+    column(name) {
+      const source = scope.source(name);
+      return source.kind === 'string' && isPlainText(source.column) ? columns.node(source.column) : undefined;
+    },
+    numbers: () => undefined,
+    longs: () => undefined,
+    truth: () => undefined,
+    cutsNone: () => true,
+  });
+  const made = compiler.text(expression);
+  return made === undefined ? undefined : { columns, node: work.everyRow(made) };
+}
+
+function isPlainText({ offsets, type }: StringColumnView): boolean {
+  return offsets === 0 && type === 'STRING';
 }
 
 /** Texts made of the entries of a dictionary, one for each. */
@@ -242,8 +295,7 @@ function rowCompiler(texts: Texts, work: TextWork): TextCompiler {
 
 function columnNode(work: TextWork, name: string): TextNode | undefined {
   const source = work.scope.source(name);
-  if (source.kind === 'string')
-    return source.column.offsets === 0 && source.column.type === 'STRING' ? rowsNode(work, source.column) : undefined;
+  if (source.kind === 'string') return isPlainText(source.column) ? rowsNode(work, source.column) : undefined;
   return source.kind === 'computed' && source.vector.kind === 'string' ? source.vector.node : undefined;
 }
 

@@ -4,7 +4,7 @@ import { nativeType } from '../parse/sql-type.js';
 import { type Bound, column, columnNames, settledType, substitute } from '../relation/bound.js';
 import { type AggregateRelation, columnsOf, mayGiveSeveral, type NamedBound, type RelationSortKey } from '../relation/relation.js';
 
-/** What is done with groups before their first rows are cut off. */
+/** Readers of groups before their first rows are cut off. */
 interface Uses {
   /** Conditions, and what windows read. */
   readonly conditions: readonly Bound[];

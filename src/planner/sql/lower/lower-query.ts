@@ -12,7 +12,7 @@ import type { FrameBound, WindowFunction } from '../../../model/window.js';
 import { carried, merged } from '../../places/recording.js';
 import { extractTimeBounds } from '../../rules/time-intervals.js';
 import { nativeType } from '../parse/sql-type.js';
-import { and, type Bound, column, columnNames, conjuncts, settledType, toExpression, transform } from '../relation/bound.js';
+import { and, type Bound, column, columnNames, conjuncts, settledType, substitute, toExpression, transform } from '../relation/bound.js';
 import {
   type AggregateRelation,
   columnsOf,

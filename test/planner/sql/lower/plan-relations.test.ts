@@ -12,7 +12,7 @@ key d0 = added LONG
 key d2 = v0 LONG
 agg a0 = count
 sort a0 desc nulls last numeric, d0 asc nulls first numeric limit 3 offset 0
-compute p0 := ("d0" - 1) LONG
+compute p0 = ("d0" - 1) LONG
 project added=d0 b=p0 l=d2 n=a0
 → added BIGINT, b BIGINT, l INTEGER, n BIGINT`,
   ],
