@@ -319,7 +319,7 @@ class Steps {
 function groupPlan(whole: Clauses, aggregate: AggregateRelation): RowsPlan {
   const [grouped, clauses] = withoutFollowingKeys(aggregate, whole);
   const { having } = clauses;
-  // Those of keys that are left out are read by the others.
+  // Keys that are left out read what the others read.
   const read = expressionsOf(aggregate);
   const virtual = new ComputedColumns('v', clauses.where === null ? read : [...read, clauses.where]);
   const keys = grouped.map(({ name, bound }): GroupKey => {
