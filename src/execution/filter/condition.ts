@@ -10,7 +10,7 @@ import { formOf, multiValue, type ValueFunction, valueFunction } from '../expres
 import type { Rooms, TruthNode } from '../expression/number/node.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { rangePredicate } from './number-predicate.js';
-import { andPredicate, type Match, notPredicate, orPredicate, type Predicate } from './predicate.js';
+import { andPredicate, constantPredicate, type Match, notPredicate, orPredicate, type Predicate } from './predicate.js';
 import { idsOf, stringPredicate } from './string-predicate.js';
 import { textPredicate } from './text-predicate.js';
 
@@ -63,13 +63,56 @@ function bindMembership(scope: SegmentScope, expression: Expression, matchUnknow
   return textPredicate(scope, vector, (text) => listed.has(text), listed.has(null) || matchUnknown);
 }
 
+/** A comparison of two columns of LONGs that their smallest and largest values decide, as far as rows have both. */
+function bindBounds(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate | undefined {
+  if (expression.kind !== 'call' || expression.arguments.length !== 2) return undefined;
+  const [left, right] = expression.arguments.map((each) => longBounds(scope, each));
+  if (left === undefined || right === undefined) return undefined;
+  const truth = decided(expression.function, left, right);
+  const isForAll = left.mayBeNull || right.mayBeNull ? truth === matchUnknown : true;
+  return truth === undefined || !isForAll ? undefined : constantPredicate(truth);
+}
+
+interface LongBounds {
+  readonly min: bigint;
+  readonly max: bigint;
+  readonly mayBeNull: boolean;
+}
+
+function longBounds(scope: SegmentScope, expression: Expression): LongBounds | undefined {
+  const source = expression.kind === 'column' ? scope.source(expression.name) : undefined;
+  if (source?.kind !== 'number' || source.column.type !== 'LONG') return undefined;
+  const { min, max, nulls } = source.column;
+  return typeof min === 'bigint' && typeof max === 'bigint' ? { min, max, mayBeNull: nulls !== 0 } : undefined;
+}
+
+/** Answer of a comparison for all values within the bounds; undefined: not the same of all. */
+function decided(name: string, a: LongBounds, b: LongBounds): boolean | undefined {
+  switch (name) {
+    case '<':
+      return a.max < b.min ? true : a.min >= b.max ? false : undefined;
+    case '<=':
+      return a.max <= b.min ? true : a.min > b.max ? false : undefined;
+    case '>':
+      return decided('<', b, a);
+    case '>=':
+      return decided('<=', b, a);
+    case '==':
+      return a.max < b.min || a.min > b.max ? false : undefined;
+    case '!=':
+      return a.max < b.min || a.min > b.max ? true : undefined;
+    default:
+      return undefined;
+  }
+}
+
 /** Prices of conditions over numbers, and over strings that lie anywhere. */
 const NUMBERS_COST = 10;
 const TEXTS_COST = 40;
 
 /** Numbers are true above 0, texts when they say `true`, arrays when an element is. */
 function bindTruth(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate {
-  const membership = bindMembership(scope, expression, matchUnknown);
+  const membership = bindMembership(scope, expression, matchUnknown) ?? bindBounds(scope, expression, matchUnknown);
   if (membership !== undefined) return membership;
   const kernels = compileTruth(scope, expression);
   if (kernels !== undefined) {
