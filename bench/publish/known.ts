@@ -145,6 +145,11 @@ function openRoles(database: Database) {
     cleanupPeriodMs: 3_600_000,
     orphanAgeMs: 3_600_000,
     loadRetryMs: 1000,
+    compactionPeriodMs: 3_600_000,
+    kill: null,
+    readTask: async () => {
+      throw new Error('no task is submitted here');
+    },
   });
   const broker = new Broker({
     ...options,

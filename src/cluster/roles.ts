@@ -16,6 +16,7 @@ import { createResultStorage, type ResultStorage } from '../storage/result-stora
 import { Broker } from './broker/broker.js';
 import type { MemberDetails } from './broker/system-tables.js';
 import { Coordinator } from './coordinator/coordinator.js';
+import type { KillSettings } from './coordinator/kill-duty.js';
 import { FrameCache } from './frame-cache.js';
 import { Historical } from './historical/historical.js';
 import type { LocalSegments } from './historical/local-segments.js';
@@ -162,7 +163,10 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         periodMs: configuration.get('svc.coordinator.period'),
         cleanupPeriodMs: configuration.get('svc.coordinator.kill.orphanPeriod'),
         orphanAgeMs: configuration.get('svc.coordinator.kill.orphanAge'),
+        compactionPeriodMs: configuration.get('svc.coordinator.period.indexingPeriod'),
+        kill: killSettings(configuration),
         loadRetryMs: configuration.get('svc.coordinator.load.retry'),
+        readTask,
         now,
         log: logOf('coordinator'),
       })
@@ -309,6 +313,19 @@ function wakeReaders(peers: Peers, coordination: Coordination): void {
       .catch(() => undefined);
   for (const { service } of peers.all('broker')) hint(() => service.wake());
   if (coordination.leader('coordinator') !== undefined) hint(() => peers.leading('coordinator').wake());
+}
+
+/** Settings of automatic kill tasks; null: there are none. */
+function killSettings(configuration: Configuration): KillSettings | null {
+  if (!configuration.get('svc.coordinator.kill.on')) return null;
+  return {
+    periodMs: configuration.get('svc.coordinator.kill.period'),
+    durationToRetain: configuration.get('svc.coordinator.kill.durationToRetain'),
+    ignoreDurationToRetain: configuration.get('svc.coordinator.kill.ignoreDurationToRetain'),
+    bufferPeriod: configuration.get('svc.coordinator.kill.bufferPeriod'),
+    maxSegments: configuration.get('svc.coordinator.kill.maxSegments'),
+    maxInterval: configuration.get('svc.coordinator.kill.maxInterval'),
+  };
 }
 
 /** Folder of the results of statements; null: they are not kept. */

@@ -100,6 +100,9 @@ export class Sampling {
       publish: async () => {
         throw new ServiceError('internal', 'a sample publishes nothing');
       },
+      visibleSegments: async () => {
+        throw new ServiceError('internal', 'a sample compacts nothing');
+      },
       query: (query, signal) => queryForTask(query, { taskId, peers, waitMs: BROKER_WAIT_MS, deadlineMs: now() + TIMEOUT_MS_MAX, signal }),
     });
   }

@@ -3,6 +3,7 @@
 import { parseBytes } from '../base/data-size.js';
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
+import { type Period, parsePeriod } from '../base/time.js';
 import { canonicalHost, parseAddressRange } from './network-names.js';
 
 /** Machine facts that automatic defaults derive from; passed in, so that tests choose them. */
@@ -107,6 +108,11 @@ function readIsoPeriod(written: string): number | undefined {
   if (parts === null || written === 'P') return undefined;
   const [, days = '0', hours = '0', minutes = '0', seconds = '0'] = parts;
   return ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60_000 + Math.round(Number(seconds) * 1000);
+}
+
+/** An ISO 8601 period; it may be negative. */
+export function period(defaultText: Default, meaning: string): Property<Period> {
+  return { accepts: 'an ISO 8601 period such as P90D or -PT1H', defaultText, meaning, read: parsePeriod };
 }
 
 export function flag(defaultText: 'true' | 'false', meaning: string): Property<boolean> {

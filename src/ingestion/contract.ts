@@ -1,9 +1,10 @@
 // Interfaces between a task and its surroundings: what it may use and what it returns.
 
-import type { EpochMs } from '../base/instant.js';
+import type { EpochMs, Interval } from '../base/instant.js';
 import type { Frame } from '../model/frame.js';
 import type { PublishRequest } from '../model/publication.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
+import type { VisibleSegment } from '../model/segment.js';
 import type { DeepStorage } from '../storage/contract.js';
 import type { InputLimits } from './format/format-kind.js';
 import type { HttpRules } from './source/url-policy.js';
@@ -36,13 +37,15 @@ export interface TaskRules {
 /** Everything outside that a task may use. The middle manager's child process makes it; tests make their own. */
 export interface TaskContext extends TaskRules {
   readonly taskId: string;
-  readonly storage: Pick<DeepStorage, 'push'>;
+  readonly storage: Pick<DeepStorage, 'push' | 'pull'>;
   readonly signal: AbortSignal;
   now(): EpochMs;
   log(line: string): void;
   progress(update: TaskProgress): void;
   /** The rows of a plan over datasources, read by a broker; leaving the iterator early ends the query. */
   readTables(query: TableQuery): AsyncIterable<Frame>;
+  /** The visible segments that meet one of the intervals, as the metadata store has them now. */
+  visibleSegments(dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]>;
   /** Moves a page of the task's results from a local file to durable storage; null: there is none. */
   readonly pushResults: ((page: number, localFile: string) => Promise<void>) | null;
   /** One metadata transaction; returns the printed ids. */
@@ -70,7 +73,7 @@ export interface TaskOutcome {
 
 /** Description of a payload for the overlord, before it is queued. */
 export interface TaskDescription {
-  readonly type: 'index_parallel' | 'index' | 'query_controller' | 'kill';
+  readonly type: 'index_parallel' | 'index' | 'query_controller' | 'compact' | 'kill';
   readonly dataSource: string;
   readonly id: string | null;
   readonly groupId: string | null;
@@ -80,6 +83,8 @@ export interface TaskDescription {
    * the intervals are known only once the input was read.
    */
   readonly mode: PublishRequest['mode'];
-  /** The `spec` with its defaults written out, as the payload endpoint shows it. */
+  /** The `spec` with its defaults written out, as the payload endpoint shows it; of a task without one, its other fields. */
   readonly spec: Readonly<Record<string, unknown>>;
+  /** Parts of the state of its segments that the payload of a `compact` task decides. */
+  readonly compactionState?: Readonly<Record<string, unknown>>;
 }

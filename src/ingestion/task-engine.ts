@@ -1,35 +1,61 @@
 // The engine of a task, created on first use.
 
-import { createEngine } from '../execution/run/local-engine.js';
+import { createEngine, type ProcessingEngine } from '../execution/run/local-engine.js';
 import { KernelMemory } from '../kernels/memory.js';
+import type { SegmentStore } from '../storage/contract.js';
+import { createSegmentStore } from '../storage/segment-store.js';
 import { uploadFrame } from '../storage/uploaded-frame.js';
 import { FrameEngine } from './builder/frame-engine.js';
 import type { TaskContext } from './contract.js';
 
+/** Segment files that a task has open at a time. */
+const OPEN_FILES_MAX = 64;
+
+interface Opened {
+  readonly memory: KernelMemory;
+  readonly engine: ProcessingEngine;
+  readonly frames: FrameEngine;
+}
+
 /** The engine of a task, made when something is to be computed: most loads only parse and store. */
 export class LazyEngine {
   readonly #context: TaskContext;
-  #engine: FrameEngine | null = null;
+  #opened: Opened | null = null;
+  #store: SegmentStore | null = null;
 
   constructor(context: TaskContext) {
     this.#context = context;
   }
 
   get(): FrameEngine {
-    this.#engine ??= this.#open();
-    return this.#engine;
+    return this.#open().frames;
+  }
+
+  /** The segments that the task has open; their columns lie in the memory of the engine. */
+  segments(): SegmentStore {
+    const { memory, engine } = this.#open();
+    this.#store ??= createSegmentStore({
+      memory,
+      cacheBytes: this.#context.maxBytesInMemory,
+      openFilesMax: OPEN_FILES_MAX,
+      run: (name, request) => engine.runJob(name, request),
+    });
+    return this.#store;
   }
 
   async close(): Promise<void> {
-    await this.#engine?.close();
-    this.#engine = null;
+    await this.#opened?.frames.close();
+    this.#opened = null;
   }
 
-  #open(): FrameEngine {
+  #open(): Opened {
+    if (this.#opened !== null) return this.#opened;
     const { kernels, signal } = this.#context;
     // A run of rows, its dictionaries and the groups made of it; grows as it is used.
     const memory = KernelMemory.create({ maximumBytes: 2 ** 32 - 2 ** 16 });
     const engine = createEngine({ kernels, memory, threads: 0 });
-    return new FrameEngine(engine, (frame) => uploadFrame(frame, memory), kernels, signal);
+    const frames = new FrameEngine(engine, (frame) => uploadFrame(frame, memory), kernels, signal);
+    this.#opened = { memory, engine, frames };
+    return this.#opened;
   }
 }

@@ -4,11 +4,13 @@ import { ServiceError } from '../base/errors.js';
 import type { EpochMs } from '../base/instant.js';
 import { ObjectReader, readContextOf } from '../base/json-reader.js';
 import { runIndexTask } from './batch/index-task.js';
+import { parseCompactSpec, writtenPayload } from './compaction/compact-spec.js';
+import { runCompactTask } from './compaction/compact-task.js';
 import type { TaskContext, TaskDescription, TaskOutcome } from './contract.js';
 import { describeQueryTask, parseQueryTask, runQueryTask } from './sql/query-task.js';
 import { parseIndexSpec, publishModeOf } from './task-spec/index-spec.js';
 
-const TYPES = ['index_parallel', 'index', 'query_controller'] as const;
+const TYPES = ['index_parallel', 'index', 'query_controller', 'compact'] as const;
 const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];
 
 /**
@@ -19,8 +21,9 @@ const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];
 export function validateTask(payload: unknown, now: EpochMs): TaskDescription {
   const fields = new ObjectReader(payload, '', readContextOf('input_invalid', 'the task'));
   const type = fields.type(TYPES);
-  fields.accept(KEYS);
+  if (type !== 'compact') fields.accept(KEYS);
   const common = { id: fields.optionalString('id') ?? null, groupId: fields.optionalString('groupId') ?? null, context: contextOf(fields) };
+  if (type === 'compact') return { type, ...common, ...describeCompactTask(fields) };
   if (type === 'query_controller') return { type, ...common, ...describeQueryTask(parseQueryTask(fields, now)) };
   const spec = parseIndexSpec(fields.object('spec'), type);
   return { type, ...common, dataSource: spec.dataSchema.dataSource, mode: publishModeOf(spec), spec: spec.source };
@@ -34,6 +37,7 @@ export async function runTask(payload: unknown, context: TaskContext): Promise<T
   try {
     const fields = new ObjectReader(payload, '', readContextOf('input_invalid', 'the task'));
     const type = fields.type(TYPES);
+    if (type === 'compact') return await runCompactTask(parseCompactSpec(fields), context);
     if (type === 'query_controller') return await runQueryTask(parseQueryTask(fields, context.now()), context);
     return await runIndexTask(parseIndexSpec(fields.object('spec'), type), context);
   } catch (error) {
@@ -42,6 +46,11 @@ export async function runTask(payload: unknown, context: TaskContext): Promise<T
     if (!(error instanceof ServiceError) && error instanceof Error) context.log(error.stack ?? '');
     return { succeeded: false, errorMessage, report: {} };
   }
+}
+
+function describeCompactTask(fields: ObjectReader): Omit<TaskDescription, 'type' | 'id' | 'groupId' | 'context'> {
+  const { dataSource, input, state } = parseCompactSpec(fields);
+  return { dataSource, mode: { kind: 'replace', intervals: input.intervals }, spec: writtenPayload(fields), compactionState: state };
 }
 
 function contextOf(fields: ObjectReader): Readonly<Record<string, unknown>> {

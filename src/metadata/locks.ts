@@ -70,7 +70,7 @@ export async function releaseLocks(queries: Queries, taskId: string): Promise<vo
   await queries.rows('DELETE FROM locks WHERE task_id = ?', [taskId]);
 }
 
-async function locksOfDataSource(queries: Queries, dataSource: string): Promise<readonly Lock[]> {
+export async function locksOfDataSource(queries: Queries, dataSource: string): Promise<readonly Lock[]> {
   return (await queries.rows<LockRow>('SELECT * FROM locks WHERE data_source = ?', [dataSource])).map(parseLock);
 }
 

@@ -6,12 +6,12 @@ import { condenseIntervals, contains, formatInterval, intersect } from '../base/
 import { highest } from '../base/lists.js';
 import { LoopTurns } from '../base/loop-turns.js';
 import type { PublishRequest, PushedSegment } from '../model/publication.js';
-import type { SegmentDescriptor } from '../model/segment.js';
+import type { SegmentDescriptor, VisibleSegment } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import type { Queries } from './database.js';
 import { type Lock, locksOfTask } from './locks.js';
 import { SegmentTimeline } from './segment-timeline.js';
-import { bumpRevision, insertSegments, markUnused, selectSegments } from './segments.js';
+import { bumpRevision, firstUnused, insertSegments, markUnused, selectSegments } from './segments.js';
 import { findTask } from './tasks.js';
 import type { VisibleChunk } from './timeline.js';
 
@@ -31,6 +31,7 @@ export async function publishSegments(queries: Queries, request: PublishRequest,
   if (task?.state !== 'RUNNING')
     throw new ServiceError('conflict', `task ${request.taskId} is ${task?.state ?? 'unknown'}: only a running task may publish`);
   const locks = await locksOfTask(queries, request.taskId);
+  await checkInputs(queries, request);
   const descriptors =
     request.mode.kind === 'replace'
       ? await planReplace(queries, request, condenseIntervals(request.mode.intervals), locks, nowMs)
@@ -45,6 +46,25 @@ export async function publishSegments(queries: Queries, request: PublishRequest,
     nowMs,
   ]);
   return ids;
+}
+
+/** A segment that a person marked unused meanwhile would come back with the rows that were read of it. */
+async function checkInputs(queries: Queries, { taskId, inputs = [] }: PublishRequest): Promise<void> {
+  const unused = await firstUnused(queries, inputs);
+  if (unused !== undefined)
+    throw new ServiceError('conflict', `task ${taskId} has read segment ${unused}, which is not used any more; nothing is published`);
+}
+
+/** The visible segments that meet one of the intervals. */
+export async function visibleSegments(
+  queries: Queries,
+  dataSource: string,
+  intervals: readonly Interval[],
+): Promise<readonly VisibleSegment[]> {
+  const condensed = condenseIntervals(intervals);
+  const timeline = await timelineWithin(queries, dataSource, condensed);
+  const chunks = condensed.flatMap((interval) => timeline.overlapping(interval));
+  return [...new Set(chunks)].flatMap(({ segments, visible }) => segments.map((segment) => ({ segment, visible })));
 }
 
 /** Publication of the task; undefined when there is none yet. */

@@ -127,6 +127,18 @@ export async function findSegment(
   return row === undefined || segment === undefined ? undefined : { segment, used: row.used === 1 };
 }
 
+/** The first of these ids that is not that of a used segment. */
+export async function firstUnused(queries: Queries, ids: readonly string[]): Promise<string | undefined> {
+  for (let from = 0; from < ids.length; from += IDS_PER_STATEMENT) {
+    const batch = ids.slice(from, from + IDS_PER_STATEMENT);
+    const rows = await queries.rows<{ id: string }>(`SELECT id FROM segments WHERE used = 1 AND id IN (${placeholders(batch)})`, batch);
+    const used = new Set(rows.map(({ id }) => id));
+    const unused = batch.find((id) => !used.has(id));
+    if (unused !== undefined) return unused;
+  }
+  return undefined;
+}
+
 /** Names with at least one segment, or at least one used segment; sorted. */
 export async function dataSourceNames(queries: Queries, only: 'used' | 'all'): Promise<readonly string[]> {
   const rows = await queries.rows<{ data_source: string }>(
@@ -162,18 +174,51 @@ export async function markUsed(queries: Queries, dataSource: string, target: Mar
   );
 }
 
+/** Unused segments that may be removed. */
+export interface UnusedSelection {
+  readonly dataSource: string;
+  readonly interval: Interval;
+  /** null or left out: of any version. */
+  readonly versions?: readonly string[] | null;
+  /** null or left out: unused since any time. */
+  readonly unusedByMs?: EpochMs | null;
+}
+
+function unusedCondition({ dataSource, interval, versions, unusedByMs }: UnusedSelection): { where: string; bindings: Binding[] } {
+  const conditions = ['used = 0 AND data_source = ? AND start_ms >= ? AND end_ms <= ?'];
+  const bindings: Binding[] = [dataSource, interval.start, interval.end];
+  if (versions !== null && versions !== undefined) {
+    conditions.push(`version IN (${placeholders(versions)})`);
+    append(bindings, versions);
+  }
+  if (unusedByMs !== null && unusedByMs !== undefined) {
+    conditions.push('used_changed_ms <= ?');
+    bindings.push(unusedByMs);
+  }
+  return { where: conditions.join(' AND '), bindings };
+}
+
+/** Intervals of unused segments, of the earliest ones first. */
+export async function unusedIntervals(queries: Queries, selection: UnusedSelection, countMax: number): Promise<readonly Interval[]> {
+  const { where, bindings } = unusedCondition(selection);
+  const rows = await queries.rows<{ start_ms: number; end_ms: number }>(
+    `SELECT start_ms, end_ms FROM segments WHERE ${where} ORDER BY start_ms, end_ms LIMIT ?`,
+    [...bindings, countMax],
+  );
+  return rows.map(({ start_ms, end_ms }) => ({ start: start_ms, end: end_ms }));
+}
+
 /** Removes the rows of unused segments inside the interval and tells where their files are, which are the caller's to remove. */
 export async function deleteUnused(
   queries: Queries,
-  dataSource: string,
-  interval: Interval,
+  selection: UnusedSelection,
   countMax: number,
 ): Promise<readonly SegmentDescriptor['loadSpec'][]> {
+  const { where, bindings } = unusedCondition(selection);
   const rows = await queries.rows<SegmentRow & { load_path: string }>(
-    `DELETE FROM segments WHERE id IN
-       (SELECT id FROM segments WHERE used = 0 AND data_source = ? AND start_ms >= ? AND end_ms <= ? LIMIT ?)
+    `DELETE FROM segments WHERE id IN (SELECT id FROM segments WHERE ${where} ORDER BY start_ms, id LIMIT ?)
      RETURNING id, payload, load_path`,
-    [dataSource, interval.start, interval.end, countMax],
+    [...bindings, countMax],
   );
   // The path is a column of its own: a payload that cannot be read keeps no file from being found.
   return rows.map((row) => readDescriptor(queries, row)?.loadSpec ?? { type: 'local', path: row.load_path });

@@ -163,6 +163,11 @@ export interface TaskEnd {
   readonly report: string | null;
 }
 
+/** Keeps the report of a task that goes on. */
+export async function noteReport(queries: Queries, id: string, report: string): Promise<void> {
+  await queries.rows('UPDATE tasks SET report = ? WHERE id = ?', [report, id]);
+}
+
 /** The first end counts; false when the task had ended before. */
 export async function finishTask(queries: Queries, id: string, end: TaskEnd, nowMs: EpochMs): Promise<boolean> {
   const rows = await queries.rows<{ id: string }>(

@@ -19,6 +19,8 @@ export interface PublishRequest {
    * every used segment inside `intervals` becomes unused; one that crosses their bounds is a `conflict`.
    */
   readonly mode: { readonly kind: 'append' } | { readonly kind: 'replace'; readonly intervals: readonly Interval[] };
+  /** Printed ids of the segments that the rows were read from: nothing is published when one of them is not used any more. */
+  readonly inputs?: readonly string[];
   /** The worker answers its task only when every segment is served somewhere, or has not been for a quarter of an hour. */
   readonly waitsUntilLoaded?: boolean;
 }

@@ -104,12 +104,20 @@ export interface SegmentFile {
   readonly metrics: readonly string[];
   /** Physical columns, `__time` first. */
   readonly columns: readonly ColumnSchema[];
+  /** State that the compaction which made it has left, JSON text; left out: none made it. */
+  readonly lastCompactionState?: string;
 }
 
 /** Payload of a published segment in metadata. */
 export interface SegmentDescriptor extends SegmentFile {
   readonly id: SegmentId;
   readonly shardSpec: ShardSpec;
+}
+
+/** A used segment, and the parts of its interval that no newer ones cover. */
+export interface VisibleSegment {
+  readonly segment: SegmentDescriptor;
+  readonly visible: readonly Interval[];
 }
 
 /** A used segment whose document in the metadata store cannot be read: nobody serves it, and answers without it are wrong. */

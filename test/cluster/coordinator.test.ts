@@ -58,6 +58,11 @@ async function lead(database: Database, { now = Date.now, held = new Map<string,
     cleanupPeriodMs: 60_000,
     orphanAgeMs: 0,
     loadRetryMs: 1000,
+    compactionPeriodMs: 3_600_000,
+    kill: null,
+    readTask: async () => {
+      throw new Error('no task is submitted here');
+    },
     now,
     log,
   });

@@ -37,6 +37,7 @@ function startChild(
     logFile: join(folder, 'log'),
     entry: new URL('./task-child.js', import.meta.url),
     publish,
+    visibleSegments: async () => [],
     query,
   });
 }

@@ -14,7 +14,7 @@ import type { InputBlock } from '../../src/ingestion/format/input-block.js';
 import { jsonBlock } from '../../src/ingestion/format/json.js';
 import { RowStatistics } from '../../src/ingestion/report/row-statistics.js';
 import type { Metric } from '../../src/ingestion/task-spec/metric.js';
-import { parseGranularity } from '../../src/model/granularity.js';
+import { bucketsOf, parseGranularity } from '../../src/model/granularity.js';
 import { cellsOf, inChunks } from './blocks.js';
 
 interface Loading {
@@ -53,7 +53,7 @@ async function load(blocks: AsyncIterable<InputBlock> | Iterable<InputBlock>, lo
     dimensions: loading.dimensions,
     metrics: loading.metrics ?? [],
     rollup: false,
-    segmentGranularity: parseGranularity('hour', 'segmentGranularity'),
+    buckets: bucketsOf(parseGranularity('hour', 'segmentGranularity')),
     maxRowsInMemory: loading.maxRowsInMemory ?? 1_000_000,
     maxBytesInMemory: loading.maxBytesInMemory ?? 1 << 28,
     workDirectory,

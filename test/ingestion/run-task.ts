@@ -56,6 +56,9 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },
     kernels: 'reference',
     storage: {
+      async pull({ path: from }, localFile) {
+        copyFileSync(from, localFile);
+      },
       async push(files) {
         return files.map(({ localFile, key }) => {
           mkdirSync(path.join(folder, path.dirname(key)), { recursive: true });
@@ -70,6 +73,7 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     now: () => 1_000_000,
     log: () => undefined,
     progress: () => undefined,
+    visibleSegments: async () => [],
     readTables: () => {
       throw new Error('no SQL here');
     },
@@ -80,7 +84,8 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
   };
 }
 
-async function readBack({ dataSource, segments }: PublishRequest): Promise<Record<string, unknown>[]> {
+/** Rows of published segments, as the engine reads them from the pushed files. */
+export async function readBack({ dataSource, segments }: PublishRequest): Promise<Record<string, unknown>[]> {
   const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
   const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
   const store = createSegmentStore({ memory, cacheBytes: 1 << 27, openFilesMax: 16, run: (name, request) => engine.runJob(name, request) });

@@ -87,7 +87,7 @@ function publishedSegment(id: string, { segment, overshadowed, replicationFactor
     stringifyJson(shardSpecBody(segment.shardSpec)),
     JSON.stringify(segment.dimensions),
     JSON.stringify(segment.metrics),
-    null,
+    segment.lastCompactionState ?? null,
     BigInt(replicationFactor),
     null,
   ];

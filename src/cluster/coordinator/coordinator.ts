@@ -7,9 +7,11 @@ import { own } from '../../base/names.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { bumpRevision, markUnused } from '../../metadata/segments.js';
-import { type Author, audit } from '../../metadata/settings.js';
 import { idTextOf } from '../../model/segment-id.js';
 import type { DeepStorage } from '../../storage/contract.js';
+import type { ClusterCompactionConfig } from '../compaction/cluster-config.js';
+import { Compaction, type CompactionOptions } from '../compaction/compaction.js';
+import type { CompactionReport, IntervalStatus } from '../compaction/snapshot.js';
 import { type HeldSegments, Inventories } from '../inventories.js';
 import type { Candidate } from '../membership/coordination.js';
 import type { RoleOptions } from '../role-options.js';
@@ -24,12 +26,13 @@ import type {
   UsedSegment,
 } from '../rpc/services.js';
 import { SegmentMarking } from '../segment-marking.js';
-import type { Ownership, StorageOwner } from '../storage-owner.js';
+import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
 import { type AssignedServer, assignSegments, type Target } from './assignment.js';
 import { SegmentCatalog } from './catalog.js';
-import { removeOrphans } from './cleanup.js';
 import type { DynamicConfig } from './dynamic-config.js';
+import { KillDuty, type KillSettings } from './kill-duty.js';
+import { OrphanDuty } from './orphan-duty.js';
 import { Retention } from './retention.js';
 import { CoordinatorSettings } from './settings.js';
 import { Targets } from './targets.js';
@@ -41,9 +44,12 @@ export interface CoordinatorOptions extends RoleOptions {
   readonly database: Database;
   readonly storage: DeepStorage;
   readonly owner: StorageOwner;
-  readonly peers: Pick<Peers, 'all'>;
+  readonly peers: Pick<Peers, 'all' | 'leading'>;
+  readonly readTask: CompactionOptions['readTask'];
   readonly periodMs: number;
   readonly cleanupPeriodMs: number;
+  readonly compactionPeriodMs: number;
+  readonly kill: KillSettings | null;
   /** Age at which a file of unknown origin in deep storage counts as forgotten. */
   readonly orphanAgeMs: number;
   /** A server that failed to load a segment is not asked again for so long. */
@@ -56,7 +62,6 @@ const TARGETS_AGE_MS = 60_000;
 const TARGETS_PER_RUN = 2000;
 /** Segments that a server is asked for before it has loaded some of them. */
 const LOADS_AHEAD = 500;
-const DEEP_STORAGE_PATH = '/svc/coordinator/v1/deepStorage';
 const DECOMMISSIONED_TIER = '(decommissioned)';
 
 /** Picture of the duties, for the endpoints that show it. */
@@ -67,22 +72,16 @@ export interface ClusterPicture {
   readonly drops: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Result of the last clean-up. */
-export interface DeepStorageReport {
-  readonly ownership: Ownership;
-  /** Files that no segment refers to, kept because they may belong to a publish that this metadata store has not seen. */
-  readonly keptFiles: number;
-  readonly keptBytes: number;
-}
-
 /** Leads the data servers: what is used gets loaded by the rules, what is not gets dropped once no query reads it. */
 export class Coordinator implements CoordinatorService, Candidate {
   readonly catalog: SegmentCatalog;
   readonly settings: CoordinatorSettings;
   readonly marking: SegmentMarking;
   readonly #options: CoordinatorOptions;
+  readonly orphans: OrphanDuty;
+  readonly compaction: Compaction;
+  readonly #kill: KillDuty;
   readonly #duties: Ticker;
-  readonly #cleanup: Ticker;
   #inventories = new Inventories();
   #targets = new Targets();
   #unsettled = new Unsettled();
@@ -100,7 +99,6 @@ export class Coordinator implements CoordinatorService, Candidate {
   #plannedRevision: number | null = null;
   #plannedTiers: string | undefined;
   #leadingSinceMs = 0;
-  #deepStorage: DeepStorageReport = { ownership: { state: 'unconfirmed', reason: 'not looked at yet' }, keptFiles: 0, keptBytes: 0 };
 
   constructor(options: CoordinatorOptions) {
     this.#options = options;
@@ -115,7 +113,10 @@ export class Coordinator implements CoordinatorService, Candidate {
       if (code !== 'not_leader') options.log(`coordinator ${what}: ${code}: ${message}`);
     };
     this.#duties = new Ticker(() => this.#runDuties(), options.periodMs, report('duties'));
-    this.#cleanup = new Ticker(() => this.#removeOrphans(), options.cleanupPeriodMs, report('cleanup'));
+    const fence = (): Fence => this.fence();
+    this.orphans = new OrphanDuty({ ...options, fence, failed: report('cleanup') });
+    this.#kill = new KillDuty({ ...options, dynamicConfig: () => this.settings.dynamicConfig(), failed: report('kill') });
+    this.compaction = new Compaction({ ...options, catalog: this.catalog, fence, periodMs: options.compactionPeriodMs });
   }
 
   get leading(): boolean {
@@ -138,12 +139,14 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.#plannedMs = 0;
     this.#leadingSinceMs = this.#options.now();
     void this.#duties.start();
-    void this.#cleanup.start();
+    this.orphans.start();
+    this.compaction.start();
+    this.#kill.start();
   }
 
   async lost(): Promise<void> {
     this.#fence = null;
-    await Promise.all([this.#duties.stop(), this.#cleanup.stop()]);
+    await Promise.all([this.#duties.stop(), this.orphans.stop(), this.compaction.stop(), this.#kill.stop()]);
   }
 
   async wake(): Promise<void> {
@@ -151,7 +154,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   }
 
   async cleanUp(): Promise<void> {
-    this.#cleanup.wake();
+    this.orphans.wake();
   }
 
   async snapshot(): Promise<SegmentsSnapshot> {
@@ -358,31 +361,16 @@ export class Coordinator implements CoordinatorService, Candidate {
     );
   }
 
-  /** Whether deep storage belongs to this metadata store, and which files of it the last clean-up kept. */
-  get deepStorage(): DeepStorageReport {
-    return this.#deepStorage;
+  /** The configuration and the status of automatic compaction, for other roles. */
+  async compactionReport(dataSource: string | null): Promise<CompactionReport> {
+    return this.compaction.report(dataSource);
   }
 
-  /** A person says that this metadata store is the one that counts. */
-  async confirmDeepStorage(author: Author): Promise<void> {
-    const { database, owner, now } = this.#options;
-    await owner.confirm(database, this.fence(), now());
-    await fencedTransaction(database, this.fence(), (queries) =>
-      audit(queries, { type: 'deepStorage', key: 'confirm' }, author, '{}', now()),
-    );
-    await this.#removeOrphans();
+  async simulateCompaction(cluster: ClusterCompactionConfig): Promise<readonly IntervalStatus[]> {
+    return this.compaction.simulate(cluster);
   }
 
-  async #removeOrphans(): Promise<void> {
-    const { database, storage, owner, now, orphanAgeMs, log } = this.#options;
-    const ownership = await owner.check(database, this.fence());
-    const { removed, kept, keptBytes } = await removeOrphans({ database, storage, ownership, nowMs: now(), orphanAgeMs });
-    if (removed > 0) log(`removed ${removed} files from deep storage that no segment refers to`);
-    const report: DeepStorageReport = { ownership, keptFiles: kept, keptBytes };
-    const isNews = JSON.stringify(report) !== JSON.stringify(this.#deepStorage);
-    this.#deepStorage = report;
-    if (!isNews || (ownership.state === 'confirmed' && kept === 0)) return;
-    const why = ownership.state === 'unconfirmed' ? ownership.reason : 'their tasks are unknown to this metadata store, or unsettled';
-    log(`clean-up keeps ${kept} files (${keptBytes} bytes) of deep storage that no segment refers to: ${why}; see ${DEEP_STORAGE_PATH}`);
+  async wakeCompaction(): Promise<void> {
+    this.compaction.wake();
   }
 }

@@ -16,6 +16,8 @@ export const DYNAMIC_CONFIG_DEFAULTS = {
   replicationThrottleLimit: 500,
   balancerComputeThreads: 1,
   killDataSourceWhitelist: NONE,
+  killTaskSlotRatio: 0.1,
+  maxKillTaskSlots: 2 ** 31 - 1,
   killPendingSegmentsSkipList: NONE,
   maxSegmentsInNodeLoadingQueue: 500,
   decommissioningNodes: NONE,
@@ -44,18 +46,29 @@ export function parseDynamicConfig(stored: unknown): DynamicConfig {
  */
 export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<string, unknown>): DynamicConfig {
   const known = new Map<string, number | boolean | readonly string[]>(Object.entries(DYNAMIC_CONFIG_DEFAULTS));
-  for (const [name, value] of changes) {
+  const read = new Map<string, unknown>();
+  for (const [name, written] of changes) {
     const fallback = known.get(name);
     if (fallback === undefined) {
       const nearest = nearestName(name, [...known.keys()]);
       throw new ServiceError('input_invalid', `${name}: unknown field${nearest === undefined ? '' : `; did you mean ${nearest}?`}`);
     }
-    const accepted = typeof fallback === 'number' ? 'an integer' : typeof fallback === 'boolean' ? 'true or false' : 'an array of strings';
+    const value = typeof fallback === 'object' && typeof written === 'string' ? namesOf(written) : written;
+    const isRatio = name === 'killTaskSlotRatio';
+    const accepted = isRatio
+      ? 'a number from 0 to 1'
+      : typeof fallback === 'number'
+        ? 'an integer'
+        : typeof fallback === 'boolean'
+          ? 'true or false'
+          : 'an array of strings';
     const fits =
       typeof fallback === 'object'
         ? Array.isArray(value) && value.every((each) => typeof each === 'string')
         : typeof fallback === 'number'
-          ? Number.isInteger(value)
+          ? isRatio
+            ? typeof value === 'number' && value >= 0 && value <= 1
+            : Number.isInteger(value) && (name !== 'maxKillTaskSlots' || Number(value) >= 0)
           : typeof value === 'boolean';
     if (name === 'smartSegmentLoading' && value === false)
       throw new ServiceError(
@@ -63,6 +76,12 @@ export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<
         'smartSegmentLoading: false is not supported; the Coordinator always chooses these limits by itself',
       );
     if (!fits) throw new ServiceError('input_invalid', `${name}: found ${describeValue(value)}, expected ${accepted}`);
+    read.set(name, value);
   }
-  return { ...current, ...Object.fromEntries(changes) };
+  return { ...current, ...Object.fromEntries(read) };
+}
+
+/** A list of names may be written as text with commas. */
+function namesOf(text: string): readonly string[] {
+  return text.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
 }

@@ -137,6 +137,11 @@ export class MiddleManager implements MiddleManagerService {
       logFile: this.#logFile(taskId),
       entry: this.#options.taskEntry,
       publish: (request) => this.#publish(request),
+      visibleSegments: (dataSource, intervals) =>
+        untilLed(async () => peers.leading('overlord').visibleSegments(dataSource, intervals), {
+          limitMs: publishTimeoutMs,
+          keepsTrying: () => !this.#stopping && this.#running.has(taskId),
+        }),
       query: (query, signal) => queryForTask(query, { taskId, peers, waitMs: publishTimeoutMs, deadlineMs: now() + QUERY_MS_MAX, signal }),
     });
   }

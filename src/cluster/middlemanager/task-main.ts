@@ -1,12 +1,14 @@
 // Program of a task's child process.
 
 import { ServiceError } from '../../base/errors.js';
+import type { Interval } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
 import type { TableQuery } from '../../ingestion/contract.js';
 import { runSampler } from '../../ingestion/sampler/sampler.js';
 import { runTask } from '../../ingestion/task.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
+import type { VisibleSegment } from '../../model/segment.js';
 import { createLocalDeepStorage } from '../../storage/local-deep-storage.js';
 import { createResultStorage } from '../../storage/result-storage.js';
 import type { FromTask, ToTask } from './task-messages.js';
@@ -21,6 +23,7 @@ const cancellation = new AbortController();
 let logBytes = 0;
 let logBytesMax = 0;
 let framed: { resolve(frame: Frame | null): void; reject(error: unknown): void } | undefined;
+let found: { resolve(segments: readonly VisibleSegment[]): void; reject(error: unknown): void } | undefined;
 let published: { resolve(ids: readonly string[]): void; reject(error: unknown): void } | undefined;
 
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
@@ -35,6 +38,12 @@ process.on('message', (message: ToTask) => {
       return;
     case 'published':
       published?.resolve(message.ids);
+      return;
+    case 'segments':
+      found?.resolve(message.segments);
+      return;
+    case 'segmentsFailed':
+      found?.reject(new ServiceError(message.code, message.message));
       return;
     case 'frame':
       framed?.resolve(message.frame);
@@ -67,6 +76,7 @@ async function run({ program, taskId, attempt, payload, settings }: Extract<ToTa
     now: Date.now,
     log,
     readTables,
+    visibleSegments,
     progress: (progress) => void send({ kind: 'progress', progress }),
     publish,
   });
@@ -99,6 +109,14 @@ async function* readTables(query: TableQuery): AsyncGenerator<Frame, void, undef
   } finally {
     if (!isRead) await send({ kind: 'endQuery' });
   }
+}
+
+async function visibleSegments(dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]> {
+  const answer = new Promise<readonly VisibleSegment[]>((resolve, reject) => {
+    found = { resolve, reject };
+  });
+  await send({ kind: 'findSegments', dataSource, intervals });
+  return answer;
 }
 
 async function publish(request: PublishRequest): Promise<readonly string[]> {

@@ -1,9 +1,11 @@
 // Messages between the middle manager and a task's child process.
 
 import type { ErrorCode } from '../../base/errors.js';
+import type { Interval } from '../../base/instant.js';
 import type { TableQuery, TaskOutcome, TaskProgress, TaskRules } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
+import type { VisibleSegment } from '../../model/segment.js';
 
 /** Settings that a task's child process receives from this process. */
 export interface TaskSettings extends TaskRules {
@@ -27,6 +29,9 @@ export type ToTask =
     }
   | { readonly kind: 'published'; readonly ids: readonly string[] }
   | { readonly kind: 'publishFailed'; readonly code: ErrorCode; readonly message: string }
+  /** The segments it asked for. */
+  | { readonly kind: 'segments'; readonly segments: readonly VisibleSegment[] }
+  | { readonly kind: 'segmentsFailed'; readonly code: ErrorCode; readonly message: string }
   /** Frame of the query it asked for; null after the last. */
   | { readonly kind: 'frame'; readonly frame: Frame | null }
   | { readonly kind: 'queryFailed'; readonly code: ErrorCode; readonly message: string };
@@ -35,7 +40,9 @@ export type ToTask =
 export type FromTask =
   | { readonly kind: 'progress'; readonly progress: TaskProgress }
   | { readonly kind: 'publish'; readonly request: PublishRequest }
-  /** Begins the only query of the task; frames come one at a time, each when it is asked for. */
+  /** Asks for the visible segments of a datasource that meet one of the intervals. */
+  | { readonly kind: 'findSegments'; readonly dataSource: string; readonly intervals: readonly Interval[] }
+  /** Begins a query of the task, after the end of the one before; frames come one at a time, each when it is asked for. */
   | { readonly kind: 'query'; readonly query: TableQuery }
   | { readonly kind: 'nextFrame' }
   | { readonly kind: 'endQuery' }

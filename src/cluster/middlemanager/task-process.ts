@@ -2,9 +2,11 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { open } from 'node:fs/promises';
+import type { Interval } from '../../base/instant.js';
 import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
+import type { VisibleSegment } from '../../model/segment.js';
 import { toServiceError } from '../rpc/message.js';
 import type { FromTask, TaskSettings, ToTask } from './task-messages.js';
 
@@ -22,6 +24,7 @@ export interface TaskProcessOptions {
   /** The compiled module the child runs. */
   readonly entry: URL;
   readonly publish: (request: PublishRequest) => Promise<readonly string[]>;
+  readonly visibleSegments: (dataSource: string, intervals: readonly Interval[]) => Promise<readonly VisibleSegment[]>;
   readonly query: (query: TableQuery, signal: AbortSignal) => AsyncIterable<Frame>;
 }
 
@@ -99,6 +102,15 @@ export class TaskProcess {
         // It may come after the exit, which has ended what there was to end.
         if (this.#isGone) return;
         this.#frames = options.query(message.query, this.#ending.signal)[Symbol.asyncIterator]();
+        return;
+      case 'findSegments':
+        options.visibleSegments(message.dataSource, message.intervals).then(
+          (segments) => this.#send({ kind: 'segments', segments }),
+          (error: unknown) => {
+            const { code, message: text } = toServiceError(error);
+            this.#send({ kind: 'segmentsFailed', code, message: text });
+          },
+        );
         return;
       case 'nextFrame':
         void this.#nextFrame();

@@ -9,7 +9,10 @@ import type { DeepStorage } from '../../storage/contract.js';
  * that a run whose worker was taken for gone writes into none of a later one.
  * @param attempt  number of the run, from 1
  */
-export function taskStorage(storage: DeepStorage, taskId: string, attempt: number): Pick<DeepStorage, 'push'> {
+export function taskStorage(storage: DeepStorage, taskId: string, attempt: number): Pick<DeepStorage, 'push' | 'pull'> {
   const folder = `${taskFileName(taskId)}/${attempt}`;
-  return { push: (files) => storage.push(files.map(({ localFile, key }) => ({ localFile, key: `${folder}/${key}` }))) };
+  return {
+    push: (files) => storage.push(files.map(({ localFile, key }) => ({ localFile, key: `${folder}/${key}` }))),
+    pull: (loadSpec, localFile) => storage.pull(loadSpec, localFile),
+  };
 }

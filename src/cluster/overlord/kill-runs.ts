@@ -1,19 +1,18 @@
 // Runs kill tasks, which the Overlord does itself.
 
 import { ServiceError } from '../../base/errors.js';
-import { parseJson } from '../../base/json.js';
+import { parseJson, stringifyJson } from '../../base/json.js';
+import { failpoint } from '../../configuration/failpoint.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { deleteUnused } from '../../metadata/segments.js';
-import { findTask, startTask, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
+import { findTask, noteReport, startTask, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import type { RoleOptions } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
 import { isKillPayload, parseKillPayload } from './kill-task.js';
 import { endTask } from './recovery.js';
 
-/** Segments that a kill task removes in one transaction. */
-const KILLED_AT_A_TIME = 500;
 /** Host name under which kill tasks run. */
 const KILL_HOST = 'overlord';
 
@@ -56,30 +55,49 @@ export class KillRuns {
     const fence = this.#options.fence();
     const documents = await taskDocuments(database, task.id);
     await fencedTransaction(database, fence, (queries) => startTask(queries, task.id, { host: KILL_HOST, session: KILL_HOST }, now()));
-    const end = async (error: string | null, killed: number): Promise<void> => {
-      const report = JSON.stringify({ killed: { taskId: task.id, type: 'killed', payload: { numSegmentsKilled: killed } } });
-      await endTask(database, fence, task.id, { succeeded: error === null, error, report }, now());
+    // An earlier leader may have removed some.
+    const done = readProgress(documents?.report ?? null);
+    const reportOf = (): string => stringifyJson({ killed: { taskId: task.id, type: 'killed', payload: done } });
+    const end = async (error: string | null): Promise<void> => {
+      await endTask(database, fence, task.id, { succeeded: error === null, error, report: reportOf() }, now());
       wake();
     };
-    let killed = 0;
     try {
       const payload = parseJson(documents?.payload ?? 'null');
       if (!isKillPayload(payload)) throw new ServiceError('internal', 'its payload is not that of a kill task');
-      const { dataSource, interval } = parseKillPayload(payload);
+      const spec = parseKillPayload(payload);
       while ((await findTask(database, task.id))?.state === 'RUNNING') {
-        const removed = await fencedTransaction(database, fence, (queries) =>
-          deleteUnused(queries, dataSource, interval, KILLED_AT_A_TIME),
-        );
+        const count = Math.min(spec.batchSize, (spec.limit ?? Number.MAX_SAFE_INTEGER) - done.numSegmentsKilled);
+        if (count <= 0) break;
+        const removed = await fencedTransaction(database, fence, async (queries) => {
+          const files = await deleteUnused(queries, spec, count);
+          done.numSegmentsKilled += files.length;
+          done.numBatchesProcessed++;
+          await noteReport(queries, task.id, reportOf());
+          return files;
+        });
+        failpoint('kill.rowsRemoved');
         // Rows first: a file without a row is an orphan that the cleanup finds, a row without a file would be a lie.
         for (const loadSpec of removed) await storage.remove(loadSpec);
-        killed += removed.length;
-        if (removed.length < KILLED_AT_A_TIME) break;
+        if (removed.length < count) break;
       }
     } catch (error) {
       const { code, message } = toServiceError(error);
       if (code === 'not_leader') throw error;
-      return end(message, killed);
+      return end(message);
     }
-    await end(null, killed);
+    await end(null);
   }
+}
+
+interface KillProgress {
+  numSegmentsKilled: number;
+  numBatchesProcessed: number;
+}
+
+/** Counts that the report of a task has, as far as it came. */
+function readProgress(report: string | null): KillProgress {
+  const { killed } = (report === null ? {} : parseJson(report)) as { readonly killed?: { readonly payload?: Partial<KillProgress> } };
+  const { numSegmentsKilled = 0, numBatchesProcessed = 0 } = killed?.payload ?? {};
+  return { numSegmentsKilled, numBatchesProcessed };
 }

@@ -7,12 +7,14 @@ import { stringifyJson } from '../../base/json.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { acquireLocks, conflicts, type LockRequest } from '../../metadata/locks.js';
-import { publishSegments } from '../../metadata/publish.js';
+import { publishSegments, visibleSegments } from '../../metadata/publish.js';
 import { type AuditEntry, type AuditSelection, type Author, audit, auditHistory, writeConfig } from '../../metadata/settings.js';
 import { countTasks, findTask, insertTask, moveTask, selectTasks, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
 import type { PublishRequest } from '../../model/publication.js';
+import type { VisibleSegment } from '../../model/segment.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import type { ResultStorage } from '../../storage/result-storage.js';
+import { CompactionConfigs } from '../compaction/compaction-configs.js';
 import type { Candidate, Coordination } from '../membership/coordination.js';
 import type { RoleOptions } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
@@ -68,6 +70,7 @@ export interface OverlordOptions extends RoleOptions {
  */
 export class Overlord implements OverlordService, Candidate {
   readonly marking: SegmentMarking;
+  readonly compactionConfigs: CompactionConfigs;
   readonly #options: OverlordOptions;
   readonly #ticker: Ticker;
   readonly #assignments: Assignments;
@@ -81,6 +84,8 @@ export class Overlord implements OverlordService, Candidate {
     this.#assignments = new Assignments({ ...options, workers: () => this.workers() });
     this.#kills = new KillRuns({ ...options, fence: () => this.fence(), wake: () => this.wake() });
     this.marking = new SegmentMarking({ database, fence: () => this.fence(), wake: () => this.wakeCoordinator(), now });
+    const changed = (): void => this.#hint((coordinator) => coordinator.wakeCompaction());
+    this.compactionConfigs = new CompactionConfigs({ ...options, fence: () => this.fence(), changed });
     this.#ticker = new Ticker(
       () => this.#advance(),
       options.periodMs,
@@ -139,6 +144,10 @@ export class Overlord implements OverlordService, Candidate {
     return task === undefined || documents === undefined ? null : { task, ...documents };
   }
 
+  visibleSegments(dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]> {
+    return visibleSegments(this.#options.database, dataSource, intervals);
+  }
+
   async publish(request: PublishRequest, session: string): Promise<readonly string[]> {
     const { database, owner, now, log } = this.#options;
     const ids = await fencedTransaction(database, this.fence(), async (queries) => {
@@ -163,6 +172,7 @@ export class Overlord implements OverlordService, Candidate {
     if (await endTask(database, this.fence(), taskId, end, now()))
       log(`task ${taskId} ${succeeded ? 'succeeded' : `failed: ${errorMessage ?? ''}`}`);
     if (!succeeded) this.#hint((coordinator) => coordinator.cleanUp());
+    if (task.type === 'compact') this.#hint((coordinator) => coordinator.wakeCompaction());
     this.wake();
   }
 

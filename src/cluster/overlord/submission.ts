@@ -49,12 +49,16 @@ export function lockRequestOf(taskId: string, description: TaskDescription): Loc
     : { taskId, dataSource, kind: 'exclusive', intervals: mode.intervals };
 }
 
+/** Tasks whose fields stand in the payload itself, rather than in its `spec`. */
+const FLAT_TYPES: ReadonlySet<string> = new Set(['compact', 'kill']);
+
 /** The body of the payload endpoint. */
 export function payloadDocument(
   { id, groupId }: { readonly id: string; readonly groupId: string },
   { type, dataSource, context, spec }: TaskDescription,
 ): Readonly<Record<string, unknown>> {
-  return { type, id, groupId, resource: { availabilityGroup: groupId, requiredCapacity: 1 }, spec, context, dataSource };
+  const common = { type, id, groupId, resource: { availabilityGroup: groupId, requiredCapacity: 1 }, context, dataSource };
+  return FLAT_TYPES.has(type) ? { ...spec, ...common } : { ...common, spec };
 }
 
 function parsePriority(value: unknown): number {

@@ -10,7 +10,9 @@ import type { Profile } from '../../model/profile.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
-import type { SegmentAnalysis, SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
+import type { SegmentAnalysis, SegmentDescriptor, UnreadableSegment, VisibleSegment } from '../../model/segment.js';
+import type { ClusterCompactionConfig } from '../compaction/cluster-config.js';
+import type { CompactionReport, IntervalStatus } from '../compaction/snapshot.js';
 import type { Lookup } from '../coordinator/lookups.js';
 
 /**
@@ -92,6 +94,12 @@ export interface CoordinatorService {
   lookupsAfter(tier: string, generation: string | null): Promise<LookupSnapshot | null>;
   /** A publish happened: look at metadata now rather than at the next tick. */
   wake(): Promise<void>;
+  /** Status of automatic compaction, as of its last run, and of the intervals of one datasource. */
+  compactionReport(dataSource: string | null): Promise<CompactionReport>;
+  /** The intervals as they would be under another configuration of the cluster. */
+  simulateCompaction(cluster: ClusterCompactionConfig): Promise<readonly IntervalStatus[]>;
+  /** A compaction task ended, or its configuration has changed: look for intervals to compact. */
+  wakeCompaction(): Promise<void>;
   /** A task ended without publishing: look for files that nobody refers to. */
   cleanUp(): Promise<void>;
 }
@@ -163,6 +171,8 @@ export interface OverlordService {
   tasks(): Promise<readonly TaskRecord[]>;
   /** A task with its documents, or null when there is none of this id. */
   task(taskId: string): Promise<TaskWithDocuments | null>;
+  /** The visible segments that meet one of the intervals, as metadata has them. */
+  visibleSegments(dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]>;
   /**
    * One metadata transaction; returns the printed segment ids. Throws `conflict` for a task that is not given to the worker
    * of this session any more.

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals } from '../../base/interval.js';
+import { bucketsOf } from '../../model/granularity.js';
 import type { PublishRequest, PushedSegment } from '../../model/publication.js';
 import type { ColumnType } from '../../model/schema.js';
 import { buildSegments } from '../builder/build-segments.js';
@@ -58,7 +59,7 @@ function openStore({ dataSchema, tuning }: IndexSpec, context: TaskContext, engi
     dimensions: dimensions.declared,
     metrics,
     rollup: granularity.rollup && metrics.length + dimensions.declared.length > 0,
-    segmentGranularity: granularity.segmentGranularity,
+    buckets: bucketsOf(granularity.segmentGranularity),
     maxRowsInMemory: tuning.maxRowsInMemory,
     maxBytesInMemory: Math.min(tuning.maxBytesInMemory ?? Number.MAX_SAFE_INTEGER, context.maxBytesInMemory),
     workDirectory: context.workDirectory,

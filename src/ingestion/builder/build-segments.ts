@@ -37,7 +37,9 @@ export async function buildSegments({
       `the rows fall into ${chunks.length} time chunks, more than tuningConfig.maxAllowedLockCount (${maxChunks})`,
     );
   }
-  const dimensions = store.dimensions().map(({ name }) => name);
+  // Metrics that are kept as they were come as columns of the rows.
+  const metrics = new Set(description.metrics);
+  const dimensions = store.dimensions().flatMap(({ name }) => (metrics.has(name) ? [] : [name]));
   const pusher = new SegmentPusher(context.storage, context.workDirectory);
   try {
     for (const chunk of chunks) {

@@ -6,7 +6,7 @@ import type { EpochMs, Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import { type SpillBudget, type SpilledBytes, SpillFile } from '../../execution/spill/spill-file.js';
 import type { Frame } from '../../model/frame.js';
-import { bucketsOf, type Granularity } from '../../model/granularity.js';
+import type { Buckets } from '../../model/granularity.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { StoredColumn } from '../column/run-column.js';
 import { type ChunkPiece, chunkFrame, type PieceColumn } from './chunk-frame.js';
@@ -20,7 +20,7 @@ export interface Chunk {
 }
 
 export interface ChunkStoreOptions {
-  readonly segmentGranularity: Granularity;
+  readonly buckets: Buckets;
   readonly workDirectory: string;
   /** A generation of dictionaries that grew beyond it is written out. */
   readonly dictionaryBytesMax: number;
@@ -138,7 +138,7 @@ export class ChunkStore {
   }
 
   #rowsByChunk(run: RunBuffer): Map<OpenChunk, Uint32Array> {
-    const buckets = bucketsOf(this.#options.segmentGranularity);
+    const { buckets } = this.#options;
     const rows = new Map<OpenChunk, number[]>();
     let chunk: OpenChunk | undefined;
     let list: number[] = [];

@@ -3,6 +3,7 @@
 import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
+import type { SegmentStore } from '../../storage/contract.js';
 import type { UploadedFrame } from '../../storage/uploaded-frame.js';
 
 /**
@@ -25,6 +26,11 @@ export class FrameEngine {
   /** The whole answer over the rows of all frames together. */
   async *run(plan: RowPlan, frames: readonly Frame[]): AsyncGenerator<Frame> {
     yield* this.#runPlaced(plan, frames, 'final');
+  }
+
+  /** The answer over open segments. */
+  runSegments(plan: RowPlan, store: SegmentStore, segmentIds: readonly string[]): AsyncIterable<Frame> {
+    return this.#engine.run(plan, store, segmentIds, { ...this.#options, ending: 'final' }, this.#signal);
   }
 
   /** A part of an answer, to be joined by `merge`. */

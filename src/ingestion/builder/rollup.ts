@@ -2,11 +2,10 @@
 
 import { ETERNITY } from '../../base/instant.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
-import type { Aggregator } from '../../model/aggregator.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { GroupPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import type { Metric } from '../task-spec/metric.js';
+import { joinedAggregator, type Metric } from '../task-spec/metric.js';
 
 /** Name of `__time` while rows are not sorted (see `model/plan-names.ts`). */
 export const ARRIVAL_TIME = '__arrival_time';
@@ -44,19 +43,7 @@ function groupPlan(dataSource: string, keys: readonly string[], metrics: readonl
 /** The grouping that joins rows of several runs, each rolled up before: they have each metric under its name. */
 export function joinPlan(dataSource: string, dimensions: readonly string[], metrics: readonly Metric[]): GroupPlan {
   const plan = rollupPlan(dataSource, dimensions, metrics);
-  return { ...plan, virtualColumns: [], aggregators: plan.aggregators.map(joined) };
-}
-
-function joined(aggregator: Aggregator): Aggregator {
-  const { name } = aggregator;
-  switch (aggregator.kind) {
-    case 'count':
-      return { name, kind: 'sum', column: name, type: 'LONG', filter: null };
-    case 'state':
-      return { ...aggregator, columns: [name], input: 'states', filter: null };
-    default:
-      return { ...aggregator, column: name, filter: null };
-  }
+  return { ...plan, virtualColumns: [], aggregators: plan.aggregators.map(joinedAggregator) };
 }
 
 export function withArrivalTime(frame: Frame): Frame {

@@ -1,7 +1,7 @@
 // All rows of a task between reading and segments.
 
 import type { Frame, FrameColumn } from '../../model/frame.js';
-import type { Granularity } from '../../model/granularity.js';
+import type { Buckets } from '../../model/granularity.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentPart } from '../../model/segment.js';
 import { AutoColumn } from '../column/auto-column.js';
@@ -21,7 +21,8 @@ export interface RowStoreOptions {
   /** Metrics: aggregated by time and dimensions with `rollup`, computed for each row without. */
   readonly metrics: readonly Metric[];
   readonly rollup: boolean;
-  readonly segmentGranularity: Granularity;
+  /** Time chunks. */
+  readonly buckets: Buckets;
   readonly maxRowsInMemory: number;
   readonly maxBytesInMemory: number;
   readonly workDirectory: string;
@@ -64,7 +65,7 @@ export class RowStore {
 
   constructor(options: RowStoreOptions) {
     this.#options = options;
-    const { dimensions, metrics, rollup, maxBytesInMemory, segmentGranularity, workDirectory } = options;
+    const { dimensions, metrics, rollup, maxBytesInMemory, buckets, workDirectory } = options;
     const inputs = new Map(metrics.flatMap((metric) => metric.inputs.map(({ column }) => [column.name, column] as const)));
     this.input = new RunBuffer([...dimensions, ...inputs.values()]);
     this.#metricColumns = new Set([...inputs.keys(), ...metrics.map(({ name }) => name)]);
@@ -73,7 +74,7 @@ export class RowStore {
         ? new RunBuffer([...dimensions.map(keepingLists), ...metrics.map(({ name, type }) => columnPlan(name, type))])
         : null;
     // A quarter of the memory each for the run of rows, for the dictionaries, and for the segment being written.
-    this.#chunks = new ChunkStore({ segmentGranularity, workDirectory, dictionaryBytesMax: maxBytesInMemory / 4 });
+    this.#chunks = new ChunkStore({ buckets, workDirectory, dictionaryBytesMax: maxBytesInMemory / 4 });
   }
 
   get spilledBytes(): number {

@@ -10,6 +10,7 @@ export function indexReport(
   ingestionState: 'DETERMINE_PARTITIONS' | 'BUILD_SEGMENTS' | 'COMPLETED',
   errorMsg: string | null,
   segmentsPublished: number,
+  segmentsRead: number | null = null,
 ): Readonly<Record<string, unknown>> {
   const samples = statistics.saved.map(({ type, input, details, timeOfExceptionMs }) => ({
     type,
@@ -29,7 +30,7 @@ export function indexReport(
         segmentAvailabilityConfirmed: false,
         segmentAvailabilityWaitTimeMs: 0,
         recordsProcessed: null,
-        segmentsRead: null,
+        segmentsRead,
         segmentsPublished,
       },
     },

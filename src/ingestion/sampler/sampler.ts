@@ -2,6 +2,7 @@
 
 import { type ErrorCode, ServiceError } from '../../base/errors.js';
 import { createByName } from '../../base/names.js';
+import { bucketsOf } from '../../model/granularity.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { openStages } from '../batch/row-stages.js';
 import { refuseStatesAsValues } from '../batch/state-columns.js';
@@ -93,7 +94,7 @@ function openStore({ dataSource, dimensions, metrics, granularity }: DataSchema,
     dimensions: dimensions.declared,
     metrics: [...metrics, FIRST_ROW],
     rollup: granularity.rollup && metrics.length + dimensions.declared.length > 0,
-    segmentGranularity: { kind: 'all' },
+    buckets: bucketsOf({ kind: 'all' }),
     maxRowsInMemory: Number.MAX_SAFE_INTEGER,
     maxBytesInMemory: Number.MAX_SAFE_INTEGER,
     workDirectory: context.workDirectory,

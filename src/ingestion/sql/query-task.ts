@@ -7,6 +7,7 @@ import { formatInterval } from '../../base/interval.js';
 import { stringifyJson } from '../../base/json.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { Frame } from '../../model/frame.js';
+import { bucketsOf } from '../../model/granularity.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { type ColumnType, isArrayType, TIME_COLUMN } from '../../model/schema.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';
@@ -205,7 +206,7 @@ async function writeTable(
     dimensions: dimensionsOf(statement, task.settings).map((column) => columnPlan(column.name, storedType(column, task.settings), 'ARRAY')),
     metrics: [],
     rollup: false,
-    segmentGranularity: statement.partitionedBy,
+    buckets: bucketsOf(statement.partitionedBy),
     maxRowsInMemory: task.settings.maxRowsInMemory,
     maxBytesInMemory: context.maxBytesInMemory,
     workDirectory: context.workDirectory,

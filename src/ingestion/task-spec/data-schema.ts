@@ -95,7 +95,7 @@ export function parseDataSchema(fields: ObjectReader): DataSchema {
 }
 
 /** A name that files, paths and ids can carry. */
-function parseDataSource(fields: ObjectReader, key: string): string {
+export function parseDataSource(fields: ObjectReader, key: string): string {
   const name = fields.string(key);
   if (name.trim() === '' || name.startsWith('.') || /[/\\\u0000-\u001f\u007f]/.test(name))
     throw fields.invalid(key, `expected a name without slashes, control characters or a leading dot, found ${JSON.stringify(name)}`);
@@ -167,7 +167,7 @@ const CAST_TYPES: ReadonlySet<ColumnType> = new Set([
   JSON_TYPE,
 ]);
 
-function parseDimension(fields: ObjectReader): ColumnPlan {
+export function parseDimension(fields: ObjectReader): ColumnPlan {
   const type = fields.type(DIMENSION_TYPES, { otherwise: 'string', documented: ['timestamp'] });
   const name = fields.string('name');
   fields.accept(type === 'auto' ? ['name', 'multiValueHandling', 'castToType'] : ['name', 'multiValueHandling'], INERT_KEYS.dimension);
@@ -191,7 +191,7 @@ function parseCast(fields: ObjectReader): ColumnType | null {
   return type;
 }
 
-function checkNames(fields: ObjectReader, dimensions: readonly ColumnPlan[], metrics: readonly Metric[]): void {
+export function checkNames(fields: ObjectReader, dimensions: readonly ColumnPlan[], metrics: readonly Metric[]): void {
   const names = new Set<string>();
   for (const { name } of [...dimensions, ...metrics]) {
     if (names.has(name)) throw fields.invalid('', `two columns are called "${name}"`);
@@ -236,7 +236,7 @@ const PROBES: readonly EpochMs[] = [
   '1999-10-31T05:06:07.008Z',
 ].map((text) => parseInstant(text) ?? 0);
 
-function fitsInto(query: Granularity, segment: Granularity): boolean {
+export function fitsInto(query: Granularity, segment: Granularity): boolean {
   if (query.kind === 'none') return true;
   if (query.kind === 'all') return false;
   if (segment.kind === 'all') return true;

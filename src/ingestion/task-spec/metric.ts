@@ -49,6 +49,31 @@ export function parseMetric(fields: ObjectReader): Metric {
   return aggregator.filter === null && virtualColumns.length === 0 ? plainMetric(aggregator) : computedMetric(aggregator, virtualColumns);
 }
 
+/** The metric that adds up stored values or states of another one, as they lie under its name. */
+export function combiningMetric({ name, type, aggregator }: Metric): Metric {
+  const combined = joinedAggregator(aggregator);
+  return {
+    name,
+    type,
+    aggregator: combined,
+    virtualColumns: [],
+    inputs: [{ field: name, column: columnPlan(name, type), isConsumed: true }],
+  };
+}
+
+/** An aggregator over its own results, which lie under its name. */
+export function joinedAggregator(aggregator: Aggregator): Aggregator {
+  const { name } = aggregator;
+  switch (aggregator.kind) {
+    case 'count':
+      return { name, kind: 'sum', column: name, type: 'LONG', filter: null };
+    case 'state':
+      return { ...aggregator, columns: [name], input: 'states', filter: null };
+    default:
+      return { ...aggregator, column: name, filter: null };
+  }
+}
+
 /** An aggregator below all filters. */
 function innermostOf(fields: ObjectReader): ObjectReader {
   return fields.raw('type') === 'filtered' && fields.has('aggregator') ? innermostOf(fields.object('aggregator')) : fields;

@@ -140,16 +140,9 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
         maximumCapacityWithAutoScale: -1,
       });
     }),
-    // Supervisors and automatic compaction do not exist yet: there are none, and none can be made.
+    // Supervisors do not exist yet: there are none, and none can be made.
     route('GET', '/svc/indexer/v1/supervisor', DATASOURCES, async () => json(200, [])),
     route('POST', '/svc/indexer/v1/supervisor', DATASOURCES, notYet('supervisors')),
-    route('GET', '/svc/indexer/v1/compaction/config/datasources', STATE_READ, async () => json(200, { compactionConfigs: [] })),
-    route('GET', '/svc/indexer/v1/compaction/status/datasources', STATE_READ, async () => json(200, { compactionStatus: [] })),
-    route('GET', '/svc/indexer/v1/compaction/config/cluster', STATE_READ, async () =>
-      json(200, { compactionTaskSlotRatio: 0, maxCompactionTaskSlots: 0, engine: 'native', useSupervisors: false }),
-    ),
-    route('POST', '/svc/indexer/v1/compaction/config/cluster', DATASOURCES, notYet('automatic compaction')),
-    route('POST', '/svc/indexer/v1/compaction/config/datasources', DATASOURCES, notYet('automatic compaction')),
     route('POST', '/svc/indexer/v1/sampler', STATE_WRITE, async (request) => ({
       status: 200,
       headers: { 'Content-Type': 'application/json' },

@@ -9,6 +9,7 @@ import { createAlias } from '../alias.js';
 import type { Route } from '../http.types.js';
 import { type Answerer, createAnswerer } from '../responder.js';
 import { brokerRoutes } from './broker.js';
+import { compactionDutyRoutes, compactionRoutes } from './compaction.js';
 import { segmentRoutes } from './coordinator/segments.js';
 import { coordinatorRoutes } from './coordinator.js';
 import { historicalRoutes } from './historical.js';
@@ -45,7 +46,15 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
     const leading = { role: 'coordinator', coordination, leading: () => coordinator.leading } as const;
     routes.set('coordinator', [
       ...leaderRoutes('/svc/coordinator/v1', leading),
-      ...onLeader(leading, coordinatorRoutes({ coordinator, database, peers, auditHistoryMs, now: Date.now })),
+      ...onLeader(leading, [
+        ...coordinatorRoutes({ coordinator, database, peers, auditHistoryMs, now: Date.now }),
+        ...compactionDutyRoutes({
+          configs: coordinator.compaction.configs,
+          coordinator: async () => coordinator,
+          auditHistoryMs,
+          now: Date.now,
+        }),
+      ]),
       ...internalRoutes('coordinator', coordinator),
     ]);
   }
@@ -57,6 +66,12 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
       ...leaderRoutes('/svc/indexer/v1', leading),
       ...onLeader(leading, [
         ...overlordRoutes({ overlord, database, readTask, sampling, logDirectory, listsSegments }),
+        ...compactionRoutes({
+          configs: overlord.compactionConfigs,
+          coordinator: async () => peers.leading('coordinator'),
+          auditHistoryMs,
+          now: Date.now,
+        }),
         ...workerConfigRoutes({ overlord, auditHistoryMs, now: Date.now }),
         ...segmentRoutes('/svc/indexer/v1/datasources', {
           marking: overlord.marking,

@@ -9,13 +9,13 @@ const BASE = '/svc/coordinator/v1/deepStorage';
 /** Whether deep storage and the metadata store agree, and a person's word when they do not (docs/operations.md). */
 export function deepStorageRoutes({ coordinator }: CoordinatorSource): readonly Route[] {
   const report = () => {
-    const { ownership, keptFiles, keptBytes } = coordinator.deepStorage;
+    const { ownership, keptFiles, keptBytes } = coordinator.orphans.report;
     return { ...ownership, keptFiles, keptBytes };
   };
   return [
     route('GET', BASE, STATE_READ, async () => json(200, report())),
     route('POST', `${BASE}/confirm`, STATE_WRITE, async (request) => {
-      await coordinator.confirmDeepStorage(readAuthor(request));
+      await coordinator.orphans.confirm(readAuthor(request));
       return json(200, report());
     }),
   ];
