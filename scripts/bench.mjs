@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|compaction|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
@@ -21,6 +21,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   tsbs      the 17 questions of TSBS devops over HTTP against DuckDB, against their goals; answers must agree
   dashboards  300 panels of mixed weight from 8 and 64 clients over HTTP, against DuckDB: requests per second, p50, p99; answers must agree
   publish   what making, publishing and loading a small segment takes, the first and the last of many
+  compaction  many small segments compacted while questions are asked: segments, bytes, times before and after; answers must stay
   restart   from the start of a process to its first answer, against reading its segment files
   threads   two processing threads against one, in turn
   memory    how much the process grows for questions with very many groups (Linux)
@@ -63,6 +64,7 @@ const BENCHMARKS = {
   tsbs: ['only', 'rows', 'rounds', 'digits', 'data', 'packed'],
   dashboards: ['only', 'rows', 'threads', 'rounds', 'seconds', 'connections'],
   publish: ['segments', 'known'],
+  compaction: ['segments', 'rows', 'rounds'],
   restart: ['rows', 'threads', 'rounds', 'data'],
   threads: ['only', 'rows', 'rounds', 'data'],
   memory: ['only', 'rows', 'data'],

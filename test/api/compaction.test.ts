@@ -17,10 +17,15 @@ interface Server {
 }
 
 const STARTS: Readonly<Record<string, (dataDir: string) => Promise<Server>>> = {
-  'one process': (dataDir) => startDolmen({ dataDir, portOffset: 21_600, flags: FLAGS }),
-  'six processes': (dataDir) => startSix(dataDir, 21_800, FLAGS),
+  'one process': (dataDir) => startDolmen({ dataDir, portOffset: 21_600, flags: [...FLAGS, ...KILL_FLAGS] }),
+  'six processes': (dataDir) => startSix(dataDir, 21_800, [...FLAGS, ...KILL_FLAGS]),
 };
 const FLAGS = ['--property', 'svc.coordinator.period.indexingPeriod=PT1S', '--property', 'svc.coordinator.kill.orphanAge=PT0S'];
+/** Segments are removed as soon as they are not used. */
+const KILL_FLAGS = ['on=true', 'period=PT1S', 'bufferPeriod=PT0S', 'durationToRetain=P1D'].flatMap((each) => [
+  '--property',
+  `svc.coordinator.kill.${each}`,
+]);
 
 function loadSpec(from: number, count: number, ioConfig: Readonly<Record<string, unknown>> = {}): unknown {
   const rows = Array.from({ length: count }, (_, at) => {
@@ -159,6 +164,24 @@ for (const [name, start] of Object.entries(STARTS)) {
       payload: Record<string, unknown>;
     };
     assert.equal(payload.payload['compactionRunner'], { type: 'msq' });
+  });
+
+  compaction('segments that were replaced are removed, with their files', async ({ server: { url }, dataDir }) => {
+    const active = await count(url, 'is_active = 1');
+    for (let attempt = 0; storedFiles(path.join(dataDir, 'deep-storage')) !== active && attempt < 100; attempt++)
+      await new Promise((done) => setTimeout(done, 200));
+    assert.is(storedFiles(path.join(dataDir, 'deep-storage')), active);
+    const tasks = (await callJson('GET', `${url}/svc/indexer/v1/tasks?type=kill&state=complete`)) as { id: string; statusCode: string }[];
+    assert.ok(
+      tasks.length > 0 && tasks.every(({ id, statusCode }) => id.startsWith('coordinator-issued_kill_') && statusCode === 'SUCCESS'),
+    );
+    const reports = await Promise.all(
+      tasks.map(({ id }) => callJson('GET', `${url}/svc/indexer/v1/task/${encodeURIComponent(id)}/reports`)),
+    );
+    const killed = reports.map(
+      (report) => (report as { killed: { payload: { numSegmentsKilled: number } } }).killed.payload.numSegmentsKilled,
+    );
+    assert.ok(killed.reduce((sum, each) => sum + each, 0) >= DAYS * 48);
   });
 
   compaction('configurations, slots, history and their errors', async ({ server: { url } }) => {

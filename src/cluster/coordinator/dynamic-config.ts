@@ -53,7 +53,7 @@ export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<
       const nearest = nearestName(name, [...known.keys()]);
       throw new ServiceError('input_invalid', `${name}: unknown field${nearest === undefined ? '' : `; did you mean ${nearest}?`}`);
     }
-    const value = typeof fallback === 'object' && typeof written === 'string' ? namesOf(written) : written;
+    const value = LISTS_AS_TEXT.has(name) && typeof written === 'string' ? namesOf(written) : written;
     const isRatio = name === 'killTaskSlotRatio';
     const accepted = isRatio
       ? 'a number from 0 to 1'
@@ -81,7 +81,9 @@ export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<
   return { ...current, ...Object.fromEntries(read) };
 }
 
-/** A list of names may be written as text with commas. */
+/** Lists of names that may be written as text with commas. */
+const LISTS_AS_TEXT: ReadonlySet<string> = new Set(['killDataSourceWhitelist', 'killPendingSegmentsSkipList']);
+
 function namesOf(text: string): readonly string[] {
   return text.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
 }
