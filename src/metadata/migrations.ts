@@ -58,6 +58,10 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE INDEX segments_by_length ON segments (used, data_source, (end_ms - start_ms))',
   ],
   [
+    // A segment that a publish has replaced does not come back with all others of an interval, also where nothing took its place.
+    'ALTER TABLE segments ADD COLUMN replaced INTEGER NOT NULL DEFAULT 0',
+  ],
+  [
     // Runs of a task that were begun, and those that were lost with their worker.
     'ALTER TABLE tasks ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0',
     'ALTER TABLE tasks ADD COLUMN losses INTEGER NOT NULL DEFAULT 0',

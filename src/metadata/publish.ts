@@ -11,7 +11,7 @@ import { segmentIdText } from '../model/segment-id.js';
 import type { Queries } from './database.js';
 import { type Lock, locksOfTask } from './locks.js';
 import { SegmentTimeline } from './segment-timeline.js';
-import { bumpRevision, firstUnused, insertSegments, markUnused, selectSegments } from './segments.js';
+import { bumpRevision, firstUnused, insertSegments, markReplaced, selectReadable, selectSegments } from './segments.js';
 import { findTask } from './tasks.js';
 import type { VisibleChunk } from './timeline.js';
 
@@ -55,14 +55,23 @@ async function checkInputs(queries: Queries, { taskId, inputs = [] }: PublishReq
     throw new ServiceError('conflict', `task ${taskId} has read segment ${unused}, which is not used any more; nothing is published`);
 }
 
-/** The visible segments that meet one of the intervals. */
+/**
+ * The visible segments that meet one of the intervals.
+ * @throws ServiceError `segments_unavailable` when a used one of them cannot be read: whoever replaces them would lose its rows
+ */
 export async function visibleSegments(
   queries: Queries,
   dataSource: string,
   intervals: readonly Interval[],
 ): Promise<readonly VisibleSegment[]> {
+  const timeline = new SegmentTimeline<SegmentDescriptor>();
   const condensed = condenseIntervals(intervals);
-  const timeline = await timelineWithin(queries, dataSource, condensed);
+  for (const overlapping of condensed) {
+    const { segments, unreadable } = await selectReadable(queries, { dataSource, used: true, overlapping });
+    if (unreadable.length > 0)
+      throw new ServiceError('segments_unavailable', `segment ${unreadable[0]} cannot be read in the metadata store; nothing is replaced`);
+    timeline.change([], segments);
+  }
   const chunks = condensed.flatMap((interval) => timeline.overlapping(interval));
   return [...new Set(chunks)].flatMap(({ segments, visible }) => segments.map((segment) => ({ segment, visible })));
 }
@@ -118,7 +127,7 @@ async function planReplace(
         'conflict',
         `replacing ${formatInterval(interval)} would cut segment ${segmentIdText(crossing.id)} in two; widen the interval to whole segments`,
       );
-    await markUnused(queries, dataSource, { kind: 'within', interval }, nowMs);
+    await markReplaced(queries, dataSource, interval, nowMs);
   }
   const counts = new Map<string, number>();
   for (const segment of segments) counts.set(chunkKey(segment.interval), (counts.get(chunkKey(segment.interval)) ?? 0) + 1);

@@ -2,6 +2,7 @@
 
 import type { EpochMs, Interval } from '../base/instant.js';
 import { append } from '../base/lists.js';
+import { LoopTurns } from '../base/loop-turns.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import type { Binding, Queries } from './database.js';
@@ -109,12 +110,29 @@ export interface SegmentSelection {
 }
 
 export async function selectSegments(queries: Queries, selection: SegmentSelection): Promise<readonly SegmentDescriptor[]> {
+  return (await selectReadable(queries, selection)).segments;
+}
+
+/** The segments, and the ids of those whose documents cannot be read. */
+export async function selectReadable(
+  queries: Queries,
+  selection: SegmentSelection,
+): Promise<{ readonly segments: readonly SegmentDescriptor[]; readonly unreadable: readonly string[] }> {
   const { where, bindings } = await conditionOf(queries, selection);
   const rows = await queries.rows<SegmentRow>(
     `SELECT id, payload FROM segments WHERE ${where} ORDER BY data_source, start_ms, version, partition_number`,
     bindings,
   );
-  return rows.flatMap((row) => readDescriptor(queries, row) ?? []);
+  const turns = new LoopTurns();
+  const segments: SegmentDescriptor[] = [];
+  const unreadable: string[] = [];
+  for (const row of rows) {
+    if (turns.isDue) await turns.give();
+    const segment = readDescriptor(queries, row);
+    if (segment === undefined) unreadable.push(row.id);
+    else segments.push(segment);
+  }
+  return { segments, unreadable };
 }
 
 export async function findSegment(
@@ -159,7 +177,20 @@ export async function markUnused(queries: Queries, dataSource: string, target: M
   return changeUse(queries, ids, false, nowMs);
 }
 
-/** Marks unused segments used, but not those that a used newer version would hide at once; returns how many changed. */
+/** Marks the used segments inside an interval unused for good: a publish takes their place, even if by nothing. */
+export async function markReplaced(queries: Queries, dataSource: string, interval: Interval, nowMs: EpochMs): Promise<void> {
+  const ids = await targetIds(queries, dataSource, { kind: 'within', interval }, true);
+  await changeUse(queries, ids, false, nowMs);
+  for (let from = 0; from < ids.length; from += IDS_PER_STATEMENT) {
+    const batch = ids.slice(from, from + IDS_PER_STATEMENT);
+    await queries.rows(`UPDATE segments SET replaced = 1 WHERE id IN (${placeholders(batch)})`, batch);
+  }
+}
+
+/**
+ * Marks unused segments used, but not those that a used newer version would hide at once, and those that were replaced only by
+ * their ids; returns how many changed.
+ */
 export async function markUsed(queries: Queries, dataSource: string, target: MarkTarget, nowMs: EpochMs): Promise<number> {
   const ids = new Set(await targetIds(queries, dataSource, target, false));
   if (ids.size === 0) return 0;
@@ -257,7 +288,7 @@ async function changeUse(queries: Queries, ids: readonly string[], used: boolean
 async function targetIds(queries: Queries, dataSource: string, target: MarkTarget, used: boolean): Promise<readonly string[]> {
   const selection = { dataSource, used, ...(target.kind === 'within' ? { within: target.interval } : {}) };
   const { where, bindings } = await conditionOf(queries, selection);
-  if (target.kind !== 'ids') return idsWhere(queries, where, bindings);
+  if (target.kind !== 'ids') return idsWhere(queries, used ? where : `${where} AND replaced = 0`, bindings);
   const found: string[] = [];
   for (let from = 0; from < target.ids.length; from += IDS_PER_STATEMENT) {
     const batch = target.ids.slice(from, from + IDS_PER_STATEMENT);

@@ -154,6 +154,7 @@ for (const [name, start] of Object.entries(STARTS)) {
       type: 'compact',
       dataSource: TABLE,
       ioConfig: { type: 'compact', inputSpec: { type: 'interval', interval: '1970-01-01/1970-01-05' } },
+      granularitySpec: { segmentGranularity: 'DAY' },
       tuningConfig: { type: 'index_parallel', partitionsSpec: { type: 'dynamic', maxRowsPerSegment: 30 } },
       compactionRunner: { type: 'msq' },
       context: { storeCompactionState: true },
@@ -167,10 +168,10 @@ for (const [name, start] of Object.entries(STARTS)) {
   });
 
   compaction('segments that were replaced are removed, with their files', async ({ server: { url }, dataDir }) => {
-    const active = await count(url, 'is_active = 1');
-    for (let attempt = 0; storedFiles(path.join(dataDir, 'deep-storage')) !== active && attempt < 100; attempt++)
+    const files = (): number => storedFiles(path.join(dataDir, 'deep-storage'));
+    for (let attempt = 0; files() !== (await count(url, 'is_active = 1')) && attempt < 100; attempt++)
       await new Promise((done) => setTimeout(done, 200));
-    assert.is(storedFiles(path.join(dataDir, 'deep-storage')), active);
+    assert.is(files(), await count(url, 'is_active = 1'));
     const tasks = (await callJson('GET', `${url}/svc/indexer/v1/tasks?type=kill&state=complete`)) as { id: string; statusCode: string }[];
     assert.ok(
       tasks.length > 0 && tasks.every(({ id, statusCode }) => id.startsWith('coordinator-issued_kill_') && statusCode === 'SUCCESS'),

@@ -56,6 +56,7 @@ function candidatesOf(
     chunks: resolveTimeline(segments(given)),
     running: [],
     locked: [],
+    unreadable: [],
     rest: () => undefined,
     ...more,
   });
@@ -162,6 +163,12 @@ const CASES: readonly {
       '48-72 1 SKIPPED: has failed',
       `72-96 1 ${NEW}`,
     ],
+  },
+  {
+    name: 'a segment that cannot be read',
+    given: [{ interval: days(0) }, { interval: days(1) }],
+    more: { unreadable: [hours(30)] },
+    expected: [`0-24 1 ${NEW}`, '24-48 1 SKIPPED: a segment of the interval cannot be read in the metadata store'],
   },
   {
     name: 'a segment of all time',

@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import type { Interval } from '../../src/base/instant.js';
 import { type Database, openSqlite, type Queries } from '../../src/metadata/database.js';
 import { releaseLocks } from '../../src/metadata/locks.js';
-import { publishSegments } from '../../src/metadata/publish.js';
+import { publishSegments, visibleSegments } from '../../src/metadata/publish.js';
 import { currentRevision, markUnused, markUsed, selectSegments } from '../../src/metadata/segments.js';
 import { finishTask } from '../../src/metadata/tasks.js';
 import type { PublishRequest } from '../../src/model/publication.js';
@@ -220,6 +220,50 @@ publish('marking used skips what a newer used version hides, and counts what cha
   assert.is(await database.transaction((queries) => markUsed(queries, 'ds', { kind: 'within', interval: day(1) }, 3000)), 1);
   assert.is(await database.transaction((queries) => markUnused(queries, 'ds', { kind: 'ids', ids: ['unknown'] }, 3000)), 0);
   assert.ok((await currentRevision(database)) >= revision + 2);
+});
+
+publish('segments that were replaced by nothing come back by their ids only', async ({ database }) => {
+  const [first = ''] = await replace(database, 'first', [day(0), day(1)], [day(0), day(1)], 5000);
+  await replace(database, 'second', [day(0), day(1)], [day(1)], 6000);
+  const after = await usedIds(database);
+  assert.is(after.length, 1);
+  assert.is(await database.transaction((queries) => markUsed(queries, 'ds', { kind: 'all' }, 7000)), 0);
+  assert.is(await database.transaction((queries) => markUsed(queries, 'ds', { kind: 'within', interval: day(0) }, 7000)), 0);
+  assert.equal(await usedIds(database), after);
+  assert.is(await database.transaction((queries) => markUsed(queries, 'ds', { kind: 'ids', ids: [first] }, 7000)), 1);
+  assert.equal(await usedIds(database), [first, ...after]);
+});
+
+publish('nothing is published of segments that are not used any more', async ({ database }) => {
+  const ids = await replace(database, 'first', [day(0)], [day(0), day(0)], 5000);
+  await runningTask(database, 'second', 'exclusive', [day(0)], 'ds', 6000);
+  const request: PublishRequest = {
+    taskId: 'second',
+    dataSource: 'ds',
+    segments: [pushed(day(0))],
+    mode: { kind: 'replace', intervals: [day(0)] },
+    inputs: ids,
+  };
+  await database.transaction((queries) => markUnused(queries, 'ds', { kind: 'ids', ids: ids.slice(1) }, 6500));
+  assert.is(await codeOf(database.transaction((queries) => publishSegments(queries, request, 7000))), 'conflict');
+  await database.transaction((queries) => markUsed(queries, 'ds', { kind: 'ids', ids }, 7500));
+  assert.is(await codeOf(database.transaction((queries) => publishSegments(queries, request, 8000))), 'nothing was thrown');
+});
+
+publish('visible segments, and their visible parts', async ({ database }) => {
+  await replace(database, 'first', [day(0), day(1), day(2)], [day(0), day(1), day(2)], 5000);
+  const all = { start: 0, end: 2 * DAY };
+  assert.equal(
+    (await visibleSegments(database, 'ds', [all])).map(({ segment, visible }) => [segment.id.interval, visible]),
+    [
+      [day(0), [day(0)]],
+      [day(1), [day(1)]],
+    ],
+  );
+  assert.equal((await visibleSegments(database, 'ds', [{ start: DAY / 2, end: DAY * 1.5 }, day(0)])).length, 2);
+  await database.rows("UPDATE segments SET payload = '{' WHERE start_ms = 0");
+  assert.is(await codeOf(visibleSegments(database, 'ds', [all])), 'segments_unavailable');
+  assert.equal((await visibleSegments(database, 'ds', [day(2)])).length, 1);
 });
 
 publish.run();

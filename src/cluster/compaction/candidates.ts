@@ -36,12 +36,14 @@ export interface CandidateInput {
   readonly running: readonly Interval[];
   /** Intervals that other tasks have locked. */
   readonly locked: readonly Interval[];
+  /** Intervals of used segments that cannot be read. */
+  readonly unreadable: readonly Interval[];
   /** Says why an interval of which tasks have failed is left alone; undefined: it is not. */
   readonly rest: (interval: Interval) => string | undefined;
 }
 
 /** Candidates by time. */
-export function findCandidates({ config, wanted, chunks, running, locked, rest }: CandidateInput): readonly Candidate[] {
+export function findCandidates({ config, wanted, chunks, running, locked, unreadable, rest }: CandidateInput): readonly Candidate[] {
   const granularity = segmentGranularityOf(config);
   const latest = chunks.reduce((end, { interval }) => Math.max(end, interval.end), ETERNITY.start);
   const reachesEternity = chunks.some(({ interval }) => isEndless(interval));
@@ -65,6 +67,8 @@ export function findCandidates({ config, wanted, chunks, running, locked, rest }
           state: 'SKIPPED',
           reason: `'inputSegmentSize' exceeded: Total segment size[${bytes}] is larger than allowed inputSegmentSize[${config.inputSegmentSizeBytes}]`,
         };
+      if (meets(interval, unreadable))
+        return { state: 'SKIPPED', reason: 'a segment of the interval cannot be read in the metadata store' };
       if (meets(interval, locked)) return { state: 'SKIPPED', reason: 'interval locked by another task' };
       const resting = rest(interval);
       return resting === undefined ? found : { state: 'SKIPPED', reason: resting };

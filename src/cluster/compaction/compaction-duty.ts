@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Interval } from '../../base/instant.js';
+import { ETERNITY, type Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import { LoopTurns } from '../../base/loop-turns.js';
 import { formatInstant } from '../../base/time.js';
@@ -97,6 +97,7 @@ export class CompactionDuty {
     const candidates = new Map<string, readonly Candidate[]>();
     const refused = new Map<string, string>();
     const turns = new LoopTurns();
+    const unreadable = catalog.unreadable();
     for (const [dataSource, config] of settings.dataSources) {
       const running = tasks.active.filter(({ task }) => task.dataSource === dataSource);
       const ids = new Set(running.map(({ task }) => task.id));
@@ -112,6 +113,7 @@ export class CompactionDuty {
         chunks: catalog.chunks(dataSource),
         running: running.map(({ interval }) => interval),
         locked: locks.map(({ interval }) => interval),
+        unreadable: unreadable.flatMap((each) => (each.dataSource === dataSource ? [each.interval ?? ETERNITY] : [])),
         rest: (interval: Interval) => refused.get(dataSource) ?? tasks.rest(dataSource, interval, now()),
       });
       candidates.set(
