@@ -50,7 +50,7 @@ function candidatesOf(
   fields: Readonly<Record<string, unknown>>,
   more: Partial<CandidateInput> = {},
 ): readonly Candidate[] {
-  return findCandidates({
+  const input: CandidateInput = {
     config: configOf(fields),
     wanted: {},
     chunks: resolveTimeline(segments(given)),
@@ -59,7 +59,8 @@ function candidatesOf(
     unreadable: [],
     rest: () => undefined,
     ...more,
-  });
+  };
+  return [...findCandidates(input)];
 }
 
 const printed = (candidates: readonly Candidate[]): readonly string[] =>

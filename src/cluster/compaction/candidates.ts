@@ -42,8 +42,8 @@ export interface CandidateInput {
   readonly rest: (interval: Interval) => string | undefined;
 }
 
-/** Candidates by time. */
-export function findCandidates({ config, wanted, chunks, running, locked, unreadable, rest }: CandidateInput): readonly Candidate[] {
+/** Candidates by time, one after the other: there may be very many. */
+export function* findCandidates({ config, wanted, chunks, running, locked, unreadable, rest }: CandidateInput): Generator<Candidate> {
   const granularity = segmentGranularityOf(config);
   const latest = chunks.reduce((end, { interval }) => Math.max(end, interval.end), ETERNITY.start);
   const reachesEternity = chunks.some(({ interval }) => isEndless(interval));
@@ -53,7 +53,7 @@ export function findCandidates({ config, wanted, chunks, running, locked, unread
   const groups = reachesEternity
     ? chunks.map((chunk) => ({ interval: chunk.interval, items: [chunk] }))
     : alignedGroups(chunks, (chunk) => chunk.interval, granularity);
-  return groups.map(({ interval, items }): Candidate => {
+  for (const { interval, items } of groups) {
     const segments = items.flatMap((chunk) => chunk.segments);
     const bytes = segments.reduce((sum, segment) => sum + segment.sizeBytes, 0);
     const status = (): CandidateStatus => {
@@ -73,8 +73,8 @@ export function findCandidates({ config, wanted, chunks, running, locked, unread
       const resting = rest(interval);
       return resting === undefined ? found : { state: 'SKIPPED', reason: resting };
     };
-    return { dataSource: config.dataSource, interval, segments, bytes, status: status() };
-  });
+    yield { dataSource: config.dataSource, interval, segments, bytes, status: status() };
+  }
 }
 
 const isEndless = ({ start, end }: Interval): boolean => start <= ETERNITY.start || end >= ETERNITY.end;

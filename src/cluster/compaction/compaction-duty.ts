@@ -106,8 +106,9 @@ export class CompactionDuty {
         refused.set(dataSource, toServiceError(error).message);
         return undefined;
       });
-      if (turns.isDue) await turns.give();
-      const found = findCandidates({
+      const found: Candidate[] = [];
+      const { compactionPolicy } = settings.cluster;
+      for (const candidate of findCandidates({
         config,
         wanted: wanted ?? {},
         chunks: catalog.chunks(dataSource),
@@ -115,14 +116,12 @@ export class CompactionDuty {
         locked: locks.map(({ interval }) => interval),
         unreadable: unreadable.flatMap((each) => (each.dataSource === dataSource ? [each.interval ?? ETERNITY] : [])),
         rest: (interval: Interval) => refused.get(dataSource) ?? tasks.rest(dataSource, interval, now()),
-      });
-      candidates.set(
-        dataSource,
-        found.map((candidate): Candidate => {
-          const reason = rejectedBecause(settings.cluster.compactionPolicy, candidate);
-          return reason === undefined ? candidate : { ...candidate, status: { state: 'SKIPPED', reason } };
-        }),
-      );
+      })) {
+        if (turns.isDue) await turns.give();
+        const reason = rejectedBecause(compactionPolicy, candidate);
+        found.push(reason === undefined ? candidate : { ...candidate, status: { state: 'SKIPPED', reason } });
+      }
+      candidates.set(dataSource, found);
     }
     return { settings, tasks, candidates, refused };
   }
