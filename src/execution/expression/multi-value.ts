@@ -23,8 +23,10 @@ export interface Formed extends EachValue {
 
 export function formOf(scope: SegmentScope, expression: Expression): Formed {
   const isMultiValue = (name: string): boolean => multiValue(scope, name) !== undefined;
+  const { expression: ofEach, isMultiValue: isOfEach } = eachValueOf(expression, isMultiValue);
   return {
-    ...eachValueOf(expression, isMultiValue),
+    expression: ofEach,
+    isMultiValue: isOfEach,
     typeOf: (name) => (isMultiValue(name) ? 'ARRAY<STRING>' : scope.typeOf(name)),
   };
 }

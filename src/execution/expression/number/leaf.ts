@@ -32,10 +32,16 @@ export function constantNode(rooms: Rooms, value: Value): NumberNode | undefined
 export function vectorNode(rooms: Rooms, vector: NumberVector): NumberNode {
   const { physical, base, mayBeNull } = vector;
   const lane: Lane = physical === 'F32' || physical === 'F64' ? 'F64' : 'I64';
-  const common = { kind: 'number', lane, isOne: false, mayBeNull, room: undefined } as const;
   const nullsOf = (block: Block): Address => (mayBeNull ? vector.nulls(block) : 0);
   if (physical === 'F64' || (physical === 'I64' && base === 0n))
-    return { ...common, run: (block) => ({ at: vector.values(block), nulls: nullsOf(block) }) };
+    return {
+      kind: 'number',
+      lane,
+      isOne: false,
+      mayBeNull,
+      room: undefined,
+      run: (block) => ({ at: vector.values(block), nulls: nullsOf(block) }),
+    };
   const widened = (to: Lane): NumberNode => {
     const { arena, context } = rooms.scope;
     const out = arena.take(BLOCK_ROWS * 8);
@@ -43,8 +49,11 @@ export function vectorNode(rooms: Rooms, vector: NumberVector): NumberNode {
       physical === 'F32' || to === 'F64' ? kernelFor(context.kernels, 'toF64', physical) : kernelFor(context.kernels, 'toI64', physical);
     const once = oncePerBlock((block) => widen(vector.values(block), 0, block.rows, base, out));
     return {
-      ...common,
+      kind: 'number',
       lane: to,
+      isOne: false,
+      mayBeNull,
+      room: undefined,
       run(block) {
         once(block);
         return { at: out, nulls: nullsOf(block) };
