@@ -95,6 +95,8 @@ export class RowCollector {
     for (const column of this.#buffer.columns) {
       const source = this.#options.sources.get(column.name) ?? column.name;
       if (this.#exactTimes !== null && source === TIME_COLUMN) column.appendValues(this.#exactTimes, selection, this.#faults);
+      else if (block.constants?.has(source) === true)
+        column.appendValues(new Array<unknown>(block.rowCount).fill(block.constants.get(source)), selection, this.#faults);
       else if (source === INPUT_ROW) column.appendValues(this.#numbersOf(block), selection, this.#faults);
       else if (block.kind === 'values') column.appendValues(block.values(source), selection, this.#faults);
       else {

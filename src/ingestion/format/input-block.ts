@@ -4,7 +4,10 @@
  * Some hundred rows of input, in columns, on their way from a format's reader to the column builders. Its memory
  * belongs to the reader: it is valid until the next block is asked for.
  */
-export type InputBlock = TextBlock | ValueBlock;
+export type InputBlock = (TextBlock | ValueBlock) & {
+  /** Columns that have one value in all rows, which discovery does not find; they come before others of their names. */
+  readonly constants?: ReadonlyMap<string, string>;
+};
 
 /** Fields as they stand in the file: row i of column c is `bytes[starts[c][i] .. ends[c][i])`, UTF-8. */
 export interface TextBlock {

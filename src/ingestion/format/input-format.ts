@@ -12,8 +12,21 @@ import { REGEX } from './regex.js';
 /** Every input format: a file and a row here. */
 export const INPUT_FORMATS: readonly InputFormatKind[] = [JSON_FORMAT, CSV, TSV, PARQUET, LINES, REGEX];
 
-/** Druid's other formats are refused as unsupported, not as unknown. */
-const DOCUMENTED = ['javascript', 'orc', 'avro_stream', 'avro_ocf', 'protobuf', 'kafka', 'kinesis', 'thrift'];
+const NO_AVRO = 'Avro is not read yet: convert the files to Parquet or JSON';
+const OF_STREAMS = 'it is for streams, which are not built yet';
+const OF_CLASSES = 'rows of compiled classes are not read: convert them to JSON';
+
+/** Druid's other formats, and why they are refused. */
+const DOCUMENTED: Readonly<Record<string, string>> = {
+  javascript: 'scripts of users are not run: use regex, or transforms',
+  orc: 'there is no reader of ORC: convert the files to Parquet',
+  avro_stream: NO_AVRO,
+  avro_ocf: NO_AVRO,
+  protobuf: OF_CLASSES,
+  thrift: OF_CLASSES,
+  kafka: OF_STREAMS,
+  kinesis: OF_STREAMS,
+};
 
 /** @throws ServiceError that names the field */
 export function parseInputFormat(fields: ObjectReader): InputFormat {

@@ -57,7 +57,7 @@ export async function* readParquet(
   const local = entity.localFile ?? (await fetched(entity, reading));
   const handle = await open(local);
   try {
-    const { size } = await handle.stat();
+    const { size, mtimeMs } = await handle.stat();
     // A local file counts as read by the row groups that are through; a fetched one was counted on its way here.
     let counted = 0;
     const advance = (part: number): void => {
@@ -70,7 +70,8 @@ export async function* readParquet(
       byteLength: size,
       async slice(start, end = size) {
         const bytes = new ArrayBuffer(end - start);
-        await handle.read(new Uint8Array(bytes), 0, end - start, start);
+        const { bytesRead } = await handle.read(new Uint8Array(bytes), 0, end - start, start);
+        if (bytesRead < end - start) throw changed(entity.name);
         return bytes;
       },
     };
@@ -81,10 +82,16 @@ export async function* readParquet(
         `${entity.name} is not a Parquet file: it begins with ${JSON.stringify(head)}, not "PAR1"`,
       );
     yield* rowGroups(format, entity.name, file, reading, advance);
+    const after = await handle.stat();
+    if (after.size !== size || after.mtimeMs !== mtimeMs) throw changed(entity.name);
     advance(1);
   } finally {
     await handle.close();
   }
+}
+
+function changed(name: string): ServiceError {
+  return new ServiceError('input_unreadable', `${name} was changed while it was read`);
 }
 
 async function* rowGroups(

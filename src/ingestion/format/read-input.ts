@@ -58,7 +58,8 @@ export async function* readBlocks({
   for (const part of parts) {
     for await (const block of blocksOf(part)) {
       if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
-      yield block;
+      const constants = isStored(part) ? undefined : part.systemFields;
+      yield constants === undefined || constants.size === 0 ? block : { ...block, constants };
       progress.tick();
     }
   }

@@ -100,6 +100,7 @@ export function firstRows(block: InputBlock, count: number): InputBlock {
     rowCount: count,
     columns: block.columns.filter((name) => values(name).some((value) => value !== undefined)),
     values,
+    ...(block.constants === undefined ? {} : { constants: block.constants }),
     record: (row) => block.record(row),
     sample: (row) => block.sample(row),
   };

@@ -7,12 +7,14 @@ import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { NO_ANSWER, requestBody } from './http-request.js';
 import { type InputEntity, inputSourceKind, type SourceLimits } from './source-kind.js';
+import { parseSystemFields, systemValues } from './system-fields.js';
 import { UrlPolicy } from './url-policy.js';
 
 interface HttpSource {
   readonly uris: readonly string[];
   readonly username: string | null;
   readonly password: string | null;
+  readonly systemFields: ReturnType<typeof parseSystemFields>;
 }
 
 export const HTTP = inputSourceKind<HttpSource>({
@@ -25,7 +27,7 @@ export const HTTP = inputSourceKind<HttpSource>({
 const SILENCE_MS = 60_000;
 
 function parseHttpSource(fields: ObjectReader): HttpSource {
-  fields.accept(['uris', 'httpAuthenticationUsername', 'httpAuthenticationPassword', 'requestHeaders']);
+  fields.accept(['uris', 'httpAuthenticationUsername', 'httpAuthenticationPassword', 'requestHeaders', 'systemFields']);
   if (fields.has('requestHeaders')) throw fields.unsupported('requestHeaders');
   const uris = fields.strings('uris');
   if (uris.length === 0) throw fields.invalid('uris', 'expected at least one URI');
@@ -43,11 +45,18 @@ function parseHttpSource(fields: ObjectReader): HttpSource {
     typeof password === 'object' && password !== null
       ? passwordOf(fields.object('httpAuthenticationPassword'))
       : (fields.optionalString('httpAuthenticationPassword') ?? null);
-  return { uris, username: fields.optionalString('httpAuthenticationUsername') ?? null, password: text };
+  const username = fields.optionalString('httpAuthenticationUsername') ?? null;
+  return { uris, username, password: text, systemFields: parseSystemFields(fields) };
 }
 
 function httpEntities(source: HttpSource, limits: SourceLimits): readonly InputEntity[] {
-  return source.uris.map((uri) => ({ name: uri, sizeBytes: null, localFile: null, open: () => download(uri, source, limits) }));
+  return source.uris.map((uri) => ({
+    name: uri,
+    sizeBytes: null,
+    localFile: null,
+    systemFields: systemValues(source.systemFields, { __file_uri: uri, __file_path: new URL(uri).pathname }),
+    open: () => download(uri, source, limits),
+  }));
 }
 
 /** The body, cut off with an error once it is larger than the limit, or when the sender falls silent. */

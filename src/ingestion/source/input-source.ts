@@ -13,8 +13,20 @@ import type { InputPart, InputSource, InputSourceKind, SourceLimits } from './so
 /** Every input source: a file and a row here. */
 const INPUT_SOURCES: readonly InputSourceKind[] = [INLINE, LOCAL, HTTP, DRUID, combining((fields) => parseInputSource(fields))];
 
-/** Druid's other sources are refused as unsupported, not as unknown. */
-const DOCUMENTED = ['s3', 'google', 'azure', 'azureStorage', 'hdfs', 'sql', 'iceberg', 'delta'];
+const NO_CLIENT = 'no client of such storage is built in: give URLs that http can read, or copy the files below an allowed directory';
+const NO_TABLE_FORMAT = 'no reader of such tables is built in: name their Parquet files';
+
+/** Druid's other sources, and why they are refused. */
+const DOCUMENTED: Readonly<Record<string, string>> = {
+  s3: NO_CLIENT,
+  google: NO_CLIENT,
+  azure: NO_CLIENT,
+  azureStorage: NO_CLIENT,
+  hdfs: NO_CLIENT,
+  sql: 'tasks connect to no other database: export its rows to files',
+  iceberg: NO_TABLE_FORMAT,
+  delta: NO_TABLE_FORMAT,
+};
 
 /** @throws ServiceError that names the field */
 export function parseInputSource(fields: ObjectReader): InputSource {

@@ -1,17 +1,21 @@
 // The input source `local`.
 
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { type InputEntity, inputSourceKind } from './source-kind.js';
+import { parseSystemFields, systemValues } from './system-fields.js';
 
 interface LocalSource {
   /** Directory whose files are read, at any depth, when their names match `filter`. */
   readonly baseDir: string | null;
   readonly filter: string | null;
   readonly files: readonly string[];
+  readonly systemFields?: ReturnType<typeof parseSystemFields>;
 }
 
 export const LOCAL = inputSourceKind<LocalSource>({
@@ -23,11 +27,12 @@ export const LOCAL = inputSourceKind<LocalSource>({
 const ALLOWED = 'svc.ingestion.local.allowedDirectories';
 
 function parseLocalSource(fields: ObjectReader): LocalSource {
-  fields.accept(['baseDir', 'filter', 'files']);
+  fields.accept(['baseDir', 'filter', 'files', 'systemFields']);
   const source: LocalSource = {
     baseDir: fields.optionalString('baseDir') ?? null,
     filter: fields.optionalString('filter') ?? null,
     files: fields.strings('files'),
+    systemFields: parseSystemFields(fields),
   };
   if (source.baseDir === null && source.files.length === 0) throw fields.invalid('', 'expected baseDir with filter, or files');
   if ((source.baseDir === null) !== (source.filter === null))
@@ -57,7 +62,13 @@ export async function localEntities(source: LocalSource, allowedDirectories: rea
       throw new ServiceError('input_unreadable', `inputSource: no file below ${source.baseDir} matches the filter ${source.filter}`);
     for (const name of found.sort()) paths.add(await resolveAllowed(name, roots));
   }
-  return Promise.all([...paths].map(fileEntity));
+  const { systemFields = [] } = source;
+  return Promise.all(
+    [...paths].map(async (file) => ({
+      ...(await fileEntity(file)),
+      systemFields: systemValues(systemFields, { __file_uri: `file:${pathToFileURL(file).pathname}`, __file_path: file }),
+    })),
+  );
 }
 
 async function resolveAllowed(name: string, roots: readonly string[]): Promise<string> {
@@ -86,7 +97,15 @@ async function fileEntity(file: string): Promise<InputEntity> {
   const found = await stat(file);
   if (!found.isFile())
     throw new ServiceError('input_unreadable', `inputSource: ${file} is ${found.isDirectory() ? 'a directory' : 'no regular file'}`);
-  return { name: file, sizeBytes: found.size, localFile: file, open: async () => createReadStream(file, { highWaterMark: 1 << 20 }) };
+  return { name: file, sizeBytes: found.size, localFile: file, open: async () => Readable.from(unchanging(file, found)) };
+}
+
+/** The bytes of a file, which must still be what it was at its end: rows of two states of it are those of neither. */
+async function* unchanging(file: string, before: Stats): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(file, { highWaterMark: 1 << 20 });
+  const { size, mtimeMs } = await stat(file);
+  if (size !== before.size || mtimeMs !== before.mtimeMs)
+    throw new ServiceError('input_unreadable', `inputSource: ${file} was changed while it was read`);
 }
 
 /** `*` any characters but `/`, `?` one, `[a-z]` one of them, `{a,b}` either. */

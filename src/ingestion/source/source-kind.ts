@@ -16,6 +16,8 @@ export interface InputEntity {
   open(): Promise<Readable>;
   /** Local file of the stored bytes, if any. */
   readonly localFile: string | null;
+  /** Columns of all its rows, which discovery does not find. Absent for none. */
+  readonly systemFields?: ReadonlyMap<string, string>;
 }
 
 /** Rows of a datasource; they need no format. */
