@@ -7,6 +7,7 @@ import type { Log } from '../base/log.js';
 import type { Configuration } from '../configuration/configuration.js';
 import type { Role } from '../configuration/properties.js';
 import type { Engine } from '../execution/run/engine.js';
+import { parseSampleSpec } from '../ingestion/sampler/sample-spec.js';
 import { type Database, openSqlite } from '../metadata/database.js';
 import { migrate } from '../metadata/migrations.js';
 import { writeConfigOnce } from '../metadata/settings.js';
@@ -196,6 +197,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         workDirectory: join(configuration.get('svc.indexer.task.directory'), `samples-${configuration.port('overlord')}`),
         settings: taskSettings(configuration),
         taskEntry: TASK_ENTRY,
+        limitsOf: (body) => parseSampleSpec(body).limits,
         now,
       })
     : undefined;

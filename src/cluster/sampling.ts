@@ -5,9 +5,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CancelSignal } from '../base/cancel-signal.js';
 import { ServiceError } from '../base/errors.js';
-import { isRecord } from '../base/json.js';
-import { own } from '../base/names.js';
-import { TIMEOUT_MS, TIMEOUT_MS_MAX } from '../ingestion/sampler/sample-spec.js';
+import { TIMEOUT_MS_MAX } from '../ingestion/sampler/sample-spec.js';
 import type { SamplerReport } from '../ingestion/sampler/sampler.js';
 import type { TaskSettings } from './middlemanager/task-messages.js';
 import { TaskProcess } from './middlemanager/task-process.js';
@@ -20,6 +18,8 @@ export interface SamplingOptions {
   readonly workDirectory: string;
   readonly settings: Omit<TaskSettings, 'workDirectory' | 'peers'>;
   readonly taskEntry: URL;
+  /** The limits of a request; throws for one that is wrong. */
+  readonly limitsOf: (body: unknown) => { readonly timeoutMs: number };
   readonly now: () => number;
 }
 
@@ -60,13 +60,15 @@ export class Sampling {
    */
   async sample(body: unknown, signal: CancelSignal): Promise<string> {
     if (this.#stopping) throw new ServiceError('unavailable', 'this process is stopping');
+    // A request that is wrong costs no process.
+    const { timeoutMs } = this.#options.limitsOf(body);
     if (this.#running.size >= SAMPLES_MAX)
       throw new ServiceError('capacity_exceeded', `${SAMPLES_MAX} samples are being read already; try again later`);
     const sampleId = `sample_${randomUUID()}`;
     const workDirectory = join(this.#options.workDirectory, sampleId);
     const starting = this.#start(sampleId, workDirectory, body);
     this.#running.add(starting);
-    const deadline = AbortSignal.timeout(timeoutOf(body) + GRACE_MS);
+    const deadline = AbortSignal.timeout((timeoutMs === 0 ? TIMEOUT_MS_MAX : timeoutMs) + GRACE_MS);
     try {
       const process = await starting;
       const stop = (): void => void process.stop();
@@ -106,11 +108,4 @@ export class Sampling {
       query: (query, signal) => queryForTask(query, { taskId, peers, waitMs: BROKER_WAIT_MS, deadlineMs: now() + TIMEOUT_MS_MAX, signal }),
     });
   }
-}
-
-/** The time that a request gives its sample; one that is wrong is refused by who reads it. */
-function timeoutOf(body: unknown): number {
-  const config = isRecord(body) ? own(body, 'samplerConfig') : undefined;
-  const timeoutMs = isRecord(config) ? Number(own(config, 'timeoutMs') ?? TIMEOUT_MS) : TIMEOUT_MS;
-  return timeoutMs > 0 && timeoutMs < TIMEOUT_MS_MAX ? timeoutMs : TIMEOUT_MS_MAX;
 }

@@ -25,6 +25,7 @@ suiteOf.before.each((context) => {
       logBytesMax: 1 << 20,
     },
     taskEntry: new URL('./task-child.js', import.meta.url),
+    limitsOf: () => ({ timeoutMs: 1000 }),
     now: Date.now,
   });
 });

@@ -93,6 +93,8 @@ const TASKS = [
   { type: 'compact', dataSource: 'NAME', ioConfig: { type: 'compact', inputSpec: { type: 'interval', interval: '2000/2001' } } },
   { type: 'kill', dataSource: 'NAME', interval: '2000/2001' },
 ];
+/** Read whole, then refused for its limit: a sample that is right is a process. */
+const SAMPLE = { type: 'index_parallel', spec: TASK.spec, samplerConfig: { numRows: 5001 } };
 const JDBC = [
   { request: 'openConnection', connectionId: 'NAME', info: { NAME: 'NAME' } },
   { request: 'connectionSync', connectionId: 'NAME', connProps: { connProps: 'connPropsImpl', autoCommit: true, schema: 'NAME' } },
@@ -129,6 +131,7 @@ export const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   'POST /svc/v2/sql/avatica-protobuf': JDBC.slice(0, 1),
   'POST /svc/indexer/v1/task': TASKS,
   'POST /svc/indexer/v1/taskStatus': [['NAME']],
+  'POST /svc/indexer/v1/sampler': [SAMPLE],
   'POST /svc/indexer/v1/worker': [WORKERS],
   'POST /svc/coordinator/v1/config': [{ maxSegmentsToMove: 100, replicationThrottleLimit: 500, decommissioningNodes: ['NAME'] }],
   'POST /svc/coordinator/v1/lookups/config': [{ NAME: { NAME: LOOKUP }, __default: { NAME: LOOKUP } }],
