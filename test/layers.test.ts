@@ -13,6 +13,7 @@ const LAYERS: Readonly<Record<string, number>> = {
   ingestion: 7,
   execution: 6,
   planner: 4,
+  results: 4,
   storage: 4,
   expression: 3,
   kernels: 3,

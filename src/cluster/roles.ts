@@ -279,6 +279,7 @@ function taskSettings(configuration: Configuration): Omit<TaskSettings, 'workDir
     storageDirectory: configuration.get('svc.storage.directory'),
     resultDirectory: resultDirectory(configuration),
     allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),
+    exportDirectory: configuration.get('svc.export.storage.baseDir'),
     maxBytesInMemory: configuration.get('svc.indexer.task.maxBytesInMemory'),
     http: {
       maxBytes: configuration.get('svc.ingestion.http.maxBytes'),

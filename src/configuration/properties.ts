@@ -127,6 +127,7 @@ export const PROPERTIES = {
     '21600000',
     'Time after which results of statements are removed.',
   ),
+  'svc.export.storage.baseDir': path('exports', 'Folder below which INSERT INTO EXTERN(local(…)) writes its files.', resolve),
   'svc.segmentCache.directory': path('segment-cache', 'Local copies of the segments that the Historical serves.', resolve),
   'svc.segmentCache.numLoadingThreads': integer({ min: 1, max: 1024 }, '4', 'Segments that a Historical fetches at a time.'),
   'svc.segmentCache.maxOpenFiles': integer(

@@ -25,6 +25,8 @@ export interface TaskRules {
   readonly workDirectory: string;
   /** Directories that `local` input sources may read; resolved, no links out of them are followed. */
   readonly allowedDirectories: readonly string[];
+  /** Directory below which INSERT INTO EXTERN writes. */
+  readonly exportDirectory: string;
   readonly maxBytesInMemory: number;
   readonly http: HttpRules;
   /** `host:port` of the processes of the cluster, which no input source may read. */

@@ -53,6 +53,13 @@ export interface IngestionTarget {
   readonly clusteredBy: readonly string[];
 }
 
+/** Target of INSERT INTO EXTERN: files below a folder. */
+export interface ExportTarget {
+  readonly kind: 'export';
+  readonly exportPath: string;
+  readonly format: 'csv' | 'json';
+}
+
 export interface ExplainedStatement {
   readonly kind: 'explain';
   /** The answer, one row. */
@@ -71,4 +78,4 @@ export interface StatementSchema {
 export type PlannedStatement =
   | ({ readonly kind: 'select' } & PlannedQuery)
   | ExplainedStatement
-  | (IngestionTarget & { readonly query: PlannedQuery });
+  | ((IngestionTarget | ExportTarget) & { readonly query: PlannedQuery });

@@ -32,6 +32,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
       storageDirectory: '',
       resultDirectory: null,
       allowedDirectories: [],
+      exportDirectory: '',
       maxBytesInMemory: 1,
       http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
       inputLimits: { maxColumns: 1, maxRowBytes: 1 },

@@ -18,6 +18,7 @@ suiteOf.before.each((context) => {
       storageDirectory: '',
       resultDirectory: null,
       allowedDirectories: [],
+      exportDirectory: '',
       maxBytesInMemory: 1,
       http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
       inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },

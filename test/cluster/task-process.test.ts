@@ -13,6 +13,7 @@ const settings: TaskSettings = {
   storageDirectory: '',
   resultDirectory: null,
   allowedDirectories: [],
+  exportDirectory: '',
   maxBytesInMemory: 1,
   http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
   peers: [],

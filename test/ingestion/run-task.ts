@@ -50,6 +50,7 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     taskId: 'task-1',
     workDirectory: path.join(folder, 'work'),
     allowedDirectories: [],
+    exportDirectory: path.join(folder, 'exports'),
     maxBytesInMemory: 1 << 28,
     http: { maxBytes: 1 << 20, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
     peers: [],

@@ -65,6 +65,7 @@ async function run({ program, taskId, attempt, payload, settings }: Extract<ToTa
     taskId,
     workDirectory: settings.workDirectory,
     allowedDirectories: settings.allowedDirectories,
+    exportDirectory: settings.exportDirectory,
     maxBytesInMemory: settings.maxBytesInMemory,
     http: settings.http,
     peers: settings.peers,

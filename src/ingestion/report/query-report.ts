@@ -13,7 +13,7 @@ import type { RowStatistics } from './row-statistics.js';
 /** Rows of a plain SELECT that its report shows. */
 const RESULT_ROWS_MAX = 3000;
 
-type WriteStatement = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' }>;
+type WriteStatement = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' | 'export' }>;
 
 /** Fills in the public `multiStageQuery` report: one stage that reads and computes, and one that writes segments. */
 export class QueryReport {
@@ -135,7 +135,7 @@ export class QueryReport {
       definition: {
         id: `${this.#context.taskId}_1`,
         input: [{ type: 'stage', stage: 0 }],
-        processor: { type: 'segmentGenerator', dataSource: this.#write.dataSource, clusterBy: this.#write.clusteredBy },
+        processor: processorOf(this.#write),
         signature,
         ...shape,
       },
@@ -162,6 +162,11 @@ export class QueryReport {
     };
     return { '0': reading, '1': { '0': { input0: output, segmentGenerationProgress: progress } } };
   }
+}
+
+function processorOf(write: WriteStatement): Readonly<Record<string, unknown>> {
+  if (write.kind !== 'export') return { type: 'segmentGenerator', dataSource: write.dataSource, clusterBy: write.clusteredBy };
+  return { type: 'export', exportStorageProvider: { type: 'local', exportPath: write.exportPath }, resultFormat: write.format };
 }
 
 function errorOf(failure: unknown): Readonly<Record<string, string>> {

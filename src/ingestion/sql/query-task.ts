@@ -12,6 +12,7 @@ import type { PublishRequest } from '../../model/publication.js';
 import { type ColumnType, isArrayType, TIME_COLUMN } from '../../model/schema.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import { schemaOfTask } from '../../planner/sql/catalog/statement-schema.js';
+import { sqlTimeZone } from '../../planner/sql/context.js';
 import { planSql } from '../../planner/sql/plan-sql.js';
 import { ResultPage } from '../../storage/result-storage.js';
 import { buildSegments } from '../builder/build-segments.js';
@@ -23,10 +24,12 @@ import { QueryReport } from '../report/query-report.js';
 import { RowStatistics } from '../report/row-statistics.js';
 import { LazyEngine } from '../task-engine.js';
 import type { PartitionsSpec } from '../task-spec/partitions-spec.js';
+import { exportRows } from './export-files.js';
 import { externalFrames, inlineFrames, queryFrames } from './external-rows.js';
 import { NO_RESULT_STORAGE, parseQuerySettings, type QuerySettings } from './query-settings.js';
 
 type WriteStatement = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' }>;
+type ExportStatement = Extract<PlannedStatement, { readonly kind: 'export' }>;
 type SelectStatement = Extract<PlannedStatement, { readonly kind: 'select' }>;
 
 export interface QueryTask {
@@ -37,7 +40,7 @@ export interface QueryTask {
   readonly schema: unknown;
   /** Format of the results of a statement that is asked for them later; null: its report has them. */
   readonly resultFormat: string | null;
-  readonly statement: WriteStatement | SelectStatement;
+  readonly statement: WriteStatement | ExportStatement | SelectStatement;
   readonly settings: QuerySettings;
 }
 
@@ -61,8 +64,8 @@ export function parseQueryTask(fields: ObjectReader, now: EpochMs): QueryTask {
   const statement = planSql({ query, context, parameters }, schemaOfTask(schema, 'spec.schema'), now);
   if (statement.kind === 'explain')
     throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR is not run by a task; send it to the SQL endpoint');
-  if (statement.kind !== 'select') checkOutput(statement, settings);
-  else if (spec.has('columns') && stringifyJson(spec.raw('columns')) !== stringifyJson(statement.columns))
+  if (statement.kind === 'insert' || statement.kind === 'replace') checkOutput(statement, settings);
+  else if (statement.kind === 'select' && spec.has('columns') && stringifyJson(spec.raw('columns')) !== stringifyJson(statement.columns))
     throw spec.mismatch('columns', `those of the SELECT, ${stringifyJson(statement.columns)}`);
   return { query, context, parameters, schema, resultFormat, statement, settings };
 }
@@ -89,6 +92,7 @@ export function describeQueryTask({
   const spec = { query, context, parameters, ...(schema === null || schema === undefined ? {} : { schema }), ...format };
   if (statement.kind === 'select')
     return { dataSource: SELECT_DATA_SOURCE, mode: { kind: 'append' }, spec: { ...spec, columns: statement.columns } };
+  if (statement.kind === 'export') return { dataSource: SELECT_DATA_SOURCE, mode: { kind: 'append' }, spec };
   return { dataSource: statement.dataSource, mode: publishMode(statement), spec };
 }
 
@@ -113,6 +117,7 @@ export async function runQueryTask(task: QueryTask, context: TaskContext): Promi
     progress.phase('reading');
     const frames = resultFrames(query, context, statistics, progress, engine);
     if (statement.kind === 'select') await collectResults(query, frames, report, task.settings, context);
+    else if (statement.kind === 'export') await exportFiles(task, statement, frames, context, report);
     else await writeTable(task, statement, frames, { context, progress, report, engine });
     progress.phase('completed');
     return { succeeded: true, errorMessage: null, report: report.finish('SUCCESS', statistics, null) };
@@ -186,6 +191,27 @@ async function collectResults(
   } finally {
     await rows.return(undefined);
   }
+}
+
+async function exportFiles(
+  { settings, context: queryContext }: QueryTask,
+  statement: ExportStatement,
+  frames: AsyncGenerator<Frame>,
+  context: TaskContext,
+  report: QueryReport,
+): Promise<void> {
+  const { exportDirectory, taskId, signal } = context;
+  report.startWriting();
+  const { files, rowCount } = await exportRows(frames, statement.query.columns, statement, {
+    baseDirectory: exportDirectory,
+    taskId,
+    rowsPerFile: settings.rowsPerPage,
+    timeZone: sqlTimeZone(queryContext),
+    signal,
+  });
+  report.rowsOut = rowCount;
+  report.rowsPushed = rowCount;
+  context.log(`exported ${rowCount} rows into ${files.length} files below ${statement.exportPath}`);
 }
 
 interface Writing {

@@ -1,7 +1,7 @@
 // Entry of the SQL planner: a statement → a plan.
 
 import type { EpochMs } from '../../base/instant.js';
-import type { IngestionTarget, PlannedQuery, PlannedStatement } from '../../model/statement.js';
+import type { ExportTarget, IngestionTarget, PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import { readLimits } from '../native/context.js';
 import { bindParameters } from './bind/parameters.js';
 import type { Session } from './bind/session.js';
@@ -12,6 +12,7 @@ import { explain } from './explain/explain.js';
 import { withEmptyBuckets } from './lower/empty-buckets.js';
 import { parseSql } from './parse/parse.js';
 import { SourceText } from './parse/source-text.js';
+import { planExport } from './plan-export.js';
 import { planIngestion } from './plan-ingestion.js';
 import { planRelation } from './plan-relation.js';
 import { PlanWatch } from './plan-watch.js';
@@ -59,7 +60,7 @@ export function planSqlAt(request: SqlRequest, schema: SqlSchema, clock: Session
       watch,
       numbers: numbers(source),
     };
-    const explained = (query: PlannedQuery, ingestion: IngestionTarget | null): PlannedStatement =>
+    const explained = (query: PlannedQuery, ingestion: IngestionTarget | ExportTarget | null): PlannedStatement =>
       watch.stage('explain', () => explain(query, ingestion, sqlNativeExplain(context)));
     if (statement.kind === 'select') {
       const query = withEmptyBuckets(planRelation(session, schema, statement.query, sqlOuterLimit(context)), context);
@@ -67,7 +68,7 @@ export function planSqlAt(request: SqlRequest, schema: SqlSchema, clock: Session
     }
     if (sqlOuterLimit(context) !== null)
       throw source.error('sql_plan_invalid', 0, 'context.sqlOuterLimit is of queries; INSERT and REPLACE load all rows');
-    const planned = planIngestion(session, schema, statement);
+    const planned = statement.kind === 'export' ? planExport(session, schema, statement) : planIngestion(session, schema, statement);
     const { query, ...ingestion } = planned;
     return statement.explained ? explained(query, ingestion) : planned;
   } catch (error) {

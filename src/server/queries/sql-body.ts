@@ -9,10 +9,10 @@ import { refuse } from '../../planner/native/reader.js';
 import { readSqlContext, type SqlContext } from '../../planner/sql/context.js';
 import { SeenLately } from '../../planner/sql/parse/shape/seen-lately.js';
 import { readSettings } from '../../planner/sql/set-statements.js';
+import { RESULT_FORMATS, type ResultFormatName } from '../../results/result-format.js';
+import type { ResultOptions } from '../../results/write-result.js';
 import type { HttpRequest } from '../http.types.js';
 import { JSON_TYPES, readMediaType } from '../media-type.js';
-import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
-import type { ResultOptions } from '../results/sql/write-result.js';
 
 /** The body of a SQL request, read. */
 export interface SqlBody {

@@ -37,10 +37,10 @@ const CHARACTERS_FOR_COLUMN = 16;
 /** More are written in slices, between which the event loop gets its turn. */
 const CELLS_AT_ONCE_MAX = 2000;
 
-export type Ingestion = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' }>;
+export type Ingestion = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' | 'export' }>;
 
 export function isIngestion(statement: PlannedStatement): statement is Ingestion {
-  return statement.kind === 'insert' || statement.kind === 'replace';
+  return statement.kind === 'insert' || statement.kind === 'replace' || statement.kind === 'export';
 }
 
 /** Statements that return rows. */

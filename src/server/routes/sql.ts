@@ -7,13 +7,13 @@ import { NO_RESULT_STORAGE } from '../../ingestion/sql/query-settings.js';
 import type { Frame } from '../../model/frame.js';
 import type { ExplainedStatement, OutputColumn, PlannedStatement } from '../../model/statement.js';
 import type { PlanWatch } from '../../planner/sql/plan-watch.js';
+import { RESULT_FORMATS } from '../../results/result-format.js';
+import { writeKnown, writeResult } from '../../results/write-result.js';
 import type { ResultStorage } from '../../storage/result-storage.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { READ_HERE_BYTES_MAX } from '../planning/plan-thread.js';
 import { SqlBodies, type SqlBody, textOf } from '../queries/sql-body.js';
 import { isIngestion, type SqlStatements } from '../queries/sql-statements.js';
-import { RESULT_FORMATS } from '../results/sql/result-format.js';
-import { writeKnown, writeResult } from '../results/sql/write-result.js';
 import { json } from './exchange.js';
 import { profileHeader, profileText } from './profile.js';
 import { checkExecutionMode, type SubmittedStatement, statementRoutes } from './statements.js';
@@ -153,7 +153,7 @@ function readAsync({ context, result }: SqlBody, hasDurableResults: boolean): As
 const SELECT_DATA_SOURCE = '__query_select';
 
 function taskDataSource(statement: Exclude<PlannedStatement, ExplainedStatement>): string {
-  return statement.kind === 'select' ? SELECT_DATA_SOURCE : statement.dataSource;
+  return statement.kind === 'select' || statement.kind === 'export' ? SELECT_DATA_SOURCE : statement.dataSource;
 }
 
 interface Asked {

@@ -6,6 +6,8 @@ import type { OverlordService } from '../../cluster/rpc/services.js';
 import type { Frame } from '../../model/frame.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { readSqlContext } from '../../planner/sql/context.js';
+import { RESULT_FORMATS, type ResultFormatName } from '../../results/result-format.js';
+import { writeResult } from '../../results/write-result.js';
 import type { ResultStorage } from '../../storage/result-storage.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { frameOfResults } from '../queries/statement-results.js';
@@ -19,8 +21,6 @@ import {
   statementResults,
   truncationOf,
 } from '../queries/statement-status.js';
-import { RESULT_FORMATS, type ResultFormatName } from '../results/sql/result-format.js';
-import { writeResult } from '../results/sql/write-result.js';
 import { DATASOURCES, isTrue, json, PUBLIC } from './exchange.js';
 
 /** A statement that was handed over as a task, or the answer of one that is never a task. */

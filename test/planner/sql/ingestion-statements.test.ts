@@ -51,10 +51,35 @@ const PLANNED: readonly (readonly [sql: string, head: string])[] = [
       'SELECT __time, page FROM wiki PARTITIONED BY MONTH',
     'replace w overwrite 2024-01-01T00:00:00.000Z/2024-03-01T00:00:00.000Z 2025-01-01T00:00:00.000Z/2025-02-01T00:00:00.000Z by P1M',
   ],
+  ["INSERT INTO EXTERN(local(exportPath => 'a/''b''')) AS CSV SELECT page FROM wiki", "export csv to a/'b'"],
+  ["insert into extern(LOCAL(exportPath=>'x')) as json with a as (select page from wiki) select * from a limit 2;", 'export json to x'],
+  ["EXPLAIN PLAN FOR INSERT INTO EXTERN(local(exportPath => 'x')) AS CSV SELECT page FROM wiki", 'explain of wiki'],
 ];
 for (const [sql, head] of PLANNED) ingestion(sql, () => assert.is(planText(sql).split('\n')[0], head));
 
 const REFUSED: readonly { readonly sql: string; readonly code?: string; readonly says: RegExp }[] = [
+  { sql: "REPLACE INTO EXTERN(local(exportPath => 'x')) AS CSV SELECT 1", code: 'unsupported', says: /REPLACE INTO EXTERN/ },
+  { sql: "INSERT INTO EXTERN(s3(bucket => 'x')) AS CSV SELECT page FROM wiki", code: 'unsupported', says: /EXTERN\(s3\(…\)\)/ },
+  { sql: "INSERT INTO EXTERN(local(exportPath => 'x')) AS PARQUET SELECT page FROM wiki", code: 'unsupported', says: /AS PARQUET/ },
+  { sql: "INSERT INTO EXTERN(local(exportPath => 'x')) AS xml SELECT page FROM wiki", says: /xml is no format; expected CSV or JSON/ },
+  { sql: 'INSERT INTO EXTERN(local()) AS CSV SELECT page FROM wiki', says: /local needs exportPath/ },
+  {
+    sql: "INSERT INTO EXTERN(local(exportPath => 'x', y => 'z')) AS CSV SELECT page FROM wiki",
+    says: /local has no y; expected exportPath/,
+  },
+  { sql: "INSERT INTO EXTERN(disk(exportPath => 'x')) AS CSV SELECT page FROM wiki", says: /disk is no destination/ },
+  {
+    sql: "INSERT INTO EXTERN(local(exportPath => 'x', exportPath => 'x')) AS CSV SELECT page FROM wiki",
+    code: 'sql_invalid',
+    says: /exportPath is given twice/,
+  },
+  { sql: "INSERT INTO EXTERN(local(exportPath => 'x')) SELECT page FROM wiki", code: 'sql_invalid', says: /expected AS and a format/ },
+  {
+    sql: "INSERT INTO EXTERN(local(exportPath => 'x')) AS CSV SELECT page FROM wiki PARTITIONED BY ALL",
+    code: 'sql_invalid',
+    says: /files, which have no PARTITIONED BY/,
+  },
+  { sql: 'INSERT INTO EXTERN(local(exportPath => x)) AS CSV SELECT page FROM wiki', code: 'sql_invalid', says: /expected name => 'value'/ },
   {
     sql: 'INSERT w SELECT page FROM wiki PARTITIONED BY ALL',
     code: 'sql_invalid',
@@ -159,11 +184,6 @@ const REFUSED: readonly { readonly sql: string; readonly code?: string; readonly
   {
     sql: "REPLACE INTO w OVERWRITE WHERE __time < TIMESTAMP '2024-01-01' AND __time > TIMESTAMP '2024-01-01' SELECT __time FROM wiki PARTITIONED BY DAY",
     says: /selects no time at all/,
-  },
-  {
-    sql: "INSERT INTO EXTERN(local(exportPath => '/tmp/x')) AS CSV SELECT page FROM wiki",
-    code: 'unsupported',
-    says: /column 13: INSERT INTO EXTERN/,
   },
   { sql: 'INSERT INTO sys.segments SELECT page FROM wiki PARTITIONED BY ALL', says: /datasources are in the schema svc/ },
   { sql: 'DELETE FROM wiki', code: 'unsupported', says: /^line 1, column 1: the statement DELETE/ },

@@ -38,6 +38,7 @@ export function planText(sql: string, context: Readonly<Record<string, unknown>>
 function statementText(statement: PlannedStatement): string {
   if (statement.kind === 'select') return queryText(statement);
   if (statement.kind === 'explain') return `explain of ${statement.tables.join(' ')}`;
+  if (statement.kind === 'export') return `export ${statement.format} to ${statement.exportPath}\n${queryText(statement.query)}`;
   const { dataSource, overwrite, partitionedBy, clusteredBy } = statement;
   const overwritten = overwrite === null ? '' : ` overwrite ${overwrite === 'all' ? 'all' : overwrite.map(formatInterval).join(' ')}`;
   return `${statement.kind} ${dataSource}${overwritten} by ${partitionedBy.kind === 'period' ? partitionedBy.period : partitionedBy.kind}${clusteredBy.length === 0 ? '' : ` clustered ${clusteredBy.join(' ')}`}\n${queryText(statement.query)}`;

@@ -3,7 +3,14 @@
 import { formatInterval } from '../../../base/interval.js';
 import { stringifyJson } from '../../../base/json.js';
 import { type Granularity, granularityName } from '../../../model/granularity.js';
-import type { ExplainedStatement, IngestionTarget, OutputColumn, PlannedQuery, PlannedSource } from '../../../model/statement.js';
+import type {
+  ExplainedStatement,
+  ExportTarget,
+  IngestionTarget,
+  OutputColumn,
+  PlannedQuery,
+  PlannedSource,
+} from '../../../model/statement.js';
 import { printOverSource } from '../../print-source.js';
 import { inlineFrame } from '../catalog/inline-frame.js';
 import { nativeForm } from './native-form.js';
@@ -21,7 +28,7 @@ export const EXPLAIN_COLUMNS: readonly OutputColumn[] = ['PLAN', 'RESOURCES', 'A
  * @param isNative   PLAN is JSON: the native query that gives the same rows, or the lines of the plan where there is no such query;
  *   else the text of the plan (context key `useNativeQueryExplain`)
  */
-export function explain(query: PlannedQuery, ingestion: IngestionTarget | null, isNative: boolean): ExplainedStatement {
+export function explain(query: PlannedQuery, ingestion: IngestionTarget | ExportTarget | null, isNative: boolean): ExplainedStatement {
   const plan = isNative ? stringifyJson([describedQuery(query)]) : printOverSource(query.plan, query.source).join('\n');
   const cells = [plan, stringifyJson(resourcesOf(query.source, ingestion)), stringifyJson(attributesOf(ingestion))].map((cell) => [cell]);
   const columns = EXPLAIN_COLUMNS.map(({ name, nativeType }) => ({ name, type: nativeType }));
@@ -37,18 +44,22 @@ function describedQuery(query: PlannedQuery): unknown {
   return { ...what, signature, columnMappings: columns };
 }
 
-function resourcesOf(source: PlannedSource, ingestion: IngestionTarget | null): unknown {
-  const read = source.kind === 'external' ? [{ name: 'EXTERNAL', type: 'EXTERNAL' }] : tablesOf(source).map(resourceOf);
-  const all = ingestion === null ? read : [...read, resourceOf(ingestion.dataSource)];
+function resourcesOf(source: PlannedSource, ingestion: IngestionTarget | ExportTarget | null): unknown {
+  const read = source.kind === 'external' ? [EXTERNAL] : tablesOf(source).map(resourceOf);
+  const written = ingestion === null ? [] : [ingestion.kind === 'export' ? EXTERNAL : resourceOf(ingestion.dataSource)];
+  const all = [...read, ...written];
   return all.filter(({ name, type }, index) => all.findIndex((other) => other.name === name && other.type === type) === index);
 }
+
+const EXTERNAL = { name: 'EXTERNAL', type: 'EXTERNAL' };
 
 function resourceOf(name: string): { readonly name: string; readonly type: string } {
   return { name, type: 'DATASOURCE' };
 }
 
-function attributesOf(ingestion: IngestionTarget | null): unknown {
+function attributesOf(ingestion: IngestionTarget | ExportTarget | null): unknown {
   if (ingestion === null) return { statementType: 'SELECT' };
+  if (ingestion.kind === 'export') return { statementType: 'INSERT', targetDataSource: 'EXTERNAL' };
   const { kind, dataSource, partitionedBy, clusteredBy, overwrite } = ingestion;
   return {
     statementType: kind.toUpperCase(),

@@ -52,6 +52,16 @@ export function parseSql(source: SourceText): SqlStatement {
   const parameterCount = parameters.size;
   if (ingestion === null) return { kind: 'select', explained: explain, parameterCount, query: parsedQuery };
 
+  if (ingestion.kind === 'export')
+    return {
+      kind: 'export',
+      explained: explain,
+      parameterCount,
+      at: stream.start(ingestion.from),
+      destination: ingestion.destination,
+      query: parsedQuery,
+    };
+
   const expression = (range: TokenRange): SqlExpression => {
     const [item, second] = selectItems(range);
     if (item === undefined || second !== undefined || item.alias !== null)

@@ -1,5 +1,6 @@
 // Finds the clauses around a query: EXPLAIN, INSERT, REPLACE, PARTITIONED BY.
 
+import type { ExportDestination } from './syntax.js';
 import { commaList, expected, nonEmpty, type TokenRange } from './token-range.js';
 import type { TokenStream } from './token-stream.js';
 
@@ -7,7 +8,14 @@ import type { TokenStream } from './token-stream.js';
 export interface StatementClauses {
   readonly explain: boolean;
   readonly query: TokenRange;
-  readonly ingestion: IngestionClauses | null;
+  readonly ingestion: IngestionClauses | ExportClauses | null;
+}
+
+/** INSERT INTO EXTERN(…) AS format. */
+interface ExportClauses {
+  readonly kind: 'export';
+  readonly from: number;
+  readonly destination: ExportDestination;
 }
 
 interface IngestionClauses {
@@ -22,7 +30,7 @@ interface IngestionClauses {
 }
 
 /**
- * EXPLAIN PLAN FOR query; INSERT INTO t query PARTITIONED BY ... [CLUSTERED BY ...]; REPLACE INTO t OVERWRITE
+ * EXPLAIN PLAN FOR query; INSERT INTO EXTERN(kind(name => 'value', ...)) AS format query; INSERT INTO t query PARTITIONED BY ... [CLUSTERED BY ...]; REPLACE INTO t OVERWRITE
  * {ALL | WHERE condition} query PARTITIONED BY ... [CLUSTERED BY ...]. The WITH of a query may stand before INSERT and REPLACE.
  */
 export function statementClauses(stream: TokenStream): StatementClauses {
@@ -62,7 +70,10 @@ function ingestion(stream: TokenStream, from: number, end: number): Omit<Stateme
   const kind = stream.is(from, 'INSERT') ? 'insert' : 'replace';
   const word = stream.text(from);
   if (!stream.is(from + 1, 'INTO')) throw expected(stream, from + 1, `INTO after ${word}`);
-  if (stream.is(from + 2, 'EXTERN', '(')) throw stream.source.unsupported(stream.start(from + 2), `${word} INTO EXTERN`);
+  if (stream.is(from + 2, 'EXTERN', '(')) {
+    if (kind === 'replace') throw stream.source.unsupported(stream.start(from + 2), 'REPLACE INTO EXTERN');
+    return exportClauses(stream, from, end);
+  }
   const target: string[] = [];
   let at = from + 1;
   do {
@@ -103,6 +114,40 @@ function ingestion(stream: TokenStream, from: number, end: number): Omit<Stateme
       clusteredBy:
         clustered === undefined ? [] : commaList(stream, clustered + 2, end, 'an expression').map((item) => ascending(stream, item)),
     },
+  };
+}
+
+/** `EXTERN(local(exportPath => 'path')) AS CSV SELECT …`: files, which have no time chunks. */
+function exportClauses(stream: TokenStream, from: number, end: number): Omit<StatementClauses, 'explain'> {
+  const opening = from + 3;
+  const type = stream.name(opening + 1);
+  if (type === undefined || !stream.is(opening + 2, '(')) throw expected(stream, opening + 1, `a destination: local(exportPath => 'path')`);
+  const close = stream.closing(opening + 2);
+  if (stream.closing(opening) !== close + 1) throw expected(stream, close + 1, ') after the destination');
+  const settings = new Map<string, string>();
+  for (const item of close === opening + 3 ? [] : commaList(stream, opening + 3, close, "name => 'value'")) {
+    const name = stream.name(item.from);
+    const value = stream.string(item.from + 2);
+    if (name === undefined || !stream.is(item.from + 1, '=>') || value === undefined || item.to !== item.from + 3)
+      throw expected(stream, item.from, "name => 'value'");
+    if (settings.has(name)) throw stream.source.error('sql_invalid', stream.start(item.from), `${name} is given twice`);
+    settings.set(name, value);
+  }
+  const as = close + 2;
+  const format = stream.is(as, 'AS') ? stream.name(as + 1) : undefined;
+  if (format === undefined) throw expected(stream, as, 'AS and a format: CSV or JSON');
+  if (!startsQuery(stream, as + 2)) throw expected(stream, as + 2, 'SELECT, WITH or VALUES');
+  for (const [first, second] of [
+    ['PARTITIONED', 'BY'],
+    ['CLUSTERED', 'BY'],
+  ] as const) {
+    const clause = stream.find(as, end, (index) => stream.is(index, first, second));
+    if (clause !== undefined)
+      throw stream.source.error('sql_invalid', stream.start(clause), `INSERT INTO EXTERN writes files, which have no ${first} BY`);
+  }
+  return {
+    query: { from: as + 2, to: end },
+    ingestion: { kind: 'export', from, destination: { at: stream.start(opening + 1), type, settings, format } },
   };
 }
 

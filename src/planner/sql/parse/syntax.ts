@@ -242,8 +242,22 @@ export interface IngestionStatement extends Node {
   readonly query: SqlQuery;
 }
 
+/** Destination of INSERT INTO EXTERN, as it is written. */
+export interface ExportDestination {
+  readonly at: number;
+  readonly type: string;
+  readonly settings: ReadonlyMap<string, string>;
+  readonly format: string;
+}
+
+interface ExportStatement extends Node {
+  readonly kind: 'export';
+  readonly destination: ExportDestination;
+  readonly query: SqlQuery;
+}
+
 /** `explained`: EXPLAIN PLAN FOR stands before it. */
-export type SqlStatement = ({ readonly kind: 'select'; readonly query: SqlQuery } | IngestionStatement) & {
+export type SqlStatement = ({ readonly kind: 'select'; readonly query: SqlQuery } | IngestionStatement | ExportStatement) & {
   readonly explained: boolean;
   /** Number of `?` placeholders. */
   readonly parameterCount: number;

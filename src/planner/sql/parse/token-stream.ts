@@ -106,6 +106,13 @@ export class TokenStream {
     return undefined;
   }
 
+  /** The value of a plain string literal. */
+  string(index: number): string | undefined {
+    const token = this.tokens[index];
+    const isPlain = token?.kind === 'string' && token.text.startsWith("'") && token.text.endsWith("'");
+    return isPlain ? token.text.slice(1, -1).replaceAll("''", "'") : undefined;
+  }
+
   replace(index: number, text: string): void {
     this.#edits.set(index, text);
   }

@@ -4,7 +4,7 @@ import { doubleText, floatText } from '../../../base/number-text.js';
 import { arrayElements } from '../../../model/array-text.js';
 import { type Frame, type FrameColumn, isNullAt } from '../../../model/frame.js';
 import { isArrayType, JSON_TYPE, type TextType } from '../../../model/schema.js';
-import { arrayJson, doubleJson } from '../array-json.js';
+import { arrayJson, doubleJson } from '../../../results/array-json.js';
 
 /** Gives the JSON of one row's value. */
 export type CellWriter = (row: number) => string;

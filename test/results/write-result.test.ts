@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Frame } from '../../../../src/model/frame.js';
-import type { OutputColumn } from '../../../../src/model/statement.js';
-import type { ResultFormatName } from '../../../../src/server/results/sql/result-format.js';
-import { type ResultOptions, writeResult } from '../../../../src/server/results/sql/write-result.js';
+import type { Frame } from '../../src/model/frame.js';
+import type { OutputColumn } from '../../src/model/statement.js';
+import type { ResultFormatName } from '../../src/results/result-format.js';
+import { type ResultOptions, writeResult } from '../../src/results/write-result.js';
 
 const COLUMNS: readonly OutputColumn[] = [
   { name: '__time', sqlType: 'TIMESTAMP', nativeType: 'LONG' },

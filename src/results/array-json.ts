@@ -1,8 +1,8 @@
 // Writes arrays and doubles as JSON.
 
-import { doubleText } from '../../base/number-text.js';
-import type { ArrayElement } from '../../model/array-text.js';
-import { type ArrayType, type ColumnType, elementType, isArrayType, JSON_TYPE } from '../../model/schema.js';
+import { doubleText } from '../base/number-text.js';
+import type { ArrayElement } from '../model/array-text.js';
+import { type ArrayType, type ColumnType, elementType, isArrayType, JSON_TYPE } from '../model/schema.js';
 
 /** An array as JSON: LONGs as all of their digits, doubles as in columns of their own, JSON as what it is. */
 export function arrayJson(elements: readonly ArrayElement[], type: ArrayType): string {

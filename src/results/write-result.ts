@@ -1,10 +1,10 @@
 // Writes SQL results as a stream.
 
-import { comingTurn, LoopTurns } from '../../../base/loop-turns.js';
-import type { Frame } from '../../../model/frame.js';
-import type { OutputColumn } from '../../../model/statement.js';
-import { TextBytes } from '../text-bytes.js';
+import { comingTurn, LoopTurns } from '../base/loop-turns.js';
+import type { Frame } from '../model/frame.js';
+import type { OutputColumn } from '../model/statement.js';
 import { type HeaderOptions, RESULT_FORMATS, type ResultFormat, type ResultFormatName, type WritingOptions } from './result-format.js';
+import { TextBytes } from './text-bytes.js';
 
 export interface ResultOptions extends HeaderOptions, WritingOptions {
   readonly format: ResultFormatName;

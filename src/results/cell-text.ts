@@ -1,15 +1,15 @@
 // Writes cells of SQL results.
 
-import { findZone, UTC } from '../../../base/calendar.js';
-import { floatText } from '../../../base/number-text.js';
-import { formatInstantIn } from '../../../base/time.js';
-import { DOUBLE_BYTES_MAX, DoublePrinter, printInteger } from '../../../expression/double-bytes.js';
-import { arrayElements } from '../../../model/array-text.js';
-import { type FrameColumn, isNullAt } from '../../../model/frame.js';
-import { isArrayType } from '../../../model/schema.js';
-import type { SqlType } from '../../../model/statement.js';
-import { arrayJson } from '../array-json.js';
-import { TextBytes } from '../text-bytes.js';
+import { findZone, UTC } from '../base/calendar.js';
+import { floatText } from '../base/number-text.js';
+import { formatInstantIn } from '../base/time.js';
+import { DOUBLE_BYTES_MAX, DoublePrinter, printInteger } from '../expression/double-bytes.js';
+import { arrayElements } from '../model/array-text.js';
+import { type FrameColumn, isNullAt } from '../model/frame.js';
+import { isArrayType } from '../model/schema.js';
+import type { SqlType } from '../model/statement.js';
+import { arrayJson } from './array-json.js';
+import { TextBytes } from './text-bytes.js';
 
 /** Writes the cell of a row. */
 export type CellWriter = (row: number) => void;

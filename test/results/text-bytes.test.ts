@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { TextBytes } from '../../../src/server/results/text-bytes.js';
-import { caseCount } from '../../case-count.js';
+import { TextBytes } from '../../src/results/text-bytes.js';
+import { caseCount } from '../case-count.js';
 
 const writing = suite('text as bytes');
 

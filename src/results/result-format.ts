@@ -1,9 +1,9 @@
 // Table of the SQL result formats.
 
-import type { Frame } from '../../../model/frame.js';
-import { type OutputColumn, sqlTypeName } from '../../../model/statement.js';
-import { TextBytes } from '../text-bytes.js';
+import type { Frame } from '../model/frame.js';
+import { type OutputColumn, sqlTypeName } from '../model/statement.js';
 import { type CellWriter, CSV_SPELLING, cellWriter, JSON_ARRAYS_SPELLING, JSON_SPELLING, type Spelling } from './cell-text.js';
+import { TextBytes } from './text-bytes.js';
 
 export type ResultFormatName = 'object' | 'array' | 'objectLines' | 'arrayLines' | 'csv';
 

@@ -1,0 +1,171 @@
+// Writes the rows of INSERT INTO EXTERN as files below a folder.
+
+import { type FileHandle, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ServiceError } from '../../base/errors.js';
+import type { Frame } from '../../model/frame.js';
+import type { ExportTarget, OutputColumn } from '../../model/statement.js';
+import { taskFileName } from '../../model/task-file-name.js';
+import { RESULT_FORMATS } from '../../results/result-format.js';
+import { TextBytes } from '../../results/text-bytes.js';
+
+export interface ExportOptions {
+  /** `svc.export.storage.baseDir`. */
+  readonly baseDirectory: string;
+  readonly taskId: string;
+  /** Rows after which a file ends. */
+  readonly rowsPerFile: number;
+  readonly timeZone: string;
+  readonly signal: AbortSignal;
+}
+
+export interface ExportedFiles {
+  readonly files: readonly string[];
+  readonly rowCount: number;
+}
+
+/** Folder of the list of files, and the list: it is there once all files are. */
+const MANIFEST = path.join('_symlink_format_manifest', 'manifest');
+const PROPERTY = 'svc.export.storage.baseDir';
+/** Bytes after which a chunk is written. */
+const CHUNK_BYTES = 1 << 20;
+
+/**
+ * Writes all rows into new files of an empty folder: CSV with a header each, or an object of JSON a line. Files have their names
+ * only when all of them are whole; a manifest that lists them comes last.
+ * @throws ServiceError `forbidden` for a folder outside of the base directory, `conflict` for one that has files
+ */
+export async function exportRows(
+  frames: AsyncIterable<Frame>,
+  columns: readonly OutputColumn[],
+  target: ExportTarget,
+  options: ExportOptions,
+): Promise<ExportedFiles> {
+  const folder = await openFolder(target.exportPath, options);
+  const prefix = filePrefix(options.taskId);
+  const written: { readonly from: string; readonly to: string }[] = [];
+  let rowCount = 0;
+  let file: RowsFile | null = null;
+  try {
+    for await (const frame of frames) {
+      for (let from = 0; from < frame.rowCount; ) {
+        if (options.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
+        if (file === null) {
+          const to = path.join(folder, `${prefix}${written.length}.${target.format}`);
+          file = await RowsFile.open(`${to}.part`, columns, target.format, options.timeZone);
+          written.push({ from: `${to}.part`, to });
+        }
+        const until = Math.min(frame.rowCount, from + options.rowsPerFile - file.rowCount);
+        await file.add(frame, from, until);
+        rowCount += until - from;
+        from = until;
+        if (file.rowCount === options.rowsPerFile) file = await file.finish();
+      }
+    }
+    file = (await file?.finish()) ?? null;
+    for (const { from, to } of written) await rename(from, to);
+    const files = written.map(({ to }) => to);
+    await writeManifest(folder, files);
+    return { files, rowCount };
+  } catch (error) {
+    await file?.close();
+    await Promise.all(written.flatMap(({ from, to }) => [rm(from, { force: true }), rm(to, { force: true })]));
+    throw error;
+  }
+}
+
+function filePrefix(taskId: string): string {
+  return `query-${taskFileName(taskId)}-worker0-partition`;
+}
+
+/** The folder, empty but for what an earlier run of the same task left. */
+async function openFolder(exportPath: string, { baseDirectory, taskId }: ExportOptions): Promise<string> {
+  await mkdir(baseDirectory, { recursive: true });
+  const base = await realpath(baseDirectory);
+  const asked = path.resolve(base, exportPath);
+  const isBelow = (name: string): boolean => name === base || name.startsWith(base + path.sep);
+  // A link on the way out is seen before anything is made behind it.
+  if (!isBelow(asked) || !isBelow(await deepestKnown(asked)))
+    throw new ServiceError('forbidden', `exportPath: ${exportPath} is not below ${baseDirectory} (${PROPERTY})`);
+  await mkdir(asked, { recursive: true });
+  const prefix = filePrefix(taskId);
+  for (const name of await readdir(asked)) {
+    if (!name.startsWith(prefix))
+      throw new ServiceError(
+        'conflict',
+        `exportPath: ${exportPath} holds files already, ${name} among them; rows are exported into an empty folder`,
+      );
+    await rm(path.join(asked, name), { force: true });
+  }
+  return asked;
+}
+
+/** The real path of the last part of a path that exists. */
+async function deepestKnown(name: string): Promise<string> {
+  try {
+    return await realpath(name);
+  } catch {
+    return deepestKnown(path.dirname(name));
+  }
+}
+
+async function writeManifest(folder: string, files: readonly string[]): Promise<void> {
+  const manifest = path.join(folder, MANIFEST);
+  await mkdir(path.dirname(manifest), { recursive: true });
+  const file = await open(`${manifest}.part`, 'w');
+  try {
+    await file.writeFile(files.map((name) => `${pathToFileURL(name).href}\n`).join(''));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${manifest}.part`, manifest);
+}
+
+/** A file of rows while it is written. */
+class RowsFile {
+  rowCount = 0;
+  readonly #file: FileHandle;
+  readonly #columns: readonly OutputColumn[];
+  readonly #format: ExportTarget['format'];
+  readonly #timeZone: string;
+  readonly #out = new TextBytes();
+
+  private constructor(file: FileHandle, columns: readonly OutputColumn[], format: ExportTarget['format'], timeZone: string) {
+    this.#file = file;
+    this.#columns = columns;
+    this.#format = format;
+    this.#timeZone = timeZone;
+    if (format === 'csv')
+      for (const row of RESULT_FORMATS.csv.headerRows(columns, { header: true, typesHeader: false, sqlTypesHeader: false }))
+        this.#out.text(`${row}\n`);
+  }
+
+  static async open(name: string, columns: readonly OutputColumn[], format: ExportTarget['format'], timeZone: string): Promise<RowsFile> {
+    return new RowsFile(await open(name, 'w'), columns, format, timeZone);
+  }
+
+  /** Writes rows [from, to) of a frame. */
+  async add(frame: Frame, from: number, to: number): Promise<void> {
+    const format = RESULT_FORMATS[this.#format === 'csv' ? 'csv' : 'objectLines'];
+    const write = format.rowWriter(this.#columns, frame, { timeZone: this.#timeZone, stringifyArrays: this.#format === 'csv' }, this.#out);
+    for (let row = from; row < to; row++) {
+      write(row);
+      this.#out.text(format.rowEnd);
+      if (this.#out.length >= CHUNK_BYTES) await this.#file.writeFile(this.#out.take());
+    }
+    this.rowCount += to - from;
+  }
+
+  async finish(): Promise<null> {
+    await this.#file.writeFile(this.#out.take());
+    await this.#file.sync();
+    await this.#file.close();
+    return null;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close().catch(() => undefined);
+  }
+}
