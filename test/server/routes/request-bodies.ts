@@ -129,6 +129,7 @@ export const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   ],
   'POST /svc/v2/sql/avatica': JDBC,
   'POST /svc/v2/sql/avatica-protobuf': JDBC.slice(0, 1),
+  'POST /svc/indexer/v1/sampler': [{ ...TASK, samplerConfig: { numRows: 10, timeoutMs: 5000 } }],
   'POST /svc/indexer/v1/task': TASKS,
   'POST /svc/indexer/v1/taskStatus': [['NAME']],
   'POST /svc/indexer/v1/sampler': [SAMPLE],
