@@ -32,6 +32,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'expression/functions/time.ts COMPILED_KEPT': 'compiled calls of one expression, a few hundred bytes each',
   'ingestion/column/byte-dictionary.ts CACHED_LENGTH_MAX': 'of a text; svc.indexer.task.maxBytesInMemory bounds the task',
   'ingestion/column/byte-dictionary.ts TEXT_CACHE_MAX': 'svc.indexer.task.maxBytesInMemory bounds the task',
+  'ingestion/builder/partitions.ts KEYS_KEPT': 'keys of one time chunk of a task: ten megabytes, beside its rows',
   'metadata/faults.ts FAULTS_MAX': 'documents set aside that are listed for a person; each is in the log as well',
   'planner/sql/relation/rules/swap-join-sides.ts HELD_BYTES_MAX':
     'an estimate that chooses a plan; context.maxSubqueryBytes bounds what is held',

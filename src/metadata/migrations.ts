@@ -1,5 +1,6 @@
 // Schema of the metadata database, as a list of migrations.
 
+import { ServiceError } from '../base/errors.js';
 import type { Database, Queries } from './database.js';
 
 /**
@@ -73,6 +74,11 @@ export async function migrate(database: Database): Promise<void> {
   await database.transaction(async (queries) => {
     await queries.rows('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)');
     const present = await schemaVersion(queries);
+    if (present > MIGRATIONS.length)
+      throw new ServiceError(
+        'unsupported',
+        `the metadata store is of a newer version of this program: its schema is ${present}, this one knows ${MIGRATIONS.length}; start that version, or another svc.data.directory`,
+      );
     for (const statement of MIGRATIONS.slice(present).flat()) await queries.rows(statement);
     if (present === MIGRATIONS.length) return;
     await queries.rows('DELETE FROM schema_version');

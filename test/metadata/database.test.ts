@@ -5,6 +5,7 @@ import sqlite3 from 'sqlite3';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Database, openSqlite } from '../../src/metadata/database.js';
+import { migrate } from '../../src/metadata/migrations.js';
 
 interface Context {
   file: string;
@@ -143,6 +144,16 @@ databases('a transaction that cannot be rolled back is by the next statement, or
     sqlite3.Database.prototype.all = all;
   }
   assert.equal(await values(database), [3]);
+});
+
+databases('a store of a newer version is left as it is', async ({ database }) => {
+  await migrate(database);
+  await migrate(database);
+  await database.rows('UPDATE schema_version SET version = version + 1');
+  const [newer] = await database.rows('SELECT version FROM schema_version');
+  const refused: unknown = await migrate(database).catch((error: unknown) => error);
+  assert.match(String(refused), /the metadata store is of a newer version of this program: its schema is \d+, this one knows \d+/);
+  assert.equal(await database.rows('SELECT version FROM schema_version'), [newer]);
 });
 
 databases.run();

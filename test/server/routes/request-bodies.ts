@@ -129,7 +129,8 @@ export const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   ],
   'POST /svc/v2/sql/avatica': JDBC,
   'POST /svc/v2/sql/avatica-protobuf': JDBC.slice(0, 1),
-  'POST /svc/indexer/v1/sampler': [{ ...TASK, samplerConfig: { numRows: 10, timeoutMs: 5000 } }],
+  // Each sample is a process, which reads its spec as that of a task is read: few are asked here.
+  'POST /svc/indexer/v1/sampler': ['NAME'],
   'POST /svc/indexer/v1/task': TASKS,
   'POST /svc/indexer/v1/taskStatus': [['NAME']],
   'POST /svc/indexer/v1/sampler': [SAMPLE],
