@@ -117,6 +117,19 @@ const WORKERS = {
   selectStrategy: { type: 'fillCapacityWithCategorySpec', workerCategorySpec: { categoryMap: {}, strong: false } },
 };
 
+const COMPACTION = {
+  ...{ dataSource: 'NAME', taskPriority: 25, inputSegmentSizeBytes: 1_000_000, skipOffsetFromLatest: 'P1D', taskContext: { NAME: 1 } },
+  tuningConfig: { partitionsSpec: { type: 'range', partitionDimensions: ['NAME'], targetRowsPerSegment: 5 } },
+  granularitySpec: { segmentGranularity: 'DAY', rollup: true },
+  dimensionsSpec: { dimensions: ['NAME'] },
+  metricsSpec: [{ type: 'count', name: 'count' }],
+  transformSpec: { filter: FILTER },
+};
+const COMPACTION_CLUSTER = {
+  ...{ compactionTaskSlotRatio: 0.5, maxCompactionTaskSlots: 3, engine: 'native' },
+  compactionPolicy: { type: 'newestSegmentFirst', priorityDatasource: 'NAME' },
+};
+
 export const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   'POST /svc/v2': NATIVE,
   'POST /svc/v2/candidates': NATIVE.slice(0, 2),
@@ -129,6 +142,12 @@ export const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   ],
   'POST /svc/v2/sql/avatica': JDBC,
   'POST /svc/v2/sql/avatica-protobuf': JDBC.slice(0, 1),
+  'POST /svc/coordinator/v1/config/compaction': [COMPACTION],
+  'POST /svc/coordinator/v1/config/compaction/cluster': [COMPACTION_CLUSTER],
+  'POST /svc/coordinator/v1/compaction/simulate': [COMPACTION_CLUSTER],
+  'POST /svc/indexer/v1/compaction/config/cluster': [COMPACTION_CLUSTER],
+  'POST /svc/indexer/v1/compaction/config/datasources/{dataSource}': [COMPACTION],
+  'POST /svc/indexer/v1/compaction/simulate': [COMPACTION_CLUSTER],
   // Each sample is a process, which reads its spec as that of a task is read: few are asked here.
   'POST /svc/indexer/v1/sampler': ['NAME'],
   'POST /svc/indexer/v1/task': TASKS,
