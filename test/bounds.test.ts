@@ -18,7 +18,6 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'cluster/historical/local-segments.ts FILES_AHEAD': 'of files that are read ahead at the start alone',
   'cluster/historical/run-gate.ts CROWD_MAX': 'a ratio to the slots, which follow svc.processing.numThreads',
   'cluster/broker/scatter.ts CHUNKS_LISTED_MAX': 'length of a key: of more chunks the intervals are the key',
-  'cluster/overlord/kill-runs.ts KILLED_AT_A_TIME': 'a batch: what is left is taken by the next one',
   'cluster/overlord/overlord.ts FINISHED_LISTED_MAX': 'rows of one answer; clients ask for fewer with max',
   'execution/aggregate-state/sketch/stored-hashes.ts WAITING_BLOCKS_MAX': 'blocks of one segment, counted in the memory of the query',
   'execution/expression/remembered-results.ts BYTES_MAX': 'within one query, whose memory svc.query.maxMemoryBytes bounds',
