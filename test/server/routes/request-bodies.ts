@@ -148,8 +148,6 @@ export const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   'POST /svc/indexer/v1/compaction/config/cluster': [COMPACTION_CLUSTER],
   'POST /svc/indexer/v1/compaction/config/datasources/{dataSource}': [COMPACTION],
   'POST /svc/indexer/v1/compaction/simulate': [COMPACTION_CLUSTER],
-  // Each sample is a process, which reads its spec as that of a task is read: few are asked here.
-  'POST /svc/indexer/v1/sampler': ['NAME'],
   'POST /svc/indexer/v1/task': TASKS,
   'POST /svc/indexer/v1/taskStatus': [['NAME']],
   'POST /svc/indexer/v1/sampler': [SAMPLE],
