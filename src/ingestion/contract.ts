@@ -39,6 +39,8 @@ export interface TaskRules {
 /** Everything outside that a task may use. The middle manager's child process makes it; tests make their own. */
 export interface TaskContext extends TaskRules {
   readonly taskId: string;
+  /** Number of this run of the task, from 1. */
+  readonly attempt: number;
   readonly storage: Pick<DeepStorage, 'push' | 'pull'>;
   readonly signal: AbortSignal;
   now(): EpochMs;

@@ -87,7 +87,10 @@ export class KernelHeap {
     if (this.#rowNumbers !== 0) return this.#rowNumbers;
     const at = this.take(BLOCK_ROWS * 4);
     if (at === 0) return 0;
-    Atomics.sub(this.#words, ALLOCATED, this.bytesAt(at));
+    const bytes = this.bytesAt(at);
+    this.#lock();
+    this.#words[ALLOCATED] = (this.#word(ALLOCATED) - bytes) | 0;
+    this.#unlock();
     const numbers = new Uint32Array(this.bufferTo(at + BLOCK_ROWS * 4), at, BLOCK_ROWS);
     for (let row = 0; row < BLOCK_ROWS; row++) numbers[row] = row;
     this.#rowNumbers = at;

@@ -48,11 +48,31 @@ export async function publishSegments(queries: Queries, request: PublishRequest,
   return ids;
 }
 
-/** A segment that a person marked unused meanwhile would come back with the rows that were read of it. */
-async function checkInputs(queries: Queries, { taskId, inputs = [] }: PublishRequest): Promise<void> {
+/**
+ * Refuses to replace what a task has not read: a segment that a person marked unused meanwhile would come back with the rows that
+ * were read of it, one that was marked used would be lost, and so would a part of a chunk that is not complete.
+ */
+async function checkInputs(queries: Queries, { taskId, dataSource, mode, inputs }: PublishRequest): Promise<void> {
+  if (inputs === undefined) return;
   const unused = await firstUnused(queries, inputs);
   if (unused !== undefined)
     throw new ServiceError('conflict', `task ${taskId} has read segment ${unused}, which is not used any more; nothing is published`);
+  if (mode.kind === 'append') return;
+  const read = new Set(inputs);
+  const visible = await visibleSegments(queries, dataSource, mode.intervals);
+  const shown = new Set(visible.map(({ segment }) => segmentIdText(segment.id)));
+  for (const overlapping of condenseIntervals(mode.intervals))
+    for (const segment of await selectSegments(queries, { dataSource, used: true, overlapping })) {
+      const id = segmentIdText(segment.id);
+      if (read.has(id) || (!shown.has(id) && isHidden(segment, visible))) continue;
+      throw new ServiceError('conflict', `task ${taskId} would replace segment ${id}, which it has not read; nothing is published`);
+    }
+}
+
+/** Whether newer segments answer for all of the time of a segment. */
+function isHidden({ id }: SegmentDescriptor, visible: readonly VisibleSegment[]): boolean {
+  const newer = visible.filter(({ segment }) => segment.id.version > id.version);
+  return condenseIntervals(newer.flatMap((each) => each.visible)).some((interval) => contains(interval, id.interval));
 }
 
 /**

@@ -22,6 +22,8 @@ export interface TaskRecord {
   readonly workerHost: string | null;
   /** Session of the process that runs it: a later process at that address does not know the task. */
   readonly workerSession: string | null;
+  /** Number of its last run; 0 before the first. */
+  readonly attempts: number;
   readonly error: string | null;
 }
 
@@ -38,11 +40,12 @@ interface TaskRow {
   readonly finished_ms: number | null;
   readonly worker_host: string | null;
   readonly worker_session: string | null;
+  readonly attempts: number;
   readonly error: string | null;
 }
 
 const COLUMNS =
-  'id, group_id, type, data_source, state, priority, created_ms, queued_ms, started_ms, finished_ms, worker_host, worker_session, error';
+  'id, group_id, type, data_source, state, priority, created_ms, queued_ms, started_ms, finished_ms, worker_host, worker_session, attempts, error';
 
 export interface NewTask {
   readonly id: string;
@@ -191,6 +194,7 @@ function parseTask(row: TaskRow): TaskRecord {
     finishedMs: row.finished_ms,
     workerHost: row.worker_host,
     workerSession: row.worker_session,
+    attempts: row.attempts,
     error: row.error,
   };
 }

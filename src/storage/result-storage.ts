@@ -7,23 +7,31 @@ import type { Frame } from '../model/frame.js';
 import { taskFileName } from '../model/task-file-name.js';
 import type { DeepStorage } from './contract.js';
 
-/** Pages of results by the task that wrote them. */
+/** Run of a task that writes results: one whose worker was taken for gone writes over none of a later one. */
+export interface ResultRun {
+  readonly taskId: string;
+  /** Number of the run, from 1; 0: of before runs were numbered. */
+  readonly attempt: number;
+}
+
+/** Pages of results by the run that wrote them. */
 export interface ResultStorage {
   /** Moves a finished page in, whole or not at all. */
-  push(taskId: string, page: number, localFile: string): Promise<void>;
+  push(run: ResultRun, page: number, localFile: string): Promise<void>;
   /** The frames of a page; throws `not_found`, and `internal` for a file that is not whole. */
-  read(taskId: string, page: number): AsyncGenerator<Frame>;
+  read(run: ResultRun, page: number): AsyncGenerator<Frame>;
   /** Removes the pages that were written before an instant. */
   removeBefore(instantMs: number): Promise<void>;
 }
 
 export function createResultStorage(storage: Pick<DeepStorage, 'push' | 'read' | 'list' | 'remove'>): ResultStorage {
-  const keyOf = (taskId: string, page: number): string => `${taskFileName(taskId)}/page-${page}`;
+  const keyOf = ({ taskId, attempt }: ResultRun, page: number): string =>
+    `${taskFileName(taskId)}/${attempt === 0 ? '' : `${attempt}/`}page-${page}`;
   return {
-    async push(taskId, page, localFile) {
-      await storage.push([{ localFile, key: keyOf(taskId, page) }]);
+    async push(run, page, localFile) {
+      await storage.push([{ localFile, key: keyOf(run, page) }]);
     },
-    read: (taskId, page) => framesOf(storage.read({ type: 'local', path: keyOf(taskId, page) })),
+    read: (run, page) => framesOf(storage.read({ type: 'local', path: keyOf(run, page) })),
     async removeBefore(instantMs) {
       for await (const { path, modifiedMs } of storage.list()) if (modifiedMs < instantMs) await storage.remove({ type: 'local', path });
     },

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { MiddleManager } from '../../src/cluster/middlemanager/middle-manager.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
-import type { OverlordService, TaskEndReport } from '../../src/cluster/rpc/services.js';
+import type { OverlordService, TaskEndReport, TaskRun } from '../../src/cluster/rpc/services.js';
 
 interface Context {
   folder: string;
@@ -75,7 +75,7 @@ managers('a shutdown of a task finds one that is being started as well', async (
 managers('the end of the process stops its tasks, those that are being started as well, and gives them back', async ({ folder }) => {
   const returned: [string, string][] = [];
   let tries = 0;
-  const taskReturned = async (taskId: string, session: string) => {
+  const taskReturned = async (taskId: string, { session }: TaskRun) => {
     if (++tries === 1) throw new ServiceError('unavailable', 'no overlord leads at the moment');
     returned.push([taskId, session]);
   };
@@ -85,6 +85,25 @@ managers('the end of the process stops its tasks, those that are being started a
   await assigned;
   assert.equal(returned, [['t', 's']]);
   assert.equal([ends, manager.runningTasks()], [[], []]);
+});
+
+managers('a later run of a task waits until the earlier one is stopped; the same run is not begun twice', async ({ folder }) => {
+  const { manager, ends } = await managerIn(folder);
+  await manager.assign({ taskId: 't', attempt: 1, payload: { does: 'hang' } });
+  await manager.assign({ taskId: 't', attempt: 1, payload: { does: 'hang' } });
+  assert.equal(manager.runningTasks(), ['t']);
+  const refused: unknown = await manager.assign({ taskId: 't', attempt: 2, payload: { does: 'succeed' } }).catch((error: unknown) => error);
+  assert.match(String(refused), /an earlier run of the task is being stopped/);
+  await until(() => ends.length === 1);
+  await manager.assign({ taskId: 't', attempt: 2, payload: { does: 'succeed' } });
+  await until(() => ends.length === 2);
+  assert.equal(
+    ends.map(({ run, succeeded }) => [run.attempt, succeeded]),
+    [
+      [1, false],
+      [2, true],
+    ],
+  );
 });
 
 managers('one that cannot be started holds up no stop, and gives its slot back', async ({ folder }) => {

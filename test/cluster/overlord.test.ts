@@ -111,7 +111,7 @@ overlords.before.each(async (context) => {
       results: null,
       resultsRetainMs: 1000,
       periodMs: 10,
-      queueMax: 5,
+      queueMax: 8,
       assignmentTries: 3,
       assignmentTimeoutMs: 100,
       lossesMax: 2,
@@ -154,7 +154,13 @@ overlords('a task runs and its end is told', async ({ database, overlord, worker
   assert.equal(await overlord.submit(JSON.stringify({ id: 'a' })), { taskId: 'a' });
   await untilState(database, 'a', 'RUNNING');
   assert.equal(workers[0]?.running, ['a']);
-  await overlord.taskEnded({ taskId: 'a', session: 's1', succeeded: true, errorMessage: null, report: { rows: 2n ** 60n } });
+  await overlord.taskEnded({
+    taskId: 'a',
+    run: { session: 's1', attempt: 1 },
+    succeeded: true,
+    errorMessage: null,
+    report: { rows: 2n ** 60n },
+  });
   assert.is(await stateOf(database, 'a'), 'SUCCESS');
   assert.equal(await locksOfTask(database, 'a'), []);
 });
@@ -177,12 +183,53 @@ overlords('tasks that would write the same intervals wait for each other, in ord
   await settle();
   // The third could run beside the first, but would then keep the second waiting.
   assert.equal([await stateOf(database, 'second'), await stateOf(database, 'third')], ['WAITING', 'WAITING']);
-  await overlord.taskEnded({ taskId: 'first', session: 's1', succeeded: true, errorMessage: null, report: null });
+  await overlord.taskEnded({ taskId: 'first', run: { session: 's1', attempt: 1 }, succeeded: true, errorMessage: null, report: null });
   await untilState(database, 'second', 'RUNNING');
   await settle();
   assert.is(await stateOf(database, 'third'), 'WAITING');
-  await overlord.taskEnded({ taskId: 'second', session: 's1', succeeded: false, errorMessage: 'x', report: null });
+  await overlord.taskEnded({ taskId: 'second', run: { session: 's1', attempt: 1 }, succeeded: false, errorMessage: 'x', report: null });
   await untilState(database, 'third', 'RUNNING');
+});
+
+overlords('a task of higher priority takes the locks of those below it, unless they have published', async (context) => {
+  const { database, overlord, workers } = context;
+  const submit = (id: string, priority: number, replace?: readonly Interval[]) =>
+    overlord.submit(JSON.stringify({ id, priority, replace }));
+  await submit('low', 25, [day(0)]);
+  await submit('published', 25, [day(1)]);
+  await submit('equal', 50, [day(2)]);
+  for (const id of ['low', 'published', 'equal']) await untilState(database, id, 'RUNNING');
+  const request = {
+    taskId: 'published',
+    dataSource: 'ds',
+    segments: [pushed(day(1))],
+    mode: { kind: 'replace', intervals: [day(1)] },
+  } as const;
+  await overlord.publish(request, { session: 's1', attempt: 1 });
+  await submit('high', 50, [day(0)]);
+  await untilState(database, 'high', 'RUNNING');
+  const low = await findTask(database, 'low');
+  assert.is(low?.state, 'FAILED');
+  assert.match(low?.error ?? '', /its lock was taken for the task high, whose priority is 50, above 25; nothing of it was published/);
+  assert.equal(await locksOfTask(database, 'low'), []);
+  assert.not.ok(workers[0]?.running.includes('low'));
+  assert.is(
+    await codeOf(
+      overlord.publish({ ...request, taskId: 'low', mode: { kind: 'replace', intervals: [day(0)] } }, { session: 's1', attempt: 1 }),
+    ),
+    'conflict',
+  );
+  // One of two that are in the way has published: neither is ended.
+  await submit('lower', 25, [day(3)]);
+  await untilState(database, 'lower', 'RUNNING');
+  await submit('both', 75, [{ start: day(1).start, end: day(3).end + DAY }]);
+  await submit('same', 50, [day(2)]);
+  await settle();
+  assert.equal([await stateOf(database, 'both'), await stateOf(database, 'same')], ['WAITING', 'WAITING']);
+  assert.is(await stateOf(database, 'lower'), 'RUNNING');
+  await overlord.taskEnded({ taskId: 'published', run: { session: 's1', attempt: 1 }, succeeded: true, errorMessage: null, report: null });
+  await untilState(database, 'both', 'RUNNING');
+  assert.equal([await stateOf(database, 'equal'), await stateOf(database, 'lower')], ['FAILED', 'FAILED']);
 });
 
 overlords('appends to the same intervals run side by side', async ({ database, overlord }) => {
@@ -282,8 +329,8 @@ overlords('a task that cannot be read does not hold up the queue', async ({ data
 overlords('the queue is bounded', async ({ overlord, workers }) => {
   const [worker] = workers;
   if (worker !== undefined) worker.enabled = false;
-  for (const id of ['a', 'b', 'c', 'd', 'e']) await overlord.submit(JSON.stringify({ id }));
-  assert.is(await codeOf(overlord.submit(JSON.stringify({ id: 'f' }))), 'capacity_exceeded');
+  for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await overlord.submit(JSON.stringify({ id }));
+  assert.is(await codeOf(overlord.submit(JSON.stringify({ id: 'i' }))), 'capacity_exceeded');
 });
 
 overlords('shutting down ends the task and its process; a finished one is not found', async ({ database, overlord, workers }) => {
@@ -296,10 +343,15 @@ overlords('shutting down ends the task and its process; a finished one is not fo
   assert.is(await codeOf(overlord.shutdownTask('a', 'again')), 'not_found');
   assert.is(await codeOf(overlord.shutdownTask('unknown', 'x')), 'not_found');
   // Late reports of the process change nothing, and it may no longer publish.
-  await overlord.taskEnded({ taskId: 'a', session: 's1', succeeded: true, errorMessage: null, report: null });
+  await overlord.taskEnded({ taskId: 'a', run: { session: 's1', attempt: 1 }, succeeded: true, errorMessage: null, report: null });
   assert.is(await stateOf(database, 'a'), 'FAILED');
   assert.is(
-    await codeOf(overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } }, 's1')),
+    await codeOf(
+      overlord.publish(
+        { taskId: 'a', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } },
+        { session: 's1', attempt: 1 },
+      ),
+    ),
     'conflict',
   );
 });
@@ -317,7 +369,7 @@ overlords('after a restart accepted tasks are still there and go on', async ({ d
   if (worker !== undefined) worker.enabled = true;
   await untilState(database, 'pending', 'RUNNING');
   assert.is(await stateOf(database, 'running'), 'RUNNING');
-  await successor.taskEnded({ taskId: 'running', session: 's1', succeeded: true, errorMessage: null, report: null });
+  await successor.taskEnded({ taskId: 'running', run: { session: 's1', attempt: 1 }, succeeded: true, errorMessage: null, report: null });
   assert.is(await stateOf(database, 'running'), 'SUCCESS');
 });
 
@@ -326,9 +378,9 @@ overlords('a deposed overlord cannot publish', async ({ database, overlord, succ
   await untilState(database, 'a', 'RUNNING');
   const request = { taskId: 'a', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } } as const;
   const successor = await succeed();
-  assert.is(await codeOf(overlord.publish(request, 's1')), 'not_leader');
+  assert.is(await codeOf(overlord.publish(request, { session: 's1', attempt: 1 })), 'not_leader');
   assert.equal(await selectSegments(database, {}), []);
-  assert.is((await successor.publish(request, 's1')).length, 1);
+  assert.is((await successor.publish(request, { session: 's1', attempt: 1 })).length, 1);
 });
 
 overlords('a task whose worker is gone runs again under its lock; one that had published succeeded', async (context) => {
@@ -338,7 +390,10 @@ overlords('a task whose worker is gone runs again under its lock; one that had p
   await untilState(database, 'early', 'RUNNING');
   await untilState(database, 'late', 'RUNNING');
   const locks = await locksOfTask(database, 'early');
-  await overlord.publish({ taskId: 'late', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } }, 's1');
+  await overlord.publish(
+    { taskId: 'late', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } },
+    { session: 's1', attempt: 1 },
+  );
   // The same address, started anew: it knows nothing of its predecessor's tasks.
   const second = new Worker('w:1', 's2');
   workers.splice(0, 1, second);
@@ -349,8 +404,35 @@ overlords('a task whose worker is gone runs again under its lock; one that had p
   assert.equal(await locksOfTask(database, 'early'), locks);
   // The first worker was only taken for gone: its run may publish no more.
   const request = { taskId: 'early', dataSource: 'ds', segments: [pushed(day(1))], mode: { kind: 'append' } } as const;
-  assert.is(await codeOf(overlord.publish(request, 's1')), 'conflict');
-  assert.is((await overlord.publish(request, 's2')).length, 1);
+  assert.is(await codeOf(overlord.publish(request, { session: 's1', attempt: 1 })), 'conflict');
+  assert.is((await overlord.publish(request, { session: 's2', attempt: 2 })).length, 1);
+});
+
+overlords('a run whose assignment was not answered counts once it has published', async ({ database, overlord, workers }) => {
+  const [worker] = workers;
+  const request = { taskId: 'a', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } } as const;
+  const assign = async () => {
+    await overlord.publish(request, { session: 's1', attempt: 1 });
+    throw new ServiceError('timeout', 'no answer');
+  };
+  if (worker !== undefined) Object.assign(worker, { assign });
+  await overlord.submit(JSON.stringify({ id: 'a' }));
+  await untilState(database, 'a', 'SUCCESS');
+  assert.is((await selectSegments(database, {})).length, 1);
+  assert.equal(await locksOfTask(database, 'a'), []);
+});
+
+overlords('runs that do not count are stopped, and their ends say nothing', async ({ database, overlord, workers }) => {
+  const [worker] = workers;
+  worker?.running.push('stray');
+  await overlord.submit(JSON.stringify({ id: 'a' }));
+  await untilState(database, 'a', 'RUNNING');
+  await settle();
+  assert.equal(worker?.running, ['a']);
+  await overlord.taskReturned('a', { session: 's1', attempt: 1 });
+  while (worker?.attempts.at(-1) !== 2) await settle();
+  await overlord.taskEnded({ taskId: 'a', run: { session: 's1', attempt: 1 }, succeeded: false, errorMessage: 'late', report: null });
+  assert.is(await stateOf(database, 'a'), 'RUNNING');
 });
 
 overlords('a task that loses worker after worker fails, and gives its lock back', async ({ database, overlord, workers }) => {
@@ -377,14 +459,16 @@ overlords('a worker that ends gives its tasks back as often as it likes', async 
     while (worker?.attempts.at(-1) !== attempt || !worker.running.includes('a')) await settle();
     worker.running.splice(worker.running.indexOf('a'), 1);
     // Somebody else's word counts for nothing.
-    await overlord.taskReturned('a', 'another session');
+    await overlord.taskReturned('a', { session: 'another session', attempt });
     assert.is(await stateOf(database, 'a'), 'RUNNING');
-    await overlord.taskReturned('a', 's1');
+    await overlord.taskReturned('a', { session: 's1', attempt: attempt - 1 });
+    assert.is(await stateOf(database, 'a'), 'RUNNING');
+    await overlord.taskReturned('a', { session: 's1', attempt });
   }
   assert.is.not(await stateOf(database, 'a'), 'FAILED');
   const request = { taskId: 'published', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'append' } } as const;
-  await overlord.publish(request, 's1');
-  await overlord.taskReturned('published', 's1');
+  await overlord.publish(request, { session: 's1', attempt: 1 });
+  await overlord.taskReturned('published', { session: 's1', attempt: 1 });
   assert.is(await stateOf(database, 'published'), 'SUCCESS');
 });
 
@@ -394,8 +478,11 @@ overlords(
     const { database, overlord, succeed } = context;
     await overlord.submit(JSON.stringify({ id: 'a' }));
     await untilState(database, 'a', 'RUNNING');
-    await overlord.publish({ taskId: 'a', dataSource: 'ds', segments: [pushed(day(0)), pushed(day(5))], mode: { kind: 'append' } }, 's1');
-    await overlord.taskEnded({ taskId: 'a', session: 's1', succeeded: true, errorMessage: null, report: null });
+    await overlord.publish(
+      { taskId: 'a', dataSource: 'ds', segments: [pushed(day(0)), pushed(day(5))], mode: { kind: 'append' } },
+      { session: 's1', attempt: 1 },
+    );
+    await overlord.taskEnded({ taskId: 'a', run: { session: 's1', attempt: 1 }, succeeded: true, errorMessage: null, report: null });
     const first = await overlord.kill('ds', EVERYTHING);
     await untilState(database, first, 'SUCCESS');
     assert.is((await selectSegments(database, {})).length, 2, 'those in use stay');

@@ -22,6 +22,7 @@ const TASK: TaskRecord = {
   finishedMs: null,
   workerHost: '10.0.0.1:8091',
   workerSession: 's',
+  attempts: 1,
   error: null,
 };
 

@@ -48,6 +48,7 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
   mkdirSync(path.join(folder, 'work'), { recursive: true });
   return {
     taskId: 'task-1',
+    attempt: 1,
     workDirectory: path.join(folder, 'work'),
     allowedDirectories: [],
     exportDirectory: path.join(folder, 'exports'),

@@ -266,4 +266,25 @@ publish('visible segments, and their visible parts', async ({ database }) => {
   assert.equal((await visibleSegments(database, 'ds', [day(2)])).length, 1);
 });
 
+publish('a task that says what it read replaces nothing else', async ({ database }) => {
+  const [first = '', second = ''] = await replace(database, 'old', [day(0)], [day(0), day(0)], 1000);
+  await append(database, 'more', [day(0)], 1500);
+  const all = await usedIds(database);
+  await runningTask(database, 'new', 'exclusive', [day(0)], 'ds', 2000);
+  const attempt = (inputs: readonly string[]) =>
+    database.transaction((queries) =>
+      publishSegments(
+        queries,
+        { taskId: 'new', dataSource: 'ds', segments: [pushed(day(0))], mode: { kind: 'replace', intervals: [day(0)] }, inputs },
+        2000,
+      ),
+    );
+  // The appended one was not read.
+  assert.is(await codeOf(attempt([first, second])), 'conflict');
+  // A part of a chunk that is not complete is hidden by nothing.
+  await database.transaction((queries) => markUnused(queries, 'ds', { kind: 'ids', ids: [second] }, 1800));
+  assert.is(await codeOf(attempt(all.filter((id) => id !== second && id !== first))), 'conflict');
+  assert.is((await attempt(all.filter((id) => id !== second))).length, 1);
+});
+
 publish.run();

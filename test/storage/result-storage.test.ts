@@ -37,9 +37,9 @@ async function written(name: string, frames: readonly Frame[]): Promise<string> 
   return file;
 }
 
-async function read(task: string, page: number): Promise<Frame[]> {
+async function read(taskId: string, page: number, attempt = 1): Promise<Frame[]> {
   const frames: Frame[] = [];
-  for await (const frame of storage.read(task, page)) frames.push(frame);
+  for await (const frame of storage.read({ taskId, attempt }, page)) frames.push(frame);
   return frames;
 }
 
@@ -47,8 +47,8 @@ results('pages are read as they were written, whatever the name of their task an
   // One frame is larger than what a file is read by at a time.
   const frames = [frameOf(3), frameOf(100_000), frameOf(0), frameOf(1)];
   for (const task of ['query-1', 'a name/with:odd characters?']) {
-    await storage.push(task, 0, await written('first', frames));
-    await storage.push(task, 1, await written('second', []));
+    await storage.push({ taskId: task, attempt: 1 }, 0, await written('first', frames));
+    await storage.push({ taskId: task, attempt: 1 }, 1, await written('second', []));
     assert.equal(await read(task, 0), frames);
     assert.equal(await read(task, 1), []);
   }
@@ -60,7 +60,7 @@ results('a page that is not there, or not whole, is an error', async () => {
   for (const bytes of [0, 3, 4, length >> 1, length - 4, length - 1]) {
     await written('cut', [frameOf(10)]);
     truncateSync(file, bytes);
-    await storage.push('cut', 0, file);
+    await storage.push({ taskId: 'cut', attempt: 1 }, 0, file);
     assert.match(String(await read('cut', 0).catch(String)), /ends in the middle/);
   }
   assert.match(String(await read('cut', 1).catch(String)), /does not exist/);
@@ -69,13 +69,19 @@ results('a page that is not there, or not whole, is an error', async () => {
 
 results('pages are removed by their age', async () => {
   await storage.removeBefore(Date.now() + 60_000);
-  await storage.push('old', 0, await written('page', [frameOf(1)]));
+  await storage.push({ taskId: 'old', attempt: 1 }, 0, await written('page', [frameOf(1)]));
   await storage.removeBefore(Date.now() - 60_000);
   assert.is((await read('old', 0)).length, 1);
   await storage.removeBefore(Date.now() + 60_000);
   assert.match(String(await read('old', 0).catch(String)), /does not exist/);
   const left = readdirSync(directory, { recursive: true, withFileTypes: true });
   assert.not(left.some((each) => each.isFile()));
+});
+
+results('a run writes over no page of another one', async () => {
+  await storage.push({ taskId: 'twice', attempt: 2 }, 0, await written('page', [frameOf(2)]));
+  await storage.push({ taskId: 'twice', attempt: 1 }, 0, await written('page', [frameOf(1)]));
+  assert.is((await read('twice', 0, 2))[0]?.rowCount, 2);
 });
 
 results.run();

@@ -37,6 +37,7 @@ export async function catchUp({ tables, view, newest, look, deadlineMs, now, sig
   const limitMs = now() + CATCH_UP_MS_MAX;
   const deadline = startDeadline(deadlineMs - now(), parent);
   const { signal } = deadline;
+  const stop = platformSignal(signal);
   let wanted: number | null = null;
   try {
     for (;;) {
@@ -57,7 +58,7 @@ export async function catchUp({ tables, view, newest, look, deadlineMs, now, sig
       }
       look();
       // Ends early with the signal, which the next round tells of.
-      await sleep(LOOK_MS, undefined, { signal: platformSignal(signal) }).catch(() => undefined);
+      await sleep(LOOK_MS, undefined, { signal: stop }).catch(() => undefined);
     }
   } finally {
     deadline.release();

@@ -5,6 +5,9 @@ import { parseInterval } from '../../base/interval.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { CompactionEngine } from './compaction-config.js';
 
+/** Intervals that an order may list: each candidate is looked for among them. */
+const ELIGIBLE_MAX = 1000;
+
 export type CompactionPolicy =
   | { readonly type: 'newestSegmentFirst'; readonly priorityDatasource?: string }
   | {
@@ -77,6 +80,8 @@ function parsePolicy(fields: ObjectReader): CompactionPolicy {
   }
   if (type === 'fixedIntervalOrder') {
     fields.accept(['eligibleCandidates']);
+    if (fields.array('eligibleCandidates').length > ELIGIBLE_MAX)
+      throw fields.invalid('eligibleCandidates', `expected at most ${ELIGIBLE_MAX} intervals`);
     return { type, eligibleCandidates: fields.objects('eligibleCandidates').map(parseEligible) };
   }
   fields.accept([

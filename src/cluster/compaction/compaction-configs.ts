@@ -36,6 +36,8 @@ export interface CompactionConfigsOptions {
   readonly now: () => number;
 }
 
+const NOTHING_CONFIGURED: CompactionSettings = { cluster: CLUSTER_DEFAULTS, dataSources: new Map() };
+
 /**
  * Reads and changes configurations, at the Coordinator and at the Overlord: each change reads what is stored and writes it
  * back in one transaction that holds the write lock, so that none is lost.
@@ -47,11 +49,15 @@ export class CompactionConfigs {
     this.#options = options;
   }
 
-  async all(queries: Queries = this.#options.database): Promise<CompactionSettings> {
+  async all(): Promise<CompactionSettings> {
+    return (await this.#stored(this.#options.database)) ?? NOTHING_CONFIGURED;
+  }
+
+  /** The stored settings; undefined where they cannot be read, which is a fault of the metadata. */
+  async #stored(queries: Queries): Promise<CompactionSettings | undefined> {
     const text = await findConfig(queries, CONFIG_NAME);
-    const place = { table: 'config', column: 'payload', key: CONFIG_NAME };
-    const stored = text === undefined ? undefined : queries.faults.read(place, text, parseSettings, parseJson);
-    return stored ?? { cluster: CLUSTER_DEFAULTS, dataSources: new Map() };
+    if (text === undefined) return NOTHING_CONFIGURED;
+    return queries.faults.read({ table: 'config', column: 'payload', key: CONFIG_NAME }, text, parseSettings, parseJson);
   }
 
   /** @throws ServiceError `not_found` */
@@ -116,7 +122,14 @@ export class CompactionConfigs {
   ): Promise<void> {
     const { database, fence, now, changed } = this.#options;
     await fencedTransaction(database, fence(), async (queries) => {
-      const { cluster, dataSources } = alter(await this.all(queries));
+      const stored = await this.#stored(queries);
+      // To write over it would lose what somebody may still mend.
+      if (stored === undefined)
+        throw new ServiceError(
+          'conflict',
+          'the stored compaction configuration cannot be read, so it is not changed; see /svc/coordinator/v1/metadataFaults',
+        );
+      const { cluster, dataSources } = alter(stored);
       await writeConfig(queries, CONFIG_NAME, stringifyJson({ cluster, dataSources: [...dataSources.values()] }));
       for (const dataSource of concerned ?? dataSources.keys()) {
         const change = { globalConfig: cluster, compactionConfig: dataSources.get(dataSource) ?? null };

@@ -113,7 +113,8 @@ export class CompactionDuty {
         wanted: wanted ?? {},
         chunks: catalog.chunks(dataSource),
         running: running.map(({ interval }) => interval),
-        locked: locks.map(({ interval }) => interval),
+        // Appends, whose locks are shared and reach everywhere, are waited for.
+        locked: locks.flatMap(({ kind, interval }) => (kind === 'shared' ? [] : [interval])),
         unreadable: unreadable.flatMap((each) => (each.dataSource === dataSource ? [each.interval ?? ETERNITY] : [])),
         rest: (interval: Interval) => refused.get(dataSource) ?? tasks.rest(dataSource, interval, now()),
       })) {

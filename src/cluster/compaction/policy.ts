@@ -1,5 +1,6 @@
 // Decides which candidates are compacted at all, and which of them first.
 
+import type { Interval } from '../../base/instant.js';
 import { contains } from '../../base/interval.js';
 import type { Candidate } from './candidates.js';
 import { type CompactionPolicy, eligibleInterval } from './cluster-config.js';
@@ -27,8 +28,10 @@ export function rejectedBecause(policy: CompactionPolicy, candidate: Candidate):
 
 /** Candidates in the order in which they are compacted. */
 export function inOrder(policy: CompactionPolicy, candidates: readonly Candidate[]): readonly Candidate[] {
-  if (policy.type === 'fixedIntervalOrder')
-    return candidates.toSorted((a, b) => rankOf(policy, a) - rankOf(policy, b) || newestFirst(a, b));
+  if (policy.type === 'fixedIntervalOrder') {
+    const ranks = new Map(candidates.map((candidate) => [candidate, rankOf(policy, candidate)]));
+    return candidates.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0) || newestFirst(a, b));
+  }
   const { priorityDatasource } = policy;
   const isLater = ({ dataSource }: Candidate): number => (dataSource === priorityDatasource ? 0 : 1);
   if (policy.type === 'newestSegmentFirst') return candidates.toSorted((a, b) => isLater(a) - isLater(b) || newestFirst(a, b));
@@ -42,12 +45,19 @@ function newestFirst(a: Candidate, b: Candidate): number {
   return b.interval.start - a.interval.start || b.interval.end - a.interval.end || (a.dataSource < b.dataSource ? -1 : 1);
 }
 
+type FixedOrder = Extract<CompactionPolicy, { type: 'fixedIntervalOrder' }>;
+
+/** Intervals of the list, which are read once. */
+const ELIGIBLE = new WeakMap<FixedOrder, readonly { readonly dataSource: string; readonly interval: Interval }[]>();
+
 /** Place in the list; -1: in none. */
-function rankOf(
-  { eligibleCandidates }: Extract<CompactionPolicy, { type: 'fixedIntervalOrder' }>,
-  { dataSource, interval }: Candidate,
-): number {
-  return eligibleCandidates.findIndex((each) => each.datasource === dataSource && contains(eligibleInterval(each.interval), interval));
+function rankOf(policy: FixedOrder, { dataSource, interval }: Candidate): number {
+  let eligible = ELIGIBLE.get(policy);
+  if (eligible === undefined) {
+    eligible = policy.eligibleCandidates.map((each) => ({ dataSource: each.datasource, interval: eligibleInterval(each.interval) }));
+    ELIGIBLE.set(policy, eligible);
+  }
+  return eligible.findIndex((each) => each.dataSource === dataSource && contains(each.interval, interval));
 }
 
 /** Grows with the number of uncompacted segments, and with how small they are. */

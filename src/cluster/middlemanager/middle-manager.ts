@@ -9,7 +9,7 @@ import type { PublishRequest } from '../../model/publication.js';
 import { taskFileName } from '../../model/task-file-name.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
-import type { MiddleManagerService, TaskAssignment, TaskEndReport, WorkerStatus } from '../rpc/services.js';
+import type { MiddleManagerService, TaskAssignment, TaskEndReport, TaskRun, WorkerStatus } from '../rpc/services.js';
 import { untilLed } from '../rpc/until-led.js';
 import type { TaskSettings } from './task-messages.js';
 import { TaskProcess } from './task-process.js';
@@ -48,6 +48,8 @@ export class MiddleManager implements MiddleManagerService {
   readonly #options: MiddleManagerOptions;
   /** A promise while the task is being started. */
   readonly #running = new Map<string, TaskProcess | Promise<TaskProcess>>();
+  /** Numbers of the runs of these tasks. */
+  readonly #attempts = new Map<string, number>();
   #enabled = true;
   #stopping = false;
   /** Ends of tasks that were stopped with this process, until the overlord has heard of them. */
@@ -100,8 +102,13 @@ export class MiddleManager implements MiddleManagerService {
   }
 
   async assign({ taskId, attempt, payload }: TaskAssignment): Promise<void> {
-    if (this.#running.has(taskId)) return;
-    if (!this.#enabled) throw new ServiceError('capacity_exceeded', `${this.#options.host} is disabled`);
+    const earlier = this.#attempts.get(taskId);
+    if (earlier === attempt) return;
+    if (earlier !== undefined) {
+      void this.shutdownTask(taskId);
+      throw new ServiceError('capacity_exceeded', `${this.#options.host}: an earlier run of the task is being stopped`);
+    }
+    if (!this.#enabled || this.#stopping) throw new ServiceError('capacity_exceeded', `${this.#options.host} is disabled`);
     if (this.#running.size >= this.#options.capacity)
       throw new ServiceError(
         'capacity_exceeded',
@@ -109,15 +116,17 @@ export class MiddleManager implements MiddleManagerService {
       );
     const starting = this.#start({ taskId, attempt, payload });
     this.#running.set(taskId, starting);
+    this.#attempts.set(taskId, attempt);
     try {
       const process = await starting;
       this.#running.set(taskId, process);
       void process.outcome.then((outcome) => {
-        const ended = this.#ended(taskId, outcome);
+        const ended = this.#ended(taskId, attempt, outcome);
         if (this.#stopping) this.#returning.push(ended);
       });
     } catch (error) {
       this.#running.delete(taskId);
+      this.#attempts.delete(taskId);
       throw error;
     }
   }
@@ -136,7 +145,7 @@ export class MiddleManager implements MiddleManagerService {
       settings: { ...this.#options.settings, workDirectory, peers: this.#options.peers.hosts() },
       logFile: this.#logFile(taskId),
       entry: this.#options.taskEntry,
-      publish: (request) => this.#publish(request),
+      publish: (request) => this.#publish(request, attempt),
       visibleSegments: (dataSource, intervals) =>
         untilLed(async () => peers.leading('overlord').visibleSegments(dataSource, intervals), {
           limitMs: publishTimeoutMs,
@@ -146,10 +155,10 @@ export class MiddleManager implements MiddleManagerService {
     });
   }
 
-  async #publish(request: PublishRequest): Promise<readonly string[]> {
+  async #publish(request: PublishRequest, attempt: number): Promise<readonly string[]> {
     const { peers, session, publishTimeoutMs } = this.#options;
     // All the work of the task is done: it waits for a leader rather than be lost. A repeated publish changes nothing.
-    const ids = await untilLed(async () => peers.leading('overlord').publish(request, session), {
+    const ids = await untilLed(async () => peers.leading('overlord').publish(request, { session, attempt }), {
       limitMs: publishTimeoutMs,
       keepsTrying: () => !this.#stopping && this.#running.has(request.taskId),
     });
@@ -188,21 +197,23 @@ export class MiddleManager implements MiddleManagerService {
   }
 
   /** The slot is free before the overlord hears of it: it may give it to the next task at once. */
-  async #ended(taskId: string, { succeeded, errorMessage, report }: TaskOutcome): Promise<void> {
+  async #ended(taskId: string, attempt: number, { succeeded, errorMessage, report }: TaskOutcome): Promise<void> {
     const { log, now, session } = this.#options;
     await rm(this.#workDirectory(taskId), { recursive: true, force: true }).catch((error: unknown) =>
       log(`work directory of ${taskId}: ${toServiceError(error).message}`),
     );
     this.#lastCompletedMs = now();
     this.#running.delete(taskId);
-    if (this.#stopping && !succeeded) await this.#giveBack(taskId);
-    else await this.#report({ taskId, session, succeeded, errorMessage, report });
+    this.#attempts.delete(taskId);
+    const run = { session, attempt };
+    if (this.#stopping && !succeeded) await this.#giveBack(taskId, run);
+    else await this.#report({ taskId, run, succeeded, errorMessage, report });
   }
 
   /** Lets another worker run a task that was stopped because this process ends. Without an overlord, the next one finds this worker gone. */
-  async #giveBack(taskId: string): Promise<void> {
-    const { peers, session, log } = this.#options;
-    const tell = async () => peers.leading('overlord').taskReturned(taskId, session);
+  async #giveBack(taskId: string, run: TaskRun): Promise<void> {
+    const { peers, log } = this.#options;
+    const tell = async () => peers.leading('overlord').taskReturned(taskId, run);
     await untilLed(tell, { limitMs: GIVE_BACK_MS }).catch((error: unknown) =>
       log(`task ${taskId} was not given back: ${toServiceError(error).message}`),
     );

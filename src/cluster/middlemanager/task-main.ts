@@ -10,7 +10,7 @@ import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
 import { createLocalDeepStorage } from '../../storage/local-deep-storage.js';
-import { createResultStorage } from '../../storage/result-storage.js';
+import { createResultStorage, type ResultRun } from '../../storage/result-storage.js';
 import type { FromTask, ToTask } from './task-messages.js';
 import { taskStorage } from './task-storage.js';
 
@@ -63,6 +63,7 @@ async function run({ program, taskId, attempt, payload, settings }: Extract<ToTa
   log(`task ${taskId} runs in process ${process.pid}${attempt === 1 ? '' : `, attempt ${attempt}`}`);
   const outcome = await PROGRAMS[program](payload, {
     taskId,
+    attempt,
     workDirectory: settings.workDirectory,
     allowedDirectories: settings.allowedDirectories,
     exportDirectory: settings.exportDirectory,
@@ -72,7 +73,7 @@ async function run({ program, taskId, attempt, payload, settings }: Extract<ToTa
     inputLimits: settings.inputLimits,
     kernels: settings.kernels,
     storage: taskStorage(createLocalDeepStorage(settings.storageDirectory), taskId, attempt),
-    pushResults: settings.resultDirectory === null ? null : pushResults(settings.resultDirectory, taskId),
+    pushResults: settings.resultDirectory === null ? null : pushResults(settings.resultDirectory, { taskId, attempt }),
     signal: cancellation.signal,
     now: Date.now,
     log,
@@ -86,9 +87,9 @@ async function run({ program, taskId, attempt, payload, settings }: Extract<ToTa
   process.exit(outcome.succeeded ? 0 : 1);
 }
 
-function pushResults(directory: string, taskId: string): (page: number, localFile: string) => Promise<void> {
+function pushResults(directory: string, run: ResultRun): (page: number, localFile: string) => Promise<void> {
   const results = createResultStorage(createLocalDeepStorage(directory));
-  return (page, localFile) => results.push(taskId, page, localFile);
+  return (page, localFile) => results.push(run, page, localFile);
 }
 
 async function* readTables(query: TableQuery): AsyncGenerator<Frame, void, undefined> {

@@ -4,11 +4,11 @@ import type { ErrorCode, ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
-import { moveTask, selectTasks, startTask, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
+import { findTask, moveTask, selectTasks, startTask, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { WorkerStatus } from '../rpc/services.js';
-import { endTask } from './recovery.js';
+import { endPublished, endWithin } from './recovery.js';
 import { chooseWorker, type FreeWorker } from './worker-choice.js';
 import { readWorkerConfig } from './worker-config.js';
 
@@ -43,7 +43,9 @@ export class Assignments {
     for (const id of this.#refusals.keys()) if (!waiting.has(id)) this.#refusals.delete(id);
     if (pending.length === 0) return;
     const { selectStrategy } = await readWorkerConfig(database);
-    const enabled = (await this.#options.workers()).filter((worker) => worker.enabled);
+    const workers = await this.#options.workers();
+    await this.#stopStrays(workers);
+    const enabled = workers.filter((worker) => worker.enabled);
     const free: readonly FreeWorker[] = enabled.map((worker) => ({ ...worker, slots: worker.capacity - worker.runningTasks.length }));
     const byType = new Map<string, number>();
     const count = (type: string) => byType.set(type, (byType.get(type) ?? 0) + 1);
@@ -83,12 +85,28 @@ export class Assignments {
     if (!isMomentary(code)) refusal.tries++;
     this.#refusals.set(task.id, refusal);
     const isLate = code !== 'capacity_exceeded' && now() - refusal.sinceMs >= assignmentTimeoutMs;
-    if (refusal.tries < assignmentTries && !isLate) {
-      await fencedTransaction(database, fence, (queries) => moveTask(queries, task.id, 'RUNNING', 'PENDING'));
-      return;
-    }
     const error = `no worker could start the task; ${host} said last: ${message}`;
-    await endTask(database, fence, task.id, { succeeded: false, error, report: null }, now());
+    await fencedTransaction(database, fence, async (queries) => {
+      // A worker whose answer was lost may have run it all the same.
+      if (await endPublished(queries, task.id, `the worker ${host} did not answer, and was done`, now())) return;
+      if (refusal.tries < assignmentTries && !isLate) await moveTask(queries, task.id, 'RUNNING', 'PENDING');
+      else await endWithin(queries, task.id, { succeeded: false, error, report: null }, now());
+    });
+  }
+
+  /** Stops runs that count no more: their worker was taken for gone, or its answer was lost. */
+  async #stopStrays(workers: readonly WorkerStatus[]): Promise<void> {
+    const { database, peers, log } = this.#options;
+    for (const { host, session, runningTasks } of workers)
+      for (const taskId of runningTasks) {
+        const task = await findTask(database, taskId);
+        if (task?.state === 'RUNNING' && task.workerSession === session) continue;
+        log(`task ${taskId}: ${host} runs it although it is ${task?.state ?? 'unknown'}, and is told to stop`);
+        await peers
+          .at('middleManager', host)
+          .shutdownTask(taskId)
+          .catch((error: unknown) => log(`task ${taskId}: ${toServiceError(error).message}`));
+      }
   }
 }
 

@@ -22,6 +22,8 @@ const KEYS = [
   'context',
 ];
 const BATCH_SIZE = 100;
+/** Segments that are removed in one transaction. */
+const BATCH_SIZE_MAX = 10_000;
 
 /** Payload of a kill task. */
 export interface KillSpec {
@@ -54,7 +56,7 @@ export function parseKillPayload(payload: Readonly<Record<string, unknown>>): Ki
     dataSource,
     interval,
     versions: fields.has('versions') ? fields.strings('versions') : null,
-    batchSize: fields.optionalInteger('batchSize', 1) ?? BATCH_SIZE,
+    batchSize: fields.optionalInteger('batchSize', 1, BATCH_SIZE_MAX) ?? BATCH_SIZE,
     limit: fields.optionalInteger('limit', 1) ?? null,
     unusedByMs: fields.has('maxUsedStatusLastUpdatedTime') ? readInstant(fields, 'maxUsedStatusLastUpdatedTime') : null,
   };

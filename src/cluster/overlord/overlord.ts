@@ -24,6 +24,7 @@ import type {
   MiddleManagerService,
   OverlordService,
   TaskEndReport,
+  TaskRun,
   TaskWithDocuments,
   WorkerStatus,
 } from '../rpc/services.js';
@@ -33,7 +34,8 @@ import { Ticker } from '../ticker.js';
 import { Assignments, isMomentary } from './assignments.js';
 import { KillRuns } from './kill-runs.js';
 import { KILL_TASK } from './kill-task.js';
-import { endTask, recoverTask } from './recovery.js';
+import { endTask, isRunOf, recoverTask } from './recovery.js';
+import { revokeLocks } from './revocation.js';
 import { lockRequestOf, newTask, type ReadTask } from './submission.js';
 import { parseWorkerConfig, readWorkerConfig, WORKER_CONFIG_NAME, type WorkerConfig } from './worker-config.js';
 
@@ -148,12 +150,12 @@ export class Overlord implements OverlordService, Candidate {
     return visibleSegments(this.#options.database, dataSource, intervals);
   }
 
-  async publish(request: PublishRequest, session: string): Promise<readonly string[]> {
+  async publish(request: PublishRequest, run: TaskRun): Promise<readonly string[]> {
     const { database, owner, now, log } = this.#options;
     const ids = await fencedTransaction(database, this.fence(), async (queries) => {
       const task = await findTask(queries, request.taskId);
-      if (task !== undefined && task.workerSession !== session)
-        throw new ServiceError('conflict', `task ${request.taskId} is not given to this worker any more`);
+      if (task !== undefined && !isRunOf(task, run))
+        throw new ServiceError('conflict', `task ${request.taskId} is ${task.state}, and this run of it is not the one that counts`);
       const published = await publishSegments(queries, request, now());
       await owner.recordPublish(queries, request.taskId);
       return published;
@@ -163,11 +165,11 @@ export class Overlord implements OverlordService, Candidate {
     return ids;
   }
 
-  async taskEnded({ taskId, session, succeeded, errorMessage, report }: TaskEndReport): Promise<void> {
+  async taskEnded({ taskId, run, succeeded, errorMessage, report }: TaskEndReport): Promise<void> {
     const { database, now, log } = this.#options;
     const task = await findTask(database, taskId);
     // The end of an assignment that was taken back says nothing about the one that followed.
-    if (task === undefined || task.workerSession !== session) return;
+    if (task === undefined || !isRunOf(task, run)) return;
     const end = { succeeded, error: errorMessage, report: report === null ? null : stringifyJson(report) };
     if (await endTask(database, this.fence(), taskId, end, now()))
       log(`task ${taskId} ${succeeded ? 'succeeded' : `failed: ${errorMessage ?? ''}`}`);
@@ -176,9 +178,9 @@ export class Overlord implements OverlordService, Candidate {
     this.wake();
   }
 
-  async taskReturned(taskId: string, session: string): Promise<void> {
+  async taskReturned(taskId: string, run: TaskRun): Promise<void> {
     const task = await findTask(this.#options.database, taskId);
-    if (task !== undefined && task.workerSession === session) await this.#recover(task, { isLoss: false });
+    if (task !== undefined && isRunOf(task, run)) await this.#recover(task, { isLoss: false });
     this.wake();
   }
 
@@ -273,7 +275,7 @@ export class Overlord implements OverlordService, Candidate {
 
   /** Grants locks in order: a task that must wait also holds back later ones that would get in its way for ever. */
   async #grantLocks(): Promise<void> {
-    const { database, now } = this.#options;
+    const { database } = this.#options;
     const held: LockRequest[] = [];
     await this.#forEach(await selectTasks(database, { states: ['WAITING'] }), async (task) => {
       const request = await this.#lockRequestOf(task);
@@ -283,14 +285,29 @@ export class Overlord implements OverlordService, Candidate {
           earlier.dataSource === request.dataSource &&
           earlier.intervals.some((interval) => conflicts({ interval, kind: earlier.kind }, request)),
       );
-      const granted =
-        !heldBack &&
-        (await fencedTransaction(database, this.fence(), async (queries) => {
-          const locks = await acquireLocks(queries, request, now());
-          return locks !== undefined && (await moveTask(queries, task.id, 'WAITING', 'PENDING'));
-        }));
-      if (!granted) held.push(request);
+      if (heldBack || !(await this.#grantLock(task, request))) held.push(request);
     });
+  }
+
+  /** Grants a lock, taking it from tasks of lower priority if need be; false: the task has to wait. */
+  async #grantLock(task: TaskRecord, request: LockRequest): Promise<boolean> {
+    const { database, now, log } = this.#options;
+    let revoked: readonly TaskRecord[] = [];
+    const granted = await fencedTransaction(database, this.fence(), async (queries) => {
+      revoked = [];
+      let locks = await acquireLocks(queries, request, now());
+      if (locks === undefined) {
+        revoked = await revokeLocks(queries, request, task.priority, now());
+        if (revoked.length > 0) locks = await acquireLocks(queries, request, now());
+      }
+      return locks !== undefined && (await moveTask(queries, task.id, 'WAITING', 'PENDING'));
+    });
+    for (const other of revoked) {
+      log(`task ${other.id} ends: its lock was taken for ${task.id}`);
+      await this.workerOf(other)?.shutdownTask(other.id);
+    }
+    if (revoked.length > 0) this.#hint((coordinator) => coordinator.cleanUp());
+    return granted;
   }
 
   /** One task that cannot be handled does not hold up the others. */

@@ -13,7 +13,8 @@ export async function endTask(database: Database, fence: Fence, taskId: string, 
   return fencedTransaction(database, fence, (queries) => endWithin(queries, taskId, end, nowMs));
 }
 
-async function endWithin(queries: Queries, taskId: string, end: TaskEnd, nowMs: EpochMs): Promise<boolean> {
+/** Ends a task and gives its locks back, in the caller's transaction; false when it had ended before. */
+export async function endWithin(queries: Queries, taskId: string, end: TaskEnd, nowMs: EpochMs): Promise<boolean> {
   await releaseLocks(queries, taskId);
   return finishTask(queries, taskId, end, nowMs);
 }
@@ -42,15 +43,9 @@ export async function recoverTask(
   nowMs: EpochMs,
 ): Promise<Recovery> {
   return fencedTransaction(database, fence, async (queries) => {
-    const now = await findTask(queries, task.id);
-    if (now?.state !== 'RUNNING' || now.workerSession !== task.workerSession) return 'unchanged';
+    if (!isRunOf(await findTask(queries, task.id), { session: task.workerSession, attempt: task.attempts })) return 'unchanged';
     const lost = `the worker ${task.workerHost ?? '(none)'} that ran the task is gone`;
-    const published = await findPublication(queries, task.id);
-    if (published !== undefined) {
-      const report = stringifyJson(reportOfLost(task.id, `${lost} after publishing ${published.ids.length} segments`));
-      await endWithin(queries, task.id, { succeeded: true, error: null, report }, nowMs);
-      return 'succeeded';
-    }
+    if (await endPublished(queries, task.id, lost, nowMs)) return 'succeeded';
     const losses = isLoss ? await countLoss(queries, task.id) : 0;
     if (losses >= lossesMax) {
       const error = `${lost}, and so were ${losses - 1} before it; nothing of it was published (svc.indexer.runner.taskLossesMax)`;
@@ -60,6 +55,23 @@ export async function recoverTask(
     await moveTask(queries, task.id, 'RUNNING', 'PENDING');
     return 'queued';
   });
+}
+
+/** Whether a task runs, and this is the run that counts: others may be left of workers that were taken for gone. */
+export function isRunOf(
+  task: TaskRecord | undefined,
+  { session, attempt }: { readonly session: string | null; readonly attempt: number },
+): boolean {
+  return task?.state === 'RUNNING' && task.workerSession === session && task.attempts === attempt;
+}
+
+/** Ends a task that has published as one that succeeded, in the caller's transaction; false when it has not. */
+export async function endPublished(queries: Queries, taskId: string, lost: string, nowMs: EpochMs): Promise<boolean> {
+  const published = await findPublication(queries, taskId);
+  if (published === undefined) return false;
+  const report = stringifyJson(reportOfLost(taskId, `${lost} after publishing ${published.ids.length} segments`));
+  await endWithin(queries, taskId, { succeeded: true, error: null, report }, nowMs);
+  return true;
 }
 
 function reportOfLost(taskId: string, errorMsg: string): Readonly<Record<string, unknown>> {

@@ -20,8 +20,13 @@ export type ReadTask = (document: string) => Promise<TaskRead>;
 
 /** Characters of an id: it names a log file and the folder of the task's files in deep storage. */
 const TASK_ID = /^(?! )[^/\\\p{Cc}\p{Zl}\p{Zp}]{1,200}(?<! )$/u;
-/** Priority of batch tasks when the context names none. */
+/** Priority of batch tasks when the context names none: a task takes the locks of those below it. */
 const DEFAULT_PRIORITY = 50;
+/** Priorities of tasks that give way to those that bring rows. */
+const PRIORITY_BY_TYPE: ReadonlyMap<string, number> = new Map([
+  ['compact', 25],
+  ['kill', 0],
+]);
 
 /** The row that a checked payload becomes. */
 export function newTask({ document, description }: TaskRead, nowMs: EpochMs): NewTask {
@@ -36,7 +41,7 @@ export function newTask({ document, description }: TaskRead, nowMs: EpochMs): Ne
     groupId: description.groupId ?? id,
     type: description.type,
     dataSource: description.dataSource,
-    priority: parsePriority(description.context['priority']),
+    priority: parsePriority(description.context['priority'], PRIORITY_BY_TYPE.get(description.type) ?? DEFAULT_PRIORITY),
     payload: document,
   };
 }
@@ -61,8 +66,8 @@ export function payloadDocument(
   return FLAT_TYPES.has(type) ? { ...spec, ...common } : { ...common, spec };
 }
 
-function parsePriority(value: unknown): number {
-  if (value === undefined || value === null) return DEFAULT_PRIORITY;
+function parsePriority(value: unknown, otherwise: number): number {
+  if (value === undefined || value === null) return otherwise;
   const priority = typeof value === 'string' ? Number(value) : value;
   if (typeof priority !== 'number' || !Number.isInteger(priority))
     throw new ServiceError('input_invalid', `context.priority: found ${describeValue(value)}, expected an integer`);

@@ -174,14 +174,14 @@ export interface OverlordService {
   /** The visible segments that meet one of the intervals, as metadata has them. */
   visibleSegments(dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]>;
   /**
-   * One metadata transaction; returns the printed segment ids. Throws `conflict` for a task that is not given to the worker
-   * of this session any more.
+   * One metadata transaction; returns the printed segment ids. Throws `conflict` where this is not the run of the task that
+   * counts any more.
    */
-  publish(request: PublishRequest, session: string): Promise<readonly string[]>;
+  publish(request: PublishRequest, run: TaskRun): Promise<readonly string[]>;
   /** A worker tells how a task ended. Repeating it does no harm. */
   taskEnded(end: TaskEndReport): Promise<void>;
   /** A worker that ends has stopped the task; another one, or its successor, is to run it from its beginning. */
-  taskReturned(taskId: string, session: string): Promise<void>;
+  taskReturned(taskId: string, run: TaskRun): Promise<void>;
   /** Ends a task that is not finished; throws `not_found` when there is no such. */
   shutdownTask(taskId: string, reason: string): Promise<void>;
   /** Starts a task that removes the unused segments inside the interval for good, rows and files; returns its id. */
@@ -196,10 +196,16 @@ export interface TaskWithDocuments {
   readonly report: string | null;
 }
 
+/** A run of a task: the worker process that was given it, and the number of the run. */
+export interface TaskRun {
+  readonly session: string;
+  /** From 1. */
+  readonly attempt: number;
+}
+
 export interface TaskEndReport {
   readonly taskId: string;
-  /** The worker process that ran it. */
-  readonly session: string;
+  readonly run: TaskRun;
   readonly succeeded: boolean;
   readonly errorMessage: string | null;
   readonly report: Readonly<Record<string, unknown>> | null;

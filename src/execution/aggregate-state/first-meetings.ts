@@ -38,6 +38,7 @@ function keepNew(scope: SegmentScope, ids: IdSource, idCount: () => number): Fir
     if (idCount() <= stride && (room.groups <= groupCount || groupCount * stride + stride > MARKS_MAX)) return;
     if (idCount() > stride) stride = Math.max(idCount(), 2 * stride);
     groupCount = Math.min(room.groups, Math.floor(MARKS_MAX / stride));
+    if (marks !== 0 && arena.letGo(marks)) context.memory.free(marks);
     marks = takeZeroed(arena, context, Math.max(1, groupCount * stride));
   };
   return (block, { rows, groups, n }) => {

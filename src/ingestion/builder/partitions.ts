@@ -121,14 +121,25 @@ function keyPlaces(
     if (column === undefined) continue;
     const { ranks, count } = ranksOf(column, rowCount);
     const keys = places.map((place, row) => place * count + (ranks[row] ?? 0));
-    const distinct = Float64Array.from(new Set(keys)).sort();
-    const placeOf = new Map<number, number>();
-    distinct.forEach((key, place) => placeOf.set(key, place));
-    places = keys.map((key) => placeOf.get(key) ?? 0);
-    firstRows = new Uint32Array(distinct.length);
+    const distinct = keys.toSorted();
+    let different = 0;
+    for (const key of distinct) if (different === 0 || key !== distinct[different - 1]) distinct[different++] = key;
+    places = keys.map((key) => placeOf(key, distinct, different));
+    firstRows = new Uint32Array(different);
     for (let row = rowCount - 1; row >= 0; row--) firstRows[places[row] ?? 0] = row;
   }
   return { places: Uint32Array.from(places), firstRows };
+}
+
+/** @param sorted  of which the first `count` differ */
+function placeOf(key: number, sorted: Float64Array, count: number): number {
+  let [low, high] = [0, count - 1];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The place of each row's text among the different ones of the column; null comes first. */

@@ -1,6 +1,6 @@
 // Writes the rows of INSERT INTO EXTERN as files below a folder.
 
-import { type FileHandle, mkdir, open, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ServiceError } from '../../base/errors.js';
@@ -14,6 +14,8 @@ export interface ExportOptions {
   /** `svc.export.storage.baseDir`. */
   readonly baseDirectory: string;
   readonly taskId: string;
+  /** Number of the run, which names its files. */
+  readonly attempt: number;
   /** Rows after which a file ends. */
   readonly rowsPerFile: number;
   readonly timeZone: string;
@@ -43,9 +45,10 @@ export async function exportRows(
   options: ExportOptions,
 ): Promise<ExportedFiles> {
   const folder = await openFolder(target.exportPath, options);
-  const prefix = filePrefix(options.taskId);
+  const prefix = `${filePrefix(options.taskId)}worker0-run${options.attempt}-partition`;
   const written: { readonly from: string; readonly to: string }[] = [];
   let rowCount = 0;
+  const named: string[] = [];
   let file: RowsFile | null = null;
   try {
     for await (const frame of frames) {
@@ -64,19 +67,21 @@ export async function exportRows(
       }
     }
     file = (await file?.finish()) ?? null;
-    for (const { from, to } of written) await rename(from, to);
-    const files = written.map(({ to }) => to);
-    await writeManifest(folder, files);
-    return { files, rowCount };
+    for (const { from, to } of written) {
+      await rename(from, to);
+      named.push(to);
+    }
+    await writeManifest(folder, named);
+    return { files: named, rowCount };
   } catch (error) {
     await file?.close();
-    await Promise.all(written.flatMap(({ from, to }) => [rm(from, { force: true }), rm(to, { force: true })]));
+    await Promise.all([...written.map(({ from }) => from), ...named].map((name) => rm(name, { force: true })));
     throw error;
   }
 }
 
 function filePrefix(taskId: string): string {
-  return `query-${taskFileName(taskId)}-worker0-partition`;
+  return `query-${taskFileName(taskId)}-`;
 }
 
 /** The folder, empty but for what an earlier run of the same task left. */
@@ -91,14 +96,21 @@ async function openFolder(exportPath: string, { baseDirectory, taskId }: ExportO
   await mkdir(asked, { recursive: true });
   const prefix = filePrefix(taskId);
   for (const name of await readdir(asked)) {
-    if (!name.startsWith(prefix))
+    const isLeft = name.startsWith(prefix) || (name === path.dirname(MANIFEST) && (await listsOnly(path.join(asked, MANIFEST), prefix)));
+    if (!isLeft)
       throw new ServiceError(
         'conflict',
         `exportPath: ${exportPath} holds files already, ${name} among them; rows are exported into an empty folder`,
       );
-    await rm(path.join(asked, name), { force: true });
+    await rm(path.join(asked, name), { recursive: true, force: true });
   }
   return asked;
+}
+
+/** Whether a manifest is not there yet, or names files of this prefix alone: an earlier run of the task has left it. */
+async function listsOnly(manifest: string, prefix: string): Promise<boolean> {
+  const text = await readFile(manifest, 'utf8').catch(() => '');
+  return text.split('\n').every((line) => line === '' || path.posix.basename(line).startsWith(prefix));
 }
 
 /** The real path of the last part of a path that exists. */

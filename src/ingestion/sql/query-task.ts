@@ -200,11 +200,12 @@ async function exportFiles(
   context: TaskContext,
   report: QueryReport,
 ): Promise<void> {
-  const { exportDirectory, taskId, signal } = context;
+  const { exportDirectory, taskId, attempt, signal } = context;
   report.startWriting();
   const { files, rowCount } = await exportRows(frames, statement.query.columns, statement, {
     baseDirectory: exportDirectory,
     taskId,
+    attempt,
     rowsPerFile: settings.rowsPerPage,
     timeZone: sqlTimeZone(queryContext),
     signal,

@@ -40,6 +40,8 @@ export function maxRowsOf(spec: PartitionsSpec): number {
 }
 
 const ROWS_PER_SEGMENT = 5_000_000;
+/** Segments that a time chunk may be divided into by hash. */
+const SHARDS_MAX = 100_000;
 
 export function parsePartitionsSpec(fields: ObjectReader | undefined, maxRowsPerSegment: number | undefined): PartitionsSpec {
   const kind = fields?.type(['dynamic', 'hashed', 'single_dim', 'range'], { otherwise: 'dynamic' }) ?? 'dynamic';
@@ -85,7 +87,7 @@ function parseHashed(fields: ObjectReader, maxRowsPerSegment: number | undefined
     'targetPartitionSize',
     'maxPartitionSize',
   ]);
-  const numShards = rows(fields, 'numShards') ?? null;
+  const numShards = rows(fields, 'numShards', SHARDS_MAX) ?? null;
   const target =
     rows(fields, 'targetRowsPerSegment') ??
     rows(fields, 'targetPartitionSize') ??
@@ -100,8 +102,8 @@ function parseHashed(fields: ObjectReader, maxRowsPerSegment: number | undefined
 }
 
 /** -1 and 0 stand for the default in public specs. */
-function rows(fields: ObjectReader, key: string): number | undefined {
-  const value = fields.optionalInteger(key, -1);
+function rows(fields: ObjectReader, key: string, max?: number): number | undefined {
+  const value = fields.optionalInteger(key, -1, max);
   return value === undefined || value <= 0 ? undefined : value;
 }
 

@@ -8,7 +8,7 @@ import type { PlannedStatement } from '../../model/statement.js';
 import { readSqlContext } from '../../planner/sql/context.js';
 import { RESULT_FORMATS, type ResultFormatName } from '../../results/result-format.js';
 import { writeResult } from '../../results/write-result.js';
-import type { ResultStorage } from '../../storage/result-storage.js';
+import type { ResultRun, ResultStorage } from '../../storage/result-storage.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { frameOfResults } from '../queries/statement-results.js';
 import {
@@ -123,17 +123,22 @@ function resultsAnswer(request: HttpRequest, statement: Statement, storage: Stat
   const headers = { 'Content-Type': RESULT_FORMATS[format].contentType, ...disposition, ...warning };
   const frames =
     results === null
-      ? storedFrames(storage, queryId, page === null ? pages.map(({ id }) => id) : pages.slice(page, page + 1).map(({ id }) => id))
+      ? storedFrames(
+          storage,
+          { taskId: queryId, attempt: statement.found.task.attempts },
+          page === null ? pages.map(({ id }) => id) : pages.slice(page, page + 1).map(({ id }) => id),
+        )
       : once(frameOfResults(results, (inline) => readerOf(inline, `results of ${queryId}`)));
   const { timeZone, stringifyArrays } = readSqlContext(statement.context);
   const options = { format, header: false, typesHeader: false, sqlTypesHeader: false, timeZone, stringifyArrays };
   return { status: 200, headers, body: writeResult(frames, columns, options) };
 }
 
-async function* storedFrames(storage: StatementSource['results'], queryId: string, pages: readonly number[]): AsyncGenerator<Frame> {
+async function* storedFrames(storage: StatementSource['results'], run: ResultRun, pages: readonly number[]): AsyncGenerator<Frame> {
   for (const page of pages) {
-    if (storage === null) throw new ServiceError('not_found', `results of ${queryId}: svc.msq.intermediate.storage.enable is false by now`);
-    yield* storage.read(queryId, page);
+    if (storage === null)
+      throw new ServiceError('not_found', `results of ${run.taskId}: svc.msq.intermediate.storage.enable is false by now`);
+    yield* storage.read(run, page);
   }
 }
 

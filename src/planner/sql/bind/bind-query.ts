@@ -109,14 +109,14 @@ const NO_ITEMS: ReadonlySet<SelectItem> = new Set();
 
 /** Select items with subqueries that are elements of GROUP BY. */
 function keyItemsOf(scope: Scope, keySets: readonly (readonly SqlExpression[])[], items: readonly SelectItem[]): ReadonlySet<SelectItem> {
-  const named = items.filter((item) => keySets.some((set) => set.some((key) => namesItem(scope, key, item, items))));
-  return new Set(named.filter(({ expression }) => hasSubquery(expression)));
+  // `*` stands for any number of items.
+  if (items.some(({ expression }) => expression.kind === 'star')) return NO_ITEMS;
+  const asked = items.filter(({ expression }) => hasSubquery(expression));
+  return new Set(asked.filter((item) => keySets.some((set) => set.some((key) => namesItem(scope, key, item, items)))));
 }
 
 /** Whether an element of GROUP BY is a select item: its number, or its name where no column has it. */
 function namesItem(scope: Scope, key: SqlExpression, item: SelectItem, items: readonly SelectItem[]): boolean {
-  // `*` stands for any number of items.
-  if (items.some(({ expression }) => expression.kind === 'star')) return false;
   if (key.kind === 'literal') return items[Number(key.value) - 1] === item;
   return key.kind === 'name' && key.path.length === 1 && key.path[0] === item.alias && !scope.has(key.path);
 }

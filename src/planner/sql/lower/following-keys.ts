@@ -25,7 +25,11 @@ interface KeysInUse {
  */
 export function keysInUse({ keys, input }: AggregateRelation, { conditions, sort }: Uses): KeysInUse {
   const stored = new Map(columnsOf(input).map((each) => [each.name, each]));
-  const isSeveral = (name: string): boolean => stored.get(name)?.schema?.multiValue === true;
+  // Strings of which nothing is known may be several: those of unions and of files.
+  const isSeveral = (name: string): boolean => {
+    const found = stored.get(name);
+    return found === undefined || (nativeType(settledType(found.type)) === 'STRING' && found.schema?.multiValue !== false);
+  };
   const read = new Set<string>();
   for (const bound of conditions) columnNames(bound, read);
   /** Keys that are columns, by the names of these. */

@@ -10,7 +10,11 @@ export const AGGREGATE_EXAMPLES: Examples = {
     [`SELECT COUNT(*), COUNT(s), COUNT(DISTINCT s) ${TEXTS}`, [[4, 3, 2]]],
     [`SELECT COUNT(*) FILTER (WHERE x > 4) ${NUMBERS}`, [[4]]],
   ],
-  SUM: [[`SELECT SUM(x), SUM(x + 0.5) ${NUMBERS}`, [[40, 44]]]],
+  SUM: [
+    [`SELECT SUM(x), SUM(x + 0.5) ${NUMBERS}`, [[40, 44]]],
+    [`SELECT SUM(x + 1), SUM(x + 2), SUM(x + 3), SUM(x + 1 + 5), SUM(x + 1 + 6) ${NUMBERS}`, [[48, 56, 64, 88, 96]]],
+    [`SELECT SUM(x), COUNT(x), SUM(x + 1), SUM(x + 1 + 2), SUM(x + 1 + 3) ${NUMBERS}`, [[40, 8, 48, 64, 72]]],
+  ],
   MIN: [[`SELECT MIN(x) ${NUMBERS}`, [[2]]]],
   MAX: [[`SELECT MAX(x) ${NUMBERS}`, [[9]]]],
   AVG: [[`SELECT AVG(x) ${NUMBERS}`, [[5]]]],

@@ -45,7 +45,8 @@ function split(node: AggregateRelation): Relation {
   for (const { name, kind, operands, filter, type } of node.aggregates) {
     const [operand] = operands;
     const shifted = kind === 'sum' && isLong(type) && operand !== undefined ? shiftOf(operand) : undefined;
-    if (shifted === undefined) continue;
+    // A sum that others are made of stays: `x + 1 + 2` is left as it is.
+    if (shifted === undefined || shiftOf(shifted.value) !== undefined) continue;
     const key = boundKey(call('BIGINT', '', shifted.value, ...(filter === null ? [] : [filter])));
     let parts = all.get(key);
     if (parts === undefined) {
