@@ -16,6 +16,24 @@ compute p0 = ("d0" - 1) LONG
 project added=d0 b=p0 l=d2 n=a0
 → added BIGINT, b BIGINT, l INTEGER, n BIGINT`,
   ],
+  // Strings of a union may be several in some row: the second key is no function of the first then.
+  [
+    'SELECT page, LENGTH(page) AS l, COUNT(DISTINCT added) AS n FROM (SELECT page, added FROM wiki UNION ALL SELECT page, added FROM wiki) GROUP BY 1, 2 LIMIT 10',
+    `group union(
+  (
+    scan wiki
+    scan page added)
+  (
+    scan wiki
+    scan page added))
+v0 := strlen("page") LONG
+key d0 = page STRING
+key d1 = v0 LONG
+agg a0 = distinct added
+limit 10 offset 0
+project page=d0 l=d1 n=a0
+→ page VARCHAR, l INTEGER, n BIGINT`,
+  ],
   [
     "SELECT w.page, x.n FROM wiki w JOIN (SELECT channel, COUNT(*) AS n FROM wiki WHERE added > 3 GROUP BY channel) x ON w.channel = x.channel WHERE x.n > 5 AND w.city = 'Rio' AND w.__time >= TIMESTAMP '2024-01-01'",
     `scan join inner j0. on "channel" = "channel" STRING (
