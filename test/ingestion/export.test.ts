@@ -76,6 +76,10 @@ exporting('no rows: an empty manifest', async ({ folder }) => {
   const done = await runExport(folder, `INSERT INTO EXTERN(local(exportPath => 'none')) AS CSV SELECT v ${FROM} WHERE v > 10`);
   assert.ok(done.outcome.succeeded, done.outcome.errorMessage ?? '');
   assert.equal(readdirSync(path.join(folder, 'none')), ['_symlink_format_manifest']);
+  const query = `INSERT INTO EXTERN(local(exportPath => 'refused')) AS CSV SELECT v ${FROM} WHERE v > 10`;
+  const refused = await runExport(folder, query, { failOnEmptyInsert: true });
+  assert.match(refused.outcome.errorMessage ?? '', /failOnEmptyInsert/);
+  assert.equal(readdirSync(path.join(folder, 'refused')), []);
 });
 
 exporting('what an earlier run of the task left is replaced, anything else refuses the folder', async ({ folder }) => {

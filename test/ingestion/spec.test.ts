@@ -173,7 +173,17 @@ const refused: readonly {
   {
     name: 'hashed partitions of a number and a size',
     change: tuning({ partitionsSpec: { type: 'hashed', numShards: 2, targetRowsPerSegment: 10 } }),
-    message: /numShards: give either numShards or targetRowsPerSegment/,
+    message: /numShards: give one of numShards, targetRowsPerSegment and maxRowsPerSegment/,
+  },
+  {
+    name: 'hashed partitions of two sizes',
+    change: tuning({ partitionsSpec: { type: 'hashed', maxRowsPerSegment: 5, targetRowsPerSegment: 10 } }),
+    message: /numShards: give one of/,
+  },
+  {
+    name: 'more hashed partitions than there may be',
+    change: tuning({ partitionsSpec: { type: 'hashed', numShards: 2e9 } }),
+    message: /numShards: expected an integer of at least -1 and at most 100000, found 2000000000/,
   },
   {
     name: 'ranges of no size',

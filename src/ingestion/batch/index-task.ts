@@ -1,6 +1,5 @@
 // Runs an `index_parallel` or `index` task.
 
-import { ServiceError } from '../../base/errors.js';
 import { condenseIntervals } from '../../base/interval.js';
 import { bucketsOf } from '../../model/granularity.js';
 import type { PublishRequest, PushedSegment } from '../../model/publication.js';
@@ -13,6 +12,7 @@ import { readBlocks } from '../format/read-input.js';
 import { indexReport } from '../report/index-report.js';
 import { ProgressReporter } from '../report/progress.js';
 import { RowStatistics } from '../report/row-statistics.js';
+import { failureOf } from '../report/task-failure.js';
 import { LazyEngine } from '../task-engine.js';
 import { alignedIntervals, type IndexSpec } from '../task-spec/index-spec.js';
 import { openStages } from './row-stages.js';
@@ -32,10 +32,7 @@ export async function runIndexTask(spec: IndexSpec, context: TaskContext): Promi
     progress.phase('completed');
     return { succeeded: true, errorMessage: null, report: indexReport(context.taskId, statistics, 'COMPLETED', null, ids.length) };
   } catch (error) {
-    const failure = context.signal.aborted ? new ServiceError('cancelled', 'the task was cancelled', error) : error;
-    const errorMessage = failure instanceof Error ? failure.message : String(failure);
-    context.log(`failed: ${errorMessage}`);
-    if (!(failure instanceof ServiceError) && failure instanceof Error) context.log(failure.stack ?? '');
+    const { errorMessage } = failureOf(error, context);
     return { succeeded: false, errorMessage, report: indexReport(context.taskId, statistics, progress.indexPhase, errorMessage, 0) };
   } finally {
     store.close();

@@ -18,6 +18,7 @@ import type { TaskContext, TaskOutcome } from '../contract.js';
 import { indexReport } from '../report/index-report.js';
 import { ProgressReporter } from '../report/progress.js';
 import { RowStatistics } from '../report/row-statistics.js';
+import { failureOf } from '../report/task-failure.js';
 import { LazyEngine } from '../task-engine.js';
 import { type CompactSchema, compactSchema } from './compact-schema.js';
 import { type CompactUnit, unitsOf } from './compact-units.js';
@@ -51,10 +52,7 @@ export async function runCompactTask(spec: CompactSpec, context: TaskContext): P
     const report = indexReport(context.taskId, statistics, 'COMPLETED', null, count, inputs.length);
     return { succeeded: true, errorMessage: null, report };
   } catch (error) {
-    const failure = context.signal.aborted ? new ServiceError('cancelled', 'the task was cancelled', error) : error;
-    const errorMessage = failure instanceof Error ? failure.message : String(failure);
-    context.log(`failed: ${errorMessage}`);
-    if (!(failure instanceof ServiceError) && failure instanceof Error) context.log(failure.stack ?? '');
+    const { errorMessage } = failureOf(error, context);
     return { succeeded: false, errorMessage, report: indexReport(context.taskId, statistics, progress.indexPhase, errorMessage, 0) };
   } finally {
     await run.engine.close();

@@ -19,6 +19,8 @@ export interface ExportOptions {
   /** Rows after which a file ends. */
   readonly rowsPerFile: number;
   readonly timeZone: string;
+  /** No rows fail the export (context key `failOnEmptyInsert`). */
+  readonly failsOnEmpty: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -67,6 +69,8 @@ export async function exportRows(
       }
     }
     file = (await file?.finish()) ?? null;
+    if (rowCount === 0 && options.failsOnEmpty)
+      throw new ServiceError('input_invalid', 'the SELECT gives no rows, which context.failOnEmptyInsert refuses');
     for (const { from, to } of written) {
       await rename(from, to);
       named.push(to);

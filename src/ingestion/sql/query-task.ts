@@ -22,6 +22,7 @@ import type { TaskContext, TaskDescription, TaskOutcome } from '../contract.js';
 import { ProgressReporter } from '../report/progress.js';
 import { QueryReport } from '../report/query-report.js';
 import { RowStatistics } from '../report/row-statistics.js';
+import { failureOf } from '../report/task-failure.js';
 import { LazyEngine } from '../task-engine.js';
 import type { PartitionsSpec } from '../task-spec/partitions-spec.js';
 import { exportRows } from './export-files.js';
@@ -122,10 +123,7 @@ export async function runQueryTask(task: QueryTask, context: TaskContext): Promi
     progress.phase('completed');
     return { succeeded: true, errorMessage: null, report: report.finish('SUCCESS', statistics, null) };
   } catch (error) {
-    const failure = context.signal.aborted ? new ServiceError('cancelled', 'the task was cancelled', error) : error;
-    const errorMessage = failure instanceof Error ? failure.message : String(failure);
-    context.log(`failed: ${errorMessage}`);
-    if (!(failure instanceof ServiceError) && failure instanceof Error) context.log(failure.stack ?? '');
+    const { failure, errorMessage } = failureOf(error, context);
     return { succeeded: false, errorMessage, report: report.finish('FAILED', statistics, failure) };
   } finally {
     await engine.close();
@@ -208,6 +206,7 @@ async function exportFiles(
     attempt,
     rowsPerFile: settings.rowsPerPage,
     timeZone: sqlTimeZone(queryContext),
+    failsOnEmpty: settings.failOnEmptyInsert,
     signal,
   });
   report.rowsOut = rowCount;

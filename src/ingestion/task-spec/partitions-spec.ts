@@ -88,13 +88,12 @@ function parseHashed(fields: ObjectReader, maxRowsPerSegment: number | undefined
     'maxPartitionSize',
   ]);
   const numShards = rows(fields, 'numShards', SHARDS_MAX) ?? null;
-  const target =
-    rows(fields, 'targetRowsPerSegment') ??
-    rows(fields, 'targetPartitionSize') ??
-    rows(fields, 'maxRowsPerSegment') ??
-    rows(fields, 'maxPartitionSize');
-  if (numShards !== null && target !== undefined)
-    throw fields.invalid('numShards', 'give either numShards or targetRowsPerSegment, not both');
+  const sizes = ['targetRowsPerSegment', 'maxRowsPerSegment', 'targetPartitionSize', 'maxPartitionSize'].flatMap(
+    (key) => rows(fields, key) ?? [],
+  );
+  const [target, second] = sizes;
+  if (second !== undefined || (numShards !== null && target !== undefined))
+    throw fields.invalid('numShards', 'give one of numShards, targetRowsPerSegment and maxRowsPerSegment');
   fields.choice('partitionFunction', [PARTITION_FUNCTION], PARTITION_FUNCTION);
   const dimensions = fields.strings('partitionDimensions');
   refuseRepeats(fields, dimensions);
