@@ -60,40 +60,6 @@ export function shardSpecBody(shard: ShardSpec): Readonly<Record<string, unknown
 
 export const PARTITION_FUNCTION = 'murmur3_32_abs';
 
-/** Bucket of a key: Murmur3 (32 bits, seed 0) of the UTF-8 bytes of its JSON text. */
-export function bucketOf(key: PartitionKey, numBuckets: number): number {
-  return bucketOfText(JSON.stringify(key), numBuckets);
-}
-
-const ENCODER = new TextEncoder();
-
-/** @param text  JSON text of a key */
-export function bucketOfText(text: string, numBuckets: number): number {
-  return Math.abs(murmur32(ENCODER.encode(text)) % numBuckets);
-}
-
-/** Murmur3 in its x86 form of 32 bits, with seed 0, as a signed number. Source: Appleby's public description of MurmurHash3. */
-function murmur32(bytes: Uint8Array): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const whole = bytes.length & ~3;
-  let hash = 0;
-  for (let at = 0; at < whole; at += 4) {
-    hash ^= scrambled(view.getUint32(at, true));
-    hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
-  }
-  let rest = 0;
-  for (let at = bytes.length - 1; at >= whole; at--) rest = (rest << 8) | (bytes[at] ?? 0);
-  hash ^= scrambled(rest) ^ bytes.length;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) | 0;
-}
-
-function scrambled(word: number): number {
-  const mixed = Math.imul(word, 0xcc9e2d51);
-  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
-}
-
 /** A pushed segment file: where it is, what it holds. */
 export interface SegmentFile {
   /** Location of the file in deep storage: `{type: 'local', path}` and, later, others. `path` is relative to the storage directory. */

@@ -181,3 +181,25 @@ function restOf(bytes: DataView, at: number): number {
   for (let byte = Math.min(bytes.byteLength, at + 4) - 1; byte >= at; byte--) word = (word << 8) | bytes.getUint8(byte);
   return word;
 }
+
+/** Murmur3 in its x86 form of 32 bits, with seed 0, as a signed number. Source: Appleby's public description of MurmurHash3. */
+export function murmur32(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const whole = bytes.length & ~3;
+  let hash = 0;
+  for (let at = 0; at < whole; at += 4) {
+    hash ^= scrambled(view.getUint32(at, true));
+    hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+  }
+  let rest = 0;
+  for (let at = bytes.length - 1; at >= whole; at--) rest = (rest << 8) | (bytes[at] ?? 0);
+  hash ^= scrambled(rest) ^ bytes.length;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) | 0;
+}
+
+function scrambled(word: number): number {
+  const mixed = Math.imul(word, 0xcc9e2d51);
+  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
+}

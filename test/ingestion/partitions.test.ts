@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { pruneByPartition } from '../../src/cluster/broker/partition-pruning.js';
+import { bucketOfText } from '../../src/expression/partition-bucket.js';
 import { partsOf } from '../../src/ingestion/builder/partitions.js';
 import type { HashedPartitions, RangePartitions } from '../../src/ingestion/task-spec/partitions-spec.js';
 import type { VisibleChunk } from '../../src/metadata/timeline.js';
 import type { Filter } from '../../src/model/filter.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { ScanPlan } from '../../src/model/plan.js';
-import { bucketOfText, type SegmentDescriptor } from '../../src/model/segment.js';
+import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { listOf } from '../../src/model/value-list.js';
 import { caseCount } from '../case-count.js';
 

@@ -1,10 +1,11 @@
 // Leaves out segments that, by the values that their chunk is divided by, hold no row a query asks for.
 
 import { compareText } from '../../expression/ordering.js';
+import { bucketOf } from '../../expression/partition-bucket.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Filter } from '../../model/filter.js';
 import type { RowsPlan } from '../../model/row-source.js';
-import { bucketOf, type HashedPart, type RangePart, type SegmentDescriptor } from '../../model/segment.js';
+import type { HashedPart, RangePart, SegmentDescriptor } from '../../model/segment.js';
 import { valuesOf } from '../../model/value-list.js';
 
 /** Chunks without the segments that no row of the answer is in, and how many those are. */

@@ -2,8 +2,9 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { compareText } from '../../expression/ordering.js';
+import { bucketOfText } from '../../expression/partition-bucket.js';
 import { cellAt, type Frame, type FrameColumn } from '../../model/frame.js';
-import { bucketOfText, PARTITION_FUNCTION, type PartitionKey, type SegmentPart } from '../../model/segment.js';
+import { PARTITION_FUNCTION, type PartitionKey, type SegmentPart } from '../../model/segment.js';
 import type { HashedPartitions, RangePartitions } from '../task-spec/partitions-spec.js';
 
 /** Rows of one segment, ascending, and what they have in common. */
