@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|compaction|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|compaction|loading|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
@@ -22,6 +22,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   dashboards  300 panels of mixed weight from 8 and 64 clients over HTTP, against DuckDB: requests per second, p50, p99; answers must agree
   publish   what making, publishing and loading a small segment takes, the first and the last of many
   compaction  many small segments compacted while questions are asked: segments, bytes, times before and after; answers must stay
+  loading   files of CSV, NDJSON and Parquet, narrow and wide, into segments and by DuckDB into a file, against its goals; sums must agree (Linux)
   restart   from the start of a process to its first answer, against reading its segment files
   threads   two processing threads against one, in turn
   memory    how much the process grows for questions with very many groups (Linux)
@@ -34,17 +35,17 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
 
   --json FILE         every figure of all of them, in one file
   --kernels a,b       kernels, queries, sketches: the sets to compare (simd, scalar, reference, or the path of one)
-  --only WHAT         kernels, expressions, functions, tsbs: names matching a pattern; loop: a word of the case; queries, pageviews, joins, tpch, sketches, memory, planning: these ids, a,b; dashboards: engines (dolmen,duckdb)
+  --only WHAT         kernels, expressions, functions, tsbs: names matching a pattern; loop: a word of the case; loading: parts of names, such as csv-5; queries, pageviews, joins, tpch, sketches, memory, planning: these ids, a,b; dashboards: engines (dolmen,duckdb)
   --smoke             kernels: small and quick, answers only
   --digits N          tsbs: behind the point of a metric (4)
   --packed            tsbs: answers packed by gzip, as fetch asks for them
   --data FOLDER       tsbs, pageviews: keep their tables there, and find them again; restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
   --segments N        segments (10000), publish (26304): of 20 rows each
   --known N           publish: segments known by their metadata alone, to which one is added (100000)
-  --rows N            queries, joins, sketches, expressions, functions, pageviews, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards (500000)
+  --rows N            queries, joins, sketches, expressions, functions, pageviews, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards (500000); loading, of 5 columns (500000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
-  --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews, dashboards (2)
-  --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, http (5), segments (9), threads (4), dashboards (3), tpch (1), planning (200)
+  --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews, dashboards (2); loading: numbers of threads (1,2)
+  --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, http (5), segments (9), threads (4), dashboards (3), tpch, loading (1), planning (200)
   --seconds N         http (2), fresh (3), dashboards (8): of load a round
   --connections N     http, fresh (32); dashboards: numbers of clients (8,64)
   --client NAME       http: sockets, or autocannon (sockets)
@@ -65,6 +66,7 @@ const BENCHMARKS = {
   dashboards: ['only', 'rows', 'threads', 'rounds', 'seconds', 'connections'],
   publish: ['segments', 'known'],
   compaction: ['segments', 'rows', 'rounds'],
+  loading: ['only', 'rows', 'threads', 'rounds'],
   restart: ['rows', 'threads', 'rounds', 'data'],
   threads: ['only', 'rows', 'rounds', 'data'],
   memory: ['only', 'rows', 'data'],
