@@ -5,6 +5,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CancelSignal } from '../base/cancel-signal.js';
 import { ServiceError } from '../base/errors.js';
+import type { ChildTasks } from '../ingestion/contract.js';
 import { TIMEOUT_MS_MAX } from '../ingestion/sampler/sample-spec.js';
 import type { SamplerReport } from '../ingestion/sampler/sampler.js';
 import type { TaskSettings } from './middlemanager/task-messages.js';
@@ -94,11 +95,13 @@ export class Sampling {
       program: 'sampler',
       taskId,
       attempt: 1,
+      parentId: null,
       payload,
       settings: { ...settings, workDirectory, peers: peers.hosts() },
       logFile: join(workDirectory, 'log'),
       heapMebibytes: HEAP_MEBIBYTES,
       entry: taskEntry,
+      children: NO_CHILDREN,
       publish: async () => {
         throw new ServiceError('internal', 'a sample publishes nothing');
       },
@@ -109,3 +112,8 @@ export class Sampling {
     });
   }
 }
+
+const noChildren = async (): Promise<never> => {
+  throw new ServiceError('internal', 'a sample has no other tasks');
+};
+const NO_CHILDREN: ChildTasks = { submit: noChildren, list: noChildren, documents: noChildren, stop: noChildren };

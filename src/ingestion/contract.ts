@@ -52,8 +52,34 @@ export interface TaskContext extends TaskRules {
   visibleSegments(dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]>;
   /** Moves a page of the task's results from a local file to durable storage; null: there is none. */
   readonly pushResults: ((page: number, localFile: string) => Promise<void>) | null;
+  readonly children: ChildTasks;
   /** One metadata transaction; returns the printed ids. */
   publish(request: PublishRequest): Promise<readonly string[]>;
+}
+
+/** A task that another one has submitted. */
+export interface ChildTask {
+  readonly id: string;
+  readonly state: 'PENDING' | 'RUNNING' | 'SUCCESS' | 'FAILED';
+  readonly error: string | null;
+}
+
+/** Documents of a child: JSON text. */
+export interface ChildDocuments {
+  readonly payload: string;
+  /** null: it has told nothing. */
+  readonly report: string | null;
+}
+
+/** Tasks that a task has done by other workers. They run beside it, under its locks, and end with it at the latest. */
+export interface ChildTasks {
+  /** Submits payloads with their ids, all or none; ids that are known already, from an earlier run of the task, stay as they are. */
+  submit(payloads: readonly unknown[]): Promise<void>;
+  /** The children of all runs of the task. */
+  list(): Promise<readonly ChildTask[]>;
+  documents(id: string): Promise<ChildDocuments>;
+  /** Ends one that is not finished. Throws `not_found` for another. */
+  stop(id: string, reason: string): Promise<void>;
 }
 
 /** Progress of a task. Its counts add up: processed + processedWithError + thrownAway = rows of the input. */
@@ -77,7 +103,7 @@ export interface TaskOutcome {
 
 /** Description of a payload for the overlord, before it is queued. */
 export interface TaskDescription {
-  readonly type: 'index_parallel' | 'index' | 'query_controller' | 'compact' | 'kill';
+  readonly type: 'index_parallel' | 'index' | 'query_controller' | 'query_worker' | 'compact' | 'kill';
   readonly dataSource: string;
   readonly id: string | null;
   readonly groupId: string | null;
@@ -91,4 +117,6 @@ export interface TaskDescription {
   readonly spec: Readonly<Record<string, unknown>>;
   /** Parts of the state of its segments that the payload of a `compact` task decides. */
   readonly compactionState?: Readonly<Record<string, unknown>>;
+  /** Only another task may submit it. */
+  readonly isChild?: true;
 }

@@ -67,6 +67,11 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'ALTER TABLE tasks ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0',
     'ALTER TABLE tasks ADD COLUMN losses INTEGER NOT NULL DEFAULT 0',
   ],
+  [
+    // A task that another one has submitted, and that ends with it.
+    'ALTER TABLE tasks ADD COLUMN parent TEXT',
+    'CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL',
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

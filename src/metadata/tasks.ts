@@ -25,6 +25,8 @@ export interface TaskRecord {
   /** Number of its last run; 0 before the first. */
   readonly attempts: number;
   readonly error: string | null;
+  /** The task that has submitted it, under whose locks it runs and with which it ends; null: it has its own. */
+  readonly parentId: string | null;
 }
 
 interface TaskRow {
@@ -42,10 +44,11 @@ interface TaskRow {
   readonly worker_session: string | null;
   readonly attempts: number;
   readonly error: string | null;
+  readonly parent: string | null;
 }
 
 const COLUMNS =
-  'id, group_id, type, data_source, state, priority, created_ms, queued_ms, started_ms, finished_ms, worker_host, worker_session, attempts, error';
+  'id, group_id, type, data_source, state, priority, created_ms, queued_ms, started_ms, finished_ms, worker_host, worker_session, attempts, error, parent';
 
 export interface NewTask {
   readonly id: string;
@@ -65,6 +68,26 @@ export async function insertTask(queries: Queries, task: NewTask, nowMs: EpochMs
     [task.id, task.groupId, task.type, task.dataSource, task.priority, nowMs, nowMs, task.payload, taskFileName(task.id)],
   );
   return rows.length === 1;
+}
+
+/** Adds a child of a running task, which waits for no lock; nothing changes when the id is taken. */
+export async function insertChild(queries: Queries, task: NewTask, parentId: string, nowMs: EpochMs): Promise<void> {
+  if (await insertTask(queries, task, nowMs))
+    await queries.rows("UPDATE tasks SET parent = ?, state = 'PENDING' WHERE id = ?", [parentId, task.id]);
+}
+
+/** The children of a task, of all of its runs, by id. */
+export async function childrenOf(queries: Queries, parentId: string): Promise<readonly TaskRecord[]> {
+  return (await queries.rows<TaskRow>(`SELECT ${COLUMNS} FROM tasks WHERE parent = ? ORDER BY id`, [parentId])).map(parseTask);
+}
+
+/** Unfinished tasks whose parent has ended. */
+export async function tasksLeftBehind(queries: Queries): Promise<readonly TaskRecord[]> {
+  const rows = await queries.rows<TaskRow>(
+    `SELECT ${COLUMNS} FROM tasks WHERE parent IS NOT NULL AND state NOT IN ('SUCCESS', 'FAILED')
+       AND EXISTS (SELECT 1 FROM tasks AS parents WHERE parents.id = tasks.parent AND parents.state IN ('SUCCESS', 'FAILED'))`,
+  );
+  return rows.map(parseTask);
 }
 
 export async function findTask(queries: Queries, id: string): Promise<TaskRecord | undefined> {
@@ -196,5 +219,6 @@ function parseTask(row: TaskRow): TaskRecord {
     workerSession: row.worker_session,
     attempts: row.attempts,
     error: row.error,
+    parentId: row.parent,
   };
 }

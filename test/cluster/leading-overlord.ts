@@ -22,10 +22,11 @@ interface Payload {
   readonly dataSource?: string;
   readonly replace?: readonly Interval[];
   readonly priority?: number;
+  readonly isChild?: true;
 }
 
 function describe(payload: unknown): TaskDescription {
-  const { id, dataSource = 'ds', replace, priority } = payload as Payload;
+  const { id, dataSource = 'ds', replace, priority, isChild } = payload as Payload;
   if (id === undefined) throw new ServiceError('input_invalid', 'id is missing');
   return {
     type: 'index',
@@ -35,6 +36,7 @@ function describe(payload: unknown): TaskDescription {
     context: priority === undefined ? {} : { priority },
     mode: replace === undefined ? { kind: 'append' } : { kind: 'replace', intervals: replace },
     spec: {},
+    ...(isChild === undefined ? {} : { isChild }),
   };
 }
 

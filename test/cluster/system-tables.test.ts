@@ -24,6 +24,7 @@ const TASK: TaskRecord = {
   workerSession: 's',
   attempts: 1,
   error: null,
+  parentId: null,
 };
 
 /** A cluster whose Coordinator and Overlord share an address; what its historicals serve, by host. */

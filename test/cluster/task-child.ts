@@ -3,7 +3,7 @@ import type { RowsPlan } from '../../src/model/row-source.js';
 
 /** Stands for `task-main` in the tests of `TaskProcess`: does what the payload says. */
 interface Payload {
-  readonly does: 'succeed' | 'tellPeers' | 'publish' | 'query' | 'leave' | 'crash' | 'exit' | 'hang';
+  readonly does: 'succeed' | 'children' | 'tellPeers' | 'publish' | 'query' | 'leave' | 'crash' | 'exit' | 'hang';
   readonly rows?: bigint;
 }
 
@@ -14,9 +14,13 @@ const end = async (report: Readonly<Record<string, unknown>>): Promise<never> =>
 };
 
 const rows: number[] = [];
+const answers = new Map<string, unknown>();
 let leaves = false;
 
 process.on('message', async (message: ToTask) => {
+  if (message.kind === 'answer') answers.set('list', message.value);
+  if (message.kind === 'callFailed') answers.set('documents', `${message.code}: ${message.message}`);
+  if (answers.size === 2) await end(Object.fromEntries(answers));
   if (message.kind === 'queryFailed') await end({ rows, refused: `${message.code}: ${message.message}` });
   if (message.kind === 'frame') {
     if (message.frame === null) await end({ rows });
@@ -34,6 +38,11 @@ process.on('message', async (message: ToTask) => {
     progress: { phase: 'reading', bytesRead: 0, bytesTotal: null, processed: 7, processedWithError: 0, thrownAway: 0, unparseable: 0 },
   });
   if (does === 'succeed') await end({ rows: count });
+  if (does === 'children') {
+    await tell({ kind: 'call', call: 7, method: 'documents', args: ['x'] });
+    await tell({ kind: 'call', call: 8, method: 'list', args: [] });
+    return;
+  }
   if (does === 'tellPeers') await end({ peers: message.settings.peers });
   if (does === 'query' || does === 'leave') {
     leaves = does === 'leave';

@@ -33,10 +33,19 @@ function startChild(
     program: 'task',
     taskId: 't',
     attempt: 1,
+    parentId: null,
     payload,
     settings,
     logFile: join(folder, 'log'),
     entry: new URL('./task-child.js', import.meta.url),
+    children: {
+      submit: async () => undefined,
+      list: async () => [{ id: 'child', state: 'PENDING', error: null }],
+      documents: async (id) => {
+        throw new ServiceError('not_found', `no child ${id}`);
+      },
+      stop: async () => undefined,
+    },
     publish,
     visibleSegments: async () => [],
     query,
@@ -54,6 +63,15 @@ processes('outcome, progress and log of a task arrive, longs exact', async ({ fo
   assert.equal(await task.outcome, { succeeded: true, errorMessage: null, report: { rows: 2n ** 60n } });
   assert.is(task.progress?.processed, 7);
   assert.match(readFileSync(join(folder, 'log'), 'utf8'), /hello from the task/);
+});
+
+processes('calls about other tasks are answered each by its number, also those that fail', async ({ folder }) => {
+  const task = await startChild(folder, { does: 'children' });
+  assert.equal(await task.outcome, {
+    succeeded: true,
+    errorMessage: null,
+    report: { list: [{ id: 'child', state: 'PENDING', error: null }], documents: 'not_found: no child x' },
+  });
 });
 
 processes('publishing goes through the parent, refusals come back with their code', async ({ folder }) => {

@@ -79,12 +79,22 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     readTables: () => {
       throw new Error('no SQL here');
     },
+    children: {
+      submit: noChildren,
+      list: noChildren,
+      documents: noChildren,
+      stop: noChildren,
+    },
     async publish(request) {
       published.push(request);
       return request.segments.map((_, position) => `segment ${position}`);
     },
   };
 }
+
+const noChildren = async (): Promise<never> => {
+  throw new Error('no other tasks here');
+};
 
 /** Rows of published segments, as the engine reads them from the pushed files. */
 export async function readBack({ dataSource, segments }: PublishRequest): Promise<Record<string, unknown>[]> {

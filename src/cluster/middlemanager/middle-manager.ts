@@ -11,6 +11,7 @@ import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { MiddleManagerService, TaskAssignment, TaskEndReport, TaskRun, WorkerStatus } from '../rpc/services.js';
 import { untilLed } from '../rpc/until-led.js';
+import { childTasks } from './child-tasks.js';
 import type { TaskSettings } from './task-messages.js';
 import { TaskProcess } from './task-process.js';
 import { queryForTask } from './task-query.js';
@@ -101,7 +102,8 @@ export class MiddleManager implements MiddleManagerService {
     };
   }
 
-  async assign({ taskId, attempt, payload }: TaskAssignment): Promise<void> {
+  async assign(assignment: TaskAssignment): Promise<void> {
+    const { taskId, attempt } = assignment;
     const earlier = this.#attempts.get(taskId);
     if (earlier === attempt) return;
     if (earlier !== undefined) {
@@ -114,7 +116,7 @@ export class MiddleManager implements MiddleManagerService {
         'capacity_exceeded',
         `${this.#options.host}: all ${this.#options.capacity} slots (svc.worker.capacity) are taken`,
       );
-    const starting = this.#start({ taskId, attempt, payload });
+    const starting = this.#start(assignment);
     this.#running.set(taskId, starting);
     this.#attempts.set(taskId, attempt);
     try {
@@ -131,8 +133,9 @@ export class MiddleManager implements MiddleManagerService {
     }
   }
 
-  async #start({ taskId, attempt, payload }: TaskAssignment): Promise<TaskProcess> {
-    const { peers, publishTimeoutMs, now } = this.#options;
+  async #start({ taskId, attempt, payload, parentId = null }: TaskAssignment): Promise<TaskProcess> {
+    const { peers, publishTimeoutMs, session, now } = this.#options;
+    const keepsTrying = (): boolean => !this.#stopping && this.#running.has(taskId);
     const workDirectory = this.#workDirectory(taskId);
     await rm(workDirectory, { recursive: true, force: true });
     await mkdir(workDirectory, { recursive: true });
@@ -141,6 +144,7 @@ export class MiddleManager implements MiddleManagerService {
       program: 'task',
       taskId,
       attempt,
+      parentId,
       payload,
       settings: { ...this.#options.settings, workDirectory, peers: this.#options.peers.hosts() },
       logFile: this.#logFile(taskId),
@@ -149,8 +153,9 @@ export class MiddleManager implements MiddleManagerService {
       visibleSegments: (dataSource, intervals) =>
         untilLed(async () => peers.leading('overlord').visibleSegments(dataSource, intervals), {
           limitMs: publishTimeoutMs,
-          keepsTrying: () => !this.#stopping && this.#running.has(taskId),
+          keepsTrying,
         }),
+      children: childTasks({ parent: { taskId, run: { session, attempt } }, peers, waitMs: publishTimeoutMs, keepsTrying }),
       query: (query, signal) => queryForTask(query, { taskId, peers, waitMs: publishTimeoutMs, deadlineMs: now() + QUERY_MS_MAX, signal }),
     });
   }

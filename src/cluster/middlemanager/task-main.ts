@@ -3,7 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
-import type { TableQuery } from '../../ingestion/contract.js';
+import type { ChildTasks, TableQuery } from '../../ingestion/contract.js';
 import { runSampler } from '../../ingestion/sampler/sampler.js';
 import { runTask } from '../../ingestion/task.js';
 import type { Frame } from '../../model/frame.js';
@@ -36,6 +36,12 @@ process.on('message', (message: ToTask) => {
     case 'run':
       void run(message);
       return;
+    case 'answer':
+      calls.get(message.call)?.resolve(message.value);
+      return;
+    case 'callFailed':
+      calls.get(message.call)?.reject(new ServiceError(message.code, message.message));
+      return;
     case 'published':
       published?.resolve(message.ids);
       return;
@@ -58,7 +64,7 @@ process.on('message', (message: ToTask) => {
 
 const PROGRAMS = { task: runTask, sampler: runSampler };
 
-async function run({ program, taskId, attempt, payload, settings }: Extract<ToTask, { kind: 'run' }>): Promise<void> {
+async function run({ program, taskId, attempt, parentId, payload, settings }: Extract<ToTask, { kind: 'run' }>): Promise<void> {
   logBytesMax = settings.logBytesMax;
   log(`task ${taskId} runs in process ${process.pid}${attempt === 1 ? '' : `, attempt ${attempt}`}`);
   const outcome = await PROGRAMS[program](payload, {
@@ -72,7 +78,7 @@ async function run({ program, taskId, attempt, payload, settings }: Extract<ToTa
     peers: settings.peers,
     inputLimits: settings.inputLimits,
     kernels: settings.kernels,
-    storage: taskStorage(createLocalDeepStorage(settings.storageDirectory), taskId, attempt),
+    storage: taskStorage(createLocalDeepStorage(settings.storageDirectory), { taskId, attempt, parentId }),
     pushResults: settings.resultDirectory === null ? null : pushResults(settings.resultDirectory, { taskId, attempt }),
     signal: cancellation.signal,
     now: Date.now,
@@ -80,6 +86,7 @@ async function run({ program, taskId, attempt, payload, settings }: Extract<ToTa
     readTables,
     visibleSegments,
     progress: (progress) => void send({ kind: 'progress', progress }),
+    children,
     publish,
   });
   log(outcome.succeeded ? `task ${taskId} succeeded` : `task ${taskId} failed: ${outcome.errorMessage ?? ''}`);
@@ -120,6 +127,27 @@ async function visibleSegments(dataSource: string, intervals: readonly Interval[
   await send({ kind: 'findSegments', dataSource, intervals });
   return answer;
 }
+
+/** Calls under way, by number. */
+const calls = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>();
+let callsMade = 0;
+
+async function call<Answer>(method: keyof ChildTasks, args: readonly unknown[]): Promise<Answer> {
+  const number = callsMade++;
+  const answer = new Promise<unknown>((resolve, reject) => {
+    calls.set(number, { resolve, reject });
+  });
+  await send({ kind: 'call', call: number, method, args });
+  // The table of the methods says what each of them answers.
+  return answer.finally(() => calls.delete(number)) as Promise<Answer>;
+}
+
+const children: ChildTasks = {
+  submit: (payloads) => call('submit', [payloads]),
+  list: () => call('list', []),
+  documents: (id) => call('documents', [id]),
+  stop: (id, reason) => call('stop', [id, reason]),
+};
 
 async function publish(request: PublishRequest): Promise<readonly string[]> {
   const answer = new Promise<readonly string[]>((resolve, reject) => {

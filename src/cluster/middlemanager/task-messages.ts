@@ -2,7 +2,7 @@
 
 import type { ErrorCode } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
-import type { TableQuery, TaskOutcome, TaskProgress, TaskRules } from '../../ingestion/contract.js';
+import type { ChildTasks, TableQuery, TaskOutcome, TaskProgress, TaskRules } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
@@ -24,9 +24,13 @@ export type ToTask =
       readonly program: 'task' | 'sampler';
       readonly taskId: string;
       readonly attempt: number;
+      readonly parentId: string | null;
       readonly payload: unknown;
       readonly settings: TaskSettings;
     }
+  /** The answer to a call of this number. */
+  | { readonly kind: 'answer'; readonly call: number; readonly value: unknown }
+  | { readonly kind: 'callFailed'; readonly call: number; readonly code: ErrorCode; readonly message: string }
   | { readonly kind: 'published'; readonly ids: readonly string[] }
   | { readonly kind: 'publishFailed'; readonly code: ErrorCode; readonly message: string }
   /** The segments it asked for. */
@@ -40,6 +44,8 @@ export type ToTask =
 export type FromTask =
   | { readonly kind: 'progress'; readonly progress: TaskProgress }
   | { readonly kind: 'publish'; readonly request: PublishRequest }
+  /** Calls a method of `ChildTasks`; several may be under way. */
+  | { readonly kind: 'call'; readonly call: number; readonly method: keyof ChildTasks; readonly args: readonly unknown[] }
   /** Asks for the visible segments of a datasource that meet one of the intervals. */
   | { readonly kind: 'findSegments'; readonly dataSource: string; readonly intervals: readonly Interval[] }
   /** Begins a query of the task, after the end of the one before; frames come one at a time, each when it is asked for. */

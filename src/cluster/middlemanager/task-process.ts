@@ -3,7 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import type { Interval } from '../../base/instant.js';
-import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { ChildTasks, TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
@@ -15,6 +15,7 @@ export interface TaskProcessOptions {
   readonly taskId: string;
   /** Number of this run of the task, from 1. */
   readonly attempt: number;
+  readonly parentId: string | null;
   readonly payload: unknown;
   readonly settings: TaskSettings;
   /** Takes everything the child writes, and what its context logs. */
@@ -23,6 +24,7 @@ export interface TaskProcessOptions {
   readonly heapMebibytes?: number;
   /** The compiled module the child runs. */
   readonly entry: URL;
+  readonly children: ChildTasks;
   readonly publish: (request: PublishRequest) => Promise<readonly string[]>;
   readonly visibleSegments: (dataSource: string, intervals: readonly Interval[]) => Promise<readonly VisibleSegment[]>;
   readonly query: (query: TableQuery, signal: AbortSignal) => AsyncIterable<Frame>;
@@ -69,8 +71,8 @@ export class TaskProcess {
       const execArgv = options.heapMebibytes === undefined ? [] : [`--max-old-space-size=${options.heapMebibytes}`];
       const child = fork(options.entry, [], { stdio: ['ignore', log.fd, log.fd, 'ipc'], serialization: 'advanced', execArgv });
       const process = new TaskProcess(child, options);
-      const { program, taskId, attempt, payload, settings } = options;
-      process.#send({ kind: 'run', program, taskId, attempt, payload, settings });
+      const { program, taskId, attempt, parentId, payload, settings } = options;
+      process.#send({ kind: 'run', program, taskId, attempt, parentId, payload, settings });
       return process;
     } finally {
       await log.close();
@@ -112,6 +114,9 @@ export class TaskProcess {
           },
         );
         return;
+      case 'call':
+        void this.#call(message, options.children);
+        return;
       case 'nextFrame':
         void this.#nextFrame();
         return;
@@ -147,6 +152,16 @@ export class TaskProcess {
     } catch (error) {
       const { code, message } = toServiceError(error);
       this.#send({ kind: 'queryFailed', code, message });
+    }
+  }
+
+  async #call({ call, method, args }: Extract<FromTask, { kind: 'call' }>, children: ChildTasks): Promise<void> {
+    try {
+      const answer = children[method] as (...args: readonly unknown[]) => Promise<unknown>;
+      this.#send({ kind: 'answer', call, value: await answer.apply(children, [...args]) });
+    } catch (error) {
+      const { code, message } = toServiceError(error);
+      this.#send({ kind: 'callFailed', call, code, message });
     }
   }
 

@@ -74,7 +74,9 @@ export class Assignments {
     const documents = await taskDocuments(database, task.id);
     const attempt = await fencedTransaction(database, fence, (queries) => startTask(queries, task.id, worker, now()));
     if (attempt === undefined || documents === undefined) return;
-    await peers.at('middleManager', worker.host).assign({ taskId: task.id, attempt, payload: parseJson(documents.payload) });
+    await peers
+      .at('middleManager', worker.host)
+      .assign({ taskId: task.id, attempt, payload: parseJson(documents.payload), parentId: task.parentId });
   }
 
   /** Back into the queue, or failed with its lock given back when it was refused too often or for too long. */

@@ -4,6 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import { stringifyJson } from '../../base/json.js';
+import type { ChildDocuments, ChildTask } from '../../ingestion/contract.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { acquireLocks, conflicts, type LockRequest } from '../../metadata/locks.js';
@@ -23,6 +24,7 @@ import type {
   CoordinatorService,
   MiddleManagerService,
   OverlordService,
+  ParentRun,
   TaskEndReport,
   TaskRun,
   TaskWithDocuments,
@@ -32,6 +34,7 @@ import { SegmentMarking } from '../segment-marking.js';
 import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
 import { Assignments, isMomentary } from './assignments.js';
+import { Children } from './children.js';
 import { KillRuns } from './kill-runs.js';
 import { KILL_TASK } from './kill-task.js';
 import { endTask, isRunOf, recoverTask } from './recovery.js';
@@ -77,6 +80,7 @@ export class Overlord implements OverlordService, Candidate {
   readonly #ticker: Ticker;
   readonly #assignments: Assignments;
   readonly #kills: KillRuns;
+  readonly #children: Children;
   #fence: Fence | null = null;
   #resultsLookedAtMs = 0;
 
@@ -85,6 +89,11 @@ export class Overlord implements OverlordService, Candidate {
     const { database, now } = options;
     this.#assignments = new Assignments({ ...options, workers: () => this.workers() });
     this.#kills = new KillRuns({ ...options, fence: () => this.fence(), wake: () => this.wake() });
+    this.#children = new Children({
+      ...options,
+      fence: () => this.fence(),
+      stopRun: async (task) => this.workerOf(task)?.shutdownTask(task.id),
+    });
     this.marking = new SegmentMarking({ database, fence: () => this.fence(), wake: () => this.wakeCoordinator(), now });
     const changed = (): void => this.#hint((coordinator) => coordinator.wakeCompaction());
     this.compactionConfigs = new CompactionConfigs({ ...options, fence: () => this.fence(), changed });
@@ -119,7 +128,10 @@ export class Overlord implements OverlordService, Candidate {
 
   async submit(document: string): Promise<{ readonly taskId: string }> {
     const { database, readTask, queueMax, now } = this.#options;
-    const task = newTask(await readTask(document), now());
+    const read = await readTask(document);
+    if (read.description.isChild === true)
+      throw new ServiceError('input_invalid', `type: tasks of type ${read.description.type} are submitted by the task that they work for`);
+    const task = newTask(read, now());
     const fresh = await fencedTransaction(database, this.fence(), async (queries) => {
       if ((await countTasks(queries, ACTIVE_STATES)) >= queueMax)
         throw new ServiceError(
@@ -163,6 +175,23 @@ export class Overlord implements OverlordService, Candidate {
     log(`task ${request.taskId} published ${ids.length} segments of ${request.dataSource}`);
     this.wakeCoordinator();
     return ids;
+  }
+
+  async submitChildren(parent: ParentRun, documents: readonly string[]): Promise<void> {
+    await this.#children.submit(parent, documents);
+    this.wake();
+  }
+
+  children(parent: ParentRun): Promise<readonly ChildTask[]> {
+    return this.#children.list(parent);
+  }
+
+  childDocuments(parent: ParentRun, childId: string): Promise<ChildDocuments> {
+    return this.#children.documents(parent, childId);
+  }
+
+  stopChild(parent: ParentRun, childId: string, reason: string): Promise<void> {
+    return this.#children.stop(parent, childId, reason);
   }
 
   async taskEnded({ taskId, run, succeeded, errorMessage, report }: TaskEndReport): Promise<void> {
@@ -242,6 +271,7 @@ export class Overlord implements OverlordService, Candidate {
   }
 
   async #advance(): Promise<void> {
+    await this.#children.endLeftBehind();
     await this.#recoverLostTasks();
     await this.#grantLocks();
     await this.#assign();

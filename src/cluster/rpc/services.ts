@@ -2,7 +2,7 @@
 
 import type { CancelSignal } from '../../base/cancel-signal.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
-import type { TaskProgress } from '../../ingestion/contract.js';
+import type { ChildDocuments, ChildTask, TaskProgress } from '../../ingestion/contract.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan } from '../../model/plan.js';
@@ -178,6 +178,18 @@ export interface OverlordService {
    * counts any more.
    */
   publish(request: PublishRequest, run: TaskRun): Promise<readonly string[]>;
+  /**
+   * Accepts tasks that a running task needs done, all or none of them: they wait for no lock, run beside it and end with it at the
+   * latest. Ids that it has submitted before, in an earlier run maybe, stay as they are. Throws `conflict` where this is not its
+   * run that counts.
+   */
+  submitChildren(parent: ParentRun, documents: readonly string[]): Promise<void>;
+  /** The children of a task, of all of its runs. */
+  children(parent: ParentRun): Promise<readonly ChildTask[]>;
+  /** The documents of a child. Throws `not_found`. */
+  childDocuments(parent: ParentRun, childId: string): Promise<ChildDocuments>;
+  /** Ends a child that is not finished. Throws `not_found` when there is no such. */
+  stopChild(parent: ParentRun, childId: string, reason: string): Promise<void>;
   /** A worker tells how a task ended. Repeating it does no harm. */
   taskEnded(end: TaskEndReport): Promise<void>;
   /** A worker that ends has stopped the task; another one, or its successor, is to run it from its beginning. */
@@ -201,6 +213,12 @@ export interface TaskRun {
   readonly session: string;
   /** From 1. */
   readonly attempt: number;
+}
+
+/** A task that has children, in one of its runs. */
+export interface ParentRun {
+  readonly taskId: string;
+  readonly run: TaskRun;
 }
 
 export interface TaskEndReport {
@@ -228,6 +246,8 @@ export interface TaskAssignment {
   /** Number of this run of the task, from 1. */
   readonly attempt: number;
   readonly payload: unknown;
+  /** The task that publishes what this one makes, among whose files its own lie; null and absent: itself. */
+  readonly parentId?: string | null;
 }
 
 export interface WorkerStatus {

@@ -1,0 +1,94 @@
+// Tasks that tasks submit: they run under the locks of their parent and end with it.
+
+import { ServiceError } from '../../base/errors.js';
+import type { ChildDocuments, ChildTask } from '../../ingestion/contract.js';
+import type { Database, Queries } from '../../metadata/database.js';
+import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
+import { childrenOf, findTask, insertChild, type TaskRecord, taskDocuments, tasksLeftBehind } from '../../metadata/tasks.js';
+import type { ParentRun } from '../rpc/services.js';
+import { endTask, isRunOf } from './recovery.js';
+import { newTask, type ReadTask } from './submission.js';
+
+interface ChildrenOptions {
+  readonly database: Database;
+  readonly readTask: ReadTask;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+  /** @throws ServiceError `not_leader` */
+  fence(): Fence;
+  /** Ends the run of a task at its worker, if there is one. */
+  stopRun(task: TaskRecord): Promise<void>;
+}
+
+/** Children of tasks, as the Overlord keeps them. */
+export class Children {
+  readonly #options: ChildrenOptions;
+
+  constructor(options: ChildrenOptions) {
+    this.#options = options;
+  }
+
+  async submit(parent: ParentRun, documents: readonly string[]): Promise<void> {
+    const { database, readTask, now } = this.#options;
+    const reads = await Promise.all(documents.map((document) => readTask(document)));
+    await fencedTransaction(database, this.#options.fence(), async (queries) => {
+      const { groupId, priority } = await runningParent(queries, parent);
+      for (const read of reads) {
+        const task = newTask(read, now());
+        await insertChild(queries, { ...task, groupId, priority }, parent.taskId, now());
+        if ((await findTask(queries, task.id))?.parentId !== parent.taskId)
+          throw new ServiceError('conflict', `id: a task ${task.id} exists already, and ${parent.taskId} has not submitted it`);
+      }
+    });
+  }
+
+  async list(parent: ParentRun): Promise<readonly ChildTask[]> {
+    const { database } = this.#options;
+    await runningParent(database, parent);
+    const children = await childrenOf(database, parent.taskId);
+    return children.map(({ id, state, error }) => ({ id, state: state === 'WAITING' ? 'PENDING' : state, error }));
+  }
+
+  async documents(parent: ParentRun, childId: string): Promise<ChildDocuments> {
+    const { database } = this.#options;
+    await runningParent(database, parent);
+    await this.#childOf(parent, childId);
+    const documents = await taskDocuments(database, childId);
+    if (documents === undefined) throw new ServiceError('not_found', `no task ${childId}`);
+    return documents;
+  }
+
+  async stop(parent: ParentRun, childId: string, reason: string): Promise<void> {
+    await runningParent(this.#options.database, parent);
+    const child = await this.#childOf(parent, childId);
+    if (!(await this.#end(child, reason))) throw new ServiceError('not_found', `no unfinished task ${childId}`);
+  }
+
+  /** Ends the children of tasks that have ended, whatever way. */
+  async endLeftBehind(): Promise<void> {
+    for (const task of await tasksLeftBehind(this.#options.database)) {
+      this.#options.log(`task ${task.id} ends: its parent ${task.parentId ?? ''} has ended`);
+      await this.#end(task, `the task ${task.parentId ?? ''}, which it worked for, has ended`);
+    }
+  }
+
+  async #childOf({ taskId }: ParentRun, childId: string): Promise<TaskRecord> {
+    const child = await findTask(this.#options.database, childId);
+    if (child?.parentId !== taskId) throw new ServiceError('not_found', `task ${taskId} has no child ${childId}`);
+    return child;
+  }
+
+  async #end(task: TaskRecord, error: string): Promise<boolean> {
+    const { database, now, stopRun } = this.#options;
+    const ended = await endTask(database, this.#options.fence(), task.id, { succeeded: false, error, report: null }, now());
+    if (ended) await stopRun(task);
+    return ended;
+  }
+}
+
+async function runningParent(queries: Queries, { taskId, run }: ParentRun): Promise<TaskRecord> {
+  const task = await findTask(queries, taskId);
+  if (task === undefined || !isRunOf(task, run))
+    throw new ServiceError('conflict', `task ${taskId} is ${task?.state ?? 'unknown'}, and this run of it is not the one that counts`);
+  return task;
+}
