@@ -47,6 +47,8 @@ class Thread implements Executor {
   readonly #signals = new Int32Array(new SharedArrayBuffer(SIGNALS.bytes));
   #nextId = 1;
   #failure: Error | undefined;
+  /** Whoever ends it waits for it: the process must not be over before. */
+  #isEnding = false;
 
   constructor({ memory, kernels, makeRoom }: ThreadOptions) {
     const workerData = { handle: memory.handle(), kernels, signals: this.#signals };
@@ -59,7 +61,7 @@ class Thread implements Executor {
       }
       const waiting = this.#waiting.get(message.id);
       this.#waiting.delete(message.id);
-      if (this.#waiting.size === 0) this.#worker.unref();
+      if (this.#waiting.size === 0 && !this.#isEnding) this.#worker.unref();
       waiting?.resolve(message);
     });
     this.#ended = new Promise((resolve) => {
@@ -116,6 +118,7 @@ class Thread implements Executor {
   }
 
   async end(): Promise<void> {
+    this.#isEnding = true;
     this.#worker.ref();
     this.#post({ kind: 'end', priority: -Infinity });
     await this.#ended;
