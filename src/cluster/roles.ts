@@ -291,6 +291,7 @@ function taskSettings(configuration: Configuration): Omit<TaskSettings, 'workDir
       maxColumns: configuration.get('svc.ingestion.maxColumns'),
       maxRowBytes: configuration.get('svc.ingestion.maxRowBytes'),
     },
+    keepsStoredTimes: configuration.get('svc.indexer.task.ignoreTimestampSpecForDruidInputSource'),
     kernels: configuration.get('svc.processing.kernels'),
     logBytesMax: configuration.get('svc.indexer.logs.maxBytes'),
   };

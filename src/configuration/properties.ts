@@ -229,6 +229,10 @@ export const PROPERTIES = {
     ofMachine(1 / 6, GIBIBYTE),
     'Memory of a task for rows that are not yet in a segment.',
   ),
+  'svc.indexer.task.ignoreTimestampSpecForDruidInputSource': flag(
+    'false',
+    'Whether rows of a druid input source keep their __time, whatever the timestampSpec of the task says.',
+  ),
   'svc.indexer.task.publishTimeout': milliseconds(
     { min: 0, max: DAY_MS },
     'PT10M',

@@ -32,6 +32,8 @@ export interface TaskRules {
   /** `host:port` of the processes of the cluster, which no input source may read. */
   readonly peers: readonly string[];
   readonly inputLimits: InputLimits;
+  /** Whether rows of a datasource keep their `__time`, whatever the timestampSpec says. */
+  readonly keepsStoredTimes: boolean;
   /** Name of the kernel set. */
   readonly kernels: string;
 }

@@ -36,6 +36,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
       maxBytesInMemory: 1,
       http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
       inputLimits: { maxColumns: 1, maxRowBytes: 1 },
+      keepsStoredTimes: false,
       kernels: 'simd',
       logBytesMax: 1 << 20,
     },

@@ -22,6 +22,7 @@ suiteOf.before.each((context) => {
       maxBytesInMemory: 1,
       http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
       inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },
+      keepsStoredTimes: false,
       kernels: 'simd',
       logBytesMax: 1 << 20,
     },

@@ -18,6 +18,7 @@ const settings: TaskSettings = {
   http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
   peers: [],
   inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },
+  keepsStoredTimes: false,
   kernels: 'simd',
   logBytesMax: 1 << 20,
 };

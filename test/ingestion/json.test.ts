@@ -34,6 +34,8 @@ const cases: readonly {
   },
   { name: 'a broken line costs one row', text: '{"a":1}\n{"a":\n{"a":3}\n', rows: [[1], [3]], rejected: 1 },
   { name: 'a line that is no object', text: '[1]\n7\nnull\n{"a":3}\n', rows: [[3]], rejected: 3 },
+  { name: 'lines that end like those of a list', text: '{"a":1},\n{"a":"},"} , \r\n{"a":3}\n', rows: [[1], ['},'], [3]] },
+  { name: 'anything else behind an object', text: '{"a":1};\n{"a":2},,\n{"a":3}\n', rows: [[3]], rejected: 2 },
   { name: 'two objects on a line are no line', text: '{"a":1},{"a":2}\n{"a":3}\n', rows: [[3]], rejected: 1 },
   {
     name: 'names that every object inherits',

@@ -56,6 +56,7 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     http: { maxBytes: 1 << 20, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
     peers: [],
     inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },
+    keepsStoredTimes: false,
     kernels: 'reference',
     storage: {
       async pull({ path: from }, localFile) {

@@ -33,6 +33,7 @@ interface Case {
   readonly inputFormat?: unknown;
   readonly rows?: readonly Record<string, unknown>[];
   readonly refused?: RegExp;
+  readonly keepsStoredTimes?: boolean;
   readonly query?: (query: TableQuery) => void;
 }
 
@@ -98,6 +99,26 @@ const CASES: readonly Case[] = [
     ],
   },
   {
+    name: 'times of stored rows under a timestampSpec of other rows, where they are kept',
+    source: { type: 'combining', delegates: [{ type: 'inline', data: '{"t":7,"page":"first"}' }, DRUID] },
+    inputFormat: { type: 'json' },
+    keepsStoredTimes: true,
+    schema: { ...TIMES, timestampSpec: { column: 't', format: 'millis' }, dimensionsSpec: { dimensions: ['page'] } },
+    rows: [
+      { __time: 0n, page: 'a' },
+      { __time: 7n, page: 'first' },
+      { __time: 1000n, page: 'a' },
+      { __time: BigInt(DAY), page: null },
+    ],
+  },
+  {
+    name: 'times of stored rows under a timestampSpec of other rows',
+    source: { type: 'combining', delegates: [{ type: 'inline', data: '{"t":7,"page":"first"}' }, DRUID] },
+    inputFormat: { type: 'json' },
+    schema: { ...TIMES, timestampSpec: { column: 't', format: 'millis' }, dimensionsSpec: { dimensions: ['page'] } },
+    rows: [{ __time: 7n, page: 'first' }],
+  },
+  {
     name: 'a dimension of states',
     source: DRUID,
     schema: { ...TIMES, dimensionsSpec: { dimensions: ['state'] } },
@@ -137,9 +158,10 @@ const CASES: readonly Case[] = [
 ];
 
 const stored = suite('stored rows');
-for (const { name, source, schema, inputFormat, rows, refused, query } of CASES) {
+for (const { name, source, schema, inputFormat, rows, refused, query, keepsStoredTimes = false } of CASES) {
   stored(name, async () => {
     const options: Partial<TaskContext> = {
+      keepsStoredTimes,
       async *readTables(asked) {
         query?.(asked);
         const wanted = asked.plan.operator === 'scan' && asked.allColumns !== true ? asked.plan.columns : null;

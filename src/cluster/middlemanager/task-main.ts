@@ -77,6 +77,7 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
     http: settings.http,
     peers: settings.peers,
     inputLimits: settings.inputLimits,
+    keepsStoredTimes: settings.keepsStoredTimes,
     kernels: settings.kernels,
     storage: taskStorage(createLocalDeepStorage(settings.storageDirectory), { taskId, attempt, parentId }),
     pushResults: settings.resultDirectory === null ? null : pushResults(settings.resultDirectory, { taskId, attempt }),

@@ -151,6 +151,10 @@ export class RowCollector {
   #readTimes(block: InputBlock, { column, parser }: NonNullable<CollectorOptions['timestamp']>): void {
     const times = this.#times;
     if (block.kind === 'values') {
+      if (block.hasOwnTimes === true) {
+        for (const [row, time] of block.values(TIME_COLUMN).entries()) times[row] = Number(time);
+        return;
+      }
       for (const [row, value] of block.values(column).entries()) {
         times[row] = value === null || value === undefined || value === '' ? Number.NEGATIVE_INFINITY : parser.fromValue(value);
       }

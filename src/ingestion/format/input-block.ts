@@ -7,6 +7,8 @@
 export type InputBlock = (TextBlock | ValueBlock) & {
   /** Columns that have one value in all rows, which discovery does not find; they come before others of their names. */
   readonly constants?: ReadonlyMap<string, string>;
+  /** Whether `__time` has the rows' times in milliseconds, whatever the timestampSpec says. */
+  readonly hasOwnTimes?: true;
 };
 
 /** Fields as they stand in the file: row i of column c is `bytes[starts[c][i] .. ends[c][i])`, UTF-8. */

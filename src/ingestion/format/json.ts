@@ -16,6 +16,9 @@ export const SAMPLE_LENGTH_MAX = 10_000;
 /** Integers that a double may not hold; digits behind a point are not part of an integer. */
 const LONG_INTEGER = /(?<![\d.])\d{16,}(?![\d.eE])/;
 
+/** Comma between the lines of a list that was written a value a line. */
+const BEHIND_VALUE = /(?<=\})\s*,\s*$/;
+
 export interface JsonFormat {
   /** false: one value a line. true: values may span lines, or follow each other on one. */
   readonly multiLine: boolean;
@@ -79,7 +82,8 @@ function parseValues(texts: readonly string[], reject: RejectRow): JsonObject[] 
   for (const text of texts) {
     let value: unknown;
     try {
-      value = LONG_INTEGER.test(text) ? parseJson(text) : parseJsonWithDoubles(text);
+      const json = text.replace(BEHIND_VALUE, '');
+      value = LONG_INTEGER.test(json) ? parseJson(json) : parseJsonWithDoubles(json);
     } catch (error) {
       reject(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`, text.slice(0, SAMPLE_LENGTH_MAX));
       continue;

@@ -3,10 +3,10 @@
 import { createByName } from '../../base/names.js';
 import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { type Frame, type FrameColumn, frameColumnType } from '../../model/frame.js';
-import { type ColumnType, isSketchType } from '../../model/schema.js';
+import { type ColumnType, isSketchType, TIME_COLUMN } from '../../model/schema.js';
 import { inputCell } from '../column/text-reading.js';
 import type { TableQuery, TaskContext } from '../contract.js';
-import type { ValueBlock } from '../format/input-block.js';
+import type { InputBlock, ValueBlock } from '../format/input-block.js';
 import { SAMPLE_LENGTH_MAX } from '../format/json.js';
 import type { StoredRows } from './source-kind.js';
 
@@ -15,7 +15,7 @@ const BLOCK_ROWS = 16_384;
 export interface StoredReading {
   /** Columns that somebody reads; null: any. */
   readonly columns: ReadonlySet<string> | null;
-  readonly context: Pick<TaskContext, 'readTables'>;
+  readonly context: Pick<TaskContext, 'readTables' | 'keepsStoredTimes'>;
   /** Told of the types of the columns before their rows; throws for one that cannot be read. */
   readonly checkTypes: (types: ReadonlyMap<string, ColumnType>) => void;
 }
@@ -24,14 +24,15 @@ export interface StoredReading {
 export async function* storedBlocks(
   { dataSource, interval, filter }: StoredRows,
   { columns, context, checkTypes }: StoredReading,
-): AsyncGenerator<ValueBlock> {
+): AsyncGenerator<InputBlock> {
+  const { keepsStoredTimes } = context;
   const plan = {
     operator: 'scan',
     dataSource,
     intervals: [interval],
     filter,
     virtualColumns: [],
-    columns: columns === null ? [] : [...columns],
+    columns: columns === null ? [] : [...new Set(keepsStoredTimes ? [TIME_COLUMN, ...columns] : columns)],
     timeOrder: null,
     offset: 0,
     limit: null,
@@ -40,7 +41,10 @@ export async function* storedBlocks(
   const query: TableQuery = { plan, source: { kind: 'table', name: dataSource }, ...(columns === null ? { allColumns: true } : {}) };
   for await (const frame of context.readTables(query)) {
     checkTypes(new Map(frame.columns.map((column) => [column.name, frameColumnType(column)])));
-    for (let from = 0; from < frame.rowCount; from += BLOCK_ROWS) yield blockOf(frame, from, Math.min(BLOCK_ROWS, frame.rowCount - from));
+    for (let from = 0; from < frame.rowCount; from += BLOCK_ROWS) {
+      const block = blockOf(frame, from, Math.min(BLOCK_ROWS, frame.rowCount - from));
+      yield keepsStoredTimes ? { ...block, hasOwnTimes: true } : block;
+    }
   }
 }
 

@@ -25,6 +25,8 @@ export const INERT_KEYS = {
     'maxColumnsToMerge',
     // Rollup is always perfect within a time chunk.
     'forceGuaranteedRollup',
+    // Every segment can be added to, unless its chunk is divided.
+    'forceExtendableShardSpecs',
   ],
   /** Whether a bitmap index pays is decided by the writer of segments, for each column. */
   dimension: ['createBitmapIndex'],
