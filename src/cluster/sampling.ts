@@ -116,4 +116,11 @@ export class Sampling {
 const noChildren = async (): Promise<never> => {
   throw new ServiceError('internal', 'a sample has no other tasks');
 };
-const NO_CHILDREN: ChildTasks = { submit: noChildren, list: noChildren, documents: noChildren, stop: noChildren };
+const NO_CHILDREN: ChildTasks = {
+  submit: noChildren,
+  list: noChildren,
+  documents: noChildren,
+  stop: noChildren,
+  claim: noChildren,
+  ended: noChildren,
+};

@@ -54,7 +54,7 @@ export interface TaskContext extends TaskRules {
   visibleSegments(dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]>;
   /** Moves a page of the task's results from a local file to durable storage; null: there is none. */
   readonly pushResults: ((page: number, localFile: string) => Promise<void>) | null;
-  readonly children: ChildTasks;
+  readonly children: TaskChildren;
   /** One metadata transaction; returns the printed ids. */
   publish(request: PublishRequest): Promise<readonly string[]>;
 }
@@ -82,6 +82,24 @@ export interface ChildTasks {
   documents(id: string): Promise<ChildDocuments>;
   /** Ends one that is not finished. Throws `not_found` for another. */
   stop(id: string, reason: string): Promise<void>;
+  /** Takes a child back that waits for a worker; returns the number of the run that the task is to do itself, null where it does not wait. */
+  claim(id: string): Promise<number | null>;
+  /** Tells how a run that the task did itself has ended. */
+  ended(id: string, attempt: number, outcome: TaskOutcome): Promise<void>;
+}
+
+export interface TaskChildren extends ChildTasks {
+  /**
+   * Runs a child that waits for a worker in this process, under its own name and with its own files: tasks that hold all slots
+   * would wait for their children for ever. False: it does not wait any more.
+   */
+  runHere(payload: ChildPayload): Promise<boolean>;
+}
+
+export interface ChildPayload {
+  readonly type: string;
+  readonly id: string;
+  readonly [field: string]: unknown;
 }
 
 /** Progress of a task. Its counts add up: processed + processedWithError + thrownAway = rows of the input. */

@@ -82,4 +82,36 @@ overlords('children come from their parent alone, all of a request or none', asy
   assert.is(await codeOf(overlord.submitChildren(other, [child('a')])), 'conflict');
 });
 
+overlords('a parent takes a child back that waits, and gives it back with itself', async ({ database, overlord, workers }) => {
+  await overlord.submit(JSON.stringify({ id: 'parent' }));
+  await untilState(database, 'parent', 'RUNNING');
+  Object.assign(workers[0] ?? {}, { capacity: 1 });
+  await overlord.submitChildren(PARENT, [child('a')]);
+  await settle();
+  assert.is(await stateOf(database, 'a'), 'PENDING');
+  assert.is(await overlord.claimChild(PARENT, 'a'), 1);
+  assert.is(await overlord.claimChild(PARENT, 'a'), null);
+  assert.is(await codeOf(overlord.claimChild(PARENT, 'parent')), 'not_found');
+  assert.is((await findTask(database, 'a'))?.workerHost, 'w:1');
+  await settle();
+  assert.is(await stateOf(database, 'a'), 'RUNNING');
+  // Its worker ends, and leaves no other.
+  workers.splice(0, 1);
+  await overlord.taskReturned('parent', RUN);
+  assert.equal([await stateOf(database, 'parent'), await stateOf(database, 'a')], ['PENDING', 'PENDING']);
+});
+
+overlords('a run of a child that its parent did counts as any other', async ({ database, overlord, workers }) => {
+  await overlord.submit(JSON.stringify({ id: 'parent' }));
+  await untilState(database, 'parent', 'RUNNING');
+  Object.assign(workers[0] ?? {}, { capacity: 1 });
+  await overlord.submitChildren(PARENT, [child('a')]);
+  await overlord.claimChild(PARENT, 'a');
+  const end = { taskId: 'a', succeeded: true, errorMessage: null, report: { rows: 1 } };
+  await overlord.taskEnded({ ...end, run: { session: 's1', attempt: 2 } });
+  assert.is(await stateOf(database, 'a'), 'RUNNING');
+  await overlord.taskEnded({ ...end, run: RUN });
+  assert.is(await stateOf(database, 'a'), 'SUCCESS');
+});
+
 overlords.run();

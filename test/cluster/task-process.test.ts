@@ -46,6 +46,8 @@ function startChild(
         throw new ServiceError('not_found', `no child ${id}`);
       },
       stop: async () => undefined,
+      claim: async () => null,
+      ended: async () => undefined,
     },
     publish,
     visibleSegments: async () => [],

@@ -85,6 +85,9 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
       list: noChildren,
       documents: noChildren,
       stop: noChildren,
+      claim: noChildren,
+      ended: noChildren,
+      runHere: noChildren,
     },
     async publish(request) {
       published.push(request);

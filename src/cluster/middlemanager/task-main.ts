@@ -3,7 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
-import type { ChildTasks, TableQuery } from '../../ingestion/contract.js';
+import type { ChildTasks, TableQuery, TaskContext } from '../../ingestion/contract.js';
 import { runSampler } from '../../ingestion/sampler/sampler.js';
 import { runTask } from '../../ingestion/task.js';
 import type { Frame } from '../../model/frame.js';
@@ -11,6 +11,7 @@ import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
 import { createLocalDeepStorage } from '../../storage/local-deep-storage.js';
 import { createResultStorage, type ResultRun } from '../../storage/result-storage.js';
+import { refusePublish, runHere } from './child-run.js';
 import type { FromTask, ToTask } from './task-messages.js';
 import { taskStorage } from './task-storage.js';
 
@@ -67,7 +68,8 @@ const PROGRAMS = { task: runTask, sampler: runSampler };
 async function run({ program, taskId, attempt, parentId, payload, settings }: Extract<ToTask, { kind: 'run' }>): Promise<void> {
   logBytesMax = settings.logBytesMax;
   log(`task ${taskId} runs in process ${process.pid}${attempt === 1 ? '' : `, attempt ${attempt}`}`);
-  const outcome = await PROGRAMS[program](payload, {
+  const storage = createLocalDeepStorage(settings.storageDirectory);
+  const context: TaskContext = {
     taskId,
     attempt,
     workDirectory: settings.workDirectory,
@@ -79,7 +81,7 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
     inputLimits: settings.inputLimits,
     keepsStoredTimes: settings.keepsStoredTimes,
     kernels: settings.kernels,
-    storage: taskStorage(createLocalDeepStorage(settings.storageDirectory), { taskId, attempt, parentId }),
+    storage: taskStorage(storage, { taskId, attempt, parentId }),
     pushResults: settings.resultDirectory === null ? null : pushResults(settings.resultDirectory, { taskId, attempt }),
     signal: cancellation.signal,
     now: Date.now,
@@ -87,9 +89,10 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
     readTables,
     visibleSegments,
     progress: (progress) => void send({ kind: 'progress', progress }),
-    children,
-    publish,
-  });
+    children: { ...children, runHere: (child) => runHere(child, { parent: context, storage, run: runTask }) },
+    publish: parentId === null ? publish : refusePublish,
+  };
+  const outcome = await PROGRAMS[program](payload, context);
   log(outcome.succeeded ? `task ${taskId} succeeded` : `task ${taskId} failed: ${outcome.errorMessage ?? ''}`);
   await send({ kind: 'outcome', outcome });
   process.exit(outcome.succeeded ? 0 : 1);
@@ -148,6 +151,8 @@ const children: ChildTasks = {
   list: () => call('list', []),
   documents: (id) => call('documents', [id]),
   stop: (id, reason) => call('stop', [id, reason]),
+  claim: (id) => call('claim', [id]),
+  ended: (id, attempt, outcome) => call('ended', [id, attempt, outcome]),
 };
 
 async function publish(request: PublishRequest): Promise<readonly string[]> {

@@ -15,7 +15,8 @@ interface StorageRun {
 /**
  * Deep storage as one run of a task sees it: what it pushes lies in a folder of the task, so that the files of a task that
  * never published can be told from those of one that still may (`removeOrphans`), and there in a folder of the run, so
- * that a run whose worker was taken for gone writes into none of a later one.
+ * that a run whose worker was taken for gone writes into none of a later one. A child's folder is within that of its parent,
+ * which publishes its files or leaves them to be removed.
  */
 export function taskStorage(storage: DeepStorage, { taskId, attempt, parentId }: StorageRun): Pick<DeepStorage, 'push' | 'pull'> {
   const folder = parentId === null ? `${taskFileName(taskId)}/${attempt}` : `${taskFileName(parentId)}/${taskFileName(taskId)}-${attempt}`;

@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { ChildDocuments, ChildTask } from '../../ingestion/contract.js';
 import type { Database, Queries } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
-import { childrenOf, findTask, insertChild, type TaskRecord, taskDocuments, tasksLeftBehind } from '../../metadata/tasks.js';
+import { childrenOf, findTask, insertChild, startTask, type TaskRecord, taskDocuments, tasksLeftBehind } from '../../metadata/tasks.js';
 import type { ParentRun } from '../rpc/services.js';
 import { endTask, isRunOf } from './recovery.js';
 import { newTask, type ReadTask } from './submission.js';
@@ -52,7 +52,7 @@ export class Children {
   async documents(parent: ParentRun, childId: string): Promise<ChildDocuments> {
     const { database } = this.#options;
     await runningParent(database, parent);
-    await this.#childOf(parent, childId);
+    await childOf(database, parent, childId);
     const documents = await taskDocuments(database, childId);
     if (documents === undefined) throw new ServiceError('not_found', `no task ${childId}`);
     return documents;
@@ -60,8 +60,23 @@ export class Children {
 
   async stop(parent: ParentRun, childId: string, reason: string): Promise<void> {
     await runningParent(this.#options.database, parent);
-    const child = await this.#childOf(parent, childId);
+    const child = await childOf(this.#options.database, parent, childId);
     if (!(await this.#end(child, reason))) throw new ServiceError('not_found', `no unfinished task ${childId}`);
+  }
+
+  async claim(parent: ParentRun, childId: string): Promise<number | null> {
+    const { database, now } = this.#options;
+    return fencedTransaction(database, this.#options.fence(), async (queries) => {
+      const { workerHost } = await runningParent(queries, parent);
+      await childOf(queries, parent, childId);
+      return (await startTask(queries, childId, { host: workerHost ?? '', session: parent.run.session }, now())) ?? null;
+    });
+  }
+
+  /** Running children at the worker of a run: those that it does itself end with it. */
+  async runBy({ taskId, run }: ParentRun): Promise<readonly TaskRecord[]> {
+    const children = await childrenOf(this.#options.database, taskId);
+    return children.filter(({ state, workerSession }) => state === 'RUNNING' && workerSession === run.session);
   }
 
   /** Ends the children of tasks that have ended, whatever way. */
@@ -72,18 +87,18 @@ export class Children {
     }
   }
 
-  async #childOf({ taskId }: ParentRun, childId: string): Promise<TaskRecord> {
-    const child = await findTask(this.#options.database, childId);
-    if (child?.parentId !== taskId) throw new ServiceError('not_found', `task ${taskId} has no child ${childId}`);
-    return child;
-  }
-
   async #end(task: TaskRecord, error: string): Promise<boolean> {
     const { database, now, stopRun } = this.#options;
     const ended = await endTask(database, this.#options.fence(), task.id, { succeeded: false, error, report: null }, now());
     if (ended) await stopRun(task);
     return ended;
   }
+}
+
+async function childOf(queries: Queries, { taskId }: ParentRun, childId: string): Promise<TaskRecord> {
+  const child = await findTask(queries, childId);
+  if (child?.parentId !== taskId) throw new ServiceError('not_found', `task ${taskId} has no child ${childId}`);
+  return child;
 }
 
 async function runningParent(queries: Queries, { taskId, run }: ParentRun): Promise<TaskRecord> {

@@ -194,6 +194,10 @@ export class Overlord implements OverlordService, Candidate {
     return this.#children.stop(parent, childId, reason);
   }
 
+  claimChild(parent: ParentRun, childId: string): Promise<number | null> {
+    return this.#children.claim(parent, childId);
+  }
+
   async taskEnded({ taskId, run, succeeded, errorMessage, report }: TaskEndReport): Promise<void> {
     const { database, now, log } = this.#options;
     const task = await findTask(database, taskId);
@@ -210,6 +214,7 @@ export class Overlord implements OverlordService, Candidate {
   async taskReturned(taskId: string, run: TaskRun): Promise<void> {
     const task = await findTask(this.#options.database, taskId);
     if (task !== undefined && isRunOf(task, run)) await this.#recover(task, { isLoss: false });
+    for (const child of await this.#children.runBy({ taskId, run })) await this.#recover(child, { isLoss: false });
     this.wake();
   }
 

@@ -75,6 +75,7 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     children: call,
     childDocuments: call,
     stopChild: call,
+    claimChild: call,
     taskEnded: call,
     taskReturned: call,
     shutdownTask: call,

@@ -190,6 +190,11 @@ export interface OverlordService {
   childDocuments(parent: ParentRun, childId: string): Promise<ChildDocuments>;
   /** Ends a child that is not finished. Throws `not_found` when there is no such. */
   stopChild(parent: ParentRun, childId: string, reason: string): Promise<void>;
+  /**
+   * Gives a child that waits for a worker to the process of its parent; returns the number of that run, null when it does not wait
+   * any more. Throws `not_found`.
+   */
+  claimChild(parent: ParentRun, childId: string): Promise<number | null>;
   /** A worker tells how a task ended. Repeating it does no harm. */
   taskEnded(end: TaskEndReport): Promise<void>;
   /** A worker that ends has stopped the task; another one, or its successor, is to run it from its beginning. */
