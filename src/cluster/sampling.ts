@@ -108,7 +108,8 @@ export class Sampling {
       visibleSegments: async () => {
         throw new ServiceError('internal', 'a sample compacts nothing');
       },
-      query: (query, signal) => queryForTask(query, { taskId, peers, waitMs: BROKER_WAIT_MS, deadlineMs: now() + TIMEOUT_MS_MAX, signal }),
+      query: (query, signal) =>
+        queryForTask(query, { taskId, peers, pinned: null, waitMs: BROKER_WAIT_MS, deadlineMs: now() + TIMEOUT_MS_MAX, signal }),
     });
   }
 }

@@ -5,8 +5,19 @@ import { condenseIntervals } from '../base/interval.js';
 import { formatInstant } from '../base/time.js';
 import type { Queries } from './database.js';
 
-/** `exclusive` lets nobody else in; any number of tasks may share an interval with `shared`. */
-export type LockKind = 'exclusive' | 'shared';
+/**
+ * `exclusive` lets nobody else in; any number of tasks share an interval with `shared`. Any number with `append` are there
+ * together, and beside them at most one with `replace`, which carries along what they append (`carried.ts`).
+ */
+export type LockKind = 'exclusive' | 'shared' | 'append' | 'replace';
+
+/** Kinds that are there together over one interval. */
+const COMPATIBLE: Readonly<Record<LockKind, readonly LockKind[]>> = {
+  exclusive: [],
+  shared: ['shared'],
+  append: ['append', 'replace'],
+  replace: ['append'],
+};
 
 export interface LockRequest {
   readonly taskId: string;
@@ -17,6 +28,7 @@ export interface LockRequest {
 
 export interface Lock {
   readonly taskId: string;
+  readonly dataSource: string;
   readonly interval: Interval;
   readonly kind: LockKind;
   /** The instant it was granted as ISO text: the version of what is written under it. */
@@ -25,6 +37,7 @@ export interface Lock {
 
 interface LockRow {
   readonly task_id: string;
+  readonly data_source: string;
   readonly start_ms: number;
   readonly end_ms: number;
   readonly kind: LockKind;
@@ -54,11 +67,11 @@ export async function acquireLocks(queries: Queries, request: LockRequest, nowMs
       version,
     ]);
   }
-  return intervals.map((interval) => ({ taskId: request.taskId, interval, kind: request.kind, version }));
+  return intervals.map((interval) => ({ taskId: request.taskId, dataSource: request.dataSource, interval, kind: request.kind, version }));
 }
 
 export function conflicts(held: Pick<Lock, 'interval' | 'kind'>, wanted: Pick<LockRequest, 'intervals' | 'kind'>): boolean {
-  if (held.kind === 'shared' && wanted.kind === 'shared') return false;
+  if (COMPATIBLE[held.kind].includes(wanted.kind)) return false;
   return wanted.intervals.some(({ start, end }) => start < held.interval.end && held.interval.start < end);
 }
 
@@ -67,6 +80,7 @@ export async function locksOfTask(queries: Queries, taskId: string): Promise<rea
 }
 
 export async function releaseLocks(queries: Queries, taskId: string): Promise<void> {
+  await queries.rows('DELETE FROM carried_segments WHERE task_id = ?', [taskId]);
   await queries.rows('DELETE FROM locks WHERE task_id = ?', [taskId]);
 }
 
@@ -86,5 +100,6 @@ async function nextVersion(queries: Queries, dataSource: string, nowMs: EpochMs)
 }
 
 function parseLock(row: LockRow): Lock {
-  return { taskId: row.task_id, interval: { start: row.start_ms, end: row.end_ms }, kind: row.kind, version: row.version };
+  const interval = { start: row.start_ms, end: row.end_ms };
+  return { taskId: row.task_id, dataSource: row.data_source, interval, kind: row.kind, version: row.version };
 }

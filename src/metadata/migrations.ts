@@ -72,6 +72,11 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'ALTER TABLE tasks ADD COLUMN parent TEXT',
     'CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL',
   ],
+  [
+    // Segments that were appended within the lock of a task that replaces: it has not read them, and carries them along.
+    `CREATE TABLE carried_segments (
+      task_id TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE, segment_id TEXT NOT NULL, PRIMARY KEY (task_id, segment_id))`,
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

@@ -5,11 +5,12 @@ import type { EpochMs, Interval } from '../base/instant.js';
 import { condenseIntervals, contains, formatInterval, intersect } from '../base/interval.js';
 import { highest } from '../base/lists.js';
 import { LoopTurns } from '../base/loop-turns.js';
-import type { PublishRequest, PushedSegment } from '../model/publication.js';
+import type { PinnedSegments, PublishRequest, PushedSegment } from '../model/publication.js';
 import type { SegmentDescriptor, VisibleSegment } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
+import { carriedBy, noteAppended, placeCarried } from './carried.js';
 import type { Queries } from './database.js';
-import { type Lock, locksOfTask } from './locks.js';
+import { type Lock, type LockKind, locksOfTask } from './locks.js';
 import { SegmentTimeline } from './segment-timeline.js';
 import { bumpRevision, firstUnused, insertSegments, markReplaced, selectReadable, selectSegments } from './segments.js';
 import { findTask } from './tasks.js';
@@ -21,7 +22,8 @@ import type { VisibleChunk } from './timeline.js';
  *
  * @returns the printed ids, in the order of `request.segments`
  * @throws  ServiceError `conflict`: the task does not run any more, holds no lock over what it writes, has already
- *          published something else, would cut a used segment in two, or appends across existing chunks
+ *          published something else, would cut a used segment in two, appends across existing chunks, or replaces by
+ *          chunks that are finer than what was appended meanwhile
  */
 export async function publishSegments(queries: Queries, request: PublishRequest, nowMs: EpochMs): Promise<readonly string[]> {
   const earlier = await findPublication(queries, request.taskId);
@@ -31,13 +33,19 @@ export async function publishSegments(queries: Queries, request: PublishRequest,
   if (task?.state !== 'RUNNING')
     throw new ServiceError('conflict', `task ${request.taskId} is ${task?.state ?? 'unknown'}: only a running task may publish`);
   const locks = await locksOfTask(queries, request.taskId);
-  await checkInputs(queries, request);
+  const { mode } = request;
+  const carried = await carriedBy(queries, request.taskId);
+  await checkInputs(queries, request, carried);
+  // Looked up before it is marked as replaced.
+  const appended = mode.kind === 'replace' && carried.size > 0 ? await appendedMeanwhile(queries, request, carried) : [];
   const descriptors =
-    request.mode.kind === 'replace'
-      ? await planReplace(queries, request, condenseIntervals(request.mode.intervals), locks, nowMs)
+    mode.kind === 'replace'
+      ? await planReplace(queries, request, condenseIntervals(mode.intervals), locks, nowMs)
       : await planAppend(queries, request, locks);
+  const carriedOn = placeCarried(appended, descriptors, ({ id }) => lockOver(locks, id.interval, REPLACING, request.taskId));
 
-  await insertSegments(queries, descriptors, nowMs, await bumpRevision(queries));
+  await insertSegments(queries, [...descriptors, ...carriedOn], nowMs, await bumpRevision(queries));
+  if (mode.kind === 'append') await noteAppended(queries, descriptors);
   const ids = descriptors.map((descriptor) => segmentIdText(descriptor.id));
   await queries.rows('INSERT INTO publications (task_id, load_paths, segment_ids, published_ms) VALUES (?, ?, ?, ?)', [
     request.taskId,
@@ -52,19 +60,23 @@ export async function publishSegments(queries: Queries, request: PublishRequest,
  * Refuses to replace what a task has not read: a segment that a person marked unused meanwhile would come back with the rows that
  * were read of it, one that was marked used would be lost, and so would a part of a chunk that is not complete.
  */
-async function checkInputs(queries: Queries, { taskId, dataSource, mode, inputs }: PublishRequest): Promise<void> {
+async function checkInputs(
+  queries: Queries,
+  { taskId, dataSource, mode, inputs }: PublishRequest,
+  carried: ReadonlySet<string>,
+): Promise<void> {
   if (inputs === undefined) return;
   const unused = await firstUnused(queries, inputs);
   if (unused !== undefined)
     throw new ServiceError('conflict', `task ${taskId} has read segment ${unused}, which is not used any more; nothing is published`);
   if (mode.kind === 'append') return;
   const read = new Set(inputs);
-  const visible = await visibleSegments(queries, dataSource, mode.intervals);
+  const visible = await visibleSegments(queries, dataSource, mode.intervals, carried);
   const shown = new Set(visible.map(({ segment }) => segmentIdText(segment.id)));
   for (const overlapping of condenseIntervals(mode.intervals))
     for (const segment of await selectSegments(queries, { dataSource, used: true, overlapping })) {
       const id = segmentIdText(segment.id);
-      if (read.has(id) || (!shown.has(id) && isHidden(segment, visible))) continue;
+      if (read.has(id) || carried.has(id) || (!shown.has(id) && isHidden(segment, visible))) continue;
       throw new ServiceError('conflict', `task ${taskId} would replace segment ${id}, which it has not read; nothing is published`);
     }
 }
@@ -75,14 +87,27 @@ function isHidden({ id }: SegmentDescriptor, visible: readonly VisibleSegment[])
   return condenseIntervals(newer.flatMap((each) => each.visible)).some((interval) => contains(interval, id.interval));
 }
 
+/** The visible segments within the intervals that the task has not read, since they were appended after it got its locks. */
+async function appendedMeanwhile(
+  queries: Queries,
+  { dataSource, mode }: PublishRequest,
+  carried: ReadonlySet<string>,
+): Promise<readonly VisibleSegment[]> {
+  if (mode.kind === 'append') return [];
+  const visible = await visibleSegments(queries, dataSource, mode.intervals);
+  return visible.filter(({ segment }) => carried.has(segmentIdText(segment.id)));
+}
+
 /**
  * The visible segments that meet one of the intervals.
+ * @param without  printed ids of segments that count as not there
  * @throws ServiceError `segments_unavailable` when a used one of them cannot be read: whoever replaces them would lose its rows
  */
 export async function visibleSegments(
   queries: Queries,
   dataSource: string,
   intervals: readonly Interval[],
+  without: ReadonlySet<string> = NONE,
 ): Promise<readonly VisibleSegment[]> {
   const timeline = new SegmentTimeline<SegmentDescriptor>();
   const condensed = condenseIntervals(intervals);
@@ -90,10 +115,23 @@ export async function visibleSegments(
     const { segments, unreadable } = await selectReadable(queries, { dataSource, used: true, overlapping });
     if (unreadable.length > 0)
       throw new ServiceError('segments_unavailable', `segment ${unreadable[0]} cannot be read in the metadata store; nothing is replaced`);
-    timeline.change([], segments);
+    timeline.change([], without.size === 0 ? segments : segments.filter(({ id }) => !without.has(segmentIdText(id))));
   }
   const chunks = condensed.flatMap((interval) => timeline.overlapping(interval));
   return [...new Set(chunks)].flatMap(({ segments, visible }) => segments.map((segment) => ({ segment, visible })));
+}
+
+/**
+ * Segments that a task may read within the locks under which it replaces beside appends; null: it holds no such lock.
+ * @throws ServiceError `segments_unavailable` when one of them cannot be read
+ */
+export async function pinnedSegments(queries: Queries, taskId: string): Promise<PinnedSegments | null> {
+  const locks = (await locksOfTask(queries, taskId)).filter(({ kind }) => kind === 'replace');
+  const [first] = locks;
+  if (first === undefined) return null;
+  const intervals = locks.map(({ interval }) => interval);
+  const visible = await visibleSegments(queries, first.dataSource, intervals, await carriedBy(queries, taskId));
+  return { dataSource: first.dataSource, intervals, ids: visible.map(({ segment }) => segmentIdText(segment.id)) };
 }
 
 /** Publication of the task; undefined when there is none yet. */
@@ -138,7 +176,7 @@ async function planReplace(
 ): Promise<readonly SegmentDescriptor[]> {
   const { dataSource, segments, taskId } = request;
   for (const interval of intervals) {
-    lockOver(locks, interval, 'exclusive', taskId);
+    lockOver(locks, interval, REPLACING, taskId);
     const crossing = (await selectSegments(queries, { dataSource, used: true, overlapping: interval })).find(
       (segment) => !intervals.some((outer) => contains(outer, segment.id.interval)),
     );
@@ -163,7 +201,7 @@ async function planReplace(
     const key = chunkKey(segment.interval);
     const partition = next.get(key) ?? 0;
     next.set(key, partition + 1);
-    const { version } = lockOver(locks, segment.interval, 'exclusive', taskId);
+    const { version } = lockOver(locks, segment.interval, REPLACING, taskId);
     placed.push(describe(dataSource, segment, { interval: segment.interval, version, partition, partitions: counts.get(key) ?? 0 }));
     if (turns.isDue) await turns.give();
   }
@@ -181,7 +219,7 @@ async function planAppend(queries: Queries, request: PublishRequest, locks: read
   const turns = new LoopTurns();
   const places: Omit<Place, 'partition'>[] = [];
   for (const segment of segments) {
-    const { version: lockVersion } = lockOver(locks, segment.interval, 'shared', taskId);
+    const { version: lockVersion } = lockOver(locks, segment.interval, APPENDING, taskId);
     const home = findHome(dataSource, segment, timeline);
     // Appended segments are not part of the core set that the chunk waits for: a new chunk has none.
     const partitions = home === undefined ? 0 : highest(home.segments.map((each) => each.shardSpec.partitions));
@@ -248,11 +286,18 @@ function findHome(
   return home;
 }
 
-function lockOver(locks: readonly Lock[], interval: Interval, kind: Lock['kind'], taskId: string): Lock {
-  const lock = locks.find((each) => (each.kind === 'exclusive' || each.kind === kind) && contains(each.interval, interval));
-  if (lock === undefined) throw new ServiceError('conflict', `task ${taskId} holds no ${kind} lock over ${formatInterval(interval)}`);
+/** Locks under which a task may replace, and under which it may append. */
+const REPLACING: readonly LockKind[] = ['exclusive', 'replace'];
+const APPENDING: readonly LockKind[] = ['shared', 'append', 'exclusive'];
+
+function lockOver(locks: readonly Lock[], interval: Interval, kinds: readonly LockKind[], taskId: string): Lock {
+  const lock = locks.find((each) => kinds.includes(each.kind) && contains(each.interval, interval));
+  if (lock === undefined)
+    throw new ServiceError('conflict', `task ${taskId} holds no lock (${kinds.join(', ')}) over ${formatInterval(interval)}`);
   return lock;
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 interface Place {
   readonly interval: Interval;

@@ -239,12 +239,15 @@ export async function unusedIntervals(queries: Queries, selection: UnusedSelecti
   return rows.map(({ start_ms, end_ms }) => ({ start: start_ms, end: end_ms }));
 }
 
-/** Removes the rows of unused segments inside the interval and tells where their files are, which are the caller's to remove. */
+/**
+ * Removes the rows of unused segments inside the interval and tells where those of their files are that no other segment has,
+ * which are the caller's to remove.
+ */
 export async function deleteUnused(
   queries: Queries,
   selection: UnusedSelection,
   countMax: number,
-): Promise<readonly SegmentDescriptor['loadSpec'][]> {
+): Promise<{ readonly count: number; readonly files: readonly SegmentDescriptor['loadSpec'][] }> {
   const { where, bindings } = unusedCondition(selection);
   const rows = await queries.rows<SegmentRow & { load_path: string }>(
     `DELETE FROM segments WHERE id IN (SELECT id FROM segments WHERE ${where} ORDER BY start_ms, id LIMIT ?)
@@ -252,7 +255,11 @@ export async function deleteUnused(
     [...bindings, countMax],
   );
   // The path is a column of its own: a payload that cannot be read keeps no file from being found.
-  return rows.map((row) => readDescriptor(queries, row)?.loadSpec ?? { type: 'local', path: row.load_path });
+  const files = rows.map((row) => readDescriptor(queries, row)?.loadSpec ?? { type: 'local', path: row.load_path });
+  const paths = files.map(({ path }) => path);
+  // One that was carried along to a new version has the file of the one before.
+  const shared = await referencedPaths(queries, paths);
+  return { count: rows.length, files: files.filter(({ path }) => !shared.has(path)) };
 }
 
 /** The deep storage paths that some segment, used or not, refers to. */

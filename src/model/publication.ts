@@ -24,3 +24,12 @@ export interface PublishRequest {
   /** The worker answers its task only when every segment is served somewhere, or has not been for a quarter of an hour. */
   readonly waitsUntilLoaded?: boolean;
 }
+
+/** Segments that a task reads of the datasource that it replaces: those that were there when it got its lock. */
+export interface PinnedSegments {
+  readonly dataSource: string;
+  /** Elsewhere it reads what is visible. */
+  readonly intervals: readonly Interval[];
+  /** Printed ids. */
+  readonly ids: readonly string[];
+}

@@ -46,7 +46,11 @@ const ROWS: readonly Row[] = [
     'nothing',
   ],
   ['sqlQueryId sqlTimeZone sqlOuterLimit plannerRulesOff sqlStringifyArrays useNativeQueryExplain', 'elsewhere', 'honoured'],
-  ['rowsPerSegment maxParseExceptions waitUntilSegmentsLoad selectDestination rowsPerPage', 'elsewhere', 'task'],
+  [
+    'rowsPerSegment maxParseExceptions waitUntilSegmentsLoad selectDestination rowsPerPage useConcurrentLocks taskLockType',
+    'elsewhere',
+    'task',
+  ],
   // Counts of distinct values are exact here, top lists complete, and there are no workers to size.
   [
     'sqlPlannerBloat useApproximateCountDistinct useGroupingSetForExactDistinct useApproximateTopN useLexicographicTopN ' +
@@ -62,10 +66,9 @@ const ROWS: readonly Row[] = [
   ['finalizeAggregations forceSegmentSortByTime', 'elsewhere', [true]],
   ['arrayIngestMode', 'elsewhere', ['array', 'mvd']],
   ['segmentSortOrder', 'elsewhere', ['', '__time']],
-  ['failOnEmptyInsert removeNullBytes useConcurrentLocks', 'elsewhere', [false]],
+  ['failOnEmptyInsert removeNullBytes', 'elsewhere', [false]],
   ['indexSpec', 'elsewhere', []],
   ['includeSegmentSource', 'elsewhere', ['NONE', 'none']],
-  ['taskLockType', 'elsewhere', ['EXCLUSIVE', 'exclusive']],
 ];
 
 export const CONTEXT_KEYS: ReadonlyMap<string, KeyTreatments> = new Map(

@@ -193,7 +193,7 @@ broken('a datasource is still known when none of its segments can be read', asyn
 broken('the file of a segment whose document is broken is still found to be removed', async () => {
   await database.rows("UPDATE segments SET used = 0, payload = '{' WHERE data_source = 'a'");
   const [path] = await database.rows<{ load_path: string }>("SELECT load_path FROM segments WHERE data_source = 'a' ORDER BY start_ms");
-  const removed = await database.transaction((queries) => deleteUnused(queries, { dataSource: 'a', interval: day(0) }, 10));
+  const { files: removed } = await database.transaction((queries) => deleteUnused(queries, { dataSource: 'a', interval: day(0) }, 10));
   assert.equal(removed, [{ type: 'local', path: path?.load_path }]);
 });
 

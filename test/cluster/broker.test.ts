@@ -369,7 +369,13 @@ for (const [name, code, end] of [
     await broker.stop();
   });
 
-const taskQuery = { taskId: 't', plan: scanPlan('ds'), source: { kind: 'table', name: 'ds' }, deadlineMs: Date.now() + 60_000 } as const;
+const taskQuery = {
+  taskId: 't',
+  plan: scanPlan('ds'),
+  source: { kind: 'table', name: 'ds' },
+  pinned: null,
+  deadlineMs: Date.now() + 60_000,
+} as const;
 const UNENDING = new AbortController().signal;
 const soon = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 150));
 
@@ -429,6 +435,20 @@ queries('a task does not read a datasource of which segments are in use and load
   assert.is(await readWith({ overshadowed: false, replicationFactor: 1 }), 3);
   assert.is(await readWith({ overshadowed: true, replicationFactor: 0 }), 3);
   assert.is(await readWith({ overshadowed: false, replicationFactor: 0, segment: segmentOf('other', 3, 'v1') }), 3);
+});
+
+queries('a task that replaces beside appends reads the segments that it was given, or nothing', async () => {
+  const { broker } = await brokerOver({ revision: 1, segments: OLD }, { a: EVERYWHERE });
+  const [first, second] = OLD.map(({ id }) => segmentIdText(id));
+  const readWith = (ids: readonly (string | undefined)[], dataSource = 'ds') => {
+    const pinned = { dataSource, intervals: [{ start: -1000 * DAY, end: 1000 * DAY }], ids: ids.map(String) };
+    return rowsOf(broker.runForTask({ ...taskQuery, pinned }, UNENDING)).catch((error: ServiceError) => error.code);
+  };
+  assert.is(await readWith([first, second]), 2);
+  assert.is(await readWith([]), 0);
+  assert.is(await readWith([], 'other'), 3);
+  assert.is(await readWith([first, 'gone']), 'segments_unavailable');
+  await broker.stop();
 });
 
 queries('a task that is ended while it waits reads nothing', async () => {

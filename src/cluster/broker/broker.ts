@@ -25,7 +25,16 @@ import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
 import { type ResultCache, ResultKeys } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
-import { type Asked, chunksWithin, namedSegments, PlannedReads, planReads, refuseUnreadable, withinData } from './scatter.js';
+import {
+  type Asked,
+  chunksWithin,
+  namedSegments,
+  PlannedReads,
+  pinnedSegments,
+  planReads,
+  refuseUnreadable,
+  withinData,
+} from './scatter.js';
 import { type Cluster, requestFor, runOptions, runOverSegments } from './segment-runs.js';
 import { SourceRunner } from './source-runner.js';
 import { withMixedTypes } from './table-schema.js';
@@ -104,7 +113,10 @@ export class Broker implements BrokerQueries, BrokerService {
     return this.#view.revisionsInUse();
   }
 
-  async *runForTask({ taskId, plan, source, allColumns, deadlineMs }: TaskQueryRequest, signal: CancelSignal): AsyncGenerator<Frame> {
+  async *runForTask(
+    { taskId, plan, source, allColumns, pinned, deadlineMs }: TaskQueryRequest,
+    signal: CancelSignal,
+  ): AsyncGenerator<Frame> {
     const { peers, now } = this.#options;
     const newest = async (): Promise<number> => {
       const known = this.#view.revision;
@@ -125,7 +137,7 @@ export class Broker implements BrokerQueries, BrokerService {
     // No segment, no rows.
     if (allColumns === true && columns === undefined) return;
     const asked = columns === undefined || plan.operator !== 'scan' ? plan : { ...plan, columns };
-    yield* this.runOver(asked, source, { queryId: taskId, deadlineMs, priority: 0, kernels: null, signal });
+    yield* this.runOver(asked, source, { queryId: taskId, deadlineMs, priority: 0, kernels: null, pinned, signal });
   }
 
   async lookupReport(): Promise<LookupReport> {
@@ -207,15 +219,20 @@ export class Broker implements BrokerQueries, BrokerService {
   ): AsyncIterable<Frame> {
     if (turns.isDue) await turns.give();
     const query = this.#begin(tables, options);
+    const { pinned = null } = options;
     let isWhole = false;
     try {
-      const chunks = chunksOf(query, asked);
+      const visible = chunksOf(query, asked);
+      const isPinned = pinned !== null && tables.includes(pinned.dataSource);
+      const chunks = isPinned ? pinnedSegments(visible, pinned) : visible;
       const typed = withMixedTypes(everySegment(asked), () => query.pinned.map(({ view }) => view.schema));
       const plan = withinData(typed, chunks);
       const [only] = query.pinned;
       const { kernels } = options;
       const noteKey =
-        isOwn && only !== undefined ? (key: string) => this.#resultKeys.note(asked, { view: only.view, kernels, key }) : undefined;
+        isOwn && only !== undefined && !isPinned
+          ? (key: string) => this.#resultKeys.note(asked, { view: only.view, kernels, key })
+          : undefined;
       if (plan !== undefined) yield* runOverSegments(this.#cluster, plan, chunks, options, query.deadline.signal, noteKey);
       isWhole = true;
     } finally {

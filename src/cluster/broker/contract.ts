@@ -5,6 +5,7 @@ import type { Interval } from '../../base/instant.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
+import type { PinnedSegments } from '../../model/publication.js';
 import type { RowSource } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import type { ColumnSchema } from '../../model/schema.js';
@@ -37,6 +38,8 @@ export interface QueryOptions {
   readonly realtimeSegmentsOnly?: boolean;
   /** Whether sums of doubles are exact, whatever the order of rows; null or absent: what the property says. */
   readonly exactSums?: boolean | null;
+  /** Segments that are read of a datasource within some intervals, and no others. */
+  readonly pinned?: PinnedSegments | null;
   readonly signal: CancelSignal;
   /**
    * Called when the query is cancelled, or its time is up, before its last frame was taken: with the ServiceError that

@@ -8,6 +8,7 @@ import { highest, lowest } from '../../base/lists.js';
 import { LoopTurns } from '../../base/loop-turns.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Plan } from '../../model/plan.js';
+import type { PinnedSegments } from '../../model/publication.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
 import type { SegmentServer } from '../rpc/services.js';
@@ -152,6 +153,27 @@ export function namedSegments(
       return visible === undefined ? [] : [{ ...chunk, segments: [segment], visible: condenseIntervals(visible) }];
     }),
   );
+}
+
+/**
+ * The chunks without what was appended to a datasource after a task pinned its segments.
+ * @throws ServiceError `segments_unavailable` when one of those is not among the chunks
+ */
+export function pinnedSegments(
+  chunks: readonly VisibleChunk<SegmentDescriptor>[],
+  { dataSource, intervals, ids }: PinnedSegments,
+): readonly VisibleChunk<SegmentDescriptor>[] {
+  const missing = new Set(ids);
+  const kept = chunks.flatMap((chunk) => {
+    const isOther = chunk.segments[0]?.id.dataSource !== dataSource || !intervals.some((interval) => intersect(interval, chunk.interval));
+    if (isOther) return [chunk];
+    const segments = chunk.segments.filter((segment) => missing.delete(idTextOf(segment)));
+    return segments.length === 0 ? [] : [{ ...chunk, segments }];
+  });
+  const [first] = missing;
+  if (first !== undefined)
+    throw new ServiceError('segments_unavailable', `segment ${first}, which the task replaces, is not visible any more`);
+  return kept;
 }
 
 function addTo<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {

@@ -113,8 +113,8 @@ export class CompactionDuty {
         wanted: wanted ?? {},
         chunks: catalog.chunks(dataSource),
         running: running.map(({ interval }) => interval),
-        // Appends, whose locks are shared and reach everywhere, are waited for.
-        locked: locks.flatMap(({ kind, interval }) => (kind === 'shared' ? [] : [interval])),
+        // Appends, whose locks reach everywhere, are waited for, or go on beside the task.
+        locked: locks.flatMap(({ kind, interval }) => (kind === 'exclusive' || kind === 'replace' ? [interval] : [])),
         unreadable: unreadable.flatMap((each) => (each.dataSource === dataSource ? [each.interval ?? ETERNITY] : [])),
         rest: (interval: Interval) => refused.get(dataSource) ?? tasks.rest(dataSource, interval, now()),
       })) {

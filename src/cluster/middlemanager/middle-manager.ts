@@ -4,7 +4,8 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../base/errors.js';
-import type { TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { taskFileName } from '../../model/task-file-name.js';
 import { toServiceError } from '../rpc/message.js';
@@ -134,7 +135,9 @@ export class MiddleManager implements MiddleManagerService {
   }
 
   async #start({ taskId, attempt, payload, parentId = null }: TaskAssignment): Promise<TaskProcess> {
-    const { peers, publishTimeoutMs, session, now } = this.#options;
+    const { peers, publishTimeoutMs, session } = this.#options;
+    // The locks of a child are its parent's.
+    const lockedId = parentId ?? taskId;
     const keepsTrying = (): boolean => !this.#stopping && this.#running.has(taskId);
     const workDirectory = this.#workDirectory(taskId);
     await rm(workDirectory, { recursive: true, force: true });
@@ -151,13 +154,26 @@ export class MiddleManager implements MiddleManagerService {
       entry: this.#options.taskEntry,
       publish: (request) => this.#publish(request, attempt),
       visibleSegments: (dataSource, intervals) =>
-        untilLed(async () => peers.leading('overlord').visibleSegments(dataSource, intervals), {
+        untilLed(async () => peers.leading('overlord').visibleSegments(lockedId, dataSource, intervals), {
           limitMs: publishTimeoutMs,
           keepsTrying,
         }),
       children: childTasks({ parent: { taskId, run: { session, attempt } }, peers, waitMs: publishTimeoutMs, keepsTrying }),
-      query: (query, signal) => queryForTask(query, { taskId, peers, waitMs: publishTimeoutMs, deadlineMs: now() + QUERY_MS_MAX, signal }),
+      query: (query, signal) => this.#query({ taskId, lockedId }, query, signal),
     });
+  }
+
+  async *#query(
+    { taskId, lockedId }: { readonly taskId: string; readonly lockedId: string },
+    query: TableQuery,
+    signal: AbortSignal,
+  ): AsyncGenerator<Frame, void, undefined> {
+    const { peers, publishTimeoutMs: waitMs, now } = this.#options;
+    const pinned = await untilLed(async () => peers.leading('overlord').pinnedSegments(lockedId), {
+      limitMs: waitMs,
+      keepsTrying: () => !signal.aborted,
+    });
+    yield* queryForTask(query, { taskId, peers, pinned, waitMs, deadlineMs: now() + QUERY_MS_MAX, signal });
   }
 
   async #publish(request: PublishRequest, attempt: number): Promise<readonly string[]> {

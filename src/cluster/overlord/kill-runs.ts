@@ -70,16 +70,16 @@ export class KillRuns {
         const count = Math.min(spec.batchSize, (spec.limit ?? Number.MAX_SAFE_INTEGER) - done.numSegmentsKilled);
         if (count <= 0) break;
         const removed = await fencedTransaction(database, fence, async (queries) => {
-          const files = await deleteUnused(queries, spec, count);
-          done.numSegmentsKilled += files.length;
+          const deleted = await deleteUnused(queries, spec, count);
+          done.numSegmentsKilled += deleted.count;
           done.numBatchesProcessed++;
           await noteReport(queries, task.id, reportOf());
-          return files;
+          return deleted;
         });
         failpoint('kill.rowsRemoved');
         // Rows first: a file without a row is an orphan that the cleanup finds, a row without a file would be a lie.
-        for (const loadSpec of removed) await storage.remove(loadSpec);
-        if (removed.length < count) break;
+        for (const loadSpec of removed.files) await storage.remove(loadSpec);
+        if (removed.count < count) break;
       }
     } catch (error) {
       const { code, message } = toServiceError(error);

@@ -5,13 +5,14 @@ import type { Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import { stringifyJson } from '../../base/json.js';
 import type { ChildDocuments, ChildTask } from '../../ingestion/contract.js';
+import { carriedBy } from '../../metadata/carried.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { acquireLocks, conflicts, type LockRequest } from '../../metadata/locks.js';
-import { publishSegments, visibleSegments } from '../../metadata/publish.js';
+import { pinnedSegments, publishSegments, visibleSegments } from '../../metadata/publish.js';
 import { type AuditEntry, type AuditSelection, type Author, audit, auditHistory, writeConfig } from '../../metadata/settings.js';
 import { countTasks, findTask, insertTask, moveTask, selectTasks, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
-import type { PublishRequest } from '../../model/publication.js';
+import type { PinnedSegments, PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import type { ResultStorage } from '../../storage/result-storage.js';
@@ -158,8 +159,13 @@ export class Overlord implements OverlordService, Candidate {
     return task === undefined || documents === undefined ? null : { task, ...documents };
   }
 
-  visibleSegments(dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]> {
-    return visibleSegments(this.#options.database, dataSource, intervals);
+  async visibleSegments(taskId: string, dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]> {
+    const { database } = this.#options;
+    return visibleSegments(database, dataSource, intervals, await carriedBy(database, taskId));
+  }
+
+  pinnedSegments(taskId: string): Promise<PinnedSegments | null> {
+    return pinnedSegments(this.#options.database, taskId);
   }
 
   async publish(request: PublishRequest, run: TaskRun): Promise<readonly string[]> {

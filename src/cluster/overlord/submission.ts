@@ -3,10 +3,10 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import { type EpochMs, ETERNITY } from '../../base/instant.js';
-import { describeValue } from '../../base/json.js';
+import { describeValue, isRecord } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskDescription } from '../../ingestion/contract.js';
-import type { LockRequest } from '../../metadata/locks.js';
+import type { LockKind, LockRequest } from '../../metadata/locks.js';
 import type { NewTask } from '../../metadata/tasks.js';
 
 /** A task's payload, JSON, as it is stored, and what it says. */
@@ -30,6 +30,8 @@ const PRIORITY_BY_TYPE: ReadonlyMap<string, number> = new Map([
 
 /** The row that a checked payload becomes. */
 export function newTask({ document, description }: TaskRead, nowMs: EpochMs): NewTask {
+  // An unknown kind of lock is refused when the task is submitted.
+  lockKindOf(description);
   const id = description.id ?? generateId(description, nowMs);
   if (!TASK_ID.test(id) || id === '.' || id === '..')
     throw new ServiceError(
@@ -49,9 +51,46 @@ export function newTask({ document, description }: TaskRead, nowMs: EpochMs): Ne
 /** Lock that a task must hold before it runs. */
 export function lockRequestOf(taskId: string, description: TaskDescription): LockRequest {
   const { dataSource, mode } = description;
-  return mode.kind === 'append'
-    ? { taskId, dataSource, kind: 'shared', intervals: [ETERNITY] }
-    : { taskId, dataSource, kind: 'exclusive', intervals: mode.intervals };
+  return { taskId, dataSource, kind: lockKindOf(description), intervals: mode.kind === 'append' ? [ETERNITY] : mode.intervals };
+}
+
+const LOCK_KINDS: readonly LockKind[] = ['exclusive', 'shared', 'append', 'replace'];
+
+/** Kind of a task's lock: the context says whether appends and a replace may run beside each other. */
+function lockKindOf({ type, mode, context: ofTask, spec }: TaskDescription): LockKind {
+  // A statement has a context of its own.
+  const context = type === 'query_controller' && isRecord(spec['context']) ? { ...spec['context'], ...ofTask } : ofTask;
+  const isAppend = mode.kind === 'append';
+  if (isConcurrent(context['useConcurrentLocks'] ?? false)) return isAppend ? 'append' : 'replace';
+  const written = context['taskLockType'] ?? null;
+  if (written === null) return isAppend ? 'shared' : 'exclusive';
+  const kind = LOCK_KINDS.find((each) => each.toUpperCase() === String(written).toUpperCase());
+  if (kind === undefined)
+    throw new ServiceError(
+      'input_invalid',
+      `context.taskLockType: found ${describeValue(written)}, expected EXCLUSIVE, SHARED, APPEND or REPLACE`,
+    );
+  const accepted: readonly LockKind[] = isAppend ? ['shared', 'append', 'exclusive'] : ['exclusive', 'replace'];
+  if (accepted.includes(kind)) return kind;
+  // A native task that replaces takes the lock of tasks that replace, whatever it is told of the others.
+  if (!isAppend && type !== 'query_controller') return 'exclusive';
+  const names = accepted.map((each) => each.toUpperCase()).join(', ');
+  throw new ServiceError(
+    'input_invalid',
+    `context.taskLockType: found ${describeValue(written)}, but a task that ${isAppend ? 'appends' : 'replaces'} takes one of ${names}`,
+  );
+}
+
+const FLAGS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+]);
+
+function isConcurrent(value: unknown): boolean {
+  const flag = FLAGS.get(String(value).toLowerCase());
+  if (flag === undefined)
+    throw new ServiceError('input_invalid', `context.useConcurrentLocks: found ${describeValue(value)}, expected true or false`);
+  return flag;
 }
 
 /** Tasks whose fields stand in the payload itself, rather than in its `spec`. */

@@ -70,6 +70,7 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     tasks: call,
     task: call,
     visibleSegments: call,
+    pinnedSegments: call,
     publish: longCall,
     submitChildren: call,
     children: call,

@@ -7,7 +7,7 @@ import type { TaskRecord } from '../../metadata/tasks.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan } from '../../model/plan.js';
 import type { Profile } from '../../model/profile.js';
-import type { PublishRequest } from '../../model/publication.js';
+import type { PinnedSegments, PublishRequest } from '../../model/publication.js';
 import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import type { SegmentAnalysis, SegmentDescriptor, UnreadableSegment, VisibleSegment } from '../../model/segment.js';
@@ -160,6 +160,8 @@ export interface TaskQueryRequest {
   readonly source: RowSource;
   /** The columns of the plan, a scan of one table, are all that the table has. */
   readonly allColumns?: true;
+  /** null: it reads what is visible. */
+  readonly pinned: PinnedSegments | null;
   /** Absolute; work past it ends with `timeout`. */
   readonly deadlineMs: number;
 }
@@ -171,8 +173,13 @@ export interface OverlordService {
   tasks(): Promise<readonly TaskRecord[]>;
   /** A task with its documents, or null when there is none of this id. */
   task(taskId: string): Promise<TaskWithDocuments | null>;
-  /** The visible segments that meet one of the intervals, as metadata has them. */
-  visibleSegments(dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]>;
+  /**
+   * The visible segments that meet one of the intervals, as metadata has them; without those that the task carries along,
+   * which it may not read.
+   */
+  visibleSegments(taskId: string, dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]>;
+  /** Segments that a task reads of the datasource that it replaces beside appends; null: all that it finds. */
+  pinnedSegments(taskId: string): Promise<PinnedSegments | null>;
   /**
    * One metadata transaction; returns the printed segment ids. Throws `conflict` where this is not the run of the task that
    * counts any more.
