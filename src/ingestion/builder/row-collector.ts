@@ -4,9 +4,10 @@ import { ServiceError } from '../../base/errors.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
 import { type Buckets, bucketsOf, type Granularity } from '../../model/granularity.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import type { RowSelection } from '../column/run-column.js';
+import { AutoColumn } from '../column/auto-column.js';
+import type { RowSelection, RunColumn } from '../column/run-column.js';
 import type { TimestampParser } from '../column/timestamp.js';
-import type { InputBlock } from '../format/input-block.js';
+import type { InputBlock, ValueBlock } from '../format/input-block.js';
 import type { RowStatistics } from '../report/row-statistics.js';
 import { INPUT_ROW } from './rollup.js';
 import { columnPlan, type RunBuffer } from './run-buffer.js';
@@ -98,7 +99,7 @@ export class RowCollector {
       else if (block.constants?.has(source) === true)
         column.appendValues(new Array<unknown>(block.rowCount).fill(block.constants.get(source)), selection, this.#faults);
       else if (source === INPUT_ROW) column.appendValues(this.#numbersOf(block), selection, this.#faults);
-      else if (block.kind === 'values') column.appendValues(block.values(source), selection, this.#faults);
+      else if (block.kind === 'values') this.#appendValues(column, block, source, selection);
       else {
         const position = positions?.get(source);
         if (position === undefined) column.appendNulls(selection.count);
@@ -107,6 +108,13 @@ export class RowCollector {
     }
     this.#count(block, selection);
     this.#rowsBefore += block.rowCount;
+  }
+
+  #appendValues(column: RunColumn, block: ValueBlock, source: string, selection: RowSelection): void {
+    const typed = block.typed?.(source);
+    if (typed === undefined) column.appendValues(block.values(source), selection, this.#faults);
+    else if (column instanceof AutoColumn) column.appendTyped(typed, selection, this.#faults);
+    else column.appendFrame(typed, selection, this.#faults);
   }
 
   #numbersOf({ rowCount }: InputBlock): readonly number[] {

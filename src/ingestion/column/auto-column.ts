@@ -1,6 +1,6 @@
 // Column whose type is decided by its values.
 
-import { type FrameColumn, frameColumnType } from '../../model/frame.js';
+import { cellAt, type FrameColumn, frameColumnType, isNullAt } from '../../model/frame.js';
 import { arrayOf, type ColumnType, elementType, isArrayType, isNumberType, isTextType, JSON_TYPE, widestType } from '../../model/schema.js';
 import type { TextBlock } from '../format/input-block.js';
 import { ByteDictionary } from './byte-dictionary.js';
@@ -85,6 +85,14 @@ export class AutoColumn implements DictionaryColumn {
     const type = frameColumnType(column);
     this.#widen([column.kind === 'multi' && this.#lists === 'arrays' ? arrayOf(type) : type === 'FLOAT' ? 'DOUBLE' : type]);
     this.#inner?.appendFrame(column, selection, faults);
+  }
+
+  /** Values of the input that come as a typed column: as in `appendValues`, the kept values decide the type. */
+  appendTyped(column: FrameColumn, selection: RowSelection, faults: Uint8Array): void {
+    const types = typesAmong(column, selection);
+    this.#widen(types);
+    if (this.#inner === null) this.#leadingNulls += selection.count;
+    else this.#inner.appendFrame(column, selection, faults);
   }
 
   toFrameColumn(rows: Uint32Array): FrameColumn {
@@ -172,6 +180,20 @@ function withoutBooleans(value: unknown): unknown {
   return value.some((element) => typeof element === 'boolean')
     ? value.map((element) => (typeof element === 'boolean' ? Number(element) : element))
     : value;
+}
+
+/** Types of the kept values of a column of strings or numbers. */
+function typesAmong(column: FrameColumn, { rows, count }: RowSelection): Set<ColumnType> {
+  const types = new Set<ColumnType>();
+  if (column.kind === 'double') {
+    for (let at = 0; at < count && types.size < 2; at++) {
+      const row = rows[at] ?? 0;
+      if (!isNullAt(column.nulls, row)) types.add(Number.isInteger(column.values[row]) ? 'LONG' : 'DOUBLE');
+    }
+    return types;
+  }
+  for (let at = 0; at < count && types.size === 0; at++) if (cellAt(column, rows[at] ?? 0) !== null) types.add(frameColumnType(column));
+  return types;
 }
 
 function typeOfSingle(value: unknown): ColumnType {

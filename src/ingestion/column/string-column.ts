@@ -18,6 +18,12 @@ export class StringColumn extends IdColumn implements RunColumn {
   /** Start of each row's ids, `rows + 1` entries; only for lists. */
   #offsets: Uint32Array | null = null;
   #idCount = 0;
+  /** Ids, in `words`, of the entries of the frame before; -1: not asked for yet. */
+  #remapped: { readonly dictionary: readonly (string | null)[]; readonly words: ByteDictionary; readonly ids: Int32Array } = {
+    dictionary: [],
+    words: this.words,
+    ids: new Int32Array(0),
+  };
 
   constructor(name: string, handling: MultiValueHandling = 'SORTED_ARRAY', dictionary = new ByteDictionary()) {
     super(name, dictionary);
@@ -185,9 +191,11 @@ export class StringColumn extends IdColumn implements RunColumn {
     return offsets;
   }
 
-  /** Ids of a frame's dictionary in this one's, found when first asked for. */
+  /** Ids of a frame's dictionary in this one's, found when first asked for; frames of one file share theirs. */
   #remapOf(dictionary: readonly (string | null)[]): (id: number) => number {
-    const known = new Int32Array(dictionary.length).fill(-1);
+    if (this.#remapped.dictionary !== dictionary || this.#remapped.words !== this.words)
+      this.#remapped = { dictionary, words: this.words, ids: new Int32Array(dictionary.length).fill(-1) };
+    const { ids: known } = this.#remapped;
     return (id) => {
       let mapped = known[id] ?? -1;
       if (mapped < 0) known[id] = mapped = this.idOf(dictionary[id] ?? null);

@@ -1,5 +1,7 @@
 // Blocks of input rows on their way from a reader to column builders.
 
+import type { FrameColumn } from '../../model/frame.js';
+
 /**
  * Some hundred rows of input, in columns, on their way from a format's reader to the column builders. Its memory
  * belongs to the reader: it is valid until the next block is asked for.
@@ -36,6 +38,8 @@ export interface ValueBlock {
   readonly columns: readonly string[];
   /** One per row. */
   values(column: string): readonly unknown[];
+  /** The same values as a typed column, where the reader has one. */
+  readonly typed?: (column: string) => FrameColumn | undefined;
   /** The row as its format read it, before it was flattened. */
   record(row: number): Readonly<Record<string, unknown>>;
   sample(row: number): string;

@@ -10,10 +10,12 @@ import { DAY_MS } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { contentOf } from '../source/decompress.js';
 import type { InputEntity } from '../source/source-kind.js';
-import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
+import { compileFlatten, type FlattenSpec, parseFlattenSpec } from './flatten.js';
 import { inputFormatKind, type Reading } from './format-kind.js';
 import type { ValueBlock } from './input-block.js';
 import { jsonBlock } from './json.js';
+import { type ColumnReader, columnBlock, pageReader, type ReadColumn, recordsOf, valueReader } from './parquet-block.js';
+import { ColumnPages, flatValues } from './parquet-column.js';
 
 export interface ParquetFormat {
   /** Bytes without a text annotation are text; else they are read as base64. */
@@ -101,62 +103,64 @@ async function* rowGroups(
   { columns: wanted, samples }: Pick<Reading, 'columns' | 'samples'>,
   advance: (part: number) => void,
 ): AsyncGenerator<ValueBlock> {
-  const [{ parquetMetadataAsync, parquetReadObjects, parquetSchema }, { compressors }] = await Promise.all([
+  const [{ parquetMetadataAsync, parquetScan, parquetSchema }, { parquetHeader }, { decompressPage }, { compressors }] = await Promise.all([
     import('hyparquet'),
+    import('hyparquet/src/column.js'),
+    import('hyparquet/src/datapage.js'),
     import('hyparquet-compressors'),
   ]);
   let metadata: FileMetaData;
   try {
     metadata = await parquetMetadataAsync(file);
   } catch (error) {
-    throw new ServiceError(
-      'input_unreadable',
-      `${name} is a damaged Parquet file: ${error instanceof Error ? error.message : String(error)}`,
-      error,
-    );
+    throw new ServiceError('input_unreadable', `${name} is a damaged Parquet file: ${messageOf(error)}`, error);
   }
   const schema = parquetSchema(metadata);
   const columns = schema.children.filter(({ element }) => wanted === null || format.flatten !== null || wanted.has(element.name));
   for (const column of columns) checkDecimal(column, name);
   const flatten = format.flatten === null ? null : compileFlatten(format.flatten);
   const rowCount = metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
-  let start = 0;
-  for (const end of piecesOf(metadata, samples === true)) {
-    let rows: readonly JsonObject[];
+  const scan = await parquetScan({ file, metadata, compressors, utf8: format.binaryAsString, parsers: PARSERS, useOffsetIndex: false });
+  let before = 0;
+  for (const group of metadata.row_groups) {
+    const groupRows = Number(group.num_rows);
+    let start = 0;
     try {
-      rows = await parquetReadObjects({
-        file,
-        metadata,
-        rowStart: start,
-        rowEnd: end,
-        columns: columns.map(({ element }) => element.name),
-        compressors,
-        utf8: format.binaryAsString,
-        parsers: PARSERS,
-      });
-    } catch (error) {
-      throw new ServiceError(
-        'input_unreadable',
-        `${name}, rows ${start} to ${end}, cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-        error,
+      const readers = await Promise.all(
+        columns.map(async (column): Promise<ColumnReader> => {
+          const { element } = column;
+          const chunk = group.columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === element.name)?.meta_data;
+          const values = chunk === undefined ? null : flatValues(element, chunk, format);
+          if (chunk === undefined || values === null) {
+            const read = (from: number, to: number): Promise<ArrayLike<unknown>> =>
+              scan.readColumn({ column: element.name, rowStart: before + from, rowEnd: before + to });
+            return valueReader(element.name, groupRows, samples === true, read, plain);
+          }
+          const from = Number(chunk.dictionary_page_offset || chunk.data_page_offset);
+          const unpacked = (bytes: Uint8Array, size: number): Uint8Array => decompressPage(bytes, size, chunk.codec, compressors);
+          return pageReader(
+            new ColumnPages(await file.slice(from, from + Number(chunk.total_compressed_size)), element, values, {
+              header: parquetHeader,
+              unpacked,
+            }),
+            element.name,
+          );
+        }),
       );
+      for (; start < groupRows; start += BLOCK_ROWS) {
+        const count = Math.min(BLOCK_ROWS, groupRows - start);
+        const read: ReadColumn[] = [];
+        for (const reader of readers) read.push(await reader.read(start, count));
+        const block = columnBlock(count, read);
+        yield flatten === null ? block : jsonBlock(recordsOf(block), flatten);
+        advance((before + start + count) / rowCount);
+      }
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      const end = before + Math.min(start + BLOCK_ROWS, groupRows);
+      throw new ServiceError('input_unreadable', `${name}, rows ${before + start} to ${end}, cannot be read: ${messageOf(error)}`, error);
     }
-    // No column at all is wanted of rows that count all the same.
-    if (columns.length === 0) rows = Array.from({ length: end - start }, () => ({}));
-    for (let from = 0; from < rows.length; from += BLOCK_ROWS) yield jsonBlock(rows.slice(from, from + BLOCK_ROWS).map(plainRow), flatten);
-    start = end;
-    advance(end / rowCount);
-  }
-}
-
-/** Ends of the pieces that are read at once: the row groups; of one that is sampled also its first rows. */
-function* piecesOf({ row_groups }: FileMetaData, samples: boolean): Generator<number> {
-  let start = 0;
-  for (const { num_rows } of row_groups) {
-    const end = start + Number(num_rows);
-    if (samples && end - start > BLOCK_ROWS) yield start + BLOCK_ROWS;
-    yield end;
-    start = end;
+    before += groupRows;
   }
 }
 
@@ -171,12 +175,11 @@ function checkDecimal(column: SchemaTree, name: string): void {
   for (const child of column.children) checkDecimal(child, name);
 }
 
-/** Dates (of the old INT96 times) become milliseconds, bytes base64, at any depth. */
-function plainRow(row: JsonObject): JsonObject {
-  for (const value of Object.values(row)) if (typeof value === 'object' && value !== null) return plain(row) as JsonObject;
-  return row;
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
+/** Dates (of the old INT96 times) become milliseconds, bytes base64, at any depth. */
 function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Date) return value.getTime();
