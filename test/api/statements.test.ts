@@ -213,6 +213,48 @@ statements('durable results are whole, page by page and together', async (contex
   assert.is((await call(context, 'GET', `/${id}/results`)).status, 404, 'results that are gone are said to be');
 });
 
+statements('segments that the rules load nowhere are read by statements, joins and reindexing among them', async (context) => {
+  const rows =
+    "SELECT TIME_PARSE(t) AS __time, s, n FROM (VALUES ('2024-01-01', 'a', 1), ('2024-01-02', 'b', 2), ('2024-01-02', 'c', 4)) AS v (t, s, n)";
+  const { body } = await run(context, `REPLACE INTO cold OVERWRITE ALL ${rows} PARTITIONED BY DAY`);
+  assert.is(body.state, 'SUCCESS', JSON.stringify(body.errorDetails));
+  const { url } = context.server;
+  const sum = async (): Promise<unknown> => {
+    const found = await fetch(`${url}/svc/v2/sql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: 'SELECT SUM(n) AS n FROM cold', resultFormat: 'array' }),
+    });
+    return found.status === 200 ? ((await found.json()) as unknown[][])[0]?.[0] : found.status;
+  };
+  while ((await sum()) !== 7) await wait(50);
+  const ruled = await fetch(`${url}/svc/coordinator/v1/rules/cold`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify([{ type: 'loadByInterval', interval: '2024-01-02/P1D', tieredReplicants: {} }, { type: 'loadForever' }]),
+  });
+  assert.is(ruled.status, 200);
+  while ((await sum()) !== 1) await wait(50);
+  const rowsOf = async (query: string): Promise<unknown> => {
+    const { id, body: through } = await run(context, query);
+    assert.is(through.state, 'SUCCESS', JSON.stringify(through.errorDetails));
+    return parsed(await call(context, 'GET', `/${id}/results?resultFormat=array`));
+  };
+  assert.equal(await rowsOf('SELECT s, n FROM cold ORDER BY s'), [
+    ['a', 1],
+    ['b', 2],
+    ['c', 4],
+  ]);
+  assert.equal(await rowsOf('SELECT SUM(n), COUNT(*) FROM cold'), [[7, 3]]);
+  assert.equal(await rowsOf('SELECT a.s, b.n FROM cold a JOIN cold b ON a.n = b.n WHERE a.n > 1 ORDER BY 1'), [
+    ['b', 2],
+    ['c', 4],
+  ]);
+  const again = await run(context, 'REPLACE INTO warm OVERWRITE ALL SELECT __time, s, n FROM cold PARTITIONED BY ALL');
+  assert.is(again.body.result.numTotalRows, 3);
+  assert.is(await sum(), 1);
+});
+
 statements('a statement that fails tells why, and has no results', async (context) => {
   const missing = numbersOf(context).replace('numbers.csv', 'missing.csv');
   const { id, body } = await run(context, `SELECT n FROM ${missing}`);

@@ -8,7 +8,13 @@ import { type ResultCache, ResultKeys } from '../../src/cluster/broker/result-ca
 import { ClusterView } from '../../src/cluster/broker/view.js';
 import { FrameCache } from '../../src/cluster/frame-cache.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
-import type { CoordinatorService, HistoricalService, RunPlanRequest, SegmentsSnapshot } from '../../src/cluster/rpc/services.js';
+import type {
+  CoordinatorService,
+  HistoricalService,
+  RunPlanRequest,
+  SegmentsSnapshot,
+  UsedSegment,
+} from '../../src/cluster/rpc/services.js';
 import type { Engine } from '../../src/execution/run/engine.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { GroupPlan, SegmentMetadataPlan } from '../../src/model/plan.js';
@@ -415,26 +421,44 @@ queries('a task waits for what was published before it, which other queries do n
   await broker.stop();
 });
 
-queries('a task does not read a datasource of which segments are in use and loaded nowhere', async () => {
+queries('a task reads segments that are in use and loaded nowhere, which a server fetches; other queries do not', async () => {
   const segment = segmentOf('ds', 3, 'v1');
-  const readWith = async (used: {
-    readonly overshadowed: boolean;
-    readonly replicationFactor: number;
-    readonly segment?: typeof segment;
-  }) => {
+  const readWith = async (used: Omit<UsedSegment, 'segment'> & Partial<UsedSegment>) => {
     const coordinator = { usedSegments: async () => [{ segment, ...used }] };
-    const { broker } = await brokerOver({ revision: 1, segments: OLD }, { a: EVERYWHERE }, null, { coordinator });
-    const rows = await rowsOf(broker.runForTask(taskQuery, UNENDING)).catch((error: ServiceError) => `${error.code}: ${error.message}`);
+    const { broker, asked } = await brokerOver({ revision: 1, segments: OLD }, { a: EVERYWHERE }, null, { coordinator });
+    const rows = await rowsOf(broker.runForTask(taskQuery, UNENDING));
+    assert.is(await rowsOf(broker.run(scanPlan('ds'), options())), 3);
     await broker.stop();
-    return rows;
+    return [rows, asked[0]?.fetched?.map(({ id }) => segmentIdText(id)), asked[1]?.fetched];
   };
-  assert.match(
-    String(await readWith({ overshadowed: false, replicationFactor: 0 })),
-    /segments_unavailable: 1 segments of ds .*loaded nowhere/,
+  assert.equal(await readWith({ overshadowed: false, replicationFactor: 0 }), [4, ids([segment]), undefined]);
+  assert.equal(await readWith({ overshadowed: false, replicationFactor: 1 }), [3, undefined, undefined]);
+  assert.equal(await readWith({ overshadowed: true, replicationFactor: 0 }), [3, undefined, undefined]);
+  assert.equal(await readWith({ overshadowed: false, replicationFactor: 0, segment: segmentOf('other', 3, 'v1') }), [
+    3,
+    undefined,
+    undefined,
+  ]);
+  // A newer one hides what is loaded.
+  assert.equal(await readWith({ overshadowed: false, replicationFactor: 0, segment: segmentOf('ds', 1, 'v2') }), [
+    3,
+    ids([segmentOf('ds', 1, 'v2')]),
+    undefined,
+  ]);
+});
+
+queries('a task reads a datasource that is loaded nowhere, from any server; without servers it is refused', async () => {
+  const coordinator = { usedSegments: async () => OLD.map((segment) => ({ segment, overshadowed: false, replicationFactor: 0 })) };
+  const some = await brokerOver({ revision: 1, segments: [] }, { a: { ids: [] }, b: { ids: [], priority: 1 } }, null, { coordinator });
+  assert.is(await rowsOf(some.broker.runForTask(taskQuery, UNENDING)), 3);
+  assert.is(some.asked.length, 1);
+  await some.broker.stop();
+  const none = await brokerOver({ revision: 1, segments: [] }, {}, null, { coordinator });
+  const refused = await rowsOf(none.broker.runForTask(taskQuery, UNENDING)).catch(
+    (error: ServiceError) => `${error.code}: ${error.message}`,
   );
-  assert.is(await readWith({ overshadowed: false, replicationFactor: 1 }), 3);
-  assert.is(await readWith({ overshadowed: true, replicationFactor: 0 }), 3);
-  assert.is(await readWith({ overshadowed: false, replicationFactor: 0, segment: segmentOf('other', 3, 'v1') }), 3);
+  assert.match(String(refused), /segments_unavailable: segment .* is loaded nowhere, and no Historical is there to fetch it/);
+  await none.broker.stop();
 });
 
 queries('a task that replaces beside appends reads the segments that it was given, or nothing', async () => {

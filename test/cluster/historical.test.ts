@@ -289,6 +289,70 @@ historicals('a file found damaged while it is served leaves the inventory, is fe
   assert.match((await historical.inventory()).failed[idOf(A)] ?? '', /^segment_corrupt: /);
 });
 
+const fetching = (...segments: SegmentDescriptor[]) => ({ ...request(A), segmentIds: segments.map(idOf), fetched: segments });
+
+async function read(items: AsyncIterable<unknown>): Promise<number> {
+  let count = 0;
+  for await (const _ of items) count++;
+  return count;
+}
+
+historicals('a segment that is loaded nowhere is fetched for as long as a run reads it', async ({ start, publish, folder }) => {
+  publish(A);
+  publish(B);
+  const { historical, store } = await start();
+  const first = historical.runPlan(fetching(A, B), signal)[Symbol.asyncIterator]();
+  await first.next();
+  assert.equal([...store.opened].sort(), [idOf(A), idOf(B)]);
+  assert.equal((await historical.inventory()).segmentIds, []);
+  // Another one reads it at the same time, and needs no file of its own.
+  assert.is(await read(historical.runPlan(fetching(A), signal)), 2);
+  assert.ok(store.opened.has(idOf(A)));
+  await first.return?.();
+  assert.is(store.opened.size, 0);
+  assert.equal(readdirSync(join(folder, 'cache', 'segments')), []);
+});
+
+historicals(
+  'a segment that is loaded while a run has it fetched stays, one that is dropped goes with the run',
+  async ({ start, publish }) => {
+    publish(A);
+    const { historical, store } = await start();
+    const run = historical.runPlan(fetching(A), signal)[Symbol.asyncIterator]();
+    await run.next();
+    await historical.loadSegments([A]);
+    assert.equal(await loaded(historical), [idOf(A)]);
+    await run.return?.();
+    assert.ok(store.opened.has(idOf(A)));
+    const second = historical.runPlan(fetching(A), signal)[Symbol.asyncIterator]();
+    await second.next();
+    await historical.dropSegments([idOf(A)]);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.ok(store.opened.has(idOf(A)));
+    await second.return?.();
+    assert.is(store.opened.size, 0);
+  },
+);
+
+historicals('segments that do not fit, or cannot be fetched, leave nothing behind', async ({ start, publish }) => {
+  publish(A);
+  publish(B, 'damaged');
+  const { historical, store } = await start();
+  const failureOf = (...segments: SegmentDescriptor[]) =>
+    read(historical.runPlan(fetching(...segments), signal)).catch((error: ServiceError) => `${error.code}: ${error.message}`);
+  assert.match(
+    String(await failureOf(A, { ...B, sizeBytes: 901 })),
+    /resource_limit: segment .* has 901 bytes, and 900 are left of svc.server.maxSize/,
+  );
+  assert.match(String(await failureOf(A, B)), /segment_corrupt/);
+  assert.match(String(await failureOf(A, segmentOf('ds', 2, 'v1'))), /not_found/);
+  assert.is(store.opened.size, 0);
+  assert.is(await read(historical.runPlan(fetching(A), signal)), 2);
+  const stop = new AbortController();
+  stop.abort(new ServiceError('cancelled', 'the query was cancelled'));
+  assert.is(await read(historical.runPlan(fetching(A), stop.signal)).catch((error: ServiceError) => error.code), 'cancelled');
+});
+
 historicals('a segment cache that was removed meanwhile is made again', async ({ start, publish, folder }) => {
   publish(A);
   const { historical } = await start();

@@ -18,11 +18,10 @@ import { type Deadline, startDeadline } from '../rpc/deadline.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { BrokerService, LookupReport, TaskQueryRequest } from '../rpc/services.js';
-import { untilLed } from '../rpc/until-led.js';
 import { Ticker } from '../ticker.js';
-import { CATCH_UP_MS_MAX, catchUp, refuseUnloaded, tablesIn } from './catch-up.js';
+import { CATCH_UP_MS_MAX, catchUp, tablesIn } from './catch-up.js';
 import { ConstantResults, framesOfAll } from './constant-results.js';
-import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema } from './contract.js';
+import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema, UnloadedSegments } from './contract.js';
 import { type ResultCache, ResultKeys } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
 import {
@@ -38,6 +37,7 @@ import {
 import { type Cluster, requestFor, runOptions, runOverSegments } from './segment-runs.js';
 import { SourceRunner } from './source-runner.js';
 import { withMixedTypes } from './table-schema.js';
+import { findUnloaded, withUnloaded } from './unloaded.js';
 import { ClusterView, type DataSourceView, type PinnedView } from './view.js';
 
 export interface BrokerOptions extends RoleOptions {
@@ -83,6 +83,7 @@ export class Broker implements BrokerQueries, BrokerService {
       heldBytesMax: options.heldBytesMax,
       historical: (host) => this.#historical(host),
       serving: () => this.#view.serving,
+      servers: () => this.#view.servers,
       reads: new PlannedReads(),
     };
     this.#ticker = new Ticker(
@@ -126,18 +127,18 @@ export class Broker implements BrokerQueries, BrokerService {
     const look = (): void => this.#ticker.wake();
     const tables = tablesIn(source);
     await catchUp({ tables, view: this.#view, newest, look, deadlineMs, now, signal });
-    if (tables.size > 0) {
-      const used = await untilLed(async () => peers.leading('coordinator').usedSegments(), {
-        limitMs: Math.min(CATCH_UP_MS_MAX, deadlineMs - now()),
-        keepsTrying: () => !signal.aborted,
-      });
-      refuseUnloaded(tables, used);
-    }
-    const columns = allColumns === true ? this.table(plan.dataSource)?.columns.map(({ name }) => name) : undefined;
+    // Rules may say that a segment is in use and loaded nowhere. Queries of people do not see it, as documented.
+    const unloaded = await findUnloaded(tables, { peers, limitMs: Math.min(CATCH_UP_MS_MAX, deadlineMs - now()), signal });
+    const columns = allColumns === true ? this.#viewOf(plan.dataSource, unloaded)?.schema.columns.map(({ name }) => name) : undefined;
     // No segment, no rows.
     if (allColumns === true && columns === undefined) return;
     const asked = columns === undefined || plan.operator !== 'scan' ? plan : { ...plan, columns };
-    yield* this.runOver(asked, source, { queryId: taskId, deadlineMs, priority: 0, kernels: null, pinned, signal });
+    yield* this.runOver(asked, source, { queryId: taskId, deadlineMs, priority: 0, kernels: null, pinned, unloaded, signal });
+  }
+
+  #viewOf(table: string, unloaded: UnloadedSegments | undefined): DataSourceView | undefined {
+    const view = this.#view.find(table);
+    return unloaded === undefined ? view : withUnloaded(table, view, unloaded);
   }
 
   async lookupReport(): Promise<LookupReport> {
@@ -186,14 +187,15 @@ export class Broker implements BrokerQueries, BrokerService {
   async *#runSource(plan: RowsPlan, source: RowSource, options: QueryOptions): AsyncIterable<Frame> {
     const query = this.#begin([], options);
     const { signal } = query.deadline;
+    const table = (name: string): TableSchema | undefined => this.#viewOf(name, options.unloaded)?.schema;
     const runner = new SourceRunner({
       engine: this.#options.engine,
       runTables: (leaf, tables) =>
         this.#runTables(leaf, tables, { ...options, ...(leaf.upload === undefined ? {} : { caching: UNCACHED }), signal }),
       isServedHere: () => this.#hosts.every((host) => this.#options.peers.isHere('historical', host)),
-      rowsOfTable: (name) => this.table(name)?.rowCount ?? null,
+      rowsOfTable: (name) => table(name)?.rowCount ?? null,
       lookup: (name) => this.lookups.rows(name),
-      columnsOf: (each) => rowSourceColumns(each, this),
+      columnsOf: (each) => rowSourceColumns(each, { table }),
       runOptions: runOptions(options),
       signal,
     });
@@ -307,7 +309,8 @@ export class Broker implements BrokerQueries, BrokerService {
     if (options.realtimeSegmentsOnly !== true)
       for (const table of tables) {
         const pin = this.#view.pin(table);
-        if (pin !== undefined) pinned.push(pin);
+        const view = options.unloaded === undefined ? pin?.view : withUnloaded(table, pin?.view, options.unloaded);
+        if (view !== undefined) pinned.push({ view, release: () => pin?.release() });
       }
     return { deadline, told, pinned };
   }

@@ -4,10 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CancelSignal, platformSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { RowSource } from '../../model/row-source.js';
-import { segmentIdText } from '../../model/segment-id.js';
 import { startDeadline } from '../rpc/deadline.js';
 import { toServiceError } from '../rpc/message.js';
-import type { UsedSegment } from '../rpc/services.js';
 import type { ClusterView } from './view.js';
 
 export interface CatchUp {
@@ -73,24 +71,6 @@ function behind(tables: ReadonlySet<string>, view: CatchUp['view'], revision: nu
 function describe(tables: readonly string[], revision: number): string {
   const what = tables.length === 0 ? 'the broker knows no segments' : `not all segments of ${tables.join(', ')} are served`;
   return `${what} as of metadata revision ${revision}, after ${CATCH_UP_MS_MAX / 60_000} minutes`;
-}
-
-/**
- * Rules may say that a segment is in use and loaded nowhere. Queries of people do not see it, as documented; who replaced
- * a datasource by what it has read of it would lose its rows.
- * @throws ServiceError `segments_unavailable`
- */
-export function refuseUnloaded(tables: ReadonlySet<string>, used: readonly UsedSegment[]): void {
-  const unloaded = used.filter(
-    ({ segment, overshadowed, replicationFactor }) => tables.has(segment.id.dataSource) && !overshadowed && replicationFactor === 0,
-  );
-  const [first] = unloaded;
-  if (first === undefined) return;
-  const what = `${unloaded.length} segments of ${first.segment.id.dataSource} are used, but loaded nowhere`;
-  throw new ServiceError(
-    'segments_unavailable',
-    `${what}, ${segmentIdText(first.segment.id)} for one: change the load rules, or mark them unused`,
-  );
 }
 
 /** The datasources that a source reads, at any depth. */

@@ -40,6 +40,8 @@ export interface QueryOptions {
   readonly exactSums?: boolean | null;
   /** Segments that are read of a datasource within some intervals, and no others. */
   readonly pinned?: PinnedSegments | null;
+  /** Segments that are loaded nowhere and are read as well. */
+  readonly unloaded?: UnloadedSegments | undefined;
   readonly signal: CancelSignal;
   /**
    * Called when the query is cancelled, or its time is up, before its last frame was taken: with the ServiceError that
@@ -50,6 +52,12 @@ export interface QueryOptions {
   readonly profile?: Profile | undefined;
   /** Cache keys of the context; absent allows caches. */
   readonly caching?: CacheUse;
+}
+
+/** Segments that are in use and, by the rules, loaded nowhere. */
+export interface UnloadedSegments {
+  readonly byId: ReadonlyMap<string, SegmentDescriptor>;
+  readonly byTable: ReadonlyMap<string, readonly SegmentDescriptor[]>;
 }
 
 /** Context keys that decide whether a cached result may be used. */

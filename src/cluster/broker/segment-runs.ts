@@ -10,16 +10,19 @@ import { addProfile, addStage } from '../../model/profile.js';
 import type { RowsPlan } from '../../model/row-source.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { FrameSize } from '../frame-cache.js';
-import type { HistoricalService, RunPlanRequest, RunReport } from '../rpc/services.js';
+import type { HistoricalService, RunPlanRequest, RunReport, SegmentServer } from '../rpc/services.js';
 import type { QueryOptions } from './contract.js';
 import { pruneByPartition } from './partition-pruning.js';
 import { type ResultCache, throughCache } from './result-cache.js';
 import { type PlannedReads, type Read, readsElsewhere, type Serving } from './scatter.js';
+import { servingUnloaded } from './unloaded.js';
 
 export interface Cluster {
   readonly engine: Pick<Engine, 'merge'>;
   historical(host: string): Pick<HistoricalService, 'runPlan'>;
   serving(): Serving;
+  /** The Historicals that are there. */
+  servers(): readonly SegmentServer[];
   readonly reads: PlannedReads;
   /** Number of times segments are requested again from other servers when theirs fails (`svc.broker.retryPolicy.numTries`). */
   readonly retries: number;
@@ -49,11 +52,18 @@ export function runOverSegments(
     const startMs = performance.now();
     const pruned = pruneByPartition(chunks, plan);
     if (options.profile !== undefined) options.profile.segmentsPrunedByPartition += pruned.leftOut;
-    const reads = await cluster.reads.of(pruned.chunks, plan.intervals, cluster.serving());
+    const whole = withServers(cluster, options);
+    const reads = await whole.reads.of(pruned.chunks, plan.intervals, whole.serving());
     addStage(options.profile, 'pin', performance.now() - startMs);
-    yield* new SegmentRun(cluster, plan, options, signal).over(reads, 'final', cluster.retries, new Set());
+    yield* new SegmentRun(whole, plan, options, signal).over(reads, 'final', cluster.retries, new Set());
   };
   return throughCache(cluster.results, plan, chunks, options, make, noteKey);
+}
+
+/** With servers of the segments that are loaded nowhere, where the query reads such. */
+function withServers(cluster: Cluster, { unloaded }: QueryOptions): Cluster {
+  if (unloaded === undefined) return cluster;
+  return { ...cluster, serving: () => servingUnloaded(cluster.serving(), unloaded, cluster.servers()) };
 }
 
 /** Frames of the runs of one query; what they report goes into its profile. */
@@ -152,9 +162,22 @@ function isServerGone(error: unknown): boolean {
 }
 
 export function requestFor(plan: Plan, read: Read, ending: 'final' | 'partial', options: QueryOptions): RunPlanRequest {
-  const { queryId, deadlineMs, limits = {}, priority, kernels, caching } = options;
+  const { queryId, deadlineMs, limits = {}, priority, kernels, caching, unloaded } = options;
   const { useCache = true, populateCache = true } = caching ?? {};
-  return { queryId, plan, segmentIds: read.segmentIds, ending, deadlineMs, limits, priority, kernels, useCache, populateCache };
+  const fetched = unloaded === undefined ? [] : read.segmentIds.flatMap((id) => unloaded.byId.get(id) ?? []);
+  return {
+    ...(fetched.length === 0 ? {} : { fetched }),
+    queryId,
+    plan,
+    segmentIds: read.segmentIds,
+    ending,
+    deadlineMs,
+    limits,
+    priority,
+    kernels,
+    useCache,
+    populateCache,
+  };
 }
 
 export function runOptions(options: QueryOptions, ending: 'final' | 'partial' = 'final'): RunOptions {

@@ -116,6 +116,11 @@ export class ClusterView {
     return this.#serving.of(segmentId);
   }
 
+  /** The servers that are there. */
+  get servers(): readonly SegmentServer[] {
+    return this.#inventories.servers;
+  }
+
   /** Another one whenever a server, or who serves a segment that was served, has changed. */
   get serving(): Serving {
     return this.#serving;

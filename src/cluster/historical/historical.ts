@@ -12,9 +12,11 @@ import type { SegmentStore } from '../../storage/contract.js';
 import { ChangeLog } from '../change-log.js';
 import { toServiceError } from '../rpc/message.js';
 import type { HistoricalService, InventoryUpdate, RunPlanRequest, RunReport, SegmentServer, ServerInventory } from '../rpc/services.js';
+import { FetchedSegments } from './fetched-segments.js';
 import type { LocalSegments } from './local-segments.js';
 import type { RunGate } from './run-gate.js';
 import type { SegmentResults } from './segment-results.js';
+import { TurnsByName } from './turns-by-name.js';
 
 export interface HistoricalOptions extends SegmentServer {
   readonly segments: LocalSegments;
@@ -47,7 +49,9 @@ export class Historical implements HistoricalService {
   readonly #loading = new Map<string, SegmentDescriptor>();
   readonly #failed = new Map<string, string>();
   readonly #dropTimers = new Map<string, NodeJS.Timeout>();
-  readonly #closing = new Map<string, Promise<void>>();
+  /** Opening and closing of each segment. */
+  readonly #turns = new TurnsByName();
+  readonly #fetched: FetchedSegments;
   #loaders = 0;
   #changes = 0;
   readonly #changed = new ChangeLog(0);
@@ -60,6 +64,12 @@ export class Historical implements HistoricalService {
 
   constructor(options: HistoricalOptions) {
     this.#options = options;
+    this.#fetched = new FetchedSegments({
+      open: (id, descriptor) => this.#turns.run(id, () => this.#open(id, descriptor)),
+      close: (id, descriptor) => this.#closeUnused(id, descriptor),
+      spareBytes: () => options.maxSizeBytes - this.#servedBytes,
+      fetchesAtATime: options.loadsAtATime,
+    });
   }
 
   /** Whether all segments that were on disk at the start are open. */
@@ -87,6 +97,24 @@ export class Historical implements HistoricalService {
   }
 
   runPlan(request: RunPlanRequest, signal: CancelSignal): AsyncIterable<Frame | RunReport> {
+    return request.fetched === undefined ? this.#run(request, signal) : this.#runFetched(request.fetched, request, signal);
+  }
+
+  async *#runFetched(
+    fetched: readonly SegmentDescriptor[],
+    request: RunPlanRequest,
+    signal: CancelSignal,
+  ): AsyncGenerator<Frame | RunReport> {
+    await this.#options.segments.recovered.catch(() => undefined);
+    const letGo = await this.#fetched.take(fetched, signal);
+    try {
+      yield* this.#run(request, signal);
+    } finally {
+      await letGo();
+    }
+  }
+
+  #run(request: RunPlanRequest, signal: CancelSignal): AsyncIterable<Frame | RunReport> {
     const rows = this.#checkServed(request.segmentIds);
     const { plan, segmentIds, ending, deadlineMs, limits, priority, kernels } = request;
     if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'a segmentMetadata plan has no frames');
@@ -161,7 +189,10 @@ export class Historical implements HistoricalService {
       this.#note(id);
       if (descriptor === undefined) continue;
       this.#unserve(id, descriptor);
-      const timer = setTimeout(() => this.#closing.set(id, this.#closeDropped(id, descriptor)), this.#options.dropDelayMs);
+      const timer = setTimeout(() => {
+        this.#dropTimers.delete(id);
+        void this.#closeUnused(id, descriptor);
+      }, this.#options.dropDelayMs);
       timer.unref();
       this.#dropTimers.set(id, timer);
     }
@@ -181,10 +212,10 @@ export class Historical implements HistoricalService {
     try {
       clearTimeout(this.#dropTimers.get(id));
       this.#dropTimers.delete(id);
-      // One that is just being removed is fetched again only when it is gone.
-      await this.#closing.get(id);
-      if (!this.#options.store.has(id)) await this.#options.segments.fetch(descriptor);
-      this.#serve(id, descriptor);
+      await this.#turns.run(id, async () => {
+        await this.#open(id, descriptor);
+        this.#serve(id, descriptor);
+      });
     } catch (error) {
       this.#fail(id, error);
     } finally {
@@ -192,6 +223,10 @@ export class Historical implements HistoricalService {
       if (this.#loading.size === 0) this.#tell();
       else this.#telling ??= setTimeout(() => this.#tell(), TOLD_EVERY_MS);
     }
+  }
+
+  async #open(id: string, descriptor: SegmentDescriptor): Promise<void> {
+    if (!this.#options.store.has(id)) await this.#options.segments.fetch(descriptor);
   }
 
   #fail(id: string, error: unknown): void {
@@ -207,22 +242,24 @@ export class Historical implements HistoricalService {
     if (descriptor === undefined) return;
     this.#options.log(`segment ${id} is fetched again: ${error.message}`);
     this.#unserve(id, descriptor);
-    this.#closing.set(id, this.#closeDropped(id, descriptor));
+    void this.#closeUnused(id, descriptor);
     void this.loadSegments([descriptor]);
     this.#tell();
   }
 
-  async #closeDropped(id: string, descriptor: SegmentDescriptor): Promise<void> {
-    this.#dropTimers.delete(id);
-    this.#closings++;
-    try {
-      await this.#options.store.close(id);
-      await this.#options.segments.remove(descriptor);
-    } catch (error) {
-      this.#options.log(`segment ${id} was not dropped cleanly: ${toServiceError(error).message}`);
-    } finally {
-      this.#closing.delete(id);
-    }
+  /** Closes and removes a segment once it is its turn, unless it is served by then, still to be dropped, or read by a run that had it fetched. */
+  #closeUnused(id: string, descriptor: SegmentDescriptor): Promise<void> {
+    return this.#turns.run(id, async () => {
+      const { store, segments, log } = this.#options;
+      if (this.#served.has(id) || this.#dropTimers.has(id) || this.#fetched.holds(id) || !store.has(id)) return;
+      this.#closings++;
+      try {
+        await store.close(id);
+        await segments.remove(descriptor);
+      } catch (error) {
+        log(`segment ${id} was not dropped cleanly: ${toServiceError(error).message}`);
+      }
+    });
   }
 
   /** Rows of the segments, all of which are open. A list that was looked at before is known until a segment is closed. */

@@ -23,8 +23,10 @@ import type { Lookup } from '../coordinator/lookups.js';
 export interface RunPlanRequest {
   readonly queryId: string;
   readonly plan: Plan;
-  /** Printed segment ids, all of which this server announced. */
+  /** Printed segment ids, all of which this server announced, but for those that it is to fetch. */
   readonly segmentIds: readonly string[];
+  /** Segments among them that are loaded nowhere: fetched from deep storage for the time of the run. */
+  readonly fetched?: readonly SegmentDescriptor[];
   /** `final`: every segment of the query is here, so run the post-processing steps too. Else give partial states. */
   readonly ending: 'final' | 'partial';
   /** Absolute; work past it ends with `timeout`. */
