@@ -1,12 +1,15 @@
 // Infers the input format of a file from its name and first rows.
 
+import { tmpdir } from 'node:os';
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
 import { highest } from '../base/lists.js';
+import { compressionNamed } from '../ingestion/codec/compressions.js';
 import { INPUT_FORMATS } from '../ingestion/format/input-format.js';
+import { filesOf } from '../ingestion/source/archive.js';
 import { contentOf } from '../ingestion/source/decompress.js';
 import { readsAsTime } from './infer-time.js';
-import { entityOf, rowsOfFile } from './sample-file.js';
+import { entityOf, LIMITS, rowsOfFile } from './sample-file.js';
 
 /** Format inferred from a file: the `inputFormat` of a task, and notes on the choice for the person at the terminal. */
 export interface InferredFormat {
@@ -21,13 +24,13 @@ const DELIMITERS = ['\t', ',', ';', '|'] as const;
 const FILE_FORMATS: readonly string[] = INPUT_FORMATS.flatMap(({ type, files }) => (files === null ? [] : [type]));
 
 /**
- * The format by what was asked for, else by the name of the file (`.gz` and `.zst` aside), else by its beginning; its
+ * The format by what was asked for, else by the name of the file (`.gz` and the like aside; of an archive, of its first entry), else by its beginning; its
  * options by the beginning.
  * @throws ServiceError `input_unreadable` when neither name nor beginning tells; `input_invalid` for an unknown `asked`
  */
 export async function inferFormat(file: string, asked?: string): Promise<InferredFormat> {
-  const head = await headOf(file);
-  const type = asked ?? formatOfName(file) ?? formatOfHead(head);
+  const { name, head } = await headOf(file);
+  const type = asked ?? formatOfName(name) ?? formatOfHead(head);
   const kind = INPUT_FORMATS.find((row) => row.type === type);
   if (type === undefined || kind === undefined || kind.files === null) {
     if (asked !== undefined)
@@ -44,7 +47,8 @@ export async function inferFormat(file: string, asked?: string): Promise<Inferre
 }
 
 function formatOfName(file: string): string | undefined {
-  const extension = /\.([a-z]+)$/i.exec(file.replace(/\.(gz|gzip|zst|zstd)$/i, ''))?.[1]?.toLowerCase() ?? '';
+  const bare = compressionNamed(file) === undefined ? file : file.replace(/\.[^.]*$/, '');
+  const extension = /\.([a-z0-9]+)$/i.exec(bare)?.[1]?.toLowerCase() ?? '';
   return INPUT_FORMATS.find(({ files }) => files?.extensions.includes(extension))?.type;
 }
 
@@ -56,18 +60,25 @@ function formatOfHead(head: string): string | undefined {
   return delimiter === '\t' ? 'tsv' : 'csv';
 }
 
-/** The first characters of the content, decompressed, without a byte order mark. */
-async function headOf(file: string): Promise<string> {
+/** The first characters of the content, decompressed, without a byte order mark; of an archive those of its first entry, with its name. */
+async function headOf(file: string): Promise<{ readonly name: string; readonly head: string }> {
+  const reading = { read: () => undefined, workDirectory: tmpdir(), inputLimits: LIMITS };
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of contentOf(await entityOf(file), { read: () => undefined })) {
-    chunks.push(Buffer.from(chunk));
-    size += chunk.length;
-    if (size >= HEAD_BYTES) break;
+  let name = file;
+  for await (const { entity } of filesOf(await entityOf(file), reading)) {
+    name = entity.name;
+    for await (const chunk of contentOf(entity, reading)) {
+      chunks.push(Buffer.from(chunk));
+      size += chunk.length;
+      if (size >= HEAD_BYTES) break;
+    }
+    break;
   }
-  return Buffer.concat(chunks)
+  const head = Buffer.concat(chunks)
     .toString('utf8')
     .replace(/^\uFEFF/, '');
+  return { name, head };
 }
 
 /** Rows that are not one a line, or stand in an array, are read value by value. */

@@ -143,7 +143,7 @@ export function printResult(result: IngestResult): void {
 /** `flights-3m.parquet` → `flights-3m`. */
 export function nameFor(file: string): string {
   return basename(file)
-    .replace(/\.(gz|gzip|zst|zstd)$/i, '')
+    .replace(/\.(gz|gzip|zst|zstd|bz2|bz|xz|lz4|sz|snappy|zip)$/i, '')
     .replace(/\.[^.]+$/, '')
     .replace(/[^\w-]+/g, '_');
 }

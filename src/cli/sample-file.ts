@@ -6,12 +6,17 @@ import { ServiceError } from '../base/errors.js';
 import { ObjectReader, readContextOf } from '../base/json-reader.js';
 import type { InputBlock } from '../ingestion/format/input-block.js';
 import { parseInputFormat } from '../ingestion/format/input-format.js';
+import { filesOf } from '../ingestion/source/archive.js';
 import { localEntities } from '../ingestion/source/local.js';
 import type { InputEntity } from '../ingestion/source/source-kind.js';
 
 const SAMPLE_ROWS = 200;
 /** Limits of the preview; the server enforces its own. */
-const LIMITS = { maxColumns: 1_000_000, maxRowBytes: 2 ** 29 };
+export const LIMITS = {
+  maxColumns: 1_000_000,
+  maxRowBytes: 2 ** 29,
+  decompression: { maxBytes: 2 ** 50, maxRatio: 1_000_000, maxEntries: 1_000_000 },
+};
 
 /** Values of the first rows by column, as strings and numbers; null and absent ones left out. */
 export interface Sample {
@@ -65,9 +70,11 @@ export async function* rowsOfFile(
 ): AsyncGenerator<ReadonlyMap<string, unknown>> {
   const format = parseInputFormat(new ObjectReader(inputFormat, 'inputFormat', readContextOf('input_invalid', 'inputFormat')));
   const reading = { columns: null, workDirectory: tmpdir(), inputLimits: LIMITS, read: () => undefined, reject };
-  for await (const block of format.read(await entityOf(file), reading)) {
-    for (let row = 0; row < block.rowCount; row++)
-      yield new Map(block.columns.map((column, at) => [column, valueAt(block, column, at, row)]));
+  for await (const { entity } of filesOf(await entityOf(file), reading)) {
+    for await (const block of format.read(entity, reading)) {
+      for (let row = 0; row < block.rowCount; row++)
+        yield new Map(block.columns.map((column, at) => [column, valueAt(block, column, at, row)]));
+    }
   }
 }
 

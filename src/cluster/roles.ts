@@ -290,6 +290,11 @@ function taskSettings(configuration: Configuration): Omit<TaskSettings, 'workDir
     inputLimits: {
       maxColumns: configuration.get('svc.ingestion.maxColumns'),
       maxRowBytes: configuration.get('svc.ingestion.maxRowBytes'),
+      decompression: {
+        maxBytes: configuration.get('svc.ingestion.decompression.maxBytes'),
+        maxRatio: configuration.get('svc.ingestion.decompression.maxRatio'),
+        maxEntries: configuration.get('svc.ingestion.decompression.maxEntries'),
+      },
     },
     keepsStoredTimes: configuration.get('svc.indexer.task.ignoreTimestampSpecForDruidInputSource'),
     kernels: configuration.get('svc.processing.kernels'),

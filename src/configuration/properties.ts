@@ -283,6 +283,17 @@ export const PROPERTIES = {
   ),
   'svc.ingestion.maxColumns': integer({ min: 1, max: 1_000_000 }, '20000', 'Columns that one load of rows may have; more are refused.'),
   'svc.ingestion.maxRowBytes': bytes({ min: 1024, max: 2 ** 29 }, '64MiB', 'Longest row of a text format that a load may have.'),
+  'svc.ingestion.decompression.maxBytes': bytes(
+    { min: 1024, max: 2 ** 50 },
+    '1TiB',
+    'Largest content of a compressed input file, or of all entries of a zip archive.',
+  ),
+  'svc.ingestion.decompression.maxRatio': integer(
+    { min: 1, max: 1_000_000 },
+    '1000',
+    'How many times as large as it is stored compressed input may become, if that is more than 1 GiB.',
+  ),
+  'svc.ingestion.decompression.maxEntries': integer({ min: 1, max: 1_000_000 }, '10000', 'Entries that a zip archive of input may have.'),
   'svc.ingestion.local.allowedDirectories': paths('["input"]', 'Directories below which a local input source may read.', resolve),
 } satisfies Readonly<Record<string, Property<unknown>>>;
 

@@ -7,6 +7,7 @@ import { ServiceError } from '../../src/base/errors.js';
 import { MiddleManager } from '../../src/cluster/middlemanager/middle-manager.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import type { OverlordService, TaskEndReport, TaskRun } from '../../src/cluster/rpc/services.js';
+import { DECOMPRESSION } from '../ingestion/blocks.js';
 
 interface Context {
   folder: string;
@@ -35,7 +36,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
       exportDirectory: '',
       maxBytesInMemory: 1,
       http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
-      inputLimits: { maxColumns: 1, maxRowBytes: 1 },
+      inputLimits: { maxColumns: 1, maxRowBytes: 1, decompression: DECOMPRESSION },
       keepsStoredTimes: false,
       kernels: 'simd',
       logBytesMax: 1 << 20,

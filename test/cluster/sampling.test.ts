@@ -5,6 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { Sampling } from '../../src/cluster/sampling.js';
+import { DECOMPRESSION } from '../ingestion/blocks.js';
 
 /** The bounds of the sampler's processes, with `task-child.js` in the place of its program. */
 const suiteOf = suite<{ folder: string; sampling: Sampling }>('sampling');
@@ -21,7 +22,7 @@ suiteOf.before.each((context) => {
       exportDirectory: '',
       maxBytesInMemory: 1,
       http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
-      inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },
+      inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20, decompression: DECOMPRESSION },
       keepsStoredTimes: false,
       kernels: 'simd',
       logBytesMax: 1 << 20,

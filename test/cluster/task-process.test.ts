@@ -7,6 +7,7 @@ import { ServiceError } from '../../src/base/errors.js';
 import type { TaskSettings } from '../../src/cluster/middlemanager/task-messages.js';
 import { TaskProcess, type TaskProcessOptions } from '../../src/cluster/middlemanager/task-process.js';
 import type { PublishRequest } from '../../src/model/publication.js';
+import { DECOMPRESSION } from '../ingestion/blocks.js';
 
 const settings: TaskSettings = {
   workDirectory: '',
@@ -17,7 +18,7 @@ const settings: TaskSettings = {
   maxBytesInMemory: 1,
   http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
   peers: [],
-  inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },
+  inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20, decompression: DECOMPRESSION },
   keepsStoredTimes: false,
   kernels: 'simd',
   logBytesMax: 1 << 20,

@@ -8,6 +8,7 @@ import { ServiceError } from '../../src/base/errors.js';
 import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
 import { parseInputFormat } from '../../src/ingestion/format/input-format.js';
 import { localEntities } from '../../src/ingestion/source/local.js';
+import { DECOMPRESSION } from './blocks.js';
 import { run } from './run-task.js';
 
 /** Input that is large, wide, broken, or changes: a verdict by name, in bounded memory. */
@@ -41,7 +42,7 @@ for (const format of FORMATS) {
     const before = process.memoryUsage.rss();
     const { outcome } = await run(task({ type: 'local', files: [path.join(folder, 'bomb.gz')] }, format), {
       allowedDirectories: [folder],
-      inputLimits: { maxColumns: 1000, maxRowBytes: MAX_ROW_BYTES },
+      inputLimits: { maxColumns: 1000, maxRowBytes: MAX_ROW_BYTES, decompression: DECOMPRESSION },
     });
     assert.match(outcome.errorMessage ?? '', /svc\.ingestion\.maxRowBytes|no header row|header row is blank or has an open quote/);
     const grown = (process.memoryUsage.rss() - before) >> 20;
@@ -58,7 +59,7 @@ bad('100,000 columns of CSV', async () => {
 bad('100,000 columns of JSON', async () => {
   const row = Object.fromEntries([['t', 1], ...Array.from({ length: WIDE }, (_, column) => [`c${column}`, column])]);
   const { outcome } = await run(task({ type: 'inline', data: JSON.stringify(row) }, { type: 'json' }, { useSchemaDiscovery: true }), {
-    inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 23 },
+    inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 23, decompression: DECOMPRESSION },
   });
   assert.match(outcome.errorMessage ?? '', /svc\.ingestion\.maxColumns/);
 });
@@ -102,7 +103,7 @@ for (const { name, change } of CHANGES) {
     const blocks = format.read(entity, {
       columns: null,
       workDirectory: folder,
-      inputLimits: { maxColumns: 10, maxRowBytes: MAX_ROW_BYTES },
+      inputLimits: { maxColumns: 10, maxRowBytes: MAX_ROW_BYTES, decompression: DECOMPRESSION },
       read: () => undefined,
       reject: () => undefined,
     });

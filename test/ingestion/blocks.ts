@@ -5,6 +5,9 @@ import { arrayElements } from '../../src/model/array-text.js';
 import { cellAt, type Frame, type FrameColumn } from '../../src/model/frame.js';
 import { isArrayType, JSON_TYPE } from '../../src/model/schema.js';
 
+/** Limits of compressed input as the properties have them at first. */
+export const DECOMPRESSION = { maxBytes: 2 ** 40, maxRatio: 1000, maxEntries: 10_000 };
+
 /** Bytes in chunks of a size that cuts rows, fields and characters apart. */
 export async function* inChunks(text: string | Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text as string);

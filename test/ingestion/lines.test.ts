@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
 import { parseInputFormat } from '../../src/ingestion/format/input-format.js';
-import { rowsOf } from './blocks.js';
+import { DECOMPRESSION, rowsOf } from './blocks.js';
 
 const cases: readonly { readonly name: string; readonly bytes: Buffer; readonly rows: readonly string[]; readonly rejected?: number }[] = [
   { name: 'lines are rows', bytes: Buffer.from('a,"b\n c d \n'), rows: ['a,"b', ' c d '] },
@@ -26,7 +26,7 @@ for (const { name, bytes, rows, rejected = 0 } of cases) {
       {
         columns: null,
         workDirectory: '',
-        inputLimits: { maxColumns: 10, maxRowBytes: 100 },
+        inputLimits: { maxColumns: 10, maxRowBytes: 100, decompression: DECOMPRESSION },
         read: () => undefined,
         reject: () => count++,
       },

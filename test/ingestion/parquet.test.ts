@@ -11,8 +11,10 @@ import { type ParquetFormat, readParquet } from '../../src/ingestion/format/parq
 import type { InputEntity } from '../../src/ingestion/source/source-kind.js';
 import { cellAt } from '../../src/model/frame.js';
 import { caseCount } from '../case-count.js';
+import { DECOMPRESSION } from './blocks.js';
 
 const FORMAT: ParquetFormat = { binaryAsString: false, flatten: null };
+const LIMITS = { maxColumns: 100, maxRowBytes: 4000, decompression: DECOMPRESSION };
 const ROWS = 5000;
 
 interface Context {
@@ -54,6 +56,7 @@ async function columnsOf(input: InputEntity, columns: readonly string[] | null, 
   for await (const block of readParquet(FORMAT, input, {
     columns: columns === null ? null : new Set(columns),
     workDirectory,
+    inputLimits: LIMITS,
     read: () => undefined,
   })) {
     for (const name of block.columns) (read[name] ??= []).push(...block.values(name));
@@ -110,7 +113,7 @@ for (const options of [
     const [expected, names] = [answer.getColumns(), answer.columnNames()];
     connection.closeSync();
     const isTyped = new Set<string>();
-    const reading = { columns: null, workDirectory: folder, read: () => undefined };
+    const reading = { columns: null, workDirectory: folder, inputLimits: LIMITS, read: () => undefined };
     let before = 0;
     for await (const block of readParquet(FORMAT, entity(file('typed.parquet')), reading)) {
       for (const [at, name] of names.entries()) {

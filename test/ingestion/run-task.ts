@@ -8,7 +8,7 @@ import { runTask } from '../../src/ingestion/task.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { createSegmentStore } from '../../src/storage/segment-store.js';
-import { cellsOf } from './blocks.js';
+import { cellsOf, DECOMPRESSION } from './blocks.js';
 
 export interface TaskRun {
   readonly outcome: TaskOutcome;
@@ -55,7 +55,7 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     maxBytesInMemory: 1 << 28,
     http: { maxBytes: 1 << 20, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
     peers: [],
-    inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20 },
+    inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20, decompression: DECOMPRESSION },
     keepsStoredTimes: false,
     kernels: 'reference',
     storage: {

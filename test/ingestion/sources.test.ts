@@ -12,6 +12,7 @@ import { inputParts, parseInputSource } from '../../src/ingestion/source/input-s
 import { globMatcher } from '../../src/ingestion/source/local.js';
 import { isStored } from '../../src/ingestion/source/source-kind.js';
 import { compressInto, frameBytesMax } from '../../src/storage/codecs/zstd.js';
+import { DECOMPRESSION } from './blocks.js';
 
 const PORT = 21_600;
 
@@ -69,7 +70,8 @@ async function textsOf(source: unknown, allowed: string): Promise<string[]> {
   for (const entity of parts) {
     if (isStored(entity)) continue;
     const chunks: Uint8Array[] = [];
-    for await (const chunk of contentOf(entity, { read: () => undefined })) chunks.push(Buffer.from(chunk));
+    for await (const chunk of contentOf(entity, { read: () => undefined, inputLimits: { decompression: DECOMPRESSION } }))
+      chunks.push(Buffer.from(chunk));
     texts.push(Buffer.concat(chunks).toString());
   }
   return texts;

@@ -1,13 +1,19 @@
 // Interface of an input format.
 
 import type { ObjectReader } from '../../base/json-reader.js';
+import type { DecompressionLimits } from '../codec/decompression-limits.js';
 import type { InputEntity } from '../source/source-kind.js';
 import type { InputBlock, RejectRow } from './input-block.js';
 
-/** Limits of one input, from the properties `svc.ingestion.maxColumns` and `svc.ingestion.maxRowBytes`. */
-export interface InputLimits {
+/** Limits of rows, from the properties `svc.ingestion.maxColumns` and `svc.ingestion.maxRowBytes`. */
+export interface RowLimits {
   readonly maxColumns: number;
   readonly maxRowBytes: number;
+}
+
+/** Limits of one input; those of compressed ones from `svc.ingestion.decompression.*`. */
+export interface InputLimits extends RowLimits {
+  readonly decompression: DecompressionLimits;
 }
 
 export interface Reading {

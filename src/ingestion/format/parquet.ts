@@ -54,7 +54,7 @@ const PARSERS = {
 export async function* readParquet(
   format: ParquetFormat,
   entity: InputEntity,
-  reading: Pick<Reading, 'columns' | 'workDirectory' | 'read' | 'samples'>,
+  reading: Pick<Reading, 'columns' | 'workDirectory' | 'inputLimits' | 'read' | 'samples'>,
 ): AsyncGenerator<ValueBlock> {
   const local = entity.localFile ?? (await fetched(entity, reading));
   const handle = await open(local);
@@ -188,8 +188,11 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
 }
 
-async function fetched(entity: InputEntity, { workDirectory, read }: Pick<Reading, 'workDirectory' | 'read'>): Promise<string> {
+async function fetched(
+  entity: InputEntity,
+  { workDirectory, inputLimits, read }: Pick<Reading, 'workDirectory' | 'inputLimits' | 'read'>,
+): Promise<string> {
   const file = path.join(workDirectory, 'input.parquet');
-  await pipeline(contentOf(entity, { read }), createWriteStream(file));
+  await pipeline(contentOf(entity, { read, inputLimits }), createWriteStream(file));
   return file;
 }

@@ -5,6 +5,7 @@ import type { ColumnType } from '../../model/schema.js';
 import type { TaskContext } from '../contract.js';
 import type { ProgressReporter } from '../report/progress.js';
 import type { RowStatistics } from '../report/row-statistics.js';
+import { filesOf } from '../source/archive.js';
 import { inputParts } from '../source/input-source.js';
 import { type InputPart, type InputSource, isStored } from '../source/source-kind.js';
 import { storedBlocks } from '../source/stored-rows.js';
@@ -40,11 +41,11 @@ export async function* readBlocks({
   const sizes = parts.map((part) => (isStored(part) ? null : part.sizeBytes));
   progress.bytesTotal = sizes.some((size) => size === null) ? null : sizes.reduce((total: number, size) => total + (size ?? 0), 0);
   context.log(`reading ${parts.length === 1 ? parts[0]?.name : `${parts.length} inputs, ${parts[0]?.name} first`}`);
-  const blocksOf = (part: InputPart): AsyncGenerator<InputBlock> => {
-    if (isStored(part)) return storedBlocks(part, { columns, context, checkTypes });
+  async function* blocksOf(part: InputPart): AsyncGenerator<InputBlock> {
+    if (isStored(part)) return yield* storedBlocks(part, { columns, context, checkTypes });
     if (format === null) throw new ServiceError('internal', `${part.name} has no input format`);
-    return format.read(part, reading);
-  };
+    for await (const { entity, read } of filesOf(part, reading)) yield* format.read(entity, { ...reading, read });
+  }
   const reading = {
     columns,
     workDirectory: context.workDirectory,

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
-import type { InputLimits } from './format-kind.js';
+import type { RowLimits } from './format-kind.js';
 import type { RejectRow, TextBlock } from './input-block.js';
 import { rowTooLong, textFault } from './text-rows.js';
 
@@ -33,7 +33,7 @@ export interface DelimitedFormat {
 
 export interface DelimitedReading {
   readonly name: string;
-  readonly limits: InputLimits;
+  readonly limits: RowLimits;
   readonly reject: RejectRow;
 }
 
@@ -46,7 +46,7 @@ export function firstDuplicate(names: readonly string[]): string | undefined {
 export class RowSplitter {
   readonly #format: DelimitedFormat;
   readonly #name: string;
-  readonly #limits: InputLimits;
+  readonly #limits: RowLimits;
   readonly #reject: RejectRow;
   readonly #delimiter: number;
   readonly #quote: number;
