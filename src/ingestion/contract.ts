@@ -6,6 +6,7 @@ import type { PublishRequest } from '../model/publication.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
 import type { VisibleSegment } from '../model/segment.js';
 import type { DeepStorage } from '../storage/contract.js';
+import type { SubTaskType } from './batch/sub-task-types.js';
 import type { InputLimits } from './format/format-kind.js';
 import type { HttpRules } from './source/url-policy.js';
 
@@ -123,7 +124,7 @@ export interface TaskOutcome {
 
 /** Description of a payload for the overlord, before it is queued. */
 export interface TaskDescription {
-  readonly type: 'index_parallel' | 'index' | 'query_controller' | 'query_worker' | 'compact' | 'kill';
+  readonly type: 'index_parallel' | 'index' | 'query_controller' | 'query_worker' | 'compact' | 'kill' | SubTaskType;
   readonly dataSource: string;
   readonly id: string | null;
   readonly groupId: string | null;

@@ -4,13 +4,16 @@ import { ServiceError } from '../base/errors.js';
 import type { EpochMs } from '../base/instant.js';
 import { ObjectReader, readContextOf } from '../base/json-reader.js';
 import { runIndexTask } from './batch/index-task.js';
+import { runSubTask } from './batch/sub-task.js';
+import { parseSubTask, type SubTaskSpec } from './batch/sub-task-spec.js';
+import { isSubTaskType, SUB_TASK_TYPES } from './batch/sub-task-types.js';
 import { parseCompactSpec, writtenPayload } from './compaction/compact-spec.js';
 import { runCompactTask } from './compaction/compact-task.js';
 import type { TaskContext, TaskDescription, TaskOutcome } from './contract.js';
 import { describeQueryTask, parseQueryTask, runQueryTask } from './sql/query-task.js';
 import { parseIndexSpec, publishModeOf } from './task-spec/index-spec.js';
 
-const TYPES = ['index_parallel', 'index', 'query_controller', 'compact'] as const;
+const TYPES = ['index_parallel', 'index', 'query_controller', 'compact', ...SUB_TASK_TYPES] as const;
 const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];
 
 /**
@@ -21,10 +24,11 @@ const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];
 export function validateTask(payload: unknown, now: EpochMs): TaskDescription {
   const fields = new ObjectReader(payload, '', readContextOf('input_invalid', 'the task'));
   const type = fields.type(TYPES);
-  if (type !== 'compact') fields.accept(KEYS);
+  if (type !== 'compact' && !isSubTaskType(type)) fields.accept(KEYS);
   const common = { id: fields.optionalString('id') ?? null, groupId: fields.optionalString('groupId') ?? null, context: contextOf(fields) };
   if (type === 'compact') return { type, ...common, ...describeCompactTask(fields) };
   if (type === 'query_controller') return { type, ...common, ...describeQueryTask(parseQueryTask(fields, now)) };
+  if (isSubTaskType(type)) return { type, ...common, ...describeSubTask(parseSubTask(fields, type)) };
   const spec = parseIndexSpec(fields.object('spec'), type);
   return { type, ...common, dataSource: spec.dataSchema.dataSource, mode: publishModeOf(spec), spec: spec.source };
 }
@@ -39,6 +43,7 @@ export async function runTask(payload: unknown, context: TaskContext): Promise<T
     const type = fields.type(TYPES);
     if (type === 'compact') return await runCompactTask(parseCompactSpec(fields), context);
     if (type === 'query_controller') return await runQueryTask(parseQueryTask(fields, context.now()), context);
+    if (isSubTaskType(type)) return await runSubTask(parseSubTask(fields, type), context);
     return await runIndexTask(parseIndexSpec(fields.object('spec'), type), context);
   } catch (error) {
     const errorMessage = error instanceof Error ? error.message : String(error);
@@ -51,6 +56,11 @@ export async function runTask(payload: unknown, context: TaskContext): Promise<T
 function describeCompactTask(fields: ObjectReader): Omit<TaskDescription, 'type' | 'id' | 'groupId' | 'context'> {
   const { dataSource, input, state } = parseCompactSpec(fields);
   return { dataSource, mode: { kind: 'replace', intervals: input.intervals }, spec: writtenPayload(fields), compactionState: state };
+}
+
+/** It publishes nothing, and so takes no lock. */
+function describeSubTask({ spec }: SubTaskSpec): Omit<TaskDescription, 'type' | 'id' | 'groupId' | 'context'> {
+  return { dataSource: spec.dataSchema.dataSource, mode: { kind: 'append' }, spec: spec.source, isChild: true };
 }
 
 function contextOf(fields: ObjectReader): Readonly<Record<string, unknown>> {

@@ -1,33 +1,22 @@
 // Runs an `index_parallel` or `index` task.
 
 import { condenseIntervals } from '../../base/interval.js';
-import { bucketsOf } from '../../model/granularity.js';
 import type { PublishRequest, PushedSegment } from '../../model/publication.js';
-import type { ColumnType } from '../../model/schema.js';
-import { buildSegments } from '../builder/build-segments.js';
-import { TimeRange } from '../builder/row-collector.js';
-import { RowStore } from '../builder/row-store.js';
 import type { TaskContext, TaskOutcome } from '../contract.js';
-import { readBlocks } from '../format/read-input.js';
 import { indexReport } from '../report/index-report.js';
-import { ProgressReporter } from '../report/progress.js';
-import { RowStatistics } from '../report/row-statistics.js';
+import type { ProgressReporter } from '../report/progress.js';
 import { failureOf } from '../report/task-failure.js';
-import { LazyEngine } from '../task-engine.js';
+import { splitsOf } from '../source/splits.js';
 import { alignedIntervals, type IndexSpec } from '../task-spec/index-spec.js';
-import { openStages } from './row-stages.js';
-import { refuseStatesAsValues } from './state-columns.js';
+import { runParallel } from './parallel.js';
+import { RowLoad } from './row-load.js';
 
 /** Reads, rolls up, builds, publishes: one `index_parallel` or `index` task. Never throws. */
 export async function runIndexTask(spec: IndexSpec, context: TaskContext): Promise<TaskOutcome> {
-  const { tuning } = spec;
-  const statistics = new RowStatistics(tuning, context.log, context.now);
-  const progress = new ProgressReporter(context, statistics);
-  const engine = new LazyEngine(context);
-  const store = openStore(spec, context, engine);
+  const load = new RowLoad(spec, context);
+  const { statistics, progress } = load;
   try {
-    await readInput({ spec, context, statistics, progress, engine, store });
-    const segments = await buildAll(spec, context, store, progress);
+    const segments = await segmentsOf(spec, context, load);
     const ids = await publish(spec, context, segments, progress);
     progress.phase('completed');
     return { succeeded: true, errorMessage: null, report: indexReport(context.taskId, statistics, 'COMPLETED', null, ids.length) };
@@ -35,69 +24,19 @@ export async function runIndexTask(spec: IndexSpec, context: TaskContext): Promi
     const { errorMessage } = failureOf(error, context);
     return { succeeded: false, errorMessage, report: indexReport(context.taskId, statistics, progress.indexPhase, errorMessage, 0) };
   } finally {
-    store.close();
-    await engine.close();
+    await load.close();
   }
 }
 
-interface Reading {
-  readonly spec: IndexSpec;
-  readonly context: TaskContext;
-  readonly statistics: RowStatistics;
-  readonly progress: ProgressReporter;
-  readonly engine: LazyEngine;
-  readonly store: RowStore;
-}
-
-function openStore({ dataSchema, tuning }: IndexSpec, context: TaskContext, engine: LazyEngine): RowStore {
-  const { granularity, dimensions, metrics, dataSource } = dataSchema;
-  return new RowStore({
-    dataSource,
-    dimensions: dimensions.declared,
-    metrics,
-    rollup: granularity.rollup && metrics.length + dimensions.declared.length > 0,
-    buckets: bucketsOf(granularity.segmentGranularity),
-    maxRowsInMemory: tuning.maxRowsInMemory,
-    maxBytesInMemory: Math.min(tuning.maxBytesInMemory ?? Number.MAX_SAFE_INTEGER, context.maxBytesInMemory),
-    workDirectory: context.workDirectory,
-    engine: () => engine.get(),
-  });
-}
-
-async function readInput({ spec, context, statistics, progress, engine, store }: Reading): Promise<void> {
-  progress.phase('reading');
-  const { dataSchema, inputSource: source, inputFormat: format } = spec;
-  const range = new TimeRange(dataSchema.granularity.intervals, dataSchema.granularity.queryGranularity);
-  const stages = openStages({ dataSchema, range, maxColumns: context.inputLimits.maxColumns, statistics, engine, store });
-  const checkTypes = (types: ReadonlyMap<string, ColumnType>): void => refuseStatesAsValues(dataSchema, types);
-  for await (const block of readBlocks({ source, format, columns: stages.columnsRead, context, statistics, progress, checkTypes })) {
-    stages.collector.add(block);
-    await stages.relieve();
+/** Work that would be that of one sub-task is done here. */
+async function segmentsOf(spec: IndexSpec, context: TaskContext, load: RowLoad): Promise<readonly PushedSegment[]> {
+  const { maxConcurrent, splitHint } = spec.tuning.subTasks;
+  if (spec.isParallel && maxConcurrent > 1 && spec.tuning.partitions.kind === 'dynamic') {
+    const splits = await splitsOf(spec.inputSource, splitHint, context);
+    if (splits.length > 1) return runParallel({ spec, context, splits, statistics: load.statistics, progress: load.progress });
   }
-  await stages.finish();
-  const { processed, processedWithError, thrownAway, unparseable } = statistics;
-  context.log(
-    `read ${statistics.rows} rows: ${processed} kept, ${processedWithError} kept with an error, ${thrownAway} thrown away, ${unparseable} unparseable`,
-  );
-}
-
-async function buildAll(
-  { dataSchema, tuning }: IndexSpec,
-  context: TaskContext,
-  store: RowStore,
-  progress: ProgressReporter,
-): Promise<readonly PushedSegment[]> {
-  progress.phase('building');
-  const { aggregators, timestampSpec, queryGranularity } = dataSchema.source;
-  const metrics = dataSchema.metrics.map(({ name }) => name);
-  return buildSegments({
-    store,
-    partitions: tuning.partitions,
-    maxChunks: tuning.maxAllowedLockCount,
-    description: { metrics, aggregators, timestampSpec, queryGranularity, rollup: dataSchema.granularity.rollup },
-    context,
-    pushed: () => progress.tick(),
-  });
+  await load.read();
+  return load.build();
 }
 
 async function publish(

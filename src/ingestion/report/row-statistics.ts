@@ -26,6 +26,12 @@ export interface ParseExceptionLimits {
   readonly maxSavedParseExceptions: number;
 }
 
+/** Counts of a part of the input, and its parse exceptions. */
+export interface CountedRows extends RowCounts {
+  readonly bytesRead: number;
+  readonly saved: readonly SavedParseException[];
+}
+
 const SAMPLE_LENGTH_MAX = 10_000;
 
 /** Counts what became of every row of the input, and keeps the first bad ones to show. */
@@ -53,6 +59,29 @@ export class RowStatistics implements RowCounts {
   counts(): RowCounts {
     const { processed, processedWithError, thrownAway, unparseable } = this;
     return { processed, processedWithError, thrownAway, unparseable };
+  }
+
+  counted(): CountedRows {
+    return { ...this.counts(), bytesRead: this.bytesRead, saved: this.saved };
+  }
+
+  /**
+   * Takes in what another task has counted of a part of the input.
+   * @throws ServiceError `input_unreadable` once there are more than `maxParseExceptions` in all parts
+   */
+  addCounted({ processed, processedWithError, thrownAway, unparseable, bytesRead, saved }: CountedRows): void {
+    this.processed += processed;
+    this.processedWithError += processedWithError;
+    this.thrownAway += thrownAway;
+    this.unparseable += unparseable;
+    this.bytesRead += bytesRead;
+    const room = Math.max(0, this.#limits.maxSavedParseExceptions - this.saved.length);
+    for (const each of saved.slice(0, room)) this.saved.push(each);
+    if (this.unparseable + this.processedWithError > this.#limits.maxParseExceptions)
+      throw new ServiceError(
+        'input_unreadable',
+        `more than ${this.#limits.maxParseExceptions} rows could not be parsed (maxParseExceptions) in all sub-tasks together`,
+      );
   }
 
   /**

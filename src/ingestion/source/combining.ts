@@ -1,7 +1,7 @@
 // The input source `combining`.
 
 import type { ObjectReader } from '../../base/json-reader.js';
-import type { InputSource, InputSourceKind } from './source-kind.js';
+import type { InputSource, InputSourceKind, SourceUnit } from './source-kind.js';
 
 /**
  * The parts of several sources, one source after the other; all that need a format have the same.
@@ -18,6 +18,14 @@ export function combining(open: (fields: ObjectReader) => InputSource): InputSou
         type: 'combining',
         needsFormat: sources.some(({ needsFormat }) => needsFormat),
         parts: async (limits) => (await Promise.all(sources.map((source) => source.parts(limits)))).flat(),
+        async units(limits) {
+          const written = fields.objects('delegates');
+          const whole = (at: number): SourceUnit[] => {
+            const spec = written[at]?.members ?? {};
+            return [{ sizeBytes: null, origin: { specsOf: () => [spec] }, item: at }];
+          };
+          return (await Promise.all(sources.map(async (source, at) => (await source.units?.(limits)) ?? whole(at)))).flat();
+        },
       };
     },
   };

@@ -21,6 +21,7 @@ export const HTTP = inputSourceKind<HttpSource>({
   type: 'http',
   parse: parseHttpSource,
   entities: async (source, limits) => httpEntities(source, limits),
+  only: (written, uris) => ({ ...written, uris }),
 });
 
 /** Silence after which a transfer is given up. */

@@ -22,6 +22,7 @@ export const LOCAL = inputSourceKind<LocalSource>({
   type: 'local',
   parse: parseLocalSource,
   entities: (source, limits) => localEntities(source, limits.allowedDirectories),
+  only: ({ baseDir: _baseDir, filter: _filter, ...written }, files) => ({ ...written, files }),
 });
 
 const ALLOWED = 'svc.ingestion.local.allowedDirectories';

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { Interval } from '../../base/instant.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { Filter } from '../../model/filter.js';
+import type { VisibleSegment } from '../../model/segment.js';
 import type { HttpRules } from './url-policy.js';
 
 /** One file, object or string that rows are read from. */
@@ -43,6 +44,25 @@ export interface SourceLimits {
   readonly signal: AbortSignal;
 }
 
+/** A part of a source that a sub-task can read by itself: a file, a time chunk. */
+export interface SourceUnit {
+  /** null when unknown. */
+  readonly sizeBytes: number | null;
+  readonly origin: UnitOrigin;
+  readonly item: unknown;
+}
+
+/** The source that units are of. */
+export interface UnitOrigin {
+  /** Specs of sources that together have these units and nothing else. */
+  readonly specsOf: (items: readonly unknown[]) => readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Surroundings that a source asks for its units. */
+export interface UnitLimits extends SourceLimits {
+  visibleSegments(dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]>;
+}
+
 /** An input source with its options read. */
 export interface InputSource {
   readonly type: string;
@@ -50,6 +70,8 @@ export interface InputSource {
   readonly needsFormat: boolean;
   /** In the order in which their rows are numbered. */
   readonly parts: (limits: SourceLimits) => Promise<readonly InputPart[]>;
+  /** Absent: only one task can read it. */
+  readonly units?: (limits: UnitLimits) => Promise<readonly SourceUnit[]>;
 }
 
 /** A row of the table of input sources (`INPUT_SOURCES`). */
@@ -63,17 +85,25 @@ export function inputSourceKind<Options>({
   type,
   parse,
   entities,
+  only,
 }: {
   readonly type: string;
   /** @throws ServiceError that names the field; refuses keys that the source does not have */
   readonly parse: (fields: ObjectReader) => Options;
   readonly entities: (options: Options, limits: SourceLimits) => Promise<readonly InputEntity[]>;
+  /** The source as written, but with these of its entities only. Absent: only one task can read it. */
+  readonly only?: (written: Readonly<Record<string, unknown>>, names: readonly string[]) => Readonly<Record<string, unknown>>;
 }): InputSourceKind {
   return {
     type,
     open(fields) {
       const options = parse(fields);
-      return { type, needsFormat: true, parts: (limits) => entities(options, limits) };
+      const source: InputSource = { type, needsFormat: true, parts: (limits) => entities(options, limits) };
+      if (only === undefined) return source;
+      const origin: UnitOrigin = { specsOf: (names) => [only(fields.members, names as readonly string[])] };
+      const units = async (limits: UnitLimits): Promise<readonly SourceUnit[]> =>
+        (await entities(options, limits)).map(({ name, sizeBytes }) => ({ sizeBytes, origin, item: name }));
+      return { ...source, units };
     },
   };
 }

@@ -14,6 +14,8 @@ import { parseTuningConfig, type TuningConfig } from './tuning-config.js';
 
 /** The `spec` of an `index_parallel` or `index` task. */
 export interface IndexSpec {
+  /** Whether sub-tasks may do the work. */
+  readonly isParallel: boolean;
   readonly dataSchema: DataSchema;
   readonly inputSource: InputSource;
   /** null: the source needs none. */
@@ -46,6 +48,7 @@ export function parseIndexSpec(fields: ObjectReader, taskType: 'index_parallel' 
   if (!inputSource.needsFormat && io.has('inputFormat'))
     throw io.invalid('inputFormat', `the input source ${inputSource.type} has no format`);
   return {
+    isParallel: taskType === 'index_parallel',
     dataSchema,
     inputSource,
     inputFormat: inputSource.needsFormat ? parseInputFormat(io.object('inputFormat')) : null,

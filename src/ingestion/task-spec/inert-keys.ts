@@ -2,29 +2,23 @@
 
 /**
  * Keys of the public task spec that existing clients send and that have nothing left to do here: they tune machinery
- * (Java heap, sub-tasks, codecs) that this service does not have. They are accepted with any value.
+ * (Java heap, codecs) that this service does not have. They are accepted with any value.
  */
 export const INERT_KEYS = {
   tuningConfig: [
     'appendableIndexSpec',
     'skipBytesInMemoryOverheadCheck',
     'maxTotalRows',
-    'splitHintSpec',
     'indexSpec',
     'indexSpecForIntermediatePersists',
     'maxPendingPersists',
     'pushTimeout',
     'segmentWriteOutMediumFactory',
-    'maxNumConcurrentSubTasks',
-    'maxRetry',
-    'taskStatusCheckPeriodMs',
+    // Sub-tasks tell what they did through the Overlord, and wait for one that leads.
     'chatHandlerTimeout',
     'chatHandlerNumRetries',
     'maxNumSegmentsToMerge',
-    'totalNumMergeTasks',
     'maxColumnsToMerge',
-    // Rollup is always perfect within a time chunk.
-    'forceGuaranteedRollup',
     // Every segment can be added to, unless its chunk is divided.
     'forceExtendableShardSpecs',
   ],

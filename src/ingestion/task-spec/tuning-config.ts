@@ -3,6 +3,7 @@
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { INERT_KEYS } from './inert-keys.js';
 import { type PartitionsSpec, parsePartitionsSpec } from './partitions-spec.js';
+import { parseSplitHint, type SplitHint } from './split-hint.js';
 
 /** The part of `tuningConfig` that has an effect here. */
 export interface TuningConfig {
@@ -15,6 +16,18 @@ export interface TuningConfig {
   readonly maxSavedParseExceptions: number;
   /** Time chunks the task may write; null: any number. */
   readonly maxAllowedLockCount: number | null;
+  readonly subTasks: SubTaskTuning;
+}
+
+/** Rules by which the work of a task is divided over sub-tasks. */
+export interface SubTaskTuning {
+  /** 1: the task does all by itself. */
+  readonly maxConcurrent: number;
+  /** Times that the work of a sub-task is tried again. */
+  readonly maxRetry: number;
+  readonly pollMs: number;
+  readonly splitHint: SplitHint;
+  readonly mergeTasks: number;
 }
 
 export const MAX_ROWS_IN_MEMORY = 1_000_000;
@@ -32,6 +45,12 @@ const KEYS = [
   'awaitSegmentAvailabilityTimeoutMillis',
   'numShards',
   'partitionDimensions',
+  'forceGuaranteedRollup',
+  'splitHintSpec',
+  'maxNumConcurrentSubTasks',
+  'maxRetry',
+  'taskStatusCheckPeriodMs',
+  'totalNumMergeTasks',
 ];
 
 export function parseTuningConfig(given: ObjectReader | undefined, taskType: string): TuningConfig {
@@ -49,7 +68,7 @@ export function parseTuningConfig(given: ObjectReader | undefined, taskType: str
   };
   const maxParseExceptions = fields.optionalInteger('maxParseExceptions', -1);
   return {
-    partitions: parsePartitionsSpec(fields.optionalObject('partitionsSpec'), limit('maxRowsPerSegment', undefined)),
+    partitions: parsePartitions(fields, limit('maxRowsPerSegment', undefined)),
     maxRowsInMemory: limit('maxRowsInMemory', MAX_ROWS_IN_MEMORY),
     maxBytesInMemory: limit('maxBytesInMemory', null),
     logParseExceptions: reports || fields.boolean('logParseExceptions', false),
@@ -60,5 +79,23 @@ export function parseTuningConfig(given: ObjectReader | undefined, taskType: str
         : maxParseExceptions,
     maxSavedParseExceptions: fields.optionalInteger('maxSavedParseExceptions', 0, 10_000) ?? (reports ? 1 : 0),
     maxAllowedLockCount: limit('maxAllowedLockCount', null),
+    subTasks: {
+      maxConcurrent: fields.optionalInteger('maxNumConcurrentSubTasks', 1) ?? 1,
+      maxRetry: fields.optionalInteger('maxRetry', 0) ?? 3,
+      pollMs: fields.optionalInteger('taskStatusCheckPeriodMs', 1) ?? 1000,
+      splitHint: parseSplitHint(fields.optionalObject('splitHintSpec')),
+      mergeTasks: fields.optionalInteger('totalNumMergeTasks', 1, 1000) ?? 10,
+    },
   };
+}
+
+/** Dynamic partitions roll up within sub-tasks only, so they are no default where perfect rollup is asked for. */
+function parsePartitions(fields: ObjectReader, maxRowsPerSegment: number | undefined): PartitionsSpec {
+  const written = fields.optionalObject('partitionsSpec');
+  if (!fields.boolean('forceGuaranteedRollup', false)) return parsePartitionsSpec(written, maxRowsPerSegment);
+  const hashed = new ObjectReader({ type: 'hashed' }, fields.at('partitionsSpec'), fields.context);
+  const partitions = parsePartitionsSpec(written ?? hashed, maxRowsPerSegment);
+  if (partitions.kind === 'dynamic')
+    throw fields.invalid('forceGuaranteedRollup', 'cannot be true with dynamic partitions: give hashed, single_dim or range ones');
+  return partitions;
 }

@@ -1,0 +1,146 @@
+// Runs the work of a task in sub-tasks.
+
+import { createHash } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deserialize } from 'node:v8';
+import { ServiceError } from '../../base/errors.js';
+import { isRecord, parseJson, stringifyJson } from '../../base/json.js';
+import type { ChildPayload, ChildTask, TaskContext } from '../contract.js';
+import type { SubTaskTuning } from '../task-spec/tuning-config.js';
+import type { SubTaskType } from './sub-task-types.js';
+
+/** Fields of the payload of a sub-task beside its type and names. */
+export type SubTaskFields = Readonly<Record<string, unknown>>;
+
+interface Work {
+  readonly at: number;
+  readonly specId: string;
+  readonly fields: SubTaskFields;
+  tries: number;
+}
+
+interface Active {
+  readonly work: Work;
+  readonly payload: ChildPayload;
+  /** It waited for a worker when it was last looked at. */
+  isWaiting: boolean;
+}
+
+/** Time before the first look at sub-tasks; it grows up to the period of the spec. */
+const FIRST_LOOK_MS = 20;
+
+/**
+ * Sub-tasks of a task, as many at a time as its spec allows. Work that fails is tried again; work that no worker has room for
+ * is done here. The id of a sub-task is made of what it is to do, so that a later run of the task finds what was done.
+ */
+export class SubTaskRuns {
+  readonly #context: TaskContext;
+  readonly #dataSource: string;
+  readonly #tuning: SubTaskTuning;
+
+  constructor(context: TaskContext, dataSource: string, tuning: SubTaskTuning) {
+    this.#context = context;
+    this.#dataSource = dataSource;
+    this.#tuning = tuning;
+  }
+
+  /**
+   * Runs sub-tasks of one type, one for each of the works.
+   * @param done  told of each output as it comes
+   * @returns their outputs, in the order of the works
+   * @throws ServiceError `input_unreadable` for work that failed too often
+   */
+  async run<Output>(type: SubTaskType, works: readonly SubTaskFields[], done: (output: Output) => void): Promise<readonly Output[]> {
+    const { children, log, signal } = this.#context;
+    const waiting = works.map((fields, at): Work => ({ at, specId: this.#specIdOf(type, fields), fields, tries: 0 }));
+    const active = new Map<string, Active>();
+    const outputs = new Map<number, Output>();
+    log(`${type}: ${works.length} sub-tasks, ${this.#tuning.maxConcurrent} at a time`);
+    await this.#stopOthers(new Set(waiting.map(({ specId }) => specId)));
+    let pauseMs = FIRST_LOOK_MS;
+    while (outputs.size < works.length) {
+      if (signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
+      const fresh = waiting.splice(0, this.#tuning.maxConcurrent - active.size).map((work) => this.#begin(type, work));
+      for (const each of fresh) active.set(each.payload.id, each);
+      if (fresh.length > 0) await children.submit(fresh.map(({ payload }) => payload));
+      const ended: ChildTask[] = [];
+      let idle: Active | undefined;
+      for (const child of await children.list()) {
+        const found = active.get(child.id);
+        if (found === undefined) continue;
+        if (child.state === 'SUCCESS' || child.state === 'FAILED') ended.push(child);
+        else if (child.state === 'PENDING' && found.isWaiting) idle ??= found;
+        found.isWaiting = child.state === 'PENDING';
+      }
+      for (const child of ended) {
+        const found = active.get(child.id);
+        if (found === undefined) continue;
+        active.delete(child.id);
+        if (child.state === 'SUCCESS') {
+          const output = (await this.#outputOf(child.id)) as Output;
+          outputs.set(found.work.at, output);
+          done(output);
+        } else waiting.unshift(this.#again(found.work, child));
+      }
+      if (ended.length > 0) pauseMs = FIRST_LOOK_MS;
+      else if (idle !== undefined) await children.runHere(idle.payload);
+      else {
+        await sleep(pauseMs);
+        pauseMs = Math.min(pauseMs * 2, this.#tuning.pollMs);
+      }
+    }
+    return works.map((_, at) => outputs.get(at) as Output);
+  }
+
+  #begin(type: SubTaskType, work: Work): Active {
+    const { taskId: supervisorTaskId } = this.#context;
+    const { specId: subtaskSpecId, tries: numAttempts } = work;
+    const id = `${subtaskSpecId}_${numAttempts}`;
+    return { work, payload: { type, id, supervisorTaskId, subtaskSpecId, numAttempts, ...work.fields }, isWaiting: false };
+  }
+
+  #again(work: Work, { id, error }: ChildTask): Work {
+    this.#context.log(`sub-task ${id} failed: ${error ?? 'for no known reason'}`);
+    work.tries++;
+    if (work.tries > this.#tuning.maxRetry)
+      throw new ServiceError(
+        'input_unreadable',
+        `sub-task ${id} failed, and ${work.tries - 1} before it (tuningConfig.maxRetry): ${error ?? 'for no known reason'}`,
+      );
+    return work;
+  }
+
+  /** Ends sub-tasks of an earlier run that this one has no use for. */
+  async #stopOthers(specIds: ReadonlySet<string>): Promise<void> {
+    const { children } = this.#context;
+    for (const { id, state } of await children.list()) {
+      if (state === 'SUCCESS' || state === 'FAILED' || specIds.has(id.slice(0, id.lastIndexOf('_')))) continue;
+      await children.stop(id, 'the task that submitted it has no use for it any more').catch((error: unknown) => {
+        if (!(error instanceof ServiceError && error.code === 'not_found')) throw error;
+      });
+    }
+  }
+
+  async #outputOf(id: string): Promise<unknown> {
+    const { children, storage, workDirectory } = this.#context;
+    const { report } = await children.documents(id);
+    const document: unknown = report === null ? null : parseJson(report);
+    const loadSpec = isRecord(document) ? document['output'] : undefined;
+    if (!isRecord(loadSpec) || typeof loadSpec['type'] !== 'string' || typeof loadSpec['path'] !== 'string')
+      throw new ServiceError('internal', `sub-task ${id} succeeded and left no output`);
+    const file = join(workDirectory, 'output-of-sub-task');
+    await storage.pull({ type: loadSpec['type'], path: loadSpec['path'] }, file);
+    const output: unknown = deserialize(await readFile(file));
+    await rm(file);
+    return output;
+  }
+
+  /** Unique to the task and to what is to be done. */
+  #specIdOf(type: SubTaskType, fields: SubTaskFields): string {
+    const readable = this.#dataSource.replace(/[/\\\s\p{Cc}]/gu, '-').slice(0, 80);
+    const hash = createHash('sha256').update(stringifyJson([this.#context.taskId, type, fields]));
+    return `${type}_${readable}_${hash.digest('hex').slice(0, 24)}`;
+  }
+}
