@@ -1,5 +1,6 @@
 // Marks segments used or unused, for the Coordinator and the Overlord.
 
+import { failpoint } from '../configuration/failpoint.js';
 import type { Database } from '../metadata/database.js';
 import { type Fence, fencedTransaction } from '../metadata/leadership.js';
 import { type MarkTarget, markUnused, markUsed } from '../metadata/segments.js';
@@ -26,6 +27,7 @@ export class SegmentMarking {
     const { database, fence, wake, now } = this.#options;
     const change = use === 'used' ? markUsed : markUnused;
     const changed = await fencedTransaction(database, fence(), (queries) => change(queries, dataSource, target, now()));
+    failpoint('mark.committed');
     wake();
     return changed;
   }

@@ -5,6 +5,7 @@ import type { EpochMs, Interval } from '../base/instant.js';
 import { condenseIntervals, contains, formatInterval, intersect } from '../base/interval.js';
 import { highest } from '../base/lists.js';
 import { LoopTurns } from '../base/loop-turns.js';
+import { failpoint } from '../configuration/failpoint.js';
 import type { PinnedSegments, PublishRequest, PushedSegment } from '../model/publication.js';
 import type { SegmentDescriptor, VisibleSegment } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
@@ -43,6 +44,7 @@ export async function publishSegments(queries: Queries, request: PublishRequest,
       ? await planReplace(queries, request, condenseIntervals(mode.intervals), locks, nowMs)
       : await planAppend(queries, request, locks);
   const carriedOn = placeCarried(appended, descriptors, ({ id }) => lockOver(locks, id.interval, REPLACING, request.taskId));
+  if (carriedOn.length > 0) failpoint('carry.placed');
 
   await insertSegments(queries, [...descriptors, ...carriedOn], nowMs, await bumpRevision(queries));
   if (mode.kind === 'append') await noteAppended(queries, descriptors);

@@ -4,6 +4,7 @@ import { constants, createReadStream, type Dirent } from 'node:fs';
 import { copyFile, mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, posix, sep } from 'node:path';
 import { ServiceError } from '../base/errors.js';
+import { failpoint } from '../configuration/failpoint.js';
 import type { DeepStorage } from './contract.js';
 
 type LoadSpec = Parameters<DeepStorage['remove']>[0];
@@ -25,7 +26,9 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
       for (const folder of folders) await makeDirectories(directory, folder);
       const moved = await Promise.allSettled(placed.map(({ localFile, file }) => moveDurably(localFile, file)));
       for (const each of moved) if (each.status === 'rejected') throw each.reason;
+      failpoint('storage.renamed');
       for (const folder of folders) await sync(folder);
+      failpoint('storage.pushed');
       return files.map(({ key }) => ({ type: 'local', path: key }));
     },
 
@@ -82,7 +85,9 @@ function resolveInside(directory: string, key: string): string {
 /** Moves a finished file here; its directory is still to be synced. */
 async function moveDurably(from: string, to: string): Promise<void> {
   try {
+    failpoint('storage.beforeSync');
     await sync(from);
+    failpoint('storage.beforeRename');
     await rename(from, to);
   } catch (error) {
     if (isAbsent(error)) throw new ServiceError('not_found', `segment file ${basename(from)} does not exist`, error);

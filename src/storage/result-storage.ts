@@ -3,6 +3,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import { ServiceError } from '../base/errors.js';
+import { failpoint } from '../configuration/failpoint.js';
 import type { Frame } from '../model/frame.js';
 import { taskFileName } from '../model/task-file-name.js';
 import type { DeepStorage } from './contract.js';
@@ -33,7 +34,11 @@ export function createResultStorage(storage: Pick<DeepStorage, 'push' | 'read' |
     },
     read: (run, page) => framesOf(storage.read({ type: 'local', path: keyOf(run, page) })),
     async removeBefore(instantMs) {
-      for await (const { path, modifiedMs } of storage.list()) if (modifiedMs < instantMs) await storage.remove({ type: 'local', path });
+      for await (const { path, modifiedMs } of storage.list()) {
+        if (modifiedMs >= instantMs) continue;
+        await storage.remove({ type: 'local', path });
+        failpoint('results.removed');
+      }
     },
   };
 }

@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { callJson, type DolmenProcess, runTask, sqlRows, startDolmen, waitForCount, waitForTask } from '../../bench/server.js';
+import { callJson, runTask, sqlRows, startDolmen, waitForCount, waitForTask } from '../../bench/server.js';
 import { FAILPOINT_VARIABLE } from '../../src/configuration/failpoint.js';
 import { startSix } from './six.js';
 
@@ -289,14 +289,12 @@ function storedFiles(folder: string): number {
 
 faults('nothing is lost or doubled, and no file is left', async () => {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'dolmen-compaction-'));
-  const begin = (failpoint: string): Promise<DolmenProcess> => {
-    process.env[FAILPOINT_VARIABLE] = failpoint;
-    return startDolmen({ dataDir, portOffset: 22_000, flags: FLAGS }).finally(() => {
-      delete process.env[FAILPOINT_VARIABLE];
-    });
-  };
+  const armed = path.join(dataDir, 'failpoint');
+  process.env[FAILPOINT_VARIABLE] = armed;
+  const server = await startDolmen({ dataDir, portOffset: 22_000, flags: FLAGS }).finally(() => {
+    delete process.env[FAILPOINT_VARIABLE];
+  });
   const rows = DAYS * 48;
-  let server = await begin('none');
   try {
     await runTask(server.url, loadSpec(0, rows));
     await waitForCount(server.url, TABLE, rows);
@@ -308,9 +306,7 @@ faults('nothing is lost or doubled, and no file is left', async () => {
       ['compact.published', 'day', DAYS],
       ['compact.unitBuilt', 'six_hour', 0],
     ] as const) {
-      await server.stop();
-      server = await begin(failpoint);
-      await waitForCount(server.url, TABLE, rows);
+      writeFileSync(armed, `kill ${failpoint}`);
       const { task } = (await callJson('POST', `${server.url}/svc/indexer/v1/task`, {
         type: 'compact',
         dataSource: TABLE,
@@ -318,6 +314,7 @@ faults('nothing is lost or doubled, and no file is left', async () => {
         granularitySpec: { segmentGranularity: granularity },
       })) as { task: string };
       await waitForTask(server.url, task).catch(() => undefined);
+      assert.not(existsSync(armed), failpoint);
       assert.equal(await answers(server.url), before, failpoint);
       files += made;
       const storage = path.join(dataDir, 'deep-storage');

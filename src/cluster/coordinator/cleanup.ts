@@ -1,6 +1,7 @@
 // Removes files of deep storage that no segment refers to.
 
 import type { EpochMs } from '../../base/instant.js';
+import { failpoint } from '../../configuration/failpoint.js';
 import type { Database } from '../../metadata/database.js';
 import { referencedPaths } from '../../metadata/segments.js';
 import { findTaskByFileName, type TaskRecord } from '../../metadata/tasks.js';
@@ -73,7 +74,10 @@ async function removeOrphansAmong(files: readonly StoredFile[], options: Cleanup
     .filter(({ path }) => !referenced.has(path))
     .map((file) => ({ file, verdict: judge(file, tasks.get(folderOf(file.path)), options) }));
   const orphans = verdicts.filter(({ verdict }) => verdict === 'remove');
-  for (const { file } of orphans) await options.storage.remove({ type: 'local', path: file.path });
+  for (const { file } of orphans) {
+    await options.storage.remove({ type: 'local', path: file.path });
+    failpoint('orphans.removed');
+  }
   const kept = verdicts.filter(({ verdict }) => verdict === 'keep');
   return { removed: orphans.length, kept: kept.length, keptBytes: kept.reduce((bytes, { file }) => bytes + file.sizeBytes, 0) };
 }

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseJsonWithDoubles } from '../../base/json.js';
+import { failpoint } from '../../configuration/failpoint.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import type { DeepStorage } from '../../storage/contract.js';
@@ -56,7 +57,9 @@ export class SegmentCache {
     // Somebody may have removed the folders meanwhile.
     for (const folder of [this.#segments, this.#info]) if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
     await this.#storage.pull(descriptor.loadSpec, this.fileOf(descriptor));
+    failpoint('load.copied');
     await writeFile(join(this.#info, `${nameOf(descriptor)}.json`), JSON.stringify(descriptor));
+    failpoint('load.described');
   }
 
   async remove(descriptor: SegmentDescriptor): Promise<void> {

@@ -4,6 +4,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../base/errors.js';
+import { failpoint } from '../../configuration/failpoint.js';
 import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
@@ -122,6 +123,7 @@ export class MiddleManager implements MiddleManagerService {
     this.#attempts.set(taskId, attempt);
     try {
       const process = await starting;
+      failpoint('assign.started');
       this.#running.set(taskId, process);
       void process.outcome.then((outcome) => {
         const ended = this.#ended(taskId, attempt, outcome);
@@ -178,6 +180,7 @@ export class MiddleManager implements MiddleManagerService {
 
   async #publish(request: PublishRequest, attempt: number): Promise<readonly string[]> {
     const { peers, session, publishTimeoutMs } = this.#options;
+    failpoint('publish.asked');
     // All the work of the task is done: it waits for a leader rather than be lost. A repeated publish changes nothing.
     const ids = await untilLed(async () => peers.leading('overlord').publish(request, { session, attempt }), {
       limitMs: publishTimeoutMs,

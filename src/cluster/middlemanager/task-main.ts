@@ -3,6 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
+import { failpoint } from '../../configuration/failpoint.js';
 import type { ChildTasks, TableQuery, TaskContext } from '../../ingestion/contract.js';
 import { runSampler } from '../../ingestion/sampler/sampler.js';
 import { runTask } from '../../ingestion/task.js';
@@ -92,6 +93,7 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
     children: { ...children, runHere: (child) => runHere(child, { parent: context, storage, run: runTask }) },
     publish: parentId === null ? publish : refusePublish,
   };
+  failpoint('task.started');
   const outcome = await PROGRAMS[program](payload, context);
   log(outcome.succeeded ? `task ${taskId} succeeded` : `task ${taskId} failed: ${outcome.errorMessage ?? ''}`);
   await send({ kind: 'outcome', outcome });
@@ -156,11 +158,14 @@ const children: ChildTasks = {
 };
 
 async function publish(request: PublishRequest): Promise<readonly string[]> {
+  failpoint('task.beforePublish');
   const answer = new Promise<readonly string[]>((resolve, reject) => {
     published = { resolve, reject };
   });
   await send({ kind: 'publish', request });
-  return answer;
+  const ids = await answer;
+  failpoint('task.published');
+  return ids;
 }
 
 /** Resolves once the parent's end of the pipe has it. */

@@ -3,6 +3,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import type { Interval } from '../../base/instant.js';
+import { failpoint } from '../../configuration/failpoint.js';
 import type { ChildTasks, TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
@@ -67,6 +68,7 @@ export class TaskProcess {
 
   static async start(options: TaskProcessOptions): Promise<TaskProcess> {
     const log = await open(options.logFile, 'a');
+    failpoint('log.opened');
     try {
       const execArgv = options.heapMebibytes === undefined ? [] : [`--max-old-space-size=${options.heapMebibytes}`];
       const child = fork(options.entry, [], { stdio: ['ignore', log.fd, log.fd, 'ipc'], serialization: 'advanced', execArgv });

@@ -2,6 +2,7 @@
 
 import type { ErrorCode, ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
+import { failpoint } from '../../configuration/failpoint.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { findTask, moveTask, selectTasks, startTask, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
@@ -24,8 +25,8 @@ export interface AssignmentOptions {
   readonly log: (line: string) => void;
 }
 
-/** Runs a step for each of the pending tasks, none of which holds up the others. */
-type EachPending = (handle: (task: TaskRecord) => Promise<void>) => Promise<void>;
+/** Runs a step for each of the pending, or waiting, tasks, none of which holds up the others. */
+export type EachPending = (handle: (task: TaskRecord) => Promise<void>) => Promise<void>;
 
 /** Gives pending tasks to workers that have a free slot, by the configured strategy. */
 export class Assignments {
@@ -74,6 +75,7 @@ export class Assignments {
     const documents = await taskDocuments(database, task.id);
     const attempt = await fencedTransaction(database, fence, (queries) => startTask(queries, task.id, worker, now()));
     if (attempt === undefined || documents === undefined) return;
+    failpoint('assign.recorded');
     await peers
       .at('middleManager', worker.host)
       .assign({ taskId: task.id, attempt, payload: parseJson(documents.payload), parentId: task.parentId });

@@ -74,11 +74,15 @@ export class KillRuns {
           done.numSegmentsKilled += deleted.count;
           done.numBatchesProcessed++;
           await noteReport(queries, task.id, reportOf());
+          failpoint('kill.beforeCommit');
           return deleted;
         });
         failpoint('kill.rowsRemoved');
         // Rows first: a file without a row is an orphan that the cleanup finds, a row without a file would be a lie.
-        for (const loadSpec of removed.files) await storage.remove(loadSpec);
+        for (const loadSpec of removed.files) {
+          await storage.remove(loadSpec);
+          failpoint('kill.fileRemoved');
+        }
         if (removed.count < count) break;
       }
     } catch (error) {

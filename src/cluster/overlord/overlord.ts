@@ -4,14 +4,14 @@ import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import { stringifyJson } from '../../base/json.js';
+import { failpoint } from '../../configuration/failpoint.js';
 import type { ChildDocuments, ChildTask } from '../../ingestion/contract.js';
 import { carriedBy } from '../../metadata/carried.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
-import { acquireLocks, conflicts, type LockRequest } from '../../metadata/locks.js';
 import { pinnedSegments, publishSegments, visibleSegments } from '../../metadata/publish.js';
 import { type AuditEntry, type AuditSelection, type Author, audit, auditHistory, writeConfig } from '../../metadata/settings.js';
-import { countTasks, findTask, insertTask, moveTask, selectTasks, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
+import { countTasks, findTask, insertTask, selectTasks, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
 import type { PinnedSegments, PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
 import type { DeepStorage } from '../../storage/contract.js';
@@ -34,13 +34,13 @@ import type {
 import { SegmentMarking } from '../segment-marking.js';
 import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
-import { Assignments, isMomentary } from './assignments.js';
+import { Assignments } from './assignments.js';
 import { Children } from './children.js';
 import { KillRuns } from './kill-runs.js';
 import { KILL_TASK } from './kill-task.js';
-import { endTask, isRunOf, recoverTask } from './recovery.js';
-import { revokeLocks } from './revocation.js';
-import { lockRequestOf, newTask, type ReadTask } from './submission.js';
+import { LockGrants } from './lock-grants.js';
+import { endRun, endTask, isRunOf, recoverTask } from './recovery.js';
+import { newTask, type ReadTask } from './submission.js';
 import { parseWorkerConfig, readWorkerConfig, WORKER_CONFIG_NAME, type WorkerConfig } from './worker-config.js';
 
 const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
@@ -82,6 +82,7 @@ export class Overlord implements OverlordService, Candidate {
   readonly #assignments: Assignments;
   readonly #kills: KillRuns;
   readonly #children: Children;
+  readonly #locks: LockGrants;
   #fence: Fence | null = null;
   #resultsLookedAtMs = 0;
 
@@ -90,10 +91,15 @@ export class Overlord implements OverlordService, Candidate {
     const { database, now } = options;
     this.#assignments = new Assignments({ ...options, workers: () => this.workers() });
     this.#kills = new KillRuns({ ...options, fence: () => this.fence(), wake: () => this.wake() });
-    this.#children = new Children({
+    const stopRun = async (task: TaskRecord): Promise<void> => this.workerOf(task)?.shutdownTask(task.id);
+    this.#children = new Children({ ...options, fence: () => this.fence(), stopRun });
+    this.#locks = new LockGrants({
       ...options,
       fence: () => this.fence(),
-      stopRun: async (task) => this.workerOf(task)?.shutdownTask(task.id),
+      stopRun: async (task) => {
+        await stopRun(task);
+        this.#hint((coordinator) => coordinator.cleanUp());
+      },
     });
     this.marking = new SegmentMarking({ database, fence: () => this.fence(), wake: () => this.wakeCoordinator(), now });
     const changed = (): void => this.#hint((coordinator) => coordinator.wakeCompaction());
@@ -139,8 +145,11 @@ export class Overlord implements OverlordService, Candidate {
           'capacity_exceeded',
           `the queue holds ${queueMax} unfinished tasks (svc.indexer.queue.maxSize); try again later`,
         );
-      return insertTask(queries, task, now());
+      const isNew = await insertTask(queries, task, now());
+      failpoint('submit.beforeCommit');
+      return isNew;
     });
+    failpoint('submit.committed');
     if (!fresh) throw new ServiceError('conflict', `id: a task ${task.id} exists already`);
     this.wake();
     return { taskId: task.id };
@@ -176,8 +185,10 @@ export class Overlord implements OverlordService, Candidate {
         throw new ServiceError('conflict', `task ${request.taskId} is ${task.state}, and this run of it is not the one that counts`);
       const published = await publishSegments(queries, request, now());
       await owner.recordPublish(queries, request.taskId);
+      failpoint('publish.beforeCommit');
       return published;
     });
+    failpoint('publish.committed');
     log(`task ${request.taskId} published ${ids.length} segments of ${request.dataSource}`);
     this.wakeCoordinator();
     return ids;
@@ -210,8 +221,8 @@ export class Overlord implements OverlordService, Candidate {
     // The end of an assignment that was taken back says nothing about the one that followed.
     if (task === undefined || !isRunOf(task, run)) return;
     const end = { succeeded, error: errorMessage, report: report === null ? null : stringifyJson(report) };
-    if (await endTask(database, this.fence(), taskId, end, now()))
-      log(`task ${taskId} ${succeeded ? 'succeeded' : `failed: ${errorMessage ?? ''}`}`);
+    const ended = await endRun(database, this.fence(), taskId, end, now());
+    if (ended !== 'unchanged') log(`task ${taskId} ${ended}${succeeded ? '' : `: ${errorMessage ?? ''}`}`);
     if (!succeeded) this.#hint((coordinator) => coordinator.cleanUp());
     if (task.type === 'compact') this.#hint((coordinator) => coordinator.wakeCompaction());
     this.wake();
@@ -314,43 +325,6 @@ export class Overlord implements OverlordService, Candidate {
     if (recovery !== 'queued') this.#hint((coordinator) => coordinator.cleanUp());
   }
 
-  /** Grants locks in order: a task that must wait also holds back later ones that would get in its way for ever. */
-  async #grantLocks(): Promise<void> {
-    const { database } = this.#options;
-    const held: LockRequest[] = [];
-    await this.#forEach(await selectTasks(database, { states: ['WAITING'] }), async (task) => {
-      const request = await this.#lockRequestOf(task);
-      if (request === undefined) return;
-      const heldBack = held.some(
-        (earlier) =>
-          earlier.dataSource === request.dataSource &&
-          earlier.intervals.some((interval) => conflicts({ interval, kind: earlier.kind }, request)),
-      );
-      if (heldBack || !(await this.#grantLock(task, request))) held.push(request);
-    });
-  }
-
-  /** Grants a lock, taking it from tasks of lower priority if need be; false: the task has to wait. */
-  async #grantLock(task: TaskRecord, request: LockRequest): Promise<boolean> {
-    const { database, now, log } = this.#options;
-    let revoked: readonly TaskRecord[] = [];
-    const granted = await fencedTransaction(database, this.fence(), async (queries) => {
-      revoked = [];
-      let locks = await acquireLocks(queries, request, now());
-      if (locks === undefined) {
-        revoked = await revokeLocks(queries, request, task.priority, now());
-        if (revoked.length > 0) locks = await acquireLocks(queries, request, now());
-      }
-      return locks !== undefined && (await moveTask(queries, task.id, 'WAITING', 'PENDING'));
-    });
-    for (const other of revoked) {
-      log(`task ${other.id} ends: its lock was taken for ${task.id}`);
-      await this.workerOf(other)?.shutdownTask(other.id);
-    }
-    if (revoked.length > 0) this.#hint((coordinator) => coordinator.cleanUp());
-    return granted;
-  }
-
   /** One task that cannot be handled does not hold up the others. */
   async #forEach(tasks: readonly TaskRecord[], handle: (task: TaskRecord) => Promise<void>): Promise<void> {
     for (const task of tasks) {
@@ -364,20 +338,9 @@ export class Overlord implements OverlordService, Candidate {
     }
   }
 
-  /** A payload that was accepted by another version of this program may not be acceptable here: then the task fails. */
-  async #lockRequestOf(task: TaskRecord): Promise<LockRequest | undefined> {
-    const { database, readTask, now } = this.#options;
-    const documents = await taskDocuments(database, task.id);
-    if (documents === undefined) return undefined;
-    try {
-      return lockRequestOf(task.id, (await readTask(documents.payload)).description);
-    } catch (error) {
-      // A failed read does not mean that the task is wrong, so it is tried again later.
-      if (isMomentary(toServiceError(error).code)) throw error;
-      const reason = `its payload cannot be used: ${toServiceError(error).message}`;
-      await endTask(database, this.fence(), task.id, { succeeded: false, error: reason, report: null }, now());
-      return undefined;
-    }
+  async #grantLocks(): Promise<void> {
+    const waiting = await selectTasks(this.#options.database, { states: ['WAITING'] });
+    await this.#locks.grant((handle) => this.#forEach(waiting, handle));
   }
 
   async #assign(): Promise<void> {

@@ -2,6 +2,7 @@
 
 import type { EpochMs } from '../../base/instant.js';
 import { stringifyJson } from '../../base/json.js';
+import { failpoint } from '../../configuration/failpoint.js';
 import type { Database, Queries } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { releaseLocks } from '../../metadata/locks.js';
@@ -17,6 +18,25 @@ export async function endTask(database: Database, fence: Fence, taskId: string, 
 export async function endWithin(queries: Queries, taskId: string, end: TaskEnd, nowMs: EpochMs): Promise<boolean> {
   await releaseLocks(queries, taskId);
   return finishTask(queries, taskId, end, nowMs);
+}
+
+/** Ends a task as its worker tells. One that has published succeeded, also where it could not say so: its rows are there. */
+export async function endRun(
+  database: Database,
+  fence: Fence,
+  taskId: string,
+  end: TaskEnd,
+  nowMs: EpochMs,
+): Promise<'succeeded' | 'failed' | 'unchanged'> {
+  const ended = await fencedTransaction(database, fence, async (queries) => {
+    const isPublished = !end.succeeded && (await endPublished(queries, taskId, end.error ?? 'it failed', nowMs));
+    const isEnded = isPublished || (await endWithin(queries, taskId, end, nowMs));
+    failpoint('end.beforeCommit');
+    if (!isEnded) return 'unchanged';
+    return isPublished || end.succeeded ? 'succeeded' : 'failed';
+  });
+  failpoint('end.committed');
+  return ended;
 }
 
 /** Fate of a task that its worker does not run any more. */

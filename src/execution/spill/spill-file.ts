@@ -2,6 +2,7 @@
 
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { assert, ServiceError } from '../../base/errors.js';
+import { failpoint } from '../../configuration/failpoint.js';
 
 /** The disk space that a file takes its bytes from. */
 export interface SpillBudget {
@@ -57,6 +58,7 @@ export class SpillFile {
     this.#reserved.push(bytes.length);
     try {
       for (let done = 0; done < bytes.length; ) done += writeSync(this.#open(), bytes, done, bytes.length - done, at + done);
+      failpoint('task.spilled');
     } catch (error) {
       if (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
         throw new ServiceError('resource_limit', `the disk is full; files are spilled to ${this.#space.directoryProperty}`, error);

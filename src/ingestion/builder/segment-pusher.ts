@@ -4,6 +4,7 @@ import path from 'node:path';
 import { assert } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
+import { failpoint } from '../../configuration/failpoint.js';
 import type { PushedSegment } from '../../model/publication.js';
 import type { SegmentPart } from '../../model/segment.js';
 import type { DeepStorage, SegmentInput } from '../../storage/contract.js';
@@ -81,6 +82,7 @@ export class SegmentPusher {
   async #build(sequence: number, interval: Interval, part: SegmentPart | null, input: SegmentInput): Promise<void> {
     const file = path.join(this.#workDirectory, `segment-${sequence}`);
     const { sizeBytes, rowCount, columns } = await this.#writers.write(file, input);
+    failpoint('task.segmentWritten');
     const { dimensions, metrics } = input;
     this.#written.push({ sequence, file, segment: { interval, part, sizeBytes, rowCount, dimensions, metrics, columns } });
     this.#writtenBytes += sizeBytes;

@@ -1,6 +1,7 @@
 // Reads all entities of an input source as blocks of rows.
 
 import { ServiceError } from '../../base/errors.js';
+import { failpoint } from '../../configuration/failpoint.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { TaskContext } from '../contract.js';
 import type { ProgressReporter } from '../report/progress.js';
@@ -62,6 +63,7 @@ export async function* readBlocks({
       const constants = isStored(part) ? undefined : part.systemFields;
       yield constants === undefined || constants.size === 0 ? block : { ...block, constants };
       progress.tick();
+      failpoint('task.read');
     }
   }
 }

@@ -8,9 +8,17 @@ export function failureOf(
   error: unknown,
   { signal, log }: Pick<TaskContext, 'signal' | 'log'>,
 ): { readonly failure: unknown; readonly errorMessage: string } {
-  const failure = signal.aborted ? new ServiceError('cancelled', 'the task was cancelled', error) : error;
+  const failure = signal.aborted ? new ServiceError('cancelled', 'the task was cancelled', error) : (diskFull(error) ?? error);
   const errorMessage = failure instanceof Error ? failure.message : String(failure);
   log(`failed: ${errorMessage}`);
   if (!(failure instanceof ServiceError) && failure instanceof Error) log(failure.stack ?? '');
   return { failure, errorMessage };
+}
+
+/** Codes of the operating system for a disk, a share of it, or a file that cannot take more. */
+const FULL_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+function diskFull(error: unknown): ServiceError | undefined {
+  const isFull = error instanceof Error && 'code' in error && FULL_CODES.has(error.code);
+  return isFull ? new ServiceError('resource_limit', `the disk is full: ${error.message}; nothing was published`, error) : undefined;
 }

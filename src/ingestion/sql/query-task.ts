@@ -6,6 +6,7 @@ import { type EpochMs, ETERNITY, type Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import { stringifyJson } from '../../base/json.js';
 import type { ObjectReader } from '../../base/json-reader.js';
+import { failpoint } from '../../configuration/failpoint.js';
 import type { Frame } from '../../model/frame.js';
 import { bucketsOf } from '../../model/granularity.js';
 import type { PublishRequest } from '../../model/publication.js';
@@ -184,7 +185,9 @@ async function collectResults(
       } finally {
         await page.close();
       }
+      failpoint('results.written');
       if (page.rowCount > 0) await pushResults(report.addPage(page), file);
+      failpoint('results.pushed');
     }
   } finally {
     await rows.return(undefined);
