@@ -89,7 +89,7 @@ async function ask({ plan, source }: JoinQuery): Promise<string[]> {
       ),
     isServedHere: () => true,
     rowsOfTable: () => null,
-    lookup: () => ({ rowCount: 0, columns: [] }),
+    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
     columnsOf: (each) =>
       rowSourceColumns(each, { table: (name) => ({ columns: name === 'fact' ? COLUMNS.fact : COLUMNS.all, interval: ETERNITY }) }),
     runOptions: run,

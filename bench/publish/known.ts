@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Broker } from '../../src/cluster/broker/broker.js';
 import { Coordinator } from '../../src/cluster/coordinator/coordinator.js';
 import { Historical } from '../../src/cluster/historical/historical.js';
+import { LookupStore } from '../../src/cluster/lookups/lookup-store.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import { StorageOwner } from '../../src/cluster/storage-owner.js';
 import type { Engine } from '../../src/execution/run/engine.js';
@@ -16,6 +17,7 @@ import { segmentIdText } from '../../src/model/segment-id.js';
 import type { SegmentStore } from '../../src/storage/contract.js';
 import { memoryStorage, scanPlan, segmentOf } from '../../test/cluster/fakes.js';
 import { openMetadata, pushed, runningTask } from '../../test/metadata/fixture.js';
+import { lookupSettings } from '../lookup-settings.js';
 import { LoopStretch } from './loop-stretch.js';
 
 const HOUR = 3_600_000;
@@ -160,6 +162,7 @@ function openRoles(database: Database) {
     results: null,
     gatherBytesMax: null,
     heldBytesMax: Infinity,
+    lookups: new LookupStore(lookupSettings()),
     lookupTier: '__default',
     pollMs: 1000,
   });

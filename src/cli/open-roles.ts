@@ -132,7 +132,7 @@ function openQueries(
     log,
   };
   const known = {
-    lookups: () => [...broker.lookups.loaded.keys()],
+    lookups: () => broker.lookups.names(),
     systemRows: (table: SystemTableName) => systemRows({ coordination, peers, client, roles: ROLES, queries: () => queryRows(log) }, table),
   };
   const plansBytesMax = configuration.get('svc.broker.plans.maxBytes');

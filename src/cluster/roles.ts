@@ -3,11 +3,14 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import type { Log } from '../base/log.js';
 import type { Configuration } from '../configuration/configuration.js';
 import type { Role } from '../configuration/properties.js';
 import type { Engine } from '../execution/run/engine.js';
+import type { InputLimits } from '../ingestion/format/format-kind.js';
 import { parseSampleSpec } from '../ingestion/sampler/sample-spec.js';
+import type { HttpRules } from '../ingestion/source/url-policy.js';
 import { type Database, openSqlite } from '../metadata/database.js';
 import { migrate } from '../metadata/migrations.js';
 import { writeConfigOnce } from '../metadata/settings.js';
@@ -23,6 +26,8 @@ import { Historical } from './historical/historical.js';
 import type { LocalSegments } from './historical/local-segments.js';
 import { RunGate } from './historical/run-gate.js';
 import { SegmentResults } from './historical/segment-results.js';
+import type { LookupSettings } from './lookups/lookup-source.js';
+import { LookupStore } from './lookups/lookup-store.js';
 import type { Coordination } from './membership/coordination.js';
 import { EmbeddedCoordination } from './membership/embedded.js';
 import { MiddleManager } from './middlemanager/middle-manager.js';
@@ -111,6 +116,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   const owner = new StorageOwner(storage);
   const frames = new FrameCache(configuration.get('svc.cache.sizeInBytes'));
 
+  const lookups = new LookupStore(lookupSettings(configuration, peers, log));
   const historical = segments
     ? new Historical({
         host: hostOf('historical'),
@@ -149,6 +155,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
           reads: configuration.get('svc.broker.cache.useResultLevelCache'),
           writes: configuration.get('svc.broker.cache.populateResultLevelCache'),
         },
+        lookups,
         lookupTier: configuration.get('svc.lookup.lookupTier'),
         pollMs: configuration.get('svc.broker.period'),
         now,
@@ -267,6 +274,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       await broker?.stop();
       await coordination.close();
       historical?.stop();
+      lookups.close();
       await client.close();
       await database.close();
     },
@@ -281,24 +289,52 @@ function taskSettings(configuration: Configuration): Omit<TaskSettings, 'workDir
     allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),
     exportDirectory: configuration.get('svc.export.storage.baseDir'),
     maxBytesInMemory: configuration.get('svc.indexer.task.maxBytesInMemory'),
-    http: {
-      maxBytes: configuration.get('svc.ingestion.http.maxBytes'),
-      allowedProtocols: configuration.get('svc.ingestion.http.allowedProtocols'),
-      allowedHosts: configuration.get('svc.ingestion.http.allowedHosts'),
-      allowedAddresses: configuration.get('svc.ingestion.http.allowedAddresses'),
-    },
-    inputLimits: {
-      maxColumns: configuration.get('svc.ingestion.maxColumns'),
-      maxRowBytes: configuration.get('svc.ingestion.maxRowBytes'),
-      decompression: {
-        maxBytes: configuration.get('svc.ingestion.decompression.maxBytes'),
-        maxRatio: configuration.get('svc.ingestion.decompression.maxRatio'),
-        maxEntries: configuration.get('svc.ingestion.decompression.maxEntries'),
-      },
-    },
+    http: httpRules(configuration),
+    inputLimits: inputLimits(configuration),
     keepsStoredTimes: configuration.get('svc.indexer.task.ignoreTimestampSpecForDruidInputSource'),
     kernels: configuration.get('svc.processing.kernels'),
     logBytesMax: configuration.get('svc.indexer.logs.maxBytes'),
+  };
+}
+
+function httpRules(configuration: Configuration): HttpRules {
+  return {
+    maxBytes: configuration.get('svc.ingestion.http.maxBytes'),
+    allowedProtocols: configuration.get('svc.ingestion.http.allowedProtocols'),
+    allowedHosts: configuration.get('svc.ingestion.http.allowedHosts'),
+    allowedAddresses: configuration.get('svc.ingestion.http.allowedAddresses'),
+  };
+}
+
+function inputLimits(configuration: Configuration): InputLimits {
+  return {
+    maxColumns: configuration.get('svc.ingestion.maxColumns'),
+    maxRowBytes: configuration.get('svc.ingestion.maxRowBytes'),
+    decompression: {
+      maxBytes: configuration.get('svc.ingestion.decompression.maxBytes'),
+      maxRatio: configuration.get('svc.ingestion.decompression.maxRatio'),
+      maxEntries: configuration.get('svc.ingestion.decompression.maxEntries'),
+    },
+  };
+}
+
+function lookupSettings(configuration: Configuration, peers: Peers, log: Log): LookupSettings {
+  return {
+    sourceLimits: {
+      allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),
+      http: httpRules(configuration),
+      get peers() {
+        return peers.hosts();
+      },
+    },
+    inputLimits: inputLimits(configuration),
+    bytesMax: configuration.get('svc.lookup.maxBytes'),
+    jdbcHosts: configuration.get('svc.access.jdbc.allowedHosts'),
+    heapBytes: getHeapStatistics().heap_size_limit,
+    environment: process.env,
+    now: Date.now,
+    random: Math.random,
+    log,
   };
 }
 

@@ -136,6 +136,11 @@ export const PROPERTIES = {
     'Segment files that a Historical has open at a time; others are opened again when they are read.',
   ),
   'svc.metadata.file': path('metadata.sqlite', 'SQLite file with segments, tasks and rules.', resolve),
+  'svc.lookup.maxBytes': bytes({ min: 1024, max: 2 ** 31 }, '1GiB', 'Keys and values of one lookup together.'),
+  'svc.access.jdbc.allowedHosts': hosts(
+    '[]',
+    'Hosts that jdbc lookups may connect to; *.example.com stands for every name below it. Empty: every host.',
+  ),
   'svc.lookup.lookupTier': text('__default', 'Tier of lookups that the Broker loads.'),
   'svc.server.tier': text('_default_tier', 'Tier of the Historical.'),
   'svc.server.priority': integer({ min: -1000, max: 1000 }, '0', 'Priority of the Historical among those that serve a segment.'),

@@ -87,14 +87,21 @@ export function strayLambda(): ServiceError {
   );
 }
 
-function literalType(value: string | number | bigint | null): MaybeType {
-  return value === null ? null : typeof value === 'string' ? 'STRING' : typeof value === 'bigint' ? 'LONG' : 'DOUBLE';
+function literalType(value: Extract<Expression, { kind: 'literal' }>['value']): MaybeType {
+  return value === null || typeof value === 'object'
+    ? null
+    : typeof value === 'string'
+      ? 'STRING'
+      : typeof value === 'bigint'
+        ? 'LONG'
+        : 'DOUBLE';
 }
 
 /** An argument that is a literal. */
 export function constantOf(expression: Expression | undefined): Constant | undefined {
   if (expression?.kind !== 'literal') return undefined;
   const { type, value } = expression;
+  if (typeof value === 'object' && value !== null) return { value: null, table: value };
   if (isArrayType(type) || type === JSON_TYPE) return { value: valueOfText(value === null ? null : String(value), type) };
   // A literal typed LONG or DOUBLE may carry either kind of number.
   if (type === 'LONG' && typeof value === 'number') return { value: BigInt(Math.trunc(value)) };

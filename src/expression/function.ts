@@ -1,5 +1,6 @@
 // Interface of a function of the expression language.
 
+import type { LookupTable } from '../model/lookup/lookup-table.js';
 import { arrayOf, type ColumnType, elementType, isArrayType, isNumberType } from '../model/schema.js';
 import type { Value } from './value.js';
 
@@ -9,6 +10,8 @@ export type MaybeType = ColumnType | null;
 /** An argument that is the same for every row. */
 export interface Constant {
   readonly value: Value;
+  /** Entries of a lookup, which are not a value: `value` is null. */
+  readonly table?: LookupTable;
 }
 
 /** Gives the value of an operand for the row at hand. */

@@ -10,6 +10,7 @@ import { isArrayValue, Structured, type Value } from './value.js';
 export function printExpression(expression: Expression): string {
   switch (expression.kind) {
     case 'literal':
+      if (typeof expression.value === 'object' && expression.value !== null) return `<${expression.value.length} entries>`;
       return expression.type === 'STRING' || !isTextType(expression.type)
         ? printLiteral(expression.value, expression.type)
         : printLiteral(constantOf(expression)?.value ?? null, expression.type);

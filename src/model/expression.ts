@@ -1,5 +1,6 @@
 // Expressions of a plan.
 
+import type { LookupTable } from './lookup/lookup-table.js';
 import type { ColumnType } from './schema.js';
 
 /**
@@ -8,8 +9,8 @@ import type { ColumnType } from './schema.js';
  * LONG literals are bigint, so that 64 bits survive.
  */
 export type Expression =
-  /** Arrays and JSON are written as the texts that dictionaries keep of them. */
-  | { readonly kind: 'literal'; readonly type: ColumnType | null; readonly value: string | number | bigint | null }
+  /** Arrays and JSON are written as the texts that dictionaries keep of them. The entries of a lookup are an argument of `resolved_lookup` alone. */
+  | { readonly kind: 'literal'; readonly type: ColumnType | null; readonly value: string | number | bigint | LookupTable | null }
   | { readonly kind: 'column'; readonly name: string }
   | { readonly kind: 'call'; readonly function: string; readonly arguments: readonly Expression[] }
   /** The first argument of `map`, `filter`, `fold`, ...: inside of `body` its parameters hide columns of their names. */

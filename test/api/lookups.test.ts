@@ -89,6 +89,52 @@ lookups('SQL', async ({ server }) => {
   ]);
 });
 
+lookups('the entries of a lookup, its keys, values and version are shown; the Router asks a Broker', async ({ server }) => {
+  for (const port of [8082, 8888]) {
+    const at = `${server.url.replace(/\d+$/, String(port + 22_600))}/svc/v1/lookups/introspect`;
+    assert.equal(await callJson('GET', `${at}/lang`), MAP);
+    assert.equal(await callJson('GET', `${at}/lang/keys`), Object.keys(MAP));
+    assert.equal(await callJson('GET', `${at}/lang/values`), Object.values(MAP));
+    assert.type(((await callJson('GET', `${at}/lang/version`)) as { version: string }).version, 'string');
+    assert.is((await fetch(`${at}/nothing`)).status, 404);
+  }
+});
+
+lookups('a password is never read back, and stays when the settings are sent as they were read', async ({ server }) => {
+  const connector = { connectURI: 'jdbc:postgresql://127.0.0.1:1/none', user: 'u', password: 'a secret' };
+  const factory = (connectorConfig: object) => ({
+    type: 'cachedNamespace',
+    extractionNamespace: { type: 'jdbc', connectorConfig, table: 't', keyColumn: 'k', valueColumn: 'v' },
+  });
+  const others = [
+    { ...connector, connectURI: 'jdbc:postgresql://u:a secret@127.0.0.1:1/none' },
+    {
+      ...connector,
+      connectURI: 'jdbc:postgresql://127.0.0.1:1/none?password=a secret',
+      password: { type: 'default', password: 'a secret' },
+    },
+  ];
+  const names = ['db', 'db1', 'db2'];
+  for (const [index, config] of [connector, ...others].entries())
+    await callJson('POST', `${server.url}${CONFIG}/${names[index]}`, lookupOf('v1', factory(config)));
+  const paths = [...names.map((name) => `config/__default/${name}`), 'config/all', 'nodeStatus', 'status?detailed'];
+  for (const path of paths) {
+    const answer = await (await fetch(`${server.url}/svc/coordinator/v1/lookups/${path}`)).text();
+    assert.not.match(answer, 'a secret', path);
+  }
+  const read = (await callJson('GET', `${server.url}${CONFIG}/db`)) as { lookupExtractorFactory: object };
+  assert.equal(read.lookupExtractorFactory, factory({ ...connector, password: '********' }));
+  await callJson('POST', `${server.url}${CONFIG}/db`, lookupOf('v2', read.lookupExtractorFactory));
+  const elsewhere = factory({ ...connector, connectURI: 'jdbc:postgresql://elsewhere/none', password: '********' });
+  try {
+    await callJson('POST', `${server.url}${CONFIG}/db`, lookupOf('v3', elsewhere));
+    assert.unreachable();
+  } catch (error) {
+    assert.match(String(error), /password: a hidden value/);
+  }
+  for (const name of names) await callJson('DELETE', `${server.url}${CONFIG}/${name}`);
+});
+
 lookups('a process tells what it holds: the Broker the lookup, the Historical none; the Router asks a Broker', async ({ server }) => {
   const at = (port: number): string => server.url.replace(/\d+$/, String(port + 22_600));
   for (const port of [8082, 8888])
@@ -127,7 +173,7 @@ lookups('a new version takes the place of the old one, a cached result with it',
   ]);
 });
 
-lookups('a lookup of a type that cannot be loaded is pending, and says why when it is used', async ({ server }) => {
+lookups('a lookup that cannot be loaded is pending, and says why when it is used', async ({ server }) => {
   await callJson('POST', `${server.url}${CONFIG}/far`, lookupOf('v1', { type: 'cachedNamespace', extractionNamespace: { type: 'uri' } }));
   await new Promise((done) => setTimeout(done, 1500));
   const status = (await callJson('GET', `${server.url}${STATUS}/far?detailed`)) as { loaded: boolean; pendingNodes: string[] };
@@ -137,7 +183,7 @@ lookups('a lookup of a type that cannot be loaded is pending, and says why when 
     await groupBy(server.url, { dataSource: { type: 'lookup', lookup: 'far' } });
     assert.unreachable();
   } catch (error) {
-    assert.match(String(error), 'cachedNamespace');
+    assert.match(String(error), 'either uri or uriPrefix');
   }
 });
 

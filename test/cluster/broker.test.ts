@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { lookupSettings } from '../../bench/lookup-settings.js';
 import { ServiceError } from '../../src/base/errors.js';
 import type { Interval } from '../../src/base/instant.js';
 import { Broker } from '../../src/cluster/broker/broker.js';
@@ -7,6 +8,7 @@ import type { QueryOptions } from '../../src/cluster/broker/contract.js';
 import { type ResultCache, ResultKeys } from '../../src/cluster/broker/result-cache.js';
 import { ClusterView } from '../../src/cluster/broker/view.js';
 import { FrameCache } from '../../src/cluster/frame-cache.js';
+import { LookupStore } from '../../src/cluster/lookups/lookup-store.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import type {
   CoordinatorService,
@@ -87,6 +89,7 @@ async function brokerOver(
     results,
     gatherBytesMax: null,
     heldBytesMax: Infinity,
+    lookups: new LookupStore(lookupSettings()),
     lookupTier: '__default',
     pollMs: 60_000,
     now: Date.now,

@@ -173,7 +173,7 @@ function runner(): SourceRunner {
         for (const { release } of placed) release();
       }
     },
-    lookup: () => ({ rowCount: 0, columns: [] }),
+    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
     runOptions: RUN,
     signal,
   });

@@ -184,7 +184,7 @@ function runnerOf({ left, right }: Case, way: Way, chunkRows: number): SourceRun
         else held.push(...releases);
       }
     },
-    lookup: () => ({ rowCount: 0, columns: [] }),
+    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
     runOptions: RUN,
     signal: new AbortController().signal,
     chunkRows,

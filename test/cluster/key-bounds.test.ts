@@ -58,7 +58,7 @@ function runnerOf(tables: Tables, isServedHere: boolean, seen: Seen[] = []): Sou
       for (const table of names) seen.push({ table, plan });
       return run(plan, names);
     },
-    lookup: () => ({ rowCount: 0, columns: [] }),
+    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
     runOptions: RUN,
     signal: new AbortController().signal,
   });

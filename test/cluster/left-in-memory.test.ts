@@ -23,7 +23,7 @@ function runnerOf(options: Options): SourceRunner {
     rowsOfTable: () => null,
     columnsOf: (source) => rowSourceColumns(source, { table: () => undefined }),
     runTables: () => assert.unreachable('no tables here') as never,
-    lookup: () => ({ rowCount: 0, columns: [] }),
+    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
     runOptions: RUN,
     signal: new AbortController().signal,
     ...options,

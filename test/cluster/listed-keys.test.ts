@@ -28,7 +28,7 @@ function runner(): SourceRunner {
     runTables: () => {
       throw new Error('no tables here');
     },
-    lookup: () => ({ rowCount: 0, columns: [] }),
+    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
     runOptions,
     signal,
     chunkRows: 5,

@@ -1,15 +1,18 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { lookupSettings } from '../../bench/lookup-settings.js';
 import { LookupStore } from '../../src/cluster/lookups/lookup-store.js';
+import { readerOf } from '../../src/model/lookup/lookup-table.js';
+import { entriesOf } from './lookup-entries.js';
 
 const lookups = suite('lookup store');
 
 const of = (map: unknown) => ({ version: 'v', lookupExtractorFactory: { type: 'map', map } });
 
-lookups('numbers and truth values of a map are their strings, as the original reads them', () => {
-  const store = new LookupStore();
-  store.replace({ a: of({ s: 'x', n: 1, d: 1.5, b: true, l: 9223372036854775807n }) });
-  assert.equal(Object.fromEntries(store.values('a')), { s: 'x', n: '1', d: '1.5', b: 'true', l: '9223372036854775807' });
+lookups('numbers and truth values of a map are their strings, as the original reads them', async () => {
+  const store = new LookupStore(lookupSettings());
+  await store.replace({ a: of({ s: 'x', n: 1, d: 1.5, b: true, l: 9223372036854775807n }) });
+  assert.equal(entriesOf(store.table('a')), { s: 'x', n: '1', d: '1.5', b: 'true', l: '9223372036854775807' });
 });
 
 for (const [name, map, says] of [
@@ -17,11 +20,37 @@ for (const [name, map, says] of [
   ['a list', { k: ['x'] }, /map\.k: expected a string/],
   ['no map', [], /map: expected an object/],
 ] as const)
-  lookups(`${name} is told where the lookup is used`, () => {
-    const store = new LookupStore();
-    store.replace({ a: of(map), b: of({ k: 'v' }) });
-    assert.throws(() => store.values('a'), says);
-    assert.is(store.values('b').get('k'), 'v');
+  lookups(`${name} is told where the lookup is used`, async () => {
+    const store = new LookupStore(lookupSettings());
+    await store.replace({ a: of(map), b: of({ k: 'v' }) });
+    assert.throws(() => store.table('a'), says);
+    assert.is(readerOf(store.table('b')).find('k'), 'v');
+  });
+
+lookups('names and keys of objects are names and keys like others', async () => {
+  const store = new LookupStore(lookupSettings());
+  const map = JSON.parse('{"__proto__": "a", "constructor": "b", "": "c"}') as object;
+  await store.replace(Object.fromEntries([['__proto__', of(map)]]));
+  assert.equal(entriesOf(store.table('__proto__')), map);
+  assert.equal(Object.keys(store.current()), ['__proto__']);
+});
+
+lookups('a version that is refused leaves the one before', async () => {
+  const store = new LookupStore(lookupSettings());
+  await store.replace({ a: of({ k: 'old' }) });
+  await store.replace({ a: { version: 'v2', lookupExtractorFactory: { type: 'map', map: { k: null } } } });
+  assert.is(readerOf(store.table('a')).find('k'), 'old');
+  assert.is(store.current()['a']?.version, 'v');
+  assert.match(store.failed()['a'] ?? '', /map\.k/);
+  await store.replace({});
+  assert.throws(() => store.table('a'), /unknown lookup "a": no lookup of that name is loaded/);
+});
+
+for (const type of ['kafka', 'pollingLookup', 'loadingLookup', 'nothing'])
+  lookups(`lookups of type ${type} are refused by name`, async () => {
+    const store = new LookupStore(lookupSettings());
+    await store.replace({ a: { version: 'v', lookupExtractorFactory: { type } } });
+    assert.throws(() => store.table('a'), new RegExp(`lookupExtractorFactory\\.type: .*${type}`));
   });
 
 lookups.run();

@@ -108,7 +108,7 @@ for (const [threads, filter] of [
             { ...RUN, ending: 'final' },
             new AbortController().signal,
           ),
-        lookup: () => ({ rowCount: 0, columns: [] }),
+        lookup: () => ({ rowCount: 0, frames: async function* () {} }),
         runOptions: RUN,
         signal: new AbortController().signal,
       });

@@ -183,7 +183,7 @@ for (const threads of [0, 2])
           held.push(placed);
           yield* engine.runViews(leaf, [{ ...placed.view, id: 's' }], { ...RUN, ending: 'final' }, new AbortController().signal);
         },
-        lookup: () => ({ rowCount: 0, columns: [] }),
+        lookup: () => ({ rowCount: 0, frames: async function* () {} }),
         runOptions: RUN,
         signal: new AbortController().signal,
       });

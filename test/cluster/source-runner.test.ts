@@ -30,7 +30,7 @@ function runnerOf(chunkRows: number, limits: RunLimits = {}, signal = new AbortC
     runTables: () => {
       throw new Error('no tables here');
     },
-    lookup: () => ({ rowCount: 0, columns: [] }),
+    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
     runOptions: { ...NONE_WAITS, limits },
     signal,
     chunkRows,
@@ -243,7 +243,7 @@ sources('the limit of the outer query ends the inner one', async () => {
     async *runTables() {
       for (; read < 1000; read++) yield frameOf([{ text: 'a' }, { text: 'b' }], { text: 'STRING' });
     },
-    lookup: () => ({ rowCount: 0, columns: [] }),
+    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
     runOptions: NONE_WAITS,
     signal: new AbortController().signal,
     chunkRows: 2,

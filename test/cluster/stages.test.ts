@@ -32,7 +32,7 @@ function runnerOf({ tables = {}, ...options }: Options = {}): SourceRunner {
     rowsOfTable: () => null,
     columnsOf: (source) => rowSourceColumns(source, { table: () => undefined }),
     runTables: runTablesOf({ engine, memory, held, framesOf: (name) => tables[name] ?? [], signal: options.signal }),
-    lookup: () => ({ rowCount: 0, columns: [] }),
+    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
     runOptions: RUN,
     signal: new AbortController().signal,
     ...options,

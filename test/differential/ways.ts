@@ -5,12 +5,14 @@ import { ServiceError } from '../../src/base/errors.js';
 import { ETERNITY } from '../../src/base/instant.js';
 import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
 import { withMixedTypes } from '../../src/cluster/broker/table-schema.js';
+import { lookupRows } from '../../src/cluster/lookups/lookup-store.js';
 import { resolveLookups } from '../../src/cluster/lookups/resolve-lookups.js';
 import { createEngine, type ProcessingEngine } from '../../src/execution/run/local-engine.js';
 import type { PublishRequest } from '../../src/ingestion/contract.js';
 import { runTask } from '../../src/ingestion/task.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { cellAt, type Frame, type FrameCell } from '../../src/model/frame.js';
+import { lookupTableOf } from '../../src/model/lookup/lookup-table.js';
 import type { RowSource, RowsPlan } from '../../src/model/row-source.js';
 import { type ColumnSchema, type ColumnType, widestType } from '../../src/model/schema.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
@@ -179,7 +181,7 @@ class Bench {
       rowsOfTable: (name) => this.#schemas.rowsOf(name),
       columnsOf: (each) => rowSourceColumns(each, this.#schemas.known),
       runTables: (leaf, tables) => this.#runTables(engine, leaf, tables, way, run, signal),
-      lookup: () => lookupFrame(),
+      lookup: () => lookupRows(LOOKUP_TABLE),
       runOptions: run,
       signal,
       ...(way.batchRows === null ? {} : { chunkRows: way.batchRows }),
@@ -287,31 +289,12 @@ function schemasOf(types: WaySet['types']): {
   };
 }
 
-function lookupFrame(): Frame {
-  const entries = Object.entries(LOOKUP.map);
-  const ids = Uint32Array.from(entries.keys());
-  const column = (name: string, dictionary: readonly string[]) => ({ kind: 'string', name, ids, dictionary }) as const;
-  return {
-    rowCount: entries.length,
-    columns: [
-      column(
-        'k',
-        entries.map(([key]) => key),
-      ),
-      column(
-        'v',
-        entries.map(([, value]) => value),
-      ),
-    ],
-  };
-}
-
 interface Planned {
   readonly plan: RowsPlan;
   readonly source: RowSource;
 }
 
-const LOOKUP_VALUES = new Map(Object.entries(LOOKUP.map));
+const LOOKUP_TABLE = await lookupTableOf(Object.entries(LOOKUP.map));
 
 type Schemas = ReturnType<typeof schemasOf>;
 
@@ -319,8 +302,8 @@ type Schemas = ReturnType<typeof schemasOf>;
 function plansOf(one: DifferentialCase, schemas: Schemas): Planned[] {
   const found = one.kind === 'sql' ? plansOfSql(one.request, schemas) : one.kind === 'native' ? plansOfNative(one.request, schemas) : [];
   return found.map(({ plan, source }) => ({
-    plan: resolveLookups(plan, () => LOOKUP_VALUES),
-    source: resolveLookups(source, () => LOOKUP_VALUES),
+    plan: resolveLookups(plan, () => LOOKUP_TABLE),
+    source: resolveLookups(source, () => LOOKUP_TABLE),
   }));
 }
 

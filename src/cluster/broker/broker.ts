@@ -11,7 +11,7 @@ import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js'
 import { segmentIdText } from '../../model/segment-id.js';
 import { rowSourceColumns } from '../../planner/row-source-columns.js';
 import { withExactSums } from '../../planner/rules/exact-sums.js';
-import { LookupStore } from '../lookups/lookup-store.js';
+import type { LookupStore } from '../lookups/lookup-store.js';
 import { resolveLookups } from '../lookups/resolve-lookups.js';
 import type { RoleOptions } from '../role-options.js';
 import { type Deadline, startDeadline } from '../rpc/deadline.js';
@@ -53,6 +53,7 @@ export interface BrokerOptions extends RoleOptions {
   readonly exactSums: boolean;
   /** Heap that partial results of one query may take before they are merged. */
   readonly heldBytesMax: number;
+  readonly lookups: LookupStore;
   /** Tier whose lookups it loads (`svc.lookup.lookupTier`). */
   readonly lookupTier: string;
   /** Time between two looks at the coordinator and the historicals. */
@@ -61,7 +62,7 @@ export interface BrokerOptions extends RoleOptions {
 
 /** Knows which segments exist and who serves them; runs plans over all of them. */
 export class Broker implements BrokerQueries, BrokerService {
-  readonly lookups = new LookupStore();
+  readonly lookups: LookupStore;
   readonly #options: BrokerOptions;
   readonly #view = new ClusterView();
   readonly #running = new RunningQueries();
@@ -75,6 +76,7 @@ export class Broker implements BrokerQueries, BrokerService {
 
   constructor(options: BrokerOptions) {
     this.#options = options;
+    this.lookups = options.lookups;
     this.#cluster = {
       engine: options.engine,
       retries: options.retries,
@@ -142,8 +144,7 @@ export class Broker implements BrokerQueries, BrokerService {
   }
 
   async lookupReport(): Promise<LookupReport> {
-    const current = Object.fromEntries([...this.lookups.loaded].map(([name, { lookup }]) => [name, lookup]));
-    return { tier: this.#options.lookupTier, current, failed: this.lookups.failed };
+    return { tier: this.#options.lookupTier, current: this.lookups.current(), failed: this.lookups.failed() };
   }
 
   tables(): readonly string[] {
@@ -164,7 +165,7 @@ export class Broker implements BrokerQueries, BrokerService {
     const known = askedSource.kind === 'inline' ? this.#constants.find(asked, options) : undefined;
     if (known !== undefined && options.profile !== undefined) options.profile.resultCacheHits++;
     if (known !== undefined) return framesOfAll(known);
-    const lookup = (name: string) => this.lookups.values(name);
+    const lookup = (name: string) => this.lookups.table(name);
     const [plan, source] = [resolveLookups(asked, lookup), resolveLookups(askedSource, lookup)];
     if (source.kind === 'table') return this.#runTables(plan, [source.name], options, { isOwn: plan === asked, turns });
     const frames = this.#runSource(plan, source, options);
@@ -257,7 +258,7 @@ export class Broker implements BrokerQueries, BrokerService {
             const plan = everySegment(wanted);
             const only = [{ ...chunk, segments: [segment] }];
             const resolved = withinData(
-              resolveLookups(this.#summed(plan, options), (name) => this.lookups.values(name)),
+              resolveLookups(this.#summed(plan, options), (name) => this.lookups.table(name)),
               only,
             );
             return resolved === undefined ? framesOfAll([]) : runOverSegments(cluster, resolved, only, options, signal);
@@ -353,7 +354,7 @@ export class Broker implements BrokerQueries, BrokerService {
     if (newer !== null) view.adopt(newer);
     const lookups = await peers.leading('coordinator').lookupsAfter(this.#options.lookupTier, this.#lookupGeneration);
     if (lookups === null) return;
-    this.lookups.replace(lookups.lookups);
+    await this.lookups.replace(lookups.lookups);
     this.#lookupGeneration = lookups.generation;
   }
 }

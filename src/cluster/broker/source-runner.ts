@@ -15,7 +15,8 @@ import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import type { JoinStage, Stage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
 import type { Upload } from '../../model/upload.js';
-import { type KeptFrames, keeping, lazily, mapped, once, peekUploaded, pruned } from './frame-streams.js';
+import type { LookupRows } from '../lookups/lookup-store.js';
+import { type KeptFrames, keeping, mapped, once, peekUploaded, pruned } from './frame-streams.js';
 import { type Bound, columnBelow, KeyBounds } from './key-bounds.js';
 import { type SharedGroups, SharedSources } from './shared-sources.js';
 import { both, inOrder, leading, narrowed, readKept, renamed, scanOf, shadows, tablesOf, typed, uploading } from './source-plans.js';
@@ -30,7 +31,7 @@ export interface SourceRunnerOptions {
   /** Rows of a table; null when there is none of the name. */
   readonly rowsOfTable: (name: string) => number | null;
   /** Rows of a lookup; throws `query_invalid` when there is none of the name. */
-  readonly lookup: (name: string) => Frame;
+  readonly lookup: (name: string) => LookupRows;
   /** Known columns of a source. */
   readonly columnsOf: (source: RowSource) => readonly ColumnSchema[];
   readonly runOptions: Omit<RunOptions, 'ending'>;
@@ -230,7 +231,7 @@ export class SourceRunner {
       case 'inline':
         return once(source.frame);
       case 'lookup':
-        return lazily(() => this.#options.lookup(source.name));
+        return this.#options.lookup(source.name).frames();
       case 'query':
         return this.#limited(
           pruned(this.#queryRows(source, columns, upload, bounds), columns),

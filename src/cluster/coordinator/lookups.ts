@@ -3,6 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
 import { own } from '../../base/names.js';
+import { withoutSecrets, withSecretsOf } from '../lookups/secrets.js';
 
 /** Name of the configuration entry that holds all lookups. */
 export const LOOKUPS_NAME = 'lookups';
@@ -55,11 +56,21 @@ export function mergeLookups(current: Lookups, changes: Lookups): Lookups {
           'input_invalid',
           `${tier}.${name}.version: found '${lookup.version ?? ''}', expected a string above '${known.version ?? ''}'`,
         );
-      ofTier.set(name, lookup);
+      const factory = withSecretsOf(lookup.lookupExtractorFactory, known?.lookupExtractorFactory, `${tier}.${name}`);
+      ofTier.set(name, { ...lookup, lookupExtractorFactory: factory });
     }
     if (ofTier.size > 0) merged.set(tier, ofTier);
   }
   return Object.fromEntries([...merged].map(([tier, lookups]) => [tier, Object.fromEntries(lookups)]));
+}
+
+/** A lookup to show: without passwords. */
+export function shownLookup({ version, lookupExtractorFactory }: Lookup): Lookup {
+  return { version, lookupExtractorFactory: withoutSecrets(lookupExtractorFactory) };
+}
+
+export function shownLookups(lookups: Readonly<Record<string, Lookup>>): Readonly<Record<string, Lookup>> {
+  return Object.fromEntries(Object.entries(lookups).map(([name, lookup]) => [name, shownLookup(lookup)]));
 }
 
 /** Removes one lookup, or the whole tier; undefined when it does not exist. */

@@ -1,94 +1,162 @@
 // The lookups that a process has loaded for queries.
 
 import { ServiceError } from '../../base/errors.js';
-import { describeValue, stringifyJson } from '../../base/json.js';
-
+import { stringifyJson } from '../../base/json.js';
+import { LoopTurns } from '../../base/loop-turns.js';
 import { nearestName } from '../../base/nearest-name.js';
+import { formatInstant } from '../../base/time.js';
 import type { Frame } from '../../model/frame.js';
+import { type LookupTable, readerOf } from '../../model/lookup/lookup-table.js';
 import type { Lookup } from '../coordinator/lookups.js';
+import { type LoadedLookup, LookupKeeper } from './lookup-keeper.js';
+import type { LookupSettings } from './lookup-source.js';
+import { parseLookupSource } from './lookup-spec.js';
 
-/** A lookup as a process holds it for queries. */
-export interface LoadedLookup {
-  readonly lookup: Lookup;
-  readonly values: ReadonlyMap<string, string>;
+/** One configured lookup. */
+interface Place {
+  /** JSON of the configuration. */
+  readonly configured: string;
+  /** Undefined when the configuration cannot be read. */
+  readonly keeper: LookupKeeper | undefined;
+  readonly refusal: string | undefined;
+  /** The version before, which answers until this one is loaded. */
+  readonly before: LoadedLookup | undefined;
 }
 
-/** The lookups of one process, replaced as a whole when the coordinator's configuration changes. */
-export class LookupStore {
-  #loaded: ReadonlyMap<string, LoadedLookup> = new Map();
-  #failed: ReadonlyMap<string, string> = new Map();
+/** Rows of a lookup, read in turns. */
+export interface LookupRows {
+  readonly rowCount: number;
+  /** Columns `k` and `v`, a row for each key. */
+  readonly frames: () => AsyncIterable<Frame>;
+}
 
-  /** Replaces the lookups by the configured ones. One that cannot be loaded is listed in `failed`; its older version stays. */
-  replace(configured: Readonly<Record<string, Lookup>>): void {
-    const loaded = new Map<string, LoadedLookup>();
-    const failed = new Map<string, string>();
+/** The lookups of one process. */
+export class LookupStore {
+  readonly #settings: LookupSettings;
+  readonly #places = new Map<string, Place>();
+
+  constructor(settings: LookupSettings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * Replaces the lookups by the configured ones; resolves when those are there whose entries are configured too. Of others the
+   * version before answers until the new one is loaded.
+   */
+  async replace(configured: Readonly<Record<string, Lookup>>): Promise<void> {
+    for (const [name, place] of this.#places)
+      if (!Object.hasOwn(configured, name)) {
+        place.keeper?.stop();
+        this.#places.delete(name);
+      }
+    const started: Promise<void>[] = [];
     for (const [name, lookup] of Object.entries(configured)) {
-      const known = this.#loaded.get(name);
+      const text = stringifyJson(lookup);
+      const known = this.#places.get(name);
+      if (known?.configured === text) continue;
+      const before = known?.keeper?.held ?? known?.before;
+      known?.keeper?.stop();
       try {
-        const isSame = known !== undefined && stringifyJson(known.lookup) === stringifyJson(lookup);
-        loaded.set(name, isSame ? known : { lookup, values: loadLookup(lookup, name) });
+        const source = parseLookupSource(lookup.lookupExtractorFactory, name, this.#settings);
+        const keeper = new LookupKeeper(name, lookup, source, this.#settings);
+        this.#places.set(name, { configured: text, keeper, refusal: undefined, before });
+        const first = keeper.start();
+        if (source.isInline) started.push(first);
       } catch (error) {
-        failed.set(name, error instanceof Error ? error.message : String(error));
-        if (known !== undefined) loaded.set(name, known);
+        const refusal = error instanceof Error ? error.message : String(error);
+        this.#settings.log.warn('lookup is refused', { lookup: name, reason: refusal });
+        this.#places.set(name, { configured: text, keeper: undefined, refusal, before });
       }
     }
-    this.#loaded = loaded;
-    this.#failed = failed;
+    await Promise.all(started);
   }
 
-  get loaded(): ReadonlyMap<string, LoadedLookup> {
-    return this.#loaded;
+  /** Ends what looks at sources. */
+  close(): void {
+    for (const { keeper } of this.#places.values()) keeper?.stop();
   }
 
-  /** Why a lookup is not loaded, by name. */
-  get failed(): Readonly<Record<string, string>> {
-    return Object.fromEntries(this.#failed);
+  /** Names of the lookups that queries can use. */
+  names(): readonly string[] {
+    return [...this.#places].flatMap(([name, place]) => (heldOf(place) === undefined ? [] : [name]));
+  }
+
+  find(name: string): LoadedLookup | undefined {
+    const place = this.#places.get(name);
+    return place === undefined ? undefined : heldOf(place);
+  }
+
+  /** The lookups that are loaded, as they were configured. */
+  current(): Readonly<Record<string, Lookup>> {
+    return Object.fromEntries(
+      [...this.#places].flatMap(([name, place]) => {
+        const lookup = heldOf(place)?.lookup;
+        return lookup === undefined ? [] : [[name, lookup]];
+      }),
+    );
+  }
+
+  /** Why the configured version of a lookup is not there, or its entries are not those of its source, by name. */
+  failed(): Readonly<Record<string, string>> {
+    return Object.fromEntries(
+      [...this.#places].flatMap(([name, { keeper, refusal }]) => {
+        const failure = keeper?.failure;
+        if (refusal !== undefined) return [[name, refusal]];
+        return failure === undefined ? [] : [[name, `${failure.message} (since ${formatInstant(failure.sinceMs)})`]];
+      }),
+    );
   }
 
   /** @throws ServiceError `query_invalid` for a name that is not loaded */
-  values(name: string): ReadonlyMap<string, string> {
-    const loaded = this.#loaded.get(name);
-    if (loaded !== undefined) return loaded.values;
-    const nearest = nearestName(name, this.#loaded.keys());
-    const reason = this.#failed.get(name);
+  table(name: string): LookupTable {
+    const held = this.find(name);
+    if (held !== undefined) return held.table;
+    const place = this.#places.get(name);
+    const nearest = nearestName(name, this.names());
+    const isLoading = place?.keeper !== undefined && place.keeper.failure === undefined;
+    const reason = isLoading ? 'it is being loaded' : (place?.refusal ?? place?.keeper?.failure?.message);
     const hint = reason ?? (nearest === undefined ? 'no lookup of that name is loaded' : `did you mean "${nearest}"?`);
     throw new ServiceError('query_invalid', `unknown lookup "${name}": ${hint}`);
   }
 
-  /** Columns `k` and `v`, a row for each key. */
-  rows(name: string): Frame {
-    const values = this.values(name);
-    const ids = Uint32Array.from({ length: values.size }, (_, row) => row);
-    return {
-      rowCount: values.size,
-      columns: [
-        { kind: 'string', name: 'k', ids, dictionary: [...values.keys()] },
-        { kind: 'string', name: 'v', ids, dictionary: [...values.values()] },
-      ],
-    };
+  /** @throws ServiceError `query_invalid` for a name that is not loaded */
+  rows(name: string): LookupRows {
+    return lookupRows(this.table(name));
   }
 }
 
-/** Numbers and truth values are their strings. @throws ServiceError `unsupported` or `input_invalid` naming the field */
-function loadLookup(lookup: Lookup, name: string): ReadonlyMap<string, string> {
-  const { type, map, isOneToOne: _, injective: __, ...others } = lookup.lookupExtractorFactory;
-  const path = `${name}.lookupExtractorFactory`;
-  if (type !== 'map')
-    throw new ServiceError('unsupported', `${path}.type: lookups of type "${String(type)}" are not supported; accepted: map`);
-  const [stranger] = Object.keys(others);
-  if (stranger !== undefined)
-    throw new ServiceError('input_invalid', `${path}.${stranger}: unknown field; accepted are type, map and isOneToOne`);
-  if (typeof map !== 'object' || map === null || Array.isArray(map))
-    throw new ServiceError('input_invalid', `${path}.map: expected an object`);
-  const values = new Map<string, string>();
-  for (const [key, value] of Object.entries(map)) {
-    if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') {
-      values.set(key, String(value));
-      continue;
+function heldOf({ keeper, before }: Place): LoadedLookup | undefined {
+  return keeper?.held ?? before;
+}
+
+export function lookupRows(table: LookupTable): LookupRows {
+  return { rowCount: table.length, frames: () => framesOf(table) };
+}
+
+const FRAME_ROWS = 4096;
+
+async function* framesOf(table: LookupTable): AsyncGenerator<Frame> {
+  const reader = readerOf(table);
+  const turns = new LoopTurns();
+  for (let from = 0; from < reader.length; from += FRAME_ROWS) {
+    const rowCount = Math.min(FRAME_ROWS, reader.length - from);
+    const ids = Uint32Array.from({ length: rowCount }, (_, row) => row);
+    const values = new Map<number, number>();
+    const valueIds = new Uint32Array(rowCount);
+    for (let row = 0; row < rowCount; row++) {
+      const id = reader.valueIds[from + row] ?? 0;
+      const known = values.get(id) ?? values.size;
+      values.set(id, known);
+      valueIds[row] = known;
     }
-    if (typeof value !== 'string')
-      throw new ServiceError('input_invalid', `${path}.map.${key}: expected a string, found ${describeValue(value)}`);
-    values.set(key, value);
+    const keys = Array.from(ids, (row) => reader.key(from + row));
+    yield {
+      rowCount,
+      columns: [
+        { kind: 'string', name: 'k', ids, dictionary: keys },
+        { kind: 'string', name: 'v', ids: valueIds, dictionary: [...values.keys()].map((id) => reader.value(id)) },
+      ],
+    };
+    if (turns.isDue) await turns.give();
   }
-  return values;
 }

@@ -5,6 +5,7 @@ import { BoundedCache } from '../../base/bounded-cache.js';
 import { isArrayValue, toText, type Value } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
 import type { ColumnType } from '../../model/schema.js';
+import { isPacked } from '../../model/value-list.js';
 import type { DictionaryView } from '../../storage/view.js';
 
 /** Overhead of a value beside its string. */
@@ -57,6 +58,8 @@ export function resultsKey(type: ColumnType, expression: Expression): string {
 }
 
 function digestOf(expression: Expression): string {
-  const text = JSON.stringify(expression, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+  const text = JSON.stringify(expression, (_, value: unknown) =>
+    typeof value === 'bigint' ? `${value}n` : isPacked(value) ? { digest: value.digest } : value,
+  );
   return createHash('sha256').update(text).digest('base64');
 }

@@ -1,13 +1,13 @@
 // The function `lookup`.
 
 import { ServiceError } from '../../base/errors.js';
-import { parseJsonWithDoubles } from '../../base/json.js';
+import { readerOf } from '../../model/lookup/lookup-table.js';
 import type { ExpressionFunction } from '../function.js';
 import { toText } from '../value.js';
 
 /**
- * lookup(value, 'name' [, 'missing']): a registered lookup. Brokers know the lookups; before a plan runs they put the
- * rows in the name's place (`resolved_lookup`), so that every server and thread reads the same version.
+ * lookup(value, 'name' [, 'missing']): a registered lookup. Brokers know the lookups; before a plan runs they put
+ * the entries in the name's place (`resolved_lookup`), so that every server and thread reads the same version.
  */
 const lookup: ExpressionFunction = {
   name: 'lookup',
@@ -21,35 +21,23 @@ const lookup: ExpressionFunction = {
   },
 };
 
-/** resolved_lookup(value, '[["key", "value"]]' [, 'missing']): null, and what is not among the keys, become `missing`. */
+/** resolved_lookup(value, entries [, 'missing']): null, and what is not among the keys, become `missing`. */
 const resolvedLookup: ExpressionFunction = {
   name: 'resolved_lookup',
   minArguments: 2,
   maxArguments: 3,
   type: () => 'STRING',
   bind(constants) {
-    const entries = parseEntries(constants[1]?.value);
+    const table = constants[1]?.table;
+    // Expressions can call the function themselves, with anything.
+    if (table === undefined)
+      throw new ServiceError('query_invalid', 'resolved_lookup(): the entries of a lookup are put in by Brokers; use lookup(value, name)');
+    const entries = readerOf(table);
     return ([value = null, , missing = null]) => {
       const key = toText(value);
-      return (key === null ? null : entries.get(key)) ?? missing;
+      return (key === null ? null : entries.find(key)) ?? missing;
     };
   },
 };
-
-/** Expressions can call the function themselves, with anything. */
-function parseEntries(text: unknown): ReadonlyMap<string, string> {
-  const refusal = (): never => {
-    throw new ServiceError('query_invalid', 'resolved_lookup(): the second argument is a constant, an array of pairs of strings as JSON');
-  };
-  let pairs: unknown;
-  try {
-    pairs = typeof text === 'string' ? parseJsonWithDoubles(text) : undefined;
-  } catch {
-    refusal();
-  }
-  const isPair = (pair: unknown): pair is [string, string] =>
-    Array.isArray(pair) && pair.length === 2 && pair.every((each) => typeof each === 'string');
-  return Array.isArray(pairs) && pairs.every(isPair) ? new Map(pairs) : refusal();
-}
 
 export const LOOKUP_FUNCTIONS: readonly ExpressionFunction[] = [lookup, resolvedLookup];

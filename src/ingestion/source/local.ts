@@ -46,7 +46,7 @@ function parseLocalSource(fields: ObjectReader): LocalSource {
  * allowed directories, and only the resolved path is opened.
  */
 export async function localEntities(source: LocalSource, allowedDirectories: readonly string[]): Promise<readonly InputEntity[]> {
-  const roots = await Promise.all(allowedDirectories.map((directory) => realpath(directory).catch(() => path.resolve(directory))));
+  const roots = await rootsOf(allowedDirectories);
   const paths = new Set<string>();
   for (const file of source.files) paths.add(await resolveAllowed(file, roots));
   if (source.baseDir !== null && source.filter !== null) {
@@ -70,6 +70,37 @@ export async function localEntities(source: LocalSource, allowedDirectories: rea
       systemFields: systemValues(systemFields, { __file_uri: `file:${pathToFileURL(file).pathname}`, __file_path: file }),
     })),
   );
+}
+
+/** A regular file below the allowed directories, and when it was changed last. */
+export async function allowedFile(name: string, allowedDirectories: readonly string[]): Promise<FoundFile> {
+  return foundFile(await resolveAllowed(name, await rootsOf(allowedDirectories)));
+}
+
+export interface FoundFile {
+  readonly entity: InputEntity;
+  readonly fileName: string;
+  readonly modifiedMs: number;
+}
+
+/** The regular files in a directory, not those further below. */
+export async function allowedFilesIn(directory: string, allowedDirectories: readonly string[]): Promise<readonly FoundFile[]> {
+  const roots = await rootsOf(allowedDirectories);
+  const resolved = await resolveAllowed(directory, roots);
+  if (!(await stat(resolved)).isDirectory()) throw new ServiceError('input_unreadable', `inputSource: ${directory} is not a directory`);
+  const names = (await readdir(resolved, { withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => path.join(resolved, name));
+  return Promise.all(names.map(foundFile));
+}
+
+async function foundFile(file: string): Promise<FoundFile> {
+  const entity = await fileEntity(file);
+  return { entity, fileName: path.basename(file), modifiedMs: (await stat(file)).mtimeMs };
+}
+
+function rootsOf(allowedDirectories: readonly string[]): Promise<readonly string[]> {
+  return Promise.all(allowedDirectories.map((directory) => realpath(directory).catch(() => path.resolve(directory))));
 }
 
 async function resolveAllowed(name: string, roots: readonly string[]): Promise<string> {

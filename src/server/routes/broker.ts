@@ -6,6 +6,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { Broker } from '../../cluster/broker/broker.js';
 import type { Route } from '../http.types.js';
 import { json, PUBLIC, route } from './exchange.js';
+import { lookupIntrospectRoutes } from './lookup-introspect.js';
 import { lookupListenRoutes } from './lookup-listen.js';
 
 /** Time a request waits for the first view of the cluster, and time between two looks. */
@@ -35,8 +36,9 @@ async function untilReady(broker: Pick<Broker, 'ready'>, waitMs: number, signal:
   }
 }
 
-export function brokerRoutes(broker: Pick<Broker, 'ready' | 'lookupReport'>): readonly Route[] {
+export function brokerRoutes(broker: Pick<Broker, 'ready' | 'lookupReport' | 'lookups'>): readonly Route[] {
   return [
+    ...lookupIntrospectRoutes((name) => broker.lookups.find(name)),
     ...lookupListenRoutes(async () => (await broker.lookupReport()).current),
     route('GET', '/svc/broker/v1/loadstatus', PUBLIC, async () => json(200, { inventoryInitialized: broker.ready })),
     route('GET', '/svc/broker/v1/readiness', PUBLIC, async () =>

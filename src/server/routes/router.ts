@@ -23,6 +23,7 @@ type TargetRole = 'broker' | 'coordinator' | 'overlord';
 const TARGETS: Readonly<Record<string, TargetRole>> = {
   '/svc/v2': 'broker',
   '/svc/listen': 'broker',
+  '/svc/v1/lookups': 'broker',
   '/svc/coordinator': 'coordinator',
   '/svc-ext': 'coordinator',
   '/svc/indexer': 'overlord',

@@ -9,6 +9,7 @@ import { createEngine } from '../../../src/execution/run/local-engine.js';
 import { plainData, valueOfText } from '../../../src/expression/value.js';
 import { KernelMemory } from '../../../src/kernels/memory.js';
 import { cellAt, type Frame, frameColumnType } from '../../../src/model/frame.js';
+import { type LookupTable, lookupTableOf } from '../../../src/model/lookup/lookup-table.js';
 import type { RowSource, RowsPlan } from '../../../src/model/row-source.js';
 import { type ColumnType, isArrayType, JSON_TYPE } from '../../../src/model/schema.js';
 import type { OutputColumn, PlannedQuery } from '../../../src/model/statement.js';
@@ -175,7 +176,7 @@ function runner(held: UploadedFrame[]): SourceRunner {
       const views = placed.map(({ view }) => view);
       yield* engine.runViews(plan, views, { ...run, ending: 'final' }, signal);
     },
-    lookup: () => ({ rowCount: 0, columns: [] }),
+    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
     runOptions: run,
     signal,
     chunkRows: 7,
@@ -187,10 +188,12 @@ const AIRPORTS = new Map([
   ['IAD', 'Dulles International Airport'],
 ]);
 
+const AIRPORTS_TABLE = await lookupTableOf(AIRPORTS);
+
 /** The one lookup there is. */
-function lookupValues(name: string): ReadonlyMap<string, string> {
+function lookupValues(name: string): LookupTable {
   if (name !== 'code_to_name') throw new Error(`no lookup ${name}`);
-  return AIRPORTS;
+  return AIRPORTS_TABLE;
 }
 
 /** Integers as numbers, in arrays too. */

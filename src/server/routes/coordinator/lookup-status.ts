@@ -3,7 +3,7 @@
 import { ServiceError } from '../../../base/errors.js';
 import { stringifyJson } from '../../../base/json.js';
 import { own } from '../../../base/names.js';
-import type { Lookup, Lookups } from '../../../cluster/coordinator/lookups.js';
+import { type Lookup, type Lookups, shownLookups } from '../../../cluster/coordinator/lookups.js';
 import type { Peers } from '../../../cluster/rpc/peers.js';
 import type { LookupReport } from '../../../cluster/rpc/services.js';
 import type { HttpRequest, Route } from '../../http.types.js';
@@ -97,6 +97,6 @@ function stateOf(host: string, { tier, current }: LookupReport, configured: Read
 
 function stateBody({ current, toLoad, toDrop }: NodeState, detailed: boolean): object {
   const shown = (lookups: Readonly<Record<string, Lookup>>): object =>
-    detailed ? lookups : Object.fromEntries(Object.entries(lookups).map(([name, { version }]) => [name, version ?? '']));
+    detailed ? shownLookups(lookups) : Object.fromEntries(Object.entries(lookups).map(([name, { version }]) => [name, version ?? '']));
   return { current: shown(current), toLoad: shown(toLoad), toDrop };
 }

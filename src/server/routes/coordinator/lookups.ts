@@ -2,7 +2,15 @@
 
 import { ServiceError } from '../../../base/errors.js';
 import { own } from '../../../base/names.js';
-import { type Lookups, mergeLookups, parseLookup, parseLookups, removeLookup } from '../../../cluster/coordinator/lookups.js';
+import {
+  type Lookups,
+  mergeLookups,
+  parseLookup,
+  parseLookups,
+  removeLookup,
+  shownLookup,
+  shownLookups,
+} from '../../../cluster/coordinator/lookups.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import { CONFIG_READ, CONFIG_WRITE, json, readAuthor, readJson, route } from '../exchange.js';
 import type { CoordinatorSource } from './coordinator-source.js';
@@ -26,11 +34,11 @@ export function lookupRoutes({ coordinator, peers }: CoordinatorSource): readonl
       const active = isOn(request, 'discover') ? (await lookupReports(peers)).map(({ report }) => report.tier) : [];
       return json(200, [...new Set([...configured, ...active])]);
     }),
-    route('GET', `${BASE}/all`, CONFIG_READ, async () => json(200, await settings.lookups())),
+    route('GET', `${BASE}/all`, CONFIG_READ, async () => json(200, shownTiers(await settings.lookups()))),
     route('POST', BASE, CONFIG_WRITE, async (request) => {
       const lookups = parseLookups(readJson(request));
       await change(request, (current) => mergeLookups(current, lookups));
-      return json(202, lookups);
+      return json(202, shownTiers(lookups));
     }),
     route('GET', `${BASE}/{tier}`, CONFIG_READ, async (_request, { tier = '' }) => {
       const lookups = own(await settings.lookups(), tier);
@@ -44,7 +52,7 @@ export function lookupRoutes({ coordinator, peers }: CoordinatorSource): readonl
     route('GET', `${BASE}/{tier}/{name}`, CONFIG_READ, async (_request, { tier = '', name = '' }) => {
       const lookup = own(own(await settings.lookups(), tier), name);
       if (lookup === undefined) throw new ServiceError('not_found', `no lookup ${name} in tier ${tier}`);
-      return json(200, lookup);
+      return json(200, shownLookup(lookup));
     }),
     route('POST', `${BASE}/{tier}/{name}`, CONFIG_WRITE, async (request, { tier = '', name = '' }) => {
       const lookup = parseLookup(readJson(request), name);
@@ -56,4 +64,8 @@ export function lookupRoutes({ coordinator, peers }: CoordinatorSource): readonl
       return { status: 202 };
     }),
   ];
+}
+
+function shownTiers(lookups: Lookups): Lookups {
+  return Object.fromEntries(Object.entries(lookups).map(([tier, ofTier]) => [tier, shownLookups(ofTier)]));
 }

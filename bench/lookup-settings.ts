@@ -1,0 +1,23 @@
+import { SILENT_LOG } from '../src/base/log.js';
+import type { LookupSettings } from '../src/cluster/lookups/lookup-source.js';
+
+/** Settings of lookups for processes that are put together by hand. */
+export function lookupSettings(given: Partial<LookupSettings> & { readonly allowedDirectories?: readonly string[] } = {}): LookupSettings {
+  const { allowedDirectories = [], ...others } = given;
+  return {
+    sourceLimits: {
+      allowedDirectories,
+      http: { maxBytes: 2 ** 30, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
+      peers: [],
+    },
+    inputLimits: { maxColumns: 1000, maxRowBytes: 2 ** 26, decompression: { maxBytes: 2 ** 30, maxRatio: 1000, maxEntries: 1000 } },
+    bytesMax: 2 ** 30,
+    jdbcHosts: [],
+    heapBytes: Infinity,
+    environment: {},
+    now: Date.now,
+    random: () => 0,
+    log: SILENT_LOG,
+    ...others,
+  };
+}

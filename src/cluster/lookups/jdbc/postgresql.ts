@@ -1,0 +1,62 @@
+// Reads rows of PostgreSQL.
+
+import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
+import { onFirstUse } from '../../../base/on-first-use.js';
+import { CONNECT_MS, type ConnectOptions, FETCHED_ROWS, type TableReader, tlsOptions } from './table-reader.js';
+
+const library = onFirstUse(() => createRequire(import.meta.url)('pg') as typeof import('pg'));
+
+/** A connection whose statements run in one transaction that cannot write. */
+export async function connectPostgresql({ connection, user, password, signal }: ConnectOptions): Promise<TableReader> {
+  const { Client } = library();
+  const socket = new Socket();
+  // Every option is given: what is left out comes from the environment of the process.
+  const client = new Client({
+    host: connection.host,
+    port: connection.port,
+    database: connection.databaseName,
+    user,
+    password: () => password,
+    ssl: tlsOptions(connection) ?? false,
+    stream: () => socket,
+    connectionTimeoutMillis: CONNECT_MS,
+    application_name: 'dolmen',
+    options: '',
+    types: { getTypeParser: () => (text: string) => text },
+  });
+  const abort = (): void => {
+    socket.destroy(new Error('aborted'));
+  };
+  signal.addEventListener('abort', abort, { once: true });
+  // A connection that breaks between two statements is told by the next one.
+  client.on('error', () => undefined);
+  const close = async (): Promise<void> => {
+    signal.removeEventListener('abort', abort);
+    await client.end().catch(() => undefined);
+    socket.destroy();
+  };
+  try {
+    signal.throwIfAborted();
+    await client.connect();
+    await client.query('BEGIN READ ONLY');
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    async *rows(statement) {
+      // One statement alone can follow this.
+      await client.query({ text: `DECLARE lookup NO SCROLL CURSOR FOR ${statement}`, values: [], queryMode: 'extended' } as {
+        text: string;
+      });
+      for (;;) {
+        const { rows } = await client.query<(string | null)[]>({ text: `FETCH ${FETCHED_ROWS} FROM lookup`, rowMode: 'array' });
+        if (rows.length > 0) yield rows;
+        if (rows.length < FETCHED_ROWS) break;
+      }
+      await client.query('CLOSE lookup');
+    },
+    close,
+  };
+}

@@ -1,0 +1,38 @@
+// Interface of a client that reads rows of another database.
+
+import type { Connection } from './connection-uri.js';
+
+/** Parts of a connection, and who connects. */
+export interface ConnectOptions {
+  readonly connection: Connection;
+  readonly user: string;
+  readonly password: string;
+  /** Ends the connection at once, whatever it waits for. */
+  readonly signal: AbortSignal;
+}
+
+/** A connection that reads. */
+export interface TableReader {
+  /** Rows of a statement, all values as the strings that the database writes of them, a few at a time. */
+  rows(statement: string): AsyncIterable<readonly (readonly (string | null)[])[]>;
+  close(): Promise<void>;
+}
+
+/** Time to connect and to be let in. */
+export const CONNECT_MS = 10_000;
+/** Rows that are fetched at a time. */
+export const FETCHED_ROWS = 500;
+
+/** Options of `tls.connect`; undefined: without TLS. */
+export function tlsOptions({
+  tls,
+  host,
+}: Connection): { rejectUnauthorized: boolean; servername?: string; checkServerIdentity?: () => undefined } | undefined {
+  if (tls === 'off') return undefined;
+  const named = /^[\d.]+$|:/.test(host) ? {} : { servername: host };
+  return {
+    rejectUnauthorized: tls !== 'encrypted',
+    ...named,
+    ...(tls === 'verified' ? {} : { checkServerIdentity: () => undefined }),
+  };
+}

@@ -1,0 +1,269 @@
+// Entries of a lookup, packed once in memory that threads share.
+
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../../base/errors.js';
+import { LoopTurns } from '../../base/loop-turns.js';
+
+/*
+ * Layout of `packed`, little endian, u32 throughout but for the bytes at its end:
+ *
+ *   numbers of entries, slots, distinct values, bytes of keys
+ *   slots         entry + 1 of a key whose hash leads here, 0 for none; a power of two, searched onwards
+ *   ends of keys  in the bytes of keys, by entry
+ *   value ids     by entry
+ *   ends of values  in the bytes of values, by id
+ *   bytes of keys, bytes of values: UTF-8
+ */
+const HEADER_WORDS = 4;
+
+/**
+ * The entries of a lookup as plain data. They cross threads without being copied, and are read where they lie
+ * (`readerOf`). Keys are distinct; values are stored once each.
+ */
+export interface LookupTable {
+  /** Number of entries. */
+  readonly length: number;
+  readonly hasNull: false;
+  /** Equal for equal entries in equal order. */
+  readonly digest: string;
+  readonly packed: Uint8Array;
+}
+
+/** Distinct strings, numbered in order of their first appearance. */
+class StringPool {
+  count = 0;
+  filled = 0;
+  bytes = Buffer.allocUnsafeSlow(1 << 12);
+  ends = new Uint32Array(1 << 8);
+  slots = new Uint32Array(1 << 9);
+  #hashes = new Uint32Array(1 << 8);
+
+  idOf(text: string): number {
+    const room = this.filled + text.length * 3;
+    if (room > this.bytes.length) this.#growBytes(room);
+    const start = this.filled;
+    const end = start + this.bytes.write(text, start, 'utf8');
+    const hash = hashOf(this.bytes, start, end);
+    const mask = this.slots.length - 1;
+    let slot = hash & mask;
+    for (let known = this.slots[slot] ?? 0; known !== 0; known = this.slots[slot] ?? 0) {
+      const id = known - 1;
+      if (this.#hashes[id] === hash && this.#isEqual(id, start, end)) return id;
+      slot = (slot + 1) & mask;
+    }
+    const id = this.count++;
+    if (id === this.ends.length) this.#growEntries();
+    this.ends[id] = end;
+    this.#hashes[id] = hash;
+    this.slots[slot] = id + 1;
+    this.filled = end;
+    if (this.count * 4 > this.slots.length * 3) this.#growSlots();
+    return id;
+  }
+
+  #isEqual(id: number, start: number, end: number): boolean {
+    const from = id === 0 ? 0 : (this.ends[id - 1] ?? 0);
+    return areEqual(this.bytes, from, this.ends[id] ?? 0, this.bytes, start, end);
+  }
+
+  #growBytes(room: number): void {
+    const larger = Buffer.allocUnsafeSlow(Math.max(room, Math.min(this.bytes.length * 2, 2 ** 32 - 1)));
+    this.bytes.copy(larger, 0, 0, this.filled);
+    this.bytes = larger;
+  }
+
+  #growEntries(): void {
+    const [ends, hashes] = [new Uint32Array(this.ends.length * 2), new Uint32Array(this.ends.length * 2)];
+    ends.set(this.ends);
+    hashes.set(this.#hashes);
+    this.ends = ends;
+    this.#hashes = hashes;
+  }
+
+  #growSlots(): void {
+    const slots = new Uint32Array(this.slots.length * 2);
+    const mask = slots.length - 1;
+    for (let id = 0; id < this.count; id++) {
+      let slot = (this.#hashes[id] ?? 0) & mask;
+      while (slots[slot] !== 0) slot = (slot + 1) & mask;
+      slots[slot] = id + 1;
+    }
+    this.slots = slots;
+  }
+}
+
+/** Collects the entries of a lookup. Of two with one key the later counts. */
+export class LookupBuilder {
+  readonly #keys = new StringPool();
+  readonly #values = new StringPool();
+  readonly #bytesMax: number;
+  #valueIds = new Uint32Array(1 << 8);
+
+  /** @param bytesMax  of all strings together (`svc.lookup.maxBytes`) */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get count(): number {
+    return this.#keys.count;
+  }
+
+  /** @throws ServiceError `resource_limit` */
+  add(key: string, value: string): void {
+    if (this.#keys.filled + this.#values.filled + key.length + value.length > this.#bytesMax)
+      throw new ServiceError('resource_limit', `the lookup has more than svc.lookup.maxBytes (${this.#bytesMax}) bytes of keys and values`);
+    const entry = this.#keys.idOf(key);
+    if (entry >= this.#valueIds.length) {
+      const larger = new Uint32Array(this.#valueIds.length * 2);
+      larger.set(this.#valueIds);
+      this.#valueIds = larger;
+    }
+    this.#valueIds[entry] = this.#values.idOf(value);
+  }
+
+  /** The entries; nothing may be added after them. */
+  async finish(): Promise<LookupTable> {
+    const [keys, values] = [this.#keys, this.#values];
+    const { bytes, words, textAt } = layoutOf(keys.count, keys.slots.length, values.count, keys.filled, values.filled);
+    const parts = [
+      keys.slots,
+      keys.ends.subarray(0, keys.count),
+      this.#valueIds.subarray(0, keys.count),
+      values.ends.subarray(0, values.count),
+    ];
+    words.set([keys.count, keys.slots.length, values.count, keys.filled]);
+    const turns = new LoopTurns();
+    let at = HEADER_WORDS;
+    for (const part of parts) {
+      words.set(part, at);
+      at += part.length;
+      if (turns.isDue) await turns.give();
+    }
+    bytes.set(keys.bytes.subarray(0, keys.filled), textAt);
+    bytes.set(values.bytes.subarray(0, values.filled), textAt + keys.filled);
+    const hash = createHash('sha256');
+    for (let from = 0; from < bytes.length; from += HASHED_BYTES) {
+      // Memory that is shared is not hashed where it lies.
+      hash.update(Buffer.from(bytes.subarray(from, from + HASHED_BYTES)));
+      if (turns.isDue) await turns.give();
+    }
+    return { length: keys.count, hasNull: false, digest: hash.digest('base64'), packed: bytes };
+  }
+}
+
+const HASHED_BYTES = 1 << 19;
+
+/** The entries of an object or a list of pairs. */
+export async function lookupTableOf(entries: Iterable<readonly [string, string]>, bytesMax = Infinity): Promise<LookupTable> {
+  const builder = new LookupBuilder(bytesMax);
+  const turns = new LoopTurns();
+  for (const [key, value] of entries) {
+    builder.add(key, value);
+    if (builder.count % ENTRIES_PER_LOOK === 0 && turns.isDue) await turns.give();
+  }
+  return builder.finish();
+}
+
+const ENTRIES_PER_LOOK = 256;
+
+function layoutOf(entries: number, slots: number, values: number, keyBytes: number, valueBytes: number) {
+  const wordCount = HEADER_WORDS + slots + entries * 2 + values;
+  const bytes = new Uint8Array(new SharedArrayBuffer(wordCount * 4 + keyBytes + valueBytes));
+  return { bytes, words: new Uint32Array(bytes.buffer, 0, wordCount), textAt: wordCount * 4 };
+}
+
+/** Reads the entries of a table. */
+export class LookupReader {
+  readonly length: number;
+  readonly valueCount: number;
+  /** Number of the value of each entry. */
+  readonly valueIds: Uint32Array;
+  readonly #bytes: Buffer;
+  readonly #slots: Uint32Array;
+  readonly #keyEnds: Uint32Array;
+  readonly #valueEnds: Uint32Array;
+  readonly #keysAt: number;
+  readonly #valuesAt: number;
+  /** Values that were asked for, by number. */
+  readonly #values: (string | undefined)[] = [];
+
+  constructor({ packed }: LookupTable) {
+    // Bytes from another process may begin anywhere.
+    const whole = packed.byteOffset % 4 === 0 ? packed : packed.slice();
+    const wordsFrom = (at: number, count: number): Uint32Array => new Uint32Array(whole.buffer, whole.byteOffset + at * 4, count);
+    const [entries = 0, slots = 0, values = 0, keyBytes = 0] = wordsFrom(0, HEADER_WORDS);
+    this.length = entries;
+    this.valueCount = values;
+    this.#slots = wordsFrom(HEADER_WORDS, slots);
+    this.#keyEnds = wordsFrom(HEADER_WORDS + slots, entries);
+    this.valueIds = wordsFrom(HEADER_WORDS + slots + entries, entries);
+    this.#valueEnds = wordsFrom(HEADER_WORDS + slots + entries * 2, values);
+    this.#bytes = Buffer.from(whole.buffer, whole.byteOffset, whole.byteLength);
+    this.#keysAt = (HEADER_WORDS + slots + entries * 2 + values) * 4;
+    this.#valuesAt = this.#keysAt + keyBytes;
+  }
+
+  /** The value of a key; null when there is none. */
+  find(key: string): string | null {
+    const entry = this.#entryOf(key);
+    return entry < 0 ? null : this.#kept(this.valueIds[entry] ?? 0);
+  }
+
+  key(entry: number): string {
+    const from = entry === 0 ? 0 : (this.#keyEnds[entry - 1] ?? 0);
+    return this.#bytes.toString('utf8', this.#keysAt + from, this.#keysAt + (this.#keyEnds[entry] ?? 0));
+  }
+
+  /** A value by its number. */
+  value(id: number): string {
+    const from = id === 0 ? 0 : (this.#valueEnds[id - 1] ?? 0);
+    return this.#bytes.toString('utf8', this.#valuesAt + from, this.#valuesAt + (this.#valueEnds[id] ?? 0));
+  }
+
+  #kept(id: number): string {
+    const known = this.#values[id];
+    if (known !== undefined) return known;
+    const value = this.value(id);
+    this.#values[id] = value;
+    return value;
+  }
+
+  #entryOf(key: string): number {
+    if (key.length * 3 > scratch.length) scratch = Buffer.allocUnsafeSlow(key.length * 3);
+    const length = scratch.write(key, 0, 'utf8');
+    const mask = this.#slots.length - 1;
+    let slot = hashOf(scratch, 0, length) & mask;
+    for (let known = this.#slots[slot] ?? 0; known !== 0; known = this.#slots[slot] ?? 0) {
+      const entry = known - 1;
+      const from = this.#keysAt + (entry === 0 ? 0 : (this.#keyEnds[entry - 1] ?? 0));
+      if (areEqual(this.#bytes, from, this.#keysAt + (this.#keyEnds[entry] ?? 0), scratch, 0, length)) return entry;
+      slot = (slot + 1) & mask;
+    }
+    return -1;
+  }
+}
+
+let scratch = Buffer.allocUnsafeSlow(1 << 10);
+
+const READERS = new WeakMap<LookupTable, LookupReader>();
+
+/** The reader of a table, which stays as long as the table does. */
+export function readerOf(table: LookupTable): LookupReader {
+  const reader = READERS.get(table) ?? new LookupReader(table);
+  READERS.set(table, reader);
+  return reader;
+}
+
+/** FNV-1a with a last step that spreads the upper bits. */
+function hashOf(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+function areEqual(left: Uint8Array, from: number, to: number, right: Uint8Array, start: number, end: number): boolean {
+  if (to - from !== end - start) return false;
+  for (let at = from; at < to; at++) if (left[at] !== right[start + at - from]) return false;
+  return true;
+}
