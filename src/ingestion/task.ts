@@ -5,7 +5,7 @@ import type { EpochMs } from '../base/instant.js';
 import { ObjectReader, readContextOf } from '../base/json-reader.js';
 import { runIndexTask } from './batch/index-task.js';
 import { runSubTask } from './batch/sub-task.js';
-import { parseSubTask, type SubTaskSpec } from './batch/sub-task-spec.js';
+import { dataSourceOf, parseSubTask, type SubTaskSpec, writtenSpec } from './batch/sub-task-spec.js';
 import { isSubTaskType, SUB_TASK_TYPES } from './batch/sub-task-types.js';
 import { parseCompactSpec, writtenPayload } from './compaction/compact-spec.js';
 import { runCompactTask } from './compaction/compact-task.js';
@@ -28,7 +28,7 @@ export function validateTask(payload: unknown, now: EpochMs): TaskDescription {
   const common = { id: fields.optionalString('id') ?? null, groupId: fields.optionalString('groupId') ?? null, context: contextOf(fields) };
   if (type === 'compact') return { type, ...common, ...describeCompactTask(fields) };
   if (type === 'query_controller') return { type, ...common, ...describeQueryTask(parseQueryTask(fields, now)) };
-  if (isSubTaskType(type)) return { type, ...common, ...describeSubTask(parseSubTask(fields, type)) };
+  if (isSubTaskType(type)) return { type, ...common, ...describeSubTask(parseSubTask(fields, type), fields) };
   const spec = parseIndexSpec(fields.object('spec'), type);
   return { type, ...common, dataSource: spec.dataSchema.dataSource, mode: publishModeOf(spec), spec: spec.source };
 }
@@ -59,8 +59,8 @@ function describeCompactTask(fields: ObjectReader): Omit<TaskDescription, 'type'
 }
 
 /** It publishes nothing, and so takes no lock. */
-function describeSubTask({ spec }: SubTaskSpec): Omit<TaskDescription, 'type' | 'id' | 'groupId' | 'context'> {
-  return { dataSource: spec.dataSchema.dataSource, mode: { kind: 'append' }, spec: spec.source, isChild: true };
+function describeSubTask(subTask: SubTaskSpec, fields: ObjectReader): Omit<TaskDescription, 'type' | 'id' | 'groupId' | 'context'> {
+  return { dataSource: dataSourceOf(subTask), mode: { kind: 'append' }, spec: writtenSpec(fields), isChild: true };
 }
 
 function contextOf(fields: ObjectReader): Readonly<Record<string, unknown>> {

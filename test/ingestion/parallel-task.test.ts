@@ -131,6 +131,40 @@ loads('dynamic partitions: the same rows as of one task, however the input is di
   );
 });
 
+const DIVIDED = [
+  { type: 'hashed', numShards: 3 },
+  { type: 'hashed', numShards: 3, partitionDimensions: ['a'] },
+  { type: 'hashed', targetRowsPerSegment: 4 },
+  { type: 'hashed', targetRowsPerSegment: 4, partitionDimensions: ['b'] },
+  { type: 'single_dim', partitionDimension: 'a', targetRowsPerSegment: 4 },
+  { type: 'range', partitionDimensions: ['b', 'a'], maxRowsPerSegment: 4 },
+  { type: 'range', partitionDimensions: ['a', 'missing'], targetRowsPerSegment: 4 },
+];
+
+for (const partitionsSpec of DIVIDED)
+  for (const dimensions of [{ dimensions: ['a', 'b'] }, { useSchemaDiscovery: true, dimensionExclusions: ['n'] }])
+    loads(`${JSON.stringify(partitionsSpec)}, ${JSON.stringify(dimensions)}: the same segments as of one task`, async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.array(rowOf, { maxLength: 12 }), { minLength: 2, maxLength: 5 }),
+          fc.boolean(),
+          async (files, rollup) => {
+            const one = { files, partitionsSpec, rollup, dimensions };
+            const alone = await load(one);
+            const divided = await load({ ...one, tuning: { ...IN_PARALLEL, totalNumMergeTasks: 2 } });
+            assert.is(divided.outcome.errorMessage, null);
+            assert.equal(divided.rows, alone.rows);
+            assert.equal(rowStats(divided.outcome), rowStats(alone.outcome));
+            const shape = ({ published }: Loaded) =>
+              published.flatMap(({ segments }) => segments.map(({ interval, part, rowCount }) => ({ interval, part, rowCount })));
+            assert.equal(shape(divided), shape(alone));
+            assert.is(divided.children.includes('partial_index_generic_merge'), alone.rows.length > 0);
+          },
+        ),
+        { numRuns: caseCount(3) },
+      );
+    });
+
 const ROW: Row = { hour: 1, a: 'x', b: 'y', n: 1 };
 
 loads('a sub-task that fails is tried again, and what it did before counts once', async () => {

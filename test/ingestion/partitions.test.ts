@@ -114,6 +114,12 @@ function frameOf(rows: readonly Row[]): Frame {
   };
 }
 
+/** The rows in two frames, as the pieces of a chunk. */
+function inTwo(rows: readonly Row[]): () => Frame[] {
+  const half = Math.floor(rows.length / 2);
+  return () => [frameOf(rows.slice(0, half)), frameOf(rows.slice(half))];
+}
+
 function segmentOf(partitionNum: number, partitions: number, part: ReturnType<typeof partsOf>[number]['part']): SegmentDescriptor {
   return {
     id: { dataSource: 'ds', interval: { start: 0, end: 10 }, version: 'v', partitionNumber: partitionNum },
@@ -135,7 +141,7 @@ partitions('every row is in one part; no segment that has a row of the answer is
   let leftOut = 0;
   fc.assert(
     fc.property(rowsOf, specOf, filterOf, (rows, spec, filter) => {
-      const parts = partsOf(spec, frameOf(rows));
+      const parts = partsOf(spec, rows.length, inTwo(rows));
       const seen = parts.flatMap((part) => [...part.rows]).sort((a, b) => a - b);
       assert.equal(seen, [...rows.keys()]);
       for (const { rows: own } of parts) assert.ok(own.every((row, at) => at === 0 || row > (own[at - 1] ?? 0)));
@@ -160,7 +166,8 @@ partitions('keys of ranges come in order, none is in two segments, and sizes are
     fc.property(rowsOf, fc.integer({ min: 1, max: 30 }), fc.boolean(), (rows, rowsPerSegment, isLimit) => {
       const parts = partsOf(
         { kind: 'range', dimensions: ['b', 'a'], isSingle: false, rowsPerSegment, isLimit, refusesMultiValues: true },
-        frameOf(rows),
+        rows.length,
+        inTwo(rows),
       );
       const keyOf = (row: number) => JSON.stringify([rows[row]?.[1], rows[row]?.[0]]);
       const keys = parts.map((part) => new Set([...part.rows].map(keyOf)));
@@ -194,8 +201,8 @@ partitions('rows of several values have no place in an order', () => {
     isLimit: true,
     refusesMultiValues: true,
   } as const;
-  assert.throws(() => partsOf(range, frame), /partitionsSpec: the column "tags" has rows of several values/);
-  const [part] = partsOf({ kind: 'hashed', numShards: 2, targetRowsPerSegment: 1, dimensions: ['tags'] }, frame);
+  assert.throws(() => partsOf(range, 1, () => [frame]), /partitionsSpec: the column "tags" has rows of several values/);
+  const [part] = partsOf({ kind: 'hashed', numShards: 2, targetRowsPerSegment: 1, dimensions: ['tags'] }, 1, () => [frame]);
   assert.is(part?.rows.length, 1);
 });
 

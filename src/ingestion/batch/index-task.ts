@@ -31,7 +31,7 @@ export async function runIndexTask(spec: IndexSpec, context: TaskContext): Promi
 /** Work that would be that of one sub-task is done here. */
 async function segmentsOf(spec: IndexSpec, context: TaskContext, load: RowLoad): Promise<readonly PushedSegment[]> {
   const { maxConcurrent, splitHint } = spec.tuning.subTasks;
-  if (spec.isParallel && maxConcurrent > 1 && spec.tuning.partitions.kind === 'dynamic') {
+  if (spec.isParallel && maxConcurrent > 1) {
     const splits = await splitsOf(spec.inputSource, splitHint, context);
     if (splits.length > 1) return runParallel({ spec, context, splits, statistics: load.statistics, progress: load.progress });
   }

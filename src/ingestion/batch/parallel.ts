@@ -1,13 +1,18 @@
 // Divides the work of an `index_parallel` task over sub-tasks.
 
+import { ServiceError } from '../../base/errors.js';
+import { formatInterval } from '../../base/interval.js';
 import type { PushedSegment } from '../../model/publication.js';
 import type { TaskContext } from '../contract.js';
 import type { ProgressReporter } from '../report/progress.js';
-import type { RowStatistics } from '../report/row-statistics.js';
+import type { CountedRows, RowStatistics } from '../report/row-statistics.js';
 import type { Split } from '../source/splits.js';
 import type { IndexSpec } from '../task-spec/index-spec.js';
-import type { LoadOutput } from './sub-task.js';
+import type { HashedPartitions, RangePartitions } from '../task-spec/partitions-spec.js';
+import { boundsFor, bucketsFor, RowSamples } from './row-sample.js';
+import type { LoadOutput, MergeOutput, PartialOutput, SampleOutput } from './sub-task.js';
 import { SubTaskRuns } from './sub-task-runs.js';
+import type { ChunkParts, LoadSpec } from './sub-task-spec.js';
 
 export interface ParallelOptions {
   readonly spec: IndexSpec;
@@ -19,20 +24,89 @@ export interface ParallelOptions {
 }
 
 /** The segments that sub-tasks made of the splits; they are in deep storage, and the task publishes them. */
-export async function runParallel({ spec, context, splits, statistics, progress }: ParallelOptions): Promise<readonly PushedSegment[]> {
-  const runs = new SubTaskRuns(context, spec.dataSchema.dataSource, spec.tuning.subTasks);
+export async function runParallel(options: ParallelOptions): Promise<readonly PushedSegment[]> {
+  const { spec, splits, progress } = options;
   const sizes = splits.map(({ sizeBytes }) => sizeBytes);
   progress.bytesTotal = sizes.includes(null) ? null : sizes.reduce((sum: number, size) => sum + (size ?? 0), 0);
-  progress.phase('reading');
-  const works = splits.map(({ source }) => ({ spec: specOver(spec, source) }));
-  const outputs = await runs.run<LoadOutput>('single_phase_sub_task', works, ({ counts }) => {
-    statistics.addCounted(counts);
-    progress.tick();
-  });
-  return outputs.flatMap(({ segments }) => segments);
+  const { partitions, maxAllowedLockCount } = spec.tuning;
+  const phases = new Phases(options);
+  const segments = partitions.kind === 'dynamic' ? await phases.load() : await phases.divideAndMerge(partitions);
+  const chunks = new Set(segments.map(({ interval }) => interval.start)).size;
+  if (maxAllowedLockCount !== null && chunks > maxAllowedLockCount)
+    throw new ServiceError(
+      'resource_limit',
+      `the rows fall into ${chunks} time chunks, more than tuningConfig.maxAllowedLockCount (${maxAllowedLockCount})`,
+    );
+  return segments;
 }
 
-/** The spec of a task over another source. */
-function specOver({ source }: IndexSpec, inputSource: Split['source']): Readonly<Record<string, unknown>> {
-  return { ...source, ioConfig: { ...(source['ioConfig'] as object), inputSource } };
+/** The phases of a load, each a set of sub-tasks. */
+class Phases {
+  readonly #options: ParallelOptions;
+  readonly #runs: SubTaskRuns;
+
+  constructor(options: ParallelOptions) {
+    this.#options = options;
+    const { context, spec } = options;
+    this.#runs = new SubTaskRuns(context, spec.dataSchema.dataSource, spec.tuning.subTasks);
+  }
+
+  /** Each sub-task builds the segments of its split: rows of different splits are not rolled up. */
+  async load(): Promise<readonly PushedSegment[]> {
+    this.#options.progress.phase('reading');
+    const outputs = await this.#runs.run<LoadOutput>('single_phase_sub_task', this.#works({}), this.#count);
+    return outputs.flatMap(({ segments }) => segments);
+  }
+
+  /** Sub-tasks divide the rows of their splits alike, others merge the rows of each part: rollup is perfect. */
+  async divideAndMerge(partitions: HashedPartitions | RangePartitions): Promise<readonly PushedSegment[]> {
+    const { progress } = this.#options;
+    const intervalToParts = await this.#parts(partitions);
+    progress.phase('reading');
+    const type = partitions.kind === 'hashed' ? 'partial_index_generate' : 'partial_range_index_generate';
+    const works = this.#works(intervalToParts === null ? {} : { intervalToParts });
+    const partial = await this.#runs.run<PartialOutput>(type, works, this.#count);
+    progress.phase('building');
+    const groups = new Map<number, LoadSpec[]>();
+    for (const { group, loadSpec } of partial.flatMap(({ files }) => files)) groups.set(group, [...(groups.get(group) ?? []), loadSpec]);
+    const merges = [...groups].sort(([a], [b]) => a - b).map(([, locations]) => this.#mergeOf(locations));
+    const merged = await this.#runs.run<MergeOutput>('partial_index_generic_merge', merges, () => progress.tick());
+    return merged
+      .flatMap(({ segments }) => segments)
+      .sort((a, b) => a.segment.interval.start - b.segment.interval.start || a.at - b.at)
+      .map(({ segment }) => segment);
+  }
+
+  /** The parts of each chunk by its interval; null: the spec says how many there are. */
+  async #parts(partitions: HashedPartitions | RangePartitions): Promise<Readonly<Record<string, ChunkParts>> | null> {
+    if (partitions.kind === 'hashed' && partitions.numShards !== null) return null;
+    this.#options.progress.phase('determining_partitions');
+    const type = partitions.kind === 'hashed' ? 'partial_dimension_cardinality' : 'partial_dimension_distribution';
+    const samples = new RowSamples();
+    await this.#runs.run<SampleOutput>(type, this.#works({}), (output) => samples.join(output.samples));
+    const parts = samples
+      .finish()
+      .map((sample): [string, ChunkParts] => [
+        formatInterval(sample.interval),
+        partitions.kind === 'hashed' ? bucketsFor(sample, partitions) : boundsFor(sample, partitions),
+      ]);
+    return Object.fromEntries(parts);
+  }
+
+  readonly #count = ({ counts }: { readonly counts: CountedRows }): void => {
+    this.#options.statistics.addCounted(counts);
+    this.#options.progress.tick();
+  };
+
+  /** One for each split: the spec of the task over another source. */
+  #works(more: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {
+    const { spec, splits } = this.#options;
+    const ioConfig = spec.source['ioConfig'] as object;
+    return splits.map(({ source: inputSource }) => ({ spec: { ...spec.source, ioConfig: { ...ioConfig, inputSource } }, ...more }));
+  }
+
+  #mergeOf(partitionLocations: readonly LoadSpec[]): Readonly<Record<string, unknown>> {
+    const { dataSchema, tuningConfig } = this.#options.spec.source;
+    return { spec: { dataSchema, ioConfig: { type: 'index_parallel', partitionLocations }, tuningConfig } };
+  }
 }

@@ -7,25 +7,56 @@ import { ServiceError } from '../../base/errors.js';
 import type { PushedSegment } from '../../model/publication.js';
 import type { TaskContext, TaskOutcome } from '../contract.js';
 import { indexReport } from '../report/index-report.js';
-import type { CountedRows } from '../report/row-statistics.js';
+import { type CountedRows, RowStatistics } from '../report/row-statistics.js';
 import { failureOf } from '../report/task-failure.js';
+import { mergeParts } from './merge-parts.js';
+import { type PartialFile, writeParts } from './partial-write.js';
 import { RowLoad } from './row-load.js';
-import type { SubTaskSpec } from './sub-task-spec.js';
+import type { ChunkSample } from './row-sample.js';
+import { sampleRows } from './row-sampling.js';
+import type { LoadSpec, ReadSpec, SubTaskSpec } from './sub-task-spec.js';
 
-/** Output of a sub-task that reads a split. */
+/** Output of a sub-task that reads a split and builds segments. */
 export interface LoadOutput {
   readonly counts: CountedRows;
   readonly segments: readonly PushedSegment[];
 }
 
+/** Output of a sub-task that reads a split to see how its rows lie. */
+export interface SampleOutput {
+  readonly samples: readonly ChunkSample[];
+}
+
+/** Output of a sub-task that reads a split and divides its rows. */
+export interface PartialOutput {
+  readonly counts: CountedRows;
+  readonly files: readonly PartialFile[];
+}
+
+/** Output of a sub-task that merges parts: their segments, each with its place in its chunk. */
+export interface MergeOutput {
+  readonly segments: readonly { readonly at: number; readonly segment: PushedSegment }[];
+}
+
 /** Does the work of one sub-task and leaves its output in deep storage, where its report says. Never throws. */
-export async function runSubTask({ spec }: SubTaskSpec, context: TaskContext): Promise<TaskOutcome> {
-  const load = new RowLoad(spec, context);
+export async function runSubTask(subTask: SubTaskSpec, context: TaskContext): Promise<TaskOutcome> {
+  if (subTask.type !== 'partial_index_generic_merge') return runReader(subTask, context);
+  const statistics = new RowStatistics(subTask.tuning, context.log, context.now);
+  try {
+    const output = await stored({ segments: await mergeParts(subTask, context) } satisfies MergeOutput, context);
+    return { succeeded: true, errorMessage: null, report: { ...indexReport(context.taskId, statistics, 'COMPLETED', null, 0), output } };
+  } catch (error) {
+    const { errorMessage } = failureOf(error, context);
+    return { succeeded: false, errorMessage, report: indexReport(context.taskId, statistics, 'BUILD_SEGMENTS', errorMessage, 0) };
+  }
+}
+
+async function runReader(subTask: ReadSpec, context: TaskContext): Promise<TaskOutcome> {
+  const load = new RowLoad(subTask.spec, context);
   const { statistics, progress } = load;
   try {
     await load.read();
-    const segments = await load.build();
-    const output = await store({ counts: statistics.counted(), segments } satisfies LoadOutput, context);
+    const output = await stored(await outputOf(subTask, load, context), context);
     progress.phase('completed');
     return { succeeded: true, errorMessage: null, report: { ...indexReport(context.taskId, statistics, 'COMPLETED', null, 0), output } };
   } catch (error) {
@@ -36,8 +67,22 @@ export async function runSubTask({ spec }: SubTaskSpec, context: TaskContext): P
   }
 }
 
+async function outputOf(subTask: ReadSpec, load: RowLoad, context: TaskContext): Promise<LoadOutput | SampleOutput | PartialOutput> {
+  const counts = load.statistics.counted();
+  switch (subTask.type) {
+    case 'single_phase_sub_task':
+      return { counts, segments: await load.build() };
+    case 'partial_dimension_cardinality':
+    case 'partial_dimension_distribution':
+      return { samples: await sampleRows(subTask.spec, load, context.taskId) };
+    case 'partial_index_generate':
+    case 'partial_range_index_generate':
+      return { counts, files: await writeParts(subTask, load, context) };
+  }
+}
+
 /** Leaves data for the supervisor task: in V8's structured clone format, since only this service reads it. */
-async function store(output: unknown, { storage, workDirectory }: TaskContext): Promise<{ readonly type: string; readonly path: string }> {
+async function stored(output: unknown, { storage, workDirectory }: TaskContext): Promise<LoadSpec> {
   const localFile = join(workDirectory, 'output');
   await writeFile(localFile, serialize(output));
   const [loadSpec] = await storage.push([{ localFile, key: 'output' }]);

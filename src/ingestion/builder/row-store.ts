@@ -33,6 +33,8 @@ export interface RowStoreOptions {
 /** Rows of a segment, and the part of their chunk that they are; null: any. */
 export interface SegmentRows {
   readonly frame: Frame;
+  /** Place among the parts of the chunk. */
+  readonly at: number;
   readonly part: SegmentPart | null;
 }
 
@@ -42,9 +44,12 @@ interface ChunkRows {
   between(from: number, to: number): Frame;
   /** @param rows  numbers of rows, ascending */
   of(rows: Uint32Array): Frame;
-  /** The time and these columns of all rows. */
-  columns(plans: readonly ColumnPlan[]): Frame;
+  /** The time and these columns of all rows, in order. */
+  pieces(plans: readonly ColumnPlan[]): Iterable<Frame>;
 }
+
+/** Rows of a chunk whose keys are looked at together. */
+const KEY_ROWS = 1 << 17;
 
 /**
  * All rows of a task between reading and segments: rows go into `input`, are aggregated a run at a time, and are kept
@@ -112,12 +117,18 @@ export class RowStore {
   /** The rows of a chunk in a frame for each segment. Columns: `__time`, dimensions, metrics. */
   async *frames(chunk: Chunk, partitions: PartitionsSpec): AsyncGenerator<SegmentRows> {
     const rows = await this.#rowsOf(chunk);
-    const keys = partitions.kind === 'dynamic' ? null : rows.columns(this.#keyColumns(partitions));
-    if (partitions.kind === 'dynamic' || keys === null || !isDividable(partitions, keys)) {
-      for (const [from, to] of evenCuts(rows.count, maxRowsOf(partitions))) yield { frame: rows.between(from, to), part: null };
+    const keys = (): Iterable<Frame> => (partitions.kind === 'dynamic' ? [] : rows.pieces(this.#keyColumns(partitions)));
+    if (partitions.kind === 'dynamic' || !isDividable(partitions, keys)) {
+      let at = 0;
+      for (const [from, to] of evenCuts(rows.count, maxRowsOf(partitions))) yield { frame: rows.between(from, to), at: at++, part: null };
       return;
     }
-    for (const { rows: numbers, part } of partsOf(partitions, keys)) yield { frame: rows.of(numbers), part };
+    for (const { rows: numbers, at, part } of partsOf(partitions, rows.count, keys)) yield { frame: rows.of(numbers), at, part };
+  }
+
+  /** The time and all dimensions of the rows of a chunk, some rows at a time. */
+  async keysOf(chunk: Chunk): Promise<Iterable<Frame>> {
+    return (await this.#rowsOf(chunk)).pieces(this.dimensions());
   }
 
   async #rowsOf(chunk: Chunk): Promise<ChunkRows> {
@@ -127,7 +138,7 @@ export class RowStore {
         count: chunk.rowCount,
         between: (from, to) => this.#withCounts(this.#chunks.frame(chunk, columns, from, to)),
         of: (rows) => this.#withCounts(this.#chunks.frameOf(chunk, columns, rows)),
-        columns: (keys) => this.#chunks.frame(chunk, keys, 0, chunk.rowCount),
+        pieces: (keys) => this.#chunks.frames(chunk, keys),
       };
     const joined = new RunBuffer(columns.map(keepingLists));
     const pieces = [...this.#chunks.frames(chunk, columns)].map((frame) => this.#prepared(frame));
@@ -141,10 +152,12 @@ export class RowStore {
       count: joined.rowCount,
       between: (from, to) => joined.toFrame(from, to),
       of: (rows) => joined.frameOf(rows),
-      columns(keys) {
+      *pieces(keys) {
         const names = new Set([TIME_COLUMN, ...keys.map(({ name }) => name)]);
-        const frame = joined.toFrame();
-        return { ...frame, columns: frame.columns.filter(({ name }) => names.has(name)) };
+        for (let from = 0; from < joined.rowCount; from += KEY_ROWS) {
+          const frame = joined.toFrame(from, Math.min(joined.rowCount, from + KEY_ROWS));
+          yield { ...frame, columns: frame.columns.filter(({ name }) => names.has(name)) };
+        }
       },
     };
   }

@@ -1,7 +1,7 @@
 // Reads the `partitionsSpec` of a task.
 
 import type { ObjectReader } from '../../base/json-reader.js';
-import { PARTITION_FUNCTION } from '../../model/segment.js';
+import { PARTITION_FUNCTION, type PartitionKey } from '../../model/segment.js';
 
 /** Rule by which the rows of a time chunk are divided into segments. */
 export type PartitionsSpec = DynamicPartitions | HashedPartitions | RangePartitions;
@@ -30,6 +30,8 @@ export interface RangePartitions {
   readonly rowsPerSegment: number;
   /** No segment of several keys has more rows; else it may have half as many again. */
   readonly isLimit: boolean;
+  /** Keys at which segments begin, the first segment apart; absent: made of the rows. */
+  readonly bounds?: readonly PartitionKey[];
   /** Rows of several values in one of the dimensions fail the task; else its segments are dynamic then. */
   readonly refusesMultiValues: boolean;
 }

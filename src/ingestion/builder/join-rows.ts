@@ -1,0 +1,59 @@
+// Joins rows that several tasks have read of one part of a chunk.
+
+import { type Frame, type FrameColumn, frameColumnType } from '../../model/frame.js';
+import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
+import type { Metric } from '../task-spec/metric.js';
+import type { FrameEngine } from './frame-engine.js';
+import { decodeLists, encodeLists, joinPlan, withArrivalTime, withTime } from './rollup.js';
+import { allRows, type ColumnPlan, columnPlan, RunBuffer, timesOf } from './run-buffer.js';
+
+export interface JoinOptions {
+  readonly dataSource: string;
+  readonly dimensions: readonly ColumnPlan[];
+  readonly metrics: readonly Metric[];
+  readonly rollup: boolean;
+  readonly engine: () => FrameEngine;
+}
+
+export interface JoinedRows {
+  readonly frame: Frame;
+  readonly dimensions: readonly string[];
+}
+
+/** The rows of the frames, with rollup one of each time and dimensions. Frames may have found different columns. */
+export async function joinRows(
+  frames: readonly Frame[],
+  { dataSource, dimensions, metrics, rollup, engine }: JoinOptions,
+): Promise<JoinedRows> {
+  const plans = dimensionsOf(frames, dimensions, new Set(metrics.map(({ name }) => name)));
+  const names = plans.map(({ name }) => name);
+  const columns = [...plans, ...metrics.map(({ name, type }) => columnPlan(name, type))];
+  const gathered = new RunBuffer(columns);
+  for (const frame of frames) append(frame, gathered);
+  if (!rollup || frames.length < 2) return { frame: gathered.toFrame(), dimensions: names };
+  const all = gathered.toFrame();
+  const lists = new Set(all.columns.flatMap(({ kind, name }) => (kind === 'multi' && names.includes(name) ? [name] : [])));
+  const joined = new RunBuffer(columns);
+  const plan = joinPlan(dataSource, names, metrics);
+  for await (const frame of engine().run(plan, [encodeLists(withArrivalTime(all), lists)]))
+    append(decodeLists(withTime(frame), lists), joined);
+  return { frame: joined.toFrame(), dimensions: names };
+}
+
+/** Declared ones first, then those that were found; one that was found with several types has that of all its values. */
+function dimensionsOf(frames: readonly Frame[], declared: readonly ColumnPlan[], metrics: ReadonlySet<string>): readonly ColumnPlan[] {
+  const plans = new Map(declared.map((plan) => [plan.name, { ...plan, multiValueHandling: 'ARRAY' as const }]));
+  const found = new Map<string, ColumnType | 'AUTO'>();
+  const isFound = ({ name }: FrameColumn): boolean => name !== TIME_COLUMN && !metrics.has(name) && !plans.has(name);
+  for (const { columns } of frames)
+    for (const column of columns.filter(isFound)) {
+      const type = frameColumnType(column);
+      found.set(column.name, (found.get(column.name) ?? type) === type ? type : 'AUTO');
+    }
+  return [...plans.values(), ...[...found].map(([name, type]) => columnPlan(name, type, 'ARRAY'))];
+}
+
+function append(frame: Frame, to: RunBuffer): void {
+  const times = timesOf(frame);
+  if (times !== undefined) to.appendFrame(frame, times, allRows(frame.rowCount), new Uint8Array(frame.rowCount));
+}
