@@ -54,6 +54,8 @@ function formatOfName(file: string): string | undefined {
 
 function formatOfHead(head: string): string | undefined {
   if (head.startsWith('PAR1')) return 'parquet';
+  if (head.startsWith('Obj\u0001')) return 'avro_ocf';
+  if (head.startsWith('ARROW1')) return 'arrow';
   if (/^\s*[{[]/.test(head)) return 'json';
   const delimiter = delimiterOf(head);
   if (delimiter === undefined) return undefined;

@@ -95,7 +95,7 @@ export function createProgram(version: string): { run(words: readonly string[]):
 
   program
     .command('ingest')
-    .description('load a file: json, csv, tsv, parquet and others, also .gz, .zst, .bz2, .xz, .lz4, .sz and .zip')
+    .description('load a file: json, csv, tsv, parquet, avro, arrow and others, also .gz, .zst, .bz2, .xz, .lz4, .sz and .zip')
     .argument('<file>', 'path of the file')
     .option('--url <url>', URL_HELP, DEFAULT_URL)
     .option('--datasource <name>', 'table to load into (default: the name of the file)')

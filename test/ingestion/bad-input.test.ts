@@ -133,9 +133,9 @@ const REFUSED: readonly { readonly key: string; readonly type: string; readonly 
     type: 'orc',
     says: /"orc" is not supported; there is no reader of ORC: convert the files to Parquet; accepted: json/,
   },
-  { key: 'inputFormat', type: 'avro_ocf', says: /Avro is not read yet/ },
+  { key: 'inputFormat', type: 'avro_stream', says: /it is for streams/ },
   { key: 'inputFormat', type: 'kafka', says: /it is for streams/ },
-  { key: 'inputFormat', type: 'xml', says: /expected json, csv, tsv, parquet, lines, regex, found "xml"/ },
+  { key: 'inputFormat', type: 'xml', says: /expected json, csv, tsv, parquet, avro_ocf, arrow, lines, regex, found "xml"/ },
 ];
 for (const { key, type, says } of REFUSED) {
   bad(`refused with its reason: ${key} ${type}`, async () => {

@@ -83,7 +83,8 @@ export function compressionNamed(name: string): Compression | undefined {
   return COMPRESSIONS.find(({ extensions }) => extensions.some((extension) => lower.endsWith(extension)));
 }
 
-function throughStream(open: () => Transform): Compression['decode'] {
+/** Decompresses by a stream of a library. */
+export function throughStream(open: () => Transform): Compression['decode'] {
   return async function* decode(chunks) {
     const stream = open();
     // Errors of the source and of the stream both end the loop below.

@@ -14,3 +14,20 @@ export async function decodeSnappy(port: CodecPort): Promise<void> {
   }
   port.write(await decompressor.finish());
 }
+
+/**
+ * A block without frames, as other formats hold them.
+ * @throws Error for damaged data, and for a block that becomes larger than `bytesMax`
+ */
+export async function uncompressBlock(block: Uint8Array, bytesMax: number): Promise<Buffer> {
+  const { uncompress } = createRequire(import.meta.url)('snappy') as typeof import('snappy');
+  // The size of the content comes first, seven bits a byte.
+  let size = 0;
+  for (let at = 0; at < 5; at++) {
+    const byte = block[at] ?? 0;
+    size += (byte & 127) * 2 ** (7 * at);
+    if (byte < 128) break;
+  }
+  if (size > bytesMax) throw new Error(`it is larger than ${bytesMax} bytes, decompressed`);
+  return (await uncompress(block, { asBuffer: true })) as Buffer;
+}

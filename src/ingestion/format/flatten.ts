@@ -10,6 +10,8 @@ interface FlattenField {
   readonly name: string;
   /** From the root on. */
   readonly path: Path;
+  /** A field at the root by its name, not by a path. */
+  readonly isRoot?: true;
 }
 
 export interface FlattenSpec {
@@ -19,11 +21,17 @@ export interface FlattenSpec {
 }
 
 /** Objects to flat ones, as the spec says. */
-export function compileFlatten({ useFieldDiscovery, fields }: FlattenSpec): (row: JsonObject) => JsonObject {
-  return (row) => {
+export function compileFlatten(spec: FlattenSpec): (row: JsonObject) => JsonObject {
+  const flatten = compileFlattenSeen(spec);
+  return (row) => flatten(row, row);
+}
+
+/** The same, where paths see another form of the row. */
+export function compileFlattenSeen({ useFieldDiscovery, fields }: FlattenSpec): (row: JsonObject, seenByPaths: JsonObject) => JsonObject {
+  return (row, seenByPaths) => {
     const flat = createByName<unknown>();
     if (useFieldDiscovery) Object.assign(flat, row);
-    for (const { name, path } of fields) flat[name] = findAtPath(row, path) ?? null;
+    for (const { name, path, isRoot } of fields) flat[name] = findAtPath(isRoot === true ? row : seenByPaths, path) ?? null;
     return flat;
   };
 }
@@ -35,14 +43,14 @@ export function parseFlattenSpec(fields: ObjectReader): FlattenSpec | null {
   const parsed = spec.array('fields').map((_, position) => {
     if (typeof spec.array('fields')[position] === 'string') {
       const name = spec.strings('fields')[position] ?? '';
-      return { name, path: [member(name)] };
+      return { name, path: [member(name)], isRoot: true as const };
     }
     const field = spec.reader(spec.array('fields')[position], `${spec.at('fields')}[${position}]`);
     field.accept(['name', 'expr', 'nodes']);
     const name = field.string('name');
     switch (field.type(['root', 'path', 'tree'], { documented: ['jq'] })) {
       case 'root':
-        return { name, path: [member(field.optionalString('expr') ?? name)] };
+        return { name, path: [member(field.optionalString('expr') ?? name)], isRoot: true as const };
       case 'tree':
         return { name, path: field.strings('nodes').map(member) };
       default:

@@ -2,6 +2,8 @@
 
 import type { ObjectReader } from '../../base/json-reader.js';
 import { parseKind } from '../parse-kind.js';
+import { ARROW } from './arrow.js';
+import { AVRO_OCF } from './avro.js';
 import { CSV, TSV } from './delimited.js';
 import type { InputFormat, InputFormatKind } from './format-kind.js';
 import { JSON_FORMAT } from './json.js';
@@ -10,9 +12,8 @@ import { PARQUET } from './parquet.js';
 import { REGEX } from './regex.js';
 
 /** Every input format: a file and a row here. */
-export const INPUT_FORMATS: readonly InputFormatKind[] = [JSON_FORMAT, CSV, TSV, PARQUET, LINES, REGEX];
+export const INPUT_FORMATS: readonly InputFormatKind[] = [JSON_FORMAT, CSV, TSV, PARQUET, AVRO_OCF, ARROW, LINES, REGEX];
 
-const NO_AVRO = 'Avro is not read yet: convert the files to Parquet or JSON';
 const OF_STREAMS = 'it is for streams, which are not built yet';
 const OF_CLASSES = 'rows of compiled classes are not read: convert them to JSON';
 
@@ -20,8 +21,7 @@ const OF_CLASSES = 'rows of compiled classes are not read: convert them to JSON'
 const DOCUMENTED: Readonly<Record<string, string>> = {
   javascript: 'scripts of users are not run: use regex, or transforms',
   orc: 'there is no reader of ORC: convert the files to Parquet',
-  avro_stream: NO_AVRO,
-  avro_ocf: NO_AVRO,
+  avro_stream: OF_STREAMS,
   protobuf: OF_CLASSES,
   thrift: OF_CLASSES,
   kafka: OF_STREAMS,

@@ -43,3 +43,11 @@ export function zstdCompression(level: number): Transform & { flush(done: (error
 export function zstdDecompression(): Transform {
   return new (library().DecompressStream)();
 }
+
+/** Decompressed content of one frame that says its size; undefined for one that does not, or whose content is larger than `bytesMax`. */
+export function decompressFrame(frame: Uint8Array, bytesMax: number): Uint8Array | undefined {
+  const size = binding().getFrameContentSize(frame);
+  if (size === null || size > bytesMax) return undefined;
+  const out = new Uint8Array(size);
+  return out.subarray(0, decompressInto(out, frame));
+}

@@ -1,0 +1,163 @@
+// The only file that calls apache-arrow: record batches of Arrow files and streams.
+
+import { Buffer } from 'node:buffer';
+import type { FileHandle } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { DataType, RecordBatch, Vector } from 'apache-arrow';
+import { createByName } from '../../base/names.js';
+import { onFirstUse } from '../../base/on-first-use.js';
+import { decompressFrame } from '../../storage/codecs/zstd.js';
+import { decodeLz4 } from '../codec/lz4.js';
+
+/** One record batch. */
+export interface ArrowBatch {
+  readonly rowCount: number;
+  /** In the order of the schema; names may repeat. */
+  readonly names: readonly string[];
+  /** Plain values of rows of a column, by its position. */
+  values(column: number, start: number, end: number): unknown[];
+}
+
+/** Largest buffer of a column, decompressed. */
+const BUFFER_BYTES_MAX = 1 << 30;
+/** A decimal becomes a double, exact up to so many digits. */
+const DECIMAL_DIGITS_MAX = 15;
+
+const library = onFirstUse(() => {
+  const arrow = createRequire(import.meta.url)('apache-arrow') as typeof import('apache-arrow');
+  arrow.compressionRegistry.set(arrow.CompressionType.ZSTD, { decode: decompressedZstd });
+  arrow.compressionRegistry.set(arrow.CompressionType.LZ4_FRAME, { decode: decompressedLz4 });
+  return arrow;
+});
+
+/**
+ * The batches of an Arrow IPC file, which is open, or of a stream.
+ * @param binaryAsString  bytes are UTF-8; else they are read as base64
+ * @throws Error for what cannot be read, and for types that have no plain values, by the names of their columns
+ */
+export async function* arrowBatches(source: FileHandle | AsyncIterable<Uint8Array>, binaryAsString: boolean): AsyncGenerator<ArrowBatch> {
+  const { RecordBatchReader } = library();
+  const reader = await RecordBatchReader.from(source as AsyncIterable<Uint8Array>);
+  await reader.open();
+  if (reader.schema === undefined || reader.schema === null) throw new Error('it has no schema');
+  const fields = reader.schema.fields;
+  const converters = fields.map(({ name, type }) => converter(type, name, binaryAsString));
+  for await (const batch of reader as AsyncIterable<RecordBatch>) {
+    yield {
+      rowCount: batch.numRows,
+      names: fields.map(({ name }) => name),
+      values(column, start, end) {
+        const vector = batch.getChildAt(column);
+        const convert = converters[column];
+        return Array.from({ length: end - start }, (_, row) => {
+          const value: unknown = vector?.get(start + row);
+          return value === null || value === undefined || convert === undefined ? null : convert(value);
+        });
+      },
+    };
+  }
+}
+
+type Convert = (value: unknown) => unknown;
+
+/** Conversion of the library's values of a type to plain ones. */
+function converter(type: DataType, column: string, binaryAsString: boolean): Convert {
+  const { Type } = library();
+  const of = (part: DataType): Convert => converter(part, column, binaryAsString);
+  const children = (type.children ?? []) as readonly { readonly name: string; readonly type: DataType }[];
+  const nullable =
+    (convert: Convert): Convert =>
+    (value) =>
+      value === null || value === undefined ? null : convert(value);
+  switch (type.typeId) {
+    case Type.Null:
+    case Type.Bool:
+    case Type.Float:
+    case Type.Utf8:
+    case Type.LargeUtf8:
+    case Type.Utf8View:
+      return (value) => value;
+    case Type.Int:
+    case Type.Time:
+    case Type.Duration:
+      return (value) => (typeof value === 'bigint' ? numberOf(value) : value);
+    case Type.Date:
+    case Type.Timestamp:
+      return (value) => Math.floor(Number(value));
+    case Type.Binary:
+    case Type.LargeBinary:
+    case Type.BinaryView:
+    case Type.FixedSizeBinary:
+      return (value) => Buffer.from(value as Uint8Array).toString(binaryAsString ? 'utf8' : 'base64');
+    case Type.Decimal:
+      return decimalConverter(type as DataType & { readonly precision: number; readonly scale: number }, column);
+    case Type.Dictionary:
+      return of((type as DataType & { readonly dictionary: DataType }).dictionary);
+    case Type.List:
+    case Type.LargeList:
+    case Type.FixedSizeList: {
+      const [item] = children;
+      const convert = nullable(item === undefined ? (value) => value : of(item.type));
+      return (value) => Array.from(value as Vector, convert);
+    }
+    case Type.Struct: {
+      const members = children.map(({ name, type: member }, at) => ({ name, at, convert: nullable(of(member)) }));
+      return (value) => {
+        const values = [...(value as Iterable<[unknown, unknown]>)].map(([, member]) => member);
+        const record = createByName<unknown>();
+        for (const { name, at, convert } of members) record[name] = convert(values[at]);
+        return record;
+      };
+    }
+    case Type.Map: {
+      const member = (children[0]?.type.children as readonly { readonly type: DataType }[] | undefined)?.[1];
+      const convert = nullable(member === undefined ? (value) => value : of(member.type));
+      return (value) => {
+        const record = createByName<unknown>();
+        for (const [key, each] of value as Iterable<[unknown, unknown]>) record[String(key)] = convert(each);
+        return record;
+      };
+    }
+    default:
+      throw new Error(`column "${column}" is of type ${String(type)}, which is not supported`);
+  }
+}
+
+function decimalConverter({ precision, scale }: { readonly precision: number; readonly scale: number }, column: string): Convert {
+  if (precision > DECIMAL_DIGITS_MAX)
+    throw new Error(
+      `column "${column}" is DECIMAL(${precision}, ${scale}); decimals of more than ${DECIMAL_DIGITS_MAX} digits are not supported`,
+    );
+  // Printed as a whole number, whatever its scale.
+  return (value) => Number(`${String(value)}e${-scale}`);
+}
+
+function numberOf(value: bigint): number | bigint {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+function decompressedZstd(frame: Uint8Array): Uint8Array {
+  const content = decompressFrame(frame, BUFFER_BYTES_MAX);
+  if (content === undefined) throw new Error(`a zstd buffer does not say its size, or is larger than ${BUFFER_BYTES_MAX} bytes`);
+  return content;
+}
+
+function decompressedLz4(frame: Uint8Array): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  let given: Uint8Array | undefined = frame;
+  decodeLz4({
+    read() {
+      const bytes = given;
+      given = undefined;
+      return bytes;
+    },
+    write(bytes) {
+      size += bytes.length;
+      if (size > BUFFER_BYTES_MAX) throw new Error(`an LZ4 buffer is larger than ${BUFFER_BYTES_MAX} bytes`);
+      pieces.push(bytes);
+    },
+  });
+  return Buffer.concat(pieces, size);
+}

@@ -1,0 +1,109 @@
+// The input format `arrow`.
+
+import { createWriteStream } from 'node:fs';
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ServiceError } from '../../base/errors.js';
+import { createByName } from '../../base/names.js';
+import { shallowJsonText } from '../../expression/functions/json-size.js';
+import { contentOf, headOf } from '../source/decompress.js';
+import type { InputEntity } from '../source/source-kind.js';
+import { type ArrowBatch, arrowBatches } from './arrow-file.js';
+import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
+import { inputFormatKind, type Reading } from './format-kind.js';
+import type { ValueBlock } from './input-block.js';
+import { jsonBlock, SAMPLE_LENGTH_MAX } from './json.js';
+import { firstDuplicate } from './row-splitter.js';
+
+interface ArrowFormat {
+  readonly binaryAsString: boolean;
+  readonly flatten: FlattenSpec | null;
+}
+
+const BLOCK_ROWS = 16_384;
+const SAMPLE_ROWS = 64;
+/** First bytes of a file; a stream has none. */
+const FILE_MAGIC = 'ARROW1';
+
+/** Files and streams of Arrow's interprocess format; times come as milliseconds. A record batch is in memory at once. */
+export const ARROW = inputFormatKind<ArrowFormat>({
+  type: 'arrow',
+  files: { extensions: ['arrow', 'arrows', 'feather', 'ipc'], options: {} },
+  parse(fields) {
+    fields.accept(['flattenSpec', 'binaryAsString']);
+    return { binaryAsString: fields.boolean('binaryAsString', false), flatten: parseFlattenSpec(fields) };
+  },
+  read: readArrow,
+});
+
+async function* readArrow(format: ArrowFormat, entity: InputEntity, reading: Reading): AsyncGenerator<ValueBlock> {
+  const { bytes, all } = await headOf(contentOf(entity, { ...reading, samples: false }));
+  const isFile = Buffer.from(bytes).toString('latin1', 0, FILE_MAGIC.length) === FILE_MAGIC;
+  try {
+    if (!isFile) {
+      yield* blocksOf(format, arrowBatches(all, format.binaryAsString), reading);
+      return;
+    }
+    // The list of batches is at the end of a file.
+    const file = path.join(reading.workDirectory, 'input.arrow');
+    let handle: FileHandle | undefined;
+    try {
+      await pipeline(all, createWriteStream(file));
+      handle = await open(file);
+      yield* blocksOf(format, arrowBatches(handle, format.binaryAsString), reading);
+    } finally {
+      await handle?.close();
+      await rm(file, { force: true });
+    }
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw new ServiceError(
+      'input_unreadable',
+      `${entity.name} cannot be read as Arrow: ${error instanceof Error ? error.message : String(error)}`,
+      error,
+    );
+  }
+}
+
+async function* blocksOf({ flatten }: ArrowFormat, batches: AsyncIterable<ArrowBatch>, { samples }: Reading): AsyncGenerator<ValueBlock> {
+  const rowsMax = samples === true ? SAMPLE_ROWS : BLOCK_ROWS;
+  const flat = flatten === null ? null : compileFlatten(flatten);
+  for await (const batch of batches) {
+    const duplicate = firstDuplicate(batch.names);
+    if (duplicate !== undefined) throw new Error(`it names the column "${duplicate}" twice`);
+    for (let start = 0; start < batch.rowCount; start += rowsMax) {
+      const block = blockOf(batch, start, Math.min(batch.rowCount, start + rowsMax));
+      yield flat === null
+        ? block
+        : jsonBlock(
+            Array.from({ length: block.rowCount }, (_, row) => block.record(row)),
+            flat,
+          );
+    }
+  }
+}
+
+/** Values of a column are made when somebody asks for them, once. */
+function blockOf(batch: ArrowBatch, start: number, end: number): ValueBlock {
+  const made = new Map<string, readonly unknown[]>();
+  const values = (name: string): readonly unknown[] => {
+    const column = batch.names.indexOf(name);
+    const found = made.get(name) ?? (column < 0 ? new Array<null>(end - start).fill(null) : batch.values(column, start, end));
+    made.set(name, found);
+    return found;
+  };
+  const record = (row: number): JsonObject => {
+    const members = createByName<unknown>();
+    for (const name of batch.names) members[name] = values(name)[row];
+    return members;
+  };
+  return {
+    kind: 'values',
+    rowCount: end - start,
+    columns: batch.names,
+    values,
+    record,
+    sample: (row) => (shallowJsonText(record(row)) ?? 'a row nested too deeply to be shown').slice(0, SAMPLE_LENGTH_MAX),
+  };
+}
