@@ -1,9 +1,10 @@
 // The smallest or largest text of each group, by kernels.
 
-import type { Address } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { clear, type Scratch } from '../block/context.js';
 import { referredText } from '../block/text-references.js';
 import { RUN_BYTES } from '../expression/time/runs.js';
+import { I64_MIN } from '../filter/number-bounds.js';
 
 const FIRST_GROUPS = 1024;
 const FIRST_BYTES = 1 << 16;
@@ -47,6 +48,8 @@ export class BestTexts {
   readonly #room: GroupRoom;
   readonly #part: Address;
   #state: Address = 0;
+  /** A block of the least i64, and one of zeros. */
+  #bounds: Address = 0;
   #bytes: Address = 0;
   #size = 0;
   #used = 0;
@@ -67,6 +70,20 @@ export class BestTexts {
     this.#room.reserve(groups, n, (from, to) => this.#grow(from, to));
     this.#reserveBytes(kernels.textBytes(texts, n) + 16);
     this.#used += kernels.textBest(texts, groups, n, this.#largest, this.#state, this.#bytes + this.#used);
+  }
+
+  /** Leaves groups without a text. */
+  forget(groups: Address, n: number): void {
+    const { kernels, memory } = this.#scope.context;
+    this.#room.reserve(groups, n, (from, to) => this.#grow(from, to));
+    if (this.#bounds === 0) {
+      this.#bounds = this.#scope.arena.take(2 * BLOCK_ROWS * 8);
+      memory.i64(this.#bounds, BLOCK_ROWS).fill(I64_MIN);
+      clear(this.#scope.context, this.#bounds + BLOCK_ROWS * 8, BLOCK_ROWS * 8);
+    }
+    // A reference of any bits becomes 0: the least, and then the greater of that and 0.
+    kernels.minGroupsI64(this.#bounds, 0, groups, n, this.#state);
+    kernels.maxGroupsI64(this.#bounds + BLOCK_ROWS * 8, 0, groups, n, this.#state);
   }
 
   /** Groups there is room for: as many references begin at `state`, 0 for groups without a text. */

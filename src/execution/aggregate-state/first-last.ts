@@ -1,17 +1,7 @@
 // Aggregate state of the value at the first or last time.
 
-import { ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
-import {
-  compareValues,
-  parseDouble,
-  parseLong,
-  textOfValue,
-  toLong,
-  truncateToLong,
-  type Value,
-  valueOfText,
-} from '../../expression/value.js';
+import { compareValues, textOfValue, toLong, type Value, valueOfText } from '../../expression/value.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
 import { isTextType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
@@ -20,23 +10,18 @@ import { rememberTexts } from '../block/result-table.js';
 import { asTexts } from '../expression/cast-texts.js';
 import { asNumbers } from '../expression/convert.js';
 import type { SegmentScope } from '../expression/scope.js';
-import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
-import { BestAtTimes, BestTimes, type SortableValues, sortableNumbers, sortableTexts } from './best-times.js';
 import { extremeTexts } from './extreme.js';
 import { listText, rowLists } from './row-lists.js';
 import type { Feed, SharedWork, StateOperations } from './state-operations.js';
+import { BestAtTimes, BestTimes, type SortableValues, sortableNumbers, sortableTexts } from './timed/best-times.js';
+import { TimedGroups } from './timed/timed-groups.js';
+import { decodeTimed, encodeTimed, type TimedValue, worstTime } from './timed/timed-value.js';
 
 type FirstLast = Extract<AggregateState, { type: 'first' | 'last' }>;
 
-/** The best value so far and its time; before any, the worst time there is and null. */
-export interface TimedValue {
-  time: bigint;
-  value: Value;
-}
-
 export function firstLastState(aggregateState: FirstLast): StateOperations<TimedValue> {
   const isLast = aggregateState.type === 'last';
-  const worst = isLast ? I64_MIN : I64_MAX;
+  const worst = worstTime(aggregateState.type);
   const isBetterTime = isLast ? (a: bigint, b: bigint): boolean => a > b : (a: bigint, b: bigint): boolean => a < b;
   const isBetterValue = (a: Value, b: Value): boolean => {
     if (a === null || b === null) return b === null && a !== null;
@@ -53,15 +38,8 @@ export function firstLastState(aggregateState: FirstLast): StateOperations<Timed
       into.value = value;
     },
     bytes: ({ value }) => 64 + (typeof value === 'string' ? value.length * 2 : 0),
-    encode: ({ time, value }) => `${time} ${value === null ? 'n' : `v${Object.is(value, -0) ? '-0' : String(value)}`}`,
-    decode(text) {
-      const space = text.indexOf(' ');
-      const [time, mark] = [timeOf(text.slice(0, space)), text[space + 1]];
-      const value = mark === 'v' ? parseValue(text.slice(space + 2), aggregateState.valueType) : null;
-      if (space < 1 || time === null || (mark !== 'v' && mark !== 'n') || (mark === 'v' && value === null))
-        throw new ServiceError('query_invalid', 'a string that should hold a time and a value does not');
-      return { time, value };
-    },
+    encode: encodeTimed,
+    decode: (text) => decodeTimed(text, aggregateState.valueType),
     // Arrays and JSON are kept as their texts.
     value({ value }) {
       const { valueType, maxStringBytes } = aggregateState;
@@ -74,6 +52,8 @@ export function firstLastState(aggregateState: FirstLast): StateOperations<Timed
       const own = isTextType(valueType) ? textOfValue(value, valueType) : value;
       self.merge(state, { time: time === undefined ? 0n : (toLong(time) ?? 0n), value: own });
     },
+    store: (context, charge) =>
+      new TimedGroups(context, { ending: aggregateState.type, valueType: aggregateState.valueType, merge: self.merge }, charge),
     bind(scope, [column = '', timeColumn], shared) {
       const { valueType } = aggregateState;
       const source = scope.source(column);
@@ -92,20 +72,6 @@ export function firstLastState(aggregateState: FirstLast): StateOperations<Timed
 /** Zeros are equal, and kernels choose -0.0 before 0.0: which of them is the value does not hang on where the rows lie. */
 function zeroOrder(a: Value, b: Value): number {
   return a === 0 && b === 0 ? 1 / a - 1 / b : 0;
-}
-
-/** States of no rows were written with an infinite time. */
-function timeOf(text: string): bigint | null {
-  if (/^-?\d+$/.test(text)) return BigInt.asIntN(64, BigInt(text));
-  return text === 'Infinity' ? I64_MAX : text === '-Infinity' ? I64_MIN : truncated(Number(text));
-}
-
-function truncated(time: number): bigint | null {
-  return Number.isNaN(time) ? null : truncateToLong(time);
-}
-
-function parseValue(text: string, type: FirstLast['valueType']): Value {
-  return isTextType(type) ? text : type === 'LONG' ? parseLong(text) : parseDouble(text);
 }
 
 /** Rows are chosen by their times in kernels; so are values at the same time where kernels can compare them. */
@@ -127,6 +93,7 @@ function bindTimed(
     nulls,
     add: (block, rows, groups, n) => best.add(block, { rows, groups, n }),
     end: (stateOf) => best.each((group, time, value) => operations.merge(stateOf(group), { time, value })),
+    endTimed: (groupOf, groupCount, add) => best.eachBlock(groupOf, groupCount, add),
   };
 }
 

@@ -4,9 +4,9 @@ import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { type Block, takeZeroed } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { GroupRoom } from './best-texts.js';
-import type { Positions } from './best-times.js';
 import { computedIds, storedIds } from './sketch/hash-feed.js';
 import type { IdSource } from './sketch/id-source.js';
+import type { Positions } from './timed/best-times.js';
 
 /** Bytes of marks: one for each string of each group. */
 const MARKS_MAX = 1 << 24;

@@ -2,13 +2,14 @@
 
 import { ServiceError } from '../../base/errors.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
-import { firstLastState, type TimedValue, valueReader } from './first-last.js';
+import { firstLastState, valueReader } from './first-last.js';
 import type { StateOperations } from './state-operations.js';
+import type { TimedValue } from './timed/timed-value.js';
 
 /** The value of the only row, which may be null: that of time 0, while no row has one of another. */
 export function singleValueState({ valueType }: Extract<AggregateState, { type: 'single' }>): StateOperations<TimedValue> {
   const first = { type: 'first', valueType, maxStringBytes: Infinity } as const;
-  const { merge, addRow: _, ...rest } = firstLastState(first);
+  const { merge, addRow: _, store: __, ...rest } = firstLastState(first);
   const refuseSecond = ({ time }: TimedValue): void => {
     if (time === 0n) throw new ServiceError('query_invalid', 'a singleValue aggregator has more than one row in a group');
   };

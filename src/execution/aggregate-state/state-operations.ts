@@ -2,10 +2,12 @@
 
 import type { Address } from '../../base/layout.js';
 import type { Value } from '../../expression/value.js';
+import type { ColumnType } from '../../model/schema.js';
 import type { Check } from '../block/checked-loops.js';
 import type { Block, RunContext } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
+import type { Ending } from './timed/timed-value.js';
 
 /**
  * One kind of state that a `state` aggregator keeps for a group: an object of this thread's heap. A state never holds
@@ -57,8 +59,31 @@ export interface TextStates {
   readonly count: number;
 }
 
+/** The best time (i64) and its value for each of `count` groups. */
+export interface TimedStates {
+  readonly kind: 'timed';
+  readonly ending: Ending;
+  readonly valueType: ColumnType;
+  readonly times: Address;
+  /** References to texts, 0 for null; or keys of numbers. */
+  readonly values: Address;
+  /** Of numbers: u8 by group, as `bestAtTimesI64` marks them. */
+  readonly known: Address;
+  readonly count: number;
+}
+
+/** Times (i64; 0: all are equal) and values of rows, by position: references to texts, or keys of numbers. */
+export interface TimedRows {
+  readonly times: Address;
+  readonly values: Address;
+  /** Then there are no values to read. */
+  readonly areNull: boolean;
+  readonly groups: Address;
+  readonly n: number;
+}
+
 /** States of another thread: plain data. */
-export type StateParts = EncodedStates | TextStates;
+export type StateParts = EncodedStates | TextStates | TimedStates;
 
 /** The states of one aggregator over the groups of a thread's table. */
 export interface GroupStates {
@@ -72,6 +97,8 @@ export interface GroupStates {
   change(work: (stateOf: (group: number) => unknown) => void): void;
   /** Takes the texts of a feed, where these are the states: references, 0 for none, one for each of the groups. */
   addTexts?(texts: Address, groups: Address, n: number): void;
+  /** The same where the states are values and their times. */
+  addTimed?(rows: TimedRows): void;
   /** All of a group as one; undefined when no row took part. */
   of(group: number): unknown;
   parts(): StateParts;
@@ -97,4 +124,6 @@ export interface Feed<State> {
   end?(stateOf: (group: number) => State): void;
   /** Called instead of `end` where texts are the states. @param groupOf  u32 number of each of the segment's groups */
   endTexts?(groupOf: Address, groupCount: number, add: (texts: Address, groups: Address, n: number) => void): void;
+  /** The same where values and their times are the states. */
+  endTimed?(groupOf: Address, groupCount: number, add: (rows: TimedRows) => void): void;
 }

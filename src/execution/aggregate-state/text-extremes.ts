@@ -90,6 +90,7 @@ export class TextExtremes implements GroupStates {
       });
       return;
     }
+    if (parts.kind !== 'texts') return;
     const count = Math.min(parts.count, groupCount);
     for (let from = 0; from < count; from += BLOCK_ROWS) {
       this.#context.check();

@@ -80,6 +80,10 @@ export function stateAccumulator(
           feed.endTexts(groupOf, groupCount, (texts, groups, n) => objects.addTexts?.(texts, groups, n));
           return;
         }
+        if (feed.endTimed !== undefined && objects?.addTimed !== undefined) {
+          feed.endTimed(groupOf, groupCount, (rows) => objects.addTimed?.(rows));
+          return;
+        }
         const numbers = memory.u32(groupOf, groupCount).slice();
         if (kind.isOrdered) feed.end?.(stateOf);
         states.forEach((state, group) => objects?.add(numbers[group] ?? 0, order, state));

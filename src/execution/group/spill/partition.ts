@@ -2,8 +2,9 @@
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
-import type { EncodedStates } from '../../aggregate-state/state-operations.js';
+import type { EncodedStates, StateParts } from '../../aggregate-state/state-operations.js';
 import { encodedTexts } from '../../aggregate-state/text-extremes.js';
+import { encodedTimed } from '../../aggregate-state/timed/timed-groups.js';
 import { ascending } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
 import { hashesOf, NO_VALUES } from '../key/key-pool.js';
@@ -62,7 +63,7 @@ export class PartitionedGroups {
     context.memory.u32(this.#orderAt, this.#order.length).set(this.#order);
     this.#objects = parts.states.map(({ objects }) => {
       if (objects === undefined) return undefined;
-      const encoded = objects.kind === 'texts' ? encodedTexts(context, objects) : objects;
+      const encoded = asTexts(context, objects);
       return { encoded, ...sortByPartition(context, encoded.groups.length, (at) => partitionOf[encoded.groups[at] ?? 0] ?? 0) };
     });
     this.#pairs = layout.aggregators.map((aggregator, index) => {
@@ -244,4 +245,15 @@ function mix(hash: number, value: number): number {
 function finalMix(hash: number): number {
   const mixed = Math.imul(hash ^ (hash >>> 16), 0xc2b2ae35);
   return mixed ^ (mixed >>> 13);
+}
+
+function asTexts(context: RunContext, objects: StateParts): EncodedStates {
+  switch (objects.kind) {
+    case 'encoded':
+      return objects;
+    case 'texts':
+      return encodedTexts(context, objects);
+    case 'timed':
+      return encodedTimed(context, objects);
+  }
 }

@@ -1,15 +1,18 @@
 // Rows of a segment at the earliest or latest time of their group, shared by all aggregators that ask for values there.
 
-import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import type { StringColumnView } from '../../storage/view.js';
-import { type Block, kernelFor } from '../block/context.js';
-import { textAt } from '../block/dictionary.js';
-import { rememberTexts } from '../block/result-table.js';
-import { asNumbers } from '../expression/convert.js';
-import type { SegmentScope } from '../expression/scope.js';
-import type { NumberVector } from '../expression/vector.js';
-import { I64_MAX, I64_MIN } from '../filter/number-bounds.js';
-import { GroupRoom } from './best-texts.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../../base/layout.js';
+import type { StringColumnView } from '../../../storage/view.js';
+import { type Block, kernelFor } from '../../block/context.js';
+import { textAt } from '../../block/dictionary.js';
+import { rememberTexts } from '../../block/result-table.js';
+import { asNumbers } from '../../expression/convert.js';
+import type { SegmentScope } from '../../expression/scope.js';
+import type { NumberVector } from '../../expression/vector.js';
+import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
+import { GroupRoom } from '../best-texts.js';
+import type { TimedRows } from '../state-operations.js';
+import { eachKnown } from './known-values.js';
+import { doubleOfKey, keyOfNumber } from './timed-value.js';
 
 /** Positions of rows and their groups; `rows` 0: row i at position i. */
 export interface Positions {
@@ -81,6 +84,8 @@ export interface SortableValues<Result> {
   /** Writes the keys of rows to `out`, and gives the bits of rows that have none; 0: all have. */
   read(block: Block, positions: Positions, out: Address): Address;
   value(key: bigint): Result;
+  /** Keys of n values as the states of a whole query keep them: references to texts, or keys of numbers that no segment has part in. */
+  stateKeys(keys: Address, n: number): Address;
 }
 
 /** The value of each group that is the least or greatest among those of its best time; without times of all. */
@@ -138,6 +143,15 @@ export class BestAtTimes<Result> {
     }
   }
 
+  /** The same for kernels, with the numbers the groups have elsewhere. */
+  eachBlock(groupOf: Address, groupCount: number, visit: (rows: TimedRows) => void): void {
+    const count = Math.min(groupCount, this.#room.groups);
+    const times = this.#times === undefined ? 0 : this.#keyTimes;
+    eachKnown(this.#scope, { count, times, keys: this.#best, known: this.#known }, groupOf, (rows) => {
+      visit(rows.areNull ? rows : { ...rows, values: this.#values.stateKeys(rows.values, rows.n) });
+    });
+  }
+
   #grow(from: number, to: number): void {
     const { arena, context } = this.#scope;
     const { memory } = context;
@@ -171,37 +185,46 @@ export function sortableNumbers(
         return vector.nulls(block);
       },
       value: (key) => key,
+      stateKeys: (keys) => keys,
     };
   }
   const { kernels } = scope.context;
   const { decimals } = vector;
   const round = type === 'FLOAT' ? Math.fround : (value: number): number => value;
+  /** Keys of the doubles that a value is of. */
+  const doubleKeys =
+    (value: (key: bigint) => number) =>
+    (keys: Address, n: number): Address => {
+      const found = scope.context.memory.i64(keys, n);
+      found.forEach((key, at) => {
+        found[at] = keyOfNumber(value(key));
+      });
+      return keys;
+    };
   if (decimals !== undefined) {
     // Their integers have the order of the doubles: no double is made but of a value that was chosen.
     const { physical, base, scale } = decimals;
     const widen = kernelFor(kernels, 'toI64', physical);
+    const valueOf = (key: bigint): number => round(Number(key) / scale);
     return {
       read(block, { rows, n }, out) {
         widen(decimals.values(block), rows, n, base, out);
         return vector.nulls(block);
       },
-      value: (key) => round(Number(key) / scale),
+      value: valueOf,
+      stateKeys: doubleKeys(valueOf),
     };
   }
   const widen = kernelFor(kernels, 'toF64', vector.physical);
   const wide = scope.arena.take(BLOCK_ROWS * 8);
-  const bits = new BigInt64Array(1);
-  const double = new Float64Array(bits.buffer);
   return {
     read(block, { rows, n }, out) {
       widen(vector.values(block), rows, n, vector.base, wide);
       kernels.sortableF64(wide, n, out);
       return vector.nulls(block);
     },
-    value(key) {
-      bits[0] = key < 0n ? key ^ I64_MAX : key;
-      return round(double[0] ?? 0);
-    },
+    value: (key) => round(doubleOfKey(key)),
+    stateKeys: type === 'FLOAT' ? doubleKeys((key) => round(doubleOfKey(key))) : (keys) => keys,
   };
 }
 
@@ -215,9 +238,10 @@ export function sortableTexts(
   const { kernels, memory } = context;
   const widen = kernelFor(kernels, 'toI64', physical);
   const isNull = arena.take(BLOCK_ROWS / 8);
+  let [found, texts] = [0, 0];
   const text = rememberTexts((id) => {
-    const found = textAt(memory, dictionary, id);
-    return found === null ? null : cut(found);
+    const entry = textAt(memory, dictionary, id);
+    return entry === null ? null : cut(entry);
   });
   return {
     read(block, { rows, n }, out) {
@@ -228,5 +252,15 @@ export function sortableTexts(
       return isNull;
     },
     value: (key) => text(Number(key)),
+    stateKeys(keys, n) {
+      [found, texts] = found === 0 ? [arena.take(BLOCK_ROWS * 4), arena.take(BLOCK_ROWS * 8)] : [found, texts];
+      const words = memory.u32(keys, n * 2);
+      const listed = memory.u32(found, n);
+      for (let at = 0; at < n; at++) listed[at] = words[at * 2] ?? 0;
+      // An empty text needs an address as well.
+      const bytes = dictionary.bytes === 0 ? arena.take(64) : dictionary.bytes;
+      kernels.textEntries(bytes, dictionary.offsets, found, n, dictionary.hasNull ? 1 : 0, texts);
+      return texts;
+    },
   };
 }
