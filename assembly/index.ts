@@ -65,6 +65,9 @@ export function maxRunsI64(values: at, mask: at, runs: at, runCount: u32, state:
 export function maxRunsF32(values: at, mask: at, runs: at, runCount: u32, state: at): void { maxRuns<f32, f64>(values, mask, runs, runCount, state); }
 export function maxRunsF64(values: at, mask: at, runs: at, runCount: u32, state: at): void { maxRuns<f64, f64>(values, mask, runs, runCount, state); }
 
+// moments.ts
+export { addMoments, joinMoments } from './kernels/moments';
+
 // group.ts
 export {
   bestAtTimesI64, compactBestI64, compactMask, compactNotMask, compactUnmarked, compactWithinI64, countGroups, foldCountSums, foldSums, foldBitsGroupsI64, presentGroups, smallestGroupsI64,

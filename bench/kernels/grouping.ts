@@ -226,6 +226,20 @@ export function grouping(bench: Bench): BenchCase[] {
       250,
     ),
     grouped(
+      'moments of few groups',
+      ['addMoments'],
+      12,
+      (k, block) => k.addMoments(values + block * B * 8, few + block * B * 4, B, state),
+      1000,
+    ),
+    grouped(
+      'moments of many groups, joined',
+      ['joinMoments'],
+      36,
+      (k, block) => k.joinMoments(values + (block % 16) * B * 32, few + block * B * 4, B, state),
+      1000,
+    ),
+    grouped(
       'greatest of few groups at equal times',
       ['bestAtTimesI64'],
       12,

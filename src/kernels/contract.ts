@@ -116,6 +116,10 @@ export type KernelSet =
   {
     /** f64 out[g] = (s[4g] + s[4g+2]) + (s[4g+1] + s[4g+3]); any number of groups; out may be state. */
     readonly foldSums: (state: Address, groupCount: number, out: Address) => void;
+    /** Takes f64 values[i] (by position) into four f64 of its group: count, sum, mean, squared distances from the mean, by Welford's formula. */
+    readonly addMoments: (values: Address, groups: Address, n: number, state: Address) => void;
+    /** Joins such states by Chan's formula: the i-th of `from` with that of groups[i]; those without values change nothing. */
+    readonly joinMoments: (from: Address, groups: Address, n: number, state: Address) => void;
     /** Keeps positions whose row (rows[i], or i) has its bit set in mask: writes outRows, outGroups; returns how many. In place allowed. */
     readonly compactMask: (mask: Address, rows: Address, groups: Address, n: number, outRows: Address, outGroups: Address) => number;
     /** The same, keeping rows whose bit is clear (a null mask). */

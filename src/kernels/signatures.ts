@@ -54,6 +54,8 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   ...perType('minGroups', NUMBERS, () => 5),
   ...perType('maxGroups', NUMBERS, () => 5),
   foldSums: 3,
+  addMoments: 4,
+  joinMoments: 4,
   ...perType('tally', NARROWS, () => 5),
   ...perType('tallyU8', TALLIED, () => 7),
   ...perType('tallyU16', TALLIED, () => 7),

@@ -32,7 +32,11 @@ export class GroupRoom {
     memory.u32(this.#run, 3).set([0, 0, n]);
     memory.u32(this.#last, 1)[0] = 0;
     kernels.maxRunsU32(groups, 0, this.#run, 1, this.#last);
-    const needed = (memory.u32(this.#last, 1)[0] ?? 0) + 1;
+    this.include((memory.u32(this.#last, 1)[0] ?? 0) + 1, grow);
+  }
+
+  /** The same of a number of groups. */
+  include(needed: number, grow: (from: number, to: number) => void): void {
     if (needed <= this.#room) return;
     let room = Math.max(FIRST_GROUPS, this.#room);
     while (room < needed) room *= 2;

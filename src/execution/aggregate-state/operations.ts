@@ -7,7 +7,7 @@ import { exactSumState } from './exact-sum.js';
 import { expressionFoldState } from './expression-fold.js';
 import { extremeState } from './extreme.js';
 import { firstLastState } from './first-last.js';
-import { momentsState } from './moments.js';
+import { momentsState } from './moments/moments.js';
 import { orderedListState } from './ordered-list.js';
 import { singleValueState } from './single-value.js';
 import { bloomState } from './sketch/bloom.js';

@@ -67,8 +67,15 @@ export interface TimedStates {
   readonly times: Address;
   /** References to texts, 0 for null; or keys of numbers. */
   readonly values: Address;
-  /** Of numbers: u8 by group, as `bestAtTimesI64` marks them. */
+  /** Marks of numbers, u8 by group, as `bestAtTimesI64` sets them; 0: texts. */
   readonly known: Address;
+  readonly count: number;
+}
+
+/** Count, sum, mean and squared distances (f64 each) of each of `count` groups, all 0 for none. */
+export interface MomentStates {
+  readonly kind: 'moments';
+  readonly states: Address;
   readonly count: number;
 }
 
@@ -76,14 +83,14 @@ export interface TimedStates {
 export interface TimedRows {
   readonly times: Address;
   readonly values: Address;
-  /** Then there are no values to read. */
+  /** Whether all values are null: there are none to read. */
   readonly areNull: boolean;
   readonly groups: Address;
   readonly n: number;
 }
 
 /** States of another thread: plain data. */
-export type StateParts = EncodedStates | TextStates | TimedStates;
+export type StateParts = EncodedStates | TextStates | TimedStates | MomentStates;
 
 /** The states of one aggregator over the groups of a thread's table. */
 export interface GroupStates {
@@ -99,6 +106,8 @@ export interface GroupStates {
   addTexts?(texts: Address, groups: Address, n: number): void;
   /** The same where the states are values and their times. */
   addTimed?(rows: TimedRows): void;
+  /** The same where they are moments: those of n states of another place. */
+  addMoments?(states: Address, groups: Address, n: number): void;
   /** All of a group as one; undefined when no row took part. */
   of(group: number): unknown;
   parts(): StateParts;
@@ -126,4 +135,6 @@ export interface Feed<State> {
   endTexts?(groupOf: Address, groupCount: number, add: (texts: Address, groups: Address, n: number) => void): void;
   /** The same where values and their times are the states. */
   endTimed?(groupOf: Address, groupCount: number, add: (rows: TimedRows) => void): void;
+  /** The same where moments are the states. */
+  endMoments?(groupOf: Address, groupCount: number, add: (states: Address, groups: Address, n: number) => void): void;
 }

@@ -125,6 +125,29 @@ export const GROUP_CHECKS = {
   }),
   ...perType('minGroups', NUMBERS, (type) => (lab: Lab) => extremes(lab, type, 'min')),
   ...perType('maxGroups', NUMBERS, (type) => (lab: Lab) => extremes(lab, type, 'max')),
+  addMoments(lab: Lab) {
+    eachTrial(lab, (_rows, { n, groups, atGroups }) => {
+      const values = Array.from({ length: n }, () => lab.random(1000) - 300.5);
+      const at = lab.place('F64', values);
+      const out = lab.output('F64', GROUPS * 4, new Array<number>(GROUPS * 4).fill(0));
+      lab.call(() => lab.kernels.addMoments(at, atGroups, n, out));
+      lab.expect('F64', out, welford(groups, values), 'moments');
+    });
+  },
+  joinMoments(lab: Lab) {
+    eachTrial(lab, (_rows, { n, groups, atGroups }) => {
+      const states = Array.from({ length: n }, () => [lab.random(3), lab.random(100), lab.random(64) / 4, lab.random(32) / 2]);
+      const before = Array.from({ length: GROUPS }, () => [lab.random(2), 7.5, -3.25, 2]);
+      const at = lab.place('F64', states.flat());
+      const out = lab.output('F64', GROUPS * 4, before.flat());
+      lab.call(() => lab.kernels.joinMoments(at, atGroups, n, out));
+      for (const [i, group] of groups.entries()) {
+        const [[m = 0, t = 0, b = 0, r = 0], [k = 0, s = 0, a = 0, q = 0]] = [states[i] ?? [], before[group] ?? []];
+        if (m > 0) before[group] = [k + m, s + t, a + ((b - a) * m) / (k + m), q + (r + (((b - a) * (b - a) * k) / (k + m)) * m)];
+      }
+      lab.expect('F64', out, before.flat(), 'moments');
+    });
+  },
   foldSums(lab: Lab) {
     lab.each(['apart', 'in place'], (groups, where) => {
       const sums = lab.values('F64', groups * 4).map(Number);
@@ -330,4 +353,18 @@ export function eachSelection(lab: Lab, trial: (count: number, rows: readonly nu
 function assignGroups(lab: Lab, n: number, count: number): Pick<Positions, 'n' | 'groups' | 'atGroups'> {
   const groups = Array.from({ length: n }, () => lab.random(count));
   return { n, groups, atGroups: lab.place('U32', groups) };
+}
+
+/** Welford's formula for each group, as four numbers each. */
+function welford(groups: readonly number[], values: readonly number[]): number[] {
+  return Array.from({ length: GROUPS }, (_, group) => {
+    let [count, sum, mean, squares] = [0, 0, 0, 0];
+    for (const value of values.filter((_value, i) => groups[i] === group)) {
+      const distance = value - mean;
+      mean += distance / ++count;
+      squares += distance * (value - mean);
+      sum += value;
+    }
+    return [count, sum, mean, squares];
+  }).flat();
 }

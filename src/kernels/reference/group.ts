@@ -139,6 +139,30 @@ export function groupKernels(memory: KernelMemory) {
         folded[group] = (sums[at] ?? 0) + (sums[at + 2] ?? 0) + ((sums[at + 1] ?? 0) + (sums[at + 3] ?? 0));
       }
     },
+    addMoments(values: Address, groups: Address, n: number, state: Address) {
+      const [column, ids] = [memory.f64(values, n), memory.u32(groups, n)];
+      const states = memory.f64(state);
+      column.forEach((value, i) => {
+        const at = (ids[i] ?? 0) * 4;
+        const [count = 0, sum = 0, mean = 0, squares = 0] = states.subarray(at, at + 4);
+        const distance = value - mean;
+        const moved = mean + distance / (count + 1);
+        states.set([count + 1, sum + value, moved, squares + distance * (value - moved)], at);
+      });
+    },
+    joinMoments(from: Address, groups: Address, n: number, state: Address) {
+      const [others, ids] = [memory.f64(from, n * 4), memory.u32(groups, n)];
+      const states = memory.f64(state);
+      ids.forEach((group, i) => {
+        const [more = 0, otherSum = 0, otherMean = 0, otherSquares = 0] = others.subarray(i * 4, i * 4 + 4);
+        if (more === 0) return;
+        const [own = 0, sum = 0, mean = 0, squares = 0] = states.subarray(group * 4, group * 4 + 4);
+        const count = own + more;
+        const distance = otherMean - mean;
+        const between = ((distance * distance * own) / count) * more;
+        states.set([count, sum + otherSum, mean + (distance * more) / count, squares + (otherSquares + between)], group * 4);
+      });
+    },
     compactMask: compact(true),
     compactNotMask: compact(false),
     compactBestI64(

@@ -10,7 +10,7 @@ import { type Ending, worstTime } from './timed-value.js';
 
 const LESS = 1;
 
-/** What is kept of groups beside their times. */
+/** Values of groups beside their times. */
 interface Kept {
   /** Forgets the values of groups that get a better time. */
   forget(groups: Address, n: number): void;

@@ -84,6 +84,10 @@ export function stateAccumulator(
           feed.endTimed(groupOf, groupCount, (rows) => objects.addTimed?.(rows));
           return;
         }
+        if (feed.endMoments !== undefined && objects?.addMoments !== undefined) {
+          feed.endMoments(groupOf, groupCount, (moments, groups, n) => objects.addMoments?.(moments, groups, n));
+          return;
+        }
         const numbers = memory.u32(groupOf, groupCount).slice();
         if (kind.isOrdered) feed.end?.(stateOf);
         states.forEach((state, group) => objects?.add(numbers[group] ?? 0, order, state));
