@@ -44,19 +44,20 @@ export function jdbcNamespace(reader: ObjectReader, settings: LookupSettings): L
   const time = reader.has('tsColumn') ? name('tsColumn') : null;
   const filter = reader.optionalString('filter') ?? '';
   const condition = filter.trim() === '' ? '' : `(${filter}\n) AND `;
+  const timeoutMs = (reader.optionalInteger('loadTimeoutSeconds', 0, 86_400) || LOAD_SECONDS) * 1000;
   const entries = `SELECT ${key}, ${value} FROM ${table} WHERE ${condition}${value} IS NOT NULL`;
   return {
     isInline: false,
     pollMs: readPollMs(reader),
     jitterMs: (reader.optionalInteger('jitterSeconds', 0, 86_400) ?? 0) * 1000,
-    timeoutMs: (reader.optionalInteger('loadTimeoutSeconds', 0, 86_400) || LOAD_SECONDS) * 1000,
+    timeoutMs,
     maxHeapPercentage: readHeapPercentage(reader),
     async read(known, signal) {
       const fail = failure(connection, signal);
       const connect = connection.database === 'mysql' ? connectMysql : connectPostgresql;
       let database: TableReader | undefined;
       try {
-        database = await connect({ connection, user, password: password(), signal });
+        database = await connect({ connection, user, password: password(), timeoutMs, signal });
         const newest = time === null ? null : await firstValue(database, `SELECT MAX(${time}) FROM ${table}`);
         if (newest !== null && newest === known) {
           await database.close();

@@ -7,8 +7,10 @@ import { CONNECT_MS, type ConnectOptions, FETCHED_ROWS, type TableReader, tlsOpt
 
 const library = onFirstUse(() => createRequire(import.meta.url)('pg') as typeof import('pg'));
 
+const LATER_MS = 1000;
+
 /** A connection whose statements run in one transaction that cannot write. */
-export async function connectPostgresql({ connection, user, password, signal }: ConnectOptions): Promise<TableReader> {
+export async function connectPostgresql({ connection, user, password, timeoutMs, signal }: ConnectOptions): Promise<TableReader> {
   const { Client } = library();
   const socket = new Socket();
   // Every option is given: what is left out comes from the environment of the process.
@@ -21,6 +23,8 @@ export async function connectPostgresql({ connection, user, password, signal }: 
     ssl: tlsOptions(connection) ?? false,
     stream: () => socket,
     connectionTimeoutMillis: CONNECT_MS,
+    // A backend whose client is gone runs on, and holds its locks.
+    statement_timeout: timeoutMs + LATER_MS,
     application_name: 'dolmen',
     options: '',
     types: { getTypeParser: () => (text: string) => text },

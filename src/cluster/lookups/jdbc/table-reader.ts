@@ -7,6 +7,8 @@ export interface ConnectOptions {
   readonly connection: Connection;
   readonly user: string;
   readonly password: string;
+  /** Time of one statement; the database ends it a little later by itself, where it can be told to. */
+  readonly timeoutMs: number;
   /** Ends the connection at once, whatever it waits for. */
   readonly signal: AbortSignal;
 }

@@ -1,0 +1,266 @@
+#!/usr/bin/env node
+// Starts real services on free loopback ports, for tests and for people who try Dolmen with them; stops them by their process id.
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createConnection, createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs, promisify } from 'node:util';
+
+const HELP = `npm run services -- NAME start|stop|status|install [--folder FOLDER]
+
+  postgres    PostgreSQL (Debian: postgresql), database "test"
+  mariadb     MariaDB (Debian: mariadb-server-core, mariadb-client-core), database "test"
+
+  start       starts it and prints how to connect, as JSON; one that runs already is told again
+  stop        ends it and removes its folder
+  status      prints how to connect; exits with 1 when it does not run
+  install     installs its Debian package when it is missing (as root, with apt-get)
+
+  --folder    where its data and log lie (default: a folder of its own in that of temporary files)
+`;
+
+const USER = 'dolmen';
+const PASSWORD = 'dolmen';
+const DATABASE = 'test';
+const READY_MS = 60_000;
+
+/** Each service: its Debian package, the programs it needs, how its data are made and how it is run. */
+const SERVICES = {
+  postgres: {
+    packages: ['postgresql'],
+    program: () => find('postgres', debianFolders('/usr/lib/postgresql')),
+    account: 'postgres',
+    uri: (port) => `jdbc:postgresql://127.0.0.1:${port}/${DATABASE}`,
+    async prepare({ program, data, folder, run }) {
+      const bin = join(program, '..');
+      const secret = join(folder, 'password');
+      writeFileSync(secret, PASSWORD, { mode: 0o644 });
+      await run(join(bin, 'initdb'), [
+        '-D',
+        data,
+        '-U',
+        USER,
+        '--auth=scram-sha-256',
+        `--pwfile=${secret}`,
+        '-E',
+        'UTF8',
+        '--no-locale',
+        '--no-sync',
+      ]);
+      rmSync(secret);
+      // A server in single-user mode needs no port to make the database.
+      await run(program, ['--single', '-D', data, 'postgres'], `CREATE DATABASE ${DATABASE}\n`);
+    },
+    args: ({ data, port }) => ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-c', 'fsync=off', '-c', 'max_connections=50'],
+    ready: /ready to accept connections/,
+    stopSignal: 'SIGINT',
+  },
+  mariadb: {
+    packages: ['mariadb-server-core', 'mariadb-client-core'],
+    program: () => find('my_print_defaults', []) && find('mariadbd', ['/usr/sbin', '/usr/libexec']),
+    account: 'mysql',
+    uri: (port) => `jdbc:mariadb://127.0.0.1:${port}/${DATABASE}`,
+    async prepare({ data, run }) {
+      await run(find('mariadb-install-db', []), [
+        '--no-defaults',
+        `--datadir=${data}`,
+        '--auth-root-authentication-method=normal',
+        '--skip-test-db',
+      ]);
+      const setUp = `CREATE DATABASE ${DATABASE} CHARACTER SET utf8mb4;\nCREATE USER '${USER}'@'%' IDENTIFIED BY '${PASSWORD}';\nGRANT ALL ON *.* TO '${USER}'@'%';\n`;
+      writeFileSync(join(data, 'set-up.sql'), setUp, { mode: 0o644 });
+    },
+    args: ({ data, port }) => [
+      ...['--no-defaults', `--datadir=${data}`, `--port=${port}`, '--bind-address=127.0.0.1', `--socket=${join(data, 'socket')}`],
+      ...[
+        `--init-file=${join(data, 'set-up.sql')}`,
+        '--skip-name-resolve',
+        '--innodb-buffer-pool-size=32M',
+        '--innodb-flush-log-at-trx-commit=0',
+      ],
+    ],
+    ready: /ready for connections/,
+    stopSignal: 'SIGTERM',
+  },
+};
+
+function debianFolders(root) {
+  if (!existsSync(root)) return [];
+  return readdirSync(root)
+    .sort((left, right) => Number(right) - Number(left))
+    .map((version) => join(root, version, 'bin'));
+}
+
+/** The path of a program; undefined when it is not there. */
+function find(name, folders) {
+  const all = [...folders, ...(process.env.PATH ?? '').split(delimiter)];
+  return all.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** The account that a server runs under which refuses to run as root; undefined: that of this process. */
+function accountOf(name) {
+  if (userInfo().uid !== 0) return undefined;
+  for (const account of [name, 'nobody']) {
+    try {
+      const id = (flag) => Number(execFileSync('id', [flag, account], { stdio: ['ignore', 'pipe', 'ignore'] }));
+      return { uid: id('-u'), gid: id('-g') };
+    } catch {
+      // There is no such account.
+    }
+  }
+  return undefined;
+}
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function answers(port) {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host: '127.0.0.1' }, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}
+
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Address and account of a service that runs; undefined when it does not. */
+function running(folder) {
+  const file = join(folder, 'service.json');
+  if (!existsSync(file)) return undefined;
+  const service = JSON.parse(readFileSync(file, 'utf8'));
+  return isRunning(service.pid) ? service : undefined;
+}
+
+async function start(name, folder) {
+  const known = running(folder);
+  if (known !== undefined) return known;
+  const kind = SERVICES[name];
+  const program = kind.program();
+  if (program === undefined) throw new Error(`${name} is not installed here (Debian: ${kind.packages.join(' ')})`);
+  const account = accountOf(kind.account);
+  rmSync(folder, { recursive: true, force: true });
+  const data = join(folder, 'data');
+  mkdirSync(data, { recursive: true, mode: 0o755 });
+  chmodSync(folder, 0o755);
+  chmodSync(data, 0o700);
+  if (account !== undefined) chownSync(data, account.uid, account.gid);
+  const env = { PATH: process.env.PATH, HOME: data, LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8' };
+  const run = async (command, args, input) => {
+    const child = promisify(execFile)(command, args, { ...account, cwd: data, env });
+    child.child.stdin.end(input ?? '');
+    await child.catch((error) => {
+      throw new Error(`${command} failed: ${error.stderr || error.stdout || error.message}`);
+    });
+  };
+  await kind.prepare({ program, data, folder, run });
+  const port = await freePort();
+  const log = openSync(join(folder, 'log'), 'a');
+  const child = spawn(program, kind.args({ data, port }), { ...account, cwd: data, env, detached: true, stdio: ['ignore', log, log] });
+  closeSync(log);
+  let ended = false;
+  child.on('error', () => {
+    ended = true;
+  });
+  child.on('exit', () => {
+    ended = true;
+  });
+  const service = {
+    name,
+    pid: child.pid,
+    host: '127.0.0.1',
+    port,
+    user: USER,
+    password: PASSWORD,
+    database: DATABASE,
+    uri: kind.uri(port),
+    folder,
+  };
+  const isReady = async () => kind.ready.test(readFileSync(join(folder, 'log'), 'utf8')) && answers(port);
+  for (const untilMs = Date.now() + READY_MS; !(await isReady()); ) {
+    if (ended || Date.now() > untilMs) {
+      if (!ended) process.kill(child.pid, 'SIGKILL');
+      throw new Error(`${name} did not start:\n${readFileSync(join(folder, 'log'), 'utf8').slice(-2000)}`);
+    }
+    await sleep(50);
+  }
+  writeFileSync(join(folder, 'service.json'), `${JSON.stringify(service)}\n`);
+  child.unref();
+  return service;
+}
+
+async function stop(name, folder) {
+  const service = running(folder);
+  if (service !== undefined) {
+    process.kill(service.pid, SERVICES[name].stopSignal);
+    for (const untilMs = Date.now() + READY_MS; isRunning(service.pid); await sleep(50))
+      if (Date.now() > untilMs) process.kill(service.pid, 'SIGKILL');
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function install(name) {
+  const { program, packages } = SERVICES[name];
+  if (program() !== undefined) return;
+  if (userInfo().uid !== 0 || find('apt-get', []) === undefined)
+    throw new Error(`${name} is not installed, and cannot be without root and apt-get`);
+  const quiet = { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
+  execFileSync('apt-get', ['update', '-qq'], quiet);
+  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], quiet);
+}
+
+async function main() {
+  const options = { folder: { type: 'string' }, help: { type: 'boolean', short: 'h' } };
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const [name, verb = 'start'] = positionals;
+  if (values.help || !Object.hasOwn(SERVICES, name ?? '') || !['start', 'stop', 'status', 'install'].includes(verb)) {
+    process.stdout.write(HELP);
+    return values.help ? 0 : 2;
+  }
+  const folder = values.folder ?? join(tmpdir(), `dolmen-services-${userInfo().uid}`, name);
+  if (verb === 'install') install(name);
+  else if (verb === 'stop') await stop(name, folder);
+  else {
+    const service = verb === 'start' ? await start(name, folder) : running(folder);
+    if (service === undefined) return 1;
+    process.stdout.write(`${JSON.stringify(service)}\n`);
+  }
+  return 0;
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  },
+);

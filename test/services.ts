@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const SCRIPT = fileURLToPath(new URL('../../scripts/services.mjs', import.meta.url));
+
+/** A real service that runs for a test. */
+export interface Service {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  /** Connection string of a JDBC driver. */
+  readonly uri: string;
+  stop(): Promise<void>;
+}
+
+/** Starts a service of `scripts/services.mjs` for a test; undefined, with a printed reason, where it cannot be had. */
+export async function startService(name: string): Promise<Service | undefined> {
+  const folder = mkdtempSync(path.join(tmpdir(), `dolmen-${name}-`));
+  // Servers that refuse to run as root run under an account of their own.
+  chmodSync(folder, 0o755);
+  const script = (verb: string) => run(process.execPath, [SCRIPT, name, verb, '--folder', path.join(folder, 'service')]);
+  try {
+    const { stdout } = await script('start');
+    const service = JSON.parse(stdout) as Omit<Service, 'stop'>;
+    return {
+      ...service,
+      async stop() {
+        await script('stop');
+        rmSync(folder, { recursive: true });
+      },
+    };
+  } catch (error) {
+    rmSync(folder, { recursive: true });
+    const reason = (error as { stderr?: string }).stderr ?? String(error);
+    console.log(`skipped: ${reason.trim()} (npm run services -- ${name} install)`);
+    return undefined;
+  }
+}
