@@ -44,7 +44,7 @@ export interface TaskContext extends TaskRules {
   readonly taskId: string;
   /** Number of this run of the task, from 1. */
   readonly attempt: number;
-  readonly storage: Pick<DeepStorage, 'push' | 'pull'>;
+  readonly storage: Pick<DeepStorage, 'push' | 'pull' | 'read'>;
   readonly signal: AbortSignal;
   now(): EpochMs;
   log(line: string): void;

@@ -10,10 +10,12 @@ import { isSubTaskType, SUB_TASK_TYPES } from './batch/sub-task-types.js';
 import { parseCompactSpec, writtenPayload } from './compaction/compact-spec.js';
 import { runCompactTask } from './compaction/compact-task.js';
 import type { TaskContext, TaskDescription, TaskOutcome } from './contract.js';
-import { describeQueryTask, parseQueryTask, runQueryTask } from './sql/query-task.js';
+import { runQueryTask } from './sql/controller.js';
+import { describeQueryTask, parseQueryTask } from './sql/query-task.js';
+import { describeWorkerTask, runWorkerTask, WORKER_TASK } from './sql/stages/worker-task.js';
 import { parseIndexSpec, publishModeOf } from './task-spec/index-spec.js';
 
-const TYPES = ['index_parallel', 'index', 'query_controller', 'compact', ...SUB_TASK_TYPES] as const;
+const TYPES = ['index_parallel', 'index', 'query_controller', WORKER_TASK, 'compact', ...SUB_TASK_TYPES] as const;
 const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];
 
 /**
@@ -27,6 +29,7 @@ export function validateTask(payload: unknown, now: EpochMs): TaskDescription {
   if (type !== 'compact' && !isSubTaskType(type)) fields.accept(KEYS);
   const common = { id: fields.optionalString('id') ?? null, groupId: fields.optionalString('groupId') ?? null, context: contextOf(fields) };
   if (type === 'compact') return { type, ...common, ...describeCompactTask(fields) };
+  if (type === WORKER_TASK) return { type, ...common, ...describeWorkerTask(fields) };
   if (type === 'query_controller') return { type, ...common, ...describeQueryTask(parseQueryTask(fields, now)) };
   if (isSubTaskType(type)) return { type, ...common, ...describeSubTask(parseSubTask(fields, type), fields) };
   const spec = parseIndexSpec(fields.object('spec'), type);
@@ -42,6 +45,7 @@ export async function runTask(payload: unknown, context: TaskContext): Promise<T
     const fields = new ObjectReader(payload, '', readContextOf('input_invalid', 'the task'));
     const type = fields.type(TYPES);
     if (type === 'compact') return await runCompactTask(parseCompactSpec(fields), context);
+    if (type === WORKER_TASK) return await runWorkerTask(fields, context);
     if (type === 'query_controller') return await runQueryTask(parseQueryTask(fields, context.now()), context);
     if (isSubTaskType(type)) return await runSubTask(parseSubTask(fields, type), context);
     return await runIndexTask(parseIndexSpec(fields.object('spec'), type), context);

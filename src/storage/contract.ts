@@ -96,8 +96,11 @@ export interface DeepStorage {
   ): Promise<readonly { readonly type: string; readonly path: string }[]>;
   /** Brings a copy of the file to `localFile`, whole or not at all unless the machine fails; throws `not_found`. */
   pull(loadSpec: { readonly type: string; readonly path: string }, localFile: string): Promise<void>;
-  /** The bytes of the file; throws `not_found`. */
-  read(loadSpec: { readonly type: string; readonly path: string }): AsyncIterable<Uint8Array>;
+  /** The bytes of the file, or of a part of it; throws `not_found`. */
+  read(
+    loadSpec: { readonly type: string; readonly path: string },
+    range?: { readonly at: number; readonly bytes: number },
+  ): AsyncIterable<Uint8Array>;
   /** Removes a file; not an error when it is absent. */
   remove(loadSpec: { readonly type: string; readonly path: string }): Promise<void>;
   /** Every stored segment file, for finding orphans. */

@@ -37,9 +37,13 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
       await place(`${loadSpec.path} in deep storage`, localFile, (to) => copyOnce(fileOf(loadSpec), to));
     },
 
-    async *read(loadSpec: LoadSpec): AsyncGenerator<Uint8Array> {
+    async *read(loadSpec: LoadSpec, range?: { readonly at: number; readonly bytes: number }): AsyncGenerator<Uint8Array> {
+      if (range?.bytes === 0) return;
       try {
-        yield* createReadStream(fileOf(loadSpec)) as AsyncIterable<Uint8Array>;
+        yield* createReadStream(
+          fileOf(loadSpec),
+          range && { start: range.at, end: range.at + range.bytes - 1 },
+        ) as AsyncIterable<Uint8Array>;
       } catch (error) {
         if (isAbsent(error)) throw new ServiceError('not_found', `${loadSpec.path} in deep storage does not exist`, error);
         throw error;

@@ -290,7 +290,7 @@ tasks('deep storage that fails fails the task', async () => {
     throw new Error('no space left');
   };
   const { outcome, published } = await run(spec({}), {
-    storage: { push, pull: push },
+    storage: { push, pull: push, async *read() {} },
   });
   assert.is(outcome.errorMessage, 'no space left');
   assert.equal(published, []);

@@ -1,9 +1,10 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ETERNITY } from '../../src/base/instant.js';
+import { parseJson, stringifyJson } from '../../src/base/json.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
-import type { PublishRequest, TaskContext, TaskOutcome, TaskProgress } from '../../src/ingestion/contract.js';
+import type { ChildTask, PublishRequest, TaskChildren, TaskContext, TaskOutcome, TaskProgress } from '../../src/ingestion/contract.js';
 import { runTask } from '../../src/ingestion/task.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
@@ -32,6 +33,7 @@ export async function run(payload: unknown, options: Partial<TaskContext> = {}):
     ...taskContext(folder, published, () => pushed++),
     log: (line) => log.push(line),
     progress: (update) => progress.push(update),
+    children: childrenOf(() => context),
     ...options,
   };
   try {
@@ -46,7 +48,7 @@ export async function run(payload: unknown, options: Partial<TaskContext> = {}):
 /** Context of a task, with a metadata store that only remembers and a folder as deep storage. */
 export function taskContext(folder: string, published: PublishRequest[], pushed: () => void = () => undefined): TaskContext {
   mkdirSync(path.join(folder, 'work'), { recursive: true });
-  return {
+  const context: TaskContext = {
     taskId: 'task-1',
     attempt: 1,
     workDirectory: path.join(folder, 'work'),
@@ -61,6 +63,10 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     storage: {
       async pull({ path: from }, localFile) {
         copyFileSync(from, localFile);
+      },
+      async *read({ path: from }, range) {
+        const bytes = readFileSync(from);
+        yield range === undefined ? bytes : bytes.subarray(range.at, range.at + range.bytes);
       },
       async push(files) {
         return files.map(({ localFile, key }) => {
@@ -80,25 +86,56 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     readTables: () => {
       throw new Error('no SQL here');
     },
-    children: {
-      submit: noChildren,
-      list: noChildren,
-      documents: noChildren,
-      stop: noChildren,
-      claim: noChildren,
-      ended: noChildren,
-      runHere: noChildren,
-    },
+    children: childrenOf(() => context),
     async publish(request) {
       published.push(request);
       return request.segments.map((_, position) => `segment ${position}`);
     },
   };
+  return context;
 }
 
-const noChildren = async (): Promise<never> => {
-  throw new Error('no other tasks here');
-};
+/** Other tasks of a task, which run beside it in this process. */
+export function childrenOf(parent: () => TaskContext): TaskChildren {
+  const children = new Map<string, { state: ChildTask['state']; error: string | null; payload: unknown; report: unknown }>();
+  return {
+    async submit(payloads) {
+      for (const payload of payloads) {
+        const { id } = payload as { readonly id: string };
+        if (children.has(id)) continue;
+        const child = { state: 'RUNNING' as ChildTask['state'], error: null as string | null, payload, report: null as unknown };
+        children.set(id, child);
+        const { workDirectory, storage } = parent();
+        const context = {
+          ...parent(),
+          taskId: id,
+          workDirectory: path.join(workDirectory, id),
+          storage: {
+            ...storage,
+            push: (files: Parameters<typeof storage.push>[0]) =>
+              storage.push(files.map(({ localFile, key }) => ({ localFile, key: `${id}/${key}` }))),
+          },
+        };
+        mkdirSync(context.workDirectory);
+        // As the Overlord keeps payloads: as text.
+        void runTask(parseJson(stringifyJson(payload)), context).then(({ succeeded, errorMessage, report }) =>
+          Object.assign(child, { state: succeeded ? 'SUCCESS' : 'FAILED', error: errorMessage, report }),
+        );
+      }
+    },
+    list: async () => [...children].map(([id, { state, error }]) => ({ id, state, error })),
+    async documents(id) {
+      const child = children.get(id);
+      return { payload: stringifyJson(child?.payload), report: child?.report === null ? null : stringifyJson(child?.report) };
+    },
+    async stop(id, reason) {
+      Object.assign(children.get(id) ?? {}, { state: 'FAILED', error: reason });
+    },
+    claim: async () => null,
+    ended: async () => undefined,
+    runHere: async () => false,
+  };
+}
 
 /** Rows of published segments, as the engine reads them from the pushed files. */
 export async function readBack({ dataSource, segments }: PublishRequest): Promise<Record<string, unknown>[]> {

@@ -18,10 +18,11 @@ interface StorageRun {
  * that a run whose worker was taken for gone writes into none of a later one. A child's folder is within that of its parent,
  * which publishes its files or leaves them to be removed.
  */
-export function taskStorage(storage: DeepStorage, { taskId, attempt, parentId }: StorageRun): Pick<DeepStorage, 'push' | 'pull'> {
+export function taskStorage(storage: DeepStorage, { taskId, attempt, parentId }: StorageRun): Pick<DeepStorage, 'push' | 'pull' | 'read'> {
   const folder = parentId === null ? `${taskFileName(taskId)}/${attempt}` : `${taskFileName(parentId)}/${taskFileName(taskId)}-${attempt}`;
   return {
     push: (files) => storage.push(files.map(({ localFile, key }) => ({ localFile, key: `${folder}/${key}` }))),
     pull: (loadSpec, localFile) => storage.pull(loadSpec, localFile),
+    read: (loadSpec, range) => storage.read(loadSpec, range),
   };
 }

@@ -23,6 +23,8 @@ export interface InputReading {
   readonly statistics: RowStatistics;
   readonly progress: ProgressReporter;
   readonly samples?: boolean;
+  /** Parts that are read; absent: all of them. */
+  readonly chosen?: (parts: readonly InputPart[]) => readonly InputPart[];
   /** Told of the types of stored columns; throws for one that cannot be read. */
   readonly checkTypes?: (types: ReadonlyMap<string, ColumnType>) => void;
 }
@@ -36,9 +38,10 @@ export async function* readBlocks({
   statistics,
   progress,
   samples = false,
+  chosen = (parts) => parts,
   checkTypes = () => undefined,
 }: InputReading): AsyncGenerator<InputBlock> {
-  const parts = await inputParts(source, context);
+  const parts = chosen(await inputParts(source, context));
   const sizes = parts.map((part) => (isStored(part) ? null : part.sizeBytes));
   progress.bytesTotal = sizes.some((size) => size === null) ? null : sizes.reduce((total: number, size) => total + (size ?? 0), 0);
   context.log(`reading ${parts.length === 1 ? parts[0]?.name : `${parts.length} inputs, ${parts[0]?.name} first`}`);

@@ -1,43 +1,60 @@
 // Report of an SQL ingestion task.
 
-import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { Frame } from '../../model/frame.js';
-import { type OutputColumn, type PlannedQuery, type PlannedStatement, sqlTypeName } from '../../model/statement.js';
+import { type OutputColumn, type PlannedQuery, sqlTypeName } from '../../model/statement.js';
 import type { ResultPage } from '../../storage/result-storage.js';
 import { inputCell } from '../column/text-reading.js';
 import type { TaskContext } from '../contract.js';
-import type { RowStatistics } from './row-statistics.js';
+import { faultOf } from '../sql/query-fault.js';
+import { plannedQuery, type QueryTask } from '../sql/query-task.js';
+import type { StageKind, WorkCounts } from '../sql/stages/contract.js';
+import type { WorkerRun } from '../sql/stages/workers.js';
 
 /** Rows of a plain SELECT that its report shows. */
 const RESULT_ROWS_MAX = 3000;
 
-type WriteStatement = Extract<PlannedStatement, { readonly kind: 'insert' | 'replace' | 'export' }>;
+/** Counts of one worker in a stage; what is left out was not counted. */
+export type StageCounts = Pick<WorkCounts, 'rowsIn' | 'rowsOut'> & Partial<WorkCounts>;
 
-/** Fills in the public `multiStageQuery` report: one stage that reads and computes, and one that writes segments. */
+interface StageRun {
+  readonly kind: StageKind;
+  readonly workerCount: number;
+  readonly startMs: number;
+  endMs: number | null;
+  counts: readonly StageCounts[];
+}
+
+/** Fills in the public `multiStageQuery` report, stage by stage. */
 export class QueryReport {
-  rowsOut = 0;
-  rowsPushed = 0;
+  /** Runs of worker tasks, failed ones among them. */
+  workers: readonly WorkerRun[] = [];
   readonly #context: TaskContext;
+  readonly #task: QueryTask;
   readonly #query: PlannedQuery;
-  readonly #write: WriteStatement | null;
   readonly #startMs: number;
-  #writingMs: number | null = null;
+  readonly #stages: StageRun[] = [];
   readonly #results: unknown[][] = [];
   #resultsTruncated = false;
   /** Pages in durable storage, which take the place of results; null: there are none. */
   #pages: { readonly id: number; readonly numRows: number; readonly sizeInBytes: number }[] | null = null;
 
-  constructor(context: TaskContext, query: PlannedQuery, write: WriteStatement | null) {
+  constructor(task: QueryTask, context: TaskContext) {
     this.#context = context;
-    this.#query = query;
-    this.#write = write;
+    this.#task = task;
+    this.#query = plannedQuery(task);
     this.#startMs = context.now();
   }
 
-  startWriting(): void {
-    this.#writingMs = this.#context.now();
+  beginStage(kind: StageKind, workerCount: number): void {
+    this.#stages.push({ kind, workerCount, startMs: this.#context.now(), endMs: null, counts: [] });
+  }
+
+  /** Ends the last stage of a kind. */
+  endStage(kind: StageKind, counts: readonly StageCounts[]): void {
+    const stage = this.#stages.findLast((each) => each.kind === kind);
+    if (stage !== undefined) Object.assign(stage, { counts, endMs: this.#context.now() });
   }
 
   /** Takes in rows of the result; false once no more are shown. */
@@ -48,7 +65,6 @@ export class QueryReport {
         return false;
       }
       this.#results.push(frame.columns.map((column, position) => toJson(inputCell(column, row), this.#query.columns[position])));
-      this.rowsOut++;
     }
     return true;
   }
@@ -65,33 +81,51 @@ export class QueryReport {
   addPage({ rowCount, bytes }: Pick<ResultPage, 'rowCount' | 'bytes'>): number {
     const id = this.pageCount;
     this.#pages?.push({ id, numRows: rowCount, sizeInBytes: bytes });
-    this.rowsOut += rowCount;
     return id;
   }
 
-  finish(status: 'SUCCESS' | 'FAILED', statistics: RowStatistics, failure: unknown): Readonly<Record<string, unknown>> {
+  /** @param failed  null: the statement succeeded */
+  finish(failed: { readonly failure: unknown } | null): Readonly<Record<string, unknown>> {
     const { taskId } = this.#context;
     const endMs = this.#context.now();
+    const status = failed === null ? 'SUCCESS' : 'FAILED';
+    const stageNumber = failed === null || this.#stages.length === 0 ? null : this.#stages.length - 1;
     const payload: Record<string, unknown> = {
       status: {
         status,
         startTime: formatInstant(this.#startMs),
         durationMs: endMs - this.#startMs,
+        workers: this.#workerStatus(),
         pendingTasks: 0,
         runningTasks: 0,
-        ...(failure === null ? {} : { errorReport: { taskId, host: null, stageNumber: null, error: errorOf(failure) } }),
+        ...(failed === null ? {} : { errorReport: { taskId, host: null, stageNumber, error: faultOf(failed.failure) } }),
       },
-      stages: this.#stages(status, endMs),
-      counters: this.#counters(statistics),
+      stages: this.#stages.map((stage, number) => this.#stageBody(stage, number, { nowMs: endMs, failed: failed !== null })),
+      counters: Object.fromEntries(this.#stages.map((stage, number) => [number, countersOf(stage)])),
     };
-    if (this.#write === null && status === 'SUCCESS') {
+    if (this.#task.statement.kind === 'select' && status === 'SUCCESS') {
       payload['results'] = {
-        signature: this.#query.columns.map(({ name, nativeType }) => ({ name, type: nativeType })),
+        signature: this.#signature(),
         sqlTypeNames: this.#query.columns.map(({ sqlType }) => sqlTypeName(sqlType)),
         ...(this.#pages === null ? this.#resultsHere() : { pages: this.#pages }),
       };
     }
     return { multiStageQuery: { type: 'multiStageQuery', taskId, payload } };
+  }
+
+  /** Runs by the number of the worker; what the controller did itself bears its own id. */
+  #workerStatus(): Readonly<Record<string, unknown>> {
+    const byWorker = new Map<number, unknown[]>();
+    for (const { worker, workerId, state, startMs, endMs } of this.workers) {
+      const runs = byWorker.get(worker) ?? [];
+      runs.push({ workerId, state, durationMs: endMs - startMs, pendingMs: 0 });
+      byWorker.set(worker, runs);
+    }
+    return Object.fromEntries(byWorker);
+  }
+
+  #signature(): readonly unknown[] {
+    return this.#query.columns.map(({ name, nativeType }) => ({ name, type: nativeType }));
   }
 
   /** The rows, as one page. */
@@ -101,85 +135,71 @@ export class QueryReport {
     return { results, resultsTruncated: this.#resultsTruncated, pages: [page] };
   }
 
-  #stages(status: 'SUCCESS' | 'FAILED', endMs: number): readonly unknown[] {
-    const signature = this.#query.columns.map(({ name, nativeType }) => ({ name, type: nativeType }));
-    const phase = (isDone: boolean): string => (isDone || status === 'SUCCESS' ? 'FINISHED' : 'FAILED');
-    const { source, plan } = this.#query;
-    const input =
-      source.kind === 'external'
-        ? { type: 'external', inputSource: source.inputSource, inputFormat: source.inputFormat, signature: source.signature }
-        : { type: source.kind };
-    const shape = { maxWorkerCount: 1, shuffleCheckHasMultipleValues: true };
-    const readEnd = this.#writingMs ?? endMs;
-    const reading = {
-      stageNumber: 0,
+  #stageBody(
+    { kind, workerCount, startMs, endMs }: StageRun,
+    stageNumber: number,
+    { nowMs, failed }: { readonly nowMs: number; readonly failed: boolean },
+  ): Readonly<Record<string, unknown>> {
+    const isLast = kind === 'write';
+    return {
+      stageNumber,
       definition: {
-        id: `${this.#context.taskId}_0`,
-        input: [input],
-        processor: { type: plan.operator === 'group' ? 'groupByPreShuffle' : 'scan' },
-        signature,
-        shuffleSpec: { type: 'mix' },
-        ...shape,
+        id: `${this.#context.taskId}_${stageNumber}`,
+        input: [kind === 'read' ? this.#input() : { type: 'stage', stage: stageNumber - 1 }],
+        processor: this.#processor(kind),
+        signature: this.#signature(),
+        ...(isLast ? {} : { shuffleSpec: { type: kind === 'read' && this.#query.plan.operator === 'group' ? 'hash' : 'mix' } }),
+        maxWorkerCount: this.#task.settings.workers,
+        shuffleCheckHasMultipleValues: true,
       },
-      phase: phase(this.#writingMs !== null),
-      workerCount: 1,
-      partitionCount: 1,
-      startTime: formatInstant(this.#startMs),
-      duration: readEnd - this.#startMs,
-      output: 'localStorage',
+      phase: endMs === null && failed ? 'FAILED' : 'FINISHED',
+      workerCount,
+      partitionCount: workerCount,
+      startTime: formatInstant(startMs),
+      duration: (endMs ?? nowMs) - startMs,
+      ...(isLast ? {} : { output: workerCount === 1 ? 'localStorage' : 'durableStorage' }),
       sort: false,
     };
-    if (this.#write === null || this.#writingMs === null) return [reading];
-    const writing = {
-      stageNumber: 1,
-      definition: {
-        id: `${this.#context.taskId}_1`,
-        input: [{ type: 'stage', stage: 0 }],
-        processor: processorOf(this.#write),
-        signature,
-        ...shape,
-      },
-      phase: phase(false),
-      workerCount: 1,
-      startTime: formatInstant(this.#writingMs),
-      duration: endMs - this.#writingMs,
-      sort: false,
-    };
-    return [reading, writing];
   }
 
-  #counters({ rows, bytesRead }: RowStatistics): Readonly<Record<string, unknown>> {
-    const input = { type: 'channel', rows: [rows], bytes: [bytesRead], files: [1], totalFiles: [1] };
-    const output = { type: 'channel', rows: [this.rowsOut] };
-    const reading = { '0': { input0: input, output } };
-    if (this.#write === null || this.#writingMs === null) return { '0': reading };
-    const progress = {
-      type: 'segmentGenerationProgress',
-      rowsProcessed: this.rowsOut,
-      rowsPersisted: this.rowsOut,
-      rowsMerged: this.rowsOut,
-      rowsPushed: this.rowsPushed,
-    };
-    return { '0': reading, '1': { '0': { input0: output, segmentGenerationProgress: progress } } };
+  #input(): Readonly<Record<string, unknown>> {
+    const { source } = this.#query;
+    if (source.kind !== 'external') return { type: source.kind };
+    return { type: 'external', inputSource: source.inputSource, inputFormat: source.inputFormat, signature: source.signature };
+  }
+
+  #processor(kind: StageKind): Readonly<Record<string, unknown>> {
+    const { statement } = this.#task;
+    if (kind === 'merge') return { type: 'groupByPostShuffle' };
+    if (kind === 'read' || statement.kind === 'select')
+      return { type: this.#query.plan.operator === 'group' ? 'groupByPreShuffle' : 'scan' };
+    if (statement.kind !== 'export')
+      return { type: 'segmentGenerator', dataSource: statement.dataSource, clusterBy: statement.clusteredBy };
+    return { type: 'export', exportStorageProvider: { type: 'local', exportPath: statement.exportPath }, resultFormat: statement.format };
   }
 }
 
-function processorOf(write: WriteStatement): Readonly<Record<string, unknown>> {
-  if (write.kind !== 'export') return { type: 'segmentGenerator', dataSource: write.dataSource, clusterBy: write.clusteredBy };
-  return { type: 'export', exportStorageProvider: { type: 'local', exportPath: write.exportPath }, resultFormat: write.format };
+/** Counters of a stage by worker. */
+function countersOf({ kind, counts }: StageRun): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    counts.map(({ rowsIn, rowsOut, bytesRead, bytesOut, filesRead }, worker) => {
+      const files = filesRead === undefined ? {} : { files: [filesRead], totalFiles: [filesRead] };
+      const input0 = { type: 'channel', rows: [rowsIn], ...(bytesRead === undefined ? {} : { bytes: [bytesRead] }), ...files };
+      if (kind !== 'write') {
+        const output = { type: 'channel', rows: [rowsOut], ...(bytesOut === undefined ? {} : { bytes: [bytesOut] }) };
+        return [worker, { input0, output }];
+      }
+      const progress = {
+        type: 'segmentGenerationProgress',
+        rowsProcessed: rowsIn,
+        rowsPersisted: rowsIn,
+        rowsMerged: rowsIn,
+        rowsPushed: rowsOut,
+      };
+      return [worker, { input0: { type: 'channel', rows: [rowsIn] }, segmentGenerationProgress: progress }];
+    }),
+  );
 }
-
-function errorOf(failure: unknown): Readonly<Record<string, string>> {
-  const errorMessage = failure instanceof Error ? failure.message : String(failure);
-  return { errorCode: failure instanceof ServiceError ? (ERROR_CODES[failure.code] ?? 'UnknownError') : 'UnknownError', errorMessage };
-}
-
-const ERROR_CODES: Readonly<Record<string, string>> = {
-  input_unreadable: 'CannotParseExternalData',
-  cancelled: 'Canceled',
-  resource_limit: 'NotEnoughMemory',
-  input_invalid: 'QueryRuntimeError',
-};
 
 /** Longs as JSON numbers where those are exact, times as text. */
 function toJson(cell: unknown, column: OutputColumn | undefined): unknown {

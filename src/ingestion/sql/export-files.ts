@@ -19,8 +19,8 @@ export interface ExportOptions {
   /** Rows after which a file ends. */
   readonly rowsPerFile: number;
   readonly timeZone: string;
-  /** No rows fail the export (context key `failOnEmptyInsert`). */
-  readonly failsOnEmpty: boolean;
+  /** Throws where no rows are to fail the export (context key `failOnEmptyInsert`); null: they do not. */
+  readonly refuseEmpty: (() => never) | null;
   readonly signal: AbortSignal;
 }
 
@@ -69,8 +69,7 @@ export async function exportRows(
       }
     }
     file = (await file?.finish()) ?? null;
-    if (rowCount === 0 && options.failsOnEmpty)
-      throw new ServiceError('input_invalid', 'the SELECT gives no rows, which context.failOnEmptyInsert refuses');
+    if (rowCount === 0) options.refuseEmpty?.();
     for (const { from, to } of written) {
       await rename(from, to);
       named.push(to);

@@ -1,10 +1,9 @@
-// Rows of EXTERN and of inline sources as frames, through the plan of a statement.
+// Rows of EXTERN and of inline sources as frames.
 
 import { ServiceError } from '../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import type { Frame } from '../../model/frame.js';
-import type { PlannedQuery, PlannedSource } from '../../model/statement.js';
-import type { FrameEngine } from '../builder/frame-engine.js';
+import type { PlannedSource } from '../../model/statement.js';
 import { withArrivalTime } from '../builder/rollup.js';
 import { RowCollector } from '../builder/row-collector.js';
 import { columnPlan, RunBuffer } from '../builder/run-buffer.js';
@@ -15,46 +14,26 @@ import { readBlocks } from '../format/read-input.js';
 import type { ProgressReporter } from '../report/progress.js';
 import type { RowStatistics } from '../report/row-statistics.js';
 import { parseInputSource } from '../source/input-source.js';
-import { isRowWise, planOverArrivals } from './external-plan.js';
+import type { InputPart } from '../source/source-kind.js';
 
 const BATCH_ROWS = 1 << 17;
 const BATCH_DICTIONARY_BYTES = 32 << 20;
-/** Groups of batches are joined once so many rows of them wait. */
-const MERGE_ROWS = 1 << 19;
 
 type ExternalSource = Extract<PlannedSource, { readonly kind: 'external' }>;
 
-/**
- * The result of a query over an external or inline source, frame by frame; the columns have the order of
- * `query.columns`. What works row by row is computed a batch at a time, the rest in parts that are merged at the end.
- */
-export async function* queryFrames(query: PlannedQuery, engine: FrameEngine, source: AsyncGenerator<Frame>): AsyncGenerator<Frame> {
-  const plan = planOverArrivals(query.plan);
-  if (isRowWise(plan)) {
-    for await (const frame of source) yield* engine.run(plan, [frame]);
-    return;
-  }
-  let parts: (readonly Frame[])[] = [];
-  let waiting = 0;
-  for await (const frame of source) {
-    const part = await engine.partial(plan, frame);
-    parts.push(part);
-    waiting += part.reduce((rows, { rowCount }) => rows + rowCount, 0);
-    if (plan.operator !== 'group' || waiting < MERGE_ROWS) continue;
-    const merged: Frame[] = [];
-    for await (const whole of engine.merge(plan, parts, 'partial')) merged.push(whole);
-    parts = [merged];
-    waiting = 0;
-  }
-  yield* engine.merge(plan, parts, 'final');
+/** How the rows of EXTERN are read. */
+export interface ExternalReading {
+  readonly context: TaskContext;
+  readonly statistics: RowStatistics;
+  readonly progress: ProgressReporter;
+  /** Parts of the input source that are read. */
+  readonly chosen: (parts: readonly InputPart[]) => readonly InputPart[];
 }
 
 /** The rows of EXTERN in batches, columns as its signature has them; a value that does not fit its type is null. */
 export async function* externalFrames(
   source: ExternalSource,
-  context: TaskContext,
-  statistics: RowStatistics,
-  progress: ProgressReporter,
+  { context, statistics, progress, chosen }: ExternalReading,
 ): AsyncGenerator<Frame> {
   const document = readContextOf('input_invalid', 'EXTERN');
   const input = parseInputSource(new ObjectReader(source.inputSource, 'EXTERN inputSource', document));
@@ -77,7 +56,7 @@ export async function* externalFrames(
     buffer,
     statistics,
   );
-  const reading = { source: input, format, columns: new Set(names), context, statistics, progress };
+  const reading = { source: input, format, columns: new Set(names), context, statistics, progress, chosen };
   for await (const block of readBlocks(reading)) {
     collector.add(block);
     statistics.processed += block.rowCount;

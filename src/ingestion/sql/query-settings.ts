@@ -3,6 +3,7 @@
 import type { ObjectReader } from '../../base/json-reader.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { MAX_ROWS_IN_MEMORY } from '../task-spec/tuning-config.js';
+import { QueryFault } from './query-fault.js';
 
 /** Context keys of a statement that change how its task runs. */
 export interface QuerySettings {
@@ -20,10 +21,22 @@ export interface QuerySettings {
   readonly rowsPerPage: number;
   /** `mvd`: arrays of strings are stored as strings of several values. */
   readonly arrayIngestMode: 'array' | 'mvd';
+  /** Workers beside the controller. */
+  readonly workers: number;
+  /** `auto`: no more workers than the size of the input asks for. */
+  readonly taskAssignment: 'max' | 'auto';
+  /** Whether the work of a worker whose process has died is done again. */
+  readonly faultTolerance: boolean;
+  readonly maxInputFilesPerWorker: number;
+  /** Segments that a statement may make. */
+  readonly maxPartitions: number;
 }
 
 const ROWS_PER_SEGMENT = 3_000_000;
 const ROWS_PER_PAGE = 100_000;
+const INPUT_FILES_PER_WORKER = 10_000;
+const PARTITIONS = 25_000;
+const WORKERS_MAX = 1000;
 
 export const NO_RESULT_STORAGE =
   'context.selectDestination: durableStorage needs svc.msq.intermediate.storage.enable=true; expected taskReport';
@@ -32,7 +45,6 @@ export const NO_RESULT_STORAGE =
 const FIXED: Readonly<Record<string, { readonly value: unknown; readonly because: string }>> = {
   forceSegmentSortByTime: { value: true, because: 'segments are sorted by __time first' },
   finalizeAggregations: { value: true, because: 'aggregates are stored as their final values' },
-  durableShuffleStorage: { value: false, because: 'a statement runs in one task' },
   storeCompactionState: { value: false, because: 'segments do not keep how they were made' },
   removeNullBytes: { value: false, because: 'text is stored as it comes' },
 };
@@ -56,7 +68,33 @@ export function parseQuerySettings(context: ObjectReader): QuerySettings {
     selectDestination: context.choice('selectDestination', ['taskReport', 'durableStorage'], 'taskReport'),
     rowsPerPage: context.optionalInteger('rowsPerPage', 1) ?? ROWS_PER_PAGE,
     arrayIngestMode: context.choice('arrayIngestMode', ['array', 'mvd'], 'array'),
+    workers: parseWorkers(context),
+    taskAssignment: context.choice('taskAssignment', ['max', 'auto'], 'max'),
+    faultTolerance: parseFaultTolerance(context),
+    maxInputFilesPerWorker: context.optionalInteger('maxInputFilesPerWorker', 1) ?? INPUT_FILES_PER_WORKER,
+    maxPartitions: context.optionalInteger('maxPartitions', 1) ?? PARTITIONS,
   };
+}
+
+/** Workers of `maxNumTasks`, which counts the controller. */
+function parseWorkers(context: ObjectReader): number {
+  // An older name of the same.
+  const older = context.optionalInteger('numTasks', 2) ?? 2;
+  const workers = (context.optionalInteger('maxNumTasks', 2) ?? older) - 1;
+  if (workers <= WORKERS_MAX) return workers;
+  throw new QueryFault('input_invalid', `context.maxNumTasks: found ${workers + 1}, expected at most ${WORKERS_MAX + 1}`, {
+    errorCode: 'TooManyWorkers',
+    workers,
+    maxWorkers: WORKERS_MAX,
+  });
+}
+
+/** Rows are shuffled through deep storage in any case, so that a failure of a worker loses nothing that others have done. */
+function parseFaultTolerance(context: ObjectReader): boolean {
+  const isTolerant = context.boolean('faultTolerance', false);
+  if (isTolerant && context.has('durableShuffleStorage') && !context.boolean('durableShuffleStorage', true))
+    throw context.invalid('faultTolerance', 'true needs durableShuffleStorage, which is set to false');
+  return isTolerant;
 }
 
 /** Names in an array, or in text with commas; `__time` may lead. */

@@ -1,0 +1,127 @@
+// Runs a `query_controller` task: divides the work of a statement over workers, stage by stage, and publishes or shows the result.
+
+import { join } from 'node:path';
+import { failpoint } from '../../configuration/failpoint.js';
+import type { Frame } from '../../model/frame.js';
+import type { PushedSegment } from '../../model/publication.js';
+import { sqlTimeZone } from '../../planner/sql/context.js';
+import { ResultPage } from '../../storage/result-storage.js';
+import type { TaskContext, TaskOutcome } from '../contract.js';
+import { QueryReport } from '../report/query-report.js';
+import { failureOf } from '../report/task-failure.js';
+import { exportRows } from './export-files.js';
+import { type ExportStatement, named, type WriteStatement } from './output-rows.js';
+import { QueryFault } from './query-fault.js';
+import { NO_RESULT_STORAGE } from './query-settings.js';
+import { plannedQuery, publishMode, type QueryTask } from './query-task.js';
+import { StagedRun } from './stages/staged-run.js';
+
+/** Runs a statement over external rows or datasources to its end. Never throws. */
+export async function runQueryTask(given: QueryTask, context: TaskContext): Promise<TaskOutcome> {
+  const report = new QueryReport(given, context);
+  try {
+    const run = await StagedRun.open(given, context, report);
+    try {
+      const { task } = run;
+      const { statement } = task;
+      if (statement.kind === 'select') await collectResults(task, await run.rows(), report, context);
+      else if (statement.kind === 'export') await exportFiles(task, statement, await run.rows(), context, report);
+      else await publish(task, statement, await run.segments(statement), context, run);
+      run.completed();
+    } finally {
+      await run.close();
+    }
+    return { succeeded: true, errorMessage: null, report: report.finish(null) };
+  } catch (error) {
+    const { failure, errorMessage } = failureOf(error, context);
+    return { succeeded: false, errorMessage, report: report.finish({ failure }) };
+  }
+}
+
+/** Rows of a SELECT: the first ones in the report, or all of them as pages in durable storage. */
+async function collectResults(
+  task: QueryTask,
+  frames: AsyncGenerator<Frame>,
+  report: QueryReport,
+  { pushResults, workDirectory }: TaskContext,
+): Promise<void> {
+  const { columns } = plannedQuery(task);
+  const { selectDestination, rowsPerPage } = task.settings;
+  if (selectDestination === 'taskReport') {
+    for await (const frame of frames) if (!report.addResults(named(frame, columns))) break;
+    return;
+  }
+  if (pushResults === null)
+    throw new QueryFault('unsupported', NO_RESULT_STORAGE, { errorCode: 'DurableStorageConfiguration', message: NO_RESULT_STORAGE });
+  report.beginPages();
+  const rows = frames[Symbol.asyncIterator]();
+  try {
+    for (let next = await rows.next(); next.done !== true; ) {
+      const file = join(workDirectory, `results-${report.pageCount}`);
+      const page = await ResultPage.open(file);
+      try {
+        for (; next.done !== true && page.rowCount < rowsPerPage; next = await rows.next())
+          if (next.value.rowCount > 0) await page.add(named(next.value, columns));
+        await page.finish();
+      } finally {
+        await page.close();
+      }
+      failpoint('results.written');
+      if (page.rowCount > 0) await pushResults(report.addPage(page), file);
+      failpoint('results.pushed');
+    }
+  } finally {
+    await rows.return(undefined);
+  }
+}
+
+async function exportFiles(
+  { settings, context: queryContext, dataSource }: QueryTask,
+  statement: ExportStatement,
+  frames: AsyncGenerator<Frame>,
+  context: TaskContext,
+  report: QueryReport,
+): Promise<void> {
+  const { exportDirectory, taskId, attempt, signal } = context;
+  report.beginStage('write', 1);
+  const { files, rowCount } = await exportRows(frames, statement.query.columns, statement, {
+    baseDirectory: exportDirectory,
+    taskId,
+    attempt,
+    rowsPerFile: settings.rowsPerPage,
+    timeZone: sqlTimeZone(queryContext),
+    refuseEmpty: settings.failOnEmptyInsert ? () => refuseEmpty(dataSource) : null,
+    signal,
+  });
+  report.endStage('write', [{ rowsIn: rowCount, rowsOut: rowCount }]);
+  context.log(`exported ${rowCount} rows into ${files.length} files below ${statement.exportPath}`);
+}
+
+async function publish(
+  { settings, dataSource }: QueryTask,
+  statement: WriteStatement,
+  segments: readonly PushedSegment[],
+  context: TaskContext,
+  run: StagedRun,
+): Promise<void> {
+  run.publishing();
+  const mode = publishMode(statement);
+  if (segments.length === 0 && settings.failOnEmptyInsert) refuseEmpty(dataSource);
+  if (segments.length === 0 && mode.kind === 'append') return context.log('no rows to insert, nothing to publish');
+  if (segments.length > settings.maxPartitions)
+    throw new QueryFault(
+      'resource_limit',
+      `the statement makes ${segments.length} segments, more than context.maxPartitions (${settings.maxPartitions}) allows`,
+      { errorCode: 'TooManyPartitions', maxPartitions: settings.maxPartitions },
+    );
+  const request = { taskId: context.taskId, dataSource, segments, mode };
+  const ids = await context.publish({ ...request, waitsUntilLoaded: settings.waitUntilSegmentsLoad });
+  context.log(`published ${ids.length} segments`);
+}
+
+function refuseEmpty(dataSource: string): never {
+  throw new QueryFault('input_invalid', 'the SELECT gives no rows, which context.failOnEmptyInsert refuses', {
+    errorCode: 'InsertCannotBeEmpty',
+    dataSource,
+  });
+}

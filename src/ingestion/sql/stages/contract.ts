@@ -1,0 +1,65 @@
+// Stages of a statement: what their workers are told, and what they give back.
+
+import type { SegmentSlice } from '../../../model/segment.js';
+import type { RowCounts } from '../../report/row-statistics.js';
+import type { FileRange } from './stage-output.js';
+
+/**
+ * `read`: rows of the input, or for a grouping parts of groups. `merge`: whole groups from these parts. `write`: segments
+ * of time chunks.
+ */
+export type StageKind = 'read' | 'merge' | 'write';
+
+/** A part of an input source: its place in the list of them, and its name, by which a list that has changed is seen. */
+export interface SharedPart {
+  readonly at: number;
+  readonly name: string;
+}
+
+/** Files or segments that one worker reads. */
+export type InputShare =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'parts'; readonly parts: readonly SharedPart[] }
+  | { readonly kind: 'segments'; readonly segments: readonly SegmentSlice[] };
+
+/** Partitions that the rows of a stage are shuffled into: buckets by hash of the keys of a grouping, or time chunks. */
+export type Shuffle = { readonly kind: 'none' } | { readonly kind: 'hash'; readonly buckets: number } | { readonly kind: 'time' };
+
+/** Rows that one worker of a stage has left in durable storage. */
+export interface StageOutput {
+  readonly loadSpec: { readonly type: string; readonly path: string };
+  readonly index: FileRange;
+}
+
+/** Work of one worker, as plain JSON. */
+export type WorkOrder = {
+  readonly stage: number;
+  readonly worker: number;
+} & (
+  | { readonly kind: 'read'; readonly share: InputShare; readonly shuffle: Shuffle }
+  | {
+      readonly kind: 'merge';
+      readonly inputs: readonly StageOutput[];
+      readonly partitions: readonly number[];
+      readonly shuffle: Shuffle;
+    }
+  | { readonly kind: 'write'; readonly inputs: readonly StageOutput[]; readonly partitions: readonly number[] }
+);
+
+export interface WorkCounts extends RowCounts {
+  readonly bytesRead: number;
+  /** Files or segments. */
+  readonly filesRead: number;
+  readonly rowsIn: number;
+  readonly rowsOut: number;
+  readonly bytesOut: number;
+}
+
+/** Result of an order, as plain JSON. */
+export interface WorkResult {
+  /** Rows, or for `write` a file that lists segments. */
+  readonly output: StageOutput;
+  readonly counts: WorkCounts;
+  readonly startMs: number;
+  readonly endMs: number;
+}

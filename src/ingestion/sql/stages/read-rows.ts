@@ -1,0 +1,115 @@
+// Rows that a stage reads: of the input of a statement, or of the stage before.
+
+import { ServiceError } from '../../../base/errors.js';
+import type { Frame } from '../../../model/frame.js';
+import type { PlannedQuery } from '../../../model/statement.js';
+import type { FrameEngine } from '../../builder/frame-engine.js';
+import type { TaskContext } from '../../contract.js';
+import type { ProgressReporter } from '../../report/progress.js';
+import type { RowStatistics } from '../../report/row-statistics.js';
+import type { InputPart } from '../../source/source-kind.js';
+import type { LazyEngine } from '../../task-engine.js';
+import { type ExternalPlan, isRowWise, planOverArrivals } from '../external-plan.js';
+import { externalFrames, inlineFrames } from '../external-rows.js';
+import type { InputShare } from './contract.js';
+
+export interface Reading {
+  readonly query: PlannedQuery;
+  readonly context: TaskContext;
+  readonly engine: LazyEngine;
+  readonly statistics: RowStatistics;
+  readonly progress: ProgressReporter;
+  /** Counts files and segments. */
+  filesRead: number;
+}
+
+/** Rows of parts of groups that are merged before they go on. */
+const MERGE_ROWS = 1 << 19;
+
+/** The plan whose parts, made by the readers, are merged to the result; null: readers give rows of the result. */
+export function mergedPlan({ source, plan }: PlannedQuery): ExternalPlan | null {
+  if (source.kind !== 'external' && source.kind !== 'inline') return null;
+  const external = planOverArrivals(plan);
+  return isRowWise(external) ? null : external;
+}
+
+/** Keys by whose hash parts of a plan can be shuffled, each bucket to be merged by itself; 0: all parts are merged together. */
+export function shuffledKeys(plan: ExternalPlan): number {
+  if (plan.operator !== 'group') return 0;
+  const isEachByItself = plan.post.every(({ step }) => step === 'compute' || step === 'filter' || step === 'project');
+  return isEachByItself ? plan.keys.length : 0;
+}
+
+/** Rows of a share of the input: of the result, or parts of `mergedPlan`. */
+export async function* shareRows(share: InputShare, reading: Reading): AsyncGenerator<Frame> {
+  const { query, engine } = reading;
+  const { source, plan } = query;
+  if (source.kind !== 'external' && source.kind !== 'inline') {
+    if (share.kind === 'segments') reading.filesRead += share.segments.length;
+    yield* tableRows(query, share, reading);
+    return;
+  }
+  const frames =
+    source.kind === 'inline' ? inlineFrames(source.frame) : externalFrames(source, { ...reading, chosen: chosenBy(share, reading) });
+  const merged = mergedPlan(query);
+  if (merged !== null) yield* partRows(merged, engine.get(), frames);
+  else for await (const frame of frames) yield* engine.get().run(planOverArrivals(plan), [frame]);
+}
+
+function chosenBy(share: InputShare, reading: Reading): (parts: readonly InputPart[]) => readonly InputPart[] {
+  return (parts) => {
+    const chosen =
+      share.kind !== 'parts'
+        ? parts
+        : share.parts.map(({ at, name }) => {
+            const part = parts[at];
+            if (part?.name !== name)
+              throw new ServiceError('input_unreadable', `the input has changed since it was divided: it had ${name}`);
+            return part;
+          });
+    reading.filesRead += chosen.length;
+    return chosen;
+  };
+}
+
+/** The result as a broker gives it: nothing is left to compute. */
+async function* tableRows(
+  { plan, source }: PlannedQuery,
+  share: InputShare,
+  { context, statistics, progress }: Reading,
+): AsyncGenerator<Frame> {
+  if (source.kind === 'external') throw new ServiceError('internal', 'no broker reads files');
+  const asked = share.kind === 'segments' ? { ...plan, segments: share.segments } : plan;
+  for await (const frame of context.readTables({ plan: asked, source })) {
+    if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
+    statistics.processed += frame.rowCount;
+    progress.tick();
+    yield frame;
+  }
+}
+
+/** Parts of a plan over each of the frames, those of many frames joined. */
+async function* partRows(plan: ExternalPlan, engine: FrameEngine, frames: AsyncIterable<Frame>): AsyncGenerator<Frame> {
+  let parts: (readonly Frame[])[] = [];
+  let waiting = 0;
+  for await (const frame of frames) {
+    const part = await engine.partial(plan, frame);
+    parts.push(part);
+    waiting += rowsOf(part);
+    if (plan.operator !== 'group' || waiting < MERGE_ROWS) continue;
+    const merged: Frame[] = [];
+    for await (const whole of engine.merge(plan, parts, 'partial')) merged.push(whole);
+    waiting = rowsOf(merged);
+    // Joining what stays as much again and again would cost more than it saves.
+    const isKept = waiting < MERGE_ROWS / 2;
+    parts = isKept ? [merged] : [];
+    if (isKept) continue;
+    yield* merged;
+    waiting = 0;
+  }
+  for (const part of parts) yield* part;
+}
+
+function rowsOf(frames: readonly Frame[]): number {
+  return frames.reduce((rows, { rowCount }) => rows + rowCount, 0);
+}

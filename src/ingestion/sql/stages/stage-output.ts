@@ -1,0 +1,150 @@
+// Files of rows by partition, which one worker writes and others read.
+
+import { type FileHandle, open } from 'node:fs/promises';
+import { deserialize, serialize } from 'node:v8';
+import { ServiceError } from '../../../base/errors.js';
+import { concatFrames } from '../../../execution/block/concat-frames.js';
+import type { Frame, FrameColumn } from '../../../model/frame.js';
+import { pickRows } from './pick-rows.js';
+
+/*
+ * A file: frames in V8's structured clone format, one after another, then the index in the same format, which lists the frames of
+ * each partition. Whoever wrote it tells where its index lies. Only tasks of one statement read it.
+ */
+
+/** Bytes in a file. */
+export interface FileRange {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** Frames of a partition, by its number. */
+export type PartitionIndex = ReadonlyMap<number, PartitionFrames>;
+
+export interface PartitionFrames {
+  readonly rowCount: number;
+  readonly frames: readonly FileRange[];
+}
+
+export type ReadBytes = (range: FileRange) => Promise<Uint8Array>;
+
+/** Rows by partition while they are written to a local file. Whoever opened it closes it, `finish` or not. */
+export class PartitionWriter {
+  rowCount = 0;
+  readonly #file: FileHandle;
+  readonly #bytesHeldMax: number;
+  readonly #index = new Map<number, { rowCount: number; readonly frames: FileRange[] }>();
+  /** Rows that wait for more of their partition. */
+  #held = new Map<number, Frame[]>();
+  #bytesHeld = 0;
+  #end = 0;
+
+  private constructor(file: FileHandle, bytesHeldMax: number) {
+    this.#file = file;
+    this.#bytesHeldMax = bytesHeldMax;
+  }
+
+  /** @param bytesHeldMax  rows beyond it are written */
+  static async open(file: string, bytesHeldMax: number): Promise<PartitionWriter> {
+    return new PartitionWriter(await open(file, 'w+'), bytesHeldMax);
+  }
+
+  get sizeBytes(): number {
+    return this.#end;
+  }
+
+  /** @param keys  number of each row's partition */
+  async add(frame: Frame, keys: Float64Array): Promise<void> {
+    for (const [key, rows] of rowsByKey(keys)) {
+      const part = rows.length === frame.rowCount ? frame : pickRows(frame, rows);
+      const held = this.#held.get(key);
+      if (held === undefined) this.#held.set(key, [part]);
+      else held.push(part);
+      this.#bytesHeld += bytesOf(part);
+      const entry = this.#index.get(key);
+      if (entry === undefined) this.#index.set(key, { rowCount: rows.length, frames: [] });
+      else entry.rowCount += rows.length;
+    }
+    this.rowCount += frame.rowCount;
+    if (this.#bytesHeld > this.#bytesHeldMax) await this.#flush();
+  }
+
+  /** Writes what is held, and the index; returns its place. */
+  async finish(): Promise<FileRange> {
+    await this.#flush();
+    return this.#append(serialize(this.#index));
+  }
+
+  get index(): PartitionIndex {
+    return this.#index;
+  }
+
+  readonly read: ReadBytes = async ({ at, bytes }) => {
+    const buffer = Buffer.alloc(bytes);
+    await this.#file.read(buffer, 0, bytes, at);
+    return buffer;
+  };
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+
+  async #flush(): Promise<void> {
+    const held = this.#held;
+    this.#held = new Map();
+    this.#bytesHeld = 0;
+    for (const [key, parts] of held) this.#index.get(key)?.frames.push(await this.#append(serialize(concatFrames(parts))));
+  }
+
+  async #append(bytes: Buffer): Promise<FileRange> {
+    const at = this.#end;
+    try {
+      for (let done = 0; done < bytes.length; ) done += (await this.#file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT'))
+        throw new ServiceError('resource_limit', 'the disk of svc.indexer.task.directory is full', error);
+      throw error;
+    }
+    this.#end = at + bytes.length;
+    return { at, bytes: bytes.length };
+  }
+}
+
+/** The frames of a partition, in the order of the file. */
+export async function* framesOf(index: PartitionIndex, key: number, read: ReadBytes): AsyncGenerator<Frame> {
+  for (const range of index.get(key)?.frames ?? []) yield deserialize(await read(range)) as Frame;
+}
+
+export async function readIndex(range: FileRange, read: ReadBytes): Promise<PartitionIndex> {
+  return deserialize(await read(range)) as PartitionIndex;
+}
+
+function rowsByKey(keys: Float64Array): ReadonlyMap<number, Uint32Array> {
+  const counts = new Map<number, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const rows = new Map<number, Uint32Array>();
+  const filled = new Map<number, number>();
+  for (const [key, count] of counts) rows.set(key, new Uint32Array(count));
+  keys.forEach((key, row) => {
+    const at = filled.get(key) ?? 0;
+    const list = rows.get(key);
+    if (list !== undefined) list[at] = row;
+    filled.set(key, at + 1);
+  });
+  return rows;
+}
+
+/** Bytes that a frame takes in memory, about. */
+function bytesOf({ columns }: Frame): number {
+  return columns.reduce((bytes, column) => bytes + bytesOfColumn(column), 0);
+}
+
+/** A text of a dictionary beside its characters. */
+const TEXT_BYTES = 32;
+
+function bytesOfColumn(column: FrameColumn): number {
+  if (column.kind === 'long' || column.kind === 'double') return column.values.byteLength + (column.nulls?.byteLength ?? 0);
+  let bytes = column.ids.byteLength + (column.kind === 'multi' ? column.offsets.byteLength : 0);
+  for (const text of column.dictionary) bytes += TEXT_BYTES + (text?.length ?? 0);
+  return bytes;
+}

@@ -1,0 +1,232 @@
+// Runs a statement stage by stage: in one pass where one worker reads the input, else by workers that shuffle rows between stages.
+
+import path from 'node:path';
+import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
+import type { Frame } from '../../../model/frame.js';
+import type { PushedSegment } from '../../../model/publication.js';
+import type { TaskContext } from '../../contract.js';
+import type { QueryReport } from '../../report/query-report.js';
+import { named, type WriteStatement } from '../output-rows.js';
+import { parseQuerySpec, plannedQuery, type QueryTask } from '../query-task.js';
+import { writeSegments } from '../write-segments.js';
+import type { Shuffle, StageOutput, WorkOrder, WorkResult } from './contract.js';
+import { partitionsIn, stageFrames } from './durable-output.js';
+import { divide, inputShares } from './input-shares.js';
+import { mergedPlan, type Reading, shareRows, shuffledKeys } from './read-rows.js';
+import { framesOf, PartitionWriter } from './stage-output.js';
+import { countsOf, mergedRows, openReading, partitionKeys, readSegments } from './work.js';
+import { Workers } from './workers.js';
+
+/** Buckets of groups for each worker: one of them is in memory at a time. */
+const BUCKETS_PER_WORKER = 8;
+/** Rows of parts of groups that one worker keeps in memory; more of them go to disk, in buckets. */
+const PARTS_IN_MEMORY = 1 << 20;
+const BUCKETS_ON_DISK = 32;
+
+export class StagedRun {
+  readonly task: QueryTask;
+  readonly #context: TaskContext;
+  readonly #report: QueryReport;
+  readonly #workers: Workers;
+  /** Orders of the first stage; one: the controller does all of the work in one pass. */
+  readonly #reads: readonly WorkOrder[];
+  readonly #reading: Reading;
+  #stages = 0;
+
+  private constructor(task: QueryTask, context: TaskContext, report: QueryReport, workers: Workers, reads: readonly WorkOrder[]) {
+    this.task = task;
+    this.#context = context;
+    this.#report = report;
+    this.#workers = workers;
+    this.#reads = reads;
+    this.#reading = openReading(task, context);
+  }
+
+  /** @param given  the statement; where an earlier run has given orders, it is planned at the instant of that one */
+  static async open(given: QueryTask, context: TaskContext, report: QueryReport): Promise<StagedRun> {
+    const workers = new Workers(context);
+    const earlier = await workers.earlierOrders(0);
+    if (earlier !== null) {
+      const fields = new ObjectReader(given.statementSpec, 'spec', readContextOf('input_invalid', 'the task'));
+      const task = parseQuerySpec(fields, earlier.nowMs);
+      context.log(`an earlier run has divided the input over ${earlier.orders.length} workers`);
+      return new StagedRun(task, context, report, workers, earlier.orders);
+    }
+    const shares = await inputShares(plannedQuery(given), context, given.settings);
+    const shuffle = readShuffle(given, shares.length);
+    const reads = shares.map((share, worker): WorkOrder => ({ stage: 0, worker, kind: 'read', share, shuffle }));
+    return new StagedRun(given, context, report, workers, reads);
+  }
+
+  /** The rows of the result, in the order of the columns of the statement. */
+  async rows(): Promise<AsyncGenerator<Frame>> {
+    this.#reading.progress.phase('reading');
+    if (this.#reads.length === 1) return this.#rowsHere();
+    return stageFrames(await this.#rowStages(), [0], this.#context.storage);
+  }
+
+  /** The segments that the rows make, in durable storage. */
+  async segments(statement: WriteStatement): Promise<readonly PushedSegment[]> {
+    this.#reading.progress.phase('reading');
+    if (this.#reads.length === 1) return this.#segmentsHere(statement);
+    const inputs = await this.#rowStages();
+    const chunks = await partitionsIn(inputs, this.#context.storage);
+    this.#reading.progress.phase('building');
+    const results = await this.#stage('write', this.#shares(chunks), (partitions) => ({ kind: 'write', inputs, partitions }));
+    const segments: PushedSegment[] = [];
+    for (const result of results) for (const segment of await readSegments(result, this.#context)) segments.push(segment);
+    return segments;
+  }
+
+  publishing(): void {
+    this.#reading.progress.phase('publishing');
+  }
+
+  completed(): void {
+    this.#reading.progress.phase('completed');
+  }
+
+  close(): Promise<void> {
+    this.#report.workers = this.#workers.runs;
+    return this.#reading.engine.close();
+  }
+
+  /** Reads, and merges what has to be merged, by workers; gives where the rows lie, by time chunk for a table. */
+  async #rowStages(): Promise<readonly StageOutput[]> {
+    const plan = mergedPlan(plannedQuery(this.task));
+    const read = outputsOf(await this.#stage('read', this.#reads, (order) => order));
+    if (plan === null) return read;
+    const buckets = shuffledKeys(plan) === 0 ? [{ partition: 0, rowCount: 0 }] : await partitionsIn(read, this.#context.storage);
+    const shuffle = resultShuffle(this.task);
+    return outputsOf(
+      await this.#stage('merge', this.#shares(buckets), (partitions) => ({ kind: 'merge', inputs: read, partitions, shuffle })),
+    );
+  }
+
+  async #stage<Share>(kind: WorkOrder['kind'], shares: readonly Share[], orderOf: (share: Share) => Work): Promise<readonly WorkResult[]> {
+    const stage = this.#stages++;
+    const earlier = await this.#workers.earlierOrders(stage);
+    const orders = earlier?.orders ?? shares.map((share, worker): WorkOrder => ({ ...orderOf(share), stage, worker }));
+    this.#report.beginStage(kind, orders.length);
+    const results = await this.#workers.run(orders, this.task);
+    this.#report.endStage(
+      kind,
+      results.map(({ counts }) => counts),
+    );
+    addCounts(this.#reading, results);
+    return results;
+  }
+
+  #shares(partitions: readonly { readonly partition: number; readonly rowCount: number }[]): readonly (readonly number[])[] {
+    return divide(
+      partitions.map(({ partition, rowCount }) => ({ item: partition, size: rowCount })),
+      Math.max(1, this.#reads.length),
+    );
+  }
+
+  async *#rowsHere(): AsyncGenerator<Frame> {
+    const reading = this.#reading;
+    const { columns } = reading.query;
+    this.#report.beginStage('read', 1);
+    let rowsOut = 0;
+    const parts = shareRows({ kind: 'all' }, reading);
+    const plan = mergedPlan(reading.query);
+    let failed = false;
+    try {
+      for await (const frame of plan === null ? parts : this.#groupsHere(parts, shuffledKeys(plan) > 0)) {
+        rowsOut += frame.rowCount;
+        yield named(frame, columns);
+      }
+    } catch (error) {
+      failed = true;
+      throw error;
+    } finally {
+      // A reader that has enough leaves early, and all is well.
+      if (!failed) this.#report.endStage('read', [{ ...countsOf(reading), rowsIn: reading.statistics.rows, rowsOut }]);
+    }
+  }
+
+  /** Whole groups from their parts, which go to disk in buckets once they are many. */
+  async *#groupsHere(parts: AsyncGenerator<Frame>, isShuffled: boolean): AsyncGenerator<Frame> {
+    const { workDirectory, maxBytesInMemory } = this.#context;
+    const shuffle: Shuffle = { kind: 'hash', buckets: BUCKETS_ON_DISK };
+    const held: Frame[] = [];
+    let rowsHeld = 0;
+    let file: PartitionWriter | null = null;
+    try {
+      for await (const part of parts) {
+        held.push(part);
+        rowsHeld += part.rowCount;
+        if (!isShuffled || rowsHeld <= PARTS_IN_MEMORY) continue;
+        file ??= await PartitionWriter.open(path.join(workDirectory, 'parts'), maxBytesInMemory / 4);
+        for (const each of held.splice(0)) await file.add(each, partitionKeys(each, shuffle, this.task));
+      }
+      if (file === null) return yield* mergedRows([0], () => asyncOf(held), this.#reading);
+      for (const each of held.splice(0)) await file.add(each, partitionKeys(each, shuffle, this.task));
+      await file.finish();
+      const { index, read } = file;
+      yield* mergedRows([...index.keys()], (bucket) => framesOf(index, bucket, read), this.#reading);
+    } finally {
+      await file?.close();
+    }
+  }
+
+  async #segmentsHere(statement: WriteStatement): Promise<readonly PushedSegment[]> {
+    const { engine, progress } = this.#reading;
+    let rowsOut = 0;
+    let rowsIn = 0;
+    const counted = async function* (rows: AsyncGenerator<Frame>): AsyncGenerator<Frame> {
+      for await (const frame of rows) {
+        rowsIn += frame.rowCount;
+        yield frame;
+      }
+    };
+    const segments = await writeSegments(counted(this.#rowsHere()), {
+      statement,
+      settings: this.task.settings,
+      context: this.#context,
+      engine,
+      building: () => {
+        progress.phase('building');
+        this.#report.beginStage('write', 1);
+      },
+      pushed(rowCount) {
+        rowsOut = rowCount;
+        progress.tick();
+      },
+    });
+    this.#report.endStage('write', [{ rowsIn, rowsOut }]);
+    return segments;
+  }
+}
+
+type Work = WorkOrder extends infer Order ? (Order extends unknown ? Omit<Order, 'stage' | 'worker'> : never) : never;
+
+/** Partitions that readers write: those of the next stage. */
+function readShuffle(task: QueryTask, workers: number): Shuffle {
+  const plan = mergedPlan(plannedQuery(task));
+  if (plan === null) return resultShuffle(task);
+  return shuffledKeys(plan) === 0 ? { kind: 'none' } : { kind: 'hash', buckets: workers * BUCKETS_PER_WORKER };
+}
+
+function resultShuffle({ statement }: QueryTask): Shuffle {
+  return statement.kind === 'insert' || statement.kind === 'replace' ? { kind: 'time' } : { kind: 'none' };
+}
+
+function outputsOf(results: readonly WorkResult[]): readonly StageOutput[] {
+  return results.map(({ output }) => output);
+}
+
+function addCounts({ statistics }: Reading, results: readonly WorkResult[]): void {
+  for (const { counts } of results) {
+    statistics.processed += counts.processed;
+    statistics.processedWithError += counts.processedWithError;
+    statistics.thrownAway += counts.thrownAway;
+    statistics.unparseable += counts.unparseable;
+    statistics.bytesRead += counts.bytesRead;
+  }
+}
+
+async function* asyncOf(frames: readonly Frame[]): AsyncGenerator<Frame> {
+  yield* frames;
+}

@@ -1,0 +1,163 @@
+// Work of one worker of a stage: rows in, a file of rows by partition or segments out.
+
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { deserialize, serialize } from 'node:v8';
+import { ServiceError } from '../../../base/errors.js';
+import type { Frame } from '../../../model/frame.js';
+import { bucketsOf } from '../../../model/granularity.js';
+import type { PushedSegment } from '../../../model/publication.js';
+import type { TaskContext } from '../../contract.js';
+import { ProgressReporter } from '../../report/progress.js';
+import { RowStatistics } from '../../report/row-statistics.js';
+import { LazyEngine } from '../../task-engine.js';
+import { checkedTimes, named } from '../output-rows.js';
+import { plannedQuery, type QueryTask } from '../query-task.js';
+import { writeSegments } from '../write-segments.js';
+import type { Shuffle, WorkOrder, WorkResult } from './contract.js';
+import { bytesOf, stageFrames } from './durable-output.js';
+import { chunkStarts, hashBuckets } from './partition-keys.js';
+import { mergedPlan, type Reading, shareRows, shuffledKeys } from './read-rows.js';
+import { type FileRange, PartitionWriter } from './stage-output.js';
+
+interface Written {
+  readonly index: FileRange;
+  readonly rowsIn: number;
+  readonly rowsOut: number;
+  readonly bytesOut: number;
+}
+
+/** Does the work of an order. Nothing but its result refers to what it leaves in durable storage. */
+export async function runOrder(order: WorkOrder, task: QueryTask, context: TaskContext): Promise<WorkResult> {
+  const startMs = context.now();
+  const reading = openReading(task, context);
+  const name = `stage${order.stage}-worker${order.worker}`;
+  const file = path.join(context.workDirectory, name);
+  try {
+    reading.progress.phase('reading');
+    const { index, ...written } =
+      order.kind === 'write' ? await segmentsOf(order, task, reading, file) : await rowsOf(order, task, reading, file);
+    const [loadSpec] = await context.storage.push([{ localFile: file, key: name }]);
+    if (loadSpec === undefined) throw new ServiceError('internal', 'durable storage names no place');
+    reading.progress.phase('completed');
+    return { output: { loadSpec, index }, counts: { ...countsOf(reading), ...written }, startMs, endMs: context.now() };
+  } finally {
+    await reading.engine.close();
+  }
+}
+
+export function openReading(task: QueryTask, context: TaskContext): Reading {
+  const { maxParseExceptions } = task.settings;
+  const statistics = new RowStatistics(
+    { logParseExceptions: true, maxParseExceptions, maxSavedParseExceptions: 0 },
+    context.log,
+    context.now,
+  );
+  const progress = new ProgressReporter(context, statistics);
+  return { query: plannedQuery(task), context, engine: new LazyEngine(context), statistics, progress, filesRead: 0 };
+}
+
+export function countsOf({ statistics, filesRead }: Reading): Omit<WorkResult['counts'], 'rowsIn' | 'rowsOut' | 'bytesOut'> {
+  return { ...statistics.counts(), bytesRead: statistics.bytesRead, filesRead };
+}
+
+/** The segments that a `write` order has left. */
+export async function readSegments({ output }: WorkResult, { storage }: TaskContext): Promise<readonly PushedSegment[]> {
+  return deserialize(await bytesOf(storage, output.loadSpec, output.index)) as readonly PushedSegment[];
+}
+
+async function rowsOf(
+  order: Exclude<WorkOrder, { readonly kind: 'write' }>,
+  task: QueryTask,
+  reading: Reading,
+  file: string,
+): Promise<Written> {
+  const { context, query, statistics } = reading;
+  const partitions = await PartitionWriter.open(file, context.maxBytesInMemory / 4);
+  let rowsMerged = 0;
+  try {
+    const merging = async function* (frames: AsyncIterable<Frame>): AsyncGenerator<Frame> {
+      for await (const frame of frames) {
+        rowsMerged += frame.rowCount;
+        yield frame;
+      }
+    };
+    const rows =
+      order.kind === 'read'
+        ? shareRows(order.share, reading)
+        : mergedRows(order.partitions, (partition) => merging(stageFrames(order.inputs, [partition], context.storage)), reading);
+    for await (const frame of rows) {
+      // Parts of groups have names of their own.
+      const isResult = order.kind === 'merge' || mergedPlan(query) === null;
+      const output = isResult ? named(frame, query.columns) : frame;
+      await partitions.add(output, partitionKeys(output, order.shuffle, task));
+    }
+    const index = await partitions.finish();
+    const rowsIn = order.kind === 'read' ? statistics.rows : rowsMerged;
+    return { index, rowsIn, rowsOut: partitions.rowCount, bytesOut: partitions.sizeBytes };
+  } finally {
+    await partitions.close();
+  }
+}
+
+export function partitionKeys(frame: Frame, shuffle: Shuffle, { statement }: QueryTask): Float64Array {
+  switch (shuffle.kind) {
+    case 'none':
+      return new Float64Array(frame.rowCount);
+    case 'hash': {
+      const plan = mergedPlan(statement.kind === 'select' ? statement : statement.query);
+      return hashBuckets(frame, plan === null ? 0 : shuffledKeys(plan), shuffle.buckets);
+    }
+    case 'time':
+      if (statement.kind !== 'insert' && statement.kind !== 'replace') throw new ServiceError('internal', 'only tables have time chunks');
+      return chunkStarts(checkedTimes(frame, statement), bucketsOf(statement.partitionedBy));
+  }
+}
+
+/** Whole groups from their parts, a partition of them at a time; of no parts, the row of no rows where the plan has one. */
+export async function* mergedRows(
+  partitions: readonly number[],
+  framesOf: (partition: number) => AsyncIterable<Frame>,
+  { query, engine, context: { signal } }: Reading,
+): AsyncGenerator<Frame> {
+  const plan = mergedPlan(query);
+  if (plan === null) throw new ServiceError('internal', 'the rows of the readers are the result already');
+  for (const partition of partitions) {
+    if (signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
+    const parts: (readonly Frame[])[] = [];
+    for await (const frame of framesOf(partition)) parts.push([frame]);
+    yield* engine.get().merge(plan, parts, 'final');
+  }
+}
+
+async function segmentsOf(
+  order: Extract<WorkOrder, { readonly kind: 'write' }>,
+  { statement, settings }: QueryTask,
+  { context, engine, progress }: Reading,
+  file: string,
+): Promise<Written> {
+  if (statement.kind !== 'insert' && statement.kind !== 'replace') throw new ServiceError('internal', 'only tables have segments');
+  let rowsIn = 0;
+  const counted = async function* (): AsyncGenerator<Frame> {
+    for await (const frame of stageFrames(order.inputs, order.partitions, context.storage)) {
+      rowsIn += frame.rowCount;
+      if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
+      yield frame;
+    }
+  };
+  let rowsOut = 0;
+  const segments = await writeSegments(counted(), {
+    statement,
+    settings,
+    context,
+    engine,
+    building: () => progress.phase('building'),
+    pushed(rowCount) {
+      rowsOut = rowCount;
+      progress.tick();
+    },
+  });
+  const bytes = serialize(segments);
+  await writeFile(file, bytes);
+  return { index: { at: 0, bytes: bytes.length }, rowsIn, rowsOut, bytesOut: segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) };
+}

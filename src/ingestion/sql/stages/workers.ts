@@ -1,0 +1,181 @@
+// The workers of a statement: other tasks, or the controller itself where there are no free slots.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../../../base/errors.js';
+import type { EpochMs } from '../../../base/instant.js';
+import { taskFileName } from '../../../model/task-file-name.js';
+import type { ChildPayload, ChildTask, TaskContext } from '../../contract.js';
+import { QueryFault } from '../query-fault.js';
+import type { QueryTask } from '../query-task.js';
+import type { WorkOrder, WorkResult } from './contract.js';
+import { runOrder } from './work.js';
+import { orderOfPayload, readWorkerReport, workerPayload } from './worker-task.js';
+
+/** Time between two looks at the workers. */
+const LOOK_MS = 150;
+/** Time that no worker of a stage has found a slot, after which the controller does an order itself. */
+const SLOTLESS_MS = 3000;
+/** Characters of an id that those of workers begin with. */
+const ID_LENGTH_MAX = 150;
+/** Times that the work of a worker whose process has died is done again. */
+const RELAUNCHES_PER_WORKER = 2;
+const RELAUNCHES_PER_JOB = 100;
+
+/** An order while it is worked on. */
+interface Job {
+  readonly order: WorkOrder;
+  readonly task: QueryTask;
+  relaunches: number;
+  result: WorkResult | null;
+}
+
+/** Tells of what a worker task did. */
+export interface WorkerRun {
+  readonly worker: number;
+  readonly workerId: string;
+  readonly state: 'SUCCESS' | 'FAILED';
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+export interface EarlierOrders {
+  readonly nowMs: EpochMs;
+  readonly orders: readonly WorkOrder[];
+}
+
+/** Has orders done by other tasks, and begins them again; a single one is done here. */
+export class Workers {
+  /** Runs of all stages so far. */
+  readonly runs: WorkerRun[] = [];
+  readonly #context: TaskContext;
+  #relaunches = 0;
+
+  constructor(context: TaskContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Orders that an earlier run of this task has given for a stage, which may be done by now, and the instant that its statement was
+   * planned at; null: there was no such run, or it did not come that far. They stand: the input may have changed since.
+   */
+  async earlierOrders(stage: number): Promise<EarlierOrders | null> {
+    const { attempt, children } = this.#context;
+    if (attempt === 1) return null;
+    const prefix = this.#prefix(stage);
+    const first = (await children.list()).filter(({ id }) => id.startsWith(prefix) && id.endsWith('_0'));
+    const specs = await Promise.all(first.map(async ({ id }) => orderOfPayload((await children.documents(id)).payload)));
+    const [one] = specs;
+    if (one === undefined) return null;
+    return { nowMs: one.nowMs, orders: specs.map(({ order }) => order).toSorted((a, b) => a.worker - b.worker) };
+  }
+
+  /** Does all orders of a stage; gives their results in their order. */
+  async run(orders: readonly WorkOrder[], task: QueryTask): Promise<readonly WorkResult[]> {
+    const jobs = orders.map((order): Job => ({ order, task, relaunches: 0, result: null }));
+    const [only] = jobs;
+    if (only !== undefined && jobs.length === 1) await this.#runHere(only);
+    else await this.#runByTasks(jobs);
+    return jobs.flatMap(({ result }) => result ?? []);
+  }
+
+  async #runByTasks(jobs: readonly Job[]): Promise<void> {
+    const { children, signal, now } = this.#context;
+    await children.submit(jobs.map((job) => this.#payloadOf(job)));
+    let slotlessSince = now();
+    for (;;) {
+      if (signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
+      const known = new Map((await children.list()).map((child) => [child.id, child]));
+      let isSlotless = true;
+      let pending: Job | undefined;
+      for (const job of jobs) {
+        if (job.result !== null) continue;
+        const child = await this.#latest(job, known);
+        if (child?.state === 'SUCCESS') await this.#finished(job, child);
+        else if (child?.state === 'FAILED') await this.#failed(job, child);
+        else if (child?.state === 'PENDING') pending ??= job;
+        if (child?.state !== 'PENDING') isSlotless = false;
+      }
+      if (jobs.every(({ result }) => result !== null)) return;
+      if (!isSlotless) slotlessSince = now();
+      else if (pending !== undefined && now() - slotlessSince >= SLOTLESS_MS) {
+        // It would else wait for ever where controllers hold all slots.
+        await children.runHere(this.#payloadOf(pending));
+        continue;
+      }
+      await sleep(LOOK_MS);
+    }
+  }
+
+  /** The last task of a job; an earlier run of the controller may have begun some of them. */
+  async #latest(job: Job, known: ReadonlyMap<string, ChildTask>): Promise<ChildTask | undefined> {
+    for (let next = known.get(this.#idOf(job.order, job.relaunches + 1)); next !== undefined; ) {
+      job.relaunches++;
+      next = known.get(this.#idOf(job.order, job.relaunches + 1));
+    }
+    return known.get(this.#idOf(job.order, job.relaunches));
+  }
+
+  async #finished(job: Job, { id }: ChildTask): Promise<void> {
+    const report = readWorkerReport((await this.#context.children.documents(id)).report);
+    if (report === null || report instanceof QueryFault) throw new ServiceError('internal', `task ${id} succeeded without a result`);
+    this.#done(job, report, id);
+  }
+
+  /** What a worker tells fails the statement; one whose process died is begun again, if the statement asks for it. */
+  async #failed(job: Job, { id, error }: ChildTask): Promise<void> {
+    const { log, children, now } = this.#context;
+    const report = readWorkerReport((await children.documents(id)).report);
+    this.runs.push({ worker: job.order.worker, workerId: id, state: 'FAILED', startMs: now(), endMs: now() });
+    if (report instanceof QueryFault) throw report;
+    const errorMsg = error ?? 'it ended without a result';
+    if (!job.task.settings.faultTolerance)
+      throw new QueryFault('internal', `worker task ${id} failed: ${errorMsg}; with context.faultTolerance its work would be done again`, {
+        errorCode: 'WorkerFailed',
+        errorMsg,
+        workerTaskId: id,
+      });
+    if (job.relaunches >= RELAUNCHES_PER_WORKER)
+      throw new QueryFault('internal', `worker ${job.order.worker} failed ${job.relaunches + 1} times, the last time: ${errorMsg}`, {
+        errorCode: 'TooManyAttemptsForWorker',
+        maxPerWorkerRelaunchCount: RELAUNCHES_PER_WORKER,
+        workerNumber: job.order.worker,
+        taskId: id,
+        rootErrorMessage: errorMsg,
+      });
+    if (this.#relaunches >= RELAUNCHES_PER_JOB)
+      throw new QueryFault('internal', `workers failed ${this.#relaunches + 1} times, the last time: ${errorMsg}`, {
+        errorCode: 'TooManyAttemptsForJob',
+        maxRelaunchCount: RELAUNCHES_PER_JOB,
+        currentRelaunchCount: this.#relaunches,
+        taskId: id,
+        rootErrorMessage: errorMsg,
+      });
+    log(`worker task ${id} failed and is begun again: ${errorMsg}`);
+    job.relaunches++;
+    this.#relaunches++;
+    await children.submit([this.#payloadOf(job)]);
+  }
+
+  async #runHere(job: Job): Promise<void> {
+    this.#done(job, await runOrder(job.order, job.task, this.#context), this.#context.taskId);
+  }
+
+  #done(job: Job, result: WorkResult, workerId: string): void {
+    const { startMs, endMs } = result;
+    job.result = result;
+    this.runs.push({ worker: job.order.worker, workerId, state: 'SUCCESS', startMs, endMs });
+  }
+
+  #payloadOf({ order, task, relaunches }: Job): ChildPayload {
+    return workerPayload(this.#idOf(order, relaunches), task, order);
+  }
+
+  #idOf({ stage, worker }: WorkOrder, relaunches: number): string {
+    return `${this.#prefix(stage)}${worker}_${relaunches}`;
+  }
+
+  #prefix(stage: number): string {
+    const { taskId } = this.#context;
+    return `${taskId.length <= ID_LENGTH_MAX ? taskId : taskFileName(taskId)}-stage${stage}-worker`;
+  }
+}
