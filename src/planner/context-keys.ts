@@ -47,17 +47,18 @@ const ROWS: readonly Row[] = [
   ],
   ['sqlQueryId sqlTimeZone sqlOuterLimit plannerRulesOff sqlStringifyArrays useNativeQueryExplain', 'elsewhere', 'honoured'],
   [
-    'rowsPerSegment maxParseExceptions waitUntilSegmentsLoad selectDestination rowsPerPage useConcurrentLocks taskLockType',
+    'rowsPerSegment maxParseExceptions waitUntilSegmentsLoad selectDestination rowsPerPage useConcurrentLocks taskLockType ' +
+      'maxNumTasks taskAssignment faultTolerance maxInputFilesPerWorker maxPartitions',
     'elsewhere',
     'task',
   ],
-  // Counts of distinct values are exact here, top lists complete, and there are no workers to size.
+  // Counts of distinct values are exact here, top lists complete, and rows are shuffled through deep storage in frames of any size.
   [
     'sqlPlannerBloat useApproximateCountDistinct useGroupingSetForExactDistinct useApproximateTopN useLexicographicTopN ' +
       'enableTimeBoundaryPlanning sqlFinalizeOuterSketches sqlUseBoundAndSelectors sqlUseExtractionFns sqlReverseLookup sqlReverseLookupThreshold ' +
-      'sqlPullUpLookup inFunctionThreshold inFunctionExprThreshold inSubQueryThreshold maxNumTasks taskAssignment ' +
-      'sqlJoinAlgorithm maxRowsInMemory rowsInMemory durableShuffleStorage faultTolerance skipTypeVerification ' +
-      'storeCompactionState includeAllCounters maxFrameSize maxInputFilesPerWorker maxPartitions maxThreads maxConcurrentStages maxNonLeafWorkers ' +
+      'sqlPullUpLookup inFunctionThreshold inFunctionExprThreshold inSubQueryThreshold ' +
+      'sqlJoinAlgorithm maxRowsInMemory rowsInMemory durableShuffleStorage skipTypeVerification ' +
+      'storeCompactionState includeAllCounters maxFrameSize maxThreads maxConcurrentStages maxNonLeafWorkers ' +
       'targetPartitionsPerWorker executionMode engine',
     'elsewhere',
     'nothing',
