@@ -117,7 +117,7 @@ export function childrenOf(parent: () => TaskContext): TaskChildren {
           },
         };
         mkdirSync(context.workDirectory);
-        // As the Overlord keeps payloads: as text.
+        // The Overlord keeps payloads as text.
         void runTask(parseJson(stringifyJson(payload)), context).then(({ succeeded, errorMessage, report }) =>
           Object.assign(child, { state: succeeded ? 'SUCCESS' : 'FAILED', error: errorMessage, report }),
         );

@@ -21,7 +21,7 @@ const BATCH_DICTIONARY_BYTES = 32 << 20;
 
 type ExternalSource = Extract<PlannedSource, { readonly kind: 'external' }>;
 
-/** How the rows of EXTERN are read. */
+/** Settings of a reading of EXTERN. */
 export interface ExternalReading {
   readonly context: TaskContext;
   readonly statistics: RowStatistics;

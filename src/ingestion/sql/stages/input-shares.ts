@@ -53,7 +53,7 @@ export async function inputShares(
   return shares.map((segments) => ({ kind: 'segments', segments }));
 }
 
-/** As few workers as keep each below the bytes and files of one, where all sizes are known; else all of them. */
+/** The fewest workers that keep each below the bytes and files of one, where all sizes are known; else all of them. */
 function workersFor(pieces: readonly Piece<unknown>[], workers: number): number {
   let total = 0;
   for (const { size } of pieces) {

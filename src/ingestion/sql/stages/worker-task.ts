@@ -13,7 +13,7 @@ import { runOrder } from './work.js';
 
 export const WORKER_TASK = 'query_worker';
 
-/** What a worker tells its controller, as its report. */
+/** Message of a worker to its controller: its report. */
 export type WorkerReport =
   | { readonly kind: 'done'; readonly result: WorkResult }
   | { readonly kind: 'failed'; readonly code: ServiceError['code']; readonly message: string; readonly fault: FaultBody };

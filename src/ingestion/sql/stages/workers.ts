@@ -121,7 +121,7 @@ export class Workers {
     this.#done(job, report, id);
   }
 
-  /** What a worker tells fails the statement; one whose process died is begun again, if the statement asks for it. */
+  /** A fault that a worker tells fails the statement; one whose process died is begun again, if the statement asks for it. */
   async #failed(job: Job, { id, error }: ChildTask): Promise<void> {
     const { log, children, now } = this.#context;
     const report = readWorkerReport((await children.documents(id)).report);
