@@ -69,6 +69,11 @@ export class Session {
     });
   }
 
+  /** Compares what `view` picks of the rows of a statement, in their order. */
+  async sqlLike(step, query, view, expected) {
+    await this.#step(step, async () => this.is(step, view(await this.rows(query)), expected));
+  }
+
   /** Expects so many rows of a statement. */
   async count(step, query, expected) {
     await this.#step(step, async () => this.is(step, (await this.rows(query)).length, expected));
@@ -181,8 +186,17 @@ export class Session {
     const path = `/druid/coordinator/v1/datasources/${encodeURIComponent(dataSource)}/loadstatus?forceMetadataRefresh=true&interval=1000/3000`;
     for (;;) {
       const { status, body } = await this.call('GET', path);
-      if (status !== 200 || Object.values(body ?? {}).every((percent) => percent === 100)) return;
+      if (status !== 200 || Object.values(body ?? {}).every((percent) => percent === 100)) break;
       if (Date.now() > end) throw new Error(`"${dataSource}" is not loaded after ${PATIENCE_MS} ms`);
+      await sleep(POLL_MS);
+    }
+    // A Broker hears of it a moment later.
+    const name = encodeURIComponent(dataSource);
+    while (Date.now() < end) {
+      const used = (await this.call('GET', `/druid/coordinator/v1/datasources/${name}/segments`)).body;
+      const known = (await this.call('GET', `/druid/v2/datasources/${name}/candidates?intervals=1000/3000`)).body;
+      if (!Array.isArray(used) || !Array.isArray(known)) return;
+      if (known.length >= used.length && used.every((id) => known.some(({ version }) => id.includes(version)))) return;
       await sleep(POLL_MS);
     }
   }

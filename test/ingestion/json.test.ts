@@ -1,7 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
+import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
 import { parseInputPath } from '../../src/expression/json-path.js';
+import { parseFlattenSpec } from '../../src/ingestion/format/flatten.js';
 import { type JsonFormat, readJson } from '../../src/ingestion/format/json.js';
 import { wholeRows } from '../../src/ingestion/format/text-rows.js';
 import { inChunks, rowsOf } from './blocks.js';
@@ -149,7 +151,36 @@ json('flattenSpec: root, path, tree, and fields of the root', async () => {
   }
 });
 
-for (const path of ['$..a', '$.a[*]', '$.a[?(@.b)]', '$.a[0:2]', '$.length()']) {
+const FUNCTIONS: readonly (readonly [expr: string, value: unknown])[] = [
+  ['$.list.length()', 4],
+  ['$.list.min()', 1],
+  ['$.list.max()', 5],
+  ['$.list.sum()', 9],
+  ['$.list.avg()', 3],
+  // The mean of 4, 0 and 4, the squares of how far 1, 3 and 5 are from 3.
+  ['$.list.stddev()', Math.sqrt(8 / 3)],
+  ['$.n.keys()', ['x', 'y']],
+  ['$.n.length()', 2],
+  ['$.length()', 4],
+  ['$.n.sum()', null],
+  ['$.none.max()', null],
+  ['$.empty.max()', null],
+  ['$.text.length()', null],
+  ["$.n['x']", 1],
+];
+
+json('flattenSpec: functions at the end of a path', async () => {
+  const spec = { flattenSpec: { fields: FUNCTIONS.map(([expr], at) => ({ type: 'path', name: `f${at}`, expr })) } };
+  const flatten = parseFlattenSpec(new ObjectReader(spec, '', readContextOf('input_invalid', 'the test')));
+  const text = '{"list":[5,1,"x",3],"n":{"x":1,"y":2},"empty":[],"text":"abc"}';
+  for await (const block of readJson({ ...LINES, flatten }, inChunks(text, 1000), reading(assert.unreachable)))
+    assert.equal(
+      FUNCTIONS.map((_, at) => block.values(`f${at}`)[0]),
+      FUNCTIONS.map(([, value]) => value),
+    );
+});
+
+for (const path of ['$..a', '$.a[*]', '$.a[?(@.b)]', '$.a[0:2]', '$.concat("x")', '$.a.first()']) {
   json(`${path} is refused by name`, () =>
     assert.throws(
       () => parseInputPath(path, 'flattenSpec.fields[0].expr'),

@@ -131,11 +131,22 @@ const CASES: readonly Case[] = [
     refused: /the metric "u" reads the column "state"/,
   },
   {
-    name: 'a format, where there is none',
-    source: DRUID,
+    name: 'a format where there is nothing to read by it, as public specs have it',
+    source: { ...DRUID, maxInputSegmentBytesPerTask: 1 },
     inputFormat: { type: 'json' },
+    schema: { ...TIMES, dimensionsSpec: { dimensions: ['page'] } },
+    rows: [
+      { __time: 0n, page: 'a' },
+      { __time: 1000n, page: 'a' },
+      { __time: BigInt(DAY), page: null },
+    ],
+  },
+  {
+    name: 'a wrong format beside it',
+    source: DRUID,
+    inputFormat: { type: 'jsn' },
     schema: { ...TIMES, dimensionsSpec: {} },
-    refused: /inputFormat: the input source druid has no format/,
+    refused: /inputFormat.type: .*"jsn"/,
   },
   {
     name: 'segments in the place of an interval',

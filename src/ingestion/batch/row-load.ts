@@ -15,14 +15,14 @@ import { LazyEngine } from '../task-engine.js';
 import type { DataSchema } from '../task-spec/data-schema.js';
 import type { IndexSpec } from '../task-spec/index-spec.js';
 import { openStages } from './row-stages.js';
-import { refuseStatesAsValues } from './state-columns.js';
+import { refuseStatesAsValues, withStoredStates } from './state-columns.js';
 
 /** Rows of an input on their way into segments. Whoever made it closes it. */
 export class RowLoad {
   readonly statistics: RowStatistics;
   readonly progress: ProgressReporter;
-  readonly store: RowStore;
-  readonly #spec: IndexSpec;
+  #store: RowStore;
+  #spec: IndexSpec;
   readonly #context: TaskContext;
   readonly #engine: LazyEngine;
 
@@ -32,14 +32,20 @@ export class RowLoad {
     this.statistics = new RowStatistics(spec.tuning, context.log, context.now);
     this.progress = new ProgressReporter(context, this.statistics);
     this.#engine = new LazyEngine(context);
-    this.store = openStore(spec, context, this.#engine);
+    this.#store = openStore(spec, context, this.#engine);
+  }
+
+  get store(): RowStore {
+    return this.#store;
   }
 
   /** Reads all of the input; every row is counted. */
   async read(): Promise<void> {
-    const { statistics, progress, store } = this;
+    const { statistics, progress } = this;
     const context = this.#context;
     progress.phase('reading');
+    await this.#findStates();
+    const store = this.#store;
     const { dataSchema, inputSource: source, inputFormat: format } = this.#spec;
     const range = new TimeRange(dataSchema.granularity.intervals, dataSchema.granularity.queryGranularity);
     const { maxColumns } = context.inputLimits;
@@ -61,7 +67,7 @@ export class RowLoad {
     const { dataSchema, tuning } = this.#spec;
     this.progress.phase('building');
     return buildSegments({
-      store: this.store,
+      store: this.#store,
       partitions: tuning.partitions,
       maxChunks: tuning.maxAllowedLockCount,
       description: segmentDescription(dataSchema),
@@ -71,8 +77,17 @@ export class RowLoad {
   }
 
   async close(): Promise<void> {
-    this.store.close();
+    this.#store.close();
     await this.#engine.close();
+  }
+
+  /** Has metrics merge the states of datasources; types of rows are known once their segments are. */
+  async #findStates(): Promise<void> {
+    const spec = await withStoredStates(this.#spec, this.#context);
+    if (spec === this.#spec) return;
+    this.#spec = spec;
+    this.#store.close();
+    this.#store = openStore(spec, this.#context, this.#engine);
   }
 }
 

@@ -3,6 +3,7 @@
 import type { ObjectReader } from '../../base/json-reader.js';
 import { createByName } from '../../base/names.js';
 import { findAtPath, type Path, type PathPart, parseInputPath } from '../../expression/json-path.js';
+import { type PathFunction, splitPathFunction } from './path-function.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -12,6 +13,8 @@ interface FlattenField {
   readonly path: Path;
   /** A field at the root by its name, not by a path. */
   readonly isRoot?: true;
+  /** Applied to what the path finds; left out: it is the value. */
+  readonly apply?: PathFunction;
 }
 
 export interface FlattenSpec {
@@ -31,7 +34,10 @@ export function compileFlattenSeen({ useFieldDiscovery, fields }: FlattenSpec): 
   return (row, seenByPaths) => {
     const flat = createByName<unknown>();
     if (useFieldDiscovery) Object.assign(flat, row);
-    for (const { name, path, isRoot } of fields) flat[name] = findAtPath(isRoot === true ? row : seenByPaths, path) ?? null;
+    for (const { name, path, isRoot, apply } of fields) {
+      const found = findAtPath(isRoot === true ? row : seenByPaths, path) ?? null;
+      flat[name] = apply === undefined ? found : apply(found);
+    }
     return flat;
   };
 }
@@ -53,8 +59,12 @@ export function parseFlattenSpec(fields: ObjectReader): FlattenSpec | null {
         return { name, path: [member(field.optionalString('expr') ?? name)], isRoot: true as const };
       case 'tree':
         return { name, path: field.strings('nodes').map(member) };
-      default:
-        return { name, path: parseInputPath(field.string('expr'), field.at('expr')) };
+      default: {
+        const expression = field.string('expr');
+        const called = splitPathFunction(expression);
+        if (called === null) return { name, path: parseInputPath(expression, field.at('expr')) };
+        return { name, path: parseInputPath(called.path, field.at('expr')), apply: called.apply };
+      }
     }
   });
   return { useFieldDiscovery: spec.boolean('useFieldDiscovery', true), fields: parsed };

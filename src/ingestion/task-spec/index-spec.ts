@@ -45,8 +45,8 @@ export function parseIndexSpec(fields: ObjectReader, taskType: 'index_parallel' 
   if (appendToExisting && tuning.partitions.kind !== 'dynamic')
     throw io.invalid('appendToExisting', 'cannot be true with hashed, single_dim or range partitions, which divide a whole chunk');
   const inputSource = parseInputSource(io.object('inputSource'));
-  if (!inputSource.needsFormat && io.has('inputFormat'))
-    throw io.invalid('inputFormat', `the input source ${inputSource.type} has no format`);
+  // Public specs name a format beside sources that have none; it is checked, and nothing is left for it to do.
+  if (!inputSource.needsFormat && io.has('inputFormat')) parseInputFormat(io.object('inputFormat'));
   return {
     isParallel: taskType === 'index_parallel',
     dataSchema,

@@ -24,8 +24,8 @@ export const INERT_KEYS = {
   ],
   /** Whether a bitmap index pays is decided by the writer of segments, for each column. */
   dimension: ['createBitmapIndex'],
-  /** Columns are read as far as the data schema names them. */
-  druidSource: ['dimensions', 'metrics'],
+  /** Columns are read as far as the data schema names them; the last key divides the input between sub-tasks. */
+  druidSource: ['dimensions', 'metrics', 'maxInputSegmentBytesPerTask'],
   /** For splitting a file between sub-tasks. */
   inputFormat: ['assumeNewlineDelimited'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;

@@ -30,6 +30,8 @@ export interface Metric {
   readonly aggregator: Aggregator;
   readonly virtualColumns: readonly VirtualColumn[];
   readonly inputs: readonly MetricInput[];
+  /** The metric where its field holds states of its own type; left out: it takes states already, or never. */
+  readonly overStates?: Metric;
 }
 
 /** A query does not mind what it says; ingestion reads states where it is true. */
@@ -44,7 +46,12 @@ export function parseMetric(fields: ObjectReader): Metric {
   if (aggregator.kind === 'state') {
     const flag = own(INPUT_FLAGS, type);
     const isInput = flag !== undefined && innermost.boolean(flag, false);
-    return stateMetric(isInput ? { ...aggregator, input: 'states' } : aggregator, virtualColumns);
+    if (isInput) return stateMetric({ ...aggregator, input: 'states' }, virtualColumns);
+    const metric = stateMetric(aggregator, virtualColumns);
+    const [field = ''] = aggregator.columns;
+    const takesValues = metric.aggregator.kind === 'state' && metric.aggregator.input === 'values';
+    if (!takesValues || virtualColumns.some(({ name }) => name === field)) return metric;
+    return { ...metric, overStates: stateMetric({ ...aggregator, columns: [field], input: 'states' }, virtualColumns) };
   }
   return aggregator.filter === null && virtualColumns.length === 0 ? plainMetric(aggregator) : computedMetric(aggregator, virtualColumns);
 }
