@@ -126,7 +126,7 @@ function taskSpec({ dataSource, inputFormat, time, file, granularity, append }: 
 }
 
 export function printResult(result: IngestResult): void {
-  const { counts, segments, failure, dataSource, milliseconds } = result;
+  const { counts, segments, balance, failure, dataSource, milliseconds } = result;
   const rows = counts.processed + counts.processedWithError;
   const rejected = counts.unparseable + counts.thrownAway;
   if (failure !== null) process.stderr.write(`${style.bad('failed')}: ${failure}\n`);
@@ -137,6 +137,7 @@ export function printResult(result: IngestResult): void {
         ` in ${durationText(milliseconds)} (${countText(rate, 'row')}/s); ${countText(rejected, 'rejected line')}\n`,
     );
   }
+  if (balance !== null) process.stdout.write(style.quiet(`  ${balance}\n`));
   for (const { reason, input } of result.rejects) process.stdout.write(style.quiet(`  ${reason}: ${input.slice(0, 120)}\n`));
 }
 

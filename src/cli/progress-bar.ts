@@ -8,6 +8,8 @@ export interface ProgressState {
   /** 0 to 1; null while the total is unknown. */
   readonly fraction: number | null;
   readonly rows: number;
+  /** Rows a second and the time that is left, in words; may be empty. */
+  readonly pace: string;
 }
 
 export interface ProgressView {
@@ -24,16 +26,17 @@ export function showProgress(title: string): ProgressView {
 function bar(title: string): ProgressView {
   const single = new SingleBar(
     {
-      format: `${title} ${style.accent('{bar}')} {percentage}% | {phase} | {rows} rows | {duration_formatted}`,
+      format: `${title} ${style.accent('{bar}')} {percentage}% | {phase} | {rows} rows | {pace} | {duration_formatted}`,
       hideCursor: true,
       stream: process.stderr,
       clearOnComplete: true,
     },
     Presets.rect,
   );
-  single.start(1000, 0, { phase: 'waiting', rows: '0' });
+  single.start(1000, 0, { phase: 'waiting', rows: '0', pace: '' });
   return {
-    update: ({ phase, fraction, rows }) => single.update(Math.floor((fraction ?? 0) * 1000), { phase, rows: withThousands(rows) }),
+    update: ({ phase, fraction, rows, pace }) =>
+      single.update(Math.floor((fraction ?? 0) * 1000), { phase, rows: withThousands(rows), pace }),
     stop: () => single.stop(),
   };
 }

@@ -4,6 +4,7 @@ import { ServiceError } from '../base/errors.js';
 import { own } from '../base/names.js';
 import { type DolmenClient, QueryRefused } from './client.js';
 import type { ProgressState } from './progress-bar.js';
+import { withThousands } from './style.js';
 
 interface RowCounts {
   readonly processed: number;
@@ -18,6 +19,8 @@ export interface TaskResult {
   readonly failure: string | null;
   readonly counts: RowCounts;
   readonly segments: number;
+  /** Stored, rolled up, filtered and rejected rows, in words; null: the task has not got so far. */
+  readonly balance: string | null;
   /** Some of the rejected lines. */
   readonly rejects: readonly { readonly reason: string; readonly input: string }[];
 }
@@ -66,10 +69,11 @@ export async function followTask(
     if (status.statusCode !== 'RUNNING') {
       const stopped = stopping ? `task ${task} was stopped` : null;
       const failure = status.statusCode === 'SUCCESS' ? null : (stopped ?? status.errorMsg ?? 'the task failed without a reason');
-      return { taskId: task, failure, counts: report.counts, segments: report.segments, rejects: report.rejects };
+      return { taskId: task, failure, counts: report.counts, segments: report.segments, balance: report.balance, rejects: report.rejects };
     }
     const rows = report.counts.processed + report.counts.processedWithError;
-    progress({ phase: report.phase ?? status.runnerStatusCode.toLowerCase(), fraction: report.fraction, rows });
+    const { fraction, pace } = report;
+    progress({ phase: report.phase ?? status.runnerStatusCode.toLowerCase(), fraction, rows, pace });
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
@@ -99,16 +103,21 @@ function isPassing(error: unknown): boolean {
 interface Report {
   readonly phase: string | null;
   readonly fraction: number | null;
+  /** Rows a second and the time that is left, in words. */
+  readonly pace: string;
   readonly counts: RowCounts;
   readonly segments: number;
+  readonly balance: string | null;
   readonly rejects: TaskResult['rejects'];
 }
 
 const NOTHING: Report = {
   phase: null,
   fraction: null,
+  pace: '',
   counts: { processed: 0, processedWithError: 0, thrownAway: 0, unparseable: 0 },
   segments: 0,
+  balance: null,
   rejects: [],
 };
 
@@ -125,6 +134,8 @@ function readReport(report: unknown): Report {
   return {
     phase: typeof phase === 'string' ? phase.toLowerCase().replaceAll('_', ' ') : null,
     fraction: read === undefined || total === undefined || total === 0 ? null : Math.min(1, read / total),
+    pace: paceOf(progress),
+    balance: balanceOf(fieldOf(payload, 'rows')),
     counts: {
       processed: count('processed'),
       processedWithError: count('processedWithError'),
@@ -138,6 +149,20 @@ function readReport(report: unknown): Report {
           .map((event) => ({ reason: textOf(fieldOf(event, 'details')), input: textOf(fieldOf(event, 'input')) }))
       : [],
   };
+}
+
+function paceOf(progress: unknown): string {
+  const rate = numberOf(fieldOf(progress, 'rowsPerSecond'));
+  const end = fieldOf(progress, 'expectedEnd');
+  const left = typeof end === 'string' ? Math.max(0, Math.round((Date.parse(end) - Date.now()) / 1000)) : undefined;
+  return [rate === undefined ? [] : `${withThousands(rate)} rows/s`, left === undefined ? [] : `${left} s to go`].flat().join(', ');
+}
+
+/** `read 10 rows: 6 stored, 2 rolled up, 1 filtered, 1 rejected`. */
+function balanceOf(rows: unknown): string | null {
+  const count = (name: string): string => withThousands(numberOf(fieldOf(rows, name)) ?? 0);
+  if (numberOf(fieldOf(rows, 'read')) === undefined) return null;
+  return `read ${count('read')} rows: ${count('stored')} stored, ${count('rolledUp')} rolled up, ${count('filtered')} filtered, ${count('rejected')} rejected`;
 }
 
 function fieldOf(value: unknown, name: string): unknown {

@@ -103,9 +103,12 @@ export interface ChildPayload {
   readonly [field: string]: unknown;
 }
 
-/** Progress of a task. Its counts add up: processed + processedWithError + thrownAway = rows of the input. */
+/** Progress of a task. Its counts add up: processed + processedWithError + thrownAway + unparseable = rows of the input. */
 export interface TaskProgress {
   readonly phase: 'determining_partitions' | 'reading' | 'building' | 'publishing' | 'completed';
+  /** When it began to read, and when this was so, by the clock of its process. */
+  readonly startedMs: number;
+  readonly atMs: number;
   readonly bytesRead: number;
   readonly bytesTotal: number | null;
   readonly processed: number;

@@ -35,7 +35,17 @@ process.on('message', async (message: ToTask) => {
   console.log('hello from the task');
   await tell({
     kind: 'progress',
-    progress: { phase: 'reading', bytesRead: 0, bytesTotal: null, processed: 7, processedWithError: 0, thrownAway: 0, unparseable: 0 },
+    progress: {
+      phase: 'reading',
+      startedMs: 0,
+      atMs: 0,
+      bytesRead: 0,
+      bytesTotal: null,
+      processed: 7,
+      processedWithError: 0,
+      thrownAway: 0,
+      unparseable: 0,
+    },
   });
   if (does === 'succeed') await end({ rows: count });
   if (does === 'children') {

@@ -17,6 +17,7 @@ export async function runIndexTask(spec: IndexSpec, context: TaskContext): Promi
   const { statistics, progress } = load;
   try {
     const segments = await segmentsOf(spec, context, load);
+    statistics.store(segments);
     const ids = await publish(spec, context, segments, progress);
     progress.phase('completed');
     return { succeeded: true, errorMessage: null, report: indexReport(context.taskId, statistics, 'COMPLETED', null, ids.length) };

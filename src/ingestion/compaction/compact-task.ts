@@ -47,6 +47,7 @@ export async function runCompactTask(spec: CompactSpec, context: TaskContext): P
       for (const segment of await compactUnit(run, unit)) segments.push(segment);
       if (position === 0) failpoint('compact.unitBuilt');
     }
+    statistics.store(segments);
     const count = await publish(run, inputs, units, segments);
     progress.phase('completed');
     const report = indexReport(context.taskId, statistics, 'COMPLETED', null, count, inputs.length);

@@ -26,6 +26,7 @@ export function indexReport(
         ingestionState,
         unparseableEvents: { determinePartitions: [], buildSegments: samples },
         rowStats: { determinePartitions: emptyCounts(), buildSegments: { ...statistics.counts(), processedBytes: statistics.bytesRead } },
+        rows: statistics.balance(),
         errorMsg,
         segmentAvailabilityConfirmed: false,
         segmentAvailabilityWaitTimeMs: 0,

@@ -1,21 +1,27 @@
 // Reports the progress of a task.
 
 import type { TaskContext, TaskProgress } from '../contract.js';
+import { paceOf, paceText } from './pace.js';
 import type { RowStatistics } from './row-statistics.js';
 
 const INTERVAL_MS = 200;
+const LOG_INTERVAL_MS = 10_000;
 
-/** Tells the context where the task is: at every phase, and in between at most five times a second. */
+/** Tells the context where the task is: at every phase, and in between at most five times a second; the log, every ten seconds of reading. */
 export class ProgressReporter {
   bytesTotal: number | null = null;
   readonly #context: TaskContext;
   readonly #statistics: RowStatistics;
   #current: TaskProgress['phase'] = 'determining_partitions';
   #lastMs = 0;
+  #startedMs: number;
+  #loggedMs: number;
 
   constructor(context: TaskContext, statistics: RowStatistics) {
     this.#context = context;
     this.#statistics = statistics;
+    this.#startedMs = context.now();
+    this.#loggedMs = this.#startedMs;
   }
 
   /** Phase name of the public report. */
@@ -26,6 +32,7 @@ export class ProgressReporter {
 
   phase(phase: TaskProgress['phase']): void {
     this.#current = phase;
+    if (phase === 'reading') this.#startedMs = this.#context.now();
     this.#send();
   }
 
@@ -34,12 +41,19 @@ export class ProgressReporter {
   }
 
   #send(): void {
-    this.#lastMs = this.#context.now();
-    this.#context.progress({
+    const atMs = this.#context.now();
+    this.#lastMs = atMs;
+    const progress: TaskProgress = {
       phase: this.#current,
+      startedMs: this.#startedMs,
+      atMs,
       bytesRead: this.#statistics.bytesRead,
       bytesTotal: this.bytesTotal,
       ...this.#statistics.counts(),
-    });
+    };
+    this.#context.progress(progress);
+    if (this.#current !== 'reading' || atMs - this.#loggedMs < LOG_INTERVAL_MS) return;
+    this.#loggedMs = atMs;
+    this.#context.log(paceText(paceOf(progress), atMs));
   }
 }

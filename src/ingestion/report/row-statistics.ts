@@ -13,6 +13,18 @@ export interface RowCounts {
   readonly unparseable: number;
 }
 
+/** Rows of the input by where they went; read = stored + rolledUp + filtered + rejected. */
+export interface RowBalance {
+  readonly read: number;
+  /** Rows of the segments. */
+  readonly stored: number;
+  /** Rows that became part of another one. */
+  readonly rolledUp: number;
+  /** Rows that the filter or the intervals leave out. */
+  readonly filtered: number;
+  readonly rejected: number;
+}
+
 export interface SavedParseException {
   readonly type: 'unparseable' | 'processedWithError';
   readonly input: string;
@@ -41,6 +53,8 @@ export class RowStatistics implements RowCounts {
   thrownAway = 0;
   unparseable = 0;
   bytesRead = 0;
+  /** Rows of the segments that were made; null before. */
+  stored: number | null = null;
   readonly saved: SavedParseException[] = [];
   readonly #limits: ParseExceptionLimits;
   readonly #log: (line: string) => void;
@@ -59,6 +73,17 @@ export class RowStatistics implements RowCounts {
   counts(): RowCounts {
     const { processed, processedWithError, thrownAway, unparseable } = this;
     return { processed, processedWithError, thrownAway, unparseable };
+  }
+
+  /** Counts the rows of segments that were made. */
+  store(segments: readonly { readonly rowCount: number }[]): void {
+    this.stored = segments.reduce((sum, { rowCount }) => sum + rowCount, this.stored ?? 0);
+  }
+
+  /** null until segments are made. */
+  balance(): RowBalance | null {
+    const { rows: read, stored, processed, processedWithError, thrownAway: filtered, unparseable: rejected } = this;
+    return stored === null ? null : { read, stored, rolledUp: processed + processedWithError - stored, filtered, rejected };
   }
 
   counted(): CountedRows {
