@@ -44,12 +44,14 @@ function doublePredicate(scope: SegmentScope, vector: NumberVector, bounds: Boun
   }
   const range = doubleRange(bounds);
   if (!(range.lower <= range.upper)) return nothing(vector, matchNull);
+  const { min, max } = vector.stored ?? {};
+  // NaN is beyond both, and in no range.
+  if (min != null && max != null && (range.upper < min || range.lower > max)) return nothing(vector, matchNull);
   const out = takeBits(scope.arena);
   const { decimals } = vector;
   if (decimals !== undefined) {
     const [from, to] = [firstAtLeast(decimals, range.lower), firstAtLeast(decimals, range.upper, true) - 1];
     if (from > to) return nothing(vector, matchNull);
-    const { min, max } = vector.stored ?? {};
     if (min != null && max != null && range.lower <= min && range.upper >= max) return everything(scope, vector, matchNull);
     const filterIntegers = kernelFor(scope.context.kernels, 'filterRange', decimals.physical);
     return masked(scope, asStored(vector, decimals), matchNull, out, range.lower, range.upper, (block, values) =>
@@ -193,12 +195,14 @@ function masked(
 ): Predicate {
   const { kernels, memory } = scope.context;
   const ranges = vector.stored?.blockRanges ?? 0;
+  const isOutside = (block: Block): boolean => {
+    if (ranges === 0) return false;
+    const range = memory.f64(ranges + (block.start / BLOCK_ROWS) * 16, 2);
+    // Both ends of either range may be rounded, but never past each other's neighbours: equality is not skipped.
+    return (range[1] ?? 0) < lower || (range[0] ?? 0) > upper;
+  };
   const test = (block: Block): Match => {
-    if (ranges !== 0) {
-      const range = memory.f64(ranges + (block.start / BLOCK_ROWS) * 16, 2);
-      // Both ends of either range may be rounded, but never past each other's neighbours: equality is not skipped.
-      if ((range[1] ?? 0) < lower || (range[0] ?? 0) > upper) return matchNull ? vector.nulls(block) : NONE;
-    }
+    if (isOutside(block)) return matchNull ? vector.nulls(block) : NONE;
     write(block, vector.values(block));
     const nulls = vector.nulls(block);
     if (nulls === 0) return out;
@@ -206,5 +210,7 @@ function masked(
     else kernels.bitsAndNot(out, nulls, wordsOf(block), out);
     return out;
   };
-  return { constant: undefined, cost: vector.stored === undefined ? 10 : 2, test };
+  const cost = vector.stored === undefined ? 10 : 2;
+  if (ranges === 0 || matchNull) return { constant: undefined, cost, test };
+  return { constant: undefined, cost, known: (block) => (isOutside(block) ? NONE : undefined), test };
 }

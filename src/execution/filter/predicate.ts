@@ -17,6 +17,8 @@ export interface Predicate {
   readonly constant: Match | undefined;
   /** Relative price of a block, to run cheap ones first. */
   readonly cost: number;
+  /** Result for a block that is known of it without reading a row: `ALL`, `NONE`, or undefined. Absent: never. */
+  known?(block: Block): Match | undefined;
   test(block: Block): Match;
 }
 
@@ -87,7 +89,20 @@ function combined(
   const [only] = open;
   if (only === undefined) return constantPredicate(neutral === ALL);
   if (open.length === 1) return only;
+  const informed = open.filter((part) => part.known !== undefined);
+  /** Decided by one part, or neutral for all. */
+  const known = (block: Block): Match | undefined => {
+    let neutrals = 0;
+    for (const part of informed) {
+      const match = part.known?.(block);
+      if (match === decisive) return decisive;
+      if (match === neutral) neutrals++;
+    }
+    return neutrals === open.length ? neutral : undefined;
+  };
   const test = (block: Block): Match => {
+    const answer = informed.length === 0 ? undefined : known(block);
+    if (answer !== undefined) return answer;
     let current = neutral;
     for (const part of open) {
       const next = part.test(block);
@@ -102,7 +117,8 @@ function combined(
     }
     return current;
   };
-  return { constant: undefined, cost: open.reduce((sum, part) => sum + part.cost, 0), test };
+  const cost = open.reduce((sum, part) => sum + part.cost, 0);
+  return informed.length === 0 ? { constant: undefined, cost, test } : { constant: undefined, cost, known, test };
 }
 
 export function notPredicate(context: RunContext, part: Predicate, out: Address): Predicate {
@@ -114,5 +130,11 @@ export function notPredicate(context: RunContext, part: Predicate, out: Address)
     kernels.bitsNot(match, block.rows, out);
     return out;
   };
-  return { constant: undefined, cost: part.cost, test };
+  const { cost } = part;
+  if (part.known === undefined) return { constant: undefined, cost, test };
+  const known = (block: Block): Match | undefined => {
+    const match = part.known?.(block);
+    return match === undefined ? undefined : match === ALL ? NONE : ALL;
+  };
+  return { constant: undefined, cost, known, test };
 }
