@@ -303,6 +303,8 @@ function httpRules(configuration: Configuration): HttpRules {
     allowedProtocols: configuration.get('svc.ingestion.http.allowedProtocols'),
     allowedHosts: configuration.get('svc.ingestion.http.allowedHosts'),
     allowedAddresses: configuration.get('svc.ingestion.http.allowedAddresses'),
+    allowedHeaders: configuration.get('svc.ingestion.http.allowedHeaders').map((name) => name.toLowerCase()),
+    passwordVariables: configuration.get('svc.ingestion.passwordVariables'),
   };
 }
 

@@ -123,8 +123,8 @@ for (const { name, change } of CHANGES) {
 const REFUSED: readonly { readonly key: string; readonly type: string; readonly says: RegExp }[] = [
   {
     key: 'inputSource',
-    type: 's3',
-    says: /"s3" is not supported; no client of such storage.*accepted: inline, local, http, druid, combining/,
+    type: 'google',
+    says: /"google" is not supported; no client of such storage.*accepted: inline, local, http, s3, druid, combining/,
   },
   { key: 'inputSource', type: 'sql', says: /"sql" is not supported; tasks connect to no other database/ },
   { key: 'inputSource', type: 'iceberg', says: /name their Parquet files/ },

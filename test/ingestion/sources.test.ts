@@ -41,6 +41,7 @@ sources.before(async (context) => {
   symlinkSync(context.folder, path.join(context.allowed, 'up'));
   context.server = http.createServer((request, response) => {
     if (request.url === '/missing') response.writeHead(404).end();
+    else if (request.url === '/token') response.end(request.headers['x-token'] ?? 'none');
     else if (request.url === '/who') response.end(request.headers.authorization ?? 'nobody');
     else response.end('y'.repeat(5000));
   });
@@ -62,7 +63,13 @@ const never = new AbortController().signal;
 async function textsOf(source: unknown, allowed: string): Promise<string[]> {
   const parts = await inputParts(parseInputSource(new ObjectReader(source, 'inputSource', readContextOf('input_invalid', 'the task'))), {
     allowedDirectories: [allowed],
-    http: { maxBytes: 4999, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: ['127.0.0.1'] },
+    http: {
+      maxBytes: 4999,
+      allowedProtocols: ['http', 'https'],
+      allowedHosts: [],
+      allowedAddresses: ['127.0.0.1'],
+      allowedHeaders: ['x-token'],
+    },
     peers: [],
     signal: never,
   });
@@ -184,7 +191,7 @@ const refusals: readonly {
     code: 'input_invalid',
     message: /file:\/\/\/etc\/passwd/,
   },
-  { name: 'a source that is not read yet', source: () => ({ type: 's3', uris: [] }), code: 'unsupported', message: /"s3"/ },
+  { name: 'a source that is not read yet', source: () => ({ type: 'google', uris: [] }), code: 'unsupported', message: /"google"/ },
   { name: 'a misspelt source', source: () => ({ type: 'inlin', data: '' }), code: 'input_invalid', message: /did you mean "inline"/ },
   {
     name: 'a misspelt key',
@@ -196,6 +203,15 @@ const refusals: readonly {
 ];
 for (const { name, source, code, message } of refusals)
   sources(`refused: ${name}`, ({ allowed }) => fails(() => textsOf(source(allowed), allowed), code, message));
+
+sources('http sends headers that are allowed, and no others', async ({ allowed }) => {
+  const source = { type: 'http', uris: [`http://127.0.0.1:${PORT}/token`] };
+  assert.equal(await textsOf({ ...source, requestHeaders: { 'X-Token': 'abc' } }, allowed), ['abc']);
+  const other = { ...source, requestHeaders: { 'X-Other': 'abc' } };
+  await fails(() => textsOf(other, allowed), 'forbidden', /x-other is not among svc\.ingestion\.http\.allowedHeaders/);
+  const split = { ...source, requestHeaders: { 'X-Token': 'a\nb' } };
+  await fails(() => textsOf(split, allowed), 'input_invalid', /inputSource\.requestHeaders: "X-Token" is not a header/);
+});
 
 sources('http sends the credentials', async ({ allowed }) => {
   const source = {

@@ -6,6 +6,7 @@ import { type EpochMs, ETERNITY } from '../../base/instant.js';
 import { describeValue, isRecord } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskDescription } from '../../ingestion/contract.js';
+import { withoutSecrets } from '../../ingestion/source/secrets.js';
 import type { LockKind, LockRequest } from '../../metadata/locks.js';
 import type { NewTask } from '../../metadata/tasks.js';
 
@@ -96,13 +97,13 @@ function isConcurrent(value: unknown): boolean {
 /** Tasks whose fields stand in the payload itself, rather than in its `spec`. */
 const FLAT_TYPES: ReadonlySet<string> = new Set(['compact', 'kill']);
 
-/** The body of the payload endpoint. */
+/** The body of the payload endpoint, without passwords. */
 export function payloadDocument(
   { id, groupId }: { readonly id: string; readonly groupId: string },
   { type, dataSource, context, spec }: TaskDescription,
 ): Readonly<Record<string, unknown>> {
   const common = { type, id, groupId, resource: { availabilityGroup: groupId, requiredCapacity: 1 }, context, dataSource };
-  return FLAT_TYPES.has(type) ? { ...spec, ...common } : { ...common, spec };
+  return withoutSecrets(FLAT_TYPES.has(type) ? { ...spec, ...common } : { ...common, spec }) as Readonly<Record<string, unknown>>;
 }
 
 function parsePriority(value: unknown, otherwise: number): number {

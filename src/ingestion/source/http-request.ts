@@ -11,6 +11,8 @@ export interface HttpRead {
   readonly url: URL;
   /** Value of the `Authorization` header; sent to the origin of `url` only. */
   readonly authorization: string | null;
+  /** Further headers by name in lower case, likewise; they come before others. */
+  readonly headers?: ReadonlyMap<string, string>;
   readonly policy: Pick<UrlPolicy, 'addressesOf'>;
   readonly signal: AbortSignal;
 }
@@ -26,9 +28,18 @@ const SELF_EVIDENT_ENCODINGS = ['', 'identity', 'gzip', 'x-gzip', 'zstd'];
  *   signal was aborted for. A host that is not there, a closed port and a server that does not speak HTTP fail alike,
  *   so that a load does not tell what listens where.
  */
-export async function requestBody({ url, authorization, policy, signal }: HttpRead): Promise<IncomingMessage> {
+export async function requestBody({
+  url,
+  authorization,
+  headers: further = new Map(),
+  policy,
+  signal,
+}: HttpRead): Promise<IncomingMessage> {
   let next = url;
-  let credentials = authorization;
+  let credentials: ReadonlyMap<string, string> = new Map([
+    ...(authorization === null ? [] : [['authorization', authorization] as const]),
+    ...further,
+  ]);
   for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
     const response = await send(next, credentials, policy, signal);
     const { statusCode = 0, headers } = response;
@@ -37,13 +48,18 @@ export async function requestBody({ url, authorization, policy, signal }: HttpRe
     if (!REDIRECTS.has(statusCode) || headers.location === undefined)
       throw new ServiceError('input_unreadable', `the server answers ${statusCode} ${STATUS_CODES[statusCode] ?? ''}`.trimEnd());
     const target = redirectTarget(headers.location, next);
-    if (target.origin !== next.origin) credentials = null;
+    if (target.origin !== next.origin) credentials = new Map();
     next = target;
   }
   throw new ServiceError('input_unreadable', `the server redirects more than ${REDIRECTS_MAX} times`);
 }
 
-async function send(url: URL, credentials: string | null, policy: HttpRead['policy'], signal: AbortSignal): Promise<IncomingMessage> {
+async function send(
+  url: URL,
+  credentials: ReadonlyMap<string, string>,
+  policy: HttpRead['policy'],
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   try {
     const addresses = await unlessAborted(policy.addressesOf(url), signal);
     return await connect(url, addresses, credentials, signal);
@@ -57,7 +73,12 @@ async function send(url: URL, credentials: string | null, policy: HttpRead['poli
 export const NO_ANSWER = 'there is no HTTP answer';
 
 /** Connects to one of `addresses`, whatever the name of the host resolves to by now. */
-function connect(url: URL, addresses: readonly LookupAddress[], credentials: string | null, signal: AbortSignal): Promise<IncomingMessage> {
+function connect(
+  url: URL,
+  addresses: readonly LookupAddress[],
+  credentials: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   const lookup: LookupFunction = (_host, options, callback) => {
     const [first] = addresses;
     if (options.all === true) callback(null, [...addresses]);
@@ -67,7 +88,7 @@ function connect(url: URL, addresses: readonly LookupAddress[], credentials: str
     accept: '*/*',
     'accept-encoding': 'identity',
     'user-agent': 'dolmen',
-    ...(credentials === null ? {} : { authorization: credentials }),
+    ...Object.fromEntries(credentials),
   };
   const options = { agent: false, headers, lookup, signal };
   return new Promise((resolve, reject) => {

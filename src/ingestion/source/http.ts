@@ -1,11 +1,13 @@
 // The input source `http`.
 
 import { lookup } from 'node:dns/promises';
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { NO_ANSWER, requestBody } from './http-request.js';
+import { type Password, parsePassword, passwordText } from './password.js';
 import { type InputEntity, inputSourceKind, type SourceLimits } from './source-kind.js';
 import { parseSystemFields, systemValues } from './system-fields.js';
 import { UrlPolicy } from './url-policy.js';
@@ -13,7 +15,9 @@ import { UrlPolicy } from './url-policy.js';
 interface HttpSource {
   readonly uris: readonly string[];
   readonly username: string | null;
-  readonly password: string | null;
+  readonly password: Password | null;
+  /** Values by name in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
   readonly systemFields: ReturnType<typeof parseSystemFields>;
 }
 
@@ -29,7 +33,6 @@ const SILENCE_MS = 60_000;
 
 function parseHttpSource(fields: ObjectReader): HttpSource {
   fields.accept(['uris', 'httpAuthenticationUsername', 'httpAuthenticationPassword', 'requestHeaders', 'systemFields']);
-  if (fields.has('requestHeaders')) throw fields.unsupported('requestHeaders');
   const uris = fields.strings('uris');
   if (uris.length === 0) throw fields.invalid('uris', 'expected at least one URI');
   for (const uri of uris) {
@@ -41,13 +44,34 @@ function parseHttpSource(fields: ObjectReader): HttpSource {
         'expected URIs without credentials (httpAuthenticationUsername and httpAuthenticationPassword take them)',
       );
   }
-  const password = fields.raw('httpAuthenticationPassword');
-  const text =
-    typeof password === 'object' && password !== null
-      ? passwordOf(fields.object('httpAuthenticationPassword'))
-      : (fields.optionalString('httpAuthenticationPassword') ?? null);
   const username = fields.optionalString('httpAuthenticationUsername') ?? null;
-  return { uris, username, password: text, systemFields: parseSystemFields(fields) };
+  return {
+    uris,
+    username,
+    password: parsePassword(fields, 'httpAuthenticationPassword'),
+    headers: headersOf(fields),
+    systemFields: parseSystemFields(fields),
+  };
+}
+
+/** Names and values as HTTP has them; which ones are allowed is a rule of the cluster. */
+function headersOf(fields: ObjectReader): ReadonlyMap<string, string> {
+  const written = fields.optionalObject('requestHeaders');
+  const headers = new Map<string, string>();
+  for (const name of written?.keys() ?? []) {
+    const value = written?.string(name) ?? '';
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch (error) {
+      throw fields.invalid(
+        'requestHeaders',
+        `"${name}" is not a header of HTTP: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+    headers.set(name.toLowerCase(), value);
+  }
+  return headers;
 }
 
 function httpEntities(source: HttpSource, limits: SourceLimits): readonly InputEntity[] {
@@ -61,7 +85,15 @@ function httpEntities(source: HttpSource, limits: SourceLimits): readonly InputE
 }
 
 /** The body, cut off with an error once it is larger than the limit, or when the sender falls silent. */
-async function download(uri: string, { username, password }: HttpSource, { http, peers, signal }: SourceLimits): Promise<Readable> {
+async function download(
+  uri: string,
+  { username, password, headers }: HttpSource,
+  { http, peers, signal }: SourceLimits,
+): Promise<Readable> {
+  const forbidden = [...headers.keys()].find((name) => !(http.allowedHeaders ?? []).includes(name));
+  if (forbidden !== undefined)
+    throw new ServiceError('forbidden', `inputSource.requestHeaders: ${forbidden} is not among svc.ingestion.http.allowedHeaders`);
+  const secret = password === null ? '' : passwordText(password, http.passwordVariables ?? []);
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   const fail = (error: unknown, ofSilence: string): ServiceError => {
@@ -73,8 +105,9 @@ async function download(uri: string, { username, password }: HttpSource, { http,
   try {
     const response = await requestBody({
       url: new URL(uri),
-      authorization: username === null ? null : `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`,
+      authorization: username === null ? null : `Basic ${Buffer.from(`${username}:${secret}`).toString('base64')}`,
       policy: new UrlPolicy({ rules: http, peers, resolve: (host) => lookup(host, { all: true }), machineAddresses: machineAddresses() }),
+      headers,
       signal: AbortSignal.any([signal, silence.signal]),
     });
     return Readable.from(bounded(response), { objectMode: true });
@@ -102,13 +135,6 @@ async function download(uri: string, { username, password }: HttpSource, { http,
   }
 }
 
-function machineAddresses(): readonly string[] {
+export function machineAddresses(): readonly string[] {
   return Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
-}
-
-/** The password of `{type: "default", password}`; other providers would read the environment of the server. */
-function passwordOf(provider: ObjectReader): string {
-  provider.type(['default'], { documented: ['environment'] });
-  provider.accept(['password']);
-  return provider.string('password');
 }

@@ -8,17 +8,17 @@ import { DRUID } from './druid.js';
 import { HTTP } from './http.js';
 import { INLINE } from './inline.js';
 import { LOCAL } from './local.js';
+import { S3 } from './s3.js';
 import type { InputPart, InputSource, InputSourceKind, SourceLimits } from './source-kind.js';
 
 /** Every input source: a file and a row here. */
-const INPUT_SOURCES: readonly InputSourceKind[] = [INLINE, LOCAL, HTTP, DRUID, combining((fields) => parseInputSource(fields))];
+const INPUT_SOURCES: readonly InputSourceKind[] = [INLINE, LOCAL, HTTP, S3, DRUID, combining((fields) => parseInputSource(fields))];
 
 const NO_CLIENT = 'no client of such storage is built in: give URLs that http can read, or copy the files below an allowed directory';
 const NO_TABLE_FORMAT = 'no reader of such tables is built in: name their Parquet files';
 
 /** Druid's other sources, and why they are refused. */
 const DOCUMENTED: Readonly<Record<string, string>> = {
-  s3: NO_CLIENT,
   google: NO_CLIENT,
   azure: NO_CLIENT,
   azureStorage: NO_CLIENT,

@@ -140,8 +140,14 @@ async function* unchanging(file: string, before: Stats): AsyncGenerator<Uint8Arr
     throw new ServiceError('input_unreadable', `inputSource: ${file} was changed while it was read`);
 }
 
-/** `*` any characters but `/`, `?` one, `[a-z]` one of them, `{a,b}` either. */
-export function globMatcher(glob: string): (name: string) => boolean {
+/** `*` any characters but `/`, `?` one, `[a-z]` one of them, `{a,b}` either; `**` any characters at all where it crosses folders. */
+export function globMatcher(
+  glob: string,
+  { field, crossesFolders }: { readonly field: string; readonly crossesFolders: boolean } = {
+    field: 'inputSource.filter',
+    crossesFolders: false,
+  },
+): (name: string) => boolean {
   let pattern = '';
   let depth = 0;
   for (let at = 0; at < glob.length; at++) {
@@ -149,8 +155,9 @@ export function globMatcher(glob: string): (name: string) => boolean {
     const close = character === '[' ? glob.indexOf(']', at + 2) : -1;
     if (character === '*') {
       // Two and more are as one: a pattern of stars must not try every split.
+      const first = at;
       while (glob.charAt(at + 1) === '*') at++;
-      pattern += '[^/]*';
+      pattern += crossesFolders && at > first ? '[^]*' : '[^/]*';
     } else if (character === '?') pattern += '[^/]';
     else if (close > 0) {
       pattern += `[${glob
@@ -167,12 +174,12 @@ export function globMatcher(glob: string): (name: string) => boolean {
     } else if (character === ',' && depth > 0) pattern += '|';
     else pattern += character.replace(/[.+^$()|[\]\\{}/]/g, '\\$&');
   }
-  if (depth > 0) throw new ServiceError('input_invalid', `inputSource.filter: "${glob}" leaves a { open`);
+  if (depth > 0) throw new ServiceError('input_invalid', `${field}: "${glob}" leaves a { open`);
   let compiled: RegExp;
   try {
     compiled = new RegExp(`^${pattern}$`, 'u');
   } catch (error) {
-    throw new ServiceError('input_invalid', `inputSource.filter: "${glob}" is not a file pattern; accepted: * ? [a-z] {a,b}`, error);
+    throw new ServiceError('input_invalid', `${field}: "${glob}" is not a file pattern; accepted: * ? [a-z] {a,b}`, error);
   }
   return (name) => compiled.test(name);
 }

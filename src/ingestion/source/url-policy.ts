@@ -14,6 +14,10 @@ export interface HttpRules {
   readonly allowedHosts: readonly string[];
   /** Ranges that may be connected to although they are not public. */
   readonly allowedAddresses: readonly string[];
+  /** Lower case; absent: none. */
+  readonly allowedHeaders?: readonly string[];
+  /** Variables of the environment that may hold passwords; absent: none. */
+  readonly passwordVariables?: readonly string[];
 }
 
 export type ResolveHost = (host: string) => Promise<readonly LookupAddress[]>;
