@@ -149,6 +149,7 @@ function openRoles(database: Database) {
     loadRetryMs: 1000,
     compactionPeriodMs: 3_600_000,
     kill: null,
+    oldRecords: { lookMs: 3_600_000, audit: null, rules: null, compaction: null },
     readTask: async () => {
       throw new Error('no task is submitted here');
     },

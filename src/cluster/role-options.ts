@@ -3,3 +3,10 @@ export interface RoleOptions {
   readonly now: () => number;
   readonly log: (line: string) => void;
 }
+
+/** Age up to which finished tasks and their logs are kept, and the times of removals. */
+export interface OldTasksSettings {
+  readonly retainMs: number;
+  readonly initialDelayMs: number;
+  readonly delayMs: number;
+}

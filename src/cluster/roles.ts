@@ -20,7 +20,6 @@ import { createResultStorage, type ResultStorage } from '../storage/result-stora
 import { Broker } from './broker/broker.js';
 import type { MemberDetails } from './broker/system-tables.js';
 import { Coordinator } from './coordinator/coordinator.js';
-import type { KillSettings } from './coordinator/kill-duty.js';
 import { FrameCache } from './frame-cache.js';
 import { Historical } from './historical/historical.js';
 import type { LocalSegments } from './historical/local-segments.js';
@@ -35,6 +34,7 @@ import { TASK_ENTRY } from './middlemanager/task-entry.js';
 import type { TaskSettings } from './middlemanager/task-messages.js';
 import { Overlord } from './overlord/overlord.js';
 import type { ReadTask } from './overlord/submission.js';
+import { killSettings, oldRecordsSettings, oldTasksSettings } from './retention-settings.js';
 import { HttpClient } from './rpc/http-client.js';
 import { Peers } from './rpc/peers.js';
 import { Sampling } from './sampling.js';
@@ -162,6 +162,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         log: logOf('broker'),
       })
     : undefined;
+  const oldTasks = oldTasksSettings(configuration);
   const coordinator = plays('coordinator')
     ? new Coordinator({
         database,
@@ -173,6 +174,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         orphanAgeMs: configuration.get('svc.coordinator.kill.orphanAge'),
         compactionPeriodMs: configuration.get('svc.coordinator.period.indexingPeriod'),
         kill: killSettings(configuration),
+        oldRecords: oldRecordsSettings(configuration),
         loadRetryMs: configuration.get('svc.coordinator.load.retry'),
         readTask,
         now,
@@ -189,6 +191,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         readTask,
         results: resultStorage(configuration),
         resultsRetainMs: configuration.get('svc.msq.intermediate.storage.cleaner.durationToRetain'),
+        oldTasks,
         periodMs: OVERLORD_PERIOD_MS,
         queueMax: configuration.get('svc.indexer.queue.maxSize'),
         assignmentTries: configuration.get('svc.indexer.runner.taskAssignmentTries'),
@@ -218,6 +221,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         // A folder of its own: several middle managers of one machine may share the configured one.
         workDirectory: join(configuration.get('svc.indexer.task.directory'), String(configuration.port('middleManager'))),
         logDirectory: configuration.get('svc.indexer.logs.directory'),
+        oldTasks,
         publishTimeoutMs: configuration.get('svc.indexer.task.publishTimeout'),
         settings: taskSettings(configuration),
         taskEntry: TASK_ENTRY,
@@ -360,19 +364,6 @@ function wakeReaders(peers: Peers, coordination: Coordination): void {
       .catch(() => undefined);
   for (const { service } of peers.all('broker')) hint(() => service.wake());
   if (coordination.leader('coordinator') !== undefined) hint(() => peers.leading('coordinator').wake());
-}
-
-/** Settings of automatic kill tasks; null: there are none. */
-function killSettings(configuration: Configuration): KillSettings | null {
-  if (!configuration.get('svc.coordinator.kill.on')) return null;
-  return {
-    periodMs: configuration.get('svc.coordinator.kill.period'),
-    durationToRetain: configuration.get('svc.coordinator.kill.durationToRetain'),
-    ignoreDurationToRetain: configuration.get('svc.coordinator.kill.ignoreDurationToRetain'),
-    bufferPeriod: configuration.get('svc.coordinator.kill.bufferPeriod'),
-    maxSegments: configuration.get('svc.coordinator.kill.maxSegments'),
-    maxInterval: configuration.get('svc.coordinator.kill.maxInterval'),
-  };
 }
 
 /** Folder of the results of statements; null: they are not kept. */

@@ -25,6 +25,7 @@ import {
   texts,
   wholeMebibytes,
 } from './property.js';
+import { RETENTION_PROPERTIES } from './retention-properties.js';
 
 export const ROLES = ['router', 'broker', 'historical', 'coordinator', 'overlord', 'middleManager'] as const;
 export type Role = (typeof ROLES)[number];
@@ -114,6 +115,7 @@ export const PROPERTIES = {
   ),
 
   ...PROCESSING_PROPERTIES,
+  ...RETENTION_PROPERTIES,
 
   // ── storage and metadata ───────────────────────────────────────────────────────────────────────────────────────
   'svc.storage.directory': path('deep-storage', 'Deep storage: the published segment files.', resolve),

@@ -77,6 +77,11 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     `CREATE TABLE carried_segments (
       task_id TEXT NOT NULL REFERENCES tasks (id) ON DELETE CASCADE, segment_id TEXT NOT NULL, PRIMARY KEY (task_id, segment_id))`,
   ],
+  [
+    // Rules of datasources that are gone age out.
+    'ALTER TABLE rules ADD COLUMN changed_ms BIGINT NOT NULL DEFAULT 0',
+    "UPDATE rules SET changed_ms = COALESCE((SELECT MAX(time_ms) FROM audit WHERE type = 'rules' AND audit_key = rules.data_source), 0)",
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

@@ -61,10 +61,11 @@ export async function allRules<Rules>(queries: Queries, parse: (value: unknown) 
   );
 }
 
-export async function writeRules(queries: Queries, dataSource: string, payload: string): Promise<void> {
+export async function writeRules(queries: Queries, dataSource: string, payload: string, nowMs: EpochMs): Promise<void> {
   await queries.rows(
-    'INSERT INTO rules (data_source, payload) VALUES (?, ?) ON CONFLICT (data_source) DO UPDATE SET payload = excluded.payload',
-    [dataSource, payload],
+    `INSERT INTO rules (data_source, payload, changed_ms) VALUES (?, ?, ?)
+     ON CONFLICT (data_source) DO UPDATE SET payload = excluded.payload, changed_ms = excluded.changed_ms`,
+    [dataSource, payload, nowMs],
   );
 }
 

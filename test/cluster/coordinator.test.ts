@@ -60,6 +60,7 @@ async function lead(database: Database, { now = Date.now, held = new Map<string,
     loadRetryMs: 1000,
     compactionPeriodMs: 3_600_000,
     kill: null,
+    oldRecords: { lookMs: 3_600_000, audit: null, rules: null, compaction: null },
     readTask: async () => {
       throw new Error('no task is submitted here');
     },
@@ -79,7 +80,7 @@ async function gain(database: Database, coordinator: Coordinator): Promise<void>
 const unexpected = (line: string): void => assert.unreachable(line);
 const NOWHERE = { type: 'loadForever', useDefaultTierForNull: false };
 const setRules = (database: Database, rules: readonly object[]): Promise<void> =>
-  database.transaction((queries) => writeRules(queries, 'ds', JSON.stringify(parseRules(rules))));
+  database.transaction((queries) => writeRules(queries, 'ds', JSON.stringify(parseRules(rules)), 0));
 const looks = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 100));
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -119,7 +120,7 @@ duties('the snapshot holds what is visible and shall be loaded; rules that chang
   const before = await coordinator.snapshot();
   assert.equal(ids(before.segments).sort(), ids([segmentOf('a', 0, 'v1'), segmentOf('b', 0, 'v1')]));
   await database.transaction((queries) =>
-    writeRules(queries, 'b', JSON.stringify(parseRules([{ type: 'loadForever', useDefaultTierForNull: false }]))),
+    writeRules(queries, 'b', JSON.stringify(parseRules([{ type: 'loadForever', useDefaultTierForNull: false }])), 0),
   );
   const after = await coordinator.snapshot();
   assert.equal(ids(after.segments), ids([segmentOf('a', 0, 'v1')]));
@@ -278,7 +279,7 @@ duties('drop rules and complete newer versions make segments unused', async ({ d
     segmentOf('c', 0, 'v1'),
     segmentOf('c', 0, 'v2', 1, 2),
   ]);
-  await database.transaction((queries) => writeRules(queries, 'b', JSON.stringify(parseRules([{ type: 'dropForever' }]))));
+  await database.transaction((queries) => writeRules(queries, 'b', JSON.stringify(parseRules([{ type: 'dropForever' }])), 0));
   const used = async () => ids(await selectSegments(database, { used: true })).sort();
   const withoutDropped = ids([segmentOf('a', 0, 'v0'), segmentOf('a', 0, 'v1'), segmentOf('c', 0, 'v1'), segmentOf('c', 0, 'v2', 1, 2)]);
   await until(async () => (await used()).length === withoutDropped.length);

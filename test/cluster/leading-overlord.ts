@@ -115,6 +115,7 @@ async function open(context: Context): Promise<void> {
       },
       results: null,
       resultsRetainMs: 1000,
+      oldTasks: null,
       periodMs: 10,
       queueMax: 8,
       assignmentTries: 3,

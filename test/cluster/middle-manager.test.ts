@@ -28,6 +28,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
     peers: { leading: lead, all: () => [], hosts: () => ['a:1', 'b:2'] } as unknown as Pick<Peers, 'leading' | 'all' | 'hosts'>,
     workDirectory: join(folder, 'work'),
     logDirectory: join(folder, 'logs'),
+    oldTasks: null,
     publishTimeoutMs,
     settings: {
       storageDirectory: '',

@@ -289,13 +289,13 @@ function chunksOf(rows: readonly number[], hours: ReadonlyMap<number, number>, c
 
 concurrent('tasks in any order lose and double no row', async ({ database }) => {
   const total = { append: 0, compact: 0, overwrite: 0, beside: 0, refused: 0 };
-  for (let seed = 1; seed <= caseCount(30); seed++) {
+  for (let seed = 1; seed <= caseCount(15); seed++) {
     const model = new Model(database, seed);
     await model.run();
     for (const key of ['append', 'compact', 'overwrite', 'beside', 'refused'] as const) total[key] += model.published[key];
   }
   const { append: appends, compact, overwrite, beside } = total;
-  assert.ok(Math.min(appends, compact, overwrite, beside) > 5, JSON.stringify(total));
+  assert.ok(Math.min(appends, compact, overwrite, beside) > 2, JSON.stringify(total));
 });
 
 concurrent.run();

@@ -32,6 +32,7 @@ import { type AssignedServer, assignSegments, type Target } from './assignment.j
 import { SegmentCatalog } from './catalog.js';
 import type { DynamicConfig } from './dynamic-config.js';
 import { KillDuty, type KillSettings } from './kill-duty.js';
+import { OldRecordsDuty, type OldRecordsSettings } from './old-records-duty.js';
 import { OrphanDuty } from './orphan-duty.js';
 import { Retention } from './retention.js';
 import { CoordinatorSettings } from './settings.js';
@@ -50,6 +51,7 @@ export interface CoordinatorOptions extends RoleOptions {
   readonly cleanupPeriodMs: number;
   readonly compactionPeriodMs: number;
   readonly kill: KillSettings | null;
+  readonly oldRecords: OldRecordsSettings;
   /** Age at which a file of unknown origin in deep storage counts as forgotten. */
   readonly orphanAgeMs: number;
   /** A server that failed to load a segment is not asked again for so long. */
@@ -81,6 +83,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   readonly orphans: OrphanDuty;
   readonly compaction: Compaction;
   readonly #kill: KillDuty;
+  readonly #oldRecords: OldRecordsDuty;
   readonly #duties: Ticker;
   #inventories = new Inventories();
   #targets = new Targets();
@@ -117,6 +120,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.orphans = new OrphanDuty({ ...options, fence, failed: report('cleanup') });
     this.#kill = new KillDuty({ ...options, dynamicConfig: () => this.settings.dynamicConfig(), failed: report('kill') });
     this.compaction = new Compaction({ ...options, catalog: this.catalog, fence, periodMs: options.compactionPeriodMs });
+    this.#oldRecords = new OldRecordsDuty({ ...options, fence, configs: this.compaction.configs, failed: report('old records') });
   }
 
   get leading(): boolean {
@@ -142,11 +146,12 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.orphans.start();
     this.compaction.start();
     this.#kill.start();
+    this.#oldRecords.start();
   }
 
   async lost(): Promise<void> {
     this.#fence = null;
-    await Promise.all([this.#duties.stop(), this.orphans.stop(), this.compaction.stop(), this.#kill.stop()]);
+    await Promise.all([this.#duties.stop(), this.orphans.stop(), this.compaction.stop(), this.#kill.stop(), this.#oldRecords.stop()]);
   }
 
   async wake(): Promise<void> {

@@ -40,7 +40,7 @@ export class CoordinatorSettings {
   async writeRules(dataSource: string, rules: unknown, author: Author): Promise<void> {
     const payload = JSON.stringify(parseRules(rules));
     await this.#change(async (queries) => {
-      await writeRules(queries, dataSource, payload);
+      await writeRules(queries, dataSource, payload, this.#options.now());
       await audit(queries, { type: 'rules', key: dataSource }, author, payload, this.#options.now());
     });
   }

@@ -9,11 +9,13 @@ import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/cont
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { taskFileName } from '../../model/task-file-name.js';
+import type { OldTasksSettings } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { MiddleManagerService, TaskAssignment, TaskEndReport, TaskRun, WorkerStatus } from '../rpc/services.js';
 import { untilLed } from '../rpc/until-led.js';
 import { childTasks } from './child-tasks.js';
+import { OldLogs } from './old-logs.js';
 import type { TaskSettings } from './task-messages.js';
 import { TaskProcess } from './task-process.js';
 import { queryForTask } from './task-query.js';
@@ -27,6 +29,8 @@ export interface MiddleManagerOptions {
   /** Each task has a directory of its own below it; all of it is removed at the start. */
   readonly workDirectory: string;
   readonly logDirectory: string;
+  /** Logs, which are removed after a time; null: they are kept. */
+  readonly oldTasks: OldTasksSettings | null;
   /** Time a task waits for the Overlord that publishes it, and for a Broker that reads datasources for it. */
   readonly publishTimeoutMs: number;
   readonly settings: Omit<TaskSettings, 'workDirectory' | 'peers'>;
@@ -53,6 +57,7 @@ export class MiddleManager implements MiddleManagerService {
   readonly #running = new Map<string, TaskProcess | Promise<TaskProcess>>();
   /** Numbers of the runs of these tasks. */
   readonly #attempts = new Map<string, number>();
+  readonly #oldLogs: OldLogs;
   #enabled = true;
   #stopping = false;
   /** Ends of tasks that were stopped with this process, until the overlord has heard of them. */
@@ -61,6 +66,7 @@ export class MiddleManager implements MiddleManagerService {
 
   constructor(options: MiddleManagerOptions) {
     this.#options = options;
+    this.#oldLogs = new OldLogs({ ...options, inUse: () => new Set(this.runningTasks().map(taskLogName)) });
   }
 
   /** Starts with an empty work directory: no file in it can belong to a live task, since children end with their parent. */
@@ -68,6 +74,7 @@ export class MiddleManager implements MiddleManagerService {
     await rm(this.#options.workDirectory, { recursive: true, force: true });
     await mkdir(this.#options.workDirectory, { recursive: true });
     await mkdir(this.#options.logDirectory, { recursive: true });
+    this.#oldLogs.start();
   }
 
   /** Stops taking tasks; resolves when all task processes are gone, including those that were being started, and their tasks given back. */
@@ -76,6 +83,7 @@ export class MiddleManager implements MiddleManagerService {
     this.#enabled = false;
     await Promise.all(this.runningTasks().map((taskId) => this.shutdownTask(taskId)));
     await Promise.all(this.#returning);
+    await this.#oldLogs.stop();
   }
 
   get enabled(): boolean {
@@ -267,5 +275,7 @@ export class MiddleManager implements MiddleManagerService {
 
 /** Path of a task's log; also for an overlord that shares the folder. */
 export function taskLogFile(logDirectory: string, taskId: string): string {
-  return join(logDirectory, `${taskFileName(taskId)}.log`);
+  return join(logDirectory, taskLogName(taskId));
 }
+
+const taskLogName = (taskId: string): string => `${taskFileName(taskId)}.log`;

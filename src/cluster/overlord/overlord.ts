@@ -18,7 +18,7 @@ import type { DeepStorage } from '../../storage/contract.js';
 import type { ResultStorage } from '../../storage/result-storage.js';
 import { CompactionConfigs } from '../compaction/compaction-configs.js';
 import type { Candidate, Coordination } from '../membership/coordination.js';
-import type { RoleOptions } from '../role-options.js';
+import type { OldTasksSettings, RoleOptions } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type {
@@ -39,6 +39,7 @@ import { Children } from './children.js';
 import { KillRuns } from './kill-runs.js';
 import { KILL_TASK } from './kill-task.js';
 import { LockGrants } from './lock-grants.js';
+import { OldTasks } from './old-tasks.js';
 import { endRun, endTask, isRunOf, recoverTask } from './recovery.js';
 import { newTask, type ReadTask } from './submission.js';
 import { parseWorkerConfig, readWorkerConfig, WORKER_CONFIG_NAME, type WorkerConfig } from './worker-config.js';
@@ -60,6 +61,8 @@ export interface OverlordOptions extends RoleOptions {
   /** Results of statements, which are removed after a time; null: there are none. */
   readonly results: Pick<ResultStorage, 'removeBefore'> | null;
   readonly resultsRetainMs: number;
+  /** Finished tasks, which are removed after a time; null: they are kept. */
+  readonly oldTasks: OldTasksSettings | null;
   readonly periodMs: number;
   /** Unfinished tasks that it holds. */
   readonly queueMax: number;
@@ -83,6 +86,7 @@ export class Overlord implements OverlordService, Candidate {
   readonly #kills: KillRuns;
   readonly #children: Children;
   readonly #locks: LockGrants;
+  readonly #oldTasks: OldTasks;
   #fence: Fence | null = null;
   #resultsLookedAtMs = 0;
 
@@ -93,6 +97,7 @@ export class Overlord implements OverlordService, Candidate {
     this.#kills = new KillRuns({ ...options, fence: () => this.fence(), wake: () => this.wake() });
     const stopRun = async (task: TaskRecord): Promise<void> => this.workerOf(task)?.shutdownTask(task.id);
     this.#children = new Children({ ...options, fence: () => this.fence(), stopRun });
+    this.#oldTasks = new OldTasks({ ...options, fence: () => this.fence() });
     this.#locks = new LockGrants({
       ...options,
       fence: () => this.fence(),
@@ -298,6 +303,7 @@ export class Overlord implements OverlordService, Candidate {
     await this.#grantLocks();
     await this.#assign();
     await this.#removeOldResults();
+    await this.#oldTasks.advance();
   }
 
   async #removeOldResults(): Promise<void> {
