@@ -232,6 +232,9 @@ export function topI64(state: at, present: at, n: u32, k: u32, descending: u32, 
 export function textTop(texts: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<u64>(texts, 0, n, k, descending, heap, out); }
 export function topF64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<f64>(state, present, n, k, descending, heap, out); }
 
+// scan.ts
+export { scanJson } from './kernels/scan';
+
 // hash.ts
 export { murmurF64, murmurI64, murmurTexts, murmurUtf16 } from './kernels/hash';
 

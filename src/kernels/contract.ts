@@ -1,6 +1,7 @@
 // The contract of kernel sets: every kernel with its meaning.
 
 import type { Address } from '../base/layout.js';
+import type { ScanKernels } from './scan-contract.js';
 import type { TextKernels } from './text-contract.js';
 
 /**
@@ -296,6 +297,9 @@ export type KernelSet =
 
   // ── text.ts and beside it ────────────────────────────────────────────────────────────────────────────────────────
   TextKernels &
+
+  // ── scan.ts: input text (scan-contract.ts) ─────────────────────────────────────────────────────────────────────
+  ScanKernels &
 
   // ── hash.ts: any number of rows. MurmurHash3 of 128 bits: out[2i] and out[2i + 1] are the two u64 words ────────────
   {

@@ -136,6 +136,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   textReplace: 8,
   textOfLongs: 5,
   textOfDoubles: 7,
+  scanJson: 8,
   textOfTimes: 9,
   textLongs: 4,
   textDoubles: 4,

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
+import { FIELD } from '../../kernels/scan-contract.js';
 import { type Buckets, bucketsOf, type Granularity } from '../../model/granularity.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { AutoColumn } from '../column/auto-column.js';
@@ -111,8 +112,10 @@ export class RowCollector {
   }
 
   #appendValues(column: RunColumn, block: ValueBlock, source: string, selection: RowSelection): void {
+    const members = block.members?.(source);
     const typed = block.typed?.(source);
-    if (typed === undefined) column.appendValues(block.values(source), selection, this.#faults);
+    if (members !== undefined) column.appendMembers(members, selection, this.#faults);
+    else if (typed === undefined) column.appendValues(block.values(source), selection, this.#faults);
     else if (column instanceof AutoColumn) column.appendTyped(typed, selection, this.#faults);
     else column.appendFrame(typed, selection, this.#faults);
   }
@@ -163,9 +166,16 @@ export class RowCollector {
         for (const [row, time] of block.values(TIME_COLUMN).entries()) times[row] = Number(time);
         return;
       }
-      for (const [row, value] of block.values(column).entries()) {
-        times[row] = value === null || value === undefined || value === '' ? Number.NEGATIVE_INFINITY : parser.fromValue(value);
-      }
+      const timeOf = (value: unknown): EpochMs =>
+        value === null || value === undefined || value === '' ? Number.NEGATIVE_INFINITY : parser.fromValue(value);
+      const members = block.members?.(column);
+      if (members === undefined) for (const [row, value] of block.values(column).entries()) times[row] = timeOf(value);
+      else
+        for (let row = 0; row < block.rowCount; row++) {
+          const [start = 0, end = 0] = [members.starts[row], members.ends[row]];
+          const isText = members.kinds[row] === FIELD.string && end > start;
+          times[row] = isText ? parser.fromBytes(members.bytes, start, end) : timeOf(members.value(row));
+        }
       return;
     }
     const position = block.columns.indexOf(column);
@@ -185,7 +195,7 @@ export class RowCollector {
   #discover(block: InputBlock, type: 'STRING' | 'AUTO'): void {
     for (const name of block.columns) {
       if (this.#buffer.column(name) !== undefined || this.#excluded.has(name)) continue;
-      if (this.#options.leavesOutNested && block.kind === 'values' && block.values(name).every(isNested)) continue;
+      if (this.#options.leavesOutNested && block.kind === 'values' && isAllNested(block, name)) continue;
       if (this.#buffer.columns.length >= this.#options.maxColumns)
         throw new ServiceError(
           'resource_limit',
@@ -208,6 +218,15 @@ export class RowCollector {
     }
     this.#statistics.processed += clean;
   }
+}
+
+function isAllNested(block: ValueBlock, name: string): boolean {
+  const kinds = block.members?.(name)?.kinds;
+  for (let row = 0; row < block.rowCount; row++) {
+    const kind = kinds?.[row] ?? FIELD.missing;
+    if (kind >= FIELD.string && kind <= FIELD.false) return false;
+  }
+  return block.values(name).every(isNested);
 }
 
 /** Nulls count as nested: a column of them alone is not worth finding. */

@@ -1,14 +1,19 @@
 // Column whose type is decided by its values.
 
+import { FIELD } from '../../kernels/scan-contract.js';
 import { cellAt, type FrameColumn, frameColumnType, isNullAt } from '../../model/frame.js';
 import { arrayOf, type ColumnType, elementType, isArrayType, isNumberType, isTextType, JSON_TYPE, widestType } from '../../model/schema.js';
-import type { TextBlock } from '../format/input-block.js';
+import type { Members, TextBlock } from '../format/input-block.js';
 import { ByteDictionary } from './byte-dictionary.js';
 import { fieldValues } from './field-values.js';
 import { DoubleColumn, LongColumn } from './number-column.js';
-import { type DictionaryColumn, hasDictionary, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
+import { shortInteger } from './number-text.js';
+import { type DictionaryColumn, hasDictionary, memberValues, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
 import { StringColumn } from './string-column.js';
 import { TypedTextColumn } from './typed-text-column.js';
+
+/** Kinds of members without a value. */
+const NOTHING = (1 << FIELD.missing) | (1 << FIELD.null);
 
 /** Type that lists of plain values give a column: an array, or a multi-value string. */
 export type Lists = 'arrays' | 'multi-values';
@@ -85,6 +90,33 @@ export class AutoColumn implements DictionaryColumn {
     const type = frameColumnType(column);
     this.#widen([column.kind === 'multi' && this.#lists === 'arrays' ? arrayOf(type) : type === 'FLOAT' ? 'DOUBLE' : type]);
     this.#inner?.appendFrame(column, selection, faults);
+  }
+
+  appendMembers(members: Members, selection: RowSelection, faults: Uint8Array): void {
+    const types = this.#typesOfMembers(members, selection);
+    if (types === null) return this.appendValues(memberValues(members, selection), selection, faults);
+    this.#widen(types);
+    if (this.#inner === null) this.#leadingNulls += selection.count;
+    else this.#inner.appendMembers(members, selection, faults);
+  }
+
+  /** Types of strings alone or numbers alone, where the column is of that kind; null: for any other values. */
+  #typesOfMembers(members: Members, { rows, count }: RowSelection): Set<ColumnType> | null {
+    let kinds = 0;
+    for (let at = 0; at < count; at++) kinds |= 1 << (members.kinds[rows[at] ?? 0] ?? 0);
+    const among = (...of: readonly number[]): boolean => (kinds & ~of.reduce((mask, kind) => mask | (1 << kind), NOTHING)) === 0;
+    const types = new Set<ColumnType>();
+    if (among()) return types;
+    if (among(FIELD.string, FIELD.escapedString) && (this.#stored === null || this.#stored === 'STRING')) return types.add('STRING');
+    if (!among(FIELD.number, FIELD.true, FIELD.false) || (this.#stored !== null && !isNumberType(this.#stored))) return null;
+    for (let at = 0; at < count && types.size < 2; at++) {
+      const row = rows[at] ?? 0;
+      const kind = members.kinds[row] ?? 0;
+      if (kind <= FIELD.null) continue;
+      const short = kind === FIELD.number ? shortInteger(members.bytes, members.starts[row] ?? 0, members.ends[row] ?? 0) : 0;
+      types.add(short === short ? 'LONG' : typeOfSingle(members.value(row)));
+    }
+    return types;
   }
 
   /** Values of the input that come as a typed column: as in `appendValues`, the kept values decide the type. */

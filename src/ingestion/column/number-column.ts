@@ -1,10 +1,11 @@
 // Number columns while rows are gathered.
 
 import { Buffer } from 'node:buffer';
+import { FIELD } from '../../kernels/scan-contract.js';
 import { type FrameColumn, isNullAt } from '../../model/frame.js';
-import type { TextBlock } from '../format/input-block.js';
+import type { Members, TextBlock } from '../format/input-block.js';
 import { toDouble, toLong } from './coercion.js';
-import { decimalNumber, parseLong, shortInteger } from './number-text.js';
+import { decimalNumber, parseLong, plainDecimal, shortInteger } from './number-text.js';
 import { type FieldBounds, grownLength, NullMask, type RowSelection, RowsColumn, type RunColumn, type StoredColumn } from './run-column.js';
 import { inputCell } from './text-reading.js';
 
@@ -64,6 +65,18 @@ export class LongColumn extends NumberColumn implements RunColumn {
       const value = values[row];
       if (typeof value === 'number' && Number.isSafeInteger(value)) this.#putNumber(value);
       else this.#put(toLong(value), row, faults);
+    }
+  }
+
+  override appendMembers({ bytes, starts, ends, kinds, value }: Members, { rows, count }: RowSelection, faults: Uint8Array): void {
+    this.reserve(count);
+    for (let at = 0; at < count; at++) {
+      const row = rows[at] ?? 0;
+      const kind = kinds[row] ?? FIELD.missing;
+      const short = kind === FIELD.number || kind === FIELD.string ? shortInteger(bytes, starts[row] ?? 0, ends[row] ?? 0) : Number.NaN;
+      if (short === short) this.#putNumber(short);
+      else if (kind <= FIELD.null) this.#putNull();
+      else this.#put(toLong(value(row)), row, faults);
     }
   }
 
@@ -152,6 +165,18 @@ export class DoubleColumn extends NumberColumn implements RunColumn {
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       this.#put(toDouble(values[row]), row, faults);
+    }
+  }
+
+  override appendMembers({ bytes, starts, ends, kinds, value }: Members, { rows, count }: RowSelection, faults: Uint8Array): void {
+    this.reserve(count);
+    for (let at = 0; at < count; at++) {
+      const row = rows[at] ?? 0;
+      const kind = kinds[row] ?? FIELD.missing;
+      const plain = kind === FIELD.number ? plainDecimal(bytes, starts[row] ?? 0, ends[row] ?? 0) : Number.NaN;
+      if (plain === plain) this.#put(plain, row, faults);
+      else if (kind <= FIELD.null) this.#putNull();
+      else this.#put(toDouble(value(row)), row, faults);
     }
   }
 

@@ -33,11 +33,17 @@ export function parseLong(text: string): bigint | undefined {
   return value === undefined || value < MIN_LONG || value > MAX_LONG ? undefined : value;
 }
 
-/**
- * The decimal number in the bytes [start, end); NaN when it is none.
- * A mantissa below 2^53 with at most 22 decimals is two exact doubles and one correctly rounded division.
- */
+/** The decimal number in the bytes [start, end); NaN when it is none. */
 export function decimalNumber(bytes: Uint8Array, start: number, end: number): number {
+  const plain = plainDecimal(bytes, start, end);
+  return plain === plain ? plain : parseDouble(latin1(bytes, start, end));
+}
+
+/**
+ * The number in the bytes [start, end) when it is digits with or without a sign and a point, and a mantissa below 2^53 with at most 22
+ * decimals: that is two exact doubles and one correctly rounded division. NaN when it is not, which does not mean that it is wrong.
+ */
+export function plainDecimal(bytes: Uint8Array, start: number, end: number): number {
   let at = start;
   const negative = bytes[at] === 45;
   if (negative) at++;
@@ -52,11 +58,9 @@ export function decimalNumber(bytes: Uint8Array, start: number, end: number): nu
       digits++;
       if (decimals >= 0) decimals++;
     } else if (byte === 46 && decimals < 0) decimals = 0;
-    else break;
+    else return Number.NaN;
   }
-  if (at < end || digits === 0) return parseDouble(latin1(bytes, start, end));
-  // Digits and a point are a number to `Number` as well.
-  if (digits > 19 || mantissa > Number.MAX_SAFE_INTEGER || decimals > 22) return Number(latin1(bytes, start, end));
+  if (digits === 0 || digits > 19 || mantissa > Number.MAX_SAFE_INTEGER || decimals > 22) return Number.NaN;
   const value = decimals > 0 ? mantissa / (POWERS_OF_TEN[decimals] ?? 1) : mantissa;
   return negative ? -value : value;
 }

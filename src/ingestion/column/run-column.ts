@@ -2,7 +2,7 @@
 
 import type { FrameColumn } from '../../model/frame.js';
 import type { TextType } from '../../model/schema.js';
-import type { TextBlock } from '../format/input-block.js';
+import type { Members, TextBlock } from '../format/input-block.js';
 import { type ByteDictionary, NULL_ID } from './byte-dictionary.js';
 
 /** Rows of a block that are kept, in order: `count` row numbers at the front of `rows`. */
@@ -36,6 +36,8 @@ export interface RunColumn {
   appendNulls(count: number): void;
   appendFields(block: TextBlock, column: number, selection: RowSelection, faults: Uint8Array): void;
   appendValues(values: readonly unknown[], selection: RowSelection, faults: Uint8Array): void;
+  /** Takes what `appendValues` takes of the members' values. */
+  appendMembers(members: Members, selection: RowSelection, faults: Uint8Array): void;
   appendFrame(column: FrameColumn, selection: RowSelection, faults: Uint8Array): void;
   /** A copy of the rows in the order of `rows`; strings with the dictionary entries that occur. */
   toFrameColumn(rows: Uint32Array): FrameColumn;
@@ -68,10 +70,22 @@ export abstract class RowsColumn {
     this.putFields(block, { starts, ends }, selection, faults);
   }
 
+  appendMembers(members: Members, selection: RowSelection, faults: Uint8Array): void {
+    this.appendValues(memberValues(members, selection), selection, faults);
+  }
+
   abstract appendNulls(count: number): void;
+  abstract appendValues(values: readonly unknown[], selection: RowSelection, faults: Uint8Array): void;
   /** Takes one value for each row. */
   protected abstract putFields(block: TextBlock, bounds: FieldBounds, selection: RowSelection, faults: Uint8Array): void;
   protected abstract reserve(count: number): void;
+}
+
+/** The values of the selected rows, at their places. */
+export function memberValues(members: Members, { rows, count }: RowSelection): readonly unknown[] {
+  const values = new Array<unknown>(members.kinds.length);
+  for (let at = 0; at < count; at++) values[rows[at] ?? 0] = members.value(rows[at] ?? 0);
+  return values;
 }
 
 /** Bounds of a column's fields in a block; a field that ends before 0 is missing. */

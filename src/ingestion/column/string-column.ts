@@ -1,10 +1,12 @@
 // String columns while rows are gathered, single-valued or multi-value.
 
 import { Buffer } from 'node:buffer';
+import { FIELD } from '../../kernels/scan-contract.js';
 import { cellAt, type FrameColumn } from '../../model/frame.js';
-import type { TextBlock } from '../format/input-block.js';
+import type { Members, TextBlock } from '../format/input-block.js';
 import { ByteDictionary, NULL_ID } from './byte-dictionary.js';
 import { toText } from './coercion.js';
+import { shortInteger } from './number-text.js';
 import { type FieldBounds, grownLength, grownWords, IdColumn, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
 import { inputValue } from './text-reading.js';
 import { UsedEntries } from './used-entries.js';
@@ -70,6 +72,18 @@ export class StringColumn extends IdColumn implements RunColumn {
 
   appendValues(values: readonly unknown[], { rows, count }: RowSelection): void {
     for (let at = 0; at < count; at++) this.appendValue(values[rows[at] ?? 0]);
+  }
+
+  override appendMembers({ bytes, starts, ends, kinds, value }: Members, { rows, count }: RowSelection): void {
+    this.reserve(count);
+    for (let at = 0; at < count; at++) {
+      const row = rows[at] ?? 0;
+      const kind = kinds[row] ?? FIELD.missing;
+      if (kind === FIELD.string || (kind === FIELD.number && isPrintedInteger(bytes, starts[row] ?? 0, ends[row] ?? 0)))
+        this.#appendId(this.words.idOf(bytes, starts[row] ?? 0, ends[row] ?? 0));
+      else if (kind <= FIELD.null) this.#appendId(NULL_ID);
+      else this.appendValue(value(row));
+    }
   }
 
   appendValue(value: unknown): void {
@@ -206,6 +220,12 @@ export class StringColumn extends IdColumn implements RunColumn {
   protected reserve(count: number): void {
     if (this.#idCount + count > this.ids.length) this.ids = grownWords(this.ids, grownLength(this.ids.length, this.#idCount + count));
   }
+}
+
+/** Whether a number of JSON stands there as it is printed: an integer of few digits. */
+function isPrintedInteger(bytes: Uint8Array, start: number, end: number): boolean {
+  const value = shortInteger(bytes, start, end);
+  return value === value && !Object.is(value, -0);
 }
 
 function nullsFirst(a: string | null, b: string | null): number {

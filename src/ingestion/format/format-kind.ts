@@ -21,6 +21,8 @@ export interface Reading {
   readonly columns: ReadonlySet<string> | null;
   readonly workDirectory: string;
   readonly inputLimits: InputLimits;
+  /** Name of the kernel set; absent: the usual one. */
+  readonly kernels?: string;
   /** Only the first rows are wanted: blocks are short, and nothing is read far ahead. */
   readonly samples?: boolean;
   /** Told of the stored bytes as they are taken in. */

@@ -40,9 +40,22 @@ export interface ValueBlock {
   values(column: string): readonly unknown[];
   /** The same values as a typed column, where the reader has one. */
   readonly typed?: (column: string) => FrameColumn | undefined;
+  /** The same values as they stand in JSON, where the reader has them. */
+  readonly members?: (column: string) => Members | undefined;
   /** The row as its format read it, before it was flattened. */
   record(row: number): Readonly<Record<string, unknown>>;
   sample(row: number): string;
+}
+
+/** The members of one name in rows of JSON: of row i `bytes[starts[i] .. ends[i])`, of a string without its quotes. */
+export interface Members {
+  readonly bytes: Uint8Array;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  /** `FIELD` of the kernels' contract; another number: only `value` tells. */
+  readonly kinds: Uint8Array;
+  /** The value of a row, as in `ValueBlock`. */
+  value(row: number): unknown;
 }
 
 /** Told of every row that its reader could not make sense of; throws once there are too many. */

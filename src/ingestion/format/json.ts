@@ -1,7 +1,7 @@
 // The input format `json`.
 
 import type { Buffer } from 'node:buffer';
-import { describeValue, parseJson, parseJsonWithDoubles } from '../../base/json.js';
+import { describeValue, parseJsonWithDoubles } from '../../base/json.js';
 import { own } from '../../base/names.js';
 import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { contentOf } from '../source/decompress.js';
@@ -9,15 +9,16 @@ import { INERT_KEYS } from '../task-spec/inert-keys.js';
 import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
 import { inputFormatKind } from './format-kind.js';
 import type { RejectRow, ValueBlock } from './input-block.js';
-import { endOfLines, textLines, textOf, wholeRows } from './text-rows.js';
+import { JsonScanner, LONG_INTEGER, parseRow, SAMPLE_LENGTH_MAX } from './json-scanner.js';
+import { endOfLines, textFault, textLines, textOf, wholeRows } from './text-rows.js';
 
-export const SAMPLE_LENGTH_MAX = 10_000;
-
-/** Integers that a double may not hold; digits behind a point are not part of an integer. */
-const LONG_INTEGER = /(?<![\d.])\d{16,}(?![\d.eE])/;
+export { SAMPLE_LENGTH_MAX } from './json-scanner.js';
 
 /** Comma between the lines of a list that was written a value a line. */
 const BEHIND_VALUE = /(?<=\})\s*,\s*$/;
+
+/** Set of kernels where nobody names one. */
+const KERNELS = 'simd';
 
 export interface JsonFormat {
   /** false: one value a line. true: values may span lines, or follow each other on one. */
@@ -41,6 +42,7 @@ export const JSON_FORMAT = inputFormatKind<JsonFormat>({
       name: entity.name,
       maxRowBytes: reading.inputLimits.maxRowBytes,
       reject: reading.reject,
+      kernels: reading.kernels,
     }),
 });
 
@@ -53,12 +55,31 @@ export const JSON_FORMAT = inputFormatKind<JsonFormat>({
 export async function* readJson(
   format: JsonFormat,
   chunks: AsyncIterable<Uint8Array>,
-  { name, maxRowBytes, reject }: { readonly name: string; readonly maxRowBytes: number; readonly reject: RejectRow },
+  {
+    name,
+    maxRowBytes,
+    reject,
+    kernels = KERNELS,
+  }: { readonly name: string; readonly maxRowBytes: number; readonly reject: RejectRow; readonly kernels?: string | undefined },
 ): AsyncGenerator<ValueBlock> {
   const flatten = format.flatten === null ? null : compileFlatten(format.flatten);
-  for await (const bytes of wholeRows(chunks, format.multiLine ? endOfValues : endOfLines, { name, maxRowBytes })) {
-    const rows = format.multiLine ? parseValues(textOf(splitValues(bytes), reject), reject) : parseLines(textLines(bytes, reject), reject);
-    if (rows.length > 0) yield jsonBlock(rows, flatten);
+  // Rows that are flattened are needed whole, and values that span lines are not told apart by line feeds.
+  let scanner = flatten === null && !format.multiLine ? new JsonScanner(kernels) : null;
+  try {
+    for await (const bytes of wholeRows(chunks, format.multiLine ? endOfValues : endOfLines, { name, maxRowBytes })) {
+      let rest = bytes;
+      if (scanner !== null && textFault(bytes) === undefined) {
+        const taken: number = yield* scanner.blocks(bytes, (text) => (text.trim() === '' ? undefined : parseValues([text], reject)[0]));
+        if (taken === bytes.length) continue;
+        scanner.close();
+        scanner = null;
+        rest = bytes.subarray(taken);
+      }
+      const rows = format.multiLine ? parseValues(textOf(splitValues(rest), reject), reject) : parseLines(textLines(rest, reject), reject);
+      if (rows.length > 0) yield jsonBlock(rows, flatten);
+    }
+  } finally {
+    scanner?.close();
   }
 }
 
@@ -82,8 +103,7 @@ function parseValues(texts: readonly string[], reject: RejectRow): JsonObject[] 
   for (const text of texts) {
     let value: unknown;
     try {
-      const json = text.replace(BEHIND_VALUE, '');
-      value = LONG_INTEGER.test(json) ? parseJson(json) : parseJsonWithDoubles(json);
+      value = parseRow(text.replace(BEHIND_VALUE, ''));
     } catch (error) {
       reject(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`, text.slice(0, SAMPLE_LENGTH_MAX));
       continue;

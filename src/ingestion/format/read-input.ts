@@ -54,6 +54,7 @@ export async function* readBlocks({
     columns,
     workDirectory: context.workDirectory,
     inputLimits: context.inputLimits,
+    kernels: context.kernels,
     samples,
     read(bytes: number) {
       statistics.bytesRead += bytes;

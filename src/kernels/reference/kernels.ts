@@ -14,6 +14,7 @@ import { hashKernels } from './hash.js';
 import { joinKernels } from './join.js';
 import { keyKernels } from './keys.js';
 import { numberKernels } from './number.js';
+import { scanKernels } from './scan.js';
 import { tallyKernels } from './tally.js';
 import { textKernels } from './text.js';
 import { timeKernels } from './time.js';
@@ -35,6 +36,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...decodeKernels(memory),
     ...dictionaryKernels(memory),
     ...textKernels(memory),
+    ...scanKernels(memory),
     ...hashKernels(memory),
     ...joinKernels(memory),
     ...topKernels(memory),

@@ -1,0 +1,340 @@
+// Takes lines of JSON apart into the members of each name.
+
+import type { Buffer } from 'node:buffer';
+import { parseJson, parseJsonWithDoubles } from '../../base/json.js';
+import type { Address } from '../../base/layout.js';
+import { own } from '../../base/names.js';
+import { shallowJsonText } from '../../expression/functions/json-size.js';
+import type { KernelSet } from '../../kernels/contract.js';
+import { KernelMemory } from '../../kernels/memory.js';
+import { instantiateKernels } from '../../kernels/registry.js';
+import { FIELD, NAME_RECORD_BYTES, ODD_NAME, ODD_ROW, SCAN_STATE } from '../../kernels/scan-contract.js';
+import type { JsonObject } from './flatten.js';
+import type { Members, ValueBlock } from './input-block.js';
+
+/** Kind of the members of a row that was not taken apart. */
+const UNKNOWN_KIND = 8;
+const FIELD_BYTES = 9;
+const BLOCK_FIELDS = 1 << 17;
+const [BLOCK_ROWS_MIN, BLOCK_ROWS_MAX] = [64, 4096];
+/** Rows of more names together are better read one by one. */
+const NAMES_MAX = 4096;
+const MEMORY_BYTES_MAX = 2 ** 31;
+/** Bytes that the kernel may read behind the text. */
+const PADDING = 16;
+const LINE_FEED = 10;
+/** Objects list such names first. */
+const INDEX_NAME = /^(?:0|[1-9]\d{0,9})$/;
+/** Integers that a double may not hold; digits behind a point are not part of an integer. */
+export const LONG_INTEGER = /(?<![\d.])\d{16,}(?![\d.eE])/;
+export const SAMPLE_LENGTH_MAX = 10_000;
+
+/** Reads a line that is not plainly one object; undefined: it is blank, or was rejected. */
+export type ReadOdd = (text: string) => JsonObject | undefined;
+
+interface Bench {
+  readonly memory: KernelMemory;
+  readonly kernels: KernelSet;
+}
+
+/** Memories that no scanner uses just now: a file takes one and gives it back. */
+const idle = new Map<string, Bench[]>();
+
+/** An allocation that grows. */
+class Room {
+  readonly #memory: KernelMemory;
+  at: Address = 0;
+  bytes = 0;
+
+  constructor(memory: KernelMemory) {
+    this.#memory = memory;
+  }
+
+  /** Contents move along. */
+  grow(bytes: number): void {
+    if (bytes <= this.bytes) return;
+    const larger = Math.max(bytes, this.bytes * 2);
+    const at = this.#memory.allocate(larger);
+    if (this.at !== 0) {
+      this.#memory.u8(at, this.bytes).set(this.#memory.u8(this.at, this.bytes));
+      this.#memory.free(this.at);
+    }
+    this.at = at;
+    this.bytes = larger;
+  }
+
+  free(): void {
+    if (this.at !== 0) this.#memory.free(this.at);
+    this.at = 0;
+    this.bytes = 0;
+  }
+}
+
+/** The lines of one file, in kernel memory piece by piece. `close` gives the memory back. */
+export class JsonScanner {
+  readonly #set: string;
+  readonly #bench: Bench;
+  readonly #text: Room;
+  readonly #nameBytes: Room;
+  readonly #records: Room;
+  readonly #fields: Room;
+  readonly #rows: Room;
+  readonly #state: Room;
+  readonly #names: string[] = [];
+  readonly #columns = new Map<string, number>();
+  #nameBytesUsed = 0;
+  /** Names that there is room for. */
+  #capacity = 64;
+  #blockRows = BLOCK_ROWS_MAX;
+  /** Rows of the fields that may have been written. */
+  #used = 0;
+
+  /** @param kernels  name of the set */
+  constructor(kernels: string) {
+    this.#set = kernels;
+    this.#bench = idle.get(kernels)?.pop() ?? openBench(kernels);
+    const room = (): Room => new Room(this.#bench.memory);
+    [this.#text, this.#nameBytes, this.#records, this.#fields, this.#rows, this.#state] = [room(), room(), room(), room(), room(), room()];
+    this.#state.grow(SCAN_STATE.words * 4);
+    this.#bench.memory.u32(this.#state.at, SCAN_STATE.words).fill(0);
+    this.#rows.grow(BLOCK_ROWS_MAX * 8);
+    this.#nameBytes.grow(1024);
+    this.#makeRoom(this.#capacity);
+  }
+
+  close(): void {
+    for (const room of [this.#text, this.#nameBytes, this.#records, this.#fields, this.#rows, this.#state]) room.free();
+    idle.set(this.#set, [...(idle.get(this.#set) ?? []), this.#bench]);
+  }
+
+  /**
+   * The rows of some lines, a block at a time; each is valid until the next is asked for.
+   * @param piece  whole lines of valid UTF-8
+   * @returns bytes that were taken: less than all when the names of the lines are not to be kept apart
+   */
+  *blocks(piece: Buffer, readOdd: ReadOdd): Generator<ValueBlock, number> {
+    const { memory, kernels } = this.#bench;
+    this.#text.grow(piece.length + 1 + PADDING);
+    memory.u8(this.#text.at, piece.length).set(piece);
+    memory.u8(this.#text.at + piece.length, 1)[0] = LINE_FEED;
+    this.#setState(SCAN_STATE.at, 0);
+    let before = 0;
+    for (;;) {
+      if (before === 0) this.#clearFields();
+      this.#setState(SCAN_STATE.rows, before);
+      const { at: text } = this.#text;
+      const count = kernels.scanJson(
+        text,
+        piece.length,
+        this.#state.at,
+        this.#nameBytes.at,
+        this.#records.at,
+        this.#rows.at,
+        this.#fields.at,
+        this.#blockRows,
+      );
+      // The row that was given up may have been written to as well.
+      this.#used = Math.min(count + 1, this.#blockRows);
+      const [at = 0, , unknownStart = 0, unknownEnd = 0] = memory.u32(this.#state.at, SCAN_STATE.words);
+      // The block goes on, as long as there is room for the members of one more name.
+      if (unknownEnd > 0 && this.#names.length < this.#capacity && this.#add(piece.subarray(unknownStart, unknownEnd))) {
+        before = count;
+        continue;
+      }
+      before = 0;
+      if (count > 0) {
+        const block = this.#block(piece, count, readOdd);
+        if (block.rowCount > 0) yield block;
+      }
+      if (unknownEnd > 0) {
+        if (!this.#add(piece.subarray(unknownStart, unknownEnd))) return at;
+      } else if (at >= piece.length) return at;
+    }
+  }
+
+  #block(piece: Buffer, count: number, readOdd: ReadOdd): ValueBlock {
+    const { memory } = this.#bench;
+    const bounds = memory.u32(this.#rows.at, count * 2);
+    const planes = this.#names.map((_, column) => this.#plane(column));
+    const odd = new Map<number, JsonObject>();
+    const lines = new Uint32Array(count * 2);
+    let kept = 0;
+    for (let row = 0; row < count; row++) {
+      const [start = 0, end = 0] = [bounds[row * 2], bounds[row * 2 + 1]];
+      const isOdd = end >= ODD_ROW;
+      lines[kept * 2] = start;
+      lines[kept * 2 + 1] = isOdd ? end - ODD_ROW : end;
+      if (isOdd) {
+        const object = readOdd(piece.toString('utf8', start, end - ODD_ROW));
+        if (object === undefined) continue;
+        odd.set(kept, object);
+        for (const { kinds } of planes) kinds[row] = UNKNOWN_KIND;
+      }
+      if (kept < row) for (const plane of planes) moveRow(plane, row, kept);
+      kept++;
+    }
+    return scannedBlock({ piece, names: this.#names, columns: this.#columns, planes, odd, lines, rowCount: kept });
+  }
+
+  #plane(column: number): Plane {
+    const { memory } = this.#bench;
+    const rows = this.#blockRows;
+    const at = this.#fields.at + column * rows * FIELD_BYTES;
+    return { starts: memory.i32(at, rows), ends: memory.i32(at + rows * 4, rows), kinds: memory.u8(at + rows * 8, rows) };
+  }
+
+  #clearFields(): void {
+    for (let column = 0; column < this.#names.length; column++) {
+      const { ends, kinds } = this.#plane(column);
+      ends.fill(-1, 0, this.#used);
+      kinds.fill(FIELD.missing, 0, this.#used);
+    }
+  }
+
+  /** False when rows of this name are not to be taken apart. */
+  #add(bytes: Buffer): boolean {
+    const name = bytes.toString('utf8');
+    if (this.#names.length >= NAMES_MAX) return false;
+    const { memory } = this.#bench;
+    const column = this.#names.length;
+    if (column === this.#capacity) this.#makeRoom(this.#capacity * 2);
+    this.#nameBytes.grow(this.#nameBytesUsed + bytes.length + PADDING);
+    memory.u8(this.#nameBytes.at + this.#nameBytesUsed, bytes.length).set(bytes);
+    memory
+      .u32(this.#records.at + column * NAME_RECORD_BYTES, 4)
+      .set([this.#nameBytesUsed, bytes.length, INDEX_NAME.test(name) ? ODD_NAME : 0, 0]);
+    this.#nameBytesUsed += bytes.length;
+    this.#names.push(name);
+    this.#columns.set(name, column);
+    this.#setState(SCAN_STATE.nameCount, column + 1);
+    const { ends, kinds } = this.#plane(column);
+    ends.fill(-1);
+    kinds.fill(FIELD.missing);
+    return true;
+  }
+
+  #makeRoom(capacity: number): void {
+    this.#capacity = capacity;
+    this.#blockRows = Math.min(BLOCK_ROWS_MAX, Math.max(BLOCK_ROWS_MIN, BLOCK_FIELDS / capacity));
+    this.#records.grow(capacity * NAME_RECORD_BYTES);
+    this.#fields.grow(capacity * this.#blockRows * FIELD_BYTES);
+    this.#used = this.#blockRows;
+  }
+
+  #setState(word: number, value: number): void {
+    this.#bench.memory.u32(this.#state.at + word * 4, 1)[0] = value;
+  }
+}
+
+function openBench(kernels: string): Bench {
+  const memory = KernelMemory.create({ maximumBytes: MEMORY_BYTES_MAX });
+  return { memory, kernels: instantiateKernels(kernels, memory) };
+}
+
+interface Plane {
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  readonly kinds: Uint8Array;
+}
+
+function moveRow({ starts, ends, kinds }: Plane, from: number, to: number): void {
+  starts[to] = starts[from] ?? 0;
+  ends[to] = ends[from] ?? 0;
+  kinds[to] = kinds[from] ?? 0;
+}
+
+interface Scanned {
+  readonly piece: Buffer;
+  readonly names: readonly string[];
+  readonly columns: ReadonlyMap<string, number>;
+  readonly planes: readonly Plane[];
+  /** Rows that were not taken apart. */
+  readonly odd: ReadonlyMap<number, JsonObject>;
+  /** Start and end of each row's line. */
+  readonly lines: Uint32Array;
+  readonly rowCount: number;
+}
+
+function scannedBlock(scanned: Scanned): ValueBlock {
+  const { piece, columns, planes, odd, lines, rowCount } = scanned;
+  const members = (column: string): Members | undefined => {
+    const plane = planes[columns.get(column) ?? -1];
+    if (plane === undefined) return undefined;
+    const { starts, ends, kinds } = plane;
+    const value = (row: number): unknown => {
+      const kind = kinds[row] ?? FIELD.missing;
+      return kind === UNKNOWN_KIND ? ownOf(odd.get(row), column) : valueOf(piece, kind, starts[row] ?? 0, ends[row] ?? 0);
+    };
+    return { bytes: piece, starts, ends, kinds, value };
+  };
+  const record = (row: number): JsonObject => {
+    const object = odd.get(row);
+    if (object !== undefined) return object;
+    const text = piece.toString('utf8', lines[row * 2] ?? 0, lines[row * 2 + 1] ?? 0);
+    // A row with objects or lists has no integer beside them that a double may not hold.
+    const hasNested = planes.some(({ kinds }) => kinds[row] === FIELD.nested);
+    return (hasNested ? parseJsonWithDoubles(text) : parseRow(text)) as JsonObject;
+  };
+  return {
+    kind: 'values',
+    rowCount,
+    get columns() {
+      return columnsOf(scanned);
+    },
+    values(column) {
+      const found = members(column);
+      return Array.from({ length: rowCount }, (_, row) => (found === undefined ? ownOf(odd.get(row), column) : found.value(row)));
+    },
+    members,
+    record,
+    sample: (row) => (shallowJsonText(record(row)) ?? 'a row nested too deeply to be shown').slice(0, SAMPLE_LENGTH_MAX),
+  };
+}
+
+/** Names in the order of the rows, and of the members of the row that has a name first. */
+function columnsOf({ names, planes, odd, rowCount }: Scanned): readonly string[] {
+  const firsts = new Map<string, readonly [row: number, place: number]>();
+  for (const [column, name] of names.entries()) {
+    const { starts = new Int32Array(0), kinds = new Uint8Array(0) } = planes[column] ?? {};
+    for (let row = 0; row < rowCount; row++) {
+      const kind = kinds[row] ?? FIELD.missing;
+      if (kind === FIELD.missing || kind === UNKNOWN_KIND) continue;
+      firsts.set(name, [row, starts[row] ?? 0]);
+      break;
+    }
+  }
+  for (const [row, object] of odd)
+    for (const [place, name] of Object.keys(object).entries())
+      if (row < (firsts.get(name)?.[0] ?? rowCount)) firsts.set(name, [row, place]);
+  return [...firsts].sort(([, [row, place]], [, [otherRow, otherPlace]]) => row - otherRow || place - otherPlace).map(([name]) => name);
+}
+
+function ownOf(object: JsonObject | undefined, name: string): unknown {
+  return object === undefined ? undefined : own(object, name);
+}
+
+/** JSON to values; a long beyond 2^53 becomes a bigint. */
+export function parseRow(text: string): unknown {
+  return LONG_INTEGER.test(text) ? parseJson(text) : parseJsonWithDoubles(text);
+}
+
+function valueOf(bytes: Buffer, kind: number, start: number, end: number): unknown {
+  switch (kind) {
+    case FIELD.missing:
+      return undefined;
+    case FIELD.null:
+      return null;
+    case FIELD.true:
+      return true;
+    case FIELD.false:
+      return false;
+    case FIELD.string:
+      return bytes.toString('utf8', start, end);
+    case FIELD.escapedString:
+      return parseJsonWithDoubles(bytes.toString('utf8', start - 1, end + 1));
+    case FIELD.nested:
+      return parseJsonWithDoubles(bytes.toString('utf8', start, end));
+    default:
+      return parseRow(bytes.toString('utf8', start, end));
+  }
+}
