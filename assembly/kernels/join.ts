@@ -46,13 +46,16 @@ export function joinTexts(
 ): void {
   assert(isAligned<u32>(offsets) && isAligned<u32>(otherOffsets) && isAligned<u32>(out));
   let other = otherFirst;
+  // The next text is likely to be as far away as there are texts for each that is looked for.
+  const others = otherCount > otherFirst && count > first ? (otherCount - otherFirst) / (count - first) : 0;
+  const firstStep: u32 = 1 << (31 - <u32>clz<u32>(others | 1));
   for (let entry: u32 = 0; entry < count; entry++) {
     let found = ABSENT;
     if (entry >= first) {
       const text = textAt(bytes, offsets, entry);
       const length = lengthAt(offsets, entry);
       // Both ascend: steps double while the other side lags behind, then halve.
-      let step: u32 = 1;
+      let step = firstStep;
       while (other + step < otherCount && compareTexts(textAt(otherBytes, otherOffsets, other + step), lengthAt(otherOffsets, other + step), text, length) <= 0) {
         other += step;
         step <<= 1;

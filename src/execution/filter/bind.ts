@@ -6,8 +6,9 @@ import type { Filter } from '../../model/filter.js';
 import { type FilterValue, hasNull, valuesOf } from '../../model/value-list.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { takeBits } from '../block/context.js';
-import { findText, lowerBoundText } from '../block/dictionary.js';
+import { lowerBoundText } from '../block/dictionary.js';
 import { numbersAsText } from '../expression/convert.js';
+import { findListed } from '../expression/listed-texts.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { type NumberVector, storedNumbers } from '../expression/vector.js';
 import { bindCondition } from './condition.js';
@@ -170,13 +171,7 @@ function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comp
     case 'equals':
     case 'in': {
       if (filter.type !== 'STRING') break;
-      const values = filter.kind === 'equals' ? [filter.value] : valuesOf(filter.values);
-      if (values.length > dictionary.count) return idsOf(scope, dictionary.count, idsListed(scope.texts(column), values));
-      return idsOf(
-        scope,
-        dictionary.count,
-        values.flatMap((value) => (value === null ? [] : (findText(memory, dictionary, String(value)) ?? []))),
-      );
+      return idsOf(scope, dictionary.count, findListed(scope, column, filter.kind === 'equals' ? [filter.value] : filter.values));
     }
     case 'range': {
       if (filter.type !== 'STRING' || filter.ordering !== 'lexicographic') break;
@@ -222,17 +217,6 @@ function idsLike(scope: SegmentScope, { dictionary }: StringColumnView, parts: L
 }
 
 const LAST_ASCII = 0x7f;
-
-/** Ids of a list longer than the dictionary: the entries go into a table, and a value that is not one of them costs one look. */
-function idsListed(texts: readonly (string | null)[], values: readonly FilterValue[]): number[] {
-  const ids = new Map(texts.map((text, id) => [text, id] as const));
-  const found = new Set<number>();
-  for (const value of values) {
-    const id = value === null ? undefined : ids.get(String(value));
-    if (id !== undefined) found.add(id);
-  }
-  return [...found];
-}
 
 /** Appended to a text it gives the very next text in the order of code units. */
 const NEXT = '\u0000';

@@ -9,8 +9,8 @@ import type { Expression } from '../../../model/expression.js';
 import { isArrayType } from '../../../model/schema.js';
 import type { StringColumnView } from '../../../storage/view.js';
 import { type Block, kernelFor, takeZeroed, wordsOf } from '../../block/context.js';
-import { findText } from '../../block/dictionary.js';
 import { entryBitBytes } from '../dictionary-function.js';
+import { findListed } from '../listed-texts.js';
 import { mappedColumn } from '../mapped-values.js';
 import type { SegmentScope } from '../scope.js';
 import type { Node, NumberNode, Rooms, TruthNode } from './node.js';
@@ -164,10 +164,8 @@ function setTest(rooms: Rooms, { column, isHarmonized }: Lists, set: readonly Va
   const bytes = entryBitBytes(dictionary.count);
   const wanted = takeZeroed(arena, context, bytes);
   const words = memory.u8(wanted, bytes);
-  for (const value of set) {
-    const id = typeof value === 'string' ? findText(memory, dictionary, value) : undefined;
-    if (id !== undefined) words[id >>> 3] = (words[id >>> 3] ?? 0) | (1 << (id & 7));
-  }
+  const texts = set.filter((value) => typeof value === 'string');
+  for (const id of findListed(rooms.scope, column, texts)) words[id >>> 3] = (words[id >>> 3] ?? 0) | (1 << (id & 7));
   const hasNull = isHarmonized && set.includes(null);
   const [found, empty] = [rooms.takeBits(), hasNull ? rooms.takeBits() : 0];
   const filterAny = kernelFor(kernels, 'filterAny', physical);
