@@ -185,7 +185,6 @@ const TIME_OF_ALL = 'the timestamp of a row under granularity all (docs/differen
 /** Why a test or step that is missed is missed. */
 export const CAUSES = [
   { what: /^spec: .*\borc\b/, cause: 'no reader of ORC' },
-  { what: /^spec: .*\bavro\b/, cause: 'no reader of Avro yet' },
   { what: /^spec: functions in paths: .*timeseries/, cause: TIME_OF_ALL },
   { what: /^spec: MSQ/, cause: 'the context key finalizeAggregations: false, which these tests set' },
   { what: /^update by REPLACE: .*hour/, cause: 'a segment is not replaced in part yet' },

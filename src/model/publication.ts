@@ -23,6 +23,8 @@ export interface PublishRequest {
   readonly inputs?: readonly string[];
   /** The worker answers its task only when every segment is served somewhere, or has not been for a quarter of an hour. */
   readonly waitsUntilLoaded?: boolean;
+  /** A shorter time than that. */
+  readonly loadWaitMs?: number;
 }
 
 /** Segments that a task reads of the datasource that it replaces: those that were there when it got its lock. */

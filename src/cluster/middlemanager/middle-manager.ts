@@ -194,7 +194,7 @@ export class MiddleManager implements MiddleManagerService {
       limitMs: publishTimeoutMs,
       keepsTrying: () => !this.#stopping && this.#running.has(request.taskId),
     });
-    const deadlineMs = performance.now() + LOAD_WAIT_MS;
+    const deadlineMs = performance.now() + Math.min(LOAD_WAIT_MS, request.loadWaitMs ?? LOAD_WAIT_MS);
     while (request.waitsUntilLoaded === true && !this.#stopping && this.#running.has(request.taskId) && performance.now() < deadlineMs) {
       const inventories = await Promise.all(
         peers.all('historical').map(({ service }) =>

@@ -5,6 +5,7 @@ import type { PublishRequest, PushedSegment } from '../../model/publication.js';
 import type { TaskContext, TaskOutcome } from '../contract.js';
 import { indexReport } from '../report/index-report.js';
 import type { ProgressReporter } from '../report/progress.js';
+import { NOT_AWAITED, publishSegments } from '../report/publication.js';
 import { failureOf } from '../report/task-failure.js';
 import { splitsOf } from '../source/splits.js';
 import { alignedIntervals, type IndexSpec } from '../task-spec/index-spec.js';
@@ -18,9 +19,10 @@ export async function runIndexTask(spec: IndexSpec, context: TaskContext): Promi
   try {
     const segments = await segmentsOf(spec, context, load);
     statistics.store(segments);
-    const ids = await publish(spec, context, segments, progress);
+    const { ids, availability } = await publish(spec, context, segments, progress);
     progress.phase('completed');
-    return { succeeded: true, errorMessage: null, report: indexReport(context.taskId, statistics, 'COMPLETED', null, ids.length) };
+    const report = indexReport(context.taskId, statistics, 'COMPLETED', null, ids.length, { availability });
+    return { succeeded: true, errorMessage: null, report };
   } catch (error) {
     const { errorMessage } = failureOf(error, context);
     return { succeeded: false, errorMessage, report: indexReport(context.taskId, statistics, progress.indexPhase, errorMessage, 0) };
@@ -45,16 +47,17 @@ async function publish(
   context: TaskContext,
   segments: readonly PushedSegment[],
   progress: ProgressReporter,
-): Promise<readonly string[]> {
+): ReturnType<typeof publishSegments> {
   progress.phase('publishing');
   const mode = publishMode(spec, segments);
   if (segments.length === 0 && (mode.kind === 'append' || mode.intervals.length === 0)) {
     context.log('no rows were kept, nothing to publish');
-    return [];
+    return { ids: [], availability: NOT_AWAITED };
   }
-  const ids = await context.publish({ taskId: context.taskId, dataSource: spec.dataSchema.dataSource, segments, mode });
-  context.log(`published ${ids.length} segments`);
-  return ids;
+  const request = { taskId: context.taskId, dataSource: spec.dataSchema.dataSource, segments, mode };
+  const published = await publishSegments(context, request, spec.tuning.loadWaitMs);
+  context.log(`published ${published.ids.length} segments`);
+  return published;
 }
 
 /** Replaces the chunks that rows were found for, or with `dropExisting` all the intervals of the spec. */

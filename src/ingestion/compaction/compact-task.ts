@@ -8,7 +8,7 @@ import { stringifyJson } from '../../base/json.js';
 import { failpoint } from '../../configuration/failpoint.js';
 import type { Frame } from '../../model/frame.js';
 import { type Buckets, bucketsOf } from '../../model/granularity.js';
-import type { PushedSegment } from '../../model/publication.js';
+import type { PublishRequest, PushedSegment } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
 import { buildSegments } from '../builder/build-segments.js';
@@ -17,6 +17,7 @@ import { allRows, timesOf } from '../builder/run-buffer.js';
 import type { TaskContext, TaskOutcome } from '../contract.js';
 import { indexReport } from '../report/index-report.js';
 import { ProgressReporter } from '../report/progress.js';
+import { publishSegments } from '../report/publication.js';
 import { RowStatistics } from '../report/row-statistics.js';
 import { failureOf } from '../report/task-failure.js';
 import { LazyEngine } from '../task-engine.js';
@@ -48,9 +49,9 @@ export async function runCompactTask(spec: CompactSpec, context: TaskContext): P
       if (position === 0) failpoint('compact.unitBuilt');
     }
     statistics.store(segments);
-    const count = await publish(run, inputs, units, segments);
+    const { ids, availability } = await publish(run, inputs, units, segments);
     progress.phase('completed');
-    const report = indexReport(context.taskId, statistics, 'COMPLETED', null, count, inputs.length);
+    const report = indexReport(context.taskId, statistics, 'COMPLETED', null, ids.length, { segmentsRead: inputs.length, availability });
     return { succeeded: true, errorMessage: null, report };
   } catch (error) {
     const { errorMessage } = failureOf(error, context);
@@ -199,17 +200,18 @@ async function publish(
   inputs: readonly VisibleSegment[],
   units: readonly CompactUnit[],
   segments: readonly PushedSegment[],
-): Promise<number> {
+): ReturnType<typeof publishSegments> {
   progress.phase('publishing');
   failpoint('compact.beforePublish');
-  const ids = await context.publish({
+  const request: PublishRequest = {
     taskId: context.taskId,
     dataSource: spec.dataSource,
     segments,
     mode: { kind: 'replace', intervals: condenseIntervals(units.map(({ interval }) => interval)) },
     inputs: inputs.map(({ segment }) => idTextOf(segment)),
-  });
+  };
+  const published = await publishSegments(context, request, spec.tuning.loadWaitMs);
   failpoint('compact.published');
-  context.log(`published ${ids.length} segments in place of ${inputs.length}`);
-  return ids.length;
+  context.log(`published ${published.ids.length} segments in place of ${inputs.length}`);
+  return published;
 }

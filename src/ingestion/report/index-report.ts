@@ -1,6 +1,7 @@
 // Report of a batch task.
 
 import { formatInstant } from '../../base/time.js';
+import { type Availability, NOT_AWAITED } from './publication.js';
 import type { RowStatistics } from './row-statistics.js';
 
 /** The public `ingestionStatsAndErrors` report of a batch task. */
@@ -10,7 +11,7 @@ export function indexReport(
   ingestionState: 'DETERMINE_PARTITIONS' | 'BUILD_SEGMENTS' | 'COMPLETED',
   errorMsg: string | null,
   segmentsPublished: number,
-  segmentsRead: number | null = null,
+  { segmentsRead = null, availability = NOT_AWAITED }: { readonly segmentsRead?: number | null; readonly availability?: Availability } = {},
 ): Readonly<Record<string, unknown>> {
   const samples = statistics.saved.map(({ type, input, details, timeOfExceptionMs }) => ({
     type,
@@ -28,8 +29,8 @@ export function indexReport(
         rowStats: { determinePartitions: emptyCounts(), buildSegments: { ...statistics.counts(), processedBytes: statistics.bytesRead } },
         rows: statistics.balance(),
         errorMsg,
-        segmentAvailabilityConfirmed: false,
-        segmentAvailabilityWaitTimeMs: 0,
+        segmentAvailabilityConfirmed: availability.isConfirmed,
+        segmentAvailabilityWaitTimeMs: availability.waitMs,
         recordsProcessed: null,
         segmentsRead,
         segmentsPublished,

@@ -16,6 +16,8 @@ export interface TuningConfig {
   readonly maxSavedParseExceptions: number;
   /** Time chunks the task may write; null: any number. */
   readonly maxAllowedLockCount: number | null;
+  /** Longest wait for published segments to be served; 0: none. */
+  readonly loadWaitMs: number;
   readonly subTasks: SubTaskTuning;
 }
 
@@ -31,6 +33,9 @@ export interface SubTaskTuning {
 }
 
 export const MAX_ROWS_IN_MEMORY = 1_000_000;
+
+/** A worker waits no longer for segments. */
+const LOAD_WAIT_MS_MAX = 15 * 60_000;
 
 const KEYS = [
   'partitionsSpec',
@@ -58,8 +63,6 @@ export function parseTuningConfig(given: ObjectReader | undefined, taskType: str
   fields.accept(KEYS, INERT_KEYS.tuningConfig);
   fields.type(['index_parallel', 'index'], { otherwise: taskType === 'index' ? 'index' : 'index_parallel' });
   for (const key of ['numShards', 'partitionDimensions']) if (fields.has(key)) throw fields.unsupported(key, 'give a partitionsSpec');
-  if ((fields.optionalInteger('awaitSegmentAvailabilityTimeoutMillis', 0) ?? 0) > 0)
-    throw fields.unsupported('awaitSegmentAvailabilityTimeoutMillis', 'a task ends when its segments are published');
   const reports = fields.boolean('reportParseExceptions', false);
   // -1 and 0 stand for no limit, and for the default, in public specs.
   const limit = <Otherwise>(key: string, otherwise: Otherwise): number | Otherwise => {
@@ -79,6 +82,7 @@ export function parseTuningConfig(given: ObjectReader | undefined, taskType: str
         : maxParseExceptions,
     maxSavedParseExceptions: fields.optionalInteger('maxSavedParseExceptions', 0, 10_000) ?? (reports ? 1 : 0),
     maxAllowedLockCount: limit('maxAllowedLockCount', null),
+    loadWaitMs: fields.optionalInteger('awaitSegmentAvailabilityTimeoutMillis', 0, LOAD_WAIT_MS_MAX) ?? 0,
     subTasks: {
       maxConcurrent: fields.optionalInteger('maxNumConcurrentSubTasks', 1) ?? 1,
       maxRetry: fields.optionalInteger('maxRetry', 0) ?? 3,
