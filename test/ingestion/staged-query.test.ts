@@ -301,11 +301,63 @@ staged('a run after a lost one takes over what its workers have done', async ({ 
   assert.equal(submitted.slice(orders), submitted.slice(0, orders));
 });
 
+staged('one file of lines is read by several workers, in ranges', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-lines-'));
+  try {
+    const pad = 'x'.repeat(400);
+    const lines = Array.from({ length: 8000 }, (_, v) => JSON.stringify({ v, page: v % 3 === 0 ? pad : `${pad}\nö`, t: v }));
+    writeFileSync(path.join(folder, 'all.json'), lines.join('\n'));
+    const done = await runSql(folder, `SELECT COUNT(*), SUM(v), COUNT(DISTINCT v) FROM ${extern(folder)}`, { workers: 3 });
+    assert.ok(done.outcome.succeeded, done.outcome.errorMessage ?? '');
+    assert.equal(payloadOf(done).results.results, [[8000, (8000 * 7999) / 2, 8000]]);
+    const read = Object.values(payloadOf(done).counters['0'] ?? {}).map(({ input0 }) => input0);
+    assert.is(read.length, 3);
+    for (const input of read) assert.ok((input?.rows[0] ?? 0) > 2000);
+    assert.equal(
+      read.map((input) => input?.files),
+      [[1], [0], [0]],
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+staged('one chunk is written by several workers, where any rows make a segment', async ({ folder }) => {
+  const query = `INSERT INTO t SELECT v, page FROM ${extern(folder)} PARTITIONED BY ALL CLUSTERED BY page`;
+  const done = await runSql(folder, query, { workers: 3, context: { rowsPerSegment: 1000 } });
+  assert.ok(done.outcome.succeeded, done.outcome.errorMessage ?? '');
+  assert.equal(
+    done.rows.map(({ v }) => Number(v)).sort((a, b) => a - b),
+    ROWS.map(({ v }) => v),
+  );
+  assert.is(payloadOf(done).stages[1]?.workerCount, 3);
+  for (const { rowCount } of done.published[0]?.segments ?? []) assert.ok(rowCount <= 1000);
+});
+
+staged('rows that are many times the memory of a task', async ({ folder }) => {
+  const query = `REPLACE INTO t OVERWRITE ALL SELECT v, page, COUNT(*) AS n FROM ${extern(folder)} GROUP BY 1, 2 PARTITIONED BY ALL`;
+  for (const workers of [1, 3]) {
+    const done = await runSql(folder, query, { workers, task: { maxBytesInMemory: 1 << 14 } });
+    assert.ok(done.outcome.succeeded, done.outcome.errorMessage ?? '');
+    assert.equal(
+      done.rows.map(({ v }) => Number(v)).sort((a, b) => a - b),
+      ROWS.map(({ v }) => v),
+    );
+  }
+});
+
 const refused: readonly { readonly context: Record<string, unknown>; readonly message: RegExp }[] = [
   { context: { maxNumTasks: 1 }, message: /context\.maxNumTasks: .*1/ },
   { context: { maxNumTasks: 5000 }, message: /context\.maxNumTasks: found 5000, expected at most 1001/ },
   { context: { taskAssignment: 'some' }, message: /context\.taskAssignment/ },
   { context: { faultTolerance: true, durableShuffleStorage: false }, message: /context\.faultTolerance: true needs durableShuffleStorage/ },
+  { context: { sqlJoinAlgorithm: 'hash' }, message: /context\.sqlJoinAlgorithm: .*broadcast/ },
+  { context: { includeSegmentSource: 'REALTIME' }, message: /context\.includeSegmentSource: .*expected NONE/ },
+  { context: { includeAllCounters: 'maybe' }, message: /context\.includeAllCounters/ },
+  { context: { maxFrameSize: 0 }, message: /context\.maxFrameSize/ },
+  { context: { maxThreads: 'two' }, message: /context\.maxThreads/ },
+  { context: { indexSpec: '[1]' }, message: /context\.indexSpec/ },
+  { context: { skipTypeVerification: 3 }, message: /context\.skipTypeVerification/ },
 ];
 for (const { context, message } of refused)
   staged(`refused: ${JSON.stringify(context)}`, async ({ folder }) => {

@@ -33,6 +33,8 @@ export interface Reading {
 /** An input format with its options read: ready to open entities. */
 export interface InputFormat {
   readonly type: string;
+  /** Whether every line feed ends a row, and rows need nothing from before them: so a file can be read in parts. */
+  readonly isByLine: boolean;
   /** Rows of an entity in blocks. */
   readonly read: (entity: InputEntity, reading: Reading) => AsyncGenerator<InputBlock>;
 }
@@ -50,12 +52,15 @@ export function inputFormatKind<Options>({
   type,
   files,
   parse,
+  isByLine = () => false,
   read,
 }: {
   readonly type: string;
   readonly files: InputFormatKind['files'];
   /** @throws ServiceError that names the field; refuses keys that the format does not have */
   readonly parse: (fields: ObjectReader) => Options;
+  /** See `InputFormat`; left out: it is not. */
+  readonly isByLine?: (options: Options) => boolean;
   readonly read: (options: Options, entity: InputEntity, reading: Reading) => AsyncGenerator<InputBlock>;
 }): InputFormatKind {
   return {
@@ -63,7 +68,7 @@ export function inputFormatKind<Options>({
     files,
     open(fields) {
       const options = parse(fields);
-      return { type, read: (entity, reading) => read(options, entity, reading) };
+      return { type, isByLine: isByLine(options), read: (entity, reading) => read(options, entity, reading) };
     },
   };
 }

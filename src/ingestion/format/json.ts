@@ -37,6 +37,7 @@ export const JSON_FORMAT = inputFormatKind<JsonFormat>({
       throw fields.unsupported('keepNullColumns', 'name the columns in dimensionsSpec.dimensions');
     return { multiLine: fields.boolean('useJsonNodeReader', false), flatten: parseFlattenSpec(fields) };
   },
+  isByLine: ({ multiLine }) => !multiLine,
   read: (format, entity, reading) =>
     readJson(format, contentOf(entity, reading), {
       name: entity.name,

@@ -10,6 +10,7 @@ export const LINES = inputFormatKind({
   type: 'lines',
   files: { extensions: ['log', 'txt'], options: {} },
   parse: (fields) => fields.accept([]),
+  isByLine: () => true,
   async *read(_, entity, reading) {
     const limits = { name: entity.name, maxRowBytes: reading.inputLimits.maxRowBytes };
     for await (const bytes of wholeRows(contentOf(entity, reading), endOfLines, limits)) {

@@ -29,6 +29,7 @@ export const REGEX = inputFormatKind<RegexFormat>({
     const columns = fields.has('columns') ? named : Array.from({ length: expression.groupCount }, (_, group) => `column_${group + 1}`);
     return { expression, columns, listDelimiter };
   },
+  isByLine: () => true,
   async *read(format, entity, reading) {
     const limits = { name: entity.name, maxRowBytes: reading.inputLimits.maxRowBytes };
     for await (const bytes of wholeRows(contentOf(entity, reading), endOfLines, limits)) {

@@ -92,6 +92,12 @@ export async function headOf(
   return { bytes, all: all() };
 }
 
+/** Whether content of this name and these first bytes is read as it is stored. */
+export function isPlain(name: string, head: Uint8Array): boolean {
+  const isKnown = [...COMPRESSIONS, ...UNREADABLE].some(({ isHead }) => isHead(head));
+  return !isKnown && compressionNamed(name) === undefined && !/\.zip$/i.test(name);
+}
+
 function compressionOf(name: string, head: Uint8Array): Compression | undefined {
   const found = COMPRESSIONS.find(({ isHead }) => isHead(head));
   if (found !== undefined) return found;

@@ -1,5 +1,6 @@
 // Context keys of an SQL ingestion task.
 
+import { isRecord, parseJson } from '../../base/json.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { MAX_ROWS_IN_MEMORY } from '../task-spec/tuning-config.js';
@@ -45,6 +46,7 @@ export const NO_RESULT_STORAGE =
 const FIXED: Readonly<Record<string, { readonly value: unknown; readonly because: string }>> = {
   forceSegmentSortByTime: { value: true, because: 'segments are sorted by __time first' },
   finalizeAggregations: { value: true, because: 'aggregates are stored as their final values' },
+  includeSegmentSource: { value: 'NONE', because: 'rows of tasks that still run are not read' },
   storeCompactionState: { value: false, because: 'segments do not keep how they were made' },
   removeNullBytes: { value: false, because: 'text is stored as it comes' },
 };
@@ -52,9 +54,10 @@ const FIXED: Readonly<Record<string, { readonly value: unknown; readonly because
 /** The context is open: keys that are not named here belong to the planner or to the user. */
 export function parseQuerySettings(context: ObjectReader): QuerySettings {
   for (const [key, { value, because }] of Object.entries(FIXED)) {
-    if (context.has(key) && String(context.raw(key)) !== String(value))
+    if (context.has(key) && String(context.raw(key)).toLowerCase() !== String(value).toLowerCase())
       throw context.unsupported(key, `expected ${String(value)}: ${because}`);
   }
+  checkHints(context);
   const maxParseExceptions = context.optionalInteger('maxParseExceptions', -1) ?? 0;
   const maxRowsInMemory = context.optionalInteger('maxRowsInMemory', 1) ?? MAX_ROWS_IN_MEMORY;
   return {
@@ -74,6 +77,27 @@ export function parseQuerySettings(context: ObjectReader): QuerySettings {
     maxInputFilesPerWorker: context.optionalInteger('maxInputFilesPerWorker', 1) ?? INPUT_FILES_PER_WORKER,
     maxPartitions: context.optionalInteger('maxPartitions', 1) ?? PARTITIONS,
   };
+}
+
+/** Keys that choose between ways to the same rows, or size what is not there: their values are read, and refused where they mean nothing. */
+function checkHints(context: ObjectReader): void {
+  context.choice('sqlJoinAlgorithm', ['broadcast', 'sortMerge'], 'broadcast');
+  context.boolean('durableShuffleStorage', true);
+  context.boolean('includeAllCounters', true);
+  for (const key of ['maxFrameSize', 'maxThreads']) context.optionalInteger(key, 1);
+  const indexSpec = context.raw('indexSpec');
+  if (indexSpec !== undefined && !isRecord(typeof indexSpec === 'string' ? jsonOrNull(indexSpec) : indexSpec))
+    throw context.mismatch('indexSpec', 'an object, or one as JSON');
+  const columns = context.raw('skipTypeVerification');
+  if (columns !== undefined && typeof columns !== 'string') context.strings('skipTypeVerification');
+}
+
+function jsonOrNull(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Workers of `maxNumTasks`, which counts the controller. */

@@ -69,7 +69,10 @@ export function storedType({ name, nativeType }: OutputColumn, { arrayIngestMode
 }
 
 /** REPLACE divides its chunks by CLUSTERED BY, as far as its columns are strings; INSERT adds to chunks that are divided already, or not. */
-function partitionsOf({ query: { columns }, overwrite, clusteredBy }: WriteStatement, { rowsPerSegment }: QuerySettings): PartitionsSpec {
+export function partitionsOf(
+  { query: { columns }, overwrite, clusteredBy }: WriteStatement,
+  { rowsPerSegment }: QuerySettings,
+): PartitionsSpec {
   const isString = (name: string): boolean => columns.some((column) => column.name === name && column.nativeType === 'STRING');
   const others = clusteredBy.findIndex((name) => !isString(name));
   const dimensions = others < 0 ? clusteredBy : clusteredBy.slice(0, others);

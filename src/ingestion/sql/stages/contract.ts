@@ -2,6 +2,7 @@
 
 import type { SegmentSlice } from '../../../model/segment.js';
 import type { RowCounts } from '../../report/row-statistics.js';
+import type { LineRange } from '../../source/line-range.js';
 import type { FileRange } from './stage-output.js';
 
 /**
@@ -14,6 +15,8 @@ export type StageKind = 'read' | 'merge' | 'write';
 export interface SharedPart {
   readonly at: number;
   readonly name: string;
+  /** Lines of it that are read; null: all of it. */
+  readonly range: LineRange | null;
 }
 
 /** Files or segments that one worker reads. */
@@ -24,6 +27,13 @@ export type InputShare =
 
 /** Partitions that the rows of a stage are shuffled into: buckets by hash of the keys of a grouping, or time chunks. */
 export type Shuffle = { readonly kind: 'none' } | { readonly kind: 'hash'; readonly buckets: number } | { readonly kind: 'time' };
+
+/** Part of a partition: of all its frames each `slices`th, from `slice` on. */
+export interface PartitionSlice {
+  readonly partition: number;
+  readonly slice: number;
+  readonly slices: number;
+}
 
 /** Rows that one worker of a stage has left in durable storage. */
 export interface StageOutput {
@@ -43,7 +53,7 @@ export type WorkOrder = {
       readonly partitions: readonly number[];
       readonly shuffle: Shuffle;
     }
-  | { readonly kind: 'write'; readonly inputs: readonly StageOutput[]; readonly partitions: readonly number[] }
+  | { readonly kind: 'write'; readonly inputs: readonly StageOutput[]; readonly partitions: readonly PartitionSlice[] }
 );
 
 export interface WorkCounts extends RowCounts {

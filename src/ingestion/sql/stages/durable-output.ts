@@ -2,19 +2,35 @@
 
 import type { Frame } from '../../../model/frame.js';
 import type { TaskContext } from '../../contract.js';
-import type { StageOutput } from './contract.js';
-import { type FileRange, framesOf, type PartitionIndex, readIndex } from './stage-output.js';
+import type { PartitionSlice, StageOutput } from './contract.js';
+import { type FileRange, framesAt, type PartitionIndex, readIndex } from './stage-output.js';
 
 type Storage = Pick<TaskContext['storage'], 'read'>;
 
 /** The rows of partitions from all outputs of a stage, partition after partition. */
 export async function* stageFrames(
   outputs: readonly StageOutput[],
-  partitions: readonly number[],
+  partitions: readonly PartitionSlice[],
   storage: Storage,
 ): AsyncGenerator<Frame> {
   const opened = await Promise.all(outputs.map((output) => openOutput(output, storage)));
-  for (const partition of partitions) for (const { index, read } of opened) yield* framesOf(index, partition, read);
+  for (const { partition, slice, slices } of partitions) {
+    let before = 0;
+    for (const { index, read } of opened) {
+      const first = before;
+      const all = index.get(partition)?.frames ?? [];
+      before += all.length;
+      yield* framesAt(
+        all.filter((_, at) => (first + at) % slices === slice),
+        read,
+      );
+    }
+  }
+}
+
+/** All of a partition. */
+export function wholePartition(partition: number): PartitionSlice {
+  return { partition, slice: 0, slices: 1 };
 }
 
 /** The partitions of all outputs of a stage, ascending, with their rows. */

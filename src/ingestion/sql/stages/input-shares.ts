@@ -4,16 +4,20 @@ import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import type { SegmentSlice } from '../../../model/segment.js';
 import type { PlannedQuery } from '../../../model/statement.js';
 import type { TaskContext } from '../../contract.js';
+import { parseInputFormat } from '../../format/input-format.js';
 import { inputParts, parseInputSource } from '../../source/input-source.js';
-import { isStored } from '../../source/source-kind.js';
+import { lineRanges } from '../../source/line-range.js';
+import { type InputPart, isStored } from '../../source/source-kind.js';
 import { isRowWise } from '../external-plan.js';
 import { QueryFault } from '../query-fault.js';
 import type { QuerySettings } from '../query-settings.js';
-import type { InputShare } from './contract.js';
+import type { InputShare, SharedPart } from './contract.js';
 
 /** Bytes and files that `taskAssignment: auto` gives to one worker. */
 const AUTO_BYTES = 512 * 2 ** 20;
 const AUTO_FILES = 10_000;
+/** Bytes of a file that are worth a share of their own. */
+const RANGE_BYTES_MIN = 1 << 20;
 
 interface Piece<Item> {
   readonly item: Item;
@@ -33,8 +37,11 @@ export async function inputShares(
     const fields = new ObjectReader(source.inputSource, 'EXTERN inputSource', readContextOf('input_invalid', 'EXTERN'));
     const parts = await inputParts(parseInputSource(fields), context);
     if (parts.some(isStored)) return [{ kind: 'all' }];
-    const pieces = parts.map((part, at) => ({ item: { at, name: part.name }, size: isStored(part) ? null : part.sizeBytes }));
-    const shares = divide(pieces, taskAssignment === 'auto' ? workersFor(pieces, workers) : workers);
+    const whole = parts.map((part, at) => ({ item: { at, name: part.name, range: null }, size: isStored(part) ? null : part.sizeBytes }));
+    const count = taskAssignment === 'auto' ? workersFor(whole, workers) : workers;
+    const format = new ObjectReader(source.inputFormat, 'EXTERN inputFormat', readContextOf('input_invalid', 'EXTERN'));
+    const pieces = count > 1 && parseInputFormat(format).isByLine ? await piecesByLine(parts, count) : whole;
+    const shares = divide(pieces, count);
     checkFiles(shares, parts.length, maxInputFilesPerWorker);
     return shares.map((shared) => ({ kind: 'parts', parts: shared }));
   }
@@ -51,6 +58,20 @@ export async function inputShares(
   const shares = divide(pieces, taskAssignment === 'auto' ? workersFor(pieces, workers) : workers);
   checkFiles(shares, pieces.length, maxInputFilesPerWorker);
   return shares.map((segments) => ({ kind: 'segments', segments }));
+}
+
+/** Files of lines in ranges, so that all workers have about as much to read. */
+async function piecesByLine(parts: readonly InputPart[], workers: number): Promise<readonly Piece<SharedPart>[]> {
+  const total = parts.reduce((sum, part) => sum + (isStored(part) ? 0 : (part.sizeBytes ?? 0)), 0);
+  const bytesMin = Math.max(RANGE_BYTES_MIN, Math.floor(total / workers));
+  const pieces: Piece<SharedPart>[] = [];
+  for (const [at, part] of parts.entries()) {
+    const { name } = part;
+    const ranges = isStored(part) ? null : await lineRanges(part, bytesMin);
+    if (ranges === null) pieces.push({ item: { at, name, range: null }, size: isStored(part) ? null : part.sizeBytes });
+    else for (const range of ranges) pieces.push({ item: { at, name, range }, size: range.to - range.from });
+  }
+  return pieces;
 }
 
 /** The fewest workers that keep each below the bytes and files of one, where all sizes are known; else all of them. */

@@ -7,7 +7,8 @@ import type { FrameEngine } from '../../builder/frame-engine.js';
 import type { TaskContext } from '../../contract.js';
 import type { ProgressReporter } from '../../report/progress.js';
 import type { RowStatistics } from '../../report/row-statistics.js';
-import type { InputPart } from '../../source/source-kind.js';
+import { rangeOf } from '../../source/line-range.js';
+import { type InputPart, isStored } from '../../source/source-kind.js';
 import type { LazyEngine } from '../../task-engine.js';
 import { type ExternalPlan, isRowWise, planOverArrivals } from '../external-plan.js';
 import { externalFrames, inlineFrames } from '../external-rows.js';
@@ -61,13 +62,14 @@ function chosenBy(share: InputShare, reading: Reading): (parts: readonly InputPa
     const chosen =
       share.kind !== 'parts'
         ? parts
-        : share.parts.map(({ at, name }) => {
+        : share.parts.map(({ at, name, range }) => {
             const part = parts[at];
-            if (part?.name !== name)
+            if (part?.name !== name || (range !== null && isStored(part)))
               throw new ServiceError('input_unreadable', `the input has changed since it was divided: it had ${name}`);
-            return part;
+            return range === null || isStored(part) ? part : rangeOf(part, range);
           });
-    reading.filesRead += chosen.length;
+    // A file counts where its beginning is read.
+    reading.filesRead += share.kind !== 'parts' ? parts.length : share.parts.filter(({ range }) => (range?.from ?? 0) === 0).length;
     return chosen;
   };
 }

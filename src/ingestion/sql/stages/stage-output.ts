@@ -28,6 +28,9 @@ export interface PartitionFrames {
 
 export type ReadBytes = (range: FileRange) => Promise<Uint8Array>;
 
+/** Rows of several frames that are written as one. */
+const FRAME_ROWS_MAX = 1 << 17;
+
 /** Rows by partition while they are written to a local file. Whoever opened it closes it, `finish` or not. */
 export class PartitionWriter {
   rowCount = 0;
@@ -93,7 +96,8 @@ export class PartitionWriter {
     const held = this.#held;
     this.#held = new Map();
     this.#bytesHeld = 0;
-    for (const [key, parts] of held) this.#index.get(key)?.frames.push(await this.#append(serialize(concatFrames(parts))));
+    for (const [key, parts] of held)
+      for (const joined of batchesOf(parts)) this.#index.get(key)?.frames.push(await this.#append(serialize(concatFrames(joined))));
   }
 
   async #append(bytes: Buffer): Promise<FileRange> {
@@ -112,7 +116,11 @@ export class PartitionWriter {
 
 /** The frames of a partition, in the order of the file. */
 export async function* framesOf(index: PartitionIndex, key: number, read: ReadBytes): AsyncGenerator<Frame> {
-  for (const range of index.get(key)?.frames ?? []) yield deserialize(await read(range)) as Frame;
+  yield* framesAt(index.get(key)?.frames ?? [], read);
+}
+
+export async function* framesAt(ranges: readonly FileRange[], read: ReadBytes): AsyncGenerator<Frame> {
+  for (const range of ranges) yield deserialize(await read(range)) as Frame;
 }
 
 export async function readIndex(range: FileRange, read: ReadBytes): Promise<PartitionIndex> {
@@ -132,6 +140,21 @@ function rowsByKey(keys: Float64Array): ReadonlyMap<number, Uint32Array> {
     filled.set(key, at + 1);
   });
   return rows;
+}
+
+/** Frames that are written as one: readers hold one at a time. */
+function* batchesOf(frames: readonly Frame[]): Generator<readonly Frame[]> {
+  let batch: Frame[] = [];
+  let rows = 0;
+  for (const frame of frames) {
+    if (rows > 0 && rows + frame.rowCount > FRAME_ROWS_MAX) {
+      yield batch;
+      [batch, rows] = [[], 0];
+    }
+    batch.push(frame);
+    rows += frame.rowCount;
+  }
+  if (batch.length > 0) yield batch;
 }
 
 /** Bytes that a frame takes in memory, about. */

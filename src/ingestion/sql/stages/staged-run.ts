@@ -8,9 +8,9 @@ import type { TaskContext } from '../../contract.js';
 import type { QueryReport } from '../../report/query-report.js';
 import { named, type WriteStatement } from '../output-rows.js';
 import { parseQuerySpec, plannedQuery, type QueryTask } from '../query-task.js';
-import { writeSegments } from '../write-segments.js';
-import type { Shuffle, StageOutput, WorkOrder, WorkResult } from './contract.js';
-import { partitionsIn, stageFrames } from './durable-output.js';
+import { partitionsOf, writeSegments } from '../write-segments.js';
+import type { PartitionSlice, Shuffle, StageOutput, WorkOrder, WorkResult } from './contract.js';
+import { partitionsIn, stageFrames, wholePartition } from './durable-output.js';
 import { divide, inputShares } from './input-shares.js';
 import { mergedPlan, type Reading, shareRows, shuffledKeys } from './read-rows.js';
 import { framesOf, PartitionWriter } from './stage-output.js';
@@ -62,7 +62,7 @@ export class StagedRun {
   async rows(): Promise<AsyncGenerator<Frame>> {
     this.#reading.progress.phase('reading');
     if (this.#reads.length === 1) return this.#rowsHere();
-    return stageFrames(await this.#rowStages(), [0], this.#context.storage);
+    return stageFrames(await this.#rowStages(), [wholePartition(0)], this.#context.storage);
   }
 
   /** The segments that the rows make, in durable storage. */
@@ -72,7 +72,8 @@ export class StagedRun {
     const inputs = await this.#rowStages();
     const chunks = await partitionsIn(inputs, this.#context.storage);
     this.#reading.progress.phase('building');
-    const results = await this.#stage('write', this.#shares(chunks), (partitions) => ({ kind: 'write', inputs, partitions }));
+    const shares = divide(this.#slices(chunks, statement), this.#reads.length);
+    const results = await this.#stage('write', shares, (partitions) => ({ kind: 'write', inputs, partitions }));
     const segments: PushedSegment[] = [];
     for (const result of results) for (const segment of await readSegments(result, this.#context)) segments.push(segment);
     return segments;
@@ -117,7 +118,22 @@ export class StagedRun {
     return results;
   }
 
-  #shares(partitions: readonly { readonly partition: number; readonly rowCount: number }[]): readonly (readonly number[])[] {
+  /** Chunks, of which those that are more than one worker's part come in slices where any rows make a segment. */
+  #slices(
+    chunks: readonly PartitionRows[],
+    statement: WriteStatement,
+  ): readonly { readonly item: PartitionSlice; readonly size: number }[] {
+    const { rowsPerSegment } = this.task.settings;
+    const workers = this.#reads.length;
+    const total = chunks.reduce((sum, { rowCount }) => sum + rowCount, 0);
+    const isSliced = partitionsOf(statement, this.task.settings).kind === 'dynamic';
+    return chunks.flatMap(({ partition, rowCount }) => {
+      const slices = isSliced ? Math.min(Math.ceil(rowCount / rowsPerSegment), Math.ceil((rowCount * workers) / total), workers) : 1;
+      return Array.from({ length: slices }, (_, slice) => ({ item: { partition, slice, slices }, size: rowCount / slices }));
+    });
+  }
+
+  #shares(partitions: readonly PartitionRows[]): readonly (readonly number[])[] {
     return divide(
       partitions.map(({ partition, rowCount }) => ({ item: partition, size: rowCount })),
       Math.max(1, this.#reads.length),
@@ -198,6 +214,11 @@ export class StagedRun {
     this.#report.endStage('write', [{ rowsIn, rowsOut }]);
     return segments;
   }
+}
+
+interface PartitionRows {
+  readonly partition: number;
+  readonly rowCount: number;
 }
 
 type Work = WorkOrder extends infer Order ? (Order extends unknown ? Omit<Order, 'stage' | 'worker'> : never) : never;

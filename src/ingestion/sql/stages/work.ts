@@ -15,7 +15,7 @@ import { checkedTimes, named } from '../output-rows.js';
 import { plannedQuery, type QueryTask } from '../query-task.js';
 import { writeSegments } from '../write-segments.js';
 import type { Shuffle, WorkOrder, WorkResult } from './contract.js';
-import { bytesOf, stageFrames } from './durable-output.js';
+import { bytesOf, stageFrames, wholePartition } from './durable-output.js';
 import { chunkStarts, hashBuckets } from './partition-keys.js';
 import { mergedPlan, type Reading, shareRows, shuffledKeys } from './read-rows.js';
 import { type FileRange, PartitionWriter } from './stage-output.js';
@@ -85,7 +85,11 @@ async function rowsOf(
     const rows =
       order.kind === 'read'
         ? shareRows(order.share, reading)
-        : mergedRows(order.partitions, (partition) => merging(stageFrames(order.inputs, [partition], context.storage)), reading);
+        : mergedRows(
+            order.partitions,
+            (partition) => merging(stageFrames(order.inputs, [wholePartition(partition)], context.storage)),
+            reading,
+          );
     for await (const frame of rows) {
       // Parts of groups have names of their own.
       const isResult = order.kind === 'merge' || mergedPlan(query) === null;

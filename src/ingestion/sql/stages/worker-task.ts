@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../../base/errors.js';
 import type { EpochMs } from '../../../base/instant.js';
-import { parseJson } from '../../../base/json.js';
+import { isRecord, parseJson } from '../../../base/json.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
 import type { ChildPayload, TaskContext, TaskDescription, TaskOutcome } from '../../contract.js';
 import { failureOf } from '../../report/task-failure.js';
@@ -34,7 +34,16 @@ export function workerPayload(id: string, { statementSpec, nowMs, dataSource }: 
 
 /** Order of a child of an earlier run, with the instant that its statement was planned at. */
 export function orderOfPayload(payload: string): Pick<WorkerSpec, 'nowMs' | 'order'> {
-  return (parseJson(payload) as { readonly spec: WorkerSpec }).spec;
+  const { spec } = parseJson(payload) as { readonly spec: WorkerSpec };
+  return { nowMs: spec.nowMs, order: withNumbers(spec.order) as WorkOrder };
+}
+
+/** An order as it was written: JSON is read with bigints where numbers are not exact, which the bounds of all time are not. */
+function withNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (Array.isArray(value)) return value.map(withNumbers);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withNumbers(each)]));
 }
 
 export function describeWorkerTask(fields: ObjectReader): Pick<TaskDescription, 'dataSource' | 'mode' | 'spec' | 'isChild'> {
@@ -48,7 +57,8 @@ export async function runWorkerTask(fields: ObjectReader, context: TaskContext):
   try {
     const spec = fields.object('spec');
     // Only a controller, through the Overlord, submits such tasks.
-    const { nowMs, order } = spec.members as unknown as WorkerSpec;
+    const { nowMs, order: written } = spec.members as unknown as WorkerSpec;
+    const order = withNumbers(written) as WorkOrder;
     const task = parseQuerySpec(spec.object('statement'), nowMs);
     context.log(`stage ${order.stage}, worker ${order.worker}: ${order.kind}`);
     const report: WorkerReport = { kind: 'done', result: await runOrder(order, task, context) };
