@@ -2,6 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { SpilledBytes, SpillFile } from '../../execution/spill/spill-file.js';
+import { sortTexts } from '../../storage/columns/packed-strings.js';
 import type { ByteDictionary } from '../column/byte-dictionary.js';
 
 /** The values of one column in one generation, closed: `order` lists the ids (null apart) by value. */
@@ -57,14 +58,10 @@ function closed(bytes: Buffer, offsets: Uint32Array, order: Uint32Array): Closed
   return { count: offsets.length - 1, order, textOf: (id) => bytes.toString('utf8', offsets[id] ?? 0, offsets[id + 1] ?? 0) };
 }
 
-/** Ids from 1 on, by text. The texts live only while they are compared. */
+/** Ids from 1 on, by text. */
 function orderOf(bytes: Buffer, offsets: Uint32Array): Uint32Array {
-  const texts: string[] = [''];
-  for (let id = 1; id < offsets.length - 1; id++) texts.push(bytes.toString('utf8', offsets[id] ?? 0, offsets[id + 1] ?? 0));
-  const order = Uint32Array.from({ length: texts.length - 1 }, (_, at) => at + 1);
-  return order.sort((a, b) => {
-    const left = texts[a] ?? '';
-    const right = texts[b] ?? '';
-    return left < right ? -1 : left > right ? 1 : 0;
-  });
+  // The entry of null is empty, so that text i, counted from 0, is that of id i + 1.
+  const order = sortTexts({ bytes, ends: offsets.subarray(2) });
+  for (let at = 0; at < order.length; at++) order[at] = (order[at] ?? 0) + 1;
+  return order;
 }

@@ -8,10 +8,10 @@ import { failpoint } from '../../configuration/failpoint.js';
 import type { PushedSegment } from '../../model/publication.js';
 import type { SegmentPart } from '../../model/segment.js';
 import type { DeepStorage, SegmentInput } from '../../storage/contract.js';
-import { SegmentWriters } from './segment-writers.js';
+import { cellsOf, SegmentWriters } from './segment-writers.js';
 
-/** Frames under way hold no more rows together, unless one alone does. */
-const ROWS_UNDER_WAY_MAX = 3_000_000;
+/** Frames under way hold no more cells together, unless one alone does. */
+const CELLS_UNDER_WAY_MAX = 15_000_000;
 /** Files that are pushed together: what it takes to have them on disk for good is waited for once. */
 const FILES_PUSHED_TOGETHER = 64;
 const BYTES_PUSHED_TOGETHER = 2 ** 24;
@@ -28,7 +28,7 @@ export class SegmentPusher {
   readonly #writers = new SegmentWriters();
   readonly #pushed = new Map<number, PushedSegment>();
   readonly #underWay = new Set<Promise<void>>();
-  #rowsUnderWay = 0;
+  #cellsUnderWay = 0;
   /** Written, and waiting for others to be pushed together. */
   #written: Written[] = [];
   #writtenBytes = 0;
@@ -46,21 +46,21 @@ export class SegmentPusher {
    * @param part  of its chunk; null: any rows
    */
   async push(interval: Interval, part: SegmentPart | null, input: SegmentInput): Promise<void> {
-    const { rowCount } = input.frame;
+    const cells = cellsOf(input);
     while (
       this.#underWay.size > 0 &&
-      (this.#underWay.size >= SegmentWriters.parallelism || this.#rowsUnderWay + rowCount > ROWS_UNDER_WAY_MAX)
+      (this.#underWay.size >= SegmentWriters.parallelism || this.#cellsUnderWay + cells > CELLS_UNDER_WAY_MAX)
     ) {
       await Promise.race(this.#underWay);
     }
     this.#throwFailure();
-    this.#rowsUnderWay += rowCount;
+    this.#cellsUnderWay += cells;
     const work: Promise<void> = this.#build(this.#sequence++, interval, part, input)
       .catch((error: unknown) => {
         this.#failure ??= { error };
       })
       .finally(() => {
-        this.#rowsUnderWay -= rowCount;
+        this.#cellsUnderWay -= cells;
         this.#underWay.delete(work);
       });
     this.#underWay.add(work);

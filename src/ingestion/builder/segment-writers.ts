@@ -11,9 +11,13 @@ export type FromWriter =
   | { readonly kind: 'written'; readonly written: WrittenSegment }
   | { readonly kind: 'failed'; readonly code: ErrorCode; readonly message: string };
 
-/** Rows below which writing is faster than handing them to a thread. */
-const ROWS_WRITTEN_HERE = 100_000;
+/** Cells below which writing is faster than handing them to a thread. */
+const CELLS_WRITTEN_HERE = 500_000;
 const THREADS_MAX = 4;
+
+export function cellsOf({ frame }: SegmentInput): number {
+  return frame.rowCount * frame.columns.length;
+}
 
 /** Sorts, encodes and compresses segments on several threads; the caller makes the next frame meanwhile. */
 export class SegmentWriters {
@@ -25,7 +29,7 @@ export class SegmentWriters {
 
   /** Writes a segment; at most `parallelism` calls may be under way. */
   async write(file: string, input: SegmentInput): Promise<WrittenSegment> {
-    if (input.frame.rowCount < ROWS_WRITTEN_HERE) return writeSegment(file, input);
+    if (cellsOf(input) < CELLS_WRITTEN_HERE) return writeSegment(file, input);
     const thread = this.#idle.pop() ?? this.#start();
     const answered = once(thread, 'message');
     thread.postMessage({ file, input });
