@@ -82,6 +82,12 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'ALTER TABLE rules ADD COLUMN changed_ms BIGINT NOT NULL DEFAULT 0',
     "UPDATE rules SET changed_ms = COALESCE((SELECT MAX(time_ms) FROM audit WHERE type = 'rules' AND audit_key = rules.data_source), 0)",
   ],
+  [
+    // Numbers of removed segments are not given again while others of their chunk are there.
+    `CREATE TABLE killed_partitions (
+      data_source TEXT NOT NULL, start_ms BIGINT NOT NULL, end_ms BIGINT NOT NULL, version TEXT NOT NULL, last INTEGER NOT NULL,
+      PRIMARY KEY (data_source, start_ms, end_ms, version))`,
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

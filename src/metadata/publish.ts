@@ -11,6 +11,7 @@ import type { SegmentDescriptor, VisibleSegment } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import { carriedBy, noteAppended, placeCarried } from './carried.js';
 import type { Queries } from './database.js';
+import { highestPartitions } from './killed-partitions.js';
 import { type Lock, type LockKind, locksOfTask } from './locks.js';
 import { SegmentTimeline } from './segment-timeline.js';
 import { bumpRevision, firstUnused, insertSegments, markReplaced, selectReadable, selectSegments } from './segments.js';
@@ -252,16 +253,12 @@ async function timelineWithin(
   return timeline;
 }
 
-/** Highest partition number ever given in each chunk that begins in one of the intervals, used or not. Numbers are not given twice. */
+/** Highest partition number ever given in each chunk that begins in one of the intervals. Numbers are not given twice. */
 async function lastPartitionNumbers(queries: Queries, dataSource: string, intervals: readonly Interval[]): Promise<Map<string, number>> {
   const last = new Map<string, number>();
   for (const { start, end } of intervals) {
-    const rows = await queries.rows<{ start_ms: number; end_ms: number; version: string; last: number }>(
-      `SELECT start_ms, end_ms, version, MAX(partition_number) AS last FROM segments
-       WHERE used IN (0, 1) AND data_source = ? AND start_ms >= ? AND start_ms < ? GROUP BY start_ms, end_ms, version`,
-      [dataSource, start, end],
-    );
-    for (const row of rows) last.set(`${chunkKey({ start: row.start_ms, end: row.end_ms })}/${row.version}`, row.last);
+    for (const { start_ms, end_ms, version, partition_number } of await highestPartitions(queries, dataSource, { start, end }))
+      last.set(`${chunkKey({ start: start_ms, end: end_ms })}/${version}`, partition_number);
   }
   return last;
 }

@@ -6,6 +6,7 @@ import { LoopTurns } from '../base/loop-turns.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import type { Binding, Queries } from './database.js';
+import { noteKilled, type PartitionRow } from './killed-partitions.js';
 import { visibleSegments } from './timeline.js';
 
 interface SegmentRow {
@@ -249,11 +250,12 @@ export async function deleteUnused(
   countMax: number,
 ): Promise<{ readonly count: number; readonly files: readonly SegmentDescriptor['loadSpec'][] }> {
   const { where, bindings } = unusedCondition(selection);
-  const rows = await queries.rows<SegmentRow & { load_path: string }>(
+  const rows = await queries.rows<SegmentRow & PartitionRow & { load_path: string }>(
     `DELETE FROM segments WHERE id IN (SELECT id FROM segments WHERE ${where} ORDER BY start_ms, id LIMIT ?)
-     RETURNING id, payload, load_path`,
+     RETURNING id, payload, load_path, data_source, start_ms, end_ms, version, partition_number`,
     [...bindings, countMax],
   );
+  await noteKilled(queries, selection.dataSource, rows);
   // The path is a column of its own: a payload that cannot be read keeps no file from being found.
   const files = rows.map((row) => readDescriptor(queries, row)?.loadSpec ?? { type: 'local', path: row.load_path });
   const paths = files.map(({ path }) => path);

@@ -4,7 +4,7 @@ import type { Interval } from '../../src/base/instant.js';
 import { type Database, openSqlite, type Queries } from '../../src/metadata/database.js';
 import { releaseLocks } from '../../src/metadata/locks.js';
 import { publishSegments, visibleSegments } from '../../src/metadata/publish.js';
-import { currentRevision, markUnused, markUsed, selectSegments } from '../../src/metadata/segments.js';
+import { currentRevision, deleteUnused, markUnused, markUsed, selectSegments } from '../../src/metadata/segments.js';
 import { finishTask } from '../../src/metadata/tasks.js';
 import type { PublishRequest } from '../../src/model/publication.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
@@ -125,6 +125,20 @@ publish('an append never takes the number of a segment that was marked unused', 
   await database.transaction((queries) => markUnused(queries, 'ds', { kind: 'ids', ids: [second] }, 3000));
   const [third = ''] = await append(database, 'c', [day(0)], 4000);
   assert.ok(third.endsWith('_2'), third);
+});
+
+publish('an append never takes the number of a segment that was removed for good', async ({ database }) => {
+  await replace(database, 'old', [day(0)], [day(0)], 1000);
+  const [second = ''] = await append(database, 'b', [day(0)], 2000);
+  const selection = { dataSource: 'ds', interval: day(0) };
+  await database.transaction((queries) => markUnused(queries, 'ds', { kind: 'ids', ids: [second] }, 3000));
+  await database.transaction((queries) => deleteUnused(queries, selection, 10));
+  const [third = ''] = await append(database, 'c', [day(0)], 4000);
+  assert.ok(third.endsWith('_2'), third);
+  // Nothing is noted of a chunk that is gone as a whole.
+  await database.transaction((queries) => markUnused(queries, 'ds', { kind: 'all' }, 5000));
+  await database.transaction((queries) => deleteUnused(queries, selection, 10));
+  assert.equal(await database.rows('SELECT * FROM killed_partitions'), []);
 });
 
 publish('a finer append joins the coarser chunk; a coarser one over finer chunks is a conflict', async ({ database }) => {
