@@ -23,6 +23,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   publish   what making, publishing and loading a small segment takes, the first and the last of many
   compaction  many small segments compacted while questions are asked: segments, bytes, times before and after; answers must stay
   loading   files of CSV, NDJSON and Parquet, narrow and wide, into segments and by DuckDB into a file, against its goals; sums must agree (Linux)
+  lookups   a lookup of many entries: time to load, memory of an entry, memory over polls, and queries with it beside plain ones (Linux)
   restart   from the start of a process to its first answer, against reading its segment files
   threads   two processing threads against one, in turn
   memory    how much the process grows for questions with very many groups (Linux)
@@ -42,7 +43,9 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --data FOLDER       tsbs, pageviews: keep their tables there, and find them again; restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
   --segments N        segments (10000), publish (26304): of 20 rows each
   --known N           publish: segments known by their metadata alone, to which one is added (100000)
-  --rows N            queries, joins, sketches, expressions, functions, pageviews, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards (500000); loading, of 5 columns (500000)
+  --rows N            queries, joins, sketches, expressions, functions, pageviews, lookups, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards (500000); loading, of 5 columns (500000)
+  --entries N         lookups: of the lookup (1000000)
+  --polls N           lookups: that find another file (10000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
   --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews, dashboards (2); loading: numbers of threads (1,2)
   --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, http (5), segments (9), threads (4), dashboards (3), tpch, loading (1), planning (200)
@@ -67,6 +70,7 @@ const BENCHMARKS = {
   publish: ['segments', 'known'],
   compaction: ['segments', 'rows', 'rounds'],
   loading: ['only', 'rows', 'threads', 'rounds'],
+  lookups: ['only', 'rows', 'entries', 'polls', 'threads', 'rounds'],
   restart: ['rows', 'threads', 'rounds', 'data'],
   threads: ['only', 'rows', 'rounds', 'data'],
   memory: ['only', 'rows', 'data'],
@@ -87,6 +91,8 @@ const options = {
       'kernels',
       'only',
       'rows',
+      'entries',
+      'polls',
       'scale',
       'threads',
       'rounds',

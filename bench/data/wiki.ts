@@ -37,7 +37,7 @@ export const channelName = (rank: number): string => `#c${rank}.wiki`;
 export const countryName = (rank: number): string => `Country ${WORDS[rank & 15]} ${rank}`;
 export const cityName = (rank: number): string => `${WORDS[(rank * 7) & 15]}ville ${rank}`;
 export const userName = (rank: number): string => `${WORDS[(rank * 5) & 15]}_${rank.toString(36)}`;
-const pageName = (rank: number): string => `${WORDS[(rank * 3) & 15]} ${WORDS[(rank >> 4) & 15]} ${rank}`;
+export const pageName = (rank: number): string => `${WORDS[(rank * 3) & 15]} ${WORDS[(rank >> 4) & 15]} ${rank}`;
 
 /** Writes a CSV with a header line. `onProgress` hears the rows written so far, about a hundred times. */
 export function writeWikiCsv(file: string, rows: number, seed: number, onProgress: (rows: number) => void = () => undefined): void {
