@@ -176,8 +176,13 @@ lookups('a new version takes the place of the old one, a cached result with it',
 lookups('a lookup that cannot be loaded is pending, and says why when it is used', async ({ server }) => {
   await callJson('POST', `${server.url}${CONFIG}/far`, lookupOf('v1', { type: 'cachedNamespace', extractionNamespace: { type: 'uri' } }));
   await new Promise((done) => setTimeout(done, 1500));
-  const status = (await callJson('GET', `${server.url}${STATUS}/far?detailed`)) as { loaded: boolean; pendingNodes: string[] };
+  const status = (await callJson('GET', `${server.url}${STATUS}/far?detailed`)) as {
+    loaded: boolean;
+    pendingNodes: string[];
+    failed: object;
+  };
   assert.is(status.loaded, false);
+  assert.match(JSON.stringify(status.failed), 'either uri or uriPrefix');
   assert.is(status.pendingNodes.length, 1);
   try {
     await groupBy(server.url, { dataSource: { type: 'lookup', lookup: 'far' } });

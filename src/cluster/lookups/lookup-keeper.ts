@@ -33,22 +33,27 @@ export class LookupKeeper {
   readonly #name: string;
   readonly #source: LookupSource;
   readonly #settings: LookupSettings;
-  readonly #stopped = new AbortController();
+  #isStopped = false;
+  /** Aborts the look that is under way. */
+  #looking: AbortController | undefined;
+  /** The version before, which answers until this one is loaded. */
+  #before: LoadedLookup | undefined;
   #held: LoadedLookup | undefined;
   #failure: LookupFailure | undefined;
   #timer: NodeJS.Timeout | undefined;
   #retryMs = RETRY_MS_MIN;
   readonly lookup: Lookup;
 
-  constructor(name: string, lookup: Lookup, source: LookupSource, settings: LookupSettings) {
+  constructor(name: string, lookup: Lookup, source: LookupSource, settings: LookupSettings, before?: LoadedLookup) {
     this.#name = name;
+    this.#before = before;
     this.lookup = lookup;
     this.#source = source;
     this.#settings = settings;
   }
 
   get held(): LoadedLookup | undefined {
-    return this.#held;
+    return this.#held ?? this.#before;
   }
 
   get failure(): LookupFailure | undefined {
@@ -62,7 +67,8 @@ export class LookupKeeper {
 
   stop(): void {
     clearTimeout(this.#timer);
-    this.#stopped.abort();
+    this.#isStopped = true;
+    this.#looking?.abort();
   }
 
   async #look(): Promise<void> {
@@ -70,7 +76,7 @@ export class LookupKeeper {
     const startedMs = now();
     try {
       const isNew = await this.#load();
-      if (this.#stopped.signal.aborted) return;
+      if (this.#isStopped) return;
       if (isNew && this.#held !== undefined && !this.#source.isInline)
         log.info('lookup loaded', { lookup: this.#name, entries: this.#held.table.length, bytes: this.#held.table.packed.length });
       if (this.#failure !== undefined) log.info('lookup can be loaded again', { lookup: this.#name });
@@ -78,11 +84,11 @@ export class LookupKeeper {
       this.#retryMs = RETRY_MS_MIN;
       if (this.#source.pollMs > 0) this.#schedule(Math.max(this.#source.pollMs, (now() - startedMs) * REST_FACTOR));
     } catch (error) {
-      if (this.#stopped.signal.aborted) return;
+      if (this.#isStopped) return;
       const message = error instanceof Error ? error.message : String(error);
       this.#failure = { message, sinceMs: this.#failure?.sinceMs ?? startedMs };
       const since = formatInstant(this.#failure.sinceMs);
-      const copy = this.#held === undefined ? 'none' : formatInstant(this.#held.loadedMs);
+      const copy = this.held === undefined ? 'none' : formatInstant(this.held.loadedMs);
       log.warn('lookup cannot be loaded', { lookup: this.#name, reason: message, since, copyOf: copy });
       if (this.#source.isInline) return;
       this.#schedule(this.#source.pollMs > 0 ? Math.min(this.#source.pollMs, Math.max(this.#retryMs, RETRY_MS_MIN)) : this.#retryMs);
@@ -98,10 +104,20 @@ export class LookupKeeper {
 
   /** Whether there are other entries than before. */
   async #load(): Promise<boolean> {
-    const { timeoutMs, maxHeapPercentage } = this.#source;
+    const { timeoutMs } = this.#source;
+    const looking = new AbortController();
+    this.#looking = looking;
+    const timer = timeoutMs === null ? undefined : setTimeout(() => looking.abort(), timeoutMs);
+    try {
+      return await this.#read(looking.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<boolean> {
+    const { maxHeapPercentage } = this.#source;
     const { bytesMax, heapBytes, log, now } = this.#settings;
-    const signals = [this.#stopped.signal, ...(timeoutMs === null ? [] : [AbortSignal.timeout(timeoutMs)])];
-    const signal = AbortSignal.any(signals);
     const state = await this.#source.read(this.#held?.sourceVersion ?? null, signal);
     if (state === null) return false;
     const builder = new LookupBuilder(bytesMax);
@@ -115,7 +131,7 @@ export class LookupKeeper {
       if (turns.isDue) await turns.give();
     }
     const table = await builder.finish();
-    if (this.#stopped.signal.aborted) return false;
+    if (this.#isStopped) return false;
     const known = this.#held?.table;
     const isSame = known?.digest === table.digest;
     this.#held = {
@@ -124,6 +140,7 @@ export class LookupKeeper {
       sourceVersion: state.version,
       loadedMs: now(),
     };
+    this.#before = undefined;
     if (table.packed.length * 100 > heapBytes * maxHeapPercentage)
       log.warn('lookup is larger than its maxHeapPercentage', { lookup: this.#name, bytes: table.packed.length, maxHeapPercentage });
     return !isSame;

@@ -19,7 +19,7 @@ interface Place {
   /** Undefined when the configuration cannot be read. */
   readonly keeper: LookupKeeper | undefined;
   readonly refusal: string | undefined;
-  /** The version before, which answers until this one is loaded. */
+  /** The version before a configuration that cannot be read. */
   readonly before: LoadedLookup | undefined;
 }
 
@@ -58,8 +58,8 @@ export class LookupStore {
       known?.keeper?.stop();
       try {
         const source = parseLookupSource(lookup.lookupExtractorFactory, name, this.#settings);
-        const keeper = new LookupKeeper(name, lookup, source, this.#settings);
-        this.#places.set(name, { configured: text, keeper, refusal: undefined, before });
+        const keeper = new LookupKeeper(name, lookup, source, this.#settings, before);
+        this.#places.set(name, { configured: text, keeper, refusal: undefined, before: undefined });
         const first = keeper.start();
         if (source.isInline) started.push(first);
       } catch (error) {

@@ -19,6 +19,8 @@ interface NodeState {
   readonly current: Readonly<Record<string, Lookup>>;
   readonly toLoad: Readonly<Record<string, Lookup>>;
   readonly toDrop: readonly string[];
+  /** Why a lookup is not as its configuration or its source has it, and since when. */
+  readonly failed: Readonly<Record<string, string>>;
 }
 
 /** Lookup status by process. Brokers load lookups and send them along with the plans that use them. */
@@ -32,7 +34,12 @@ export function lookupStatusRoutes({ coordinator, peers }: CoordinatorSource): r
   };
   const status = (nodes: readonly NodeState[], tier: string, name: string, detailed: boolean): object => {
     const pendingNodes = nodes.filter((node) => node.tier === tier && Object.hasOwn(node.toLoad, name)).map(({ host }) => host);
-    return { loaded: pendingNodes.length === 0, ...(detailed ? { pendingNodes } : {}) };
+    const failing = nodes.flatMap((node) => {
+      const reason = node.tier === tier ? own(node.failed, name) : undefined;
+      return reason === undefined ? [] : [[node.host, reason] as const];
+    });
+    const failed = failing.length === 0 ? {} : { failed: Object.fromEntries(failing) };
+    return { loaded: pendingNodes.length === 0, ...(detailed ? { pendingNodes, ...failed } : {}) };
   };
   const tierStatus = (nodes: readonly NodeState[], lookups: Lookups, tier: string, detailed: boolean): object =>
     Object.fromEntries(Object.keys(own(lookups, tier) ?? {}).map((name) => [name, status(nodes, tier, name, detailed)]));
@@ -89,10 +96,10 @@ export function isOn(request: HttpRequest, name: string, absent = false): boolea
   return request.query.has(name) ? request.query.get(name) !== 'false' : absent;
 }
 
-function stateOf(host: string, { tier, current }: LookupReport, configured: Readonly<Record<string, Lookup>>): NodeState {
+function stateOf(host: string, { tier, current, failed }: LookupReport, configured: Readonly<Record<string, Lookup>>): NodeState {
   const toLoad = Object.entries(configured).filter(([name, lookup]) => stringifyJson(own(current, name)) !== stringifyJson(lookup));
   const toDrop = Object.keys(current).filter((name) => !Object.hasOwn(configured, name));
-  return { host, tier, current, toLoad: Object.fromEntries(toLoad), toDrop };
+  return { host, tier, current, toLoad: Object.fromEntries(toLoad), toDrop, failed };
 }
 
 function stateBody({ current, toLoad, toDrop }: NodeState, detailed: boolean): object {
