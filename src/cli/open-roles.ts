@@ -56,9 +56,10 @@ export async function openRoles({
   const engine = openEngine(configuration, processing);
   const planThread = new PlanThread(configuration.get('svc.broker.planning.maxQueued'));
   const readTask = (document: string) => planThread.readTask(document, Date.now());
+  const readSampleLimits = (body: Uint8Array) => planThread.readSampleLimits(body);
   let cluster: Cluster;
   try {
-    cluster = await createCluster({ configuration, log, processing: { ...processing, engine }, readTask, version });
+    cluster = await createCluster({ configuration, log, processing: { ...processing, engine }, readTask, readSampleLimits, version });
   } catch (error) {
     await engine.close();
     throw error;

@@ -9,7 +9,6 @@ import type { Configuration } from '../configuration/configuration.js';
 import type { Role } from '../configuration/properties.js';
 import type { Engine } from '../execution/run/engine.js';
 import type { InputLimits } from '../ingestion/format/format-kind.js';
-import { parseSampleSpec } from '../ingestion/sampler/sample-spec.js';
 import type { HttpRules } from '../ingestion/source/url-policy.js';
 import { type Database, openSqlite } from '../metadata/database.js';
 import { migrate } from '../metadata/migrations.js';
@@ -54,6 +53,8 @@ export interface ClusterOptions {
   readonly log: Log;
   readonly processing: Processing;
   readonly readTask: ReadTask;
+  /** Checks a request to the sampler away from the event loop. */
+  readonly readSampleLimits: (body: Uint8Array) => Promise<{ readonly timeoutMs: number }>;
   /** Version of the program. */
   readonly version: string;
 }
@@ -207,7 +208,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         workDirectory: join(configuration.get('svc.indexer.task.directory'), `samples-${configuration.port('overlord')}`),
         settings: taskSettings(configuration),
         taskEntry: TASK_ENTRY,
-        limitsOf: (body) => parseSampleSpec(body).limits,
+        limitsOf: options.readSampleLimits,
         now,
       })
     : undefined;

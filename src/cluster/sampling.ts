@@ -20,7 +20,7 @@ export interface SamplingOptions {
   readonly settings: Omit<TaskSettings, 'workDirectory' | 'peers'>;
   readonly taskEntry: URL;
   /** The limits of a request; throws for one that is wrong. */
-  readonly limitsOf: (body: unknown) => { readonly timeoutMs: number };
+  readonly limitsOf: (body: Uint8Array) => Promise<{ readonly timeoutMs: number }>;
   readonly now: () => number;
 }
 
@@ -59,10 +59,11 @@ export class Sampling {
    * @throws ServiceError of the request, the spec or the input; `capacity_exceeded`, `timeout`, `cancelled`; `resource_limit`
    *   for a process that died
    */
-  async sample(body: unknown, signal: CancelSignal): Promise<string> {
+  async sample(body: Uint8Array, signal: CancelSignal): Promise<string> {
     if (this.#stopping) throw new ServiceError('unavailable', 'this process is stopping');
     // A request that is wrong costs no process.
-    const { timeoutMs } = this.#options.limitsOf(body);
+    const { timeoutMs } = await this.#options.limitsOf(body);
+    if (this.#stopping) throw new ServiceError('cancelled', 'the sample was broken off');
     if (this.#running.size >= SAMPLES_MAX)
       throw new ServiceError('capacity_exceeded', `${SAMPLES_MAX} samples are being read already; try again later`);
     const sampleId = `sample_${randomUUID()}`;
@@ -88,7 +89,7 @@ export class Sampling {
     }
   }
 
-  async #start(taskId: string, workDirectory: string, payload: unknown): Promise<TaskProcess> {
+  async #start(taskId: string, workDirectory: string, payload: Uint8Array): Promise<TaskProcess> {
     const { peers, settings, taskEntry, now } = this.#options;
     await mkdir(workDirectory, { recursive: true });
     return TaskProcess.start({

@@ -21,6 +21,7 @@ roles('a metadata store that cannot be brought up to date is closed again', asyn
     log: {} as Log,
     processing: {} as Processing,
     readTask: () => Promise.reject(new Error('no tasks here')),
+    readSampleLimits: () => Promise.reject(new Error('no samples here')),
     version: '0',
   }).catch((error: unknown) => error);
   assert.match(String(refusal), /revision already exists/);

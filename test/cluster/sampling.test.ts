@@ -28,7 +28,7 @@ suiteOf.before.each((context) => {
       logBytesMax: 1 << 20,
     },
     taskEntry: new URL('./task-child.js', import.meta.url),
-    limitsOf: () => ({ timeoutMs: 1000 }),
+    limitsOf: async () => ({ timeoutMs: 1000 }),
     now: Date.now,
   });
 });
@@ -42,14 +42,14 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
 const never = new AbortController().signal;
 
 suiteOf('a process that dies is an error, and leaves no folder', async ({ sampling, folder }) => {
-  assert.is(await codeOf(sampling.sample({ does: 'crash' }, never)), 'resource_limit');
+  assert.is(await codeOf(sampling.sample(Buffer.from(JSON.stringify({ does: 'crash' })), never)), 'resource_limit');
   assert.equal(readdirSync(join(folder, 'samples')), []);
 });
 
 suiteOf('no more than four at a time; who stops waiting ends his own', async ({ sampling, folder }) => {
   const client = new AbortController();
-  const four = Array.from({ length: 4 }, () => codeOf(sampling.sample({ does: 'hang' }, client.signal)));
-  assert.is(await codeOf(sampling.sample({ does: 'succeed' }, never)), 'capacity_exceeded');
+  const four = Array.from({ length: 4 }, () => codeOf(sampling.sample(Buffer.from(JSON.stringify({ does: 'hang' })), client.signal)));
+  assert.is(await codeOf(sampling.sample(Buffer.from(JSON.stringify({ does: 'succeed' })), never)), 'capacity_exceeded');
   client.abort();
   assert.equal(
     await Promise.all(four),
@@ -59,10 +59,10 @@ suiteOf('no more than four at a time; who stops waiting ends his own', async ({ 
 });
 
 suiteOf('stopping ends what runs', async ({ sampling }) => {
-  const running = codeOf(sampling.sample({ does: 'hang' }, never));
+  const running = codeOf(sampling.sample(Buffer.from(JSON.stringify({ does: 'hang' })), never));
   await sampling.stop();
   assert.is(await running, 'cancelled');
-  assert.is(await codeOf(sampling.sample({ does: 'succeed' }, never)), 'unavailable');
+  assert.is(await codeOf(sampling.sample(Buffer.from(JSON.stringify({ does: 'succeed' })), never)), 'unavailable');
 });
 
 suiteOf.run();

@@ -31,7 +31,9 @@ process.on('message', async (message: ToTask) => {
   if (message.kind === 'published') await end({ ids: message.ids });
   if (message.kind === 'publishFailed') await end({ refused: `${message.code}: ${message.message}` });
   if (message.kind !== 'run') return;
-  const { does, rows: count } = message.payload as Payload;
+  const { payload } = message;
+  // A sample is sent as the bytes of its request.
+  const { does, rows: count } = (payload instanceof Uint8Array ? JSON.parse(Buffer.from(payload).toString()) : payload) as Payload;
   console.log('hello from the task');
   await tell({
     kind: 'progress',

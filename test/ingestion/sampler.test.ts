@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { stringifyJson } from '../../src/base/json.js';
 import type { TaskContext } from '../../src/ingestion/contract.js';
 import { runSampler } from '../../src/ingestion/sampler/sampler.js';
 import { taskContext } from './run-task.js';
@@ -19,7 +20,7 @@ interface Answer {
 async function run(body: unknown, options: Partial<TaskContext> = {}): Promise<{ answer: Answer | null; error: string }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-sampler-'));
   try {
-    const { report, errorMessage } = await runSampler(body, { ...taskContext(folder, []), ...options });
+    const { report, errorMessage } = await runSampler(Buffer.from(stringifyJson(body)), { ...taskContext(folder, []), ...options });
     return {
       answer: report.answer === undefined ? null : (JSON.parse(report.answer) as Answer),
       error: `${report.errorCode ?? ''}: ${errorMessage ?? ''}`,

@@ -64,7 +64,10 @@ process.on('message', (message: ToTask) => {
   }
 });
 
-const PROGRAMS = { task: runTask, sampler: runSampler };
+const PROGRAMS = {
+  task: runTask,
+  sampler: (payload: unknown, context: TaskContext) => runSampler(payload as Uint8Array, context),
+};
 
 async function run({ program, taskId, attempt, parentId, payload, settings }: Extract<ToTask, { kind: 'run' }>): Promise<void> {
   logBytesMax = settings.logBytesMax;

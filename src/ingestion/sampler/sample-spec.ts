@@ -1,5 +1,8 @@
 // Reads the body of a request to the sampler.
 
+import { Buffer } from 'node:buffer';
+import { ServiceError } from '../../base/errors.js';
+import { parseJson } from '../../base/json.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { type IndexSpec, parseIndexSpec } from '../task-spec/index-spec.js';
 
@@ -26,9 +29,12 @@ const RESPONSE_BYTES_MAX = 64 * 2 ** 20;
 /** Parts of a data schema that may be left out of a sample: `timestamp` as a time of any format, and all fields. */
 const DEFAULT_SCHEMA = { dataSource: 'sample', timestampSpec: { column: 'timestamp', format: 'auto' }, dimensionsSpec: {} };
 
-/** @throws ServiceError `input_invalid` or `unsupported` naming the field */
-export function parseSampleSpec(body: unknown): SampleSpec {
-  const fields = new ObjectReader(body, '', readContextOf('input_invalid', 'the body'));
+/**
+ * The request whose body these bytes are.
+ * @throws ServiceError `input_invalid` or `unsupported` naming the field
+ */
+export function readSampleSpec(body: Uint8Array): SampleSpec {
+  const fields = new ObjectReader(jsonOf(body), '', readContextOf('input_invalid', 'the body'));
   const type = fields.type(['index', 'index_parallel'], { documented: ['kafka', 'kinesis'] });
   fields.accept(['spec', 'samplerConfig']);
   const spec = fields.object('spec');
@@ -70,4 +76,12 @@ function parseLimits(fields: ObjectReader): SampleLimits {
     maxBytesInMemory: fields.optionalBytes('maxBytesInMemory') ?? Number.MAX_SAFE_INTEGER,
     maxResponseBytes: responseBytes === 0 ? RESPONSE_BYTES_MAX : Math.min(responseBytes, RESPONSE_BYTES_MAX),
   };
+}
+
+function jsonOf(body: Uint8Array): unknown {
+  try {
+    return parseJson(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'));
+  } catch (error) {
+    throw new ServiceError('input_invalid', `body: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
 }

@@ -19,7 +19,7 @@ import { LazyEngine } from '../task-engine.js';
 import type { DataSchema } from '../task-spec/data-schema.js';
 import type { Metric } from '../task-spec/metric.js';
 import { columnsOf } from './sample-columns.js';
-import { parseSampleSpec, type SampleSpec, TIMEOUT_MS_MAX } from './sample-spec.js';
+import { readSampleSpec, type SampleSpec, TIMEOUT_MS_MAX } from './sample-spec.js';
 import { sampleText } from './sample-text.js';
 import { firstRows, SampledRows } from './sampled-rows.js';
 
@@ -30,9 +30,9 @@ export interface SamplerReport extends Readonly<Record<string, unknown>> {
 }
 
 /** Answers a request to the sampler. Never throws. */
-export async function runSampler(body: unknown, context: TaskContext): Promise<TaskOutcome & { readonly report: SamplerReport }> {
+export async function runSampler(body: Uint8Array, context: TaskContext): Promise<TaskOutcome & { readonly report: SamplerReport }> {
   try {
-    return { succeeded: true, errorMessage: null, report: { answer: await sample(parseSampleSpec(body), context) } };
+    return { succeeded: true, errorMessage: null, report: { answer: await sample(readSampleSpec(body), context) } };
   } catch (error) {
     const errorMessage = error instanceof Error ? error.message : String(error);
     context.log(`failed: ${errorMessage}`);

@@ -111,6 +111,12 @@ export class PlanThread {
     return this.#inTurn('task', () => ({ document, now }), limits);
   }
 
+  /** Checks a request to the sampler like `readSampleLimits`. */
+  readSampleLimits(body: Uint8Array): Promise<{ readonly timeoutMs: number }> {
+    const limits = { watch: new PlanWatch(performance.now() + TASK_MS_MAX), signal: NEVER };
+    return this.#inTurn('sample', () => body, limits);
+  }
+
   #inTurn<Kind extends PlanKind>(
     kind: Kind,
     needsOf: (sent: SentOnce<Columns>) => PlanNeeds<Kind>,

@@ -18,7 +18,7 @@ import { type PlanStage, PlanWatch } from '../../planner/sql/plan-watch.js';
 import { AVATICA_CODECS } from '../avatica/codecs.js';
 import { asServiceError } from '../errors.js';
 import { readSqlBody, type SqlBody, type SqlBodyText } from '../queries/sql-body.js';
-import { readTask } from './read-task.js';
+import { readSampleLimits, readTask } from './read-task.js';
 import { type SchemaSnapshot, schemaOf } from './schema-snapshot.js';
 
 type Columns = readonly ColumnSchema[];
@@ -49,6 +49,8 @@ interface Kinds {
   /** The path tells the codec. */
   avatica: { readonly needs: { readonly path: string; readonly body: Uint8Array }; readonly gives: object };
   parameters: { readonly needs: string; readonly gives: readonly UnknownParameter[] };
+  /** The body of a request to the sampler; gives its limits. */
+  sample: { readonly needs: Uint8Array; readonly gives: { readonly timeoutMs: number } };
   task: { readonly needs: { readonly document: string; readonly now: EpochMs }; readonly gives: TaskRead };
 }
 
@@ -85,6 +87,7 @@ const WORK: { readonly [Kind in PlanKind]: (needs: PlanNeeds<Kind>, watch: PlanW
     return codec.read(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
   },
   parameters: unknownParameters,
+  sample: readSampleLimits,
   task: ({ document, now }) => readTask(document, now),
 };
 

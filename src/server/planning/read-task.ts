@@ -1,4 +1,4 @@
-// Reads and checks the payload of a task, on the plan thread.
+// Reads and checks payloads of tasks and requests to the sampler, on the plan thread.
 
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
@@ -17,6 +17,16 @@ export async function readTask(text: string, now: EpochMs): Promise<TaskRead> {
   if (isKillPayload(payload)) return { document, description: describeKillTask(payload) };
   const { validateTask } = await import('../../ingestion/task.js');
   return { document, description: validateTask(payload, now) };
+}
+
+/**
+ * Checks a request to the sampler, as far as that goes without its input; gives its limits.
+ * @throws ServiceError `input_invalid` or `unsupported` naming the field
+ */
+export async function readSampleLimits(body: Uint8Array): Promise<{ readonly timeoutMs: number }> {
+  const { readSampleSpec } = await import('../../ingestion/sampler/sample-spec.js');
+  const { timeoutMs } = readSampleSpec(body).limits;
+  return { timeoutMs };
 }
 
 function parsed(text: string): unknown {

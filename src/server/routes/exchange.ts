@@ -42,6 +42,12 @@ export function readJson(request: HttpRequest): unknown {
   }
 }
 
+/** The bytes of a body of JSON that is yet to be read; throws `content_type_unsupported`. */
+export function readJsonBytes(request: HttpRequest): Buffer {
+  readMediaType(request.headers['content-type'], ['application/json']);
+  return request.body;
+}
+
 /** A body of JSON that is yet to be read; throws `content_type_unsupported`. */
 export function readJsonText(request: HttpRequest): string {
   readMediaType(request.headers['content-type'], ['application/json']);

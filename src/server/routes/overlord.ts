@@ -24,6 +24,7 @@ import {
   readCount,
   readInterval,
   readJson,
+  readJsonBytes,
   readJsonText,
   route,
   STATE_READ,
@@ -146,7 +147,7 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     route('POST', '/svc/indexer/v1/sampler', STATE_WRITE, async (request) => ({
       status: 200,
       headers: { 'Content-Type': 'application/json' },
-      body: await source.sampling.sample(readJson(request), request.signal),
+      body: await source.sampling.sample(readJsonBytes(request), request.signal),
     })),
     route('GET', '/svc/indexer/v1/scaling', STATE_READ, async () => ({ status: 200 })),
   ];
