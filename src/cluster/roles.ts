@@ -294,6 +294,8 @@ function taskSettings(configuration: Configuration): Omit<TaskSettings, 'workDir
     allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),
     exportDirectory: configuration.get('svc.export.storage.baseDir'),
     maxBytesInMemory: configuration.get('svc.indexer.task.maxBytesInMemory'),
+    maxHeapBytes: configuration.get('svc.indexer.task.maxHeapBytes'),
+    maxKernelBytes: configuration.get('svc.indexer.task.maxKernelBytes'),
     http: httpRules(configuration),
     inputLimits: inputLimits(configuration),
     keepsStoredTimes: configuration.get('svc.indexer.task.ignoreTimestampSpecForDruidInputSource'),

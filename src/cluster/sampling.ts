@@ -26,7 +26,7 @@ export interface SamplingOptions {
 
 /** Samples under way at a time: each is a process. */
 const SAMPLES_MAX = 4;
-const HEAP_MEBIBYTES = 768;
+const HEAP_BYTES = 768 * 2 ** 20;
 /** Time that a sample has beyond its own limit, for starting and for what cannot be broken off. */
 const GRACE_MS = 15_000;
 const BROKER_WAIT_MS = 5000;
@@ -98,9 +98,8 @@ export class Sampling {
       attempt: 1,
       parentId: null,
       payload,
-      settings: { ...settings, workDirectory, peers: peers.hosts() },
+      settings: { ...settings, maxHeapBytes: Math.min(HEAP_BYTES, settings.maxHeapBytes), workDirectory, peers: peers.hosts() },
       logFile: join(workDirectory, 'log'),
-      heapMebibytes: HEAP_MEBIBYTES,
       entry: taskEntry,
       children: NO_CHILDREN,
       publish: async () => {

@@ -236,6 +236,16 @@ export const PROPERTIES = {
     ofMachine(1 / 6, GIBIBYTE),
     'Memory of a task for rows that are not yet in a segment.',
   ),
+  'svc.indexer.task.maxHeapBytes': bytes(
+    { min: 64 * MEBIBYTE, max: 2 ** 40 },
+    ofMachine(1 / 4, 2 * GIBIBYTE),
+    'JavaScript heap of the process of a task, rows and kernels apart; the process ends beyond it, and the task fails.',
+  ),
+  'svc.indexer.task.maxKernelBytes': bytes(
+    { min: 16 * MEBIBYTE, max: BANK_BYTES_MAX },
+    ofMachine(1 / 2, BANK_BYTES_MAX),
+    'Kernel memory of a task: for rollup, transforms and filters, and the segments that compaction reads.',
+  ),
   'svc.indexer.task.ignoreTimestampSpecForDruidInputSource': flag(
     'false',
     'Whether rows of a druid input source keep their __time, whatever the timestampSpec of the task says.',

@@ -29,6 +29,8 @@ export interface TaskRules {
   /** Directory below which INSERT INTO EXTERN writes. */
   readonly exportDirectory: string;
   readonly maxBytesInMemory: number;
+  /** Kernel memory that it may use. */
+  readonly maxKernelBytes: number;
   readonly http: HttpRules;
   /** `host:port` of the processes of the cluster, which no input source may read. */
   readonly peers: readonly string[];

@@ -50,9 +50,9 @@ export class LazyEngine {
 
   #open(): Opened {
     if (this.#opened !== null) return this.#opened;
-    const { kernels, signal } = this.#context;
+    const { kernels, signal, maxKernelBytes } = this.#context;
     // A run of rows, its dictionaries and the groups made of it; grows as it is used.
-    const memory = KernelMemory.create({ maximumBytes: 2 ** 32 - 2 ** 16 });
+    const memory = KernelMemory.create({ maximumBytes: maxKernelBytes, property: 'svc.indexer.task.maxKernelBytes' });
     const engine = createEngine({ kernels, memory, threads: 0 });
     const frames = new FrameEngine(engine, (frame) => uploadFrame(frame, memory), kernels, signal);
     this.#opened = { memory, engine, frames };

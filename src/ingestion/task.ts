@@ -16,6 +16,8 @@ import { describeWorkerTask, runWorkerTask, WORKER_TASK } from './sql/stages/wor
 import { parseIndexSpec, publishModeOf } from './task-spec/index-spec.js';
 
 const TYPES = ['index_parallel', 'index', 'query_controller', WORKER_TASK, 'compact', ...SUB_TASK_TYPES] as const;
+/** Keys of a task's context that would set up its Java process. */
+const JAVA_OPTIONS = /^[a-z]+\.indexer\.(runner\.javaOpts(Array)?|fork\.property\..*)$/;
 const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];
 
 /**
@@ -69,5 +71,8 @@ function describeSubTask(subTask: SubTaskSpec, fields: ObjectReader): Omit<TaskD
 
 function contextOf(fields: ObjectReader): Readonly<Record<string, unknown>> {
   const context = fields.optionalObject('context');
+  for (const key of context?.keys() ?? [])
+    if (JAVA_OPTIONS.test(key))
+      throw context?.unsupported(key, 'tasks are no Java processes: svc.indexer.task.maxHeapBytes and maxKernelBytes set their memory');
   return context?.members ?? {};
 }

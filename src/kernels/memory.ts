@@ -8,7 +8,10 @@ import { blockBytes, bufferTo, type HeapHandle, KernelHeap, PAGE_BYTES } from '.
 const MEMORY_BYTES_MAX = 65536 * PAGE_BYTES;
 
 /** Structured-cloneable: what another thread needs to `attach`. */
-export type KernelMemoryHandle = HeapHandle;
+export interface KernelMemoryHandle extends HeapHandle {
+  /** Property that sets its size. */
+  readonly property: string;
+}
 
 /** Memory that one query holds of the bank, over all threads; plain data. */
 export interface MemoryAccount {
@@ -40,13 +43,20 @@ export function isMemoryFull(error: unknown): boolean {
 export class KernelMemory {
   readonly memory: WebAssembly.Memory;
   readonly maximumBytes: number;
+  readonly #property: string;
   readonly #heap: KernelHeap;
   readonly #account: MemoryAccount | undefined;
   readonly #room: { make: MakeRoom };
 
-  private constructor({ memory, maximumBytes }: KernelMemoryHandle, heap: KernelHeap, room: { make: MakeRoom }, account?: MemoryAccount) {
+  private constructor(
+    { memory, maximumBytes, property }: KernelMemoryHandle,
+    heap: KernelHeap,
+    room: { make: MakeRoom },
+    account?: MemoryAccount,
+  ) {
     this.memory = memory;
     this.maximumBytes = maximumBytes;
+    this.#property = property;
     this.#heap = heap;
     this.#room = room;
     this.#account = account;
@@ -54,17 +64,18 @@ export class KernelMemory {
 
   /**
    * @param maximumBytes  the most the bank may grow to, state included; rounded up to pages of 64 KiB
+   * @param property  configures it, and is named when the memory is full
    * @throws ServiceError `input_invalid` beyond 4 GiB
    */
-  static create(options: { readonly maximumBytes: number }): KernelMemory {
-    const { maximumBytes } = options;
+  static create(options: { readonly maximumBytes: number; readonly property?: string }): KernelMemory {
+    const { maximumBytes, property = 'svc.processing.memoryBytes' } = options;
     if (!(maximumBytes > 0 && maximumBytes <= MEMORY_BYTES_MAX)) {
-      throw new ServiceError('input_invalid', `svc.processing.memoryBytes: found ${maximumBytes}, expected 1 to ${MEMORY_BYTES_MAX}`);
+      throw new ServiceError('input_invalid', `${property}: found ${maximumBytes}, expected 1 to ${MEMORY_BYTES_MAX}`);
     }
     const initial = 3;
     const maximum = Math.max(initial, Math.ceil(maximumBytes / PAGE_BYTES));
     const memory = new WebAssembly.Memory({ initial, maximum, shared: true });
-    const created = KernelMemory.attach({ memory, maximumBytes: maximum * PAGE_BYTES });
+    const created = KernelMemory.attach({ memory, maximumBytes: maximum * PAGE_BYTES, property });
     created.#heap.layOut();
     return created;
   }
@@ -74,7 +85,7 @@ export class KernelMemory {
   }
 
   handle(): KernelMemoryHandle {
-    return { memory: this.memory, maximumBytes: this.maximumBytes };
+    return { memory: this.memory, maximumBytes: this.maximumBytes, property: this.#property };
   }
 
   /** The same bank; what is allocated and freed through it is counted. */
@@ -156,7 +167,7 @@ export class KernelMemory {
   #full(bytes: number): ServiceError {
     return new ServiceError(
       'resource_limit',
-      `${FULL}${bytes} bytes asked for while ${this.allocatedBytes} of ${this.maximumBytes} are in use; the limit is svc.processing.memoryBytes`,
+      `${FULL}${bytes} bytes asked for while ${this.allocatedBytes} of ${this.maximumBytes} are in use; the limit is ${this.#property}`,
     );
   }
 

@@ -95,7 +95,7 @@ loads('one of whose processes is killed: each row once, rolled up over all sub-t
     };
     assert.is(ingestionStatsAndErrors.payload.rowStats.buildSegments.processed, FILES * ROWS);
 
-    // As many supervisors as slots: each does its own work.
+    // Supervisors, one for each slot, have to do their own work.
     const crowd = ['a', 'b', 'c'];
     const tasks = await Promise.all(
       crowd.map((name) => submit(name, { type: 'single_dim', partitionDimension: 'name', targetRowsPerSegment: 300 })),

@@ -36,6 +36,8 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
       allowedDirectories: [],
       exportDirectory: '',
       maxBytesInMemory: 1,
+      maxHeapBytes: 2 ** 28,
+      maxKernelBytes: 2 ** 28,
       http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
       inputLimits: { maxColumns: 1, maxRowBytes: 1, decompression: DECOMPRESSION },
       keepsStoredTimes: false,

@@ -21,6 +21,8 @@ suiteOf.before.each((context) => {
       allowedDirectories: [],
       exportDirectory: '',
       maxBytesInMemory: 1,
+      maxHeapBytes: 2 ** 28,
+      maxKernelBytes: 2 ** 28,
       http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
       inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20, decompression: DECOMPRESSION },
       keepsStoredTimes: false,

@@ -3,7 +3,7 @@ import type { RowsPlan } from '../../src/model/row-source.js';
 
 /** Stands for `task-main` in the tests of `TaskProcess`: does what the payload says. */
 interface Payload {
-  readonly does: 'succeed' | 'children' | 'tellPeers' | 'publish' | 'query' | 'leave' | 'crash' | 'exit' | 'hang';
+  readonly does: 'succeed' | 'children' | 'tellPeers' | 'publish' | 'query' | 'leave' | 'crash' | 'fill' | 'exit' | 'hang';
   readonly rows?: bigint;
 }
 
@@ -63,6 +63,7 @@ process.on('message', async (message: ToTask) => {
   }
   if (does === 'publish')
     await tell({ kind: 'publish', request: { taskId: message.taskId, dataSource: 'ds', segments: [], mode: { kind: 'append' } } });
+  if (does === 'fill') for (const kept: object[] = []; ; ) kept.push({ at: kept.length });
   if (does === 'crash') process.kill(process.pid, 'SIGKILL');
   if (does === 'exit') process.exit(3);
   if (does === 'hang') process.on('SIGTERM', () => undefined);

@@ -16,6 +16,8 @@ const settings: TaskSettings = {
   allowedDirectories: [],
   exportDirectory: '',
   maxBytesInMemory: 1,
+  maxHeapBytes: 2 ** 26,
+  maxKernelBytes: 2 ** 28,
   http: { maxBytes: 1, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
   peers: [],
   inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20, decompression: DECOMPRESSION },
@@ -129,6 +131,15 @@ processes('stopping ends even a task that does not listen', async ({ folder }) =
   while (task.progress === null) await new Promise((resolve) => setTimeout(resolve, 5));
   await task.stop();
   assert.equal(await task.outcome, { succeeded: false, errorMessage: 'the task was shut down', report: {} });
+});
+
+processes('a heap that is full ends the process, and the task says so', async ({ folder }) => {
+  const { succeeded, errorMessage } = await (await startChild(folder, { does: 'fill' })).outcome;
+  assert.is(succeeded, false);
+  assert.match(
+    errorMessage ?? '',
+    /^the process of the task ended by SIG\w+ before it was done; its heap was full \(svc.indexer.task.maxHeapBytes\)/,
+  );
 });
 
 processes.run();

@@ -55,6 +55,7 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     allowedDirectories: [],
     exportDirectory: path.join(folder, 'exports'),
     maxBytesInMemory: 1 << 28,
+    maxKernelBytes: 2 ** 32 - 2 ** 16,
     http: { maxBytes: 1 << 20, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
     peers: [],
     inputLimits: { maxColumns: 1000, maxRowBytes: 1 << 20, decompression: DECOMPRESSION },

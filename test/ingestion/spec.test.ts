@@ -164,6 +164,17 @@ const refused: readonly {
   { name: 'a dataSource with a slash', change: schema({ dataSource: '../x' }), message: /dataSource: expected a name/ },
   { name: 'numShards', change: tuning({ numShards: 2 }), message: /numShards: 2 is not supported/, code: 'unsupported' },
   {
+    name: 'options of a Java process',
+    change: { context: { 'svc.indexer.runner.javaOpts': '-Xmx1g' } },
+    message: /^context\.svc\.indexer\.runner\.javaOpts: .* is not supported.*maxHeapBytes/,
+    code: 'unsupported',
+  },
+  {
+    name: 'perfect rollup by dynamic partitions',
+    change: tuning({ forceGuaranteedRollup: true, partitionsSpec: { type: 'dynamic' } }),
+    message: /^spec\.tuningConfig\.forceGuaranteedRollup: cannot be true with dynamic partitions/,
+  },
+  {
     name: 'appending to a divided chunk',
     change: {
       spec: { ioConfig: { appendToExisting: true }, tuningConfig: { partitionsSpec: { type: 'hashed' } } },

@@ -72,6 +72,8 @@ const PROGRAMS = {
 async function run({ program, taskId, attempt, parentId, payload, settings }: Extract<ToTask, { kind: 'run' }>): Promise<void> {
   logBytesMax = settings.logBytesMax;
   log(`task ${taskId} runs in process ${process.pid}${attempt === 1 ? '' : `, attempt ${attempt}`}`);
+  const { maxHeapBytes, maxBytesInMemory, maxKernelBytes } = settings;
+  log(`memory: ${mebibytes(maxHeapBytes)} of heap, ${mebibytes(maxBytesInMemory)} for rows, ${mebibytes(maxKernelBytes)} for kernels`);
   const storage = createLocalDeepStorage(settings.storageDirectory);
   const context: TaskContext = {
     taskId,
@@ -80,6 +82,7 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
     allowedDirectories: settings.allowedDirectories,
     exportDirectory: settings.exportDirectory,
     maxBytesInMemory: settings.maxBytesInMemory,
+    maxKernelBytes: settings.maxKernelBytes,
     http: settings.http,
     peers: settings.peers,
     inputLimits: settings.inputLimits,
@@ -98,6 +101,7 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
   };
   failpoint('task.started');
   const outcome = await PROGRAMS[program](payload, context);
+  log(`the process took ${mebibytes(process.resourceUsage().maxRSS * 1024)} at most`);
   log(outcome.succeeded ? `task ${taskId} succeeded` : `task ${taskId} failed: ${outcome.errorMessage ?? ''}`);
   await send({ kind: 'outcome', outcome });
   process.exit(outcome.succeeded ? 0 : 1);
@@ -174,6 +178,10 @@ async function publish(request: PublishRequest): Promise<readonly string[]> {
 /** Resolves once the parent's end of the pipe has it. */
 function send(message: FromTask): Promise<void> {
   return new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()));
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.ceil(bytes / 2 ** 20)} MiB`;
 }
 
 /** Standard output is the task's log file. A full disk costs lines, not the task. */

@@ -10,6 +10,8 @@ import type { VisibleSegment } from '../../model/segment.js';
 /** Settings that a task's child process receives from this process. */
 export interface TaskSettings extends TaskRules {
   readonly storageDirectory: string;
+  /** JavaScript heap of its process. */
+  readonly maxHeapBytes: number;
   /** Durable storage of results; null: there is none. */
   readonly resultDirectory: string | null;
   /** Bytes that the log of the task may take. */

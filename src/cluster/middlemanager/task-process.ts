@@ -21,8 +21,6 @@ export interface TaskProcessOptions {
   readonly settings: TaskSettings;
   /** Takes everything the child writes, and what its context logs. */
   readonly logFile: string;
-  /** Size of its heap, in MiB; absent: what the runtime takes. */
-  readonly heapMebibytes?: number;
   /** The compiled module the child runs. */
   readonly entry: URL;
   readonly children: ChildTasks;
@@ -32,8 +30,10 @@ export interface TaskProcessOptions {
 }
 
 /** End of a task's log that tells why its process died. */
-const LAST_WORDS_BYTES = 2048;
+const LAST_WORDS_BYTES = 8192;
 const LAST_WORDS_LINES = 5;
+
+const MEBIBYTE = 2 ** 20;
 
 /** Time between asking a child to end and ending it. */
 const GRACE_MS = 2000;
@@ -70,7 +70,7 @@ export class TaskProcess {
     const log = await open(options.logFile, 'a');
     failpoint('log.opened');
     try {
-      const execArgv = options.heapMebibytes === undefined ? [] : [`--max-old-space-size=${options.heapMebibytes}`];
+      const execArgv = [`--max-old-space-size=${Math.ceil(options.settings.maxHeapBytes / MEBIBYTE)}`];
       const child = fork(options.entry, [], { stdio: ['ignore', log.fd, log.fd, 'ipc'], serialization: 'advanced', execArgv });
       const process = new TaskProcess(child, options);
       const { program, taskId, attempt, parentId, payload, settings } = options;
@@ -192,7 +192,11 @@ async function lastWords(logFile: string): Promise<string> {
     const lines = buffer.toString('utf8', 0, bytesRead).split('\n');
     // The first may have lost its beginning.
     const whole = (from === 0 ? lines : lines.slice(1)).map((line) => line.trim()).filter((line) => line !== '');
-    return whole.length === 0 ? 'its log is empty' : `the last lines of its log: ${whole.slice(-LAST_WORDS_LINES).join(' | ')}`;
+    if (whole.length === 0) return 'its log is empty';
+    // The runtime tells this before its own stack, which fills the lines after it.
+    const heapFull = whole.find((line) => line.includes('heap out of memory'));
+    if (heapFull !== undefined) return `its heap was full (svc.indexer.task.maxHeapBytes): ${heapFull}`;
+    return `the last lines of its log: ${whole.slice(-LAST_WORDS_LINES).join(' | ')}`;
   } finally {
     await log.close();
   }
