@@ -346,6 +346,28 @@ staged('rows that are many times the memory of a task', async ({ folder }) => {
   }
 });
 
+staged('rows that cannot be parsed count over all workers together', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-bad-'));
+  try {
+    for (const name of ['a', 'b', 'c']) writeFileSync(path.join(folder, `${name}.json`), '{"v": 1}\nbad\nworse\n{"v": 2}');
+    for (const workers of [1, 3])
+      for (const [maxParseExceptions, error] of [
+        [6, undefined],
+        [-1, undefined],
+        [5, { errorCode: 'TooManyWarnings', maxWarnings: 5, rootErrorCode: 'CannotParseExternalData' }],
+        [1, { errorCode: 'TooManyWarnings', maxWarnings: 1, rootErrorCode: 'CannotParseExternalData' }],
+        [0, { errorCode: 'CannotParseExternalData' }],
+      ] as const) {
+        const done = await runSql(folder, COUNT(folder), { workers, context: { maxParseExceptions } });
+        const { errorMessage: _, ...fault } = payloadOf(done).status.errorReport?.error ?? {};
+        assert.equal(fault, error ?? {}, `${workers} workers, ${maxParseExceptions}`);
+        if (error === undefined) assert.equal(payloadOf(done).results.results, [[6, 9]]);
+      }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 const refused: readonly { readonly context: Record<string, unknown>; readonly message: RegExp }[] = [
   { context: { maxNumTasks: 1 }, message: /context\.maxNumTasks: .*1/ },
   { context: { maxNumTasks: 5000 }, message: /context\.maxNumTasks: found 5000, expected at most 1001/ },

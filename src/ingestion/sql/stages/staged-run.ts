@@ -14,7 +14,7 @@ import { partitionsIn, stageFrames, wholePartition } from './durable-output.js';
 import { divide, inputShares } from './input-shares.js';
 import { mergedPlan, type Reading, shareRows, shuffledKeys } from './read-rows.js';
 import { framesOf, PartitionWriter } from './stage-output.js';
-import { countsOf, mergedRows, openReading, partitionKeys, readSegments } from './work.js';
+import { countsOf, mergedRows, openReading, partitionKeys, readSegments, tooManyWarnings } from './work.js';
 import { Workers } from './workers.js';
 
 /** Buckets of groups for each worker: one of them is in memory at a time. */
@@ -115,6 +115,8 @@ export class StagedRun {
       results.map(({ counts }) => counts),
     );
     addCounts(this.#reading, results);
+    const fault = tooManyWarnings(this.task, this.#reading);
+    if (fault !== null) throw fault;
     return results;
   }
 
@@ -155,7 +157,7 @@ export class StagedRun {
       }
     } catch (error) {
       failed = true;
-      throw error;
+      throw tooManyWarnings(this.task, reading) ?? error;
     } finally {
       // A reader that has enough leaves early, and all is well.
       if (!failed) this.#report.endStage('read', [{ ...countsOf(reading), rowsIn: reading.statistics.rows, rowsOut }]);

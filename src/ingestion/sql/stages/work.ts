@@ -12,6 +12,7 @@ import { ProgressReporter } from '../../report/progress.js';
 import { RowStatistics } from '../../report/row-statistics.js';
 import { LazyEngine } from '../../task-engine.js';
 import { checkedTimes, named } from '../output-rows.js';
+import { QueryFault } from '../query-fault.js';
 import { plannedQuery, type QueryTask } from '../query-task.js';
 import { writeSegments } from '../write-segments.js';
 import type { Shuffle, WorkOrder, WorkResult } from './contract.js';
@@ -41,9 +42,23 @@ export async function runOrder(order: WorkOrder, task: QueryTask, context: TaskC
     if (loadSpec === undefined) throw new ServiceError('internal', 'durable storage names no place');
     reading.progress.phase('completed');
     return { output: { loadSpec, index }, counts: { ...countsOf(reading), ...written }, startMs, endMs: context.now() };
+  } catch (error) {
+    throw tooManyWarnings(task, reading) ?? error;
   } finally {
     await reading.engine.close();
   }
+}
+
+/** The fault of more rows that cannot be parsed than the statement allows, of one worker or of all; null: there are not. */
+export function tooManyWarnings({ settings: { maxParseExceptions } }: QueryTask, { statistics }: Reading): QueryFault | null {
+  const warnings = statistics.unparseable + statistics.processedWithError;
+  // The first one is the fault itself if none is allowed.
+  if (maxParseExceptions === 0 || warnings <= maxParseExceptions) return null;
+  return new QueryFault(
+    'input_unreadable',
+    `${warnings} rows could not be parsed, more than context.maxParseExceptions (${maxParseExceptions}) allows`,
+    { errorCode: 'TooManyWarnings', maxWarnings: maxParseExceptions, rootErrorCode: 'CannotParseExternalData' },
+  );
 }
 
 export function openReading(task: QueryTask, context: TaskContext): Reading {
