@@ -6,7 +6,7 @@ import { type Lookup, shownLookup, shownLookups } from '../../cluster/coordinato
 import type { Route } from '../http.types.js';
 import { CONFIG_READ, json, route } from './exchange.js';
 
-/** The lookups that the addressed process holds. Only Brokers hold any: their plans carry the rows to where they run. */
+/** The lookups that the addressed process holds. Only those with a Broker hold any: plans carry the entries to where they run. */
 export function lookupListenRoutes(held: () => Promise<Readonly<Record<string, Lookup>>>): readonly Route[] {
   return [
     route('GET', '/svc/listen/v1/lookups', CONFIG_READ, async () => json(200, shownLookups(await held()))),

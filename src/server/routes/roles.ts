@@ -35,7 +35,11 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
   const { database, coordination, client, peers, coordinator, overlord, sampling, broker, historical, middleManager, hostOf } = cluster;
   const auditHistoryMs = configuration.get('svc.audit.manager.auditHistoryMillis');
   const routes = new Map<Role, readonly Route[]>();
-  if (historical !== undefined) routes.set('historical', [...historicalRoutes(historical), ...internalRoutes('historical', historical)]);
+  if (historical !== undefined)
+    routes.set('historical', [
+      ...historicalRoutes(historical, broker && (async () => (await broker.lookupReport()).current)),
+      ...internalRoutes('historical', historical),
+    ]);
   if (broker !== undefined) routes.set('broker', [...queryRoutes, ...brokerRoutes(broker), ...internalRoutes('broker', broker)]);
   if (middleManager !== undefined)
     routes.set('middleManager', [
