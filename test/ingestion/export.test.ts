@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { exportRows } from '../../src/ingestion/sql/export-files.js';
 import { taskFileName } from '../../src/model/task-file-name.js';
 import { run, type TaskRun } from './run-task.js';
 
@@ -95,6 +96,40 @@ exporting('what an earlier run of the task left is replaced, anything else refus
   assert.is(refused.outcome.succeeded, false);
   assert.match(refused.outcome.errorMessage ?? '', /holds files already, theirs.csv among them; rows are exported into an empty folder/);
   assert.is(readFileSync(path.join(folder, 'used', 'theirs.csv'), 'utf8'), 'v\n');
+});
+
+exporting('of two exports into one empty folder at once, the second is refused', async ({ folder }) => {
+  const target = { kind: 'export', exportPath: 'both', format: 'csv' } as const;
+  const options = {
+    baseDirectory: folder,
+    attempt: 1,
+    rowsPerFile: 10,
+    timeZone: 'UTC',
+    refuseEmpty: null,
+    signal: new AbortController().signal,
+  };
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  async function* none(): AsyncGenerator<never> {
+    await ended;
+    yield* [];
+  }
+  const first = exportRows(none(), [], target, { ...options, taskId: 'one' });
+  while (!existsSync(path.join(folder, 'both', '_export_claim'))) await new Promise((resolve) => setTimeout(resolve, 5));
+  try {
+    await exportRows(none(), [], target, { ...options, taskId: 'two' });
+    assert.unreachable();
+  } catch (error) {
+    assert.is((error as { readonly code?: string }).code, 'conflict', String(error));
+  }
+  end();
+  await first;
+  // A run that was lost half way; a further one of its task takes its place.
+  writeFileSync(path.join(folder, 'both', '_export_claim'), `query-${taskFileName('one')}-`);
+  await exportRows(none(), [], target, { ...options, taskId: 'one', attempt: 2 });
+  assert.equal(readdirSync(path.join(folder, 'both')), ['_symlink_format_manifest']);
 });
 
 exporting('a failure half way leaves no file', async ({ folder }) => {

@@ -1,6 +1,6 @@
 // Writes the rows of INSERT INTO EXTERN as files below a folder.
 
-import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ServiceError } from '../../base/errors.js';
@@ -31,6 +31,8 @@ export interface ExportedFiles {
 
 /** Folder of the list of files, and the list: it is there once all files are. */
 const MANIFEST = path.join('_symlink_format_manifest', 'manifest');
+/** A file that is in the folder while rows are exported into it: whose they are. */
+const CLAIM = '_export_claim';
 const PROPERTY = 'svc.export.storage.baseDir';
 /** Bytes after which a chunk is written. */
 const CHUNK_BYTES = 1 << 20;
@@ -75,10 +77,11 @@ export async function exportRows(
       named.push(to);
     }
     await writeManifest(folder, named);
+    await rm(path.join(folder, CLAIM), { force: true });
     return { files: named, rowCount };
   } catch (error) {
     await file?.close();
-    await Promise.all([...written.map(({ from }) => from), ...named].map((name) => rm(name, { force: true })));
+    await Promise.all([...written.map(({ from }) => from), ...named, path.join(folder, CLAIM)].map((name) => rm(name, { force: true })));
     throw error;
   }
 }
@@ -99,13 +102,21 @@ async function openFolder(exportPath: string, { baseDirectory, taskId }: ExportO
   await mkdir(asked, { recursive: true });
   const prefix = filePrefix(taskId);
   for (const name of await readdir(asked)) {
-    const isLeft = name.startsWith(prefix) || (name === path.dirname(MANIFEST) && (await listsOnly(path.join(asked, MANIFEST), prefix)));
+    const isLeft =
+      name.startsWith(prefix) ||
+      (name === CLAIM && (await readFile(path.join(asked, CLAIM), 'utf8').catch(() => '')) === prefix) ||
+      (name === path.dirname(MANIFEST) && (await listsOnly(path.join(asked, MANIFEST), prefix)));
     if (!isLeft)
       throw new ServiceError(
         'conflict',
         `exportPath: ${exportPath} holds files already, ${name} among them; rows are exported into an empty folder`,
       );
     await rm(path.join(asked, name), { recursive: true, force: true });
+  }
+  try {
+    await writeFile(path.join(asked, CLAIM), prefix, { flag: 'wx' });
+  } catch (error) {
+    throw new ServiceError('conflict', `exportPath: rows of another task are exported into ${exportPath}`, error);
   }
   return asked;
 }
