@@ -143,6 +143,8 @@ export interface TaskDescription {
   readonly spec: Readonly<Record<string, unknown>>;
   /** Parts of the state of its segments that the payload of a `compact` task decides. */
   readonly compactionState?: Readonly<Record<string, unknown>>;
+  /** It changes no datasource, and so waits for no lock. */
+  readonly isReadOnly?: true;
   /** Only another task may submit it. */
   readonly isChild?: true;
 }

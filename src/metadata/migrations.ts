@@ -83,6 +83,10 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     "UPDATE rules SET changed_ms = COALESCE((SELECT MAX(time_ms) FROM audit WHERE type = 'rules' AND audit_key = rules.data_source), 0)",
   ],
   [
+    // Number of the run of its parent that does a child itself; null: a worker runs it as a task of its own.
+    'ALTER TABLE tasks ADD COLUMN claimed_by INTEGER',
+  ],
+  [
     // Numbers of removed segments are not given again while others of their chunk are there.
     `CREATE TABLE killed_partitions (
       data_source TEXT NOT NULL, start_ms BIGINT NOT NULL, end_ms BIGINT NOT NULL, version TEXT NOT NULL, last INTEGER NOT NULL,

@@ -28,12 +28,13 @@ export async function removeOldRules(
   return rows.map(({ data_source }) => data_source);
 }
 
-/** Removes finished tasks that were made before an instant, but none whose parent still runs; returns how many. */
+/** Removes finished tasks that were made before an instant, but none whose parent or child still runs; returns how many. */
 export async function removeOldTasks(queries: Queries, beforeMs: EpochMs, countMax: number): Promise<number> {
   const rows = await queries.rows<{ id: string }>(
     `DELETE FROM tasks WHERE id IN (
        SELECT id FROM tasks WHERE state IN ('SUCCESS', 'FAILED') AND created_ms < ?
          AND NOT EXISTS (SELECT 1 FROM tasks AS parents WHERE parents.id = tasks.parent AND parents.state NOT IN ('SUCCESS', 'FAILED'))
+         AND NOT EXISTS (SELECT 1 FROM tasks AS children WHERE children.parent = tasks.id AND children.state NOT IN ('SUCCESS', 'FAILED'))
        ORDER BY created_ms, id LIMIT ?)
      RETURNING id`,
     [beforeMs, countMax],

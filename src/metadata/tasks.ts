@@ -27,6 +27,8 @@ export interface TaskRecord {
   readonly error: string | null;
   /** The task that has submitted it, under whose locks it runs and with which it ends; null: it has its own. */
   readonly parentId: string | null;
+  /** Number of the run of its parent that does it itself; null: a worker runs it as a task of its own. */
+  readonly claimedBy: number | null;
 }
 
 interface TaskRow {
@@ -45,10 +47,11 @@ interface TaskRow {
   readonly attempts: number;
   readonly error: string | null;
   readonly parent: string | null;
+  readonly claimed_by: number | null;
 }
 
 const COLUMNS =
-  'id, group_id, type, data_source, state, priority, created_ms, queued_ms, started_ms, finished_ms, worker_host, worker_session, attempts, error, parent';
+  'id, group_id, type, data_source, state, priority, created_ms, queued_ms, started_ms, finished_ms, worker_host, worker_session, attempts, error, parent, claimed_by';
 
 export interface NewTask {
   readonly id: string;
@@ -79,6 +82,16 @@ export async function insertChild(queries: Queries, task: NewTask, parentId: str
 /** The children of a task, of all of its runs, by id. */
 export async function childrenOf(queries: Queries, parentId: string): Promise<readonly TaskRecord[]> {
   return (await queries.rows<TaskRow>(`SELECT ${COLUMNS} FROM tasks WHERE parent = ? ORDER BY id`, [parentId])).map(parseTask);
+}
+
+/** Children that a run of their parent does which counts no more: nobody does them. */
+export async function staleClaims(queries: Queries): Promise<readonly TaskRecord[]> {
+  const rows = await queries.rows<TaskRow>(
+    `SELECT ${COLUMNS} FROM tasks WHERE parent IS NOT NULL AND claimed_by IS NOT NULL AND state = 'RUNNING'
+       AND EXISTS (SELECT 1 FROM tasks AS parents WHERE parents.id = tasks.parent
+         AND (parents.state = 'PENDING' OR (parents.state = 'RUNNING' AND parents.attempts <> tasks.claimed_by)))`,
+  );
+  return rows.map(parseTask);
 }
 
 /** Unfinished tasks whose parent has ended. */
@@ -161,17 +174,21 @@ export async function moveTask(queries: Queries, id: string, from: 'WAITING' | '
   return rows.length === 1;
 }
 
-/** Gives a pending task to a worker. Returns the number of this attempt, from 1; undefined when the task was not pending. */
+/**
+ * Gives a pending task to a worker. Returns the number of this attempt, from 1; undefined when the task was not pending.
+ * @param claimedBy  the run of its parent that does it, within its own process
+ */
 export async function startTask(
   queries: Queries,
   id: string,
   worker: { readonly host: string; readonly session: string },
   nowMs: EpochMs,
+  claimedBy: number | null = null,
 ): Promise<number | undefined> {
   const rows = await queries.rows<{ attempts: number }>(
-    `UPDATE tasks SET state = 'RUNNING', worker_host = ?, worker_session = ?, started_ms = ?, attempts = attempts + 1
+    `UPDATE tasks SET state = 'RUNNING', worker_host = ?, worker_session = ?, started_ms = ?, claimed_by = ?, attempts = attempts + 1
      WHERE id = ? AND state = 'PENDING' RETURNING attempts`,
-    [worker.host, worker.session, nowMs, id],
+    [worker.host, worker.session, nowMs, claimedBy, id],
   );
   return rows[0]?.attempts;
 }
@@ -220,5 +237,6 @@ function parseTask(row: TaskRow): TaskRecord {
     attempts: row.attempts,
     error: row.error,
     parentId: row.parent,
+    claimedBy: row.claimed_by,
   };
 }

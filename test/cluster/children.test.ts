@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { locksOfTask } from '../../src/metadata/locks.js';
-import { findTask } from '../../src/metadata/tasks.js';
+import { findTask, moveTask } from '../../src/metadata/tasks.js';
 import { codeOf, overlordSuite, settle, stateOf, untilState, Worker } from './leading-overlord.js';
 
 /** Tasks that a task submits. */
@@ -90,7 +90,8 @@ overlords('a parent takes a child back that waits, and gives it back with itself
   await settle();
   assert.is(await stateOf(database, 'a'), 'PENDING');
   assert.is(await overlord.claimChild(PARENT, 'a'), 1);
-  assert.is(await overlord.claimChild(PARENT, 'a'), null);
+  // The answer may have been lost on its way: whoever asks again gets it again.
+  assert.is(await overlord.claimChild(PARENT, 'a'), 1);
   assert.is(await codeOf(overlord.claimChild(PARENT, 'parent')), 'not_found');
   assert.is((await findTask(database, 'a'))?.workerHost, 'w:1');
   await settle();
@@ -112,6 +113,41 @@ overlords('a run of a child that its parent did counts as any other', async ({ d
   assert.is(await stateOf(database, 'a'), 'RUNNING');
   await overlord.taskEnded({ ...end, run: RUN });
   assert.is(await stateOf(database, 'a'), 'SUCCESS');
+});
+
+overlords('a child that a worker runs is not taken back', async ({ database, overlord }) => {
+  await overlord.submit(JSON.stringify({ id: 'parent' }));
+  await untilState(database, 'parent', 'RUNNING');
+  await overlord.submitChildren(PARENT, [child('a')]);
+  await untilState(database, 'a', 'RUNNING');
+  assert.is(await overlord.claimChild(PARENT, 'a'), null);
+});
+
+overlords('a child that a run of its parent did waits again once that run counts no more', async ({ database, overlord, workers }) => {
+  await overlord.submit(JSON.stringify({ id: 'parent' }));
+  await untilState(database, 'parent', 'RUNNING');
+  Object.assign(workers[0] ?? {}, { capacity: 1 });
+  await overlord.submitChildren(PARENT, [child('a')]);
+  await overlord.claimChild(PARENT, 'a');
+  // The answer of the worker to the assignment was lost: the worker stays, the run ends.
+  await moveTask(database, 'parent', 'RUNNING', 'PENDING');
+  overlord.wake();
+  while ((await findTask(database, 'parent'))?.attempts !== 2) await settle();
+  await untilState(database, 'a', 'PENDING');
+  const next = { taskId: 'parent', run: { session: 's1', attempt: 2 } };
+  assert.is(await overlord.claimChild(next, 'a'), 2);
+});
+
+overlords('a worker that does not answer holds up no other task', async ({ database, overlord, workers }) => {
+  await overlord.submit(JSON.stringify({ id: 'parent' }));
+  await untilState(database, 'parent', 'RUNNING');
+  await overlord.submitChildren(PARENT, [child('a'), child('b')]);
+  for (const id of ['a', 'b']) await untilState(database, id, 'RUNNING');
+  Object.assign(workers[0] ?? {}, { shutdownTask: () => new Promise(() => undefined) });
+  await overlord.taskEnded({ taskId: 'parent', run: RUN, succeeded: false, errorMessage: 'it failed', report: null });
+  for (const id of ['a', 'b']) await untilState(database, id, 'FAILED');
+  await overlord.submit(JSON.stringify({ id: 'next' }));
+  await untilState(database, 'next', 'RUNNING');
 });
 
 overlords.run();

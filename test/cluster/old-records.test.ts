@@ -91,32 +91,34 @@ old('configurations of compaction go with the last segment of their datasource',
   assert.equal(removed, ['gone']);
 });
 
-old('finished tasks go by their age, but not those whose parent runs', async ({ database, fence }) => {
+old('finished tasks go by their age, but not those whose parent or child runs', async ({ database, fence }) => {
   const task = (id: string) => ({ id, groupId: id, type: 'index', dataSource: 'ds', priority: 0, payload: '{}' });
   for (const [id, createdMs] of [
     ['old', 100],
     ['running', 100],
     ['new', 950],
+    ['parent', 100],
   ] as const)
     await insertTask(database, task(id), createdMs);
   await insertChild(database, task('child'), 'running', 100);
-  for (const id of ['old', 'new', 'child']) await finishTask(database, id, { succeeded: true, error: null, report: null }, 960);
+  await insertChild(database, task('left'), 'parent', 100);
+  for (const id of ['old', 'new', 'child', 'parent']) await finishTask(database, id, { succeeded: true, error: null, report: null }, 960);
   const left = async (): Promise<readonly string[]> => {
-    const found = await Promise.all(['old', 'running', 'new', 'child'].map((id) => findTask(database, id)));
+    const found = await Promise.all(['old', 'running', 'new', 'child', 'parent', 'left'].map((id) => findTask(database, id)));
     return found.flatMap((each) => each?.id ?? []);
   };
   let nowMs = 1000;
   const oldTasks = { retainMs: 100, initialDelayMs: 10, delayMs: 50 };
   const tasks = new OldTasks({ database, fence: () => fence, oldTasks, now: () => nowMs, log });
   await tasks.advance();
-  assert.equal(await left(), ['old', 'running', 'new', 'child']);
+  assert.equal(await left(), ['old', 'running', 'new', 'child', 'parent', 'left']);
   nowMs = 1010;
   await tasks.advance();
-  assert.equal(await left(), ['running', 'new', 'child']);
+  assert.equal(await left(), ['running', 'new', 'child', 'parent', 'left']);
   nowMs = 1059;
-  await finishTask(database, 'running', { succeeded: true, error: null, report: null }, nowMs);
+  for (const id of ['running', 'left']) await finishTask(database, id, { succeeded: true, error: null, report: null }, nowMs);
   await tasks.advance();
-  assert.equal(await left(), ['running', 'new', 'child']);
+  assert.equal(await left(), ['running', 'new', 'child', 'parent', 'left']);
   nowMs = 1060;
   await tasks.advance();
   assert.equal(await left(), []);

@@ -25,6 +25,7 @@ const TASK: TaskRecord = {
   attempts: 1,
   error: null,
   parentId: null,
+  claimedBy: null,
 };
 
 /** A cluster whose Coordinator and Overlord share an address; what its historicals serve, by host. */

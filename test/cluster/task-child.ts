@@ -3,7 +3,7 @@ import type { RowsPlan } from '../../src/model/row-source.js';
 
 /** Stands for `task-main` in the tests of `TaskProcess`: does what the payload says. */
 interface Payload {
-  readonly does: 'succeed' | 'children' | 'tellPeers' | 'publish' | 'query' | 'leave' | 'crash' | 'fill' | 'exit' | 'hang';
+  readonly does: 'succeed' | 'children' | 'tellPeers' | 'publish' | 'query' | 'leave' | 'again' | 'crash' | 'fill' | 'exit' | 'hang';
   readonly rows?: bigint;
 }
 
@@ -16,6 +16,12 @@ const end = async (report: Readonly<Record<string, unknown>>): Promise<never> =>
 const rows: number[] = [];
 const answers = new Map<string, unknown>();
 let leaves = false;
+let asksAgain = false;
+
+async function ask(): Promise<void> {
+  await tell({ kind: 'query', query: { plan: { operator: 'scan' } as RowsPlan, source: { kind: 'table', name: 'ds' } } });
+  await tell({ kind: 'nextFrame' });
+}
 
 process.on('message', async (message: ToTask) => {
   if (message.kind === 'answer') answers.set('list', message.value);
@@ -26,7 +32,8 @@ process.on('message', async (message: ToTask) => {
     if (message.frame === null) await end({ rows });
     else rows.push(message.frame.rowCount);
     await tell({ kind: rows.length === 2 && leaves ? 'endQuery' : 'nextFrame' });
-    if (rows.length === 2 && leaves) await end({ rows });
+    if (rows.length === 2 && asksAgain) await ask();
+    else if (rows.length === 2 && leaves) await end({ rows });
   }
   if (message.kind === 'published') await end({ ids: message.ids });
   if (message.kind === 'publishFailed') await end({ refused: `${message.code}: ${message.message}` });
@@ -56,10 +63,10 @@ process.on('message', async (message: ToTask) => {
     return;
   }
   if (does === 'tellPeers') await end({ peers: message.settings.peers });
-  if (does === 'query' || does === 'leave') {
-    leaves = does === 'leave';
-    await tell({ kind: 'query', query: { plan: { operator: 'scan' } as RowsPlan, source: { kind: 'table', name: 'ds' } } });
-    await tell({ kind: 'nextFrame' });
+  if (does === 'query' || does === 'leave' || does === 'again') {
+    leaves = does !== 'query';
+    asksAgain = does === 'again';
+    await ask();
   }
   if (does === 'publish')
     await tell({ kind: 'publish', request: { taskId: message.taskId, dataSource: 'ds', segments: [], mode: { kind: 'append' } } });

@@ -4,6 +4,7 @@ import type { ServiceError } from '../../src/base/errors.js';
 import { ETERNITY } from '../../src/base/instant.js';
 import { lockRequestOf, newTask } from '../../src/cluster/overlord/submission.js';
 import type { TaskDescription } from '../../src/ingestion/contract.js';
+import { validateTask } from '../../src/ingestion/task.js';
 import { day } from '../metadata/fixture.js';
 
 const locks = suite('locks of tasks');
@@ -72,5 +73,16 @@ const CASES: readonly (readonly [string, Given, string])[] = [
 ];
 
 for (const [title, given, expected] of CASES) locks(title, () => assert.is(lockOf(given), expected));
+
+locks('a statement that reads waits for no lock, whatever its context asks for', () => {
+  for (const [context, query] of [
+    [{ useConcurrentLocks: true }, 'SELECT 1'],
+    [{ taskLockType: 'EXCLUSIVE' }, 'SELECT 1'],
+    [{}, 'SELECT 1'],
+  ] as const) {
+    const request = lockRequestOf('t', validateTask({ type: 'query_controller', spec: { query, context } }, 0));
+    assert.equal(request, { taskId: 't', dataSource: '__query_select', kind: 'shared', intervals: [] });
+  }
+});
 
 locks.run();

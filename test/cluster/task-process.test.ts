@@ -118,6 +118,16 @@ processes('a task that leaves its query early ends it, and what the query holds 
   assert.equal(ends, ['aborted', 'let go']);
 });
 
+processes('a task that has left a query may ask another', async ({ folder }) => {
+  const aborted: boolean[] = [];
+  const task = await startChild(folder, { does: 'again' }, undefined, async function* (_query, signal) {
+    aborted.push(signal.aborted);
+    for (let rowCount = 1; rowCount <= 2; rowCount++) yield { rowCount, columns: [] };
+  });
+  assert.equal((await task.outcome).report, { rows: [1, 2, 1, 2] });
+  assert.equal(aborted, [false, false]);
+});
+
 processes('a task that crashes or ends without a word has failed', async ({ folder }) => {
   const crashed = await (await startChild(folder, { does: 'crash' })).outcome;
   assert.is(crashed.succeeded, false);

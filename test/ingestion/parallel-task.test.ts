@@ -36,6 +36,8 @@ interface Load {
   /** Lines that are added to the first file. */
   readonly extra?: readonly string[];
   readonly dimensions?: object;
+  /** Whether the source names all files twice. */
+  readonly twice?: boolean;
 }
 
 interface Loaded {
@@ -58,6 +60,7 @@ async function load({
   failing,
   extra = [],
   dimensions = { dimensions: ['a', 'b'] },
+  twice = false,
 }: Load): Promise<Loaded> {
   const folder = mkdtempSync(join(tmpdir(), 'dolmen-parallel-'));
   try {
@@ -66,6 +69,8 @@ async function load({
       writeFileSync(name, [...rows.map(line), ...(at === 0 ? extra : [])].join('\n'));
       return name;
     });
+    const source = { type: 'local', files: names };
+    const inputSource = twice ? { type: 'combining', delegates: [source, source] } : source;
     const payload = {
       type: 'index_parallel',
       spec: {
@@ -79,7 +84,7 @@ async function load({
           ],
           granularitySpec: { segmentGranularity: 'DAY', queryGranularity: 'HOUR', rollup },
         },
-        ioConfig: { inputSource: { type: 'local', files: names }, inputFormat: { type: 'json' }, ...io },
+        ioConfig: { inputSource, inputFormat: { type: 'json' }, ...io },
         tuningConfig: { type: 'index_parallel', partitionsSpec, splitHintSpec: { type: 'maxSize', maxNumFiles: 1 }, ...tuning },
       },
     };
@@ -241,5 +246,15 @@ function rowStats(outcome: TaskOutcome): unknown {
     .buildSegments;
   return counts;
 }
+
+loads('files that a source names twice are read twice', async () => {
+  const rows = [{ hour: 1, a: 'x', b: null, n: 4 }];
+  for (const partitionsSpec of [DYNAMIC, { type: 'hashed', numShards: 2 }]) {
+    const once = await load({ files: [rows, rows], partitionsSpec, rollup: false });
+    const twice = await load({ files: [rows], partitionsSpec, rollup: false, tuning: IN_PARALLEL, twice: true });
+    assert.equal(twice.outcome.errorMessage, null);
+    assert.equal(twice.rows, once.rows);
+  }
+});
 
 loads.run();

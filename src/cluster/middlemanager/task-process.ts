@@ -48,7 +48,7 @@ export class TaskProcess {
   #stopped = false;
   /** Frames of the query that the task reads. */
   #frames: AsyncIterator<Frame> | null = null;
-  readonly #ending = new AbortController();
+  #ending = new AbortController();
 
   private constructor(child: ChildProcess, options: TaskProcessOptions) {
     this.#child = child;
@@ -105,6 +105,7 @@ export class TaskProcess {
       case 'query':
         // It may come after the exit, which has ended what there was to end.
         if (this.#isGone) return;
+        this.#ending = new AbortController();
         this.#frames = options.query(message.query, this.#ending.signal)[Symbol.asyncIterator]();
         return;
       case 'findSegments':

@@ -33,6 +33,8 @@ export class Assignments {
   readonly #options: AssignmentOptions;
   /** Failed assignments of pending tasks that workers could not start. */
   readonly #refusals = new Map<string, { tries: number; readonly sinceMs: number }>();
+  /** Runs that are being stopped: session and task. */
+  readonly #stopping = new Set<string>();
 
   constructor(options: AssignmentOptions) {
     this.#options = options;
@@ -105,11 +107,16 @@ export class Assignments {
       for (const taskId of runningTasks) {
         const task = await findTask(database, taskId);
         if (task?.state === 'RUNNING' && task.workerSession === session) continue;
+        const run = `${session}/${taskId}`;
+        if (this.#stopping.has(run)) continue;
         log(`task ${taskId}: ${host} runs it although it is ${task?.state ?? 'unknown'}, and is told to stop`);
-        await peers
+        this.#stopping.add(run);
+        // Nothing waits for it: a worker may take its time.
+        peers
           .at('middleManager', host)
           .shutdownTask(taskId)
-          .catch((error: unknown) => log(`task ${taskId}: ${toServiceError(error).message}`));
+          .catch((error: unknown) => log(`task ${taskId}: ${toServiceError(error).message}`))
+          .finally(() => this.#stopping.delete(run));
       }
   }
 }

@@ -4,7 +4,16 @@ import { ServiceError } from '../../base/errors.js';
 import type { ChildDocuments, ChildTask } from '../../ingestion/contract.js';
 import type { Database, Queries } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
-import { childrenOf, findTask, insertChild, startTask, type TaskRecord, taskDocuments, tasksLeftBehind } from '../../metadata/tasks.js';
+import {
+  childrenOf,
+  findTask,
+  insertChild,
+  staleClaims,
+  startTask,
+  type TaskRecord,
+  taskDocuments,
+  tasksLeftBehind,
+} from '../../metadata/tasks.js';
 import type { ParentRun } from '../rpc/services.js';
 import { endTask, isRunOf } from './recovery.js';
 import { newTask, type ReadTask } from './submission.js';
@@ -16,8 +25,8 @@ interface ChildrenOptions {
   readonly log: (line: string) => void;
   /** @throws ServiceError `not_leader` */
   fence(): Fence;
-  /** Ends the run of a task at its worker, if there is one. */
-  stopRun(task: TaskRecord): Promise<void>;
+  /** Ends the run of a task at its worker, if there is one; waits for nothing. */
+  stopRun(task: TaskRecord): void;
 }
 
 /** Children of tasks, as the Overlord keeps them. */
@@ -68,8 +77,11 @@ export class Children {
     const { database, now } = this.#options;
     return fencedTransaction(database, this.#options.fence(), async (queries) => {
       const { workerHost } = await runningParent(queries, parent);
-      await childOf(queries, parent, childId);
-      return (await startTask(queries, childId, { host: workerHost ?? '', session: parent.run.session }, now())) ?? null;
+      const { session, attempt } = parent.run;
+      const child = await childOf(queries, parent, childId);
+      // The answer was lost on its way: the parent does not know that it has the child.
+      if (child.state === 'RUNNING' && child.claimedBy === attempt && child.workerSession === session) return child.attempts;
+      return (await startTask(queries, childId, { host: workerHost ?? '', session }, now(), attempt)) ?? null;
     });
   }
 
@@ -77,6 +89,11 @@ export class Children {
   async runBy({ taskId, run }: ParentRun): Promise<readonly TaskRecord[]> {
     const children = await childrenOf(this.#options.database, taskId);
     return children.filter(({ state, workerSession }) => state === 'RUNNING' && workerSession === run.session);
+  }
+
+  /** Running children whose run is that of a parent which counts no more. */
+  abandoned(): Promise<readonly TaskRecord[]> {
+    return staleClaims(this.#options.database);
   }
 
   /** Ends the children of tasks that have ended, whatever way. */
@@ -90,7 +107,7 @@ export class Children {
   async #end(task: TaskRecord, error: string): Promise<boolean> {
     const { database, now, stopRun } = this.#options;
     const ended = await endTask(database, this.#options.fence(), task.id, { succeeded: false, error, report: null }, now());
-    if (ended) await stopRun(task);
+    if (ended) stopRun(task);
     return ended;
   }
 }

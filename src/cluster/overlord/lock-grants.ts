@@ -18,8 +18,8 @@ interface LockGrantOptions {
   readonly log: (line: string) => void;
   /** @throws ServiceError `not_leader` */
   fence(): Fence;
-  /** Ends the run of a task that has ended at its worker, and has its files cleaned up. */
-  stopRun(task: TaskRecord): Promise<void>;
+  /** Ends the run of a task that has ended at its worker, and has its files cleaned up; waits for nothing. */
+  stopRun(task: TaskRecord): void;
 }
 
 /** Grants locks to waiting tasks. */
@@ -61,7 +61,7 @@ export class LockGrants {
     if (granted) failpoint('lock.granted');
     for (const other of revoked) {
       log(`task ${other.id} ends: its lock was taken for ${task.id}`);
-      await stopRun(other);
+      stopRun(other);
     }
     return granted;
   }

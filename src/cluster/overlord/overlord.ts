@@ -95,17 +95,10 @@ export class Overlord implements OverlordService, Candidate {
     const { database, now } = options;
     this.#assignments = new Assignments({ ...options, workers: () => this.workers() });
     this.#kills = new KillRuns({ ...options, fence: () => this.fence(), wake: () => this.wake() });
-    const stopRun = async (task: TaskRecord): Promise<void> => this.workerOf(task)?.shutdownTask(task.id);
+    const stopRun = (task: TaskRecord): void => this.#stopRun(task);
     this.#children = new Children({ ...options, fence: () => this.fence(), stopRun });
     this.#oldTasks = new OldTasks({ ...options, fence: () => this.fence() });
-    this.#locks = new LockGrants({
-      ...options,
-      fence: () => this.fence(),
-      stopRun: async (task) => {
-        await stopRun(task);
-        this.#hint((coordinator) => coordinator.cleanUp());
-      },
-    });
+    this.#locks = new LockGrants({ ...options, fence: () => this.fence(), stopRun });
     this.marking = new SegmentMarking({ database, fence: () => this.fence(), wake: () => this.wakeCoordinator(), now });
     const changed = (): void => this.#hint((coordinator) => coordinator.wakeCompaction());
     this.compactionConfigs = new CompactionConfigs({ ...options, fence: () => this.fence(), changed });
@@ -321,6 +314,7 @@ export class Overlord implements OverlordService, Candidate {
       if (task.type === KILL_TASK || this.workerOf(task) !== undefined) return;
       await this.#recover(task, { isLoss: true });
     });
+    await this.#forEach(await this.#children.abandoned(), (task) => this.#recover(task, { isLoss: false }));
   }
 
   async #recover(task: TaskRecord, { isLoss }: { readonly isLoss: boolean }): Promise<void> {
@@ -329,6 +323,16 @@ export class Overlord implements OverlordService, Candidate {
     if (recovery === 'unchanged') return;
     log(`task ${task.id}: worker ${task.workerHost ?? '(none)'} ${isLoss ? 'is gone' : 'gave it back'}: ${recovery}`);
     if (recovery !== 'queued') this.#hint((coordinator) => coordinator.cleanUp());
+  }
+
+  /** Stops the run of a task that has ended, beside everything else: a worker may take its time. */
+  #stopRun(task: TaskRecord): void {
+    const worker = this.workerOf(task);
+    if (worker === undefined) return;
+    worker
+      .shutdownTask(task.id)
+      .then(() => this.#hint((coordinator) => coordinator.cleanUp()))
+      .catch((error: unknown) => this.#options.log(`task ${task.id}: ${toServiceError(error).message}`));
   }
 
   /** One task that cannot be handled does not hold up the others. */

@@ -32,7 +32,7 @@ const PRIORITY_BY_TYPE: ReadonlyMap<string, number> = new Map([
 /** The row that a checked payload becomes. */
 export function newTask({ document, description }: TaskRead, nowMs: EpochMs): NewTask {
   // An unknown kind of lock is refused when the task is submitted.
-  lockKindOf(description);
+  lockRequestOf('', description);
   const id = description.id ?? generateId(description, nowMs);
   if (!TASK_ID.test(id) || id === '.' || id === '..')
     throw new ServiceError(
@@ -52,6 +52,8 @@ export function newTask({ document, description }: TaskRead, nowMs: EpochMs): Ne
 /** Lock that a task must hold before it runs. */
 export function lockRequestOf(taskId: string, description: TaskDescription): LockRequest {
   const { dataSource, mode } = description;
+  // Statements that read have a datasource in common: none waits for another, whatever its context asks for.
+  if (description.isReadOnly === true) return { taskId, dataSource, kind: 'shared', intervals: [] };
   return { taskId, dataSource, kind: lockKindOf(description), intervals: mode.kind === 'append' ? [ETERNITY] : mode.intervals };
 }
 

@@ -54,8 +54,11 @@ class Phases {
   /** Each sub-task builds the segments of its split: rows of different splits are not rolled up. */
   async load(): Promise<readonly PushedSegment[]> {
     this.#options.progress.phase('reading');
-    const outputs = await this.#runs.run<LoadOutput>('single_phase_sub_task', this.#works({}), this.#count);
-    return outputs.flatMap(({ segments }) => segments);
+    const outputs = await this.#runs.run('single_phase_sub_task', this.#works({}), ({ counts, segments }: LoadOutput) => {
+      this.#count(counts);
+      return segments;
+    });
+    return outputs.flat();
   }
 
   /** Sub-tasks divide the rows of their splits alike, others merge the rows of each part: rollup is perfect. */
@@ -65,14 +68,20 @@ class Phases {
     progress.phase('reading');
     const type = partitions.kind === 'hashed' ? 'partial_index_generate' : 'partial_range_index_generate';
     const works = this.#works(intervalToParts === null ? {} : { intervalToParts });
-    const partial = await this.#runs.run<PartialOutput>(type, works, this.#count);
+    const partial = await this.#runs.run(type, works, ({ counts, files }: PartialOutput) => {
+      this.#count(counts);
+      return files;
+    });
     progress.phase('building');
     const groups = new Map<number, LoadSpec[]>();
-    for (const { group, loadSpec } of partial.flatMap(({ files }) => files)) groups.set(group, [...(groups.get(group) ?? []), loadSpec]);
+    for (const { group, loadSpec } of partial.flat()) groups.set(group, [...(groups.get(group) ?? []), loadSpec]);
     const merges = [...groups].sort(([a], [b]) => a - b).map(([, locations]) => this.#mergeOf(locations));
-    const merged = await this.#runs.run<MergeOutput>('partial_index_generic_merge', merges, () => progress.tick());
+    const merged = await this.#runs.run('partial_index_generic_merge', merges, ({ segments }: MergeOutput) => {
+      progress.tick();
+      return segments;
+    });
     return merged
-      .flatMap(({ segments }) => segments)
+      .flat()
       .sort((a, b) => a.segment.interval.start - b.segment.interval.start || a.at - b.at)
       .map(({ segment }) => segment);
   }
@@ -83,7 +92,7 @@ class Phases {
     this.#options.progress.phase('determining_partitions');
     const type = partitions.kind === 'hashed' ? 'partial_dimension_cardinality' : 'partial_dimension_distribution';
     const samples = new RowSamples();
-    await this.#runs.run<SampleOutput>(type, this.#works({}), (output) => samples.join(output.samples));
+    await this.#runs.run(type, this.#works({}), (output: SampleOutput) => samples.join(output.samples));
     const parts = samples
       .finish()
       .map((sample): [string, ChunkParts] => [
@@ -93,10 +102,10 @@ class Phases {
     return Object.fromEntries(parts);
   }
 
-  readonly #count = ({ counts }: { readonly counts: CountedRows }): void => {
+  #count(counts: CountedRows): void {
     this.#options.statistics.addCounted(counts);
     this.#options.progress.tick();
-  };
+  }
 
   /** One for each split: the spec of the task over another source. */
   #works(more: Readonly<Record<string, unknown>>): readonly Readonly<Record<string, unknown>>[] {

@@ -48,15 +48,15 @@ export class SubTaskRuns {
 
   /**
    * Runs sub-tasks of one type, one for each of the works.
-   * @param done  told of each output as it comes
-   * @returns their outputs, in the order of the works
+   * @param done  takes each output as it comes, and gives what is kept of it
+   * @returns what is kept, in the order of the works
    * @throws ServiceError `input_unreadable` for work that failed too often
    */
-  async run<Output>(type: SubTaskType, works: readonly SubTaskFields[], done: (output: Output) => void): Promise<readonly Output[]> {
+  async run<Output, Kept>(type: SubTaskType, works: readonly SubTaskFields[], done: (output: Output) => Kept): Promise<readonly Kept[]> {
     const { children, log, signal } = this.#context;
-    const waiting = works.map((fields, at): Work => ({ at, specId: this.#specIdOf(type, fields), fields, tries: 0 }));
+    const waiting = this.#worksOf(type, works);
     const active = new Map<string, Active>();
-    const outputs = new Map<number, Output>();
+    const outputs = new Map<number, Kept>();
     log(`${type}: ${works.length} sub-tasks, ${this.#tuning.maxConcurrent} at a time`);
     await this.#stopOthers(new Set(waiting.map(({ specId }) => specId)));
     let pauseMs = FIRST_LOOK_MS;
@@ -79,9 +79,7 @@ export class SubTaskRuns {
         if (found === undefined) continue;
         active.delete(child.id);
         if (child.state === 'SUCCESS') {
-          const output = (await this.#outputOf(child.id)) as Output;
-          outputs.set(found.work.at, output);
-          done(output);
+          outputs.set(found.work.at, done((await this.#outputOf(child.id)) as Output));
         } else waiting.unshift(this.#again(found.work, child));
       }
       if (ended.length > 0) pauseMs = FIRST_LOOK_MS;
@@ -91,7 +89,18 @@ export class SubTaskRuns {
         pauseMs = Math.min(pauseMs * 2, this.#tuning.pollMs);
       }
     }
-    return works.map((_, at) => outputs.get(at) as Output);
+    return works.map((_, at) => outputs.get(at) as Kept);
+  }
+
+  /** Works that are alike, such as those of a file that the source names twice, are told apart by their number. */
+  #worksOf(type: SubTaskType, works: readonly SubTaskFields[]): Work[] {
+    const alike = new Map<string, number>();
+    return works.map((fields, at) => {
+      const first = this.#specIdOf(type, fields);
+      const number = alike.get(first) ?? 0;
+      alike.set(first, number + 1);
+      return { at, specId: number === 0 ? first : `${first}-${number}`, fields, tries: 0 };
+    });
   }
 
   #begin(type: SubTaskType, work: Work): Active {

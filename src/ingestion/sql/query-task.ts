@@ -84,12 +84,12 @@ export function describeQueryTask({
   parameters,
   schema,
   resultFormat,
-}: QueryTask): Pick<TaskDescription, 'dataSource' | 'mode' | 'spec'> {
+}: QueryTask): Pick<TaskDescription, 'dataSource' | 'mode' | 'spec' | 'isReadOnly'> {
   const format = resultFormat === null ? {} : { resultFormat };
   const spec = { query, context, parameters, ...(schema === null || schema === undefined ? {} : { schema }), ...format };
-  if (statement.kind === 'select')
-    return { dataSource: SELECT_DATA_SOURCE, mode: { kind: 'append' }, spec: { ...spec, columns: statement.columns } };
-  if (statement.kind === 'export') return { dataSource: SELECT_DATA_SOURCE, mode: { kind: 'append' }, spec };
+  const reading = { dataSource: SELECT_DATA_SOURCE, mode: { kind: 'append' }, isReadOnly: true } as const;
+  if (statement.kind === 'select') return { ...reading, spec: { ...spec, columns: statement.columns } };
+  if (statement.kind === 'export') return { ...reading, spec };
   return { dataSource: statement.dataSource, mode: publishMode(statement), spec };
 }
 
