@@ -53,11 +53,14 @@ export interface IngestionTarget {
   readonly clusteredBy: readonly string[];
 }
 
+export const EXPORT_FORMATS = ['csv', 'json', 'parquet', 'arrow'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
 /** Target of INSERT INTO EXTERN: files below a folder. */
 export interface ExportTarget {
   readonly kind: 'export';
   readonly exportPath: string;
-  readonly format: 'csv' | 'json';
+  readonly format: ExportFormat;
 }
 
 export interface ExplainedStatement {

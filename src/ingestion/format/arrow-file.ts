@@ -1,4 +1,4 @@
-// The only file that calls apache-arrow: record batches of Arrow files and streams.
+// The only file that loads apache-arrow: record batches of Arrow files and streams.
 
 import { Buffer } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
@@ -23,7 +23,8 @@ const BUFFER_BYTES_MAX = 1 << 30;
 /** A decimal becomes a double, exact up to so many digits. */
 const DECIMAL_DIGITS_MAX = 15;
 
-const library = onFirstUse(() => {
+/** The library, for the other file that calls it: the writer of exports. */
+export const arrowLibrary = onFirstUse(() => {
   const arrow = createRequire(import.meta.url)('apache-arrow') as typeof import('apache-arrow');
   arrow.compressionRegistry.set(arrow.CompressionType.ZSTD, { decode: decompressedZstd });
   arrow.compressionRegistry.set(arrow.CompressionType.LZ4_FRAME, { decode: decompressedLz4 });
@@ -36,7 +37,7 @@ const library = onFirstUse(() => {
  * @throws Error for what cannot be read, and for types that have no plain values, by the names of their columns
  */
 export async function* arrowBatches(source: FileHandle | AsyncIterable<Uint8Array>, binaryAsString: boolean): AsyncGenerator<ArrowBatch> {
-  const { RecordBatchReader } = library();
+  const { RecordBatchReader } = arrowLibrary();
   const reader = await RecordBatchReader.from(source as AsyncIterable<Uint8Array>);
   await reader.open();
   if (reader.schema === undefined || reader.schema === null) throw new Error('it has no schema');
@@ -62,7 +63,7 @@ type Convert = (value: unknown) => unknown;
 
 /** Conversion of the library's values of a type to plain ones. */
 function converter(type: DataType, column: string, binaryAsString: boolean): Convert {
-  const { Type } = library();
+  const { Type } = arrowLibrary();
   const of = (part: DataType): Convert => converter(part, column, binaryAsString);
   const children = (type.children ?? []) as readonly { readonly name: string; readonly type: DataType }[];
   const nullable =

@@ -5,10 +5,10 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
-import type { ExportTarget, OutputColumn } from '../../model/statement.js';
+import type { ExportFormat, ExportTarget, OutputColumn } from '../../model/statement.js';
 import { taskFileName } from '../../model/task-file-name.js';
-import { RESULT_FORMATS } from '../../results/result-format.js';
-import { TextBytes } from '../../results/text-bytes.js';
+import { ENCODERS } from './export/formats.js';
+import type { RowsEncoder } from './export/rows-encoder.js';
 
 export interface ExportOptions {
   /** `svc.export.storage.baseDir`. */
@@ -34,12 +34,10 @@ const MANIFEST = path.join('_symlink_format_manifest', 'manifest');
 /** A file that is in the folder while rows are exported into it: whose they are. */
 const CLAIM = '_export_claim';
 const PROPERTY = 'svc.export.storage.baseDir';
-/** Bytes after which a chunk is written. */
-const CHUNK_BYTES = 1 << 20;
 
 /**
- * Writes all rows into new files of an empty folder: CSV with a header each, or an object of JSON a line. Files have their names
- * only when all of them are whole; a manifest that lists them comes last.
+ * Writes all rows into new files of an empty folder, in a format of `export/formats.ts`. Files have their names only when all of
+ * them are whole; a manifest that lists them comes last.
  * @throws ServiceError `forbidden` for a folder outside of the base directory, `conflict` for one that has files
  */
 export async function exportRows(
@@ -153,39 +151,31 @@ async function writeManifest(folder: string, files: readonly string[]): Promise<
 class RowsFile {
   rowCount = 0;
   readonly #file: FileHandle;
-  readonly #columns: readonly OutputColumn[];
-  readonly #format: ExportTarget['format'];
-  readonly #timeZone: string;
-  readonly #out = new TextBytes();
+  readonly #rows: RowsEncoder;
 
-  private constructor(file: FileHandle, columns: readonly OutputColumn[], format: ExportTarget['format'], timeZone: string) {
+  private constructor(file: FileHandle, rows: RowsEncoder) {
     this.#file = file;
-    this.#columns = columns;
-    this.#format = format;
-    this.#timeZone = timeZone;
-    if (format === 'csv')
-      for (const row of RESULT_FORMATS.csv.headerRows(columns, { header: true, typesHeader: false, sqlTypesHeader: false }))
-        this.#out.text(`${row}\n`);
+    this.#rows = rows;
   }
 
-  static async open(name: string, columns: readonly OutputColumn[], format: ExportTarget['format'], timeZone: string): Promise<RowsFile> {
-    return new RowsFile(await open(name, 'w'), columns, format, timeZone);
+  static async open(name: string, columns: readonly OutputColumn[], format: ExportFormat, timeZone: string): Promise<RowsFile> {
+    const file = await open(name, 'w');
+    try {
+      return new RowsFile(file, await ENCODERS[format](columns, async (bytes) => file.writeFile(bytes), timeZone));
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   }
 
   /** Writes rows [from, to) of a frame. */
   async add(frame: Frame, from: number, to: number): Promise<void> {
-    const format = RESULT_FORMATS[this.#format === 'csv' ? 'csv' : 'objectLines'];
-    const write = format.rowWriter(this.#columns, frame, { timeZone: this.#timeZone, stringifyArrays: this.#format === 'csv' }, this.#out);
-    for (let row = from; row < to; row++) {
-      write(row);
-      this.#out.text(format.rowEnd);
-      if (this.#out.length >= CHUNK_BYTES) await this.#file.writeFile(this.#out.take());
-    }
+    await this.#rows.add(frame, from, to);
     this.rowCount += to - from;
   }
 
   async finish(): Promise<null> {
-    await this.#file.writeFile(this.#out.take());
+    await this.#rows.finish();
     await this.#file.sync();
     await this.#file.close();
     return null;

@@ -1,6 +1,6 @@
 // Plans INSERT INTO EXTERN.
 
-import type { ExportTarget, PlannedQuery } from '../../model/statement.js';
+import { EXPORT_FORMATS, type ExportTarget, type PlannedQuery } from '../../model/statement.js';
 import type { Session } from './bind/session.js';
 import type { SqlSchema } from './catalog/schema.js';
 import type { SqlStatement } from './parse/syntax.js';
@@ -30,12 +30,11 @@ export function planExport(
       at,
       stranger === undefined ? 'local needs exportPath, the folder that the files go to' : `local has no ${stranger}; expected exportPath`,
     );
-  const lower = format.toLowerCase();
-  if (lower === 'parquet' || lower === 'arrow') throw source.unsupported(at, `INSERT INTO EXTERN … AS ${format}; use AS CSV or AS JSON`);
-  if (lower !== 'csv' && lower !== 'json') throw source.error('sql_plan_invalid', at, `${format} is no format; expected CSV or JSON`);
+  const known = EXPORT_FORMATS.find((name) => name === format.toLowerCase());
+  if (known === undefined) throw source.error('sql_plan_invalid', at, `${format} is no format; expected CSV, JSON, PARQUET or ARROW`);
   const planned = planRelation(session, schema, query);
   const names = planned.columns.map(({ name }) => name);
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) throw source.error('sql_plan_invalid', query.at, `the query has two columns named ${repeated}`);
-  return { kind: 'export', exportPath, format: lower, query: planned };
+  return { kind: 'export', exportPath, format: known, query: planned };
 }

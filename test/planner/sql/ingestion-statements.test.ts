@@ -53,6 +53,8 @@ const PLANNED: readonly (readonly [sql: string, head: string])[] = [
   ],
   ["INSERT INTO EXTERN(local(exportPath => 'a/''b''')) AS CSV SELECT page FROM wiki", "export csv to a/'b'"],
   ["insert into extern(LOCAL(exportPath=>'x')) as json with a as (select page from wiki) select * from a limit 2;", 'export json to x'],
+  ["INSERT INTO EXTERN(local(exportPath => 'x')) AS PARQUET SELECT page FROM wiki", 'export parquet to x'],
+  ["INSERT INTO EXTERN(local(exportPath => 'x')) AS arrow SELECT page FROM wiki", 'export arrow to x'],
   ["EXPLAIN PLAN FOR INSERT INTO EXTERN(local(exportPath => 'x')) AS CSV SELECT page FROM wiki", 'explain of wiki'],
 ];
 for (const [sql, head] of PLANNED) ingestion(sql, () => assert.is(planText(sql).split('\n')[0], head));
@@ -60,8 +62,10 @@ for (const [sql, head] of PLANNED) ingestion(sql, () => assert.is(planText(sql).
 const REFUSED: readonly { readonly sql: string; readonly code?: string; readonly says: RegExp }[] = [
   { sql: "REPLACE INTO EXTERN(local(exportPath => 'x')) AS CSV SELECT 1", code: 'unsupported', says: /REPLACE INTO EXTERN/ },
   { sql: "INSERT INTO EXTERN(s3(bucket => 'x')) AS CSV SELECT page FROM wiki", code: 'unsupported', says: /EXTERN\(s3\(…\)\)/ },
-  { sql: "INSERT INTO EXTERN(local(exportPath => 'x')) AS PARQUET SELECT page FROM wiki", code: 'unsupported', says: /AS PARQUET/ },
-  { sql: "INSERT INTO EXTERN(local(exportPath => 'x')) AS xml SELECT page FROM wiki", says: /xml is no format; expected CSV or JSON/ },
+  {
+    sql: "INSERT INTO EXTERN(local(exportPath => 'x')) AS xml SELECT page FROM wiki",
+    says: /xml is no format; expected CSV, JSON, PARQUET or ARROW/,
+  },
   { sql: 'INSERT INTO EXTERN(local()) AS CSV SELECT page FROM wiki', says: /local needs exportPath/ },
   {
     sql: "INSERT INTO EXTERN(local(exportPath => 'x', y => 'z')) AS CSV SELECT page FROM wiki",
