@@ -290,6 +290,29 @@ for (const format of ['parquet', 'arrow'] as const)
     }
   });
 
+columns('the sign of zero is kept where few values are repeated', async ({ folder }) => {
+  const values = Array.from({ length: 2000 }, (_, row) => (row % 2 === 0 ? 0 : -0));
+  const column: FrameColumn = { kind: 'double', name: 'd', type: 'DOUBLE', values: Float64Array.from(values), nulls: null };
+  for (const format of ['parquet', 'arrow'] as const) {
+    const [file = ''] = await exported(folder, format, [{ rowCount: 2000, columns: [column] }], [outputOf('DOUBLE', column)]);
+    const { d = [] } = await readBack(format, file, folder);
+    assert.ok(d.length === 2000 && d.every((value, row) => Object.is(value, values[row])), format);
+  }
+});
+
+columns('the event loop has turns while rows are written', async () => {
+  const [frame = { rowCount: 0, columns: [] }] = manyFrames(1, 15_000, 10);
+  for (const [format, open] of Object.entries(ENCODERS)) {
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    const rows = await open(MANY, async () => undefined, 'UTC');
+    // No group is full: nothing else is waited for.
+    for (let times = 0; times < 6; times++) await rows.add(frame, 0, frame.rowCount);
+    clearInterval(timer);
+    assert.ok(turns > 0, format);
+  }
+});
+
 columns('no more than a group is held back', async () => {
   for (const format of ['parquet', 'arrow'] as const) {
     let written = 0;

@@ -1,5 +1,6 @@
 // Encoders of rows as the bytes of a file, and how those of columns gather rows.
 
+import { LoopTurns } from '../../../base/loop-turns.js';
 import type { Frame } from '../../../model/frame.js';
 import type { OutputColumn } from '../../../model/statement.js';
 import { type FileType, type FileValue, fileType, sizeOf, type ValueReader, valueReader } from './values.js';
@@ -30,7 +31,7 @@ export interface GroupFile {
 /** Bounds of a group of rows, which is in memory until it is written. */
 const GROUP_ROWS_MAX = 100_000;
 const GROUP_BYTES_MAX = 16 << 20;
-/** Rows between two looks at the bounds. */
+/** Rows between two looks at the bounds and the clock. */
 const ROWS_BETWEEN_LOOKS = 256;
 
 /** Rows of frames, column by column, in groups of bounded size. */
@@ -40,6 +41,7 @@ export class GroupedRows implements RowsEncoder {
   readonly #types: readonly FileType[];
   readonly #file: GroupFile;
   readonly #timeZone: string;
+  readonly #turns = new LoopTurns();
 
   constructor(columns: readonly OutputColumn[], file: GroupFile, timeZone: string) {
     this.#types = columns.map(fileType);
@@ -63,6 +65,7 @@ export class GroupedRows implements RowsEncoder {
       this.#rowCount += end - start;
       start = end;
       if (this.#rowCount >= GROUP_ROWS_MAX || this.#bytes >= GROUP_BYTES_MAX) await this.#endGroup();
+      if (this.#turns.isDue) await this.#turns.give();
     }
   }
 

@@ -1,5 +1,6 @@
 // Rows as text: CSV with a header, or an object of JSON a line.
 
+import { LoopTurns } from '../../../base/loop-turns.js';
 import type { Frame } from '../../../model/frame.js';
 import type { OutputColumn } from '../../../model/statement.js';
 import { RESULT_FORMATS, type ResultFormat } from '../../../results/result-format.js';
@@ -8,6 +9,8 @@ import type { ByteSink, OpenEncoder, RowsEncoder } from './rows-encoder.js';
 
 /** Bytes after which a chunk is written. */
 const CHUNK_BYTES = 1 << 20;
+/** Rows between two looks at the clock. */
+const ROWS_BETWEEN_LOOKS = 64;
 const HEADER = { header: true, typesHeader: false, sqlTypesHeader: false };
 
 export const openCsv: OpenEncoder = async (columns, write, timeZone) => {
@@ -20,6 +23,7 @@ export const openJson: OpenEncoder = async (columns, write, timeZone) =>
 
 class TextRows implements RowsEncoder {
   readonly #out = new TextBytes();
+  readonly #turns = new LoopTurns();
   readonly #format: ResultFormat;
   readonly #stringifyArrays: boolean;
   readonly #columns: readonly OutputColumn[];
@@ -49,6 +53,7 @@ class TextRows implements RowsEncoder {
       write(row);
       this.#out.text(this.#format.rowEnd);
       if (this.#out.length >= CHUNK_BYTES) await this.#write(this.#out.take());
+      if (row % ROWS_BETWEEN_LOOKS === 0 && this.#turns.isDue) await this.#turns.give();
     }
   }
 
