@@ -21,7 +21,7 @@ import type { Engine } from '../../src/execution/run/engine.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { GroupPlan, SegmentMetadataPlan } from '../../src/model/plan.js';
 import { newProfile } from '../../src/model/profile.js';
-import type { SegmentDescriptor } from '../../src/model/segment.js';
+import type { SegmentDescriptor, SegmentSlice } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { DAY, emptyHistorical, inventoryOf, scanPlan, segmentOf } from './fakes.js';
 
@@ -467,14 +467,17 @@ queries('a task reads a datasource that is loaded nowhere, from any server; with
 queries('a task that replaces beside appends reads the segments that it was given, or nothing', async () => {
   const { broker } = await brokerOver({ revision: 1, segments: OLD }, { a: EVERYWHERE });
   const [first, second] = OLD.map(({ id }) => segmentIdText(id));
-  const readWith = (ids: readonly (string | undefined)[], dataSource = 'ds') => {
+  const readWith = (ids: readonly (string | undefined)[], dataSource = 'ds', segments?: readonly SegmentSlice[]) => {
     const pinned = { dataSource, intervals: [{ start: -1000 * DAY, end: 1000 * DAY }], ids: ids.map(String) };
-    return rowsOf(broker.runForTask({ ...taskQuery, pinned }, UNENDING)).catch((error: ServiceError) => error.code);
+    const plan = segments === undefined ? taskQuery.plan : { ...taskQuery.plan, segments };
+    return rowsOf(broker.runForTask({ ...taskQuery, plan, pinned }, UNENDING)).catch((error: ServiceError) => error.code);
   };
   assert.is(await readWith([first, second]), 2);
   assert.is(await readWith([]), 0);
   assert.is(await readWith([], 'other'), 3);
   assert.is(await readWith([first, 'gone']), 'segments_unavailable');
+  // One of the workers of a statement, which reads its share of them.
+  assert.is(await readWith([first, second], 'ds', [{ interval: { start: 0, end: DAY }, version: 'v1', partitionNumber: 0 }]), 1);
   await broker.stop();
 });
 

@@ -6,6 +6,7 @@ import { LoopTurns } from '../../base/loop-turns.js';
 import type { Engine } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
+import type { PinnedSegments } from '../../model/publication.js';
 import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
@@ -225,9 +226,8 @@ export class Broker implements BrokerQueries, BrokerService {
     const { pinned = null } = options;
     let isWhole = false;
     try {
-      const visible = chunksOf(query, asked);
       const isPinned = pinned !== null && tables.includes(pinned.dataSource);
-      const chunks = isPinned ? pinnedSegments(visible, pinned) : visible;
+      const chunks = chunksOf(query, asked, isPinned ? pinned : null);
       const typed = withMixedTypes(everySegment(asked), () => query.pinned.map(({ view }) => view.schema));
       const plan = withinData(typed, chunks);
       const [only] = query.pinned;
@@ -373,10 +373,11 @@ interface RunningQuery {
  * Time chunks of all tables of the query.
  * @throws ServiceError when metadata of a segment in the intervals cannot be read, or a segment that the query names is not there
  */
-function chunksOf({ pinned }: RunningQuery, asked: Asked): DataSourceView['chunks'] {
+function chunksOf({ pinned }: RunningQuery, asked: Asked, ofTask: PinnedSegments | null = null): DataSourceView['chunks'] {
   for (const { view } of pinned) refuseUnreadable(view.unreadable, asked.intervals);
   const [only, ...others] = pinned;
-  return namedSegments(only !== undefined && others.length === 0 ? only.view.chunks : pinned.flatMap(({ view }) => view.chunks), asked);
+  const visible = only !== undefined && others.length === 0 ? only.view.chunks : pinned.flatMap(({ view }) => view.chunks);
+  return namedSegments(ofTask === null ? visible : pinnedSegments(visible, ofTask), asked);
 }
 
 /** The plan for servers, which are told which segments to read. */

@@ -58,7 +58,7 @@ export class SubTaskRuns {
     const active = new Map<string, Active>();
     const outputs = new Map<number, Kept>();
     log(`${type}: ${works.length} sub-tasks, ${this.#tuning.maxConcurrent} at a time`);
-    await this.#stopOthers(new Set(waiting.map(({ specId }) => specId)));
+    await this.#stopOthers(type, new Set(waiting.map(({ specId }) => specId)));
     let pauseMs = FIRST_LOOK_MS;
     while (outputs.size < works.length) {
       if (signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
@@ -121,11 +121,12 @@ export class SubTaskRuns {
     return work;
   }
 
-  /** Ends sub-tasks of an earlier run that this one has no use for. */
-  async #stopOthers(specIds: ReadonlySet<string>): Promise<void> {
+  /** Ends sub-tasks of an earlier run that this one has no use for. Those of phases that are still to come may be of use. */
+  async #stopOthers(type: SubTaskType, specIds: ReadonlySet<string>): Promise<void> {
     const { children } = this.#context;
     for (const { id, state } of await children.list()) {
-      if (state === 'SUCCESS' || state === 'FAILED' || specIds.has(id.slice(0, id.lastIndexOf('_')))) continue;
+      if (state === 'SUCCESS' || state === 'FAILED' || !id.startsWith(`${type}_`)) continue;
+      if (specIds.has(id.slice(0, id.lastIndexOf('_')))) continue;
       await children.stop(id, 'the task that submitted it has no use for it any more').catch((error: unknown) => {
         if (!(error instanceof ServiceError && error.code === 'not_found')) throw error;
       });
