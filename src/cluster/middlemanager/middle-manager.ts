@@ -2,7 +2,6 @@
 
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../base/errors.js';
 import { failpoint } from '../../configuration/failpoint.js';
 import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
@@ -15,6 +14,7 @@ import type { Peers } from '../rpc/peers.js';
 import type { MiddleManagerService, TaskAssignment, TaskEndReport, TaskRun, WorkerStatus } from '../rpc/services.js';
 import { untilLed } from '../rpc/until-led.js';
 import { childTasks } from './child-tasks.js';
+import { untilServed } from './load-wait.js';
 import { OldLogs } from './old-logs.js';
 import type { TaskSettings } from './task-messages.js';
 import { TaskProcess } from './task-process.js';
@@ -46,9 +46,8 @@ const GIVE_BACK_MS = 2000;
 const REPORT_RETRY_MS = 500;
 /** Longest time a task may read datasources. */
 const QUERY_MS_MAX = 24 * 3600_000;
-/** Time a task waits for its segments to be served, and time between two looks. */
+/** Longest time a task waits for its segments to be served. */
 const LOAD_WAIT_MS = 15 * 60_000;
-const LOAD_LOOK_MS = 250;
 
 /** Runs tasks in child processes, no more than it has slots. */
 export class MiddleManager implements MiddleManagerService {
@@ -194,21 +193,12 @@ export class MiddleManager implements MiddleManagerService {
       limitMs: publishTimeoutMs,
       keepsTrying: () => !this.#stopping && this.#running.has(request.taskId),
     });
-    const deadlineMs = performance.now() + Math.min(LOAD_WAIT_MS, request.loadWaitMs ?? LOAD_WAIT_MS);
-    while (request.waitsUntilLoaded === true && !this.#stopping && this.#running.has(request.taskId) && performance.now() < deadlineMs) {
-      const inventories = await Promise.all(
-        peers.all('historical').map(({ service }) =>
-          // A server that does not answer serves nothing, as far as this goes.
-          service.inventoryAfter(null).then(
-            (inventory) => inventory?.segmentIds ?? [],
-            () => [],
-          ),
-        ),
-      );
-      const served = new Set(inventories.flat());
-      if (ids.every((id) => served.has(id))) break;
-      await sleep(LOAD_LOOK_MS);
-    }
+    if (request.waitsUntilLoaded === true)
+      await untilServed(ids, {
+        peers,
+        limitMs: Math.min(LOAD_WAIT_MS, request.loadWaitMs ?? LOAD_WAIT_MS),
+        keepsWaiting: () => !this.#stopping && this.#running.has(request.taskId),
+      });
     return ids;
   }
 

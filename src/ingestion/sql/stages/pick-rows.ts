@@ -45,18 +45,41 @@ function usedEntries(
   dictionary: readonly (string | null)[],
   ids: Uint32Array,
 ): { readonly ids: Uint32Array; readonly dictionary: readonly (string | null)[] } {
-  const places = new Uint32Array(dictionary.length);
+  // Few rows do not go through a large dictionary: frames are cut into as many parts as there are partitions.
+  const places: PlacesById = ids.length < dictionary.length / 8 ? new Map() : new ListedPlaces(dictionary.length);
   const used: (string | null)[] = [];
   for (let at = 0; at < ids.length; at++) {
     const id = ids[at] ?? 0;
-    let place = places[id] ?? 0;
-    if (place === 0) {
-      place = used.push(dictionary[id] ?? null);
-      places[id] = place;
+    let place = places.get(id);
+    if (place === undefined) {
+      place = used.push(dictionary[id] ?? null) - 1;
+      places.set(id, place);
     }
-    ids[at] = place - 1;
+    ids[at] = place;
   }
   return { ids, dictionary: used };
+}
+
+interface PlacesById {
+  get(id: number): number | undefined;
+  set(id: number, place: number): unknown;
+}
+
+class ListedPlaces implements PlacesById {
+  readonly #following: Uint32Array;
+
+  constructor(count: number) {
+    this.#following = new Uint32Array(count);
+  }
+
+  get(id: number): number | undefined {
+    const following = this.#following[id] ?? 0;
+    return following === 0 ? undefined : following - 1;
+  }
+
+  set(id: number, place: number): void {
+    this.#following[id] = place + 1;
+  }
 }
 
 function pickBits(words: Uint32Array | null, rows: Uint32Array): Uint32Array | null {

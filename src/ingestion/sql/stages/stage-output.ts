@@ -30,6 +30,14 @@ export type ReadBytes = (range: FileRange) => Promise<Uint8Array>;
 
 /** Rows of several frames that are written as one. */
 const FRAME_ROWS_MAX = 1 << 17;
+/** Bytes that it takes to remember which rows of a frame are those of one partition, beside their numbers. */
+const PART_BYTES = 256;
+
+/** Rows of a frame; they are picked when they are written, so that many partitions of few rows take no more memory than few do. */
+interface FramePart {
+  readonly frame: Frame;
+  readonly rows: Uint32Array;
+}
 
 /** Rows by partition while they are written to a local file. Whoever opened it closes it, `finish` or not. */
 export class PartitionWriter {
@@ -38,7 +46,7 @@ export class PartitionWriter {
   readonly #bytesHeldMax: number;
   readonly #index = new Map<number, { rowCount: number; readonly frames: FileRange[] }>();
   /** Rows that wait for more of their partition. */
-  #held = new Map<number, Frame[]>();
+  #held = new Map<number, FramePart[]>();
   #bytesHeld = 0;
   #end = 0;
 
@@ -58,17 +66,17 @@ export class PartitionWriter {
 
   /** @param keys  number of each row's partition */
   async add(frame: Frame, keys: Float64Array): Promise<void> {
-    for (const [key, rows] of rowsByKey(keys)) {
-      const part = rows.length === frame.rowCount ? frame : pickRows(frame, rows);
+    const parts = rowsByKey(keys);
+    for (const [key, rows] of parts) {
       const held = this.#held.get(key);
-      if (held === undefined) this.#held.set(key, [part]);
-      else held.push(part);
-      this.#bytesHeld += bytesOf(part);
+      if (held === undefined) this.#held.set(key, [{ frame, rows }]);
+      else held.push({ frame, rows });
       const entry = this.#index.get(key);
       if (entry === undefined) this.#index.set(key, { rowCount: rows.length, frames: [] });
       else entry.rowCount += rows.length;
     }
     this.rowCount += frame.rowCount;
+    this.#bytesHeld += bytesOf(frame) + keys.length * Uint32Array.BYTES_PER_ELEMENT + parts.size * PART_BYTES;
     if (this.#bytesHeld > this.#bytesHeldMax) await this.#flush();
   }
 
@@ -97,7 +105,10 @@ export class PartitionWriter {
     this.#held = new Map();
     this.#bytesHeld = 0;
     for (const [key, parts] of held)
-      for (const joined of batchesOf(parts)) this.#index.get(key)?.frames.push(await this.#append(serialize(concatFrames(joined))));
+      for (const batch of batchesOf(parts)) {
+        const picked = batch.map(({ frame, rows }) => (rows.length === frame.rowCount ? frame : pickRows(frame, rows)));
+        this.#index.get(key)?.frames.push(await this.#append(serialize(concatFrames(picked))));
+      }
   }
 
   async #append(bytes: Buffer): Promise<FileRange> {
@@ -142,17 +153,17 @@ function rowsByKey(keys: Float64Array): ReadonlyMap<number, Uint32Array> {
   return rows;
 }
 
-/** Frames that are written as one: readers hold one at a time. */
-function* batchesOf(frames: readonly Frame[]): Generator<readonly Frame[]> {
-  let batch: Frame[] = [];
-  let rows = 0;
-  for (const frame of frames) {
-    if (rows > 0 && rows + frame.rowCount > FRAME_ROWS_MAX) {
+/** Parts that are written as one frame: readers hold one at a time. */
+function* batchesOf(parts: readonly FramePart[]): Generator<readonly FramePart[]> {
+  let batch: FramePart[] = [];
+  let rowCount = 0;
+  for (const part of parts) {
+    if (rowCount > 0 && rowCount + part.rows.length > FRAME_ROWS_MAX) {
       yield batch;
-      [batch, rows] = [[], 0];
+      [batch, rowCount] = [[], 0];
     }
-    batch.push(frame);
-    rows += frame.rowCount;
+    batch.push(part);
+    rowCount += part.rows.length;
   }
   if (batch.length > 0) yield batch;
 }
