@@ -3,6 +3,7 @@
 import type { ServiceError } from '../base/errors.js';
 import type { Interval } from '../base/instant.js';
 import type { Frame } from '../model/frame.js';
+import type { LookedUpColumn } from '../model/lookup/looked-up-column.js';
 import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
 import type { GlobalDictionaryView, SegmentView } from './view.js';
@@ -11,7 +12,10 @@ import type { GlobalDictionaryView, SegmentView } from './view.js';
 export interface SegmentPin {
   /** The same array and dictionaries come again for the same request while nothing has moved: they may be known by identity. */
   readonly segments: readonly SegmentView[];
-  /** For each column asked for in `globalDictionaries` that is a string column in some segment. */
+  /**
+   * For each column asked for in `globalDictionaries` that is a string column in some segment; and for those of `lookedUp`, by their names,
+   * whose columns have single strings everywhere and whose values have room: their remaps are as `jobs/look-up.ts` tells.
+   */
   readonly dictionaries: Readonly<Record<string, GlobalDictionaryView>>;
   /** Bytes of segment files that had to be read for it. */
   readonly bytesRead: number;
@@ -24,6 +28,7 @@ export interface PinRequest {
   readonly columns: readonly string[];
   /** String columns whose ids must be comparable between these segments. */
   readonly globalDictionaries: readonly string[];
+  readonly lookedUp?: readonly LookedUpColumn[];
   /** `__time` is not loaded of segments that lie in one of these as a whole, unless it is named; absent: of all. */
   readonly timeCutBy?: readonly Interval[];
   /** Columns that need not be loaded, by segment: conditions on them were answered by an index. */

@@ -16,6 +16,8 @@ export interface CachedPin {
   readonly dictionaries: ReadonlyMap<string, GlobalDictionary>;
   readonly views: readonly SegmentView[];
   readonly dictionaryViews: Readonly<Record<string, GlobalDictionaryView>>;
+  /** These with what is looked up, by name. */
+  readonly allDictionaries: Readonly<Record<string, GlobalDictionaryView>>;
 }
 
 /** A few plans over the same segments are most of what a server is asked. */
@@ -40,7 +42,7 @@ export class PinCache {
     const key = keyOf(request, list, timed);
     const findings = this.#kept.find(key);
     if (findings === undefined) return undefined;
-    const { dictionaries, dictionaryViews, pinned, views } = findings;
+    const { dictionaries, dictionaryViews, allDictionaries, pinned, views } = findings;
     const stands = Object.entries(dictionaryViews).every(
       ([column, { entries, count }]) => dictionaries.get(column)?.isAt(entries, count) === true,
     );
@@ -59,10 +61,15 @@ export class PinCache {
       for (const each of pinned) this.#resident.unpin(each);
       letGo();
     };
-    return { segments: views, dictionaries: dictionaryViews, bytesRead: 0, release };
+    return { segments: views, dictionaries: allDictionaries, bytesRead: 0, release };
   }
 }
 
-function keyOf({ columns, globalDictionaries, isSeparate = false }: PinRequest, { digest }: SegmentList, timed: TimedSegments): string {
-  return JSON.stringify([columns, globalDictionaries, digest, timed === 'all' ? timed : [...timed], isSeparate]);
+function keyOf(
+  { columns, globalDictionaries, lookedUp = [], isSeparate = false }: PinRequest,
+  { digest }: SegmentList,
+  timed: TimedSegments,
+): string {
+  const names = lookedUp.map(({ name }) => name);
+  return JSON.stringify([columns, globalDictionaries, names, digest, timed === 'all' ? timed : [...timed], isSeparate]);
 }

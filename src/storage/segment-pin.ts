@@ -3,23 +3,27 @@
 import { assert } from '../base/errors.js';
 import { LoopTurns } from '../base/loop-turns.js';
 import { createByName, own } from '../base/names.js';
+import type { LookedUpColumn } from '../model/lookup/looked-up-column.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
 import { chunksOf } from './combined/chunks.js';
 import { type CombinedColumns, CombinedSegment } from './combined/combined-segment.js';
 import type { PinRequest, SegmentPin } from './contract.js';
 import type { GlobalDictionary, HeldEntries } from './global-dictionaries.js';
+import { valueCountOf } from './jobs/look-up.js';
+import type { LookedUpValues } from './looked-up.js';
 import type { OpenSegment } from './open-segment.js';
 import type { PinCache } from './pin-cache.js';
 import type { ReadSegment } from './read-segment.js';
 import type { SegmentList, SegmentLists, TimedSegments } from './segment-list.js';
-import type { ColumnView, GlobalDictionaryView, SegmentView } from './view.js';
+import type { ColumnView, DictionaryView, GlobalDictionaryView, SegmentView } from './view.js';
 
 export interface PinSource {
   readonly resident: BufferPool;
   readonly kept: PinCache;
   readonly combined: CombinedColumns;
   readonly lists: SegmentLists;
+  readonly lookedUp: LookedUpValues;
   dictionary(dataSource: string, column: string): GlobalDictionary;
 }
 
@@ -33,11 +37,13 @@ export async function takePin(list: SegmentList, timed: TimedSegments, request: 
     const isTimed = (read: ReadSegment): boolean => timed === 'all' || (timed.size > 0 && read.isAmong(timed));
     await taking.pinColumns((read) => new Set(isTimed(read) ? [TIME_COLUMN, ...names] : names), request.leftOut ?? {});
     const dictionaries = await taking.holdDictionaries(new Set(request.globalDictionaries));
+    const looked = await taking.holdLookedUp(request.lookedUp ?? []);
+    const allDictionaries = looked.length === 0 ? dictionaries : Object.fromEntries([...Object.entries(dictionaries), ...looked]);
     const views = await taking.views();
     // Conditions change from query to query, and what they leave out with them.
     if (request.leftOut === undefined)
-      source.kept.keep(request, list, timed, { views, dictionaryViews: dictionaries, ...taking.holdings() });
-    return { segments: views, dictionaries, bytesRead: taking.bytesRead, release: taking.release };
+      source.kept.keep(request, list, timed, { views, dictionaryViews: dictionaries, allDictionaries, ...taking.holdings() });
+    return { segments: views, dictionaries: allDictionaries, bytesRead: taking.bytesRead, release: taking.release };
   } catch (error) {
     taking.release();
     throw error;
@@ -68,6 +74,7 @@ class PinTaking {
   readonly #held: HeldEntries[] = [];
   readonly #dictionaries = new Map<string, GlobalDictionary>();
   readonly #columns = new Map<ReadSegment, Map<string, ColumnView>>();
+  readonly #residents = new Map<ColumnView, Resident>();
   #isReleased = false;
   bytesRead = 0;
 
@@ -108,6 +115,7 @@ class PinTaking {
       this.#pinned.push(resident);
       this.bytesRead += bytesRead;
       this.#viewsOf(read).set(name, view);
+      this.#residents.set(view, resident);
     });
   }
 
@@ -119,6 +127,36 @@ class PinTaking {
       if (view !== null) dictionaries.set(name, view);
     }
     return Object.fromEntries(dictionaries);
+  }
+
+  /** Holds the values of lookups, with the ids that the entries of their columns have among them. */
+  async holdLookedUp(wanted: readonly LookedUpColumn[]): Promise<readonly (readonly [string, GlobalDictionaryView])[]> {
+    const held: [string, GlobalDictionaryView][] = [];
+    for (const looked of wanted) {
+      if (!this.#reads.every((read) => this.#isSingleText(read, looked.column))) continue;
+      const values = await this.#source.lookedUp.pinValues(looked);
+      if (values === undefined) continue;
+      this.#pinned.push(values);
+      const remaps = createByName<number>();
+      await settleAll(this.#reads, async (read) => {
+        const view = this.#viewsOf(read).get(looked.column);
+        const [dictionary, column] = view?.kind === 'string' ? [view.dictionary, this.#residents.get(view)] : [NO_ENTRIES, undefined];
+        const ids = await this.#source.lookedUp.pinIds(looked, column, dictionary);
+        if (ids === undefined) return;
+        this.#pinned.push(ids);
+        remaps[read.id] = ids.address;
+      });
+      if (this.#reads.every(({ id }) => own(remaps, id) !== undefined))
+        held.push([looked.name, { count: valueCountOf(looked.table, looked.missing), entries: values.address, remaps }]);
+    }
+    return held;
+  }
+
+  /** Whether every row has one string or null. */
+  #isSingleText(read: ReadSegment, column: string): boolean {
+    const view = this.#viewsOf(read).get(column);
+    if (view === undefined) return read.kindOf(column) === undefined;
+    return view.kind === 'string' && view.type === 'STRING' && view.offsets === 0;
   }
 
   async views(): Promise<SegmentView[]> {
@@ -175,6 +213,8 @@ class PinTaking {
     return this.#columns.get(read) ?? new Map();
   }
 }
+
+const NO_ENTRIES: DictionaryView = { count: 0, hasNull: false, offsets: 0, bytes: 0 };
 
 /** Loads under way at a time: enough to keep all threads at work; more would only wait for them. */
 const LOADS_AT_A_TIME = 64;

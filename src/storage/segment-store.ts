@@ -15,6 +15,7 @@ import type { PinRequest, SegmentPin, SegmentSpan, SegmentStore, UnloadedColumn 
 import { corrupt, type Footer } from './format.js';
 import { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
+import { LookedUpValues } from './looked-up.js';
 import { OpenFiles } from './open-files.js';
 import { OpenSegment } from './open-segment.js';
 import { PinCache } from './pin-cache.js';
@@ -53,6 +54,7 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
   const damage = new DamageWatch();
   const kept = new PinCache(resident);
   const combined = new CombinedColumns(resident, run);
+  const lookedUp = new LookedUpValues(resident, run);
   const segments = new Map<string, OpenSegment>();
   const lists = new SegmentLists(get);
   const dataSources = new Map<string, OpenDataSource>();
@@ -133,7 +135,7 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
       let list = lists.find(request.segmentIds);
       for (; list === undefined; list = lists.find(request.segmentIds)) await lists.make(request.segmentIds);
       const timed = timedOf(list, request.timeCutBy);
-      const source = { resident, kept, combined, lists, dictionary };
+      const source = { resident, kept, combined, lists, lookedUp, dictionary };
       return kept.takeAgain(request, list, timed, lists) ?? (await takePin(list, timed, request, source));
     },
 

@@ -15,9 +15,10 @@ export async function openFrames(
   memory: KernelMemory,
   engine: ProcessingEngine,
   intervalOf: (number: number) => Interval = () => ({ start: Date.UTC(2024, 0, 1), end: Date.UTC(2025, 0, 1) }),
+  cacheBytes = 1 << 28,
 ): Promise<{ store: IndexedSegmentStore; ids: string[]; close(): Promise<void> }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-execution-'));
-  const store = createSegmentStore({ memory, cacheBytes: 1 << 28, openFilesMax: 16, run: (name, request) => engine.runJob(name, request) });
+  const store = createSegmentStore({ memory, cacheBytes, openFilesMax: 16, run: (name, request) => engine.runJob(name, request) });
   const ids: string[] = [];
   for (const [number, frame] of frames.entries()) {
     const file = path.join(folder, `${number}.segment`);

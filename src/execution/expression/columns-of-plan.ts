@@ -3,10 +3,12 @@
 import { own } from '../../base/names.js';
 import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.js';
 import type { Filter } from '../../model/filter.js';
+import type { LookedUpColumn } from '../../model/lookup/looked-up-column.js';
 import type { RowPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { columnsThrough, nameThrough } from '../../model/stage-columns.js';
 import { columnsAndFields } from './json-field.js';
+import { lookedUpColumn } from './looked-up.js';
 import { storedName, type VirtualColumns, virtualColumnsByName } from './scope.js';
 
 /** Columns that a plan needs from segments. */
@@ -15,6 +17,8 @@ export interface NeededColumns {
   readonly columns: readonly string[];
   /** String columns whose ids must be comparable between segments. */
   readonly comparable: readonly string[];
+  /** Columns that are looked up, to be grouped by or counted as ids of the values of the lookup. */
+  readonly lookedUp: readonly LookedUpColumn[];
 }
 
 export function columnsOfPlan(plan: RowPlan): NeededColumns {
@@ -22,7 +26,7 @@ export function columnsOfPlan(plan: RowPlan): NeededColumns {
   if (stages === undefined || stages.length === 0) return columnsAtEnd(plan, true);
   const { columns, comparable } = columnsAtEnd(plan, false);
   const { before } = columnsThrough(stages, columns);
-  return { columns: [...before], comparable: comparable.flatMap((name) => nameThrough(stages, name) ?? []) };
+  return { columns: [...before], comparable: comparable.flatMap((name) => nameThrough(stages, name) ?? []), lookedUp: [] };
 }
 
 /** Columns that a plan reads after its stages. */
@@ -66,8 +70,14 @@ function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly strin
       else if (aggregator.kind !== 'count') named.add(aggregator.column);
     }
   }
+  const found = [...comparable].flatMap((name) => lookedUpColumn(virtualColumns, name) ?? []);
+  const lookedUp = new Map(found.map((looked) => [looked.name, looked]));
   const shared = [...comparable].map((name) => storedName(virtualColumns, name)).filter((name) => !Object.hasOwn(virtualColumns, name));
-  return { columns: [...storedColumns([...named, ...comparable], virtualColumns, isStored)], comparable: [...new Set(shared)] };
+  return {
+    columns: [...storedColumns([...named, ...comparable], virtualColumns, isStored)],
+    comparable: [...new Set(shared)],
+    lookedUp: [...lookedUp.values()],
+  };
 }
 
 function columnsOfCondition(filter: Filter, isStored: (name: string) => boolean, into: Set<string>): void {

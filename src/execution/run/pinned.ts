@@ -45,7 +45,7 @@ interface PinnedPlan {
 export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGenerator<Frame> {
   const { plan, store, segmentIds, options, signal } = pinned;
   const turns = new LoopTurns();
-  const { columns, comparable } = columnsOfPlan(plan);
+  const { columns, comparable, lookedUp } = columnsOfPlan(plan);
   const timeCutBy = readsNoTime(plan) ? plan.intervals : undefined;
   const parts = partsByTime(plan, store, segmentIds, { columns: columns.length, cellsAtOnce: engine.cellsAtOnce });
   if (parts.length > 1) {
@@ -63,6 +63,7 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
       segmentIds: found.segmentIds,
       columns: timeCutBy === undefined ? columns : columns.filter((name) => name !== TIME_COLUMN),
       globalDictionaries: comparable,
+      lookedUp,
       ...(timeCutBy === undefined ? {} : { timeCutBy }),
       ...(leftOut === undefined ? {} : { leftOut }),
       isSeparate: plan.operator === 'scan' && plan.namesSegments === true,

@@ -205,8 +205,21 @@ export class LookupReader {
 
   /** The value of a key; null when there is none. */
   find(key: string): string | null {
-    const entry = this.#entryOf(key);
-    return entry < 0 ? null : this.#kept(this.valueIds[entry] ?? 0);
+    if (key.length * 3 > scratch.length) scratch = Buffer.allocUnsafeSlow(key.length * 3);
+    const id = this.findBytes(scratch, 0, scratch.write(key, 0, 'utf8'));
+    return id < 0 ? null : this.#kept(id);
+  }
+
+  /** Number of the value of a key, of which there are only the bytes; -1 when there is none. */
+  findBytes(bytes: Uint8Array, start: number, end: number): number {
+    const entry = this.#entryOf(bytes, start, end);
+    return entry < 0 ? -1 : (this.valueIds[entry] ?? 0);
+  }
+
+  /** The values behind one another, as UTF-8, and where each ends. */
+  get values(): { readonly bytes: Uint8Array; readonly ends: Uint32Array } {
+    const ends = this.#valueEnds;
+    return { bytes: this.#bytes.subarray(this.#valuesAt, this.#valuesAt + (ends[ends.length - 1] ?? 0)), ends };
   }
 
   key(entry: number): string {
@@ -228,15 +241,13 @@ export class LookupReader {
     return value;
   }
 
-  #entryOf(key: string): number {
-    if (key.length * 3 > scratch.length) scratch = Buffer.allocUnsafeSlow(key.length * 3);
-    const length = scratch.write(key, 0, 'utf8');
+  #entryOf(bytes: Uint8Array, start: number, end: number): number {
     const mask = this.#slots.length - 1;
-    let slot = hashOf(scratch, 0, length) & mask;
+    let slot = hashOf(bytes, start, end) & mask;
     for (let known = this.#slots[slot] ?? 0; known !== 0; known = this.#slots[slot] ?? 0) {
       const entry = known - 1;
       const from = this.#keysAt + (entry === 0 ? 0 : (this.#keyEnds[entry - 1] ?? 0));
-      if (areEqual(this.#bytes, from, this.#keysAt + (this.#keyEnds[entry] ?? 0), scratch, 0, length)) return entry;
+      if (areEqual(this.#bytes, from, this.#keysAt + (this.#keyEnds[entry] ?? 0), bytes, start, end)) return entry;
       slot = (slot + 1) & mask;
     }
     return -1;
