@@ -1,13 +1,18 @@
 import { SILENT_LOG } from '../src/base/log.js';
 import type { LookupSettings } from '../src/cluster/lookups/lookup-source.js';
 
+type Given = Partial<LookupSettings> & {
+  readonly allowedDirectories?: readonly string[];
+  readonly passwordVariables?: readonly string[];
+};
+
 /** Settings of lookups for processes that are put together by hand. */
-export function lookupSettings(given: Partial<LookupSettings> & { readonly allowedDirectories?: readonly string[] } = {}): LookupSettings {
-  const { allowedDirectories = [], ...others } = given;
+export function lookupSettings(given: Given = {}): LookupSettings {
+  const { allowedDirectories = [], passwordVariables = [], ...others } = given;
   return {
     sourceLimits: {
       allowedDirectories,
-      http: { maxBytes: 2 ** 30, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [] },
+      http: { maxBytes: 2 ** 30, allowedProtocols: ['http', 'https'], allowedHosts: [], allowedAddresses: [], passwordVariables },
       peers: [],
     },
     inputLimits: { maxColumns: 1000, maxRowBytes: 2 ** 26, decompression: { maxBytes: 2 ** 30, maxRatio: 1000, maxEntries: 1000 } },

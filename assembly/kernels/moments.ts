@@ -26,6 +26,11 @@ export function joinMoments(from: usize, groups: usize, n: u32, state: usize): v
     if (more == 0) continue;
     const at = state + (<usize>load<u32>(groups + (i << 2)) << 5);
     const own = load<f64>(at);
+    // There is no distance from the mean of no value, and its square may be infinite.
+    if (own == 0) {
+      memory.copy(at, other, 32);
+      continue;
+    }
     const count = own + more;
     const mean = load<f64>(at, 16);
     const distance = load<f64>(other, 16) - mean;

@@ -301,7 +301,7 @@ export const PROPERTIES = {
   'svc.ingestion.http.allowedHeaders': texts('[]', 'Headers that an http input source may send (requestHeaders).'),
   'svc.ingestion.passwordVariables': texts(
     '[]',
-    'Variables of the environment that passwords of input sources may come from ({"type": "environment"}).',
+    'Variables of the environment that passwords of input sources and lookups may come from ({"type": "environment"}).',
   ),
   'svc.ingestion.maxColumns': integer({ min: 1, max: 1_000_000 }, '20000', 'Columns that one load of rows may have; more are refused.'),
   'svc.ingestion.maxRowBytes': bytes({ min: 1024, max: 2 ** 29 }, '64MiB', 'Longest row of a text format that a load may have.'),

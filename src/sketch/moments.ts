@@ -24,6 +24,11 @@ export function addToMoments(state: Moments, value: number): void {
 
 export function mergeMoments(into: Moments, from: Moments): void {
   if (from.count === 0) return;
+  // There is no distance from the mean of no value, and its square may be infinite.
+  if (into.count === 0) {
+    Object.assign(into, from);
+    return;
+  }
   const count = into.count + from.count;
   const distance = from.mean - into.mean;
   into.squares += from.squares + ((distance * distance * into.count) / count) * from.count;

@@ -125,12 +125,15 @@ lookups('a password is never read back, and stays when the settings are sent as 
   const read = (await callJson('GET', `${server.url}${CONFIG}/db`)) as { lookupExtractorFactory: object };
   assert.equal(read.lookupExtractorFactory, factory({ ...connector, password: '********' }));
   await callJson('POST', `${server.url}${CONFIG}/db`, lookupOf('v2', read.lookupExtractorFactory));
-  const elsewhere = factory({ ...connector, connectURI: 'jdbc:postgresql://elsewhere/none', password: '********' });
-  try {
-    await callJson('POST', `${server.url}${CONFIG}/db`, lookupOf('v3', elsewhere));
-    assert.unreachable();
-  } catch (error) {
-    assert.match(String(error), /password: a hidden value/);
+  const hidden = { db: '********', db2: { type: 'default', password: '********' } };
+  for (const [name, password] of Object.entries(hidden)) {
+    const elsewhere = factory({ ...connector, connectURI: 'jdbc:postgresql://elsewhere/none', password });
+    await callJson('POST', `${server.url}${CONFIG}/${name}`, lookupOf('v3', elsewhere)).then(
+      () => assert.unreachable(),
+      (error: unknown) => {
+        assert.match(String(error), /password: a hidden value/);
+      },
+    );
   }
   for (const name of names) await callJson('DELETE', `${server.url}${CONFIG}/${name}`);
 });

@@ -163,17 +163,16 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
   test('providers of passwords', async ({ service, run, stores }) => {
     await fill(run, [["'a'", "'1'"]]);
     const environment = { LOOKUP_PASSWORD: service.password };
+    const settings = { environment, passwordVariables: ['LOOKUP_PASSWORD', 'constructor'] };
     for (const password of [
       { type: 'default', password: service.password },
       { type: 'environment', variable: 'LOOKUP_PASSWORD' },
     ]) {
-      const store = await loaded(stores, namespaceOf(service, {}, { password }), { environment });
+      const store = await loaded(stores, namespaceOf(service, {}, { password }), settings);
       assert.equal(entriesOf(store.table('l')), { a: '1' });
     }
-    const none = await loaded(stores, namespaceOf(service, {}, { password: { type: 'environment', variable: 'constructor' } }), {
-      environment,
-    });
-    assert.match(none.failed()['l'] ?? '', /the environment variable constructor is not set/);
+    const none = await loaded(stores, namespaceOf(service, {}, { password: { type: 'environment', variable: 'constructor' } }), settings);
+    assert.match(none.failed()['l'] ?? '', /the variable constructor of the environment is not set/);
   });
 
   test('names that are none are refused before a connection is made', async ({ service, stores }) => {

@@ -1,6 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { lookupSettings } from '../../bench/lookup-settings.js';
+import { LookupKeeper } from '../../src/cluster/lookups/lookup-keeper.js';
+import type { LookupSource } from '../../src/cluster/lookups/lookup-source.js';
 import { LookupStore } from '../../src/cluster/lookups/lookup-store.js';
 import { readerOf } from '../../src/model/lookup/lookup-table.js';
 import { entriesOf } from './lookup-entries.js';
@@ -44,6 +47,41 @@ lookups('a version that is refused leaves the one before', async () => {
   assert.match(store.failed()['a'] ?? '', /map\.k/);
   await store.replace({});
   assert.throws(() => store.table('a'), /unknown lookup "a": no lookup of that name is loaded/);
+});
+
+lookups('a delay that makes a poll later than a timer can be does not make it come at once', async () => {
+  let looks = 0;
+  const source: LookupSource = {
+    isInline: false,
+    pollMs: 2 ** 31 - 1,
+    jitterMs: 60_000,
+    timeoutMs: null,
+    maxHeapPercentage: 100,
+    async read() {
+      looks++;
+      return null;
+    },
+  };
+  const lookup = { version: 'v', lookupExtractorFactory: {} };
+  const keeper = new LookupKeeper('a', lookup, source, lookupSettings({ random: () => 0.5 }));
+  await keeper.start();
+  await wait(50);
+  keeper.stop();
+  assert.is(looks, 1);
+});
+
+lookups('a variable of the environment is a password only where the server allows it', async () => {
+  const connectorConfig = {
+    connectURI: 'jdbc:mysql://127.0.0.1:1/none',
+    user: 'u',
+    password: { type: 'environment', variable: 'OTHER' },
+  };
+  const extractionNamespace = { type: 'jdbc', connectorConfig, table: 't', keyColumn: 'k', valueColumn: 'v' };
+  const store = new LookupStore(lookupSettings({ environment: { OTHER: 'a secret' }, passwordVariables: ['LOOKUP_PASSWORD'] }));
+  await store.replace({ a: { version: 'v', lookupExtractorFactory: { type: 'cachedNamespace', extractionNamespace } } });
+  while (store.failed()['a'] === undefined) await wait(5);
+  assert.match(store.failed()['a'] ?? '', /the variable OTHER is not among svc\.ingestion\.passwordVariables/);
+  store.close();
 });
 
 for (const type of ['kafka', 'pollingLookup', 'loadingLookup', 'nothing'])

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { addToMoments, emptyMoments } from '../../src/sketch/moments.js';
+import { addToMoments, emptyMoments, mergeMoments, varianceOf } from '../../src/sketch/moments.js';
 import { logGamma, normalTwoTailed, regularizedBeta, studentTwoTailed, upperGamma } from '../../src/sketch/special-functions.js';
 import { tTest, zScore, zTest } from '../../src/sketch/statistical-test.js';
 
@@ -70,3 +70,21 @@ tests('the z-score of two proportions', () => {
 });
 
 tests.run();
+
+const variances = suite('variances of large values');
+
+variances('a group that meets an empty one keeps its variance, also where the square of its mean is infinite', () => {
+  for (const [values, variance] of [
+    [[1e200, 1e200], 0],
+    [[1e200], 0],
+    [[0, 1e200], Infinity],
+  ] as const) {
+    const [from, into] = [emptyMoments(), emptyMoments()];
+    for (const value of values) addToMoments(from, value);
+    mergeMoments(into, from);
+    assert.is(varianceOf(into, 'population'), variance);
+    assert.equal(into, from);
+  }
+});
+
+variances.run();

@@ -6,6 +6,7 @@ import { formatInstant } from '../../base/time.js';
 import { LookupBuilder, type LookupTable } from '../../model/lookup/lookup-table.js';
 import type { Lookup } from '../coordinator/lookups.js';
 import type { LookupSettings, LookupSource } from './lookup-source.js';
+import { TIMER_MS_MAX } from './poll-options.js';
 
 /** A lookup as a process holds it for queries. */
 export interface LoadedLookup {
@@ -98,7 +99,7 @@ export class LookupKeeper {
 
   #schedule(delayMs: number): void {
     const { jitterMs } = this.#source;
-    this.#timer = setTimeout(() => void this.#look(), delayMs + this.#settings.random() * jitterMs);
+    this.#timer = setTimeout(() => void this.#look(), Math.min(delayMs + this.#settings.random() * jitterMs, TIMER_MS_MAX));
     this.#timer.unref();
   }
 

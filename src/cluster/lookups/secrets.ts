@@ -51,14 +51,15 @@ export function withSecretsOf(factory: Factory, known: Factory | undefined, path
   return restored as Factory;
 }
 
-function restore(value: unknown, known: unknown, path: string): unknown {
+/** @param isAround  whether the settings around are those of before, where they say who is told the secrets in here */
+function restore(value: unknown, known: unknown, path: string, isAround = true): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const before = typeof known === 'object' && known !== null ? (known as Factory) : undefined;
-  const isSame = before !== undefined && stringifyJson(shown(value)) === stringifyJson(shown(before));
+  const isSame = isAround && before !== undefined && stringifyJson(shown(value)) === stringifyJson(shown(before));
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => {
       const there = own(before, name);
-      if (each !== HIDDEN) return [name, restore(each, there, `${path}.${name}`)];
+      if (each !== HIDDEN) return [name, restore(each, there, `${path}.${name}`, isSame || !SECRET.test(name))];
       if (!isSame || typeof there !== 'string')
         throw new ServiceError(
           'input_invalid',

@@ -26,11 +26,15 @@ export function parsePassword(fields: ObjectReader, key: string): Password | nul
  * @param allowedVariables  those that specs may name: whoever may load could send others of the server to a host of their own
  * @throws ServiceError `forbidden`, `input_unreadable` for a variable that is not set
  */
-export function passwordText(password: Password, allowedVariables: readonly string[]): string {
+export function passwordText(
+  password: Password,
+  allowedVariables: readonly string[],
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): string {
   if (password.kind === 'written') return password.text;
   if (!allowedVariables.includes(password.name))
     throw new ServiceError('forbidden', `the variable ${password.name} is not among svc.ingestion.passwordVariables`);
-  const text = own(process.env as Readonly<Record<string, string>>, password.name);
+  const text = own(environment, password.name);
   if (text === undefined) throw new ServiceError('input_unreadable', `the variable ${password.name} of the environment is not set`);
   return text;
 }

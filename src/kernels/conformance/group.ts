@@ -136,14 +136,17 @@ export const GROUP_CHECKS = {
   },
   joinMoments(lab: Lab) {
     eachTrial(lab, (_rows, { n, groups, atGroups }) => {
-      const states = Array.from({ length: n }, () => [lab.random(3), lab.random(100), lab.random(64) / 4, lab.random(32) / 2]);
+      // The square of the largest is infinite.
+      const means = [0.25, 4, 15.75, 1e200];
+      const states = Array.from({ length: n }, () => [lab.random(3), lab.random(100), means[lab.random(4)] ?? 0, lab.random(32) / 2]);
       const before = Array.from({ length: GROUPS }, () => [lab.random(2), 7.5, -3.25, 2]);
       const at = lab.place('F64', states.flat());
       const out = lab.output('F64', GROUPS * 4, before.flat());
       lab.call(() => lab.kernels.joinMoments(at, atGroups, n, out));
       for (const [i, group] of groups.entries()) {
         const [[m = 0, t = 0, b = 0, r = 0], [k = 0, s = 0, a = 0, q = 0]] = [states[i] ?? [], before[group] ?? []];
-        if (m > 0) before[group] = [k + m, s + t, a + ((b - a) * m) / (k + m), q + (r + (((b - a) * (b - a) * k) / (k + m)) * m)];
+        if (m > 0 && k === 0) before[group] = [m, t, b, r];
+        else if (m > 0) before[group] = [k + m, s + t, a + ((b - a) * m) / (k + m), q + (r + (((b - a) * (b - a) * k) / (k + m)) * m)];
       }
       lab.expect('F64', out, before.flat(), 'moments');
     });

@@ -157,6 +157,10 @@ export function groupKernels(memory: KernelMemory) {
         const [more = 0, otherSum = 0, otherMean = 0, otherSquares = 0] = others.subarray(i * 4, i * 4 + 4);
         if (more === 0) return;
         const [own = 0, sum = 0, mean = 0, squares = 0] = states.subarray(group * 4, group * 4 + 4);
+        if (own === 0) {
+          states.set([more, otherSum, otherMean, otherSquares], group * 4);
+          return;
+        }
         const count = own + more;
         const distance = otherMean - mean;
         const between = ((distance * distance * own) / count) * more;

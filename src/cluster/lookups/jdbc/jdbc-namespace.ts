@@ -2,8 +2,8 @@
 
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
-import { own } from '../../../base/names.js';
 import { withoutTrailingDot } from '../../../configuration/network-names.js';
+import { parsePassword, passwordText } from '../../../ingestion/source/password.js';
 import type { Entry, LookupSettings, LookupSource } from '../lookup-source.js';
 import { readHeapPercentage, readPollMs } from '../poll-options.js';
 import { type Connection, ConnectionRefusal, parseConnectionUri } from './connection-uri.js';
@@ -139,22 +139,8 @@ function connectionOf(config: ObjectReader): Connection {
   }
 }
 
-/** A password, or what provides one. */
-function passwordOf(config: ObjectReader, { environment }: LookupSettings): () => string {
-  const raw = config.raw('password');
-  if (raw === undefined) return () => '';
-  if (typeof raw === 'string') return () => raw;
-  const provider = config.object('password');
-  if (provider.type(['default', 'environment']) === 'default') {
-    provider.accept(['password']);
-    const password = provider.string('password');
-    return () => password;
-  }
-  provider.accept(['variable']);
-  const variable = provider.string('variable');
-  return () => {
-    const password = own(environment, variable);
-    if (password === undefined) throw new ServiceError('input_unreadable', `the environment variable ${variable} is not set`);
-    return password;
-  };
+/** Variables of the environment are bounded as those of input sources are: they would be sent to a host of whoever configures lookups. */
+function passwordOf(config: ObjectReader, { sourceLimits, environment }: LookupSettings): () => string {
+  const password = parsePassword(config, 'password');
+  return () => (password === null ? '' : passwordText(password, sourceLimits.http.passwordVariables ?? [], environment));
 }
