@@ -171,6 +171,30 @@ parquet('an input that is no local file is brought here first', async ({ folder,
   assert.is((await columnsOf(entity(file('snappy.parquet'), false), ['small'], folder))['small']?.length, ROWS);
 });
 
+parquet(
+  'decimals are the nearest doubles, at any depth; times before 1970 end in the millisecond that they are in',
+  async ({ folder, file }) => {
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    const price = '((i - 500) * 12.345)::DECIMAL(15, 3)';
+    await connection.run(
+      `COPY (SELECT ${price} AS price, [${price}, NULL] AS list, CASE WHEN i % 2 = 0 THEN {'a': ${price}, 'b': [[0.1::FLOAT]]} END AS record,
+      MAP {${price}: ${price}} AS map, [{'a': [${price}]}] AS records, make_timestamp_ns(-1 - i) AS nanos FROM range(1000) r(i)) TO '${file('decimals.parquet')}' (FORMAT parquet)`,
+    );
+    connection.closeSync();
+    const read = await columnsOf(entity(file('decimals.parquet')), null, folder);
+    for (let row = 0; row < 1000; row++) {
+      // Thousandths, and what JavaScript reads of the decimal as text.
+      const price = Number(`${(row - 500) * 12_345}e-3`);
+      assert.is(read['price']?.[row], price);
+      assert.equal(read['list']?.[row], [price, null]);
+      assert.equal(read['record']?.[row] ?? null, row % 2 === 0 ? { a: price, b: [[Math.fround(0.1)]] } : null);
+      assert.equal(read['map']?.[row], { [String(price)]: price });
+      assert.equal(read['records']?.[row], [{ a: [price] }]);
+      assert.is(read['nanos']?.[row], -1);
+    }
+  },
+);
+
 const refusals = [
   { name: 'text.parquet', message: /not a Parquet file: it begins with "a,b,"/ },
   { name: 'cut.parquet', message: /damaged Parquet file/ },

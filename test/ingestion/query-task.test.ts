@@ -171,6 +171,13 @@ for (const { name, query, context = {}, message, errorCode } of failures) {
   });
 }
 
+queries('the report shows no passwords of the input', async () => {
+  const source = { type: 'http', uris: ['http://127.0.0.1/x'], httpAuthenticationUsername: 'me', httpAuthenticationPassword: 'secret' };
+  const done = await runSql(`SELECT t FROM TABLE(EXTERN('${JSON.stringify(source)}', '{"type":"json"}', '[{"name":"t","type":"long"}]'))`);
+  assert.match(JSON.stringify(payloadOf(done).stages), /"httpAuthenticationPassword":"\*+"/);
+  assert.not.match(JSON.stringify(done.outcome.report), /secret/);
+});
+
 for (const [name, verb, clustered, parts] of [
   [
     'REPLACE by a string',

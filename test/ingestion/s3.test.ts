@@ -79,7 +79,7 @@ s3.after.each(async ({ server }) => {
 const ACCESS = {
   endpointConfig: { url: `127.0.0.1:${PORT}`, signingRegion: 'us-east-1' },
   clientConfig: { protocol: 'http', enablePathStyleAccess: true, disableChunkedEncoding: true },
-  properties: { accessKeyId: ACCESS_KEY, secretAccessKey: { type: 'default', password: 'secret' } },
+  properties: { accessKeyId: ACCESS_KEY, secretAccessKey: { type: 'default', password: 'hush' } },
 };
 
 const RULES = {
@@ -243,14 +243,23 @@ for (const { name, source, code, message } of refused)
     assert.unreachable();
   });
 
-s3('nothing shown of a spec has passwords', () => {
-  const source = { type: 's3', ...URI, ...ACCESS, httpAuthenticationPassword: 'secret', requestHeaders: { authorization: 'secret' } };
-  const shown = withoutSecrets({ spec: { ioConfig: { inputSource: { type: 'combining', delegates: [source] } } } });
-  const query = withoutSecrets({ query: `SELECT * FROM TABLE(EXTERN('${JSON.stringify(source)}', '{"type":"json"}'))` });
-  for (const each of [shown, query]) {
-    assert.not.match(JSON.stringify(each), /secret"|AKID/);
-    assert.match(JSON.stringify(each), /s3:\/\/bucket\/folder\/a\.json/);
-  }
-});
+for (const [text, password] of Object.entries({
+  word: 'hush',
+  'closing brace': 'hu}sh',
+  'opening brace': 'hu{sh',
+  quote: '"{hu"sh',
+}))
+  s3(`nothing shown of a spec has passwords, here with: ${text}`, () => {
+    const properties = { accessKeyId: ACCESS_KEY, secretAccessKey: { type: 'default', password }, sessionToken: password };
+    const proxyConfig = { host: 'h', password: { type: 'default', password } };
+    const requestHeaders = { accept: '{', authorization: password };
+    const source = { type: 's3', ...URI, ...ACCESS, properties, httpAuthenticationPassword: password, requestHeaders, proxyConfig };
+    const shown = withoutSecrets({ spec: { ioConfig: { inputSource: { type: 'combining', delegates: [source] } } } });
+    const query = withoutSecrets({ query: `SELECT * FROM TABLE(EXTERN('${JSON.stringify(source)}', '{"type":"json"}'))` });
+    for (const each of [shown, query]) {
+      assert.not.match(JSON.stringify(each), /hu.*sh|AKID/);
+      assert.match(JSON.stringify(each), /s3:\/\/bucket\/folder\/a\.json/);
+    }
+  });
 
 s3.run();

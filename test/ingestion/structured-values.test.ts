@@ -58,6 +58,8 @@ function typeOf(task: TaskRun, name: string): string | undefined {
 /** The rules of type-aware schema discovery, a line each: what a column's values are, its type, what is read of it. */
 const DISCOVERED: readonly { readonly values: readonly unknown[]; readonly type: string; readonly read: readonly unknown[] }[] = [
   { values: [1, 2], type: 'LONG', read: [1n, 2n] },
+  { values: [1, 1e20], type: 'DOUBLE', read: [1, 1e20] },
+  { values: [-(2 ** 63), [-1e300]], type: 'ARRAY<DOUBLE>', read: [[-(2 ** 63)], [-1e300]] },
   { values: [true, false], type: 'LONG', read: [1n, 0n] },
   { values: [1, 1.5], type: 'DOUBLE', read: [1, 1.5] },
   { values: ['a', 1, true], type: 'STRING', read: ['a', '1', '1'] },

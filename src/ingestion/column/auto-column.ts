@@ -5,6 +5,7 @@ import { cellAt, type FrameColumn, frameColumnType, isNullAt } from '../../model
 import { arrayOf, type ColumnType, elementType, isArrayType, isNumberType, isTextType, JSON_TYPE, widestType } from '../../model/schema.js';
 import type { Members, TextBlock } from '../format/input-block.js';
 import { ByteDictionary } from './byte-dictionary.js';
+import { isLong } from './coercion.js';
 import { fieldValues } from './field-values.js';
 import { DoubleColumn, LongColumn } from './number-column.js';
 import { shortInteger } from './number-text.js';
@@ -19,8 +20,8 @@ const NOTHING = (1 << FIELD.missing) | (1 << FIELD.null);
 export type Lists = 'arrays' | 'multi-values';
 
 /**
- * A column whose type its values decide: integers and booleans (1 and 0) are LONG, fractions DOUBLE, text STRING, lists of
- * them arrays (of LONG when they are empty or hold only nulls), objects and lists of objects or lists JSON. Among
+ * A column whose type its values decide: integers of 64 bits and booleans (1 and 0) are LONG, other numbers DOUBLE, text STRING, lists
+ * of them arrays (of LONG when they are empty or hold only nulls), objects and lists of objects or lists JSON. Among
  * different values the least type that holds them all; it only ever widens, and what was stored before widens with it.
  * Values that are no longer of one kind are kept as JSON until they are taken out, so that none is converted twice.
  */
@@ -220,7 +221,7 @@ function typesAmong(column: FrameColumn, { rows, count }: RowSelection): Set<Col
   if (column.kind === 'double') {
     for (let at = 0; at < count && types.size < 2; at++) {
       const row = rows[at] ?? 0;
-      if (!isNullAt(column.nulls, row)) types.add(Number.isInteger(column.values[row]) ? 'LONG' : 'DOUBLE');
+      if (!isNullAt(column.nulls, row)) types.add(isLong(column.values[row] ?? 0) ? 'LONG' : 'DOUBLE');
     }
     return types;
   }
@@ -231,9 +232,8 @@ function typesAmong(column: FrameColumn, { rows, count }: RowSelection): Set<Col
 function typeOfSingle(value: unknown): ColumnType {
   switch (typeof value) {
     case 'number':
-      return Number.isInteger(value) ? 'LONG' : 'DOUBLE';
     case 'bigint':
-      return 'LONG';
+      return isLong(value) ? 'LONG' : 'DOUBLE';
     case 'string':
       return 'STRING';
     default:

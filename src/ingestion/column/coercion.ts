@@ -17,13 +17,20 @@ export function toText(value: unknown): string | null {
   return typeof value === 'object' ? (shallowJsonText(value) ?? null) : String(value);
 }
 
+/** Whether a number is an integer of 64 bits. */
+export function isLong(value: number | bigint): boolean {
+  return typeof value === 'bigint'
+    ? value >= MIN_LONG && value <= MAX_LONG
+    : Number.isInteger(value) && value >= -LONG_BOUND && value < LONG_BOUND;
+}
+
 /** A fraction is refused rather than cut off. An empty string is null. */
 export function toLong(value: unknown): bigint | null | undefined {
   switch (typeof value) {
     case 'number':
-      return Number.isInteger(value) && value >= -LONG_BOUND && value < LONG_BOUND ? BigInt(value) : undefined;
+      return isLong(value) ? BigInt(value) : undefined;
     case 'bigint':
-      return value < MIN_LONG || value > MAX_LONG ? undefined : value;
+      return isLong(value) ? value : undefined;
     case 'boolean':
       return value ? 1n : 0n;
     case 'string':

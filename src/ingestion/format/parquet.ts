@@ -5,8 +5,7 @@ import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { AsyncBuffer, FileMetaData, SchemaTree } from 'hyparquet';
-import { DAY_MS } from '../../base/calendar.js';
+import type { AsyncBuffer, FileMetaData } from 'hyparquet';
 import { ServiceError } from '../../base/errors.js';
 import { contentOf } from '../source/decompress.js';
 import type { InputEntity } from '../source/source-kind.js';
@@ -16,6 +15,7 @@ import type { ValueBlock } from './input-block.js';
 import { jsonBlock } from './json.js';
 import { type ColumnReader, columnBlock, pageReader, type ReadColumn, recordsOf, valueReader } from './parquet-block.js';
 import { ColumnPages, flatValues } from './parquet-column.js';
+import { annotateDecimals, checkDecimals, PARSERS, plainValues, type Shapes } from './parquet-values.js';
 
 export interface ParquetFormat {
   /** Bytes without a text annotation are text; else they are read as base64. */
@@ -35,17 +35,6 @@ export const PARQUET = inputFormatKind<ParquetFormat>({
 
 /** A row group may have millions of rows; they pass on in blocks. */
 const BLOCK_ROWS = 16_384;
-/** A decimal comes as a double, exact up to so many digits. */
-const DECIMAL_DIGITS_MAX = 15;
-
-/** Times as milliseconds, which `millis` and `auto` of a timestampSpec read. */
-const PARSERS = {
-  timestampFromMilliseconds: Number,
-  timestampFromMicroseconds: (micros: bigint): number => Math.floor(Number(micros) / 1000),
-  timestampFromNanoseconds: (nanos: bigint): number => Number(nanos / 1_000_000n),
-  dateFromDays: (days: number): number => days * DAY_MS,
-};
-
 /**
  * Parquet row groups to blocks of values; only the columns asked for are decoded. What is not on this machine's disk
  * is brought to the work directory first: the format is read from its end.
@@ -103,21 +92,24 @@ async function* rowGroups(
   { columns: wanted, samples }: Pick<Reading, 'columns' | 'samples'>,
   advance: (part: number) => void,
 ): AsyncGenerator<ValueBlock> {
-  const [{ parquetMetadataAsync, parquetScan, parquetSchema }, { parquetHeader }, { decompressPage }, { compressors }] = await Promise.all([
-    import('hyparquet'),
-    import('hyparquet/src/column.js'),
-    import('hyparquet/src/datapage.js'),
-    import('hyparquet-compressors'),
-  ]);
+  const [{ parquetMetadataAsync, parquetScan, parquetSchema }, { parquetHeader }, { decompressPage }, shapes, { compressors }] =
+    await Promise.all([
+      import('hyparquet'),
+      import('hyparquet/src/column.js'),
+      import('hyparquet/src/datapage.js'),
+      import('hyparquet/src/schema.js'),
+      import('hyparquet-compressors'),
+    ]);
   let metadata: FileMetaData;
   try {
     metadata = await parquetMetadataAsync(file);
   } catch (error) {
     throw new ServiceError('input_unreadable', `${name} is a damaged Parquet file: ${messageOf(error)}`, error);
   }
+  annotateDecimals(metadata.schema);
   const schema = parquetSchema(metadata);
   const columns = schema.children.filter(({ element }) => wanted === null || format.flatten !== null || wanted.has(element.name));
-  for (const column of columns) checkDecimal(column, name);
+  for (const column of columns) checkDecimals(column, name);
   const flatten = format.flatten === null ? null : compileFlatten(format.flatten);
   const rowCount = metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
   const scan = await parquetScan({ file, metadata, compressors, utf8: format.binaryAsString, parsers: PARSERS, useOffsetIndex: false });
@@ -134,7 +126,7 @@ async function* rowGroups(
           if (chunk === undefined || values === null) {
             const read = (from: number, to: number): Promise<ArrayLike<unknown>> =>
               scan.readColumn({ column: element.name, rowStart: before + from, rowEnd: before + to });
-            return valueReader(element.name, groupRows, samples === true, read, plain);
+            return valueReader(element.name, groupRows, samples === true, read, plainValues(column, shapes as Shapes));
           }
           const from = Number(chunk.dictionary_page_offset || chunk.data_page_offset);
           const unpacked = (bytes: Uint8Array, size: number): Uint8Array => decompressPage(bytes, size, chunk.codec, compressors);
@@ -164,28 +156,8 @@ async function* rowGroups(
   }
 }
 
-function checkDecimal(column: SchemaTree, name: string): void {
-  const { element } = column;
-  if (element.converted_type === 'DECIMAL' && (element.precision ?? 0) > DECIMAL_DIGITS_MAX) {
-    throw new ServiceError(
-      'unsupported',
-      `${name}: column "${element.name}" is DECIMAL(${element.precision}, ${element.scale ?? 0}); decimals of more than ${DECIMAL_DIGITS_MAX} digits are not supported`,
-    );
-  }
-  for (const child of column.children) checkDecimal(child, name);
-}
-
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Dates (of the old INT96 times) become milliseconds, bytes base64, at any depth. */
-function plain(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Date) return value.getTime();
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (Array.isArray(value)) return value.map(plain);
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]));
 }
 
 async function fetched(

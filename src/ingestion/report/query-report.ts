@@ -7,6 +7,7 @@ import { type OutputColumn, type PlannedQuery, sqlTypeName } from '../../model/s
 import type { ResultPage } from '../../storage/result-storage.js';
 import { inputCell } from '../column/text-reading.js';
 import type { TaskContext } from '../contract.js';
+import { withoutSecrets } from '../source/secrets.js';
 import { faultOf } from '../sql/query-fault.js';
 import { plannedQuery, type QueryTask } from '../sql/query-task.js';
 import type { StageKind, WorkCounts } from '../sql/stages/contract.js';
@@ -165,7 +166,8 @@ export class QueryReport {
   #input(): Readonly<Record<string, unknown>> {
     const { source } = this.#query;
     if (source.kind !== 'external') return { type: source.kind };
-    return { type: 'external', inputSource: source.inputSource, inputFormat: source.inputFormat, signature: source.signature };
+    const { inputSource, inputFormat, signature } = source;
+    return { type: 'external', inputSource: withoutSecrets(inputSource), inputFormat, signature };
   }
 
   #processor(kind: StageKind): Readonly<Record<string, unknown>> {

@@ -1,6 +1,7 @@
 // Rows of `sys.queries`.
 
 import { formatInstant } from '../../base/time.js';
+import { textWithoutSecrets } from '../../ingestion/source/secrets.js';
 import type { SystemRow } from '../../planner/sql/catalog/system-schema.js';
 import type { QueryLog, QueryState } from './query-log.js';
 
@@ -8,7 +9,7 @@ import type { QueryLog, QueryState } from './query-log.js';
 export function queryRows(log: QueryLog): readonly SystemRow[] {
   return log.runs().flatMap(({ description: { queryType, queryId, sql }, startedAt, state }): SystemRow[] => {
     if (queryType !== 'sql') return [];
-    const info = JSON.stringify({ sqlQueryId: queryId, sql, startTime: formatInstant(startedAt) });
+    const info = JSON.stringify({ sqlQueryId: queryId, sql: sql && textWithoutSecrets(sql), startTime: formatInstant(startedAt) });
     return [[queryId, 'native', wordOf(state), info]];
   });
 }
