@@ -140,6 +140,28 @@ suiteOf('bytes as strings', async () => {
   );
 });
 
+suiteOf('nanoseconds belong to the millisecond that they are in', async () => {
+  const type = new arrow.TimestampNanosecond();
+  const values = new BigInt64Array([1_442_016_000_123_999_999n, 0n, -1n, -1_000_000n]);
+  const schema = new arrow.Schema([new arrow.Field('at', type, true)]);
+  const nullBitmap = new Uint8Array([0b1101]);
+  const column = arrow.makeData({ type, length: 4, nullCount: 1, nullBitmap, data: values });
+  const record = arrow.makeData({ type: new arrow.Struct(schema.fields), length: 4, nullCount: 0, children: [column] });
+  const bytes = arrow.tableToIPC(new arrow.Table(schema, new arrow.RecordBatch(schema, record as never)), 'stream');
+  assert.equal(
+    (await read(Buffer.from(bytes))).map(({ at }) => at),
+    [1_442_016_000_123, null, -1, -1],
+  );
+});
+
+suiteOf('a file that is cut off is refused, wherever it is', async () => {
+  const whole = bytesOf('file', COLUMNS.slice(0, 2));
+  for (let length = 10; length < whole.length; length++) {
+    const rows = await read(whole.subarray(0, length)).catch((error: unknown) => error);
+    assert.instance(rows, ServiceError, `${length} of ${whole.length} bytes`);
+  }
+});
+
 const refused: readonly { readonly name: string; readonly bytes: () => Buffer; readonly message: RegExp }[] = [
   { name: 'another format', bytes: () => Buffer.from('{"a": 1}\n'.repeat(100)), message: /a\.arrow cannot be read as Arrow/ },
   { name: 'a file that is cut off', bytes: () => bytesOf('file').subarray(0, 900), message: /a\.arrow cannot be read as Arrow/ },

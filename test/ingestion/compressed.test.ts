@@ -211,20 +211,24 @@ for (const { name, bytes, message } of damages)
       await fails(async () => read(folder, { name, bytes: await bytes(), isLocal }), 'input_unreadable', message);
   });
 
-compressed('each entry of a zip archive is a file, folders are none, a compressed one is decompressed', async ({ folder }) => {
-  const bytes = zip([
-    { name: 'a/', bytes: Buffer.alloc(0), method: 0 },
-    { name: 'a/one.csv', bytes: Buffer.from('1') },
-    { name: 'two.csv', bytes: Buffer.from('2'), method: 0 },
-    { name: 'three.csv.gz', bytes: gzipSync(ROWS), method: 0 },
-  ]);
-  for (const isLocal of [false, true]) {
-    const { names, contents, bytesRead } = await read(folder, { name: 'archive', bytes, isLocal });
-    assert.equal(names, ['archive#a/one.csv', 'archive#two.csv', 'archive#three.csv.gz']);
-    assert.equal(contents.map(digest), [Buffer.from('1'), Buffer.from('2'), ROWS].map(digest));
-    assert.is(bytesRead, bytes.length);
-  }
-});
+compressed(
+  'each entry of a zip archive is a file, folders and what macOS adds are none, a compressed one is decompressed',
+  async ({ folder }) => {
+    const bytes = zip([
+      { name: 'a/', bytes: Buffer.alloc(0), method: 0 },
+      { name: 'a/one.csv', bytes: Buffer.from('1') },
+      { name: '__MACOSX/a/._one.csv', bytes: Buffer.from('00051607', 'hex') },
+      { name: 'two.csv', bytes: Buffer.from('2'), method: 0 },
+      { name: 'three.csv.gz', bytes: gzipSync(ROWS), method: 0 },
+    ]);
+    for (const isLocal of [false, true]) {
+      const { names, contents, bytesRead } = await read(folder, { name: 'archive', bytes, isLocal });
+      assert.equal(names, ['archive#a/one.csv', 'archive#two.csv', 'archive#three.csv.gz']);
+      assert.equal(contents.map(digest), [Buffer.from('1'), Buffer.from('2'), ROWS].map(digest));
+      assert.is(bytesRead, bytes.length);
+    }
+  },
+);
 
 const bombs: readonly (Input & { readonly message: RegExp })[] = [
   {

@@ -146,3 +146,8 @@ function twoDigits(bytes: Uint8Array, at: number): number {
   const units = (bytes[at + 1] ?? 0) - 48;
   return tens < 0 || tens > 9 || units < 0 || units > 9 ? Number.NaN : tens * 10 + units;
 }
+
+/** The millisecond that an instant in nanoseconds lies in; before 1970 as well. */
+export function millisOfNanos(nanos: bigint): EpochMs {
+  return Number(nanos / 1_000_000n) - (nanos % 1_000_000n < 0n ? 1 : 0);
+}

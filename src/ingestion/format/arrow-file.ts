@@ -8,6 +8,7 @@ import { createByName } from '../../base/names.js';
 import { onFirstUse } from '../../base/on-first-use.js';
 import { decompressFrame } from '../../storage/codecs/zstd.js';
 import { decodeLz4 } from '../codec/lz4.js';
+import { millisOfNanos } from '../column/timestamp.js';
 
 /** One record batch. */
 export interface ArrowBatch {
@@ -50,13 +51,23 @@ export async function* arrowBatches(source: FileHandle | AsyncIterable<Uint8Arra
       values(column, start, end) {
         const vector = batch.getChildAt(column);
         const convert = converters[column];
+        const nanos = nanosOf(fields[column]?.type, vector);
         return Array.from({ length: end - start }, (_, row) => {
           const value: unknown = vector?.get(start + row);
+          if (nanos !== null && value !== null) return millisOfNanos(nanos[start + row] ?? 0n);
           return value === null || value === undefined || convert === undefined ? null : convert(value);
         });
       },
     };
   }
+}
+
+/** Times as they are stored, of a column of nanoseconds; the library makes doubles of them, which round up. */
+function nanosOf(type: DataType | undefined, vector: Vector | null): BigInt64Array | null {
+  const { Type, TimeUnit } = arrowLibrary();
+  if (type?.typeId !== Type.Timestamp || (type as DataType & { readonly unit: number }).unit !== TimeUnit.NANOSECOND) return null;
+  const [data] = vector?.data ?? [];
+  return (data?.values as BigInt64Array | undefined) ?? null;
 }
 
 type Convert = (value: unknown) => unknown;

@@ -51,6 +51,7 @@ async function* readArrow(format: ArrowFormat, entity: InputEntity, reading: Rea
     try {
       await pipeline(all, createWriteStream(file));
       handle = await open(file);
+      if (!(await endsWithMagic(handle))) throw new Error('the file ends too early');
       yield* blocksOf(format, arrowBatches(handle, format.binaryAsString), reading);
     } finally {
       await handle?.close();
@@ -64,6 +65,14 @@ async function* readArrow(format: ArrowFormat, entity: InputEntity, reading: Rea
       error,
     );
   }
+}
+
+/** A file that is cut off would pass for a stream. */
+async function endsWithMagic(handle: FileHandle): Promise<boolean> {
+  const { size } = await handle.stat();
+  const end = Buffer.alloc(FILE_MAGIC.length);
+  await handle.read(end, 0, end.length, Math.max(0, size - end.length));
+  return end.toString('latin1') === FILE_MAGIC;
 }
 
 async function* blocksOf({ flatten }: ArrowFormat, batches: AsyncIterable<ArrowBatch>, { samples }: Reading): AsyncGenerator<ValueBlock> {

@@ -3,10 +3,10 @@
 import { Buffer } from 'node:buffer';
 import { DAY_MS } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
+import { millisOfNanos } from '../column/timestamp.js';
 
 /** A decimal comes as a double, exact up to so many digits. */
 const DECIMAL_DIGITS_MAX = 15;
-const NANOS = 1_000_000n;
 
 type Convert = (value: unknown) => unknown;
 
@@ -34,7 +34,7 @@ export interface Shapes {
 export const PARSERS = {
   timestampFromMilliseconds: Number,
   timestampFromMicroseconds: (micros: bigint): number => Math.floor(Number(micros) / 1000),
-  timestampFromNanoseconds: (nanos: bigint): number => Number(nanos / NANOS) - (nanos % NANOS < 0n ? 1 : 0),
+  timestampFromNanoseconds: millisOfNanos,
   dateFromDays: (days: number): number => days * DAY_MS,
 };
 

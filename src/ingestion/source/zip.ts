@@ -27,11 +27,13 @@ interface Library {
   openPromise(file: string, options: { readonly autoClose: boolean; readonly strictFileNames: boolean }): Promise<ZipFile>;
 }
 
+/** Folder of what macOS keeps beside files, which are not rows. */
+const MAC_FOLDER = '__MACOSX/';
 /** Methods of entries that are read, as the format numbers them. */
 const METHODS = [0, 8];
 
 /**
- * The entries of an archive in the order of its list, folders aside; each to be read before the next is asked for. Nothing of an archive
+ * The entries of an archive in the order of its list, folders and what macOS adds aside; each to be read before the next is asked for. Nothing of an archive
  * beyond the limits is read.
  * @param entity  the archive
  * @param file  its local file
@@ -82,7 +84,7 @@ async function entriesOf(archive: ZipFile, name: string, limits: DecompressionLi
         );
       contentBytes += entry.uncompressedSize;
       checkExpansion(limits, { name, storedBytes: archive.fileSize, contentBytes });
-      if (entry.fileName.endsWith('/')) continue;
+      if (entry.fileName.endsWith('/') || entry.fileName.startsWith(MAC_FOLDER)) continue;
       if (entry.isEncrypted()) throw new ServiceError('input_unreadable', `${name}#${entry.fileName} is encrypted`);
       if (!METHODS.includes(entry.compressionMethod))
         throw new ServiceError(
