@@ -46,6 +46,8 @@ export interface SegmentStore {
   /** Calls back for each open segment whose file turns out to be damaged or gone; the last listener counts. */
   onDamage(listener: (segmentId: string, error: ServiceError) => void): void;
   has(segmentId: string): boolean;
+  /** Whether `close` would wait. */
+  isPinned(segmentId: string): boolean;
   schema(segmentId: string): readonly ColumnSchema[];
   span(segmentId: string): SegmentSpan;
   /** Loads what is not resident, evicting least recently used unpinned columns; throws `resource_limit`. */

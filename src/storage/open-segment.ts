@@ -75,6 +75,11 @@ export class OpenSegment implements ReadSegment {
     return this.#isOpen;
   }
 
+  /** Whether somebody keeps it open. */
+  get isUsed(): boolean {
+    return this.#users > 0;
+  }
+
   get schema(): ColumnSchema[] {
     return this.footer.columns.map((column) => schemaOf(column, this.footer.rowCount));
   }

@@ -92,6 +92,10 @@ export class SegmentLists {
     };
   }
 
+  holds(segment: OpenSegment): boolean {
+    return [...this.#holds].some(({ segments }) => segments.includes(segment));
+  }
+
   /** Resolves when nobody holds a segment that has just ended to be open. */
   async left(segment: OpenSegment): Promise<void> {
     this.#closings++;

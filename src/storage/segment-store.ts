@@ -127,6 +127,11 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
 
     has: (segmentId: string): boolean => segments.has(segmentId),
 
+    isPinned(segmentId: string): boolean {
+      const segment = get(segmentId);
+      return segment.isUsed || lists.holds(segment);
+    },
+
     schema: (segmentId: string): readonly ColumnSchema[] => get(segmentId).schema,
 
     span: (segmentId: string): SegmentSpan => get(segmentId),

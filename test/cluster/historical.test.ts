@@ -19,11 +19,13 @@ import { createLocalDeepStorage } from '../../src/storage/local-deep-storage.js'
 import { scanPlan, segmentOf } from './fakes.js';
 
 /** Opens files whose content is `good`, fails by itself for those with `unlucky`; the rest is corrupt. */
-function fakeStore(): SegmentStore & { readonly opened: Set<string>; damage(id: string): void } {
+function fakeStore(): SegmentStore & { readonly opened: Set<string>; readonly pinned: Set<string>; damage(id: string): void } {
   const opened = new Set<string>();
+  const pinned = new Set<string>();
   let damaged: (id: string, error: ServiceError) => void = () => undefined;
   return {
     opened,
+    pinned,
     damage: (id) => damaged(id, new ServiceError('segment_corrupt', 'a block does not match its checksum')),
     onDamage: (listener) => {
       damaged = listener;
@@ -34,8 +36,12 @@ function fakeStore(): SegmentStore & { readonly opened: Set<string>; damage(id: 
       if (content !== 'good') throw new ServiceError('segment_corrupt', `${file} is damaged`);
       opened.add(segmentIdText(descriptor.id));
     },
-    close: async (id) => void opened.delete(id),
+    async close(id) {
+      while (pinned.has(id)) await new Promise((resolve) => setTimeout(resolve, 2));
+      opened.delete(id);
+    },
     has: (id) => opened.has(id),
+    isPinned: (id) => pinned.has(id),
     schema: () => [],
     span: () => ({ rowCount: 0, timeMin: 0, timeMax: 0 }),
     pin: () => Promise.reject(new Error('not asked')),
@@ -331,6 +337,23 @@ historicals(
     assert.ok(store.opened.has(idOf(A)));
     await second.return?.();
     assert.is(store.opened.size, 0);
+  },
+);
+
+historicals(
+  'a query that pins what one of its runs had fetched has it fetched again without waiting for its pin',
+  async ({ start, publish, folder }) => {
+    publish(A);
+    const { historical, store } = await start();
+    const first = historical.runPlan(fetching(A), signal)[Symbol.asyncIterator]();
+    await first.next();
+    store.pinned.add(idOf(A));
+    await first.return?.();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.is(await read(historical.runPlan(fetching(A), signal)), 2);
+    store.pinned.delete(idOf(A));
+    while (store.opened.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (readdirSync(join(folder, 'cache', 'segments')).length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   },
 );
 

@@ -38,6 +38,9 @@ export interface HistoricalOptions extends SegmentServer {
 /** While loads are under way, those that are done are told of together. */
 const TOLD_EVERY_MS = 50;
 
+/** Time after which a pinned segment that is to be closed is looked at again. */
+const PINNED_LOOK_MS = 100;
+
 /** Runs over fewer rows do not queue. */
 const ROWS_THAT_WAIT = 1_000_000;
 
@@ -189,12 +192,7 @@ export class Historical implements HistoricalService {
       this.#note(id);
       if (descriptor === undefined) continue;
       this.#unserve(id, descriptor);
-      const timer = setTimeout(() => {
-        this.#dropTimers.delete(id);
-        void this.#closeUnused(id, descriptor);
-      }, this.#options.dropDelayMs);
-      timer.unref();
-      this.#dropTimers.set(id, timer);
+      this.#closeLater(id, descriptor, this.#options.dropDelayMs);
     }
     this.#tell();
   }
@@ -242,16 +240,23 @@ export class Historical implements HistoricalService {
     if (descriptor === undefined) return;
     this.#options.log(`segment ${id} is fetched again: ${error.message}`);
     this.#unserve(id, descriptor);
-    void this.#closeUnused(id, descriptor);
+    void this.#closeUnused(id, descriptor, 'waits');
     void this.loadSegments([descriptor]);
     this.#tell();
   }
 
-  /** Closes and removes a segment once it is its turn, unless it is served by then, still to be dropped, or read by a run that had it fetched. */
-  #closeUnused(id: string, descriptor: SegmentDescriptor): Promise<void> {
+  /**
+   * Closes and removes a segment once it is its turn, unless it is served by then, still to be dropped, or read by a run that had it fetched.
+   * @param pinned  what becomes of one that is pinned. A query may pin it, and go on by having it fetched again: who waits for the pin holds that up.
+   */
+  #closeUnused(id: string, descriptor: SegmentDescriptor, pinned: 'waits' | 'later' = 'later'): Promise<void> {
     return this.#turns.run(id, async () => {
       const { store, segments, log } = this.#options;
       if (this.#served.has(id) || this.#dropTimers.has(id) || this.#fetched.holds(id) || !store.has(id)) return;
+      if (pinned === 'later' && store.isPinned(id)) {
+        this.#closeLater(id, descriptor, PINNED_LOOK_MS);
+        return;
+      }
       this.#closings++;
       try {
         await store.close(id);
@@ -260,6 +265,15 @@ export class Historical implements HistoricalService {
         log(`segment ${id} was not dropped cleanly: ${toServiceError(error).message}`);
       }
     });
+  }
+
+  #closeLater(id: string, descriptor: SegmentDescriptor, delayMs: number): void {
+    const timer = setTimeout(() => {
+      this.#dropTimers.delete(id);
+      void this.#closeUnused(id, descriptor);
+    }, delayMs);
+    timer.unref();
+    this.#dropTimers.set(id, timer);
   }
 
   /** Rows of the segments, all of which are open. A list that was looked at before is known until a segment is closed. */
