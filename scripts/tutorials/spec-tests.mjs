@@ -186,7 +186,7 @@ const TIME_OF_ALL = 'the timestamp of a row under granularity all (docs/differen
 export const CAUSES = [
   { what: /^spec: .*\borc\b/, cause: 'no reader of ORC' },
   { what: /^spec: functions in paths: .*timeseries/, cause: TIME_OF_ALL },
-  { what: /^spec: MSQ/, cause: 'the context key finalizeAggregations: false, which these tests set' },
+  { what: /^spec: MSQ (inline: .*timeseries|sparse columns: .*roll up ratio)/, cause: TIME_OF_ALL },
   { what: /^update by REPLACE: .*hour/, cause: 'a segment is not replaced in part yet' },
 ];
 

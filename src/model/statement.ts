@@ -51,7 +51,12 @@ export interface IngestionTarget {
   readonly overwrite: 'all' | readonly Interval[] | null;
   readonly partitionedBy: Granularity;
   readonly clusteredBy: readonly string[];
+  /** Aggregators of the columns that further rows roll up into, each under its name; left out: all columns are dimensions. */
+  readonly rollup?: readonly StoredAggregator[];
 }
+
+/** Native aggregator, as JSON, that adds up what a column of its name holds. */
+export type StoredAggregator = Readonly<Record<string, unknown>> & { readonly type: string; readonly name: string };
 
 export const EXPORT_FORMATS = ['csv', 'json', 'parquet', 'arrow'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];

@@ -32,7 +32,7 @@ const ROWS: readonly Row[] = [
   ['skipEmptyBuckets', 'honoured', 'honoured'],
   ['finalize sortByDimsFirst resultAsArray', 'honoured', 'nothing'],
   ['bySegment grandTotal serializeDateTimeAsLong', 'honoured', [false]],
-  ['groupByEnableMultiValueUnnesting', 'honoured', [true]],
+  ['groupByEnableMultiValueUnnesting', 'honoured', 'honoured'],
   ['brokerService', [null], [null]],
   [
     'maxQueuedBytes enableParallelMerge enableParallelMerges ' +
@@ -48,7 +48,7 @@ const ROWS: readonly Row[] = [
   ['sqlQueryId sqlTimeZone sqlOuterLimit plannerRulesOff sqlStringifyArrays useNativeQueryExplain', 'elsewhere', 'honoured'],
   [
     'rowsPerSegment maxParseExceptions waitUntilSegmentsLoad selectDestination rowsPerPage useConcurrentLocks taskLockType ' +
-      'maxNumTasks taskAssignment faultTolerance maxInputFilesPerWorker maxPartitions',
+      'maxNumTasks taskAssignment faultTolerance maxInputFilesPerWorker maxPartitions finalizeAggregations',
     'elsewhere',
     'task',
   ],
@@ -64,7 +64,7 @@ const ROWS: readonly Row[] = [
     'nothing',
   ],
   ['maxNumericInFilters', 'elsewhere', [-1]],
-  ['finalizeAggregations forceSegmentSortByTime', 'elsewhere', [true]],
+  ['forceSegmentSortByTime', 'elsewhere', [true]],
   ['arrayIngestMode', 'elsewhere', ['array', 'mvd']],
   ['segmentSortOrder', 'elsewhere', ['', '__time']],
   ['failOnEmptyInsert removeNullBytes', 'elsewhere', [false]],

@@ -220,7 +220,6 @@ queries('segmentSortOrder orders the dimensions', async () => {
 });
 
 const refusedContexts: readonly { readonly context: Record<string, unknown>; readonly message: RegExp }[] = [
-  { context: { finalizeAggregations: false }, message: /context\.finalizeAggregations: false is not supported/ },
   { context: { selectDestination: 'elsewhere' }, message: /context\.selectDestination: / },
   { context: { rowsPerPage: 0 }, message: /context\.rowsPerPage: expected an integer of at least 1/ },
   { context: { forceSegmentSortByTime: false }, message: /context\.forceSegmentSortByTime/ },

@@ -45,7 +45,6 @@ export const NO_RESULT_STORAGE =
 /** Keys with one value that means what is done anyway; any other is refused rather than passed over. */
 const FIXED: Readonly<Record<string, { readonly value: unknown; readonly because: string }>> = {
   forceSegmentSortByTime: { value: true, because: 'segments are sorted by __time first' },
-  finalizeAggregations: { value: true, because: 'aggregates are stored as their final values' },
   includeSegmentSource: { value: 'NONE', because: 'rows of tasks that still run are not read' },
   storeCompactionState: { value: false, because: 'segments do not keep how they were made' },
   removeNullBytes: { value: false, because: 'text is stored as it comes' },

@@ -55,6 +55,8 @@ export function parseQuerySpec(spec: ObjectReader, now: EpochMs): QueryTask {
   const statement = planSql({ query, context, parameters }, schemaOfTask(schema, 'spec.schema'), now);
   if (statement.kind === 'explain')
     throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR is not run by a task; send it to the SQL endpoint');
+  if (statement.kind !== 'insert' && statement.kind !== 'replace' && !contextFields.boolean('finalizeAggregations', true))
+    throw contextFields.unsupported('finalizeAggregations', 'expected true: INSERT and REPLACE store states, results are values');
   if (statement.kind === 'insert' || statement.kind === 'replace') checkOutput(statement, settings);
   else if (statement.kind === 'select' && spec.has('columns') && stringifyJson(spec.raw('columns')) !== stringifyJson(statement.columns))
     throw spec.mismatch('columns', `those of the SELECT, ${stringifyJson(statement.columns)}`);

@@ -1,6 +1,7 @@
 // Builds the segments of INSERT and REPLACE.
 
 import { ServiceError } from '../../base/errors.js';
+import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import type { Frame } from '../../model/frame.js';
 import { bucketsOf } from '../../model/granularity.js';
 import type { PushedSegment } from '../../model/publication.js';
@@ -11,6 +12,7 @@ import { RowStore } from '../builder/row-store.js';
 import { allRows, columnPlan } from '../builder/run-buffer.js';
 import type { TaskContext } from '../contract.js';
 import type { LazyEngine } from '../task-engine.js';
+import { combiningMetric, type Metric, parseMetric } from '../task-spec/metric.js';
 import type { PartitionsSpec } from '../task-spec/partitions-spec.js';
 import { checkedTimes, type WriteStatement } from './output-rows.js';
 import type { QuerySettings } from './query-settings.js';
@@ -31,11 +33,12 @@ export async function writeSegments(
   frames: AsyncIterable<Frame>,
   { statement, settings, context, engine, building, pushed }: SegmentWriting,
 ): Promise<readonly PushedSegment[]> {
+  const metrics = metricsOf(statement);
   const store = new RowStore({
     dataSource: statement.dataSource,
     dimensions: dimensionsOf(statement, settings).map((column) => columnPlan(column.name, storedType(column, settings), 'ARRAY')),
-    metrics: [],
-    rollup: false,
+    metrics,
+    rollup: statement.rollup !== undefined,
     buckets: bucketsOf(statement.partitionedBy),
     maxRowsInMemory: settings.maxRowsInMemory,
     maxBytesInMemory: context.maxBytesInMemory,
@@ -52,13 +55,25 @@ export async function writeSegments(
       store,
       partitions: partitionsOf(statement, settings),
       maxChunks: null,
-      description: { metrics: [], aggregators: null, timestampSpec: null, queryGranularity: null, rollup: false },
+      description: {
+        metrics: metrics.map(({ name }) => name),
+        aggregators: statement.rollup ?? null,
+        timestampSpec: null,
+        queryGranularity: null,
+        rollup: statement.rollup !== undefined,
+      },
       context,
       pushed,
     });
   } finally {
     store.close();
   }
+}
+
+/** Columns that rows of the same time and dimensions add up in: groups of keys that are not all stored may have such rows. */
+function metricsOf({ rollup = [] }: WriteStatement): readonly Metric[] {
+  const document = readContextOf('internal', 'the statement');
+  return rollup.map((aggregator) => combiningMetric(parseMetric(new ObjectReader(aggregator, `the column ${aggregator.name}`, document))));
 }
 
 /** @throws ServiceError `sql_plan_invalid` for an array that `arrayIngestMode` does not store */
@@ -81,7 +96,8 @@ export function partitionsOf(
 }
 
 /** CLUSTERED BY comes first: rows are sorted by it within a time. */
-function dimensionsOf({ query: { columns }, clusteredBy }: WriteStatement, { segmentSortOrder }: QuerySettings): readonly OutputColumn[] {
+function dimensionsOf({ query, clusteredBy, rollup = [] }: WriteStatement, { segmentSortOrder }: QuerySettings): readonly OutputColumn[] {
+  const columns = query.columns.filter(({ name }) => !rollup.some((metric) => metric.name === name));
   const first = (segmentSortOrder ?? clusteredBy).flatMap((name) => columns.filter((column) => column.name === name));
   return [...first, ...columns.filter((column) => !first.includes(column))].filter(({ name }) => name !== TIME_COLUMN);
 }

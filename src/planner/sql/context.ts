@@ -21,7 +21,7 @@ export interface SqlContext extends QueryContext {
 
 /** Keys that change plans: a cached plan is found only under the same values of them. */
 export const PLANNING_KEYS: readonly string[] = [
-  ...['sqlTimeZone', 'sqlOuterLimit', 'plannerRulesOff', 'skipEmptyBuckets'],
+  ...['sqlTimeZone', 'sqlOuterLimit', 'plannerRulesOff', 'skipEmptyBuckets', 'finalizeAggregations', 'groupByEnableMultiValueUnnesting'],
   ...['maxSubqueryRows', 'maxSubqueryBytes'],
 ];
 
@@ -41,6 +41,7 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
   readRulesOff(context['plannerRulesOff']);
   sqlOuterLimit(context);
   sqlNativeExplain(context);
+  sqlStoredForm(context);
   const sqlQueryId = readQueryId(context, 'sqlQueryId');
   // The object is extended in place: copying thirty fields costs more than reading them.
   return Object.assign(common, {
@@ -70,6 +71,17 @@ export function sqlOuterLimit(context: Readonly<Record<string, unknown>>): numbe
 /** EXPLAIN PLAN FOR answers with the native query where there is one, rather than with the text of the plan. */
 export function sqlNativeExplain(context: Readonly<Record<string, unknown>>): boolean {
   return isOn(context, 'useNativeQueryExplain');
+}
+
+/** States are stored where results are not to be finalized; keys of several values, which rows would be multiplied by, are no rollup's. */
+export function sqlStoredForm(context: Readonly<Record<string, unknown>>): { readonly finalizes: boolean; readonly rollsUp: boolean } {
+  const finalizes = isOn(context, 'finalizeAggregations');
+  return { finalizes, rollsUp: !finalizes && !sqlUnnestsMultiValues(context) };
+}
+
+/** A row of several values counts in the group of each; else it is an error. */
+export function sqlUnnestsMultiValues(context: Readonly<Record<string, unknown>>): boolean {
+  return isOn(context, 'groupByEnableMultiValueUnnesting');
 }
 
 export function sqlTimeZone(context: Readonly<Record<string, unknown>>): string {

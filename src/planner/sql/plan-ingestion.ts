@@ -15,7 +15,7 @@ import type { Session } from './bind/session.js';
 import type { SqlSchema } from './catalog/schema.js';
 import { toFilter } from './lower/lower-filter.js';
 import type { IngestionStatement, SelectItem, SqlExpression, SqlQuery } from './parse/syntax.js';
-import { planRelation } from './plan-relation.js';
+import { planRelation, planStates } from './plan-relation.js';
 
 /** Periods that segments can be cut by; each divides the next natural one. */
 const PARTITION_PERIODS: readonly string[] = [
@@ -35,11 +35,20 @@ const PARTITION_PERIODS: readonly string[] = [
   'P1Y',
 ];
 
+/** Form that the results of aggregates are stored in. */
+interface StoredForm {
+  /** Values; else states. */
+  readonly finalizes: boolean;
+  /** Whether states and numbers are metrics, which further rows roll up into, where groups are stored. */
+  readonly rollsUp: boolean;
+}
+
 /** INSERT and REPLACE: the columns of the query, by their names, become the columns of the datasource. */
 export function planIngestion(
   session: Session,
   schema: SqlSchema,
   statement: IngestionStatement,
+  { finalizes, rollsUp }: StoredForm,
 ): IngestionTarget & { readonly query: PlannedQuery } {
   const { source } = session;
   const { kind, query } = statement;
@@ -53,7 +62,9 @@ export function planIngestion(
   const bounded = query.limit ?? query.offset;
   if (bounded !== null && partitionedBy.kind !== 'all')
     throw source.error('sql_plan_invalid', bounded.at, `LIMIT and OFFSET of ${kind.toUpperCase()} need PARTITIONED BY ALL`);
-  const planned = planRelation(session, schema, query);
+  const { planned, stored } = finalizes
+    ? { planned: planRelation(session, schema, query), stored: undefined }
+    : planStates(session, schema, query);
   checkColumns(session, statement, planned, partitionedBy);
   return {
     kind,
@@ -65,6 +76,7 @@ export function planIngestion(
     partitionedBy,
     clusteredBy: [...new Set(statement.clusteredBy.map((expression) => clusterColumn(session, expression, statement, planned)))],
     query: planned,
+    ...(stored === undefined || !rollsUp ? {} : { rollup: stored.filter((aggregator) => aggregator !== undefined) }),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import type { PlannedQuery } from '../../model/statement.js';
 import { bindQuery } from './bind/bind-query.js';
+import type { Binding, BoundQuery } from './bind/binding.js';
 import type { Session } from './bind/session.js';
 import type { SqlSchema } from './catalog/schema.js';
 import { lowerQuery } from './lower/lower-query.js';
@@ -14,11 +15,25 @@ import { applyRules } from './relation/rules/rules.js';
  * @param outerLimit  most rows that the query puts out; null: as many as there are
  */
 export function planRelation(session: Session, schema: SqlSchema, query: SqlQuery, outerLimit: number | null = null): PlannedQuery {
-  const { rulesOff, limits, watch } = session;
-  const { relation, names } = watch.stage('bind', () => bindQuery({ session, schema, query: bindQuery }, query, null));
+  return planBinding({ session, schema, query: bindQuery }, query, outerLimit).planned;
+}
+
+/** The same with the states of aggregates as results, and the aggregators that add them up, each under the name of its column. */
+export function planStates(session: Session, schema: SqlSchema, query: SqlQuery): ReturnType<typeof planBinding> {
+  return planBinding({ session, schema, query: bindQuery, storedAs: 'state' }, query, null);
+}
+
+function planBinding(
+  binding: Binding,
+  query: SqlQuery,
+  outerLimit: number | null,
+): { readonly planned: PlannedQuery; readonly stored: BoundQuery['stored'] } {
+  const { rulesOff, limits, watch } = binding.session;
+  const { relation, names, stored } = watch.stage('bind', () => bindQuery(binding, query, null));
   const ruled = applyRules(outerLimit === null ? relation : limited(relation, outerLimit), { rulesOff, limits, watch });
   const planned = watch.stage('lower', () => lowerQuery(ruled));
-  return { ...planned, columns: planned.columns.map((column, index) => ({ ...column, name: names[index] ?? column.name })) };
+  const columns = planned.columns.map((column, index) => ({ ...column, name: names[index] ?? column.name }));
+  return { planned: { ...planned, columns }, stored };
 }
 
 /** The query with a LIMIT, merged with its own LIMIT if it has one, so that the plan is that of a query written this way. */

@@ -2,12 +2,13 @@
 
 import type { EpochMs } from '../../base/instant.js';
 import type { ExportTarget, IngestionTarget, PlannedQuery, PlannedStatement } from '../../model/statement.js';
+import { refusingMultiValues, sourceRefusingMultiValues } from '../native/column/multi-value-keys.js';
 import { readLimits } from '../native/context.js';
 import { bindParameters } from './bind/parameters.js';
 import type { Session } from './bind/session.js';
 import { DATA_SCHEMA } from './catalog/information-schema.js';
 import type { SqlSchema } from './catalog/schema.js';
-import { sqlNativeExplain, sqlOuterLimit, sqlTimeZone } from './context.js';
+import { sqlNativeExplain, sqlOuterLimit, sqlStoredForm, sqlTimeZone, sqlUnnestsMultiValues } from './context.js';
 import { explain } from './explain/explain.js';
 import { withEmptyBuckets } from './lower/empty-buckets.js';
 import { parseSql } from './parse/parse.js';
@@ -63,18 +64,33 @@ export function planSqlAt(request: SqlRequest, schema: SqlSchema, clock: Session
     const explained = (query: PlannedQuery, ingestion: IngestionTarget | ExportTarget | null): PlannedStatement =>
       watch.stage('explain', () => explain(query, ingestion, sqlNativeExplain(context)));
     if (statement.kind === 'select') {
-      const query = withEmptyBuckets(planRelation(session, schema, statement.query, sqlOuterLimit(context)), context);
+      const query = withKeys(withEmptyBuckets(planRelation(session, schema, statement.query, sqlOuterLimit(context)), context), context);
       return statement.explained ? explained(query, null) : { kind: 'select', ...query };
     }
     if (sqlOuterLimit(context) !== null)
       throw source.error('sql_plan_invalid', 0, 'context.sqlOuterLimit is of queries; INSERT and REPLACE load all rows');
-    const planned = statement.kind === 'export' ? planExport(session, schema, statement) : planIngestion(session, schema, statement);
-    const { query, ...ingestion } = planned;
-    return statement.explained ? explained(query, ingestion) : planned;
+    const planned =
+      statement.kind === 'export'
+        ? planExport(session, schema, statement)
+        : planIngestion(session, schema, statement, sqlStoredForm(context));
+    const { query: whole, ...ingestion } = planned;
+    const query = withKeys(whole, context);
+    return statement.explained ? explained(query, ingestion) : { ...ingestion, query };
   } catch (error) {
     if (error instanceof RangeError) throw source.error('resource_limit', 0, 'the statement is nested too deeply');
     throw error;
   }
+}
+
+/** The query, whose keys may be refused several values. */
+function withKeys(query: PlannedQuery, context: SqlRequest['context']): PlannedQuery {
+  if (sqlUnnestsMultiValues(context)) return query;
+  const { source } = query;
+  return {
+    ...query,
+    plan: refusingMultiValues(query.plan),
+    source: source.kind === 'external' ? source : sourceRefusingMultiValues(source),
+  };
 }
 
 /** Queries and joins of one statement: WITH can name a query that names another twice, and so on. */

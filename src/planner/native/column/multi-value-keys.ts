@@ -1,11 +1,14 @@
 // Refuses multi-value keys where the context asks for it.
 
-import type { Plan } from '../../../model/plan.js';
+import type { GroupPlan, Plan } from '../../../model/plan.js';
 import type { RowSource } from '../../../model/row-source.js';
+import { changed } from '../../places/recording.js';
 
 /** The plan of a groupBy whose context has `groupByEnableMultiValueUnnesting: false`. */
 export function refusingMultiValues<Asked extends Plan>(plan: Asked): Asked {
-  return plan.operator === 'group' ? { ...plan, refusesMultiValues: true } : plan;
+  if (plan.operator !== 'group') return plan;
+  const changes: Partial<GroupPlan> = { refusesMultiValues: true };
+  return changed(plan, changes as Partial<typeof plan>);
 }
 
 /** The same for the plans of its subqueries. */
@@ -16,13 +19,13 @@ export function sourceRefusingMultiValues(source: RowSource): RowSource {
     case 'lookup':
       return source;
     case 'query':
-      return { ...source, plan: refusingMultiValues(source.plan), source: sourceRefusingMultiValues(source.source) };
+      return changed(source, { plan: refusingMultiValues(source.plan), source: sourceRefusingMultiValues(source.source) });
     case 'union':
-      return { ...source, sources: source.sources.map(sourceRefusingMultiValues) };
+      return changed(source, { sources: source.sources.map(sourceRefusingMultiValues) });
     case 'filtered':
     case 'unnest':
-      return { ...source, source: sourceRefusingMultiValues(source.source) };
+      return changed(source, { source: sourceRefusingMultiValues(source.source) });
     case 'join':
-      return { ...source, left: sourceRefusingMultiValues(source.left), right: sourceRefusingMultiValues(source.right) };
+      return changed(source, { left: sourceRefusingMultiValues(source.left), right: sourceRefusingMultiValues(source.right) });
   }
 }

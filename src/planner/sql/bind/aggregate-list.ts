@@ -43,6 +43,8 @@ export interface AggregateUse {
   readonly list: AggregateList;
   /** The time of a row. */
   time(): Bound;
+  /** Whether its state is stored in place of its result. */
+  readonly isStored?: boolean;
 }
 
 export type AggregateFunction = (use: AggregateUse) => Bound;

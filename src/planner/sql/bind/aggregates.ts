@@ -13,7 +13,7 @@ import { castTo } from './cast.js';
 
 /**
  * Every aggregate function of SQL. The approximate counts of distinct values are answered exactly, which is within
- * any error they promise.
+ * any error they promise; where states are stored, they are sketches.
  */
 export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
   COUNT(use) {
@@ -41,8 +41,8 @@ export const SQL_AGGREGATES: Readonly<Record<string, AggregateFunction>> = {
   },
   GROUPING: grouping,
   GROUPING_ID: grouping,
-  APPROX_COUNT_DISTINCT: countDistinct,
-  APPROX_COUNT_DISTINCT_BUILTIN: countDistinct,
+  APPROX_COUNT_DISTINCT: approximateCount,
+  APPROX_COUNT_DISTINCT_BUILTIN: approximateCount,
   VAR_POP: (use) => variance(use, 'populationVariance'),
   VAR_SAMP: (use) => variance(use, 'sampleVariance'),
   VARIANCE: (use) => variance(use, 'sampleVariance'),
@@ -64,16 +64,16 @@ function variance(use: AggregateUse, result: 'populationVariance' | 'sampleVaria
   return collectStates(use, { type: 'moments', result }, { operand: () => numericOperand(use), type: 'DOUBLE', argumentsMax: 1 });
 }
 
-function sumOf({ filter, list }: AggregateUse, operand: Bound, type: SqlType): Bound {
-  const branches = branchesOf(operand) ?? [{ when: null, value: operand }];
+function sumOf({ filter, list, isStored }: AggregateUse, operand: Bound, type: SqlType): Bound {
+  const branches = (isStored === true ? undefined : branchesOf(operand)) ?? [{ when: null, value: operand }];
   return branches
     .map(({ when, value }) => list.add({ kind: 'sum', operands: [value], filter: when === null ? filter : andFilter(filter, when), type }))
     .reduce((left, right) => sumOfBoth(type, left, right));
 }
 
 /** The number of rows in which it is not null. A literal that is not null, as in COUNT(1), always is there. */
-function countOf({ filter, list }: AggregateUse, operand: Bound): Bound {
-  const branches = branchesOf(operand) ?? [{ when: null, value: operand }];
+function countOf({ filter, list, isStored }: AggregateUse, operand: Bound): Bound {
+  const branches = (isStored === true ? undefined : branchesOf(operand)) ?? [{ when: null, value: operand }];
   return branches
     .map(({ when, value }) => {
       const rows = when === null ? filter : andFilter(filter, when);
@@ -98,6 +98,17 @@ function countDistinct(use: AggregateUse): Bound {
   return operand.type !== 'NULL' && isComplex(operand.type)
     ? countStored({ ...use, distinct: false }, operand.type)
     : list.add({ kind: 'distinct', operands: [operand], filter, type: 'BIGINT' });
+}
+
+/** Exact in a result; a state of it is the sketch that its name promises. */
+function approximateCount(use: AggregateUse): Bound {
+  if (use.isStored !== true || use.call.count > 1 || isComplexOperand(use.call.any(0))) return countDistinct(use);
+  const settings = { operand: () => use.call.any(0), type: 'BIGINT', argumentsMax: 1 } as const;
+  return collectStates({ ...use, distinct: false }, { type: 'cardinality', byRow: false, round: true }, settings);
+}
+
+function isComplexOperand({ type }: Bound): boolean {
+  return type !== 'NULL' && isComplex(type);
 }
 
 /** COUNT(DISTINCT a, b): lists of the values as texts tell combinations apart; those with a null do not count. */

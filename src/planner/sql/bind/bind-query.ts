@@ -4,10 +4,12 @@ import type { SelectItem, SelectQuery, SqlExpression, SqlQuery } from '../parse/
 import type { Bound } from '../relation/bound.js';
 import type { Relation } from '../relation/relation.js';
 import { AggregateList } from './aggregate-list.js';
+import { aggregatorOf } from './aggregates/stored.js';
+import { SQL_AGGREGATES } from './aggregates.js';
 import { bindExpression, condition } from './bind-expression.js';
 import { bindFrom } from './bind-from.js';
 import { bindSet } from './bind-set.js';
-import type { Binding, BoundQuery } from './binding.js';
+import { type Binding, type BoundQuery, storedInside, unstored } from './binding.js';
 import type { Place } from './expression/place.js';
 import { type Aggregation, aggregation, groupingSets, refuseKeysAlike } from './grouping.js';
 import { bindReference, ending } from './query-ending.js';
@@ -30,16 +32,18 @@ export function bindQuery(binding: Binding, query: SqlQuery, parent: Scope | nul
 
 function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null): BoundQuery {
   const { session } = binding;
-  const from = bindFrom(binding, query.from, parent);
+  const apart = unstored(binding);
+  // Rows that are not grouped are stored as they come from below.
+  const from = bindFrom(query.groupBy === null ? storedInside(binding) : apart, query.from, parent);
   const { scope } = from;
-  const whereQueries = new Subqueries(binding);
+  const whereQueries = new Subqueries(apart);
   const where: Place = { session, scope, aggregates: 'in WHERE', subqueries: whereQueries, positive: true };
   const filter = query.where === null ? null : condition(where, query.where);
   const rows = whereQueries.attach(from.relation, (bound) => bound);
   const filtered: Relation = filter === null ? rows : { kind: 'filter', input: rows, condition: filter };
 
   const list = new AggregateList();
-  const [rowQueries, groupQueries] = [new Subqueries(binding), new Subqueries(binding)];
+  const [rowQueries, groupQueries] = [new Subqueries(apart), new Subqueries(storedInside(binding))];
   const windows = new WindowList(session, query.windows);
   const grouped: Place = { session, scope, aggregates: list, subqueries: groupQueries, rowSubqueries: rowQueries };
   const select: Place = { ...grouped, windows };
@@ -49,7 +53,17 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
   const keySets = query.groupBy === null ? null : groupingSets(session, query.at, query.groupBy);
   // Subqueries in group keys are joined to the rows, subqueries in other items to the groups.
   const keyItems = keySets === null ? NO_ITEMS : keyItemsOf(scope, keySets, query.items);
-  const outputs = selectOutputs(query.items, (item) => (keyItems.has(item) ? keys : select));
+  // Distinct rows, and rows of several grouping sets, are not groups that further rows could be added to.
+  const storesGroups = binding.storedAs === 'state' && !query.distinct && (keySets === null || keySets.length === 1);
+  const outputs = selectOutputs(query.items, (item) => {
+    if (keyItems.has(item)) return keys;
+    if (binding.storedAs === undefined) return select;
+    return { ...select, storedAs: storesGroups && isAggregate(item.expression) ? 'state' : 'value' };
+  });
+  const aggregators = outputs.map(({ name, bound }) => {
+    const aggregate = bound.kind === 'aggregate' ? list.aggregates[bound.index] : undefined;
+    return aggregate === undefined ? undefined : aggregatorOf(aggregate, name);
+  });
   const bound = new Map<string, Bound>();
   if (keyItems.size > 0)
     for (const [index, item] of query.items.entries()) {
@@ -102,7 +116,12 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
       bound: distinct.rename(item.bound, item.at, 'ORDER BY of a SELECT DISTINCT can only use selected columns'),
     }));
   }
-  return { relation: ending(select, query, { relation, columns, sortKeys }), names: outputs.map(({ written }) => written) };
+  const whole = { relation: ending(select, query, { relation, columns, sortKeys }), names: outputs.map(({ written }) => written) };
+  return storesGroups && isGrouped ? { ...whole, stored: aggregators } : whole;
+}
+
+function isAggregate(expression: SqlExpression): boolean {
+  return expression.kind === 'call' && expression.over === null && Object.hasOwn(SQL_AGGREGATES, expression.name);
 }
 
 const NO_ITEMS: ReadonlySet<SelectItem> = new Set();

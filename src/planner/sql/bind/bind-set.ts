@@ -14,7 +14,7 @@ import {
   type ProjectRelation,
   type Relation,
 } from '../relation/relation.js';
-import type { Binding, BoundQuery } from './binding.js';
+import { type Binding, type BoundQuery, storedInside } from './binding.js';
 import { castTo } from './cast.js';
 import type { Place } from './expression/place.js';
 import { bindReference, ending } from './query-ending.js';
@@ -24,7 +24,10 @@ import type { Session } from './session.js';
 /** UNION, INTERSECT and EXCEPT: columns by position, named as the first query names them. Two nulls are the same here. */
 export function bindSet(binding: Binding, query: SetQuery, parent: Scope | null): BoundQuery {
   const { session } = binding;
-  const operands = operandsOf(query).map((operand) => ({ at: operand.at, relation: binding.query(binding, operand, parent).relation }));
+  const operands = operandsOf(query).map((operand) => ({
+    at: operand.at,
+    relation: binding.query(storedInside(binding), operand, parent).relation,
+  }));
   const inputs = aligned(session, operands);
   const [first] = inputs;
   if (first === undefined) throw session.source.error('internal', query.at, 'a set operation without operands');

@@ -63,12 +63,28 @@ export const COLLECTED_AGGREGATES: Readonly<Record<string, AggregateFunction>> =
 const STRING_BYTES = 1024;
 const LIST_BYTES = 1024;
 
+/** Types of stored pairs of a value and its time, with the type of the value. */
+const PAIRED: ReadonlyMap<SqlType | 'NULL', SqlType> = new Map([
+  ['COMPLEX<serializablePairLongString>', 'VARCHAR'],
+  ['COMPLEX<serializablePairLongLong>', 'BIGINT'],
+  ['COMPLEX<serializablePairLongDouble>', 'DOUBLE'],
+  ['COMPLEX<serializablePairLongFloat>', 'FLOAT'],
+]);
+
 /** `bytesAt`: the argument that limits texts. */
 function atExtremeTime(use: AggregateUse, type: 'first' | 'last', time: Bound, bytesAt: number): Bound {
   const operand = use.call.any(0);
-  const sqlType = settledType(operand.type);
+  const paired = PAIRED.get(operand.type);
+  const sqlType = paired ?? settledType(operand.type);
   const valueType = nativeType(sqlType);
   const maxStringBytes = use.call.constantInteger(bytesAt, STRING_BYTES);
+  // A stored pair has a time of its own.
+  if (paired !== undefined)
+    return stateAggregator(
+      use,
+      { type, valueType, maxStringBytes },
+      { operands: [operand], input: 'states', type: sqlType, argumentsMax: bytesAt + 1 },
+    );
   const value = operand.type === 'NULL' ? literal(sqlType, null) : operand;
   return stateAggregator(use, { type, valueType, maxStringBytes }, { operands: [value, time], type: sqlType, argumentsMax: bytesAt + 1 });
 }

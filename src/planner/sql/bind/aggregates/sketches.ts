@@ -40,6 +40,7 @@ function thetaSize(use: AggregateUse): number {
 
 export function roundedTheta(use: AggregateUse, size: number, argumentsMax: number): Bound {
   const estimate = collectStates(use, { type: 'theta', size }, { operand: () => use.call.any(0), type: 'DOUBLE', argumentsMax });
+  if (use.isStored === true) return estimate;
   return call('BIGINT', 'cast', call('DOUBLE', 'round', estimate), text('LONG'));
 }
 

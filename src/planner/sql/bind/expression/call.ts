@@ -6,6 +6,7 @@ import type { SqlExpression } from '../../parse/syntax.js';
 import type { Bound } from '../../relation/bound.js';
 import { valueOrder } from '../../relation/relation.js';
 import { ORDERED_AGGREGATES } from '../aggregates/collected.js';
+import { storedAggregate } from '../aggregates/stored.js';
 import { SQL_AGGREGATES } from '../aggregates.js';
 import { FunctionCall } from '../function-call.js';
 import { SQL_FUNCTIONS, UNSUPPORTED_SQL_FUNCTIONS } from '../functions.js';
@@ -33,7 +34,8 @@ export function functionCall(place: Place, expression: Of<'call'>, bindAt: (plac
   const aggregate = Object.hasOwn(SQL_AGGREGATES, name) ? own(SQL_AGGREGATES, name) : undefined;
   // The arguments of an aggregate are rows' values: no aggregate may stand in them.
   const rows = place.rowSubqueries ?? place.subqueries;
-  const inner: Place = aggregate === undefined ? place : { ...place, windows: undefined, aggregates: `inside ${name}`, subqueries: rows };
+  const inner: Place =
+    aggregate === undefined ? place : { ...place, windows: undefined, storedAs: undefined, aggregates: `inside ${name}`, subqueries: rows };
   const written = isStar ? [] : expression.arguments;
   const bind = (): FunctionCall =>
     new FunctionCall(
@@ -51,14 +53,9 @@ export function functionCall(place: Place, expression: Of<'call'>, bindAt: (plac
     const order = valueOrder(expression.orderBy.map((item) => ({ ...item, bound: bindAt(inner, item.expression) })));
     if (written.length === 0 && !isStar) throw source.error('sql_plan_invalid', at, `${name} needs an argument`);
     const { aggregates: list } = place;
-    return aggregate({
-      call: bind(),
-      distinct: expression.distinct,
-      filter,
-      order,
-      list,
-      time: () => inner.scope.resolve(source, at, [TIME_COLUMN]),
-    });
+    const time = (): Bound => inner.scope.resolve(source, at, [TIME_COLUMN]);
+    const use = { call: bind(), distinct: expression.distinct, filter, order, list, time };
+    return place.storedAs === undefined ? aggregate(use) : storedAggregate(aggregate, use, place.storedAs);
   }
   if (expression.orderBy.length > 0) throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
   const scalar = SQL_FUNCTIONS.get(name);

@@ -3,6 +3,7 @@
 import type { SqlExpression, SqlQuery } from '../../parse/syntax.js';
 import type { Bound } from '../../relation/bound.js';
 import type { AggregateList } from '../aggregate-list.js';
+import type { StoredAs } from '../binding.js';
 import type { Scope } from '../scope.js';
 import type { Session } from '../session.js';
 
@@ -37,6 +38,8 @@ export interface Place {
   readonly rowSubqueries?: Subqueries;
   /** Takes window functions; left out: there can be none here. */
   readonly windows?: Windows | undefined;
+  /** Left out: the results of aggregates are values. */
+  readonly storedAs?: StoredAs | undefined;
   /** In a filter, and under nothing but AND and OR: unknown is as good as false there. */
   readonly positive?: boolean;
   /** Select items by their names, for clauses that may name them: `before` or after the columns of the tables. */
