@@ -276,7 +276,11 @@ staged('where workers find no slots, the controller does their work', async ({ f
   const { task } = childrenThat(folder, (child) => (here.has(child.id) ? child : { ...child, state: 'PENDING' }));
   const { children } = task;
   assert.ok(children !== undefined);
-  const runHere = async ({ id }: { readonly id: string }): Promise<boolean> => here.add(id).size > 0;
+  const begun: number[] = [];
+  const runHere = async ({ id }: { readonly id: string }): Promise<boolean> => {
+    begun.push(nowMs);
+    return here.add(id).size > 0;
+  };
   const done = await runSql(folder, COUNT(folder), {
     workers: 3,
     task: { ...task, children: { ...children, runHere }, now: () => (nowMs += 1000) },
@@ -286,6 +290,13 @@ staged('where workers find no slots, the controller does their work', async ({ f
   assert.equal(
     [...here],
     ['0_0', '1_0', '2_0'].map((id) => `task-1-stage0-worker${id}`),
+  );
+  // It waits for slots once, not before each of them: of the clock, which goes on by a second a look, one look lies between two.
+  const [first = 0, ...others] = begun;
+  assert.ok(first >= 3000, String(first));
+  assert.equal(
+    others.map((at, index) => at - (begun[index] ?? 0)),
+    [1000, 1000],
   );
 });
 

@@ -13,8 +13,10 @@ import { orderOfPayload, readWorkerReport, workerPayload } from './worker-task.j
 
 /** Time between two looks at the workers. */
 const LOOK_MS = 150;
-/** Time that no worker of a stage has found a slot, after which the controller does an order itself. */
+/** Time that no worker of a stage has found a slot, after which the controller does orders itself, until one finds a slot. */
 const SLOTLESS_MS = 3000;
+/** The same in a statement that had to do an order itself: slots that were taken are likely to be taken still. */
+const SLOTLESS_AGAIN_MS = 500;
 /** Characters of an id that those of workers begin with. */
 const ID_LENGTH_MAX = 150;
 /** Times that the work of a worker whose process has died is done again. */
@@ -27,6 +29,8 @@ interface Job {
   readonly task: QueryTask;
   relaunches: number;
   result: WorkResult | null;
+  /** The controller does it itself. */
+  isHere: boolean;
 }
 
 /** Tells of what a worker task did. */
@@ -49,6 +53,7 @@ export class Workers {
   readonly runs: WorkerRun[] = [];
   readonly #context: TaskContext;
   #relaunches = 0;
+  #patienceMs = SLOTLESS_MS;
 
   constructor(context: TaskContext) {
     this.#context = context;
@@ -71,7 +76,7 @@ export class Workers {
 
   /** Does all orders of a stage; gives their results in their order. */
   async run(orders: readonly WorkOrder[], task: QueryTask): Promise<readonly WorkResult[]> {
-    const jobs = orders.map((order): Job => ({ order, task, relaunches: 0, result: null }));
+    const jobs = orders.map((order): Job => ({ order, task, relaunches: 0, result: null, isHere: false }));
     const [only] = jobs;
     if (only !== undefined && jobs.length === 1) await this.#runHere(only);
     else await this.#runByTasks(jobs);
@@ -93,13 +98,16 @@ export class Workers {
         if (child?.state === 'SUCCESS') await this.#finished(job, child);
         else if (child?.state === 'FAILED') await this.#failed(job, child);
         else if (child?.state === 'PENDING') pending ??= job;
-        if (child?.state !== 'PENDING') isSlotless = false;
+        if (child?.state !== 'PENDING' && !job.isHere) isSlotless = false;
       }
       if (jobs.every(({ result }) => result !== null)) return;
-      if (!isSlotless) slotlessSince = now();
-      else if (pending !== undefined && now() - slotlessSince >= SLOTLESS_MS) {
+      if (!isSlotless) {
+        slotlessSince = now();
+        this.#patienceMs = SLOTLESS_MS;
+      } else if (pending !== undefined && now() - slotlessSince >= this.#patienceMs) {
         // It would else wait for ever where controllers hold all slots.
-        await children.runHere(this.#payloadOf(pending));
+        this.#patienceMs = SLOTLESS_AGAIN_MS;
+        pending.isHere = await children.runHere(this.#payloadOf(pending));
         continue;
       }
       await sleep(LOOK_MS);
