@@ -15,13 +15,13 @@ const cases = [
   {
     begins: 'cli/start.js',
     before: 'threads verify segments',
-    modulesMax: 104,
+    modulesMax: 107,
     packages: ['@assemblyscript/loader', 'picocolors', 'properties-file'],
   },
   {
     begins: 'execution/threads/worker.js',
     before: 'a thread verifies its first segment',
-    modulesMax: 71,
+    modulesMax: 74,
     packages: ['@assemblyscript/loader'],
   },
   {
