@@ -12,6 +12,7 @@ export function grouping(bench: Bench): BenchCase[] {
   const many = bench.u32(rows, () => bench.below(64000));
   const few = bench.u32(rows, (i) => bench.memory.u16(ids + i * 2, 1)[0] as number);
   const values = bench.f64(rows, () => bench.random());
+  const moments = bench.f64(B * 4, () => bench.random());
   const longs = bench.i64(rows, () => BigInt(bench.below(100000)));
   const narrow = bench.u16(rows, () => bench.below(60000));
   const selected = bench.u32(B, (i) => i - (i % 3));
@@ -236,7 +237,7 @@ export function grouping(bench: Bench): BenchCase[] {
       'moments of many groups, joined',
       ['joinMoments'],
       36,
-      (k, block) => k.joinMoments(values + (block % 16) * B * 32, few + block * B * 4, B, state),
+      (k, block) => k.joinMoments(moments, few + block * B * 4, B, state),
       1000,
     ),
     grouped(
