@@ -2,14 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
-import { parseInputFormat } from '../../src/ingestion/format/input-format.js';
 import { compressInto, frameBytesMax } from '../../src/storage/codecs/zstd.js';
-import { DECOMPRESSION } from './blocks.js';
+import { valuesOfFile } from './blocks.js';
 
 const require = createRequire(import.meta.url);
 const arrow = require('apache-arrow') as typeof import('apache-arrow');
@@ -69,33 +66,8 @@ const bytesOf = (kind: 'file' | 'stream', columns = COLUMNS, compression: number
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-arrow-'));
 
-async function read(bytes: Buffer, options: object = {}): Promise<Record<string, unknown>[]> {
-  const format = parseInputFormat(
-    new ObjectReader({ type: 'arrow', ...options }, 'inputFormat', readContextOf('input_invalid', 'inputFormat')),
-  );
-  const pieces = Array.from({ length: Math.ceil(bytes.length / 97) }, (_, at) => bytes.subarray(at * 97, at * 97 + 97));
-  const entity = { name: 'a.arrow', sizeBytes: null, localFile: null, open: async () => Readable.from(pieces) };
-  const inputLimits = { maxColumns: 100, maxRowBytes: 1 << 20, decompression: DECOMPRESSION };
-  const rows: Record<string, unknown>[] = [];
-  for await (const block of format.read(entity, {
-    columns: null,
-    workDirectory: folder,
-    inputLimits,
-    read: () => undefined,
-    reject: assert.unreachable,
-  })) {
-    if (block.kind !== 'values') throw new Error('expected values');
-    for (let at = 0; at < block.rowCount; at++)
-      rows.push(Object.fromEntries(block.columns.map((name) => [name, plain(block.values(name)[at])])));
-  }
-  return rows;
-}
-
-/** Objects that inherit nothing compare unequal to others. */
-function plain(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  return Array.isArray(value) ? value.map(plain) : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, plain(member)]));
-}
+const read = (bytes: Buffer, options: object = {}): Promise<Record<string, unknown>[]> =>
+  valuesOfFile(bytes, { type: 'arrow', ...options }, { name: 'a.arrow', workDirectory: folder, pieceBytes: 97 });
 
 const suiteOf = suite('arrow');
 suiteOf.after(() => rmSync(folder, { recursive: true, force: true }));

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,7 +9,7 @@ import { ServiceError } from '../../src/base/errors.js';
 import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
 import { parseInputFormat } from '../../src/ingestion/format/input-format.js';
 import { compressInto, frameBytesMax } from '../../src/storage/codecs/zstd.js';
-import { DECOMPRESSION } from './blocks.js';
+import { valuesOfFile } from './blocks.js';
 
 const require = createRequire(import.meta.url);
 const { streams } = require('avsc') as typeof import('avsc');
@@ -92,28 +91,8 @@ async function header(schema: unknown, row: unknown): Promise<Buffer> {
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-avro-'));
 
-async function read(bytes: Buffer, options: object = {}): Promise<{ readonly [name: string]: unknown }[]> {
-  const format = parseInputFormat(
-    new ObjectReader({ type: 'avro_ocf', ...options }, 'inputFormat', readContextOf('input_invalid', 'inputFormat')),
-  );
-  const pieces = Array.from({ length: Math.ceil(bytes.length / 997) }, (_, at) => bytes.subarray(at * 997, at * 997 + 997));
-  const entity = { name: 'a.avro', sizeBytes: null, localFile: null, open: async () => Readable.from(pieces) };
-  const inputLimits = { maxColumns: 100, maxRowBytes: 1 << 20, decompression: DECOMPRESSION };
-  const reading = { columns: null, workDirectory: folder, inputLimits, read: () => undefined, reject: assert.unreachable };
-  const rows: Record<string, unknown>[] = [];
-  for await (const block of format.read(entity, reading)) {
-    if (block.kind !== 'values') throw new Error('expected values');
-    for (let at = 0; at < block.rowCount; at++)
-      rows.push(Object.fromEntries(block.columns.map((name) => [name, plain(block.values(name)[at])])));
-  }
-  return rows;
-}
-
-/** Objects that inherit nothing compare unequal to others. */
-function plain(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  return Array.isArray(value) ? value.map(plain) : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, plain(member)]));
-}
+const read = (bytes: Buffer, options: object = {}): Promise<Record<string, unknown>[]> =>
+  valuesOfFile(bytes, { type: 'avro_ocf', ...options }, { name: 'a.avro', workDirectory: folder, pieceBytes: 997 });
 
 const avro = suite('avro');
 avro.after(() => rmSync(folder, { recursive: true, force: true }));

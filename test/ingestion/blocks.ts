@@ -1,6 +1,10 @@
 import { Buffer } from 'node:buffer';
+import { Readable } from 'node:stream';
+import * as assert from 'uvu/assert';
 import { parseJson } from '../../src/base/json.js';
+import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
 import type { InputBlock } from '../../src/ingestion/format/input-block.js';
+import { parseInputFormat } from '../../src/ingestion/format/input-format.js';
 import { arrayElements } from '../../src/model/array-text.js';
 import { cellAt, type Frame, type FrameColumn } from '../../src/model/frame.js';
 import { isArrayType, JSON_TYPE } from '../../src/model/schema.js';
@@ -29,6 +33,40 @@ export async function rowsOf(blocks: AsyncIterable<InputBlock>): Promise<unknown
     }
   }
   return rows;
+}
+
+interface ReadFile {
+  readonly name: string;
+  readonly workDirectory: string;
+  /** Bytes of the pieces that it comes in. */
+  readonly pieceBytes: number;
+}
+
+/** The rows of a file of values as objects. No row may be rejected. */
+export async function valuesOfFile(
+  bytes: Buffer,
+  inputFormat: object,
+  { name, workDirectory, pieceBytes }: ReadFile,
+): Promise<Record<string, unknown>[]> {
+  const format = parseInputFormat(new ObjectReader(inputFormat, 'inputFormat', readContextOf('input_invalid', 'inputFormat')));
+  const entity = { name, sizeBytes: null, localFile: null, open: async () => Readable.from(inChunks(bytes, pieceBytes)) };
+  const inputLimits = { maxColumns: 100, maxRowBytes: 1 << 20, decompression: DECOMPRESSION };
+  const reading = { columns: null, workDirectory, inputLimits, read: () => undefined, reject: assert.unreachable };
+  const rows: Record<string, unknown>[] = [];
+  for await (const block of format.read(entity, reading)) {
+    if (block.kind !== 'values') throw new Error('expected values');
+    for (let at = 0; at < block.rowCount; at++)
+      rows.push(Object.fromEntries(block.columns.map((column) => [column, plainValue(block.values(column)[at])])));
+  }
+  return rows;
+}
+
+/** Objects that inherit nothing compare unequal to others. */
+function plainValue(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return Array.isArray(value)
+    ? value.map(plainValue)
+    : Object.fromEntries(Object.entries(value).map(([key, member]) => [key, plainValue(member)]));
 }
 
 /** Rows as objects: arrays as arrays, JSON as parsed. */

@@ -1,25 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodedMoments, MomentGroups } from '../../../src/execution/aggregate-state/moments/moment-groups.js';
-import type { RunContext } from '../../../src/execution/block/context.js';
-import { noCounts } from '../../../src/execution/block/row-counts.js';
-import { KernelMemory } from '../../../src/kernels/memory.js';
-import { instantiateKernels } from '../../../src/kernels/registry.js';
 import type { Moments } from '../../../src/sketch/moments.js';
-
-const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
-const context: RunContext = {
-  memory,
-  kernels: instantiateKernels('simd', memory),
-  batchRows: 16_384,
-  groupBytesMax: 1 << 28,
-  spill: undefined,
-  check: () => undefined,
-  beginSegment: () => undefined,
-  computed: noCounts(),
-  times: undefined,
-  sampled: () => context,
-};
+import { context } from './run-context.js';
 
 const moments = suite('moments of groups');
 
@@ -29,9 +12,9 @@ moments('of this thread, of another and of spilled groups meet', () => {
   const make = (): MomentGroups => new MomentGroups(context, (bytes) => (charged += bytes));
   const [all, thread, spilled] = [make(), make(), make()];
   assert.ok(all.isEmpty);
-  const arena = memory.arena();
+  const arena = context.memory.arena();
   const groupOf = arena.take(groupCount * 4);
-  memory.u32(groupOf, groupCount).set(Array.from({ length: groupCount }, (_, group) => groupCount - 1 - group));
+  context.memory.u32(groupOf, groupCount).set(Array.from({ length: groupCount }, (_, group) => groupCount - 1 - group));
   // Powers of two in twos: means and squares of up to four values are exact.
   const valuesOf = (group: number): readonly number[] => (group % 7 === 0 ? [] : [group % 64, (group % 64) + 8]);
   for (const states of [all, thread, spilled])
@@ -53,7 +36,7 @@ moments('of this thread, of another and of spilled groups meet', () => {
   assert.ok(charged > groupCount * 3 * 32, `${charged} bytes`);
   for (const each of [all, thread, spilled]) each.free();
   arena.release();
-  assert.is(memory.allocatedBytes, 0);
+  assert.is(context.memory.allocatedBytes, 0);
 });
 
 moments.run();

@@ -1,24 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TextExtremes } from '../../../src/execution/aggregate-state/text-extremes.js';
-import type { RunContext } from '../../../src/execution/block/context.js';
-import { noCounts } from '../../../src/execution/block/row-counts.js';
-import { KernelMemory } from '../../../src/kernels/memory.js';
-import { instantiateKernels } from '../../../src/kernels/registry.js';
-
-const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
-const context: RunContext = {
-  memory,
-  kernels: instantiateKernels('simd', memory),
-  batchRows: 16_384,
-  groupBytesMax: 1 << 28,
-  spill: undefined,
-  check: () => undefined,
-  beginSegment: () => undefined,
-  computed: noCounts(),
-  times: undefined,
-  sampled: () => context,
-};
+import { context } from './run-context.js';
 
 const extremes = suite('smallest strings of groups');
 
@@ -34,7 +17,7 @@ extremes('count as memory, which is given back', () => {
   for (let group = 0; group < groups; group++) states.add(group, 0, { text: 'a' });
   assert.equal(states.of(groups - 1), { text: 'a' });
   states.free();
-  assert.is(memory.allocatedBytes, 0);
+  assert.is(context.memory.allocatedBytes, 0);
 });
 
 extremes.run();

@@ -2,25 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodedTimed, TimedGroups } from '../../../src/execution/aggregate-state/timed/timed-groups.js';
 import type { Ending, TimedValue } from '../../../src/execution/aggregate-state/timed/timed-value.js';
-import type { RunContext } from '../../../src/execution/block/context.js';
-import { noCounts } from '../../../src/execution/block/row-counts.js';
-import { KernelMemory } from '../../../src/kernels/memory.js';
-import { instantiateKernels } from '../../../src/kernels/registry.js';
 import type { ColumnType } from '../../../src/model/schema.js';
-
-const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
-const context: RunContext = {
-  memory,
-  kernels: instantiateKernels('simd', memory),
-  batchRows: 16_384,
-  groupBytesMax: 1 << 28,
-  spill: undefined,
-  check: () => undefined,
-  beginSegment: () => undefined,
-  computed: noCounts(),
-  times: undefined,
-  sampled: () => context,
-};
+import { context } from './run-context.js';
 
 const timed = suite('values at the best times of groups');
 
@@ -63,10 +46,10 @@ for (const [valueType, ending] of CASES)
     const make = (): TimedGroups => new TimedGroups(context, { ending, valueType, merge }, (bytes) => (charged += bytes));
     const [all, thread, spilled] = [make(), make(), make()];
     assert.ok(all.isEmpty);
-    const arena = memory.arena();
+    const arena = context.memory.arena();
     // Groups of the thread are numbered the other way round here.
     const groupOf = arena.take(GROUPS * 4);
-    memory.u32(groupOf, GROUPS).set(Array.from({ length: GROUPS }, (_, group) => GROUPS - 1 - group));
+    context.memory.u32(groupOf, GROUPS).set(Array.from({ length: GROUPS }, (_, group) => GROUPS - 1 - group));
     const expected = new Map<number, TimedValue>();
     for (const [part, states] of [all, thread, spilled].entries())
       for (let group = 0; group < GROUPS; group++) {
@@ -84,23 +67,23 @@ for (const [valueType, ending] of CASES)
     assert.ok(charged > GROUPS * 3 * 16, `${charged} bytes`);
     for (const each of [all, thread, spilled]) each.free();
     arena.release();
-    assert.is(memory.allocatedBytes, 0);
+    assert.is(context.memory.allocatedBytes, 0);
   });
 
 timed('a group whose better time has null alone has null', () => {
   const states = new TimedGroups(context, { ending: 'last', valueType: 'STRING', merge: () => undefined }, () => undefined);
-  const arena = memory.arena();
+  const arena = context.memory.arena();
   const [groups, times] = [arena.take(4), arena.take(8)];
-  memory.u32(groups, 1)[0] = 3;
+  context.memory.u32(groups, 1)[0] = 3;
   states.add(3, 0, { time: 5n, value: 'five' });
   assert.equal(states.of(3), { time: 5n, value: 'five' });
-  memory.i64(times, 1)[0] = 6n;
+  context.memory.i64(times, 1)[0] = 6n;
   states.addTimed({ times, values: 0, areNull: true, groups, n: 1 });
   assert.equal(states.of(3), { time: 6n, value: null });
   assert.is(states.of(2), undefined);
   states.free();
   arena.release();
-  assert.is(memory.allocatedBytes, 0);
+  assert.is(context.memory.allocatedBytes, 0);
 });
 
 timed.run();
