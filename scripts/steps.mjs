@@ -10,10 +10,10 @@ const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', 
  * Runs `command` in the root folder. What it prints is kept back and shown only when it fails.
  * `progress()` may give a word on how far it is. Throws StepFailed on any exit but 0.
  */
-export async function step(title, command, args, { progress = () => '' } = {}) {
+export async function step(title, command, args, { progress = () => '', env = {} } = {}) {
   const begin = Date.now();
   const seconds = () => `${((Date.now() - begin) / 1000).toFixed(1)} s`;
-  const child = spawn(command, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = [];
   child.stdout.on('data', (chunk) => output.push(chunk));
   child.stderr.on('data', (chunk) => output.push(chunk));
