@@ -6,6 +6,7 @@ import { Canceller } from '../base/cancel-signal.js';
 import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { createByName } from '../base/names.js';
+import { ALLOW_ALL_CALLER, type Caller } from '../model/access/authorizer.js';
 import { type Alias, createAlias } from './alias.js';
 import { packed } from './answer-encoding.js';
 import { type BodyBudget, BodyIntake } from './body-intake.js';
@@ -124,6 +125,7 @@ class Exchange implements HttpRequest {
   readonly rawUrl: string;
   readonly headers = createByName<string>();
   readonly viaAlias: boolean;
+  caller: Caller = ALLOW_ALL_CALLER;
   body: Buffer = NO_BODY;
   readonly #path: string;
   readonly #queryText: string;

@@ -1,6 +1,7 @@
 // Requests and responses as the routes see them.
 
 import type { CancelSignal } from '../base/cancel-signal.js';
+import type { Caller } from '../model/access/authorizer.js';
 
 /** Requests and responses as the routes see them; `http.ts` alone knows uWebSockets.js. */
 export interface HttpRequest {
@@ -19,6 +20,8 @@ export interface HttpRequest {
   readonly signal: CancelSignal;
   /** Whether the request came in under `svc.server.http.apiName`, so that unknown keys are read leniently. */
   readonly viaAlias: boolean;
+  /** Who sent it, and what the sender may do. */
+  readonly caller: Caller;
 }
 
 export interface HttpResponse {

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Log, SILENT_LOG } from '../../src/base/log.js';
+import { ALLOW_ALL_CALLER } from '../../src/model/access/authorizer.js';
 import type { HttpRequest, Route } from '../../src/server/http.types.js';
 import { type LoopClock, LoopWatch } from '../../src/server/loop-watch.js';
 
@@ -39,6 +40,7 @@ function opened(lateMs = LATE_MS) {
       headers: {},
       query: new URLSearchParams(),
       viaAlias: false,
+      caller: ALLOW_ALL_CALLER,
       body: Buffer.alloc(0),
       remoteAddress: '',
       signal: new AbortController().signal,

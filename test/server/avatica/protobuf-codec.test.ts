@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
 import type { ObjectReader } from '../../../src/base/json-reader.js';
+import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
 import { PROTOBUF_CODEC } from '../../../src/server/avatica/protobuf-codec.js';
 import type { Representation, WireFrame, WireType, WireValue } from '../../../src/server/avatica/protocol.js';
 import { requestOf } from '../../../src/server/avatica/protocol.js';
@@ -385,7 +386,10 @@ codec('damaged requests are read or refused, and nothing else', async () => {
   await fc.assert(
     fc.asyncProperty(bodies, async (body) => {
       const request = { method: 'POST', path: '', rawUrl: '', query: new URLSearchParams(), headers: {}, body, remoteAddress: '' };
-      const response = await route?.handle({ ...request, signal: new AbortController().signal, viaAlias: false }, {});
+      const response = await route?.handle(
+        { ...request, signal: new AbortController().signal, viaAlias: false, caller: ALLOW_ALL_CALLER },
+        {},
+      );
       const { name } = openEnvelope(Buffer.from(response?.body as Uint8Array));
       assert.is(name, response?.status === 200 ? 'OpenConnectionResponse' : 'ErrorResponse');
       if (name === 'ErrorResponse') refused++;

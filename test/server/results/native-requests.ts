@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert';
 import type { Interval } from '../../../src/base/instant.js';
 import type { BrokerQueries, QueryOptions, SegmentToRun } from '../../../src/cluster/broker/contract.js';
+import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
 import type { Frame, FrameColumn } from '../../../src/model/frame.js';
 import type { Plan } from '../../../src/model/plan.js';
 import type { RowSource } from '../../../src/model/row-source.js';
@@ -147,6 +148,7 @@ export async function send(
     remoteAddress: '127.0.0.1',
     signal: new AbortController().signal,
     viaAlias: false,
+    caller: ALLOW_ALL_CALLER,
     ...more,
   };
   const response = await route.handle(request, { id: 'q7' });

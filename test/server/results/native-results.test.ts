@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
+import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
 import type { Frame, FrameColumn } from '../../../src/model/frame.js';
 import type { SegmentAnalysis } from '../../../src/model/segment.js';
 import { indentJson } from '../../../src/server/results/native/text-stream.js';
@@ -354,6 +355,7 @@ results('a long answer comes in pieces, with turns of the event loop between the
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify({ ...base, granularity: 'none', queryType: 'timeseries', context: { skipEmptyBuckets: true } })),
       viaAlias: false,
+      caller: ALLOW_ALL_CALLER,
       signal: new AbortController().signal,
       method: 'POST',
       path: '/svc/v2',

@@ -10,6 +10,7 @@ import { openRoles } from '../../../src/cli/open-roles.js';
 import { CLUSTER_KEY_HEADER, encodeValue } from '../../../src/cluster/rpc/message.js';
 import { Configuration } from '../../../src/configuration/configuration.js';
 import { ROLES, type Role } from '../../../src/configuration/properties.js';
+import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
 import { createAlias } from '../../../src/server/alias.js';
 import type { HttpRequest, HttpResponse, Route } from '../../../src/server/http.types.js';
 import { type Answerer, createAnswerer } from '../../../src/server/responder.js';
@@ -108,6 +109,7 @@ async function ask(house: House, role: Role, method: string, asked: Asked, seen?
     remoteAddress: '127.0.0.1',
     signal: leaving.signal,
     viaAlias: asked.viaAlias ?? false,
+    caller: ALLOW_ALL_CALLER,
   };
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -5,6 +5,7 @@ import { ServiceError } from '../../../src/base/errors.js';
 import { SILENT_LOG } from '../../../src/base/log.js';
 import type { Coordination } from '../../../src/cluster/membership/coordination.js';
 import { HttpClient } from '../../../src/cluster/rpc/http-client.js';
+import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
 import { createAlias } from '../../../src/server/alias.js';
 import { BodyBudget } from '../../../src/server/body-intake.js';
 import { serve } from '../../../src/server/http.js';
@@ -171,6 +172,7 @@ router('a cancellation reaches the broker that knows the query', async () => {
     remoteAddress: '',
     signal: new AbortController().signal,
     viaAlias: false,
+    caller: ALLOW_ALL_CALLER,
   };
   assert.is((await cancel?.handle(request, {}))?.status, 202);
   assert.equal(asked, ['a', 'b', 'c']);
@@ -197,7 +199,14 @@ router('the requests of a JDBC connection stay with one broker', async () => {
   }).filter((route) => route.method === 'POST' && route.path === '/svc/v2/{path*}');
   const brokerOf = async (body: string | Buffer): Promise<string | undefined> => {
     const path = typeof body === 'string' ? '/svc/v2/sql/avatica' : '/svc/v2/sql/avatica-protobuf';
-    const rest = { query: new URLSearchParams(), headers: {}, remoteAddress: '', signal: new AbortController().signal, viaAlias: false };
+    const rest = {
+      query: new URLSearchParams(),
+      headers: {},
+      remoteAddress: '',
+      signal: new AbortController().signal,
+      viaAlias: false,
+      caller: ALLOW_ALL_CALLER,
+    };
     await forward?.handle({ method: 'POST', path, rawUrl: `${path}/`, body: Buffer.from(body), ...rest }, {});
     return asked.at(-1);
   };

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import type { Coordinator } from '../../../src/cluster/coordinator/coordinator.js';
 import { CoordinatorSettings } from '../../../src/cluster/coordinator/settings.js';
 import { takeLease } from '../../../src/metadata/leadership.js';
+import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
 import { ruleRoutes } from '../../../src/server/routes/coordinator/rules.js';
 import { openMetadata } from '../../metadata/fixture.js';
 
@@ -33,6 +34,7 @@ async function ask(method: 'GET' | 'POST', dataSource: string, { query = '', bod
     remoteAddress: '',
     signal: new AbortController().signal,
     viaAlias: false,
+    caller: ALLOW_ALL_CALLER,
   };
   const response = await route?.handle(request, { dataSource });
   assert.is(response?.status, 200);

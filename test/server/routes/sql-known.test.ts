@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
 import type { BrokerQueries } from '../../../src/cluster/broker/contract.js';
 import { QueryScheduler } from '../../../src/cluster/broker/query-scheduler.js';
+import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
 import type { Frame } from '../../../src/model/frame.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
 import { PlanThread } from '../../../src/server/planning/plan-thread.js';
@@ -76,6 +77,7 @@ function server({ known, capacity = null }: { known?: readonly Frame[]; capacity
       remoteAddress: '',
       signal: new AbortController().signal,
       viaAlias: false,
+      caller: ALLOW_ALL_CALLER,
       ...more,
     };
     const response = await route?.handle(request, {});

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
 import { ETERNITY } from '../../../src/base/instant.js';
 import type { BrokerQueries, QueryOptions } from '../../../src/cluster/broker/contract.js';
+import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
 import type { Frame } from '../../../src/model/frame.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
 import { PlanThread } from '../../../src/server/planning/plan-thread.js';
@@ -91,6 +92,7 @@ async function call(
     remoteAddress: '127.0.0.1',
     signal: new AbortController().signal,
     viaAlias: false,
+    caller: ALLOW_ALL_CALLER,
     ...more,
   };
   const response = await route.handle(request, parameters);

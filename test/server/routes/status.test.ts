@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Configuration } from '../../../src/configuration/configuration.js';
+import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
 import type { HttpRequest, HttpResponse } from '../../../src/server/http.types.js';
 import { statusRoutes } from '../../../src/server/routes/status.js';
 
@@ -16,6 +17,7 @@ const REQUEST: HttpRequest = {
   remoteAddress: '127.0.0.1',
   signal: new AbortController().signal,
   viaAlias: false,
+  caller: ALLOW_ALL_CALLER,
 };
 
 async function ask(path: string, discovered = true, flags: readonly string[] = []): Promise<{ response: HttpResponse; body: unknown }> {
