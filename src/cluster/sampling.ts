@@ -121,6 +121,7 @@ const NO_CHILDREN: ChildTasks = {
   submit: noChildren,
   list: noChildren,
   documents: noChildren,
+  look: noChildren,
   stop: noChildren,
   claim: noChildren,
   ended: noChildren,

@@ -58,15 +58,38 @@ export interface TaskContext extends TaskRules {
   /** Moves a page of the task's results from a local file to durable storage; null: there is none. */
   readonly pushResults: ((page: number, localFile: string) => Promise<void>) | null;
   readonly children: TaskChildren;
+  /** Has requests to this task, while it runs, answered by a handler; the last one counts. */
+  serveChat(handler: ChatHandler): void;
   /** One metadata transaction; returns the printed ids. */
   publish(request: PublishRequest): Promise<readonly string[]>;
 }
+
+/** A request to a running task, below `/svc/worker/v1/chat/{taskId}`; plain data. */
+export interface ChatRequest {
+  readonly method: 'GET' | 'POST';
+  /** Segments of the path behind the id of the task, decoded. */
+  readonly path: readonly string[];
+  readonly query: ReadonlyMap<string, string>;
+  /** Text of the body. */
+  readonly body: string;
+}
+
+/** Gives the body of an answer, plain data. Throws ServiceError: `not_found` for a path that it does not know, `unavailable` before the task is that far. */
+export type ChatHandler = (request: ChatRequest) => Promise<unknown>;
 
 /** A task that another one has submitted. */
 export interface ChildTask {
   readonly id: string;
   readonly state: 'PENDING' | 'RUNNING' | 'SUCCESS' | 'FAILED';
   readonly error: string | null;
+}
+
+/** State of a child, from the Overlord and its worker. */
+export interface ChildLook {
+  /** The entry that lists of tasks have of it. */
+  readonly status: Readonly<Record<string, unknown>>;
+  /** null: it does not run as a task of its own, or has told nothing. */
+  readonly progress: TaskProgress | null;
 }
 
 /** Documents of a child: JSON text. */
@@ -83,6 +106,8 @@ export interface ChildTasks {
   /** The children of all runs of the task. */
   list(): Promise<readonly ChildTask[]>;
   documents(id: string): Promise<ChildDocuments>;
+  /** Looks at children by their ids, which are known; in their order. */
+  look(ids: readonly string[]): Promise<readonly ChildLook[]>;
   /** Ends one that is not finished. Throws `not_found` for another. */
   stop(id: string, reason: string): Promise<void>;
   /** Takes a child back that waits for a worker; returns the number of the run that the task is to do itself, null where it does not wait. */
@@ -95,8 +120,9 @@ export interface TaskChildren extends ChildTasks {
   /**
    * Runs a child that waits for a worker in this process, under its own name and with its own files: tasks that hold all slots
    * would wait for their children for ever. False: it does not wait any more.
+   * @param progress  takes what the child tells of its progress
    */
-  runHere(payload: ChildPayload): Promise<boolean>;
+  runHere(payload: ChildPayload, progress?: (update: TaskProgress) => void): Promise<boolean>;
 }
 
 export interface ChildPayload {

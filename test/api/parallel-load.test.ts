@@ -79,8 +79,17 @@ loads('one of whose processes is killed: each row once, rolled up over all sub-t
       const response = await fetch(`${url}/svc/indexer/v1/task/${victim}/log`);
       return /runs in process (\d+)/.exec(await response.text())?.[1];
     });
+    const chat = (path: string) => fetch(`http://127.0.0.1:${8091 + PORT_OFFSET}/svc/worker/v1/chat/${killed}/${path}`);
+    assert.equal(await (await chat('mode')).json(), 'parallel');
+    assert.equal(await (await chat('phase')).json(), 'partial segment generation');
+    assert.is(((await (await chat('subtaskspecs')).json()) as unknown[]).length, FILES);
+    const specId = victim.replace(/_\d+$/, '');
+    const state = (await (await chat(`subtaskspec/${specId}/state`)).json()) as { readonly currentStatus: TaskStatus };
+    assert.is(state.currentStatus.id, victim);
+    assert.is((await chat('subtaskspec/other')).status, 404);
     process.kill(Number(pid), 'SIGKILL');
     await waitForTask(url, killed);
+    assert.is((await chat('mode')).status, 404);
     const children = await childrenOf(killed);
     const types = new Set(children.map(({ type }) => type));
     assert.equal([...types].sort(), ['partial_index_generate', 'partial_index_generic_merge']);

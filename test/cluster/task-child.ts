@@ -24,6 +24,12 @@ async function ask(): Promise<void> {
 }
 
 process.on('message', async (message: ToTask) => {
+  if (message.kind === 'chat') {
+    const { chat, request } = message;
+    if (request.path[0] === 'end') process.exit(0);
+    if (request.path[0] === 'fail') await tell({ kind: 'chatFailed', chat, code: 'unavailable', message: 'not yet' });
+    else await tell({ kind: 'chatAnswer', chat, body: request });
+  }
   if (message.kind === 'answer') answers.set('list', message.value);
   if (message.kind === 'callFailed') answers.set('documents', `${message.code}: ${message.message}`);
   if (answers.size === 2) await end(Object.fromEntries(answers));

@@ -48,6 +48,7 @@ function startChild(
       documents: async (id) => {
         throw new ServiceError('not_found', `no child ${id}`);
       },
+      look: async () => [],
       stop: async () => undefined,
       claim: async () => null,
       ended: async () => undefined,
@@ -69,6 +70,18 @@ processes('outcome, progress and log of a task arrive, longs exact', async ({ fo
   assert.equal(await task.outcome, { succeeded: true, errorMessage: null, report: { rows: 2n ** 60n } });
   assert.is(task.progress?.processed, 7);
   assert.match(readFileSync(join(folder, 'log'), 'utf8'), /hello from the task/);
+});
+
+processes('requests are answered by the task, also with an error, and fail when it ends', async ({ folder }) => {
+  const task = await startChild(folder, { does: 'hang' });
+  const request = { method: 'GET' as const, path: ['a', 'b'], query: new Map([['full', '']]), body: '' };
+  const codeOf = (answer: Promise<unknown>) => answer.catch((error: ServiceError) => `${error.code}: ${error.message}`);
+  const [first, failed] = await Promise.all([task.chat(request), codeOf(task.chat({ ...request, path: ['fail'] }))]);
+  assert.equal(first, request);
+  assert.is(failed, 'unavailable: not yet');
+  assert.is(await codeOf(task.chat({ ...request, path: ['end'] })), 'not_found: task t has ended');
+  await task.outcome;
+  assert.is(await codeOf(task.chat(request)), 'not_found: the task has ended');
 });
 
 processes('calls about other tasks are answered each by its number, also those that fail', async ({ folder }) => {

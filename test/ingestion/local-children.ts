@@ -53,6 +53,7 @@ export function withLocalChildren(
     },
     list: async () => [...children].map(([id, { state, error }]) => ({ id, state, error })),
     documents: async (id) => ({ payload: stringifyJson(childOf(id).payload), report: childOf(id).report }),
+    look: async (ids) => ids.map((id) => ({ status: { id, status: childOf(id).state }, progress: null })),
     async stop(id, reason) {
       Object.assign(childOf(id), { state: 'FAILED', error: reason });
     },
@@ -70,7 +71,7 @@ export function withLocalChildren(
     ...base,
     children: {
       ...tasks,
-      runHere: ({ id }) => runHere(childOf(id).payload, { parent: context, storage: storage as DeepStorage, run }),
+      runHere: ({ id }, progress) => runHere(childOf(id).payload, { parent: context, storage: storage as DeepStorage, run, progress }),
     },
   };
   return { context, children };

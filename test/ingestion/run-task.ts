@@ -83,6 +83,7 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     now: () => 1_000_000,
     log: () => undefined,
     progress: () => undefined,
+    serveChat: () => undefined,
     visibleSegments: async () => [],
     readTables: () => {
       throw new Error('no SQL here');
@@ -132,6 +133,7 @@ export function childrenOf(parent: () => TaskContext): TaskChildren {
     async stop(id, reason) {
       Object.assign(children.get(id) ?? {}, { state: 'FAILED', error: reason });
     },
+    look: async (ids) => ids.map((id) => ({ status: { id }, progress: null })),
     claim: async () => null,
     ended: async () => undefined,
     runHere: async () => false,

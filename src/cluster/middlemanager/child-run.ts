@@ -3,7 +3,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../base/errors.js';
-import type { ChildPayload, TaskContext, TaskOutcome } from '../../ingestion/contract.js';
+import type { ChildPayload, TaskContext, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import { taskFileName } from '../../model/task-file-name.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import { taskStorage } from './task-storage.js';
@@ -13,10 +13,15 @@ interface ChildRunOptions {
   readonly parent: TaskContext;
   readonly storage: DeepStorage;
   readonly run: (payload: unknown, context: TaskContext) => Promise<TaskOutcome>;
+  /** Takes the progress of the child. */
+  readonly progress?: ((update: TaskProgress) => void) | undefined;
 }
 
 /** Runs a child that waits for a worker, as one would: under its name, with files of its own. */
-export async function runHere(payload: ChildPayload, { parent, storage, run }: ChildRunOptions): Promise<boolean> {
+export async function runHere(
+  payload: ChildPayload,
+  { parent, storage, run, progress = () => undefined }: ChildRunOptions,
+): Promise<boolean> {
   const taskId = payload.id;
   const attempt = await parent.children.claim(taskId);
   if (attempt === null) return false;
@@ -31,7 +36,9 @@ export async function runHere(payload: ChildPayload, { parent, storage, run }: C
       attempt,
       workDirectory,
       storage: taskStorage(storage, { taskId, attempt, parentId: parent.taskId }),
-      progress: () => undefined,
+      progress,
+      // Requests name the parent, whose process this is.
+      serveChat: () => undefined,
       publish: refusePublish,
     });
     await parent.children.ended(taskId, attempt, outcome);

@@ -21,6 +21,7 @@ export function childTasks({ parent, peers, waitMs, keepsTrying }: ChildTaskOpti
     submit: (payloads) => ask((overlord) => overlord.submitChildren(parent, payloads.map(stringifyJson))),
     list: () => ask((overlord) => overlord.children(parent)),
     documents: (id) => ask((overlord) => overlord.childDocuments(parent, id)),
+    look: (ids) => ask((overlord) => overlord.lookAtChildren(parent, ids)),
     claim: (id) => ask((overlord) => overlord.claimChild(parent, id)),
     ended: (taskId, attempt, outcome) => ask((overlord) => overlord.taskEnded({ taskId, run: { ...parent.run, attempt }, ...outcome })),
     stop: (id, reason) => ask((overlord) => overlord.stopChild(parent, id, reason)),

@@ -4,7 +4,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../base/errors.js';
 import { failpoint } from '../../configuration/failpoint.js';
-import type { TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { ChatRequest, TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { taskFileName } from '../../model/task-file-name.js';
@@ -212,6 +212,13 @@ export class MiddleManager implements MiddleManagerService {
   async progress(taskId: string): Promise<TaskProgress | null> {
     const task = this.#running.get(taskId);
     return task instanceof TaskProcess ? task.progress : null;
+  }
+
+  /** Passes a request of a client on to a task that runs here. Throws `not_found` for another, and what the task throws. */
+  async chat(taskId: string, request: ChatRequest): Promise<unknown> {
+    const task = await this.#running.get(taskId);
+    if (task === undefined) throw new ServiceError('not_found', `task ${taskId} does not run here`);
+    return task.chat(request);
   }
 
   async log(taskId: string): Promise<Uint8Array | null> {

@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
 import { failpoint } from '../../configuration/failpoint.js';
-import type { ChildTasks, TableQuery, TaskContext } from '../../ingestion/contract.js';
+import type { ChatHandler, ChildTasks, TableQuery, TaskContext } from '../../ingestion/contract.js';
 import { runSampler } from '../../ingestion/sampler/sampler.js';
 import { runTask } from '../../ingestion/task.js';
 import type { Frame } from '../../model/frame.js';
@@ -12,6 +12,7 @@ import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
 import { createLocalDeepStorage } from '../../storage/local-deep-storage.js';
 import { createResultStorage, type ResultRun } from '../../storage/result-storage.js';
+import { toServiceError } from '../rpc/message.js';
 import { refusePublish, runHere } from './child-run.js';
 import type { FromTask, ToTask } from './task-messages.js';
 import { taskStorage } from './task-storage.js';
@@ -22,6 +23,7 @@ import { taskStorage } from './task-storage.js';
  */
 const EXIT_ORPHANED = 70;
 const cancellation = new AbortController();
+let chatHandler: ChatHandler | null = null;
 let logBytes = 0;
 let logBytesMax = 0;
 let framed: { resolve(frame: Frame | null): void; reject(error: unknown): void } | undefined;
@@ -37,6 +39,9 @@ process.on('message', (message: ToTask) => {
   switch (message.kind) {
     case 'run':
       void run(message);
+      return;
+    case 'chat':
+      void answerChat(message);
       return;
     case 'answer':
       calls.get(message.call)?.resolve(message.value);
@@ -96,7 +101,10 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
     readTables,
     visibleSegments,
     progress: (progress) => void send({ kind: 'progress', progress }),
-    children: { ...children, runHere: (child) => runHere(child, { parent: context, storage, run: runTask }) },
+    children: { ...children, runHere: (child, progress) => runHere(child, { parent: context, storage, run: runTask, progress }) },
+    serveChat: (handler) => {
+      chatHandler = handler;
+    },
     publish: parentId === null ? publish : refusePublish,
   };
   failpoint('task.started');
@@ -141,6 +149,16 @@ async function visibleSegments(dataSource: string, intervals: readonly Interval[
   return answer;
 }
 
+async function answerChat({ chat, request }: Extract<ToTask, { kind: 'chat' }>): Promise<void> {
+  try {
+    if (chatHandler === null) throw new ServiceError('unavailable', 'the task does not answer requests yet, or not at all');
+    await send({ kind: 'chatAnswer', chat, body: await chatHandler(request) });
+  } catch (error) {
+    const { code, message } = toServiceError(error);
+    await send({ kind: 'chatFailed', chat, code, message });
+  }
+}
+
 /** Calls under way, by number. */
 const calls = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>();
 let callsMade = 0;
@@ -159,6 +177,7 @@ const children: ChildTasks = {
   submit: (payloads) => call('submit', [payloads]),
   list: () => call('list', []),
   documents: (id) => call('documents', [id]),
+  look: (ids) => call('look', [ids]),
   stop: (id, reason) => call('stop', [id, reason]),
   claim: (id) => call('claim', [id]),
   ended: (id, attempt, outcome) => call('ended', [id, attempt, outcome]),

@@ -2,7 +2,7 @@
 
 import type { ErrorCode } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
-import type { ChildTasks, TableQuery, TaskOutcome, TaskProgress, TaskRules } from '../../ingestion/contract.js';
+import type { ChatRequest, ChildTasks, TableQuery, TaskOutcome, TaskProgress, TaskRules } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
@@ -30,6 +30,8 @@ export type ToTask =
       readonly payload: unknown;
       readonly settings: TaskSettings;
     }
+  /** A request of a client, answered by `chatAnswer` or `chatFailed` of the same number. */
+  | { readonly kind: 'chat'; readonly chat: number; readonly request: ChatRequest }
   /** The answer to a call of this number. */
   | { readonly kind: 'answer'; readonly call: number; readonly value: unknown }
   | { readonly kind: 'callFailed'; readonly call: number; readonly code: ErrorCode; readonly message: string }
@@ -46,6 +48,8 @@ export type ToTask =
 export type FromTask =
   | { readonly kind: 'progress'; readonly progress: TaskProgress }
   | { readonly kind: 'publish'; readonly request: PublishRequest }
+  | { readonly kind: 'chatAnswer'; readonly chat: number; readonly body: unknown }
+  | { readonly kind: 'chatFailed'; readonly chat: number; readonly code: ErrorCode; readonly message: string }
   /** Calls a method of `ChildTasks`; several may be under way. */
   | { readonly kind: 'call'; readonly call: number; readonly method: keyof ChildTasks; readonly args: readonly unknown[] }
   /** Asks for the visible segments of a datasource that meet one of the intervals. */

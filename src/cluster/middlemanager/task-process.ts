@@ -2,9 +2,10 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { open } from 'node:fs/promises';
+import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { failpoint } from '../../configuration/failpoint.js';
-import type { ChildTasks, TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { ChatRequest, ChildTasks, TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
@@ -49,11 +50,17 @@ export class TaskProcess {
   /** Frames of the query that the task reads. */
   #frames: AsyncIterator<Frame> | null = null;
   #ending = new AbortController();
+  /** Requests that the task has not answered yet, by number. */
+  readonly #chats = new Map<number, { resolve(body: unknown): void; reject(error: unknown): void }>();
+  #chatCount = 0;
 
   private constructor(child: ChildProcess, options: TaskProcessOptions) {
     this.#child = child;
     child.on('message', (message: FromTask) => this.#receive(message, options));
-    child.on('exit', () => this.#endQuery());
+    child.on('exit', () => {
+      this.#endQuery();
+      for (const { reject } of this.#chats.values()) reject(new ServiceError('not_found', `task ${options.taskId} has ended`));
+    });
     this.outcome = new Promise((resolve) => {
       child.on('error', (error) => resolve(failure(`the process of the task could not be started: ${error.message}`)));
       // Its exit may be told before its last message: only the end of the channel comes after every message.
@@ -85,6 +92,15 @@ export class TaskProcess {
     return this.#progress;
   }
 
+  /** Body of the task's answer. Throws what its handler throws, `not_found` where the task ends first. */
+  chat(request: ChatRequest): Promise<unknown> {
+    if (this.#isGone) return Promise.reject(new ServiceError('not_found', 'the task has ended'));
+    const chat = this.#chatCount++;
+    const answer = new Promise<unknown>((resolve, reject) => this.#chats.set(chat, { resolve, reject }));
+    this.#send({ kind: 'chat', chat, request });
+    return answer.finally(() => this.#chats.delete(chat));
+  }
+
   /** Resolves when the process is gone. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -101,6 +117,12 @@ export class TaskProcess {
         return;
       case 'outcome':
         this.#reported = message.outcome;
+        return;
+      case 'chatAnswer':
+        this.#chats.get(message.chat)?.resolve(message.body);
+        return;
+      case 'chatFailed':
+        this.#chats.get(message.chat)?.reject(new ServiceError(message.code, message.message));
         return;
       case 'query':
         // It may come after the exit, which has ended what there was to end.

@@ -1,7 +1,7 @@
 // Tasks that tasks submit: they run under the locks of their parent and end with it.
 
 import { ServiceError } from '../../base/errors.js';
-import type { ChildDocuments, ChildTask } from '../../ingestion/contract.js';
+import type { ChildDocuments, ChildLook, ChildTask } from '../../ingestion/contract.js';
 import type { Database, Queries } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import {
@@ -14,9 +14,10 @@ import {
   taskDocuments,
   tasksLeftBehind,
 } from '../../metadata/tasks.js';
-import type { ParentRun } from '../rpc/services.js';
+import type { MiddleManagerService, ParentRun } from '../rpc/services.js';
 import { endTask, isRunOf } from './recovery.js';
 import { newTask, type ReadTask } from './submission.js';
+import { taskBody } from './task-body.js';
 
 interface ChildrenOptions {
   readonly database: Database;
@@ -27,6 +28,8 @@ interface ChildrenOptions {
   fence(): Fence;
   /** Ends the run of a task at its worker, if there is one; waits for nothing. */
   stopRun(task: TaskRecord): void;
+  /** The worker process that runs the task, while it is there. */
+  workerOf(task: TaskRecord): Pick<MiddleManagerService, 'progress'> | undefined;
 }
 
 /** Children of tasks, as the Overlord keeps them. */
@@ -65,6 +68,19 @@ export class Children {
     const documents = await taskDocuments(database, childId);
     if (documents === undefined) throw new ServiceError('not_found', `no task ${childId}`);
     return documents;
+  }
+
+  async look(parent: ParentRun, ids: readonly string[]): Promise<readonly ChildLook[]> {
+    const { database, workerOf } = this.#options;
+    await runningParent(database, parent);
+    return Promise.all(
+      ids.map(async (id) => {
+        const child = await childOf(database, parent, id);
+        const worker = child.state === 'RUNNING' ? workerOf(child) : undefined;
+        // A worker that does not answer has its children looked after elsewhere.
+        return { status: taskBody(child), progress: (await worker?.progress(id).catch(() => null)) ?? null };
+      }),
+    );
   }
 
   async stop(parent: ParentRun, childId: string, reason: string): Promise<void> {

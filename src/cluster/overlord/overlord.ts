@@ -5,7 +5,7 @@ import type { Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import { stringifyJson } from '../../base/json.js';
 import { failpoint } from '../../configuration/failpoint.js';
-import type { ChildDocuments, ChildTask } from '../../ingestion/contract.js';
+import type { ChildDocuments, ChildLook, ChildTask } from '../../ingestion/contract.js';
 import { carriedBy } from '../../metadata/carried.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
@@ -96,7 +96,7 @@ export class Overlord implements OverlordService, Candidate {
     this.#assignments = new Assignments({ ...options, workers: () => this.workers() });
     this.#kills = new KillRuns({ ...options, fence: () => this.fence(), wake: () => this.wake() });
     const stopRun = (task: TaskRecord): void => this.#stopRun(task);
-    this.#children = new Children({ ...options, fence: () => this.fence(), stopRun });
+    this.#children = new Children({ ...options, fence: () => this.fence(), stopRun, workerOf: (task) => this.workerOf(task) });
     this.#oldTasks = new OldTasks({ ...options, fence: () => this.fence() });
     this.#locks = new LockGrants({ ...options, fence: () => this.fence(), stopRun });
     this.marking = new SegmentMarking({ database, fence: () => this.fence(), wake: () => this.wakeCoordinator(), now });
@@ -203,6 +203,10 @@ export class Overlord implements OverlordService, Candidate {
 
   childDocuments(parent: ParentRun, childId: string): Promise<ChildDocuments> {
     return this.#children.documents(parent, childId);
+  }
+
+  lookAtChildren(parent: ParentRun, ids: readonly string[]): Promise<readonly ChildLook[]> {
+    return this.#children.look(parent, ids);
   }
 
   stopChild(parent: ParentRun, childId: string, reason: string): Promise<void> {

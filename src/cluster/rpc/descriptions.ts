@@ -75,6 +75,7 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     submitChildren: call,
     children: call,
     childDocuments: call,
+    lookAtChildren: call,
     stopChild: call,
     claimChild: call,
     taskEnded: call,

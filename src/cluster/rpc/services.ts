@@ -2,7 +2,7 @@
 
 import type { CancelSignal } from '../../base/cancel-signal.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
-import type { ChildDocuments, ChildTask, TaskProgress } from '../../ingestion/contract.js';
+import type { ChildDocuments, ChildLook, ChildTask, TaskProgress } from '../../ingestion/contract.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan } from '../../model/plan.js';
@@ -197,6 +197,8 @@ export interface OverlordService {
   children(parent: ParentRun): Promise<readonly ChildTask[]>;
   /** The documents of a child. Throws `not_found`. */
   childDocuments(parent: ParentRun, childId: string): Promise<ChildDocuments>;
+  /** Status and progress of children, in the order of their ids. */
+  lookAtChildren(parent: ParentRun, ids: readonly string[]): Promise<readonly ChildLook[]>;
   /** Ends a child that is not finished. Throws `not_found` when there is no such. */
   stopChild(parent: ParentRun, childId: string, reason: string): Promise<void>;
   /**

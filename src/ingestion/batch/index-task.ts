@@ -9,13 +9,16 @@ import { NOT_AWAITED, publishSegments } from '../report/publication.js';
 import { failureOf } from '../report/task-failure.js';
 import { splitsOf } from '../source/splits.js';
 import { alignedIntervals, type IndexSpec } from '../task-spec/index-spec.js';
+import { serveLoadChat } from './load-chat.js';
 import { runParallel } from './parallel.js';
 import { RowLoad } from './row-load.js';
+import { SubTaskRuns } from './sub-task-runs.js';
 
 /** Reads, rolls up, builds, publishes: one `index_parallel` or `index` task. Never throws. */
 export async function runIndexTask(spec: IndexSpec, context: TaskContext): Promise<TaskOutcome> {
   const load = new RowLoad(spec, context);
   const { statistics, progress } = load;
+  serveLoadChat(context, { statistics, progress, runs: null });
   try {
     const segments = await segmentsOf(spec, context, load);
     statistics.store(segments);
@@ -36,7 +39,12 @@ async function segmentsOf(spec: IndexSpec, context: TaskContext, load: RowLoad):
   const { maxConcurrent, splitHint } = spec.tuning.subTasks;
   if (spec.isParallel && maxConcurrent > 1) {
     const splits = await splitsOf(spec.inputSource, splitHint, context);
-    if (splits.length > 1) return runParallel({ spec, context, splits, statistics: load.statistics, progress: load.progress });
+    if (splits.length > 1) {
+      const { statistics, progress } = load;
+      const runs = new SubTaskRuns(context, spec.dataSchema.dataSource, spec.tuning.subTasks);
+      serveLoadChat(context, { statistics, progress, runs });
+      return runParallel({ spec, context, splits, statistics, progress, runs });
+    }
   }
   await load.read();
   return load.build();

@@ -11,8 +11,9 @@ import type { IndexSpec } from '../task-spec/index-spec.js';
 import type { HashedPartitions, RangePartitions } from '../task-spec/partitions-spec.js';
 import { boundsFor, bucketsFor, RowSamples } from './row-sample.js';
 import type { LoadOutput, MergeOutput, PartialOutput, SampleOutput } from './sub-task.js';
-import { SubTaskRuns } from './sub-task-runs.js';
+import type { SubTaskFields, SubTaskRuns } from './sub-task-runs.js';
 import type { ChunkParts, LoadSpec } from './sub-task-spec.js';
+import type { SubTaskType } from './sub-task-types.js';
 
 export interface ParallelOptions {
   readonly spec: IndexSpec;
@@ -21,6 +22,7 @@ export interface ParallelOptions {
   /** Takes what the sub-tasks count. */
   readonly statistics: RowStatistics;
   readonly progress: ProgressReporter;
+  readonly runs: SubTaskRuns;
 }
 
 /** The segments that sub-tasks made of the splits; they are in deep storage, and the task publishes them. */
@@ -47,17 +49,13 @@ class Phases {
 
   constructor(options: ParallelOptions) {
     this.#options = options;
-    const { context, spec } = options;
-    this.#runs = new SubTaskRuns(context, spec.dataSchema.dataSource, spec.tuning.subTasks);
+    this.#runs = options.runs;
   }
 
   /** Each sub-task builds the segments of its split: rows of different splits are not rolled up. */
   async load(): Promise<readonly PushedSegment[]> {
     this.#options.progress.phase('reading');
-    const outputs = await this.#runs.run('single_phase_sub_task', this.#works({}), ({ counts, segments }: LoadOutput) => {
-      this.#count(counts);
-      return segments;
-    });
+    const outputs = await this.#read('single_phase_sub_task', this.#works({}), ({ segments }: LoadOutput) => segments);
     return outputs.flat();
   }
 
@@ -68,10 +66,7 @@ class Phases {
     progress.phase('reading');
     const type = partitions.kind === 'hashed' ? 'partial_index_generate' : 'partial_range_index_generate';
     const works = this.#works(intervalToParts === null ? {} : { intervalToParts });
-    const partial = await this.#runs.run(type, works, ({ counts, files }: PartialOutput) => {
-      this.#count(counts);
-      return files;
-    });
+    const partial = await this.#read(type, works, ({ files }: PartialOutput) => files);
     progress.phase('building');
     const groups = new Map<number, LoadSpec[]>();
     for (const { group, loadSpec } of partial.flat()) groups.set(group, [...(groups.get(group) ?? []), loadSpec]);
@@ -102,9 +97,24 @@ class Phases {
     return Object.fromEntries(parts);
   }
 
-  #count(counts: CountedRows): void {
-    this.#options.statistics.addCounted(counts);
-    this.#options.progress.tick();
+  /** Runs sub-tasks that read the input, whose rows are counted, also while they run. */
+  async #read<Output extends { readonly counts: CountedRows }, Kept>(
+    type: SubTaskType,
+    works: readonly SubTaskFields[],
+    kept: (output: Output) => Kept,
+  ): Promise<readonly Kept[]> {
+    const { statistics, progress } = this.#options;
+    statistics.running = () => this.#runs.progress;
+    const count = (output: Output): Kept => {
+      statistics.addCounted(output.counts);
+      progress.tick();
+      return kept(output);
+    };
+    try {
+      return await this.#runs.run(type, works, count, () => progress.tick());
+    } finally {
+      statistics.running = () => [];
+    }
   }
 
   /** One for each split: the spec of the task over another source. */

@@ -7,18 +7,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deserialize } from 'node:v8';
 import { ServiceError } from '../../base/errors.js';
 import { isRecord, parseJson, stringifyJson } from '../../base/json.js';
-import type { ChildPayload, ChildTask, TaskContext } from '../contract.js';
+import type { ChildPayload, ChildTask, TaskContext, TaskProgress } from '../contract.js';
 import type { SubTaskTuning } from '../task-spec/tuning-config.js';
 import type { SubTaskType } from './sub-task-types.js';
 
 /** Fields of the payload of a sub-task beside its type and names. */
 export type SubTaskFields = Readonly<Record<string, unknown>>;
 
-interface Work {
+/** Piece of work that one sub-task after the other tries to do. */
+export interface Work {
   readonly at: number;
   readonly specId: string;
   readonly fields: SubTaskFields;
   tries: number;
+  /** Id of the sub-task that is at it; null: none is. */
+  current: string | null;
+  /** Ids of the sub-tasks that were at it. */
+  readonly ended: string[];
+  isDone: boolean;
+}
+
+/** The sub-tasks of one type. */
+export interface Phase {
+  readonly type: SubTaskType;
+  readonly works: readonly Work[];
 }
 
 interface Active {
@@ -30,6 +42,8 @@ interface Active {
 
 /** Time before the first look at sub-tasks; it grows up to the period of the spec. */
 const FIRST_LOOK_MS = 20;
+/** Time between two looks at how far sub-tasks are. */
+const PROGRESS_MS = 1000;
 
 /**
  * Sub-tasks of a task, as many at a time as its spec allows. Work that fails is tried again; work that no worker has room for
@@ -39,6 +53,10 @@ export class SubTaskRuns {
   readonly #context: TaskContext;
   readonly #dataSource: string;
   readonly #tuning: SubTaskTuning;
+  /** Progress of sub-tasks whose outputs are not counted yet, by their ids. */
+  readonly #progress = new Map<string, TaskProgress>();
+  #phase: Phase | null = null;
+  #lookedMs = 0;
 
   constructor(context: TaskContext, dataSource: string, tuning: SubTaskTuning) {
     this.#context = context;
@@ -46,15 +64,34 @@ export class SubTaskRuns {
     this.#tuning = tuning;
   }
 
+  /** The latest phase; null before the first. */
+  get phase(): Phase | null {
+    return this.#phase;
+  }
+
+  /** Progress of sub-tasks whose outputs are not counted yet. */
+  get progress(): readonly TaskProgress[] {
+    return [...this.#progress.values()];
+  }
+
   /**
    * Runs sub-tasks of one type, one for each of the works.
-   * @param done  takes each output as it comes, and gives what is kept of it
+   * @param done    takes each output as it comes, and gives what is kept of it
+   * @param looked  called when `progress` has changed
    * @returns what is kept, in the order of the works
    * @throws ServiceError `input_unreadable` for work that failed too often
    */
-  async run<Output, Kept>(type: SubTaskType, works: readonly SubTaskFields[], done: (output: Output) => Kept): Promise<readonly Kept[]> {
+  async run<Output, Kept>(
+    type: SubTaskType,
+    works: readonly SubTaskFields[],
+    done: (output: Output) => Kept,
+    looked: () => void = () => undefined,
+  ): Promise<readonly Kept[]> {
     const { children, log, signal } = this.#context;
-    const waiting = this.#worksOf(type, works);
+    const all = this.#worksOf(type, works);
+    this.#phase = { type, works: all };
+    this.#progress.clear();
+    const waiting = [...all];
     const active = new Map<string, Active>();
     const outputs = new Map<number, Kept>();
     log(`${type}: ${works.length} sub-tasks, ${this.#tuning.maxConcurrent} at a time`);
@@ -66,24 +103,28 @@ export class SubTaskRuns {
       for (const each of fresh) active.set(each.payload.id, each);
       if (fresh.length > 0) await children.submit(fresh.map(({ payload }) => payload));
       const ended: ChildTask[] = [];
+      const running: string[] = [];
       let idle: Active | undefined;
       for (const child of await children.list()) {
         const found = active.get(child.id);
         if (found === undefined) continue;
         if (child.state === 'SUCCESS' || child.state === 'FAILED') ended.push(child);
-        else if (child.state === 'PENDING' && found.isWaiting) idle ??= found;
+        else if (child.state === 'RUNNING') running.push(child.id);
+        else if (found.isWaiting) idle ??= found;
         found.isWaiting = child.state === 'PENDING';
       }
       for (const child of ended) {
         const found = active.get(child.id);
         if (found === undefined) continue;
         active.delete(child.id);
-        if (child.state === 'SUCCESS') {
-          outputs.set(found.work.at, done((await this.#outputOf(child.id)) as Output));
-        } else waiting.unshift(this.#again(found.work, child));
+        const output = child.state === 'SUCCESS' ? await this.#outputOf(child.id) : null;
+        this.#end(found.work, child);
+        if (child.state === 'SUCCESS') outputs.set(found.work.at, done(output as Output));
+        else waiting.unshift(this.#again(found.work, child));
       }
+      if (await this.#lookAt(running)) looked();
       if (ended.length > 0) pauseMs = FIRST_LOOK_MS;
-      else if (idle !== undefined) await children.runHere(idle.payload);
+      else if (idle !== undefined) await this.#runHere(idle, looked);
       else {
         await sleep(pauseMs);
         pauseMs = Math.min(pauseMs * 2, this.#tuning.pollMs);
@@ -99,7 +140,8 @@ export class SubTaskRuns {
       const first = this.#specIdOf(type, fields);
       const number = alike.get(first) ?? 0;
       alike.set(first, number + 1);
-      return { at, specId: number === 0 ? first : `${first}-${number}`, fields, tries: 0 };
+      const specId = number === 0 ? first : `${first}-${number}`;
+      return { at, specId, fields, tries: 0, current: null, ended: [], isDone: false };
     });
   }
 
@@ -107,7 +149,34 @@ export class SubTaskRuns {
     const { taskId: supervisorTaskId } = this.#context;
     const { specId: subtaskSpecId, tries: numAttempts } = work;
     const id = `${subtaskSpecId}_${numAttempts}`;
+    work.current = id;
     return { work, payload: { type, id, supervisorTaskId, subtaskSpecId, numAttempts, ...work.fields }, isWaiting: false };
+  }
+
+  #end(work: Work, { id, state }: ChildTask): void {
+    work.current = null;
+    work.ended.push(id);
+    work.isDone = state === 'SUCCESS';
+    this.#progress.delete(id);
+  }
+
+  async #runHere({ payload }: Active, looked: () => void): Promise<void> {
+    await this.#context.children.runHere(payload, (progress) => {
+      this.#progress.set(payload.id, progress);
+      looked();
+    });
+  }
+
+  /** Looks at how far sub-tasks are, once in a second; what was seen of them stays until they are counted. */
+  async #lookAt(running: readonly string[]): Promise<boolean> {
+    const { children, now } = this.#context;
+    if (running.length === 0 || now() - this.#lookedMs < PROGRESS_MS) return false;
+    this.#lookedMs = now();
+    for (const [at, { progress }] of (await children.look(running)).entries()) {
+      const id = running[at];
+      if (id !== undefined && progress !== null) this.#progress.set(id, progress);
+    }
+    return true;
   }
 
   #again(work: Work, { id, error }: ChildTask): Work {

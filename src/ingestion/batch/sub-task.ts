@@ -9,6 +9,7 @@ import type { TaskContext, TaskOutcome } from '../contract.js';
 import { indexReport } from '../report/index-report.js';
 import { type CountedRows, RowStatistics } from '../report/row-statistics.js';
 import { failureOf } from '../report/task-failure.js';
+import { serveLoadChat } from './load-chat.js';
 import { mergeParts } from './merge-parts.js';
 import { type PartialFile, writeParts } from './partial-write.js';
 import { RowLoad } from './row-load.js';
@@ -54,6 +55,7 @@ export async function runSubTask(subTask: SubTaskSpec, context: TaskContext): Pr
 async function runReader(subTask: ReadSpec, context: TaskContext): Promise<TaskOutcome> {
   const load = new RowLoad(subTask.spec, context);
   const { statistics, progress } = load;
+  serveLoadChat(context, { statistics, progress, runs: null });
   try {
     await load.read();
     const output = await stored(await outputOf(subTask, load, context), context);

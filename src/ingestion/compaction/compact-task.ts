@@ -11,6 +11,7 @@ import { type Buckets, bucketsOf } from '../../model/granularity.js';
 import type { PublishRequest, PushedSegment } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
+import { serveLoadChat } from '../batch/load-chat.js';
 import { buildSegments } from '../builder/build-segments.js';
 import { RowStore } from '../builder/row-store.js';
 import { allRows, timesOf } from '../builder/run-buffer.js';
@@ -39,6 +40,7 @@ export async function runCompactTask(spec: CompactSpec, context: TaskContext): P
   const statistics = new RowStatistics(spec.tuning, context.log, context.now);
   const progress = new ProgressReporter(context, statistics);
   const run: Run = { spec, context, statistics, progress, engine: new LazyEngine(context) };
+  serveLoadChat(context, { statistics, progress, runs: null });
   try {
     const inputs = await findInputs(run);
     const units = unitsOf(inputs, spec.segmentGranularity, spec.input.intervals);

@@ -13,19 +13,13 @@ export function indexReport(
   segmentsPublished: number,
   { segmentsRead = null, availability = NOT_AWAITED }: { readonly segmentsRead?: number | null; readonly availability?: Availability } = {},
 ): Readonly<Record<string, unknown>> {
-  const samples = statistics.saved.map(({ type, input, details, timeOfExceptionMs }) => ({
-    type,
-    input,
-    details,
-    timeOfException: formatInstant(timeOfExceptionMs),
-  }));
   return {
     ingestionStatsAndErrors: {
       type: 'ingestionStatsAndErrors',
       taskId,
       payload: {
         ingestionState,
-        unparseableEvents: { determinePartitions: [], buildSegments: samples },
+        unparseableEvents: { determinePartitions: [], buildSegments: savedEvents(statistics) },
         rowStats: { determinePartitions: emptyCounts(), buildSegments: { ...statistics.counts(), processedBytes: statistics.bytesRead } },
         rows: statistics.balance(),
         errorMsg,
@@ -37,6 +31,16 @@ export function indexReport(
       },
     },
   };
+}
+
+/** Parse exceptions as reports show them. */
+export function savedEvents({ saved }: RowStatistics): readonly unknown[] {
+  return saved.map(({ type, input, details, timeOfExceptionMs }) => ({
+    type,
+    input,
+    details,
+    timeOfException: formatInstant(timeOfExceptionMs),
+  }));
 }
 
 function emptyCounts(): Readonly<Record<string, number>> {

@@ -47,9 +47,8 @@ export class ProgressReporter {
       phase: this.#current,
       startedMs: this.#startedMs,
       atMs,
-      bytesRead: this.#statistics.bytesRead,
       bytesTotal: this.bytesTotal,
-      ...this.#statistics.counts(),
+      ...this.#statistics.soFar(),
     };
     this.#context.progress(progress);
     if (this.#current !== 'reading' || atMs - this.#loggedMs < LOG_INTERVAL_MS) return;

@@ -38,9 +38,13 @@ export interface ParseExceptionLimits {
   readonly maxSavedParseExceptions: number;
 }
 
-/** Counts of a part of the input, and its parse exceptions. */
-export interface CountedRows extends RowCounts {
+/** Counts of a part of the input. */
+export interface ReadCounts extends RowCounts {
   readonly bytesRead: number;
+}
+
+/** Counts of a part of the input, and its parse exceptions. */
+export interface CountedRows extends ReadCounts {
   readonly saved: readonly SavedParseException[];
 }
 
@@ -55,6 +59,8 @@ export class RowStatistics implements RowCounts {
   bytesRead = 0;
   /** Rows of the segments that were made; null before. */
   stored: number | null = null;
+  /** Counts of sub-tasks that still run. */
+  running: () => readonly ReadCounts[] = () => [];
   readonly saved: SavedParseException[] = [];
   readonly #limits: ParseExceptionLimits;
   readonly #log: (line: string) => void;
@@ -73,6 +79,19 @@ export class RowStatistics implements RowCounts {
   counts(): RowCounts {
     const { processed, processedWithError, thrownAway, unparseable } = this;
     return { processed, processedWithError, thrownAway, unparseable };
+  }
+
+  /** The counts, and those of sub-tasks that still run. */
+  soFar(): ReadCounts {
+    const total = { ...this.counts(), bytesRead: this.bytesRead };
+    for (const { processed, processedWithError, thrownAway, unparseable, bytesRead } of this.running()) {
+      total.processed += processed;
+      total.processedWithError += processedWithError;
+      total.thrownAway += thrownAway;
+      total.unparseable += unparseable;
+      total.bytesRead += bytesRead;
+    }
+    return total;
   }
 
   /** Counts the rows of segments that were made. */

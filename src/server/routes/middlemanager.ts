@@ -2,8 +2,9 @@
 
 import { ServiceError } from '../../base/errors.js';
 import type { MiddleManager } from '../../cluster/middlemanager/middle-manager.js';
+import { decodeSegment } from '../dispatch.js';
 import type { Route } from '../http.types.js';
-import { json, route, STATE_READ, STATE_WRITE, text } from './exchange.js';
+import { DATASOURCES, json, route, STATE_READ, STATE_WRITE, text } from './exchange.js';
 
 /** @param host  `host:port` of the middle manager, under which its answers are filed */
 export function middleManagerRoutes(worker: MiddleManager, host: string): readonly Route[] {
@@ -19,6 +20,13 @@ export function middleManagerRoutes(worker: MiddleManager, host: string): readon
       await worker.shutdownTask(taskId);
       return json(200, { task: taskId });
     }),
+    ...(['GET', 'POST'] as const).map((method) =>
+      route(method, '/svc/worker/v1/chat/{taskId}/{path*}', DATASOURCES, async (request, { taskId = '', path = '' }) => {
+        const segments = path.split('/').map(decodeSegment);
+        const query = new Map(request.query);
+        return json(200, await worker.chat(taskId, { method, path: segments, query, body: request.body.toString() }));
+      }),
+    ),
     route('POST', '/svc/worker/v1/disable', STATE_WRITE, async () => {
       worker.setEnabled(false);
       return json(200, { [host]: 'disabled' });

@@ -7,6 +7,7 @@ import { own } from '../../base/names.js';
 import { taskLogFile } from '../../cluster/middlemanager/middle-manager.js';
 import { FINISHED_LISTED_MAX, type Overlord } from '../../cluster/overlord/overlord.js';
 import { payloadDocument, type ReadTask } from '../../cluster/overlord/submission.js';
+import { taskBody } from '../../cluster/overlord/task-body.js';
 import type { WorkerStatus } from '../../cluster/rpc/services.js';
 import type { Sampling } from '../../cluster/sampling.js';
 import type { Database } from '../../metadata/database.js';
@@ -219,27 +220,6 @@ async function readLog(source: OverlordSource, request: HttpRequest, taskId: str
   if (log === null) throw new ServiceError('not_found', `task ${taskId} has no log yet`);
   if (offset === 0) return text(log);
   return text(Buffer.from(log).toString('utf8').split('\n').slice(offset).join('\n'));
-}
-
-/** A task as lists and status calls show it. */
-function taskBody(task: TaskRecord): Readonly<Record<string, unknown>> {
-  const finished = task.state === 'SUCCESS' || task.state === 'FAILED';
-  const statusCode = finished ? task.state : 'RUNNING';
-  const [host = null, port = '-1'] = task.workerHost?.split(':') ?? [];
-  return {
-    id: task.id,
-    groupId: task.groupId,
-    type: task.type,
-    createdTime: formatInstant(task.createdMs),
-    queueInsertionTime: formatInstant(task.queuedMs),
-    statusCode,
-    status: statusCode,
-    runnerStatusCode: finished ? 'NONE' : task.state,
-    duration: task.finishedMs === null ? -1 : task.finishedMs - (task.startedMs ?? task.finishedMs),
-    location: { host, port: Number(port), tlsPort: -1 },
-    dataSource: task.dataSource,
-    errorMsg: task.error,
-  };
 }
 
 function workerBody({ host, category, capacity, runningTasks, lastCompletedMs }: WorkerStatus): Readonly<Record<string, unknown>> {
