@@ -20,6 +20,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'cluster/broker/scatter.ts CHUNKS_LISTED_MAX': 'length of a key: of more chunks the intervals are the key',
   'cluster/overlord/overlord.ts FINISHED_LISTED_MAX': 'rows of one answer; clients ask for fewer with max',
   'execution/aggregate-state/sketch/stored-hashes.ts WAITING_BLOCKS_MAX': 'blocks of one segment, counted in the memory of the query',
+  'execution/expression/time/function.ts COMPUTED_BYTES_MAX': 'values of functions of time by bucket, which are computed anew otherwise',
   'execution/expression/remembered-results.ts BYTES_MAX': 'within one query, whose memory svc.query.maxMemoryBytes bounds',
   'execution/join/stage-run.ts WAITING_ROWS': 'row numbers of one stretch, in the memory of the query',
   'execution/post/parts.ts HELD_ROWS_MAX': 'rows between two steps of work; they are counted in the memory of the query',

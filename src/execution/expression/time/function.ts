@@ -1,20 +1,39 @@
 // Computes functions of `__time` once per bucket in which they are constant, as runs of rows.
 
+import { BoundedCache } from '../../../base/bounded-cache.js';
 import { append } from '../../../base/lists.js';
 import { compileExpression } from '../../../expression/evaluate.js';
 import { convert, type Scalar, textOfValue, type Value } from '../../../expression/value.js';
 import type { Expression } from '../../../model/expression.js';
-import { TIME_COLUMN } from '../../../model/schema.js';
+import { type ColumnType, isTextType, TIME_COLUMN } from '../../../model/schema.js';
+import { resultsKey } from '../remembered-results.js';
 import type { SegmentScope } from '../scope.js';
 import type { Vector } from '../vector.js';
 import { cutsWithin } from './bucket-table.js';
-import { grainsOf } from './grains.js';
-import { bucketRuns, RUN_BYTES, type Runs } from './runs.js';
+import { type Grain, grainsOf } from './grains.js';
+import { bucketRuns, bucketsMet, RUN_BYTES, type Runs } from './runs.js';
 
 const BUCKETS_MAX = 200_000;
 const BUCKETS_PER_CHECK = 1024;
 /** Buckets whose values are computed however few rows there are. */
 const BUCKETS_FEW = 256;
+
+/** A function of `__time` over a span of time: the boundaries of the buckets that the span meets, and its value in each. */
+interface Computed {
+  readonly boundaries: BigInt64Array;
+  /** Position among the values, by bucket. */
+  readonly bucketIds: Uint32Array;
+  readonly values: readonly Scalar[];
+}
+
+const COMPUTED_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Outlive queries: the same functions of time are asked of the same segments again and again. */
+const COMPUTED = new BoundedCache<string, Computed>(COMPUTED_BYTES_MAX);
+
+const VALUE_BYTES = 32;
+/** Approximate bytes of the key and the objects of an entry. */
+const ENTRY_BYTES = 500;
 
 /**
  * A function of `__time` alone that is constant within buckets of some granularity (`timestamp_floor`, the hour of the
@@ -29,35 +48,15 @@ export function timeFunction(
   const source = scope.source(TIME_COLUMN);
   const grains = grainsOf(expression);
   if (grains === undefined || source.kind !== 'number' || source.column.nulls !== 0) return undefined;
-  const { view } = scope;
-  const most = Math.min(BUCKETS_MAX, Math.max(BUCKETS_FEW, view.rowCount));
-  const cuts: number[] = [];
-  for (const grain of grains) {
-    const boundaries = cutsWithin(grain, view.timeMin, view.timeMax, most);
-    if (boundaries === undefined) return undefined;
-    append(cuts, boundaries);
-  }
-  const boundaries = BigInt64Array.from(grains.length === 1 ? cuts : new Set(cuts), BigInt).sort();
-  const compute = compileExpression(expression, (name) => (name === TIME_COLUMN ? 'LONG' : undefined), scope.context.check);
-  const values: Scalar[] = [];
-  const idsByValue = new Map<Scalar, number>();
-  const bucketIds: number[] = [];
-  const { runs: cut, first, card } = bucketRuns(scope, source.column, boundaries);
-  for (let bucket = 0; bucket < card; bucket++) {
-    const time = boundaries[first + bucket] ?? 0n;
-    if (bucket % BUCKETS_PER_CHECK === 0) scope.context.check();
-    const value = inType(
-      compute((name) => (name === TIME_COLUMN ? time : null)),
-      vector,
-    );
-    let id = idsByValue.get(value);
-    if (id === undefined) {
-      id = values.length;
-      values.push(value);
-      idsByValue.set(value, id);
-    }
-    bucketIds.push(id);
-  }
+  const { timeMin, timeMax, rowCount } = scope.view;
+  const most = Math.min(BUCKETS_MAX, Math.max(BUCKETS_FEW, rowCount));
+  const key = `${timeMin} ${timeMax} ${most} ${resultsKey(vector.type, expression)}`;
+  const known = COMPUTED.find(key);
+  const computed = known ?? computeBuckets(scope, expression, vector.type, { grains, most });
+  if (computed === undefined) return undefined;
+  const { boundaries, bucketIds, values } = computed;
+  if (known === undefined) COMPUTED.keep(key, computed, bytesOf(computed));
+  const { runs: cut } = bucketRuns(scope, source.column, boundaries);
   const runs: Runs = (block, start, end, out) => {
     const count = cut(block, start, end, out);
     const words = scope.context.memory.u32(out, (count * RUN_BYTES) / 4);
@@ -67,6 +66,50 @@ export function timeFunction(
   return { runs, values };
 }
 
-function inType(value: Value, vector: Vector): Scalar {
-  return vector.kind === 'string' ? textOfValue(value, vector.type) : convert(value, vector.type);
+function computeBuckets(
+  scope: SegmentScope,
+  expression: Expression,
+  type: ColumnType,
+  { grains, most }: { readonly grains: readonly Grain[]; readonly most: number },
+): Computed | undefined {
+  const { timeMin, timeMax } = scope.view;
+  const cuts: number[] = [];
+  for (const grain of grains) {
+    const boundaries = cutsWithin(grain, timeMin, timeMax, most);
+    if (boundaries === undefined) return undefined;
+    append(cuts, boundaries);
+  }
+  const all = BigInt64Array.from(grains.length === 1 ? cuts : new Set(cuts), BigInt).sort();
+  const { first, end } = bucketsMet(scope.view, all);
+  const boundaries = all.slice(first, end + 1);
+  const compute = compileExpression(expression, (name) => (name === TIME_COLUMN ? 'LONG' : undefined), scope.context.check);
+  const values: Scalar[] = [];
+  const idsByValue = new Map<Scalar, number>();
+  const bucketIds = new Uint32Array(end - first);
+  bucketIds.forEach((_, bucket) => {
+    const time = boundaries[bucket] ?? 0n;
+    if (bucket % BUCKETS_PER_CHECK === 0) scope.context.check();
+    const value = inType(
+      compute((name) => (name === TIME_COLUMN ? time : null)),
+      type,
+    );
+    let id = idsByValue.get(value);
+    if (id === undefined) {
+      id = values.length;
+      values.push(value);
+      idsByValue.set(value, id);
+    }
+    bucketIds[bucket] = id;
+  });
+  return { boundaries, bucketIds, values };
+}
+
+/** Approximate bytes on the heap; two for each code unit of a string. */
+function bytesOf({ boundaries, bucketIds, values }: Computed): number {
+  const ofValues = values.reduce((sum: number, value) => sum + VALUE_BYTES + (typeof value === 'string' ? value.length * 2 : 0), 0);
+  return ENTRY_BYTES + boundaries.byteLength + bucketIds.byteLength + ofValues;
+}
+
+function inType(value: Value, type: ColumnType): Scalar {
+  return isTextType(type) ? textOfValue(value, type) : convert(value, type);
 }

@@ -1,7 +1,7 @@
 // Runs of rows in the same time bucket, found by binary search.
 
 import { type Address, PHYSICAL_BYTES } from '../../../base/layout.js';
-import type { NumberColumnView } from '../../../storage/view.js';
+import type { NumberColumnView, SegmentView } from '../../../storage/view.js';
 import { type Block, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../scope.js';
 
@@ -25,9 +25,7 @@ export function bucketRuns(
 ): { runs: Runs; first: number; card: number } {
   const { arena, context, view } = scope;
   const { physical, values, base } = column;
-  const last = boundaries.length - 1;
-  const first = Math.max(0, Math.min(upperBound(boundaries, BigInt(view.timeMin)) - 1, last - 1));
-  const end = Math.max(first + 1, Math.min(upperBound(boundaries, BigInt(view.timeMax)), last));
+  const { first, end } = bucketsMet(view, boundaries);
   const count = end - first + 1;
   const at = arena.take(count * 8);
   context.memory.i64(at, count).set(boundaries.subarray(first, end + 1));
@@ -36,6 +34,14 @@ export function bucketRuns(
   const bytes = PHYSICAL_BYTES[physical];
   const runs: Runs = (block, start, stop, out) => timeRuns(values + block.start * bytes, base, start, stop, at, count, out);
   return { runs, first, card: count - 1 };
+}
+
+/** Buckets [first, end) of `boundaries` that rows of a segment may be in. */
+export function bucketsMet({ timeMin, timeMax }: SegmentView, boundaries: BigInt64Array): { readonly first: number; readonly end: number } {
+  const last = boundaries.length - 1;
+  const first = Math.max(0, Math.min(upperBound(boundaries, BigInt(timeMin)) - 1, last - 1));
+  const end = Math.max(first + 1, Math.min(upperBound(boundaries, BigInt(timeMax)), last));
+  return { first, end };
 }
 
 /** Number of entries <= value. */
