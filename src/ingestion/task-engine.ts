@@ -2,8 +2,7 @@
 
 import { createEngine, type ProcessingEngine } from '../execution/run/local-engine.js';
 import { KernelMemory } from '../kernels/memory.js';
-import type { SegmentStore } from '../storage/contract.js';
-import { createSegmentStore } from '../storage/segment-store.js';
+import { createSegmentStore, type IndexedSegmentStore } from '../storage/segment-store.js';
 import { uploadFrame } from '../storage/uploaded-frame.js';
 import { FrameEngine } from './builder/frame-engine.js';
 import type { TaskContext } from './contract.js';
@@ -21,10 +20,13 @@ interface Opened {
 export class LazyEngine {
   readonly #context: TaskContext;
   #opened: Opened | null = null;
-  #store: SegmentStore | null = null;
+  readonly #threads: number;
+  #store: IndexedSegmentStore | null = null;
 
-  constructor(context: TaskContext) {
+  /** @param threads  on which queries run beside the task; 0: what it computes runs where it is asked for */
+  constructor(context: TaskContext, threads = 0) {
     this.#context = context;
+    this.#threads = threads;
   }
 
   get(): FrameEngine {
@@ -32,7 +34,7 @@ export class LazyEngine {
   }
 
   /** The segments that the task has open; their columns lie in the memory of the engine. */
-  segments(): SegmentStore {
+  segments(): IndexedSegmentStore {
     const { memory, engine } = this.#open();
     this.#store ??= createSegmentStore({
       memory,
@@ -41,6 +43,11 @@ export class LazyEngine {
       run: (name, request) => engine.runJob(name, request),
     });
     return this.#store;
+  }
+
+  /** The engine itself, for queries of others. */
+  processing(): ProcessingEngine {
+    return this.#open().engine;
   }
 
   async close(): Promise<void> {
@@ -53,7 +60,7 @@ export class LazyEngine {
     const { kernels, signal, maxKernelBytes } = this.#context;
     // A run of rows, its dictionaries and the groups made of it; grows as it is used.
     const memory = KernelMemory.create({ maximumBytes: maxKernelBytes, property: 'svc.indexer.task.maxKernelBytes' });
-    const engine = createEngine({ kernels, memory, threads: 0 });
+    const engine = createEngine({ kernels, memory, threads: this.#threads });
     const frames = new FrameEngine(engine, (frame) => uploadFrame(frame, memory), kernels, signal);
     this.#opened = { memory, engine, frames };
     return this.#opened;

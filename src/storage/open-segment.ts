@@ -3,8 +3,9 @@
 import { assert, ServiceError } from '../base/errors.js';
 import type { Interval } from '../base/instant.js';
 import type { ColumnSchema } from '../model/schema.js';
-import type { SegmentDescriptor } from '../model/segment.js';
+import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
+import { analyzeFooter } from './analysis.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import { uploadOf, viewOfStored } from './columns/views.js';
@@ -14,7 +15,8 @@ import { type Footer, type StoredColumn, schemaOf, storedBytes } from './format.
 import type { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
 import type { OpenFiles } from './open-files.js';
-import type { PinnedColumn, ReadSegment } from './read-segment.js';
+import type { PinnedColumn } from './read-segment.js';
+import type { StoreSegment } from './store-segment.js';
 import type { ColumnView, DictionaryView } from './view.js';
 
 /** Segments of more rows are worth reading by themselves. */
@@ -23,10 +25,11 @@ const SMALL_ROWS = 4096;
 /** A column that is asked for more often is loaded: scanning its ids in memory costs less than its index in the file. */
 const INDEX_USES_MAX = 3;
 
-/** A verified segment file and its columns in kernel memory. Closed when nobody uses it any more. */
+/** Segment files that were ever opened in this process. */
 let opened = 0;
 
-export class OpenSegment implements ReadSegment {
+/** A verified segment file and its columns in kernel memory. Closed when nobody uses it any more. */
+export class OpenSegment implements StoreSegment {
   readonly id: string;
   /** Differs from that of any segment that was ever open in this process. */
   readonly serial = opened++;
@@ -147,6 +150,10 @@ export class OpenSegment implements ReadSegment {
   /** The stored column to read for a name: the column, the field, or the JSON column that would hold the field. */
   nameToRead(name: string): string {
     return this.#columns.has(name) ? name : (columnOfField(name) ?? name);
+  }
+
+  analyze(columns: readonly string[] | 'all', analyses: readonly string[]): SegmentAnalysis {
+    return analyzeFooter(this.footer, this.descriptor, columns, analyses);
   }
 
   /** Loads a column unless it is resident; pinned for the caller. */

@@ -3,14 +3,14 @@
 import { createHash } from 'node:crypto';
 import type { Interval } from '../base/instant.js';
 import { LoopTurns } from '../base/loop-turns.js';
-import type { OpenSegment } from './open-segment.js';
+import type { StoreSegment } from './store-segment.js';
 
 /** Ids that are hashed at a time. */
 const IDS_PER_HASH = 1000;
 
 /** Segments that are read together, each once, in the order of their ids, and what is the same for every query over them. */
 export interface SegmentList {
-  readonly segments: readonly OpenSegment[];
+  readonly segments: readonly StoreSegment[];
   /** Equal for equal lists of ids. */
   readonly digest: string;
   /** Span of the rows. */
@@ -36,13 +36,13 @@ interface KnownList {
 
 /** Lists by the array of ids that asked for them: a broker sends the same one for as long as nothing has changed. */
 export class SegmentLists {
-  readonly #get: (id: string) => OpenSegment;
+  readonly #get: (id: string) => StoreSegment;
   readonly #known = new WeakMap<readonly string[], KnownList>();
   readonly #holds = new Set<Hold>();
   #closings = 0;
 
   /** @param get  throws for a segment that is not open */
-  constructor(get: (id: string) => OpenSegment) {
+  constructor(get: (id: string) => StoreSegment) {
     this.#get = get;
   }
 
@@ -59,7 +59,7 @@ export class SegmentLists {
   async make(segmentIds: readonly string[]): Promise<void> {
     const closings = this.#closings;
     const turns = new LoopTurns();
-    const segments = new Map<string, OpenSegment>();
+    const segments = new Map<string, StoreSegment>();
     const large: string[] = [];
     let [timeMin, timeMax] = [Infinity, -Infinity];
     for (const id of segmentIds) {
@@ -92,18 +92,18 @@ export class SegmentLists {
     };
   }
 
-  holds(segment: OpenSegment): boolean {
+  holds(segment: StoreSegment): boolean {
     return [...this.#holds].some(({ segments }) => segments.includes(segment));
   }
 
   /** Resolves when nobody holds a segment that has just ended to be open. */
-  async left(segment: OpenSegment): Promise<void> {
+  async left(segment: StoreSegment): Promise<void> {
     this.#closings++;
     for (const { segments, released } of [...this.#holds]) if (segments.includes(segment)) await released;
   }
 }
 
 interface Hold {
-  readonly segments: readonly OpenSegment[];
+  readonly segments: readonly StoreSegment[];
   readonly released: Promise<void>;
 }

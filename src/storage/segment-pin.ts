@@ -12,10 +12,10 @@ import type { PinRequest, SegmentPin } from './contract.js';
 import type { GlobalDictionary, HeldEntries } from './global-dictionaries.js';
 import { valueCountOf } from './jobs/look-up.js';
 import type { LookedUpValues } from './looked-up.js';
-import type { OpenSegment } from './open-segment.js';
 import type { PinCache } from './pin-cache.js';
 import type { ReadSegment } from './read-segment.js';
 import type { SegmentList, SegmentLists, TimedSegments } from './segment-list.js';
+import type { StoreSegment } from './store-segment.js';
 import type { ColumnView, DictionaryView, GlobalDictionaryView, SegmentView } from './view.js';
 
 export interface PinSource {
@@ -51,7 +51,7 @@ export async function takePin(list: SegmentList, timed: TimedSegments, request: 
 }
 
 /** The units to read: runs of small segments as one each, the others by themselves. */
-async function readsOf(segments: readonly OpenSegment[], request: PinRequest, { combined }: PinSource): Promise<readonly ReadSegment[]> {
+async function readsOf(segments: readonly StoreSegment[], request: PinRequest, { combined }: PinSource): Promise<readonly ReadSegment[]> {
   const chunks = request.leftOut === undefined && request.isSeparate !== true ? await chunksOf(segments) : undefined;
   if (chunks === undefined) return segments;
   const turns = new LoopTurns();

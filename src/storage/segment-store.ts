@@ -5,15 +5,15 @@ import { assert, ServiceError } from '../base/errors.js';
 import type { Interval } from '../base/instant.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { ColumnSchema } from '../model/schema.js';
-import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
+import type { SegmentAnalysis, SegmentDescriptor, SegmentId } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
-import { analyzeFooter } from './analysis.js';
 import { BufferPool } from './buffer-pool.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import { CombinedColumns } from './combined/combined-segment.js';
-import type { PinRequest, SegmentPin, SegmentSpan, SegmentStore, UnloadedColumn } from './contract.js';
+import type { PinRequest, SegmentInput, SegmentPin, SegmentSpan, SegmentStore, UnloadedColumn } from './contract.js';
 import { corrupt, type Footer } from './format.js';
 import { GlobalDictionary } from './global-dictionaries.js';
+import { HeldRows } from './held-rows.js';
 import type { RunStorageJob } from './jobs.js';
 import { LookedUpValues } from './looked-up.js';
 import { OpenFiles } from './open-files.js';
@@ -21,6 +21,7 @@ import { OpenSegment } from './open-segment.js';
 import { PinCache } from './pin-cache.js';
 import { liesIn, type SegmentList, SegmentLists, type TimedSegments } from './segment-list.js';
 import { takePin } from './segment-pin.js';
+import type { StoreSegment } from './store-segment.js';
 
 export interface SegmentStoreOptions {
   readonly memory: KernelMemory;
@@ -37,6 +38,8 @@ export interface IndexedSegmentStore extends SegmentStore {
    * or is none of the segment's string columns: then a scan of the ids tells.
    */
   findRows(segmentId: string, column: string, ids: readonly number[]): Promise<Uint32Array | null>;
+  /** Opens rows that are in memory only, under an id that is nobody else's; rows in any order. */
+  hold(id: SegmentId, input: SegmentInput): SegmentSpan & { readonly heldBytes: number };
   /** Frees columns that no pin has, least recently used first, until so many bytes are free. Returns how many are. */
   makeRoom(bytes: number): number;
 }
@@ -55,18 +58,18 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
   const kept = new PinCache(resident);
   const combined = new CombinedColumns(resident, run);
   const lookedUp = new LookedUpValues(resident, run);
-  const segments = new Map<string, OpenSegment>();
+  const segments = new Map<string, StoreSegment>();
   const lists = new SegmentLists(get);
   const dataSources = new Map<string, OpenDataSource>();
 
-  function get(segmentId: string): OpenSegment {
+  function get(segmentId: string): StoreSegment {
     const segment = segments.get(segmentId);
     if (segment === undefined) throw new ServiceError('segments_unavailable', `segment ${segmentId} is not served here`);
     return segment;
   }
 
   /** Runs with a segment whose file stays open meanwhile. */
-  async function using<Result>(segmentId: string, run: (segment: OpenSegment) => Promise<Result>): Promise<Result> {
+  async function using<Result>(segmentId: string, run: (segment: StoreSegment) => Promise<Result>): Promise<Result> {
     const segment = get(segmentId);
     segment.use();
     try {
@@ -74,6 +77,13 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
     } finally {
       segment.letGo();
     }
+  }
+
+  /** A further segment of a datasource is open. */
+  function share(dataSource: string): void {
+    const shared = dataSources.get(dataSource) ?? { segmentCount: 0, dictionaries: new Map() };
+    shared.segmentCount++;
+    dataSources.set(dataSource, shared);
   }
 
   function dictionary(dataSource: string, column: string): GlobalDictionary {
@@ -102,10 +112,15 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
         files.forget(file);
         throw error;
       }
-      const { dataSource } = descriptor.id;
-      const shared = dataSources.get(dataSource) ?? { segmentCount: 0, dictionaries: new Map() };
-      shared.segmentCount++;
-      dataSources.set(dataSource, shared);
+      share(descriptor.id.dataSource);
+    },
+
+    hold(id: SegmentId, input: SegmentInput): SegmentSpan & { readonly heldBytes: number } {
+      const rows = new HeldRows(id, input, { resident, memory });
+      assert(!segments.has(rows.id), `segment ${rows.id} is opened once`);
+      segments.set(rows.id, rows);
+      share(id.dataSource);
+      return rows;
     },
 
     async close(segmentId: string): Promise<void> {
@@ -115,7 +130,7 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
       await lists.left(segment);
       await segment.close();
       combined.forget(segment);
-      const { dataSource } = segment.descriptor.id;
+      const { dataSource } = segment;
       const shared = dataSources.get(dataSource);
       assert(shared !== undefined, 'an open segment keeps its datasource open');
       if (--shared.segmentCount > 0) return;
@@ -145,8 +160,7 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
     },
 
     async analyze(segmentId: string, columns: readonly string[] | 'all', analyses: readonly string[]): Promise<SegmentAnalysis> {
-      const { footer, descriptor } = get(segmentId);
-      return analyzeFooter(footer, descriptor, columns, analyses);
+      return get(segmentId).analyze(columns, analyses);
     },
 
     async findRows(segmentId: string, column: string, ids: readonly number[]): Promise<Uint32Array | null> {

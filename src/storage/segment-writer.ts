@@ -44,7 +44,7 @@ export interface WrittenSegment {
  */
 export async function writeSegment(file: string, input: SegmentInput): Promise<WrittenSegment> {
   if (input.frame.rowCount === 0) throw new ServiceError('input_invalid', `segment ${file}: found no rows, expected at least one`);
-  const columns = inOrder(input);
+  const columns = rowsInOrder(input);
   const out = new SegmentFileOutput(file);
   let isClosed = false;
   try {
@@ -72,7 +72,7 @@ export async function writeSegment(file: string, input: SegmentInput): Promise<W
 }
 
 /** The columns, `__time` first, rows in the order they are stored in. */
-function inOrder({ frame, dimensions }: SegmentInput): PreparedColumn[] {
+export function rowsInOrder({ frame, dimensions }: SegmentInput): PreparedColumn[] {
   const prepared = prepareColumns(frame);
   const time = prepared.find(({ name }) => name === TIME_COLUMN);
   assert(time?.kind === 'long' && time.nulls === null, 'a segment needs a long column __time without nulls');
@@ -125,7 +125,7 @@ function encodeStrings(column: PhysicalStringColumn, encoder: ArrayEncoder, rowC
   };
 }
 
-function footerOf(input: SegmentInput, columns: readonly StoredColumn[], fields: readonly StoredField[]): Footer {
+export function footerOf(input: SegmentInput, columns: readonly StoredColumn[], fields: readonly StoredField[]): Footer {
   const time = columns[0];
   assert(time?.kind === 'number', '__time is stored first');
   const description: SegmentDescription = {

@@ -50,7 +50,7 @@ export function uploadFrame(frame: Frame, memory: KernelMemory): UploadedFrame {
     for (const prepared of prepareColumns(frame)) {
       const column = toPhysical(prepared, false);
       if (column.name === TIME_COLUMN) checkTime(column);
-      columns.set(column.name, uploadColumn(column, frame.rowCount, memory, take));
+      columns.set(column.name, uploadColumn(column, frame.rowCount, memory, take).view);
     }
     const time = columns.get(TIME_COLUMN);
     const times =
@@ -84,21 +84,32 @@ export function uploadFrameColumn(
   rowCount: number,
   memory: KernelMemory,
 ): { readonly view: ColumnView; readonly address: Address; readonly bytes: number } {
-  let [address, bytes]: [Address, number] = [0, 0];
-  const take = (size: number): Address => {
-    bytes = size;
-    address = memory.allocate(size);
-    return address;
-  };
   const [prepared] = prepareColumns({ rowCount, columns: [column] });
   assert(prepared !== undefined, 'a frame of one column has one');
-  return { view: uploadColumn(toPhysical(prepared, false), rowCount, memory, take), address, bytes };
+  return uploadColumn(toPhysical(prepared, false), rowCount, memory, (size) => memory.allocate(size));
 }
 
 type Take = (bytes: number) => Address;
 
-function uploadColumn(column: PhysicalColumn, rowCount: number, memory: KernelMemory, take: Take): ColumnView {
-  return column.kind === 'number' ? uploadNumberColumn(column, rowCount, memory, take) : uploadStringColumn(column, rowCount, memory, take);
+/**
+ * A column in its stored form.
+ * @param take  gives the memory, once; it is the caller's to free
+ */
+export function uploadColumn(
+  column: PhysicalColumn,
+  rowCount: number,
+  memory: KernelMemory,
+  take: Take,
+): { readonly view: ColumnView; readonly address: Address; readonly bytes: number } {
+  let [address, bytes]: [Address, number] = [0, 0];
+  const taken = (size: number): Address => {
+    bytes = size;
+    address = take(size);
+    return address;
+  };
+  const view =
+    column.kind === 'number' ? uploadNumberColumn(column, rowCount, memory, taken) : uploadStringColumn(column, rowCount, memory, taken);
+  return { view, address, bytes };
 }
 
 function uploadNumberColumn(column: PhysicalNumberColumn, rowCount: number, memory: KernelMemory, take: Take): ColumnView {

@@ -1,7 +1,7 @@
 // Divides the segments of a query into those that are read one by one and runs of small ones that are read as one.
 
 import { LoopTurns } from '../../base/loop-turns.js';
-import type { OpenSegment } from '../open-segment.js';
+import type { StoreSegment } from '../store-segment.js';
 
 /** A run of fewer segments is not worth combining. */
 const SEGMENTS_MIN = 16;
@@ -11,17 +11,17 @@ const ROWS_MAX = 1 << 17;
 const END_IN = 256;
 
 /** Segments with time ranges behind each other, whose rows are therefore in order of time one after the other. */
-export type Chunk = readonly OpenSegment[];
+export type Chunk = readonly StoreSegment[];
 
 /**
  * The segments in the order given, as chunks: those of one are read by themselves. Gives the event loop its turns.
  * @returns undefined when no chunk has several
  */
-export async function chunksOf(segments: readonly OpenSegment[]): Promise<readonly Chunk[] | undefined> {
+export async function chunksOf(segments: readonly StoreSegment[]): Promise<readonly Chunk[] | undefined> {
   if (segments.length < SEGMENTS_MIN) return undefined;
   const turns = new LoopTurns();
-  const chunks: OpenSegment[][] = [];
-  let current: OpenSegment[] = [];
+  const chunks: StoreSegment[][] = [];
+  let current: StoreSegment[] = [];
   let rows = 0;
   const end = (): void => {
     if (current.length >= SEGMENTS_MIN) chunks.push(current);
@@ -33,7 +33,7 @@ export async function chunksOf(segments: readonly OpenSegment[]): Promise<readon
     const last = current.at(-1);
     if (last !== undefined && !continues(last, segment)) end();
     current.push(segment);
-    rows += segment.footer.rowCount;
+    rows += segment.rowCount;
     if (rows > ROWS_MAX || !segment.isSmall || endsRun(segment)) end();
     if (turns.isDue) await turns.give();
   }
@@ -41,11 +41,11 @@ export async function chunksOf(segments: readonly OpenSegment[]): Promise<readon
   return chunks.some(({ length }) => length > 1) ? chunks : undefined;
 }
 
-function continues(before: OpenSegment, segment: OpenSegment): boolean {
+function continues(before: StoreSegment, segment: StoreSegment): boolean {
   return segment.isSmall && segment.dataSource === before.dataSource && segment.interval.start >= before.interval.end;
 }
 
 /** Depends on the segment, not on its place among others. */
-function endsRun({ interval: { start } }: OpenSegment): boolean {
+function endsRun({ interval: { start } }: StoreSegment): boolean {
   return Math.imul(Math.floor(start / 60_000) | 0, 0x9e3779b1) >>> 0 < 2 ** 32 / END_IN;
 }

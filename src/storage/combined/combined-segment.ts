@@ -6,10 +6,14 @@ import type { StoredColumn } from '../format.js';
 import type { GlobalDictionary } from '../global-dictionaries.js';
 import type { CombinedPart } from '../jobs/combine-column.js';
 import type { RunStorageJob } from '../jobs.js';
-import type { OpenSegment } from '../open-segment.js';
+import { OpenSegment } from '../open-segment.js';
 import type { PinnedColumn, ReadSegment } from '../read-segment.js';
+import type { StoreSegment } from '../store-segment.js';
 import type { ColumnView, DictionaryView } from '../view.js';
 import type { Chunk } from './chunks.js';
+
+/** A chunk of several: segments with files, as those in memory are read by themselves. */
+type Joined = readonly OpenSegment[];
 
 /** Joined columns of a process; those that nobody pins give way like any other column, and end with a segment that they hold. */
 export class CombinedColumns {
@@ -17,7 +21,7 @@ export class CombinedColumns {
   readonly #run: RunStorageJob;
   readonly #views = new WeakMap<Resident, ColumnView>();
   readonly #underWay = new Map<string, Promise<unknown>>();
-  readonly #keysOf = new Map<OpenSegment, Set<string>>();
+  readonly #keysOf = new Map<StoreSegment, Set<string>>();
 
   constructor(resident: BufferPool, run: RunStorageJob) {
     this.#resident = resident;
@@ -25,12 +29,12 @@ export class CombinedColumns {
   }
 
   /** Drops what holds rows of a segment, which nobody uses any more. */
-  forget(segment: OpenSegment): void {
+  forget(segment: StoreSegment): void {
     for (const key of this.#keysOf.get(segment) ?? []) this.#resident.drop(key);
     this.#keysOf.delete(segment);
   }
 
-  async pinColumn(key: string, name: string, chunk: Chunk): Promise<PinnedColumn> {
+  async pinColumn(key: string, name: string, chunk: Joined): Promise<PinnedColumn> {
     for (;;) {
       const resident = this.#resident.find(key);
       const view = resident === undefined ? undefined : this.#views.get(resident);
@@ -47,12 +51,12 @@ export class CombinedColumns {
   }
 
   /** Datasource-wide ids of a joined column that the caller has pinned; pinned too. */
-  pinRemap(key: string, dictionary: DictionaryView, global: GlobalDictionary, chunk: Chunk): Promise<Resident> {
+  pinRemap(key: string, dictionary: DictionaryView, global: GlobalDictionary, chunk: Joined): Promise<Resident> {
     this.#remember(key, chunk);
     return global.pinRemap(key, dictionary);
   }
 
-  async #join(key: string, name: string, chunk: Chunk): Promise<PinnedColumn> {
+  async #join(key: string, name: string, chunk: Joined): Promise<PinnedColumn> {
     const parts: CombinedPart[] = [];
     const pinned: Resident[] = [];
     let bytesRead = 0;
@@ -93,7 +97,7 @@ export class CombinedColumns {
     }
   }
 
-  #remember(key: string, chunk: Chunk): void {
+  #remember(key: string, chunk: Joined): void {
     for (const segment of chunk) {
       const keys = this.#keysOf.get(segment) ?? new Set();
       this.#keysOf.set(segment, keys.add(key));
@@ -109,10 +113,10 @@ export class CombinedSegment implements ReadSegment {
   readonly rowCount: number;
   readonly timeMin: number;
   readonly timeMax: number;
-  readonly #chunk: Chunk;
+  readonly #chunk: Joined;
   readonly #columns: CombinedColumns;
 
-  private constructor(chunk: Chunk, first: OpenSegment, last: OpenSegment, columns: CombinedColumns) {
+  private constructor(chunk: Joined, first: OpenSegment, last: OpenSegment, columns: CombinedColumns) {
     this.#chunk = chunk;
     this.#columns = columns;
     this.id = `${first.id} ${chunk.map(({ serial }) => serial).join()}`;
@@ -124,9 +128,10 @@ export class CombinedSegment implements ReadSegment {
   }
 
   /** Undefined where a column is of another type, or a field of JSON kept as a column, in some of the segments only. */
-  static of(chunk: Chunk, names: readonly string[], columns: CombinedColumns): CombinedSegment | undefined {
+  static of(segments: Chunk, names: readonly string[], columns: CombinedColumns): CombinedSegment | undefined {
+    const chunk = segments.filter((segment) => segment instanceof OpenSegment);
     const [first, last] = [chunk[0], chunk.at(-1)];
-    if (first === undefined || last === undefined) return undefined;
+    if (first === undefined || last === undefined || chunk.length < segments.length) return undefined;
     const isOne = names.every((name) => {
       const read = first.nameToRead(name);
       const types = new Set<string>();

@@ -1,0 +1,145 @@
+// Parts of a live segment: rows that have come together, and what joins and stores them.
+
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Frame } from '../../../model/frame.js';
+import { type ColumnSchema, TIME_COLUMN } from '../../../model/schema.js';
+import type { SegmentDescriptor, SegmentId } from '../../../model/segment.js';
+import { segmentIdText } from '../../../model/segment-id.js';
+import type { SegmentInput } from '../../../storage/contract.js';
+import type { IndexedSegmentStore } from '../../../storage/segment-store.js';
+import { PartialRowsWriter, partsIn } from '../../batch/partial-rows.js';
+import { rollsUp, segmentDescription } from '../../batch/row-load.js';
+import { joinRows } from '../../builder/join-rows.js';
+import { SegmentWriters } from '../../builder/segment-writers.js';
+import type { LazyEngine } from '../../task-engine.js';
+import type { DataSchema } from '../../task-spec/data-schema.js';
+
+/** Rows of a live segment that never change: read like a segment of their own. */
+export interface LivePart {
+  /** Printed id under which the store has it open. */
+  readonly id: string;
+  readonly rowCount: number;
+  /** Heap that its rows take; 0 of one on disk. */
+  readonly heldBytes: number;
+  readonly schema: readonly ColumnSchema[];
+  readonly dimensions: readonly string[];
+  readonly timeMin: number;
+  readonly timeMax: number;
+  /** The rows in order of arrival. */
+  frames(): Promise<readonly Frame[]>;
+  /** Removes what it has on disk; nobody reads it any more. */
+  remove(): Promise<void>;
+}
+
+/** Rows of a part, with the names of their dimensions. */
+export interface PartRows {
+  readonly frame: Frame;
+  readonly dimensions: readonly string[];
+}
+
+export interface PartMakerOptions {
+  readonly dataSchema: DataSchema;
+  readonly engine: LazyEngine;
+  readonly store: IndexedSegmentStore;
+  readonly workDirectory: string;
+}
+
+/** Makes the parts of the live segments of a task. */
+export class PartMaker {
+  readonly #options: PartMakerOptions;
+  readonly #writers = new SegmentWriters();
+  /** Parts that were ever made. */
+  #made = 0;
+
+  constructor(options: PartMakerOptions) {
+    this.#options = options;
+  }
+
+  /** The rows of a frame as the builder of segments gives it: `__time`, dimensions, metrics. */
+  rowsOf(frame: Frame): PartRows {
+    const metrics = new Set(this.#options.dataSchema.metrics.map(({ name }) => name));
+    return { frame, dimensions: frame.columns.map(({ name }) => name).filter((name) => name !== TIME_COLUMN && !metrics.has(name)) };
+  }
+
+  /** Rows of several parts as those of one, rolled up if rows of the datasource are. */
+  async join(frames: readonly Frame[]): Promise<PartRows> {
+    const { dataSchema, engine } = this.#options;
+    const [only] = frames;
+    if (only !== undefined && frames.length === 1) return this.rowsOf(only);
+    const { dataSource, dimensions, metrics } = dataSchema;
+    const options = { dataSource, dimensions: dimensions.declared, metrics, rollup: rollsUp(dataSchema), engine: () => engine.get() };
+    return joinRows(frames, options);
+  }
+
+  /** Opens rows in memory. */
+  hold(segment: SegmentId, rows: PartRows): LivePart {
+    const { store } = this.#options;
+    const id = this.#newId(segment);
+    const { heldBytes, rowCount, timeMin, timeMax } = store.hold(id, this.#input(rows));
+    const text = segmentIdText(id);
+    return {
+      id: text,
+      rowCount,
+      timeMin,
+      timeMax,
+      heldBytes: heldBytes * 2,
+      schema: store.schema(text),
+      dimensions: rows.dimensions,
+      frames: async () => [rows.frame],
+      remove: async () => undefined,
+    };
+  }
+
+  /** Writes rows to disk and opens the file. */
+  async write(segment: SegmentId, rows: PartRows): Promise<LivePart> {
+    const { store, workDirectory } = this.#options;
+    const id = this.#newId(segment);
+    const file = join(workDirectory, `live-${this.#made}`);
+    const rowsFile = `${file}.rows`;
+    const kept = new PartialRowsWriter(() => rowsFile);
+    try {
+      await kept.add(0, { interval: segment.interval, at: 0, part: null, frame: rows.frame });
+    } finally {
+      await kept.close();
+    }
+    const { sizeBytes, rowCount, columns } = await this.#writers.write(file, this.#input(rows));
+    const { dimensions } = rows;
+    const metrics = this.#options.dataSchema.metrics.map(({ name }) => name);
+    const shardSpec = { type: 'numbered', partitionNum: id.partitionNumber, partitions: 0 } as const;
+    const stored = { loadSpec: { type: 'local', path: file }, sizeBytes, rowCount, dimensions, metrics, columns };
+    const descriptor: SegmentDescriptor = { id, shardSpec, ...stored };
+    await store.open(file, descriptor);
+    const text = segmentIdText(id);
+    const { timeMin, timeMax } = store.span(text);
+    return {
+      id: text,
+      rowCount,
+      timeMin,
+      timeMax,
+      heldBytes: 0,
+      schema: columns,
+      dimensions,
+      async frames() {
+        const [piece] = await partsIn([rowsFile]);
+        return piece === undefined ? [] : (await piece.read()).frames;
+      },
+      async remove() {
+        await rm(file, { force: true });
+        await rm(rowsFile, { force: true });
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#writers.close();
+  }
+
+  #newId(segment: SegmentId): SegmentId {
+    return { ...segment, version: `${segment.version}.part${++this.#made}` };
+  }
+
+  #input({ frame, dimensions }: PartRows): SegmentInput {
+    return { frame, dimensions, ...segmentDescription(this.#options.dataSchema) };
+  }
+}

@@ -1,0 +1,322 @@
+// The live segments of a streaming task: rows go in, queries read them at once, sealed ones are published.
+
+import type { EpochMs, Interval } from '../../../base/instant.js';
+import { bucketsOf } from '../../../model/granularity.js';
+import type { PushedSegment } from '../../../model/publication.js';
+import type { SegmentId } from '../../../model/segment.js';
+import type { DeepStorage } from '../../../storage/contract.js';
+import type { IndexedSegmentStore } from '../../../storage/segment-store.js';
+import { rollsUp, segmentDescription } from '../../batch/row-load.js';
+import { openStages, type Stages } from '../../batch/row-stages.js';
+import type { TimeRange } from '../../builder/row-collector.js';
+import { RowStore } from '../../builder/row-store.js';
+import { SegmentPusher } from '../../builder/segment-pusher.js';
+import type { InputBlock } from '../../format/input-block.js';
+import type { RowStatistics } from '../../report/row-statistics.js';
+import type { LazyEngine } from '../../task-engine.js';
+import type { DataSchema } from '../../task-spec/data-schema.js';
+import { type LivePart, PartMaker } from './live-part.js';
+import { type LiveDescriptor, LiveSegment } from './live-segment.js';
+
+export interface LiveRowsOptions {
+  readonly dataSchema: DataSchema;
+  readonly range: TimeRange;
+  readonly statistics: RowStatistics;
+  readonly engine: LazyEngine;
+  readonly store: IndexedSegmentStore;
+  readonly workDirectory: string;
+  readonly maxColumns: number;
+  /** The id of the segment for rows of a chunk in a sequence: the same for the same sequence and chunk, whoever asks. */
+  readonly allocate: (sequence: string, interval: Interval) => Promise<SegmentId>;
+  /** Segments have come, or changed in another way than by further rows of the columns that they have. */
+  readonly changed: () => void;
+}
+
+/** Rows that wait for the next reader, at most; so many are a part of their own. */
+const WAITING_ROWS_MAX = 8192;
+/** Parts of about one size that are joined to one. */
+const JOINED_PARTS = 8;
+/** Rows of a joined part: joining takes the thread of the task for as long. */
+const JOINED_ROWS_MAX = 1 << 16;
+/** The micro-batch keeps within these by itself. */
+const UNBOUNDED = Number.MAX_SAFE_INTEGER;
+
+/** Parts that a query reads, which stay until it releases them. */
+export interface HeldParts {
+  /** Printed ids of the parts by the printed id of their segment. */
+  readonly parts: ReadonlyMap<string, readonly string[]>;
+  readonly rowCount: number;
+  release(): void;
+}
+
+/** Rows of a stream on their way through the stages of any load, a few at a time. */
+interface Batch {
+  readonly store: RowStore;
+  readonly stages: Stages;
+  rowCount: number;
+}
+
+/**
+ * Rows are taken in as every load takes them in; each micro-batch becomes a part of the segments of its time chunks. What a query reads
+ * are the parts of one moment: all rows up to some row, and none behind it. Parts are joined as they get many, and written to disk.
+ */
+export class LiveRows {
+  readonly #options: LiveRowsOptions;
+  readonly #maker: PartMaker;
+  readonly #segments = new Map<string, LiveSegment>();
+  /** Segments of the open sequence by the start of their chunk. */
+  readonly #open = new Map<EpochMs, LiveSegment>();
+  #sequence = '';
+  #batch: Batch | null = null;
+  /** Changes follow one another. */
+  #turn: Promise<void> = Promise.resolve();
+  #settling: Promise<void> | null = null;
+  /** Queries that read a part. */
+  readonly #readers = new Map<string, number>();
+  /** Parts that are read no more once their last reader has gone. */
+  readonly #retired = new Map<string, LivePart>();
+
+  constructor(options: LiveRowsOptions) {
+    this.#options = options;
+    this.#maker = new PartMaker(options);
+  }
+
+  /** Columns that rows are read for; null: any. */
+  get columnsRead(): ReadonlySet<string> | null {
+    return (this.#batch ??= this.#openBatch()).stages.columnsRead;
+  }
+
+  get heldRows(): number {
+    return this.#sum((part) => (part.heldBytes > 0 ? part.rowCount : 0)) + (this.#batch?.rowCount ?? 0);
+  }
+
+  get heldBytes(): number {
+    return this.#sum(({ heldBytes }) => heldBytes);
+  }
+
+  /** Begins a sequence; rows go there from now on. */
+  begin(sequence: string): void {
+    this.#sequence = sequence;
+  }
+
+  /** Takes in rows; they are read from the next `settle` on. The block is used no more when this resolves. */
+  async add(block: InputBlock): Promise<void> {
+    await this.#inTurn(async () => {
+      const batch = (this.#batch ??= this.#openBatch());
+      batch.stages.collector.add(block);
+      batch.rowCount += block.rowCount;
+      if (batch.rowCount >= WAITING_ROWS_MAX) await this.#settle();
+    });
+  }
+
+  /** Rows that came before are read from now on. */
+  settle(): Promise<void> {
+    if (this.#settling !== null) return this.#settling;
+    if (this.#batch === null || this.#batch.rowCount === 0) return this.#turn;
+    const settling = this.#inTurn(async () => {
+      this.#settling = null;
+      await this.#settle();
+    });
+    this.#settling = settling;
+    return settling;
+  }
+
+  /** Rows of the open sequence, by segment. */
+  openRows(): { readonly total: number; readonly largest: number } {
+    const counts = [...this.#open.values()].map(({ rowCount }) => rowCount);
+    return { total: counts.reduce((sum, count) => sum + count, 0), largest: counts.reduce((most, count) => Math.max(most, count), 0) };
+  }
+
+  /** Ends the open sequence: its segments get no further row. */
+  async seal(): Promise<void> {
+    await this.#inTurn(async () => {
+      await this.#settle();
+      for (const segment of this.#open.values()) segment.isSealed = true;
+      this.#open.clear();
+      this.#options.changed();
+    });
+  }
+
+  describe(): readonly LiveDescriptor[] {
+    const metrics = this.#options.dataSchema.metrics.map(({ name }) => name);
+    return [...this.#segments.values()].map((segment) => segment.describe(metrics));
+  }
+
+  /** The parts of these segments as they are now; of those that are not here, none. */
+  hold(segmentIds: readonly string[]): HeldParts {
+    const parts = new Map<string, readonly string[]>();
+    let rowCount = 0;
+    for (const id of segmentIds) {
+      const segment = this.#segments.get(id);
+      if (segment === undefined) continue;
+      rowCount += segment.rowCount;
+      parts.set(
+        id,
+        segment.parts.map((part) => part.id),
+      );
+    }
+    const ids = [...parts.values()].flat();
+    for (const id of ids) this.#readers.set(id, (this.#readers.get(id) ?? 0) + 1);
+    const release = (): void => {
+      for (const id of ids) {
+        const left = (this.#readers.get(id) ?? 1) - 1;
+        if (left > 0) this.#readers.set(id, left);
+        else this.#readers.delete(id);
+        const retired = this.#retired.get(id);
+        if (left === 0 && retired !== undefined) void this.#close(retired);
+      }
+    };
+    return { parts, rowCount, release };
+  }
+
+  /** Writes the rows that are in memory to disk; rows come in meanwhile. */
+  async persist(): Promise<void> {
+    await this.settle();
+    for (const segment of this.#segments.values()) {
+      const held = segment.parts.filter(({ heldBytes }) => heldBytes > 0);
+      if (held.length === 0) continue;
+      const rows = await this.#maker.join((await Promise.all(held.map((part) => part.frames()))).flat());
+      const written = await this.#maker.write(segment.id, rows);
+      await this.#inTurn(async () => this.#replace(segment, held, written));
+    }
+  }
+
+  /** Pushes the segments of a sealed sequence to deep storage, by the ids that they were allocated. */
+  async push(sequence: string, storage: Pick<DeepStorage, 'push'>): Promise<ReadonlyMap<SegmentId, PushedSegment>> {
+    const { workDirectory, dataSchema } = this.#options;
+    await this.#turn;
+    const segments = [...this.#segments.values()].filter((segment) => segment.sequence === sequence);
+    const pusher = new SegmentPusher(storage, workDirectory);
+    try {
+      for (const { id, parts } of segments) {
+        const frames: Awaited<ReturnType<LivePart['frames']>>[number][] = [];
+        for (const part of parts) for (const frame of await part.frames()) frames.push(frame);
+        const { frame, dimensions } = await this.#maker.join(frames);
+        await pusher.push(id.interval, null, { frame, dimensions, ...segmentDescription(dataSchema) });
+      }
+      const pushed = await pusher.finish();
+      return new Map(segments.flatMap(({ id }, at) => (pushed[at] === undefined ? [] : [[id, pushed[at]] as const])));
+    } finally {
+      await pusher.close();
+    }
+  }
+
+  /** Forgets the segments of a sequence, which others serve by now. */
+  async drop(sequence: string): Promise<void> {
+    await this.#inTurn(async () => {
+      for (const segment of [...this.#segments.values()]) {
+        if (segment.sequence !== sequence) continue;
+        this.#segments.delete(segment.text);
+        for (const part of segment.parts) this.#retire(part);
+      }
+      this.#options.changed();
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#turn.catch(() => undefined);
+    this.#batch?.store.close();
+    await this.#maker.close();
+  }
+
+  #openBatch(): Batch {
+    const { dataSchema, range, statistics, engine, maxColumns, workDirectory } = this.#options;
+    const { granularity, dimensions, metrics, dataSource } = dataSchema;
+    const store = new RowStore({
+      dataSource,
+      dimensions: dimensions.declared,
+      metrics,
+      rollup: rollsUp(dataSchema),
+      buckets: bucketsOf(granularity.segmentGranularity),
+      maxRowsInMemory: UNBOUNDED,
+      maxBytesInMemory: UNBOUNDED,
+      workDirectory,
+      engine: () => engine.get(),
+    });
+    return { store, stages: openStages({ dataSchema, range, maxColumns, statistics, engine, store }), rowCount: 0 };
+  }
+
+  /** Makes parts of the rows that wait; all of them are read from the same moment on. */
+  async #settle(): Promise<void> {
+    const batch = this.#batch;
+    if (batch === null || batch.rowCount === 0) return;
+    this.#batch = null;
+    await batch.stages.finish();
+    const added: [LiveSegment, LivePart][] = [];
+    for (const chunk of await batch.store.finish()) {
+      const segment = await this.#segmentOf(chunk.interval);
+      for await (const { frame } of batch.store.frames(chunk, { kind: 'dynamic', maxRowsPerSegment: UNBOUNDED }))
+        added.push([segment, this.#maker.hold(segment.id, this.#maker.rowsOf(frame))]);
+    }
+    batch.store.close();
+    let hasChanged = false;
+    for (const [segment, part] of added) {
+      hasChanged ||= !this.#segments.has(segment.text) || hasNewColumns(segment, part);
+      this.#segments.set(segment.text, segment);
+      segment.parts = [...segment.parts, part];
+    }
+    if (hasChanged) this.#options.changed();
+    for (const segment of new Set(added.map(([each]) => each))) await this.#joinParts(segment);
+  }
+
+  async #segmentOf(interval: Interval): Promise<LiveSegment> {
+    let segment = this.#open.get(interval.start);
+    if (segment === undefined) {
+      segment = new LiveSegment(await this.#options.allocate(this.#sequence, interval), this.#sequence);
+      this.#open.set(interval.start, segment);
+    }
+    return segment;
+  }
+
+  /** Joins the last parts of a segment while there are many of about one size: each row is joined a few times in all. */
+  async #joinParts(segment: LiveSegment): Promise<void> {
+    for (;;) {
+      const last = segment.parts.slice(-JOINED_PARTS);
+      const rowCount = last.reduce((sum, part) => sum + part.rowCount, 0);
+      const largest = last.reduce((most, part) => Math.max(most, part.rowCount), 0);
+      const isEven = last.length === JOINED_PARTS && last.every(({ heldBytes }) => heldBytes > 0) && largest * 2 <= rowCount;
+      if (!isEven || rowCount > JOINED_ROWS_MAX) return;
+      const rows = await this.#maker.join((await Promise.all(last.map((part) => part.frames()))).flat());
+      this.#replace(segment, last, this.#maker.hold(segment.id, rows));
+    }
+  }
+
+  /** Has one part take the place of several that lie one behind the other. */
+  #replace(segment: LiveSegment, replaced: readonly LivePart[], part: LivePart): void {
+    const gone = new Set(replaced.map(({ id }) => id));
+    const at = segment.parts.findIndex(({ id }) => gone.has(id));
+    const left = segment.parts.filter(({ id }) => !gone.has(id));
+    // The segment may have been dropped while the part was made.
+    if (at < 0 || segment.parts.length - left.length < replaced.length) return void this.#retire(part);
+    segment.parts = [...left.slice(0, at), part, ...left.slice(at)];
+    for (const each of replaced) this.#retire(each);
+  }
+
+  #retire(part: LivePart): void {
+    if (this.#readers.has(part.id)) this.#retired.set(part.id, part);
+    else void this.#close(part);
+  }
+
+  async #close(part: LivePart): Promise<void> {
+    this.#retired.delete(part.id);
+    await this.#options.store.close(part.id);
+    await part.remove();
+  }
+
+  #sum(of: (part: LivePart) => number): number {
+    let sum = 0;
+    for (const { parts } of this.#segments.values()) for (const part of parts) sum += of(part);
+    return sum;
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+function hasNewColumns({ parts }: LiveSegment, { schema }: LivePart): boolean {
+  const known = new Set(parts.flatMap((part) => part.schema.map(({ name, type }) => `${type} ${name}`)));
+  return schema.some(({ name, type }) => !known.has(`${type} ${name}`));
+}

@@ -1,0 +1,67 @@
+// A live segment: rows of a stream that are queried before they are published.
+
+import type { ColumnSchema } from '../../../model/schema.js';
+import type { SegmentDescriptor, SegmentId } from '../../../model/segment.js';
+import { segmentIdText } from '../../../model/segment-id.js';
+import type { LivePart } from './live-part.js';
+
+/** A live segment as its server announces it. */
+export interface LiveDescriptor extends SegmentDescriptor {
+  /** No row comes any more: it has the rows of the segment that is published under its id. */
+  readonly isSealed: boolean;
+}
+
+/** The rows of a time chunk in one sequence of a task. Its parts are replaced as a whole, in one turn of the event loop. */
+export class LiveSegment {
+  readonly id: SegmentId;
+  readonly text: string;
+  readonly sequence: string;
+  /** In order of arrival. */
+  parts: readonly LivePart[] = [];
+  isSealed = false;
+
+  constructor(id: SegmentId, sequence: string) {
+    this.id = id;
+    this.text = segmentIdText(id);
+    this.sequence = sequence;
+  }
+
+  get rowCount(): number {
+    return this.parts.reduce((sum, { rowCount }) => sum + rowCount, 0);
+  }
+
+  /**
+   * Rows and columns as they are now. A column that parts have with several types is listed with each of them: plans that read it must
+   * know.
+   */
+  describe(metrics: readonly string[]): LiveDescriptor {
+    const columns = new Map<string, ColumnSchema>();
+    const seen = new Map<string, number>();
+    for (const { schema } of this.parts)
+      for (const column of schema) {
+        const key = JSON.stringify([column.name, column.type]);
+        const known = columns.get(key);
+        columns.set(key, known === undefined ? column : joined(known, column));
+        seen.set(key, (seen.get(key) ?? 0) + 1);
+      }
+    return {
+      id: this.id,
+      shardSpec: { type: 'numbered', partitionNum: this.id.partitionNumber, partitions: 0 },
+      loadSpec: { type: 'live', path: this.text },
+      sizeBytes: 0,
+      rowCount: this.rowCount,
+      dimensions: [...new Set(this.parts.flatMap(({ dimensions }) => dimensions))],
+      metrics,
+      columns: [...columns].map(([key, column]) => (seen.get(key) === this.parts.length ? column : { ...column, hasNulls: true })),
+      isSealed: this.isSealed,
+    };
+  }
+}
+
+function joined(one: ColumnSchema, other: ColumnSchema): ColumnSchema {
+  const { name, type } = one;
+  const schema = { name, type, multiValue: one.multiValue || other.multiValue, hasNulls: one.hasNulls || other.hasNulls };
+  const { distinctCount } = one;
+  if (distinctCount === undefined || other.distinctCount === undefined) return schema;
+  return { ...schema, distinctCount: Math.max(distinctCount, other.distinctCount) };
+}
