@@ -5,7 +5,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CancelSignal } from '../base/cancel-signal.js';
 import { ServiceError } from '../base/errors.js';
-import type { ChildTasks } from '../ingestion/contract.js';
+import type { TaskCalls } from '../ingestion/contract.js';
 import { TIMEOUT_MS_MAX } from '../ingestion/sampler/sample-spec.js';
 import type { SamplerReport } from '../ingestion/sampler/sampler.js';
 import type { TaskSettings } from './middlemanager/task-messages.js';
@@ -101,7 +101,7 @@ export class Sampling {
       settings: { ...settings, maxHeapBytes: Math.min(HEAP_BYTES, settings.maxHeapBytes), workDirectory, peers: peers.hosts() },
       logFile: join(workDirectory, 'log'),
       entry: taskEntry,
-      children: NO_CHILDREN,
+      calls: NO_CALLS,
       publish: async () => {
         throw new ServiceError('internal', 'a sample publishes nothing');
       },
@@ -114,15 +114,17 @@ export class Sampling {
   }
 }
 
-const noChildren = async (): Promise<never> => {
+const noCall = async (): Promise<never> => {
   throw new ServiceError('internal', 'a sample has no other tasks');
 };
-const NO_CHILDREN: ChildTasks = {
-  submit: noChildren,
-  list: noChildren,
-  documents: noChildren,
-  look: noChildren,
-  stop: noChildren,
-  claim: noChildren,
-  ended: noChildren,
+const NO_CALLS: TaskCalls = {
+  submit: noCall,
+  list: noCall,
+  documents: noCall,
+  look: noCall,
+  stop: noCall,
+  claim: noCall,
+  ended: noCall,
+  checkpoint: noCall,
+  offsetsLost: noCall,
 };

@@ -5,6 +5,7 @@ import type { Frame } from '../model/frame.js';
 import type { PublishRequest } from '../model/publication.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
 import type { VisibleSegment } from '../model/segment.js';
+import type { StreamSupervision } from '../model/stream/control.js';
 import type { DeepStorage } from '../storage/contract.js';
 import type { SubTaskType } from './batch/sub-task-types.js';
 import type { InputLimits } from './format/format-kind.js';
@@ -60,6 +61,8 @@ export interface TaskContext extends TaskRules {
   readonly children: TaskChildren;
   /** Has requests to this task, while it runs, answered by a handler; the last one counts. */
   serveChat(handler: ChatHandler): void;
+  /** The supervisor of a streaming task. */
+  readonly stream: StreamSupervision;
   /** One metadata transaction; returns the printed ids. */
   publish(request: PublishRequest): Promise<readonly string[]>;
 }
@@ -76,6 +79,8 @@ export interface ChatRequest {
 
 /** Gives the body of an answer, plain data. Throws ServiceError: `not_found` for a path that it does not know, `unavailable` before the task is that far. */
 export type ChatHandler = (request: ChatRequest) => Promise<unknown>;
+/** Everything that a task asks of the Overlord by numbered calls. */
+export interface TaskCalls extends ChildTasks, StreamSupervision {}
 
 /** A task that another one has submitted. */
 export interface ChildTask {
@@ -155,7 +160,16 @@ export interface TaskOutcome {
 
 /** Description of a payload for the overlord, before it is queued. */
 export interface TaskDescription {
-  readonly type: 'index_parallel' | 'index' | 'query_controller' | 'query_worker' | 'compact' | 'kill' | SubTaskType;
+  readonly type:
+    | 'index_parallel'
+    | 'index'
+    | 'query_controller'
+    | 'query_worker'
+    | 'compact'
+    | 'kill'
+    | SubTaskType
+    | 'index_kafka'
+    | 'index_kinesis';
   readonly dataSource: string;
   readonly id: string | null;
   readonly groupId: string | null;

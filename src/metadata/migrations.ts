@@ -92,6 +92,19 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       data_source TEXT NOT NULL, start_ms BIGINT NOT NULL, end_ms BIGINT NOT NULL, version TEXT NOT NULL, last INTEGER NOT NULL,
       PRIMARY KEY (data_source, start_ms, end_ms, version))`,
   ],
+  [
+    // Versions of a supervisor's spec, the newest of which counts; the last one of a terminated supervisor is a tombstone.
+    `CREATE TABLE supervisors (
+      sequence INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, data_source TEXT NOT NULL, payload TEXT NOT NULL, created_ms BIGINT NOT NULL)`,
+    'CREATE INDEX supervisors_by_id ON supervisors (id, sequence)',
+    // Published positions in streams.
+    'CREATE TABLE stream_offsets (supervisor_id TEXT PRIMARY KEY, data_source TEXT NOT NULL, payload TEXT NOT NULL)',
+    // Sequences of rows of streams that are published; replicas of their task find their answer here.
+    `CREATE TABLE stream_publications (
+      sequence TEXT PRIMARY KEY, supervisor_id TEXT NOT NULL, task_id TEXT NOT NULL, segment_ids TEXT NOT NULL, published_ms BIGINT NOT NULL)`,
+    'CREATE INDEX stream_publications_by_task ON stream_publications (task_id)',
+    'CREATE INDEX stream_publications_by_supervisor ON stream_publications (supervisor_id, published_ms)',
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

@@ -15,6 +15,7 @@ import { highestPartitions } from './killed-partitions.js';
 import { type Lock, type LockKind, locksOfTask } from './locks.js';
 import { SegmentTimeline } from './segment-timeline.js';
 import { bumpRevision, firstUnused, insertSegments, markReplaced, selectReadable, selectSegments } from './segments.js';
+import { findSequence, moveOffsets, noteSequence } from './stream-offsets.js';
 import { findTask } from './tasks.js';
 import type { VisibleChunk } from './timeline.js';
 
@@ -28,8 +29,8 @@ import type { VisibleChunk } from './timeline.js';
  *          chunks that are finer than what was appended meanwhile
  */
 export async function publishSegments(queries: Queries, request: PublishRequest, nowMs: EpochMs): Promise<readonly string[]> {
-  const earlier = await findPublication(queries, request.taskId);
-  if (earlier !== undefined) return repeatPublication(earlier, request);
+  const earlier = await earlierPublication(queries, request);
+  if (earlier !== undefined) return earlier;
 
   const task = await findTask(queries, request.taskId);
   if (task?.state !== 'RUNNING')
@@ -50,6 +51,11 @@ export async function publishSegments(queries: Queries, request: PublishRequest,
   await insertSegments(queries, [...descriptors, ...carriedOn], nowMs, await bumpRevision(queries));
   if (mode.kind === 'append') await noteAppended(queries, descriptors);
   const ids = descriptors.map((descriptor) => segmentIdText(descriptor.id));
+  if (request.stream !== undefined) {
+    await moveOffsets(queries, request.dataSource, request.stream);
+    await noteSequence(queries, request.stream, request.taskId, ids, nowMs);
+    return ids;
+  }
   await queries.rows('INSERT INTO publications (task_id, load_paths, segment_ids, published_ms) VALUES (?, ?, ?, ?)', [
     request.taskId,
     loadPathsText(request),
@@ -151,6 +157,13 @@ export async function findPublication(
   // The row alone proves the publish.
   const ids = queries.faults.read({ table: 'publications', column: 'segment_ids', key: taskId }, row.segment_ids, parseIds);
   return { loadPaths: row.load_paths, ids: ids ?? [] };
+}
+
+/** Segments of a request that was carried out before: by the same task, or by a replica that read the same rows of a stream. */
+async function earlierPublication(queries: Queries, request: PublishRequest): Promise<readonly string[] | undefined> {
+  if (request.stream !== undefined) return findSequence(queries, request.stream.sequence);
+  const earlier = await findPublication(queries, request.taskId);
+  return earlier === undefined ? undefined : repeatPublication(earlier, request);
 }
 
 function parseIds(value: unknown): readonly string[] {

@@ -2,6 +2,7 @@
 
 import type { Interval } from '../base/instant.js';
 import type { SegmentFile, SegmentPart } from './segment.js';
+import type { StreamPosition } from './stream/offsets.js';
 
 /** A segment file that has no identity yet: version and partition number are given at publish. */
 export interface PushedSegment extends SegmentFile {
@@ -25,6 +26,18 @@ export interface PublishRequest {
   readonly waitsUntilLoaded?: boolean;
   /** A shorter time than that. */
   readonly loadWaitMs?: number;
+  /** Rows of a stream: its stored offsets are compared and moved on in the same transaction. */
+  readonly stream?: StreamPublication;
+}
+
+/** A sequence of rows of a stream that is published, with no segment where it had no rows. */
+export interface StreamPublication {
+  readonly supervisorId: string;
+  /** Name of the sequence, the same in all replicas: the first of them publishes it, the others are told its segments. */
+  readonly sequence: string;
+  /** Beginning of its rows: nothing is published (`conflict`) unless the stored offsets of these partitions, where there are any, are these. */
+  readonly start: StreamPosition;
+  readonly end: StreamPosition;
 }
 
 /** Segments that a task reads of the datasource that it replaces: those that were there when it got its lock. */

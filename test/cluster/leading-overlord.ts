@@ -72,6 +72,7 @@ export class Worker implements MiddleManagerService {
 
   progress = async () => null;
   log = async () => null;
+  chat = async (): Promise<unknown> => null;
 }
 
 interface Context {

@@ -42,7 +42,7 @@ function startChild(
     settings,
     logFile: join(folder, 'log'),
     entry: new URL('./task-child.js', import.meta.url),
-    children: {
+    calls: {
       submit: async () => undefined,
       list: async () => [{ id: 'child', state: 'PENDING', error: null }],
       documents: async (id) => {
@@ -52,6 +52,8 @@ function startChild(
       stop: async () => undefined,
       claim: async () => null,
       ended: async () => undefined,
+      checkpoint: async () => undefined,
+      offsetsLost: async () => undefined,
     },
     publish,
     visibleSegments: async () => [],

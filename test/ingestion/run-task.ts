@@ -89,6 +89,7 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
       throw new Error('no SQL here');
     },
     children: childrenOf(() => context),
+    stream: { checkpoint: async () => undefined, offsetsLost: async () => undefined },
     async publish(request) {
       published.push(request);
       return request.segments.map((_, position) => `segment ${position}`);

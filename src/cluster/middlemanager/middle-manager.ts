@@ -13,9 +13,9 @@ import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { MiddleManagerService, TaskAssignment, TaskEndReport, TaskRun, WorkerStatus } from '../rpc/services.js';
 import { untilLed } from '../rpc/until-led.js';
-import { childTasks } from './child-tasks.js';
 import { untilServed } from './load-wait.js';
 import { OldLogs } from './old-logs.js';
+import { taskCalls } from './task-calls.js';
 import type { TaskSettings } from './task-messages.js';
 import { TaskProcess } from './task-process.js';
 import { queryForTask } from './task-query.js';
@@ -167,7 +167,7 @@ export class MiddleManager implements MiddleManagerService {
           limitMs: publishTimeoutMs,
           keepsTrying,
         }),
-      children: childTasks({ parent: { taskId, run: { session, attempt } }, peers, waitMs: publishTimeoutMs, keepsTrying }),
+      calls: taskCalls({ parent: { taskId, run: { session, attempt } }, peers, waitMs: publishTimeoutMs, keepsTrying }),
       query: (query, signal) => this.#query({ taskId, lockedId }, query, signal),
     });
   }

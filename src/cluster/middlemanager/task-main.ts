@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
 import { failpoint } from '../../configuration/failpoint.js';
-import type { ChatHandler, ChildTasks, TableQuery, TaskContext } from '../../ingestion/contract.js';
+import type { ChatHandler, TableQuery, TaskCalls, TaskContext } from '../../ingestion/contract.js';
 import { runSampler } from '../../ingestion/sampler/sampler.js';
 import { runTask } from '../../ingestion/task.js';
 import type { Frame } from '../../model/frame.js';
@@ -101,7 +101,8 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
     readTables,
     visibleSegments,
     progress: (progress) => void send({ kind: 'progress', progress }),
-    children: { ...children, runHere: (child, progress) => runHere(child, { parent: context, storage, run: runTask, progress }) },
+    stream: taskCalls,
+    children: { ...taskCalls, runHere: (child, progress) => runHere(child, { parent: context, storage, run: runTask, progress }) },
     serveChat: (handler) => {
       chatHandler = handler;
     },
@@ -163,7 +164,7 @@ async function answerChat({ chat, request }: Extract<ToTask, { kind: 'chat' }>):
 const calls = new Map<number, { resolve(value: unknown): void; reject(error: unknown): void }>();
 let callsMade = 0;
 
-async function call<Answer>(method: keyof ChildTasks, args: readonly unknown[]): Promise<Answer> {
+async function call<Answer>(method: keyof TaskCalls, args: readonly unknown[]): Promise<Answer> {
   const number = callsMade++;
   const answer = new Promise<unknown>((resolve, reject) => {
     calls.set(number, { resolve, reject });
@@ -173,7 +174,7 @@ async function call<Answer>(method: keyof ChildTasks, args: readonly unknown[]):
   return answer.finally(() => calls.delete(number)) as Promise<Answer>;
 }
 
-const children: ChildTasks = {
+const taskCalls: TaskCalls = {
   submit: (payloads) => call('submit', [payloads]),
   list: () => call('list', []),
   documents: (id) => call('documents', [id]),
@@ -181,6 +182,8 @@ const children: ChildTasks = {
   stop: (id, reason) => call('stop', [id, reason]),
   claim: (id) => call('claim', [id]),
   ended: (id, attempt, outcome) => call('ended', [id, attempt, outcome]),
+  checkpoint: (request) => call('checkpoint', [request]),
+  offsetsLost: (lost) => call('offsetsLost', [lost]),
 };
 
 async function publish(request: PublishRequest): Promise<readonly string[]> {

@@ -2,7 +2,7 @@
 
 import type { ErrorCode } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
-import type { ChatRequest, ChildTasks, TableQuery, TaskOutcome, TaskProgress, TaskRules } from '../../ingestion/contract.js';
+import type { ChatRequest, TableQuery, TaskCalls, TaskOutcome, TaskProgress, TaskRules } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
@@ -50,8 +50,8 @@ export type FromTask =
   | { readonly kind: 'publish'; readonly request: PublishRequest }
   | { readonly kind: 'chatAnswer'; readonly chat: number; readonly body: unknown }
   | { readonly kind: 'chatFailed'; readonly chat: number; readonly code: ErrorCode; readonly message: string }
-  /** Calls a method of `ChildTasks`; several may be under way. */
-  | { readonly kind: 'call'; readonly call: number; readonly method: keyof ChildTasks; readonly args: readonly unknown[] }
+  /** Calls a method of `TaskCalls`; several may be under way. */
+  | { readonly kind: 'call'; readonly call: number; readonly method: keyof TaskCalls; readonly args: readonly unknown[] }
   /** Asks for the visible segments of a datasource that meet one of the intervals. */
   | { readonly kind: 'findSegments'; readonly dataSource: string; readonly intervals: readonly Interval[] }
   /** Begins a query of the task, after the end of the one before; frames come one at a time, each when it is asked for. */

@@ -5,7 +5,7 @@ import { open } from 'node:fs/promises';
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { failpoint } from '../../configuration/failpoint.js';
-import type { ChatRequest, ChildTasks, TableQuery, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
+import type { ChatRequest, TableQuery, TaskCalls, TaskOutcome, TaskProgress } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
@@ -24,7 +24,7 @@ export interface TaskProcessOptions {
   readonly logFile: string;
   /** The compiled module the child runs. */
   readonly entry: URL;
-  readonly children: ChildTasks;
+  readonly calls: TaskCalls;
   readonly publish: (request: PublishRequest) => Promise<readonly string[]>;
   readonly visibleSegments: (dataSource: string, intervals: readonly Interval[]) => Promise<readonly VisibleSegment[]>;
   readonly query: (query: TableQuery, signal: AbortSignal) => AsyncIterable<Frame>;
@@ -140,7 +140,7 @@ export class TaskProcess {
         );
         return;
       case 'call':
-        void this.#call(message, options.children);
+        void this.#call(message, options.calls);
         return;
       case 'nextFrame':
         void this.#nextFrame();
@@ -180,10 +180,10 @@ export class TaskProcess {
     }
   }
 
-  async #call({ call, method, args }: Extract<FromTask, { kind: 'call' }>, children: ChildTasks): Promise<void> {
+  async #call({ call, method, args }: Extract<FromTask, { kind: 'call' }>, calls: TaskCalls): Promise<void> {
     try {
-      const answer = children[method] as (...args: readonly unknown[]) => Promise<unknown>;
-      this.#send({ kind: 'answer', call, value: await answer.apply(children, [...args]) });
+      const answer = calls[method] as (...args: readonly unknown[]) => Promise<unknown>;
+      this.#send({ kind: 'answer', call, value: await answer.apply(calls, [...args]) });
     } catch (error) {
       const { code, message } = toServiceError(error);
       this.#send({ kind: 'callFailed', call, code, message });

@@ -14,6 +14,7 @@ import { type AuditEntry, type AuditSelection, type Author, audit, auditHistory,
 import { countTasks, findTask, insertTask, selectTasks, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
 import type { PinnedSegments, PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
+import type { CheckpointRequest, OffsetsLost } from '../../model/stream/control.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import type { ResultStorage } from '../../storage/result-storage.js';
 import { CompactionConfigs } from '../compaction/compaction-configs.js';
@@ -246,6 +247,14 @@ export class Overlord implements OverlordService, Candidate {
     await this.workerOf(task)?.shutdownTask(taskId);
     this.#hint((coordinator) => coordinator.cleanUp());
     this.wake();
+  }
+
+  async checkpointStream({ supervisorId }: CheckpointRequest): Promise<void> {
+    throw new ServiceError('not_found', `no supervisor ${supervisorId}`);
+  }
+
+  async streamOffsetsLost({ supervisorId }: OffsetsLost): Promise<void> {
+    throw new ServiceError('not_found', `no supervisor ${supervisorId}`);
   }
 
   async kill(dataSource: string, interval: Interval): Promise<string> {

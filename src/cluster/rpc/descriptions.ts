@@ -81,7 +81,9 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     taskEnded: call,
     taskReturned: call,
     shutdownTask: call,
+    checkpointStream: call,
+    streamOffsetsLost: call,
     kill: longCall,
   },
-  middleManager: { status: call, assign: call, shutdownTask: call, progress: call, log: call },
+  middleManager: { status: call, assign: call, shutdownTask: call, progress: call, log: call, chat: call },
 };

@@ -2,7 +2,7 @@
 
 import type { CancelSignal } from '../../base/cancel-signal.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
-import type { ChildDocuments, ChildLook, ChildTask, TaskProgress } from '../../ingestion/contract.js';
+import type { ChatRequest, ChildDocuments, ChildLook, ChildTask, TaskProgress } from '../../ingestion/contract.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan } from '../../model/plan.js';
@@ -11,6 +11,7 @@ import type { PinnedSegments, PublishRequest } from '../../model/publication.js'
 import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import type { SegmentAnalysis, SegmentDescriptor, UnreadableSegment, VisibleSegment } from '../../model/segment.js';
+import type { CheckpointRequest, OffsetsLost } from '../../model/stream/control.js';
 import type { ClusterCompactionConfig } from '../compaction/cluster-config.js';
 import type { CompactionReport, IntervalStatus } from '../compaction/snapshot.js';
 import type { Lookup } from '../coordinator/lookups.js';
@@ -212,6 +213,10 @@ export interface OverlordService {
   taskReturned(taskId: string, run: TaskRun): Promise<void>;
   /** Ends a task that is not finished; throws `not_found` when there is no such. */
   shutdownTask(taskId: string, reason: string): Promise<void>;
+  /** A streaming task has read enough rows for a sequence. Returns at once: the supervisor sets the end later. */
+  checkpointStream(request: CheckpointRequest): Promise<void>;
+  /** A streaming task finds that offsets it is to read are gone; the supervisor forgets them and replaces the task. */
+  streamOffsetsLost(lost: OffsetsLost): Promise<void>;
   /** Starts a task that removes the unused segments inside the interval for good, rows and files; returns its id. */
   kill(dataSource: string, interval: Interval): Promise<string>;
 }
@@ -255,6 +260,8 @@ export interface MiddleManagerService {
   progress(taskId: string): Promise<TaskProgress | null>;
   /** The whole log, or null when it has none. */
   log(taskId: string): Promise<Uint8Array | null>;
+  /** Body of a task's answer to a request. Throws `not_found` for a task that it does not run, and what the task throws. */
+  chat(taskId: string, request: ChatRequest): Promise<unknown>;
 }
 
 export interface TaskAssignment {

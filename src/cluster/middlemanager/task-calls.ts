@@ -1,12 +1,12 @@
-// Children of a task, as the worker that runs it asks the Overlord for them.
+// Everything that a task asks the Overlord through the worker that runs it: its children, its supervisor.
 
 import { stringifyJson } from '../../base/json.js';
-import type { ChildTasks } from '../../ingestion/contract.js';
+import type { TaskCalls } from '../../ingestion/contract.js';
 import type { Peers } from '../rpc/peers.js';
 import type { OverlordService, ParentRun } from '../rpc/services.js';
 import { untilLed } from '../rpc/until-led.js';
 
-interface ChildTaskOptions {
+interface TaskCallOptions {
   readonly parent: ParentRun;
   readonly peers: Pick<Peers, 'leading'>;
   /** Time that is waited for an Overlord. */
@@ -14,7 +14,7 @@ interface ChildTaskOptions {
   readonly keepsTrying: () => boolean;
 }
 
-export function childTasks({ parent, peers, waitMs, keepsTrying }: ChildTaskOptions): ChildTasks {
+export function taskCalls({ parent, peers, waitMs, keepsTrying }: TaskCallOptions): TaskCalls {
   const ask = <Answer>(call: (overlord: OverlordService) => Promise<Answer>): Promise<Answer> =>
     untilLed(async () => call(peers.leading('overlord')), { limitMs: waitMs, keepsTrying });
   return {
@@ -24,6 +24,8 @@ export function childTasks({ parent, peers, waitMs, keepsTrying }: ChildTaskOpti
     look: (ids) => ask((overlord) => overlord.lookAtChildren(parent, ids)),
     claim: (id) => ask((overlord) => overlord.claimChild(parent, id)),
     ended: (taskId, attempt, outcome) => ask((overlord) => overlord.taskEnded({ taskId, run: { ...parent.run, attempt }, ...outcome })),
+    checkpoint: (request) => ask((overlord) => overlord.checkpointStream(request)),
+    offsetsLost: (lost) => ask((overlord) => overlord.streamOffsetsLost(lost)),
     stop: (id, reason) => ask((overlord) => overlord.stopChild(parent, id, reason)),
   };
 }

@@ -1,0 +1,70 @@
+// Interface of the readers of streams.
+
+import { ServiceError } from '../../base/errors.js';
+import type { EpochMs } from '../../base/instant.js';
+import type { Offsets, StreamKind } from '../../model/stream/offsets.js';
+
+export interface StreamRecord {
+  /** Name as in `Offsets`: a number, with several topics `topic:number`, or the id of a shard. */
+  readonly partition: string;
+  /** Its own, in the digits of `Offsets`. */
+  readonly offset: string;
+  readonly timestampMs: EpochMs;
+  readonly topic: string;
+  readonly key: Uint8Array | null;
+  /** Rows: one, or what the input format makes of the bytes; null: a tombstone. */
+  readonly values: readonly (Uint8Array | null)[];
+  /** In the order of the record; a name may come more than once. */
+  readonly headers: readonly (readonly [name: string, value: Uint8Array | null])[];
+}
+
+export interface StreamBatch {
+  /** Each partition's in order. Their bytes stay valid. */
+  readonly records: readonly StreamRecord[];
+  /**
+   * Positions of partitions beyond their last record, as `Offsets` counts: behind markers and aborted transactions, at the end of a closed
+   * shard. An end that is passed without a record is met by these.
+   */
+  readonly positions: Offsets;
+}
+
+export interface PollLimits {
+  readonly maxRows: number;
+  readonly maxBytes: number;
+  /** Returns earlier once there is a record. */
+  readonly timeoutMs: number;
+}
+
+/** Beginning of a partition's reading. */
+export interface ReadFrom {
+  readonly offset: string;
+  /** The record at that offset was read already. */
+  readonly isExclusive: boolean;
+}
+
+/** Reads partitions from explicit offsets; belongs to no group and commits nothing. One call of `poll` at a time. */
+export interface StreamReader {
+  readonly kind: StreamKind;
+  /** The partitions that the stream has now, sorted. @throws ServiceError `unavailable`, `not_found` for a stream that is not there */
+  partitions(): Promise<readonly string[]>;
+  /** First offsets that can be read. */
+  earliest(partitions: readonly string[]): Promise<Offsets>;
+  /** Offsets behind the last record that a reader of committed ones is given. */
+  latest(partitions: readonly string[]): Promise<Offsets>;
+  /** Reads these partitions, and no others, from now on. */
+  assign(from: ReadonlyMap<string, ReadFrom>): Promise<void>;
+  /** @throws OffsetsGone; ServiceError `unavailable` when the stream cannot be reached, `input_unreadable` when it refuses */
+  poll(limits: PollLimits): Promise<StreamBatch>;
+  close(): Promise<void>;
+}
+
+/** The stream does not have these offsets any more, or not yet. */
+export class OffsetsGone extends ServiceError {
+  readonly offsets: Offsets;
+
+  constructor(offsets: Offsets) {
+    const places = [...offsets].map(([partition, offset]) => `${offset} of partition ${partition}`).join(', ');
+    super('input_unreadable', `the stream does not have offset ${places}`);
+    this.offsets = offsets;
+  }
+}
