@@ -1,4 +1,4 @@
-// Leaves out rows whose value is no key of a build side.
+// Leaves out rows whose value is no key of a build side, and blocks whose values are all beyond the keys.
 
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';
@@ -47,8 +47,28 @@ export class KeyLookup {
     this.#arena.release();
   }
 
-  /** Leaves those bits set of the rows [start, end) whose value is a key; the value of a null is any. */
-  keep({ physical, values: first, base, max }: NumberColumnView, start: number, end: number, bits: Address): void {
+  /** Leaves those bits set of the rows [start, end) whose value is a key; the value of a null is any. `start` is a multiple of BLOCK_ROWS. */
+  keep(column: NumberColumnView, start: number, end: number, bits: Address): void {
+    const { memory, kernels } = this.#context;
+    const { low, count } = this.#keys;
+    const [lower, upper] = [Number(low), Number(low + BigInt(count - 1))];
+    const blocks = Math.ceil((end - start) / BLOCK_ROWS);
+    const ranges = column.blockRanges === 0 ? undefined : memory.f64(column.blockRanges + (start / BLOCK_ROWS) * 16, blocks * 2);
+    // Ranges are rounded outwards, and equality is not skipped.
+    const meetsKeys = (block: number): boolean =>
+      ranges === undefined || !((ranges[block * 2 + 1] ?? 0) < lower || (ranges[block * 2] ?? 0) > upper);
+    for (let block = 0; block < blocks; ) {
+      const from = block;
+      const isMet = meetsKeys(from);
+      for (block++; block < blocks && meetsKeys(block) === isMet; ) block++;
+      const [first, last] = [start + from * BLOCK_ROWS, Math.min(end, start + block * BLOCK_ROWS)];
+      const at = bits + (first - start) / 8;
+      if (isMet) this.#keepKeys(column, first, last, at);
+      else kernels.bitsFill(at, Math.ceil((last - first) / 64), 0, 0);
+    }
+  }
+
+  #keepKeys({ physical, values: first, base, max }: NumberColumnView, start: number, end: number, bits: Address): void {
     if (physical === 'F32' || physical === 'F64') return;
     const [values, rowCount] = [first + start * PHYSICAL_BYTES[physical], end - start];
     const { kernels } = this.#context;
