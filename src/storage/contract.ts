@@ -2,10 +2,10 @@
 
 import type { ServiceError } from '../base/errors.js';
 import type { Interval } from '../base/instant.js';
-import type { Frame } from '../model/frame.js';
 import type { LookedUpColumn } from '../model/lookup/looked-up-column.js';
 import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
+import type { SegmentFrame } from './columns/packed-column.js';
 import type { GlobalDictionaryView, SegmentView } from './view.js';
 
 /** Columns held in kernel memory for one query; `release` exactly once, after which every address is void. */
@@ -83,9 +83,9 @@ export interface UnloadedColumn {
   readonly prefersIndex: boolean;
 }
 
-/** Input of a segment file; rows in any order. Columns as in `Frame`; `__time` is a `long` without nulls. */
+/** Input of a segment file; rows in any order. `__time` is a `long` without nulls. */
 export interface SegmentInput {
-  readonly frame: Frame;
+  readonly frame: SegmentFrame;
   /** Sort order after `__time`, and what is listed as dimensions. */
   readonly dimensions: readonly string[];
   readonly metrics: readonly string[];

@@ -15,6 +15,7 @@ import { jsonBlock } from '../../src/ingestion/format/json.js';
 import { RowStatistics } from '../../src/ingestion/report/row-statistics.js';
 import type { Metric } from '../../src/ingestion/task-spec/metric.js';
 import { bucketsOf, parseGranularity } from '../../src/model/granularity.js';
+import { plainFrame } from '../../src/storage/columns/packed-column.js';
 import { cellsOf, inChunks } from './blocks.js';
 
 interface Loading {
@@ -87,7 +88,7 @@ async function load(blocks: AsyncIterable<InputBlock> | Iterable<InputBlock>, lo
     for (const chunk of await store.finish()) {
       const segments: Record<string, unknown>[][] = [];
       for await (const { frame } of store.frames(chunk, { kind: 'dynamic', maxRowsPerSegment: loading.maxRowsPerSegment ?? 5_000_000 }))
-        segments.push(cellsOf(frame));
+        segments.push(cellsOf(plainFrame(frame)));
       assert.is(segments.flat().length, chunk.rowCount);
       chunks.set(chunk.interval.start, segments);
     }

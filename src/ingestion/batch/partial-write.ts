@@ -5,6 +5,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import { bucketOfText } from '../../expression/partition-bucket.js';
+import { plainFrame } from '../../storage/columns/packed-column.js';
 import type { TaskContext } from '../contract.js';
 import type { PartitionsSpec } from '../task-spec/partitions-spec.js';
 import { PartialRowsWriter } from './partial-rows.js';
@@ -27,7 +28,7 @@ export async function writeParts({ spec, parts }: ReadSpec, load: RowLoad, conte
     for (const { interval, rowCount } of await load.store.finish())
       for await (const { at, part, frame } of load.store.frames({ interval, rowCount }, partsOfChunk(partitions, interval, parts))) {
         if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
-        await writer.add(bucketOfText(`${interval.start}/${at}`, subTasks.mergeTasks), { interval, at, part, frame });
+        await writer.add(bucketOfText(`${interval.start}/${at}`, subTasks.mergeTasks), { interval, at, part, frame: plainFrame(frame) });
         load.progress.tick();
       }
   } finally {

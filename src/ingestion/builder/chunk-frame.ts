@@ -1,13 +1,15 @@
 // Joins the pieces of a time chunk to one frame.
 
-import { cellAt, type Frame, type FrameColumn } from '../../model/frame.js';
+import { Buffer } from 'node:buffer';
+import { cellAt, type FrameColumn } from '../../model/frame.js';
 import { isTextType, type TextType, TIME_COLUMN } from '../../model/schema.js';
+import { type PackedColumn, PackedEntriesBuilder, type SegmentFrame } from '../../storage/columns/packed-column.js';
 import { NULL_ID } from '../column/byte-dictionary.js';
 import { toText } from '../column/coercion.js';
 import { DoubleColumn, LongColumn } from '../column/number-column.js';
 import type { StoredColumn } from '../column/run-column.js';
 import { inputValue, textReading } from '../column/text-reading.js';
-import type { DictionaryGeneration } from './dictionary-generation.js';
+import type { ClosedDictionary, DictionaryGeneration } from './dictionary-generation.js';
 import { allRows, type ColumnPlan, columnPlan } from './run-buffer.js';
 
 export interface PieceColumn {
@@ -29,7 +31,7 @@ export interface ChunkPiece {
  * Joins pieces end to end. A piece may lack a column that was found later (null), and may hold it in another type than
  * the plan's, which is what the column ended as: a narrower one, or JSON where its values were mixed.
  */
-export function chunkFrame(plans: readonly ColumnPlan[], pieces: readonly ChunkPiece[]): Frame {
+export function chunkFrame(plans: readonly ColumnPlan[], pieces: readonly ChunkPiece[]): SegmentFrame {
   const rowCount = pieces.reduce((total, piece) => total + piece.rowCount, 0);
   const columns = [columnPlan(TIME_COLUMN, 'LONG'), ...plans].map((plan) =>
     plan.type === 'AUTO' || plan.type === 'AUTO_MULTI_VALUE' || (plan.type === 'STRING' && !holdsOtherTexts(plan.name, pieces))
@@ -63,23 +65,20 @@ function joinNumbers(plan: ColumnPlan, pieces: readonly ChunkPiece[]): FrameColu
   return joined.toFrameColumn(Uint32Array.from({ length: joined.rowCount }, (_, row) => row));
 }
 
-function joinStrings(name: string, pieces: readonly ChunkPiece[], rowCount: number): FrameColumn {
-  const dictionary: (string | null)[] = [null];
+function joinStrings(name: string, pieces: readonly ChunkPiece[], rowCount: number): PackedColumn {
   const parts = pieces.map((piece) => ({ rowCount: piece.rowCount, found: piece.column(name) }));
-  const generations = new Set(parts.flatMap(({ found }) => (found?.column.kind === 'ids' ? [found.generation] : [])));
-  const places = new Map<DictionaryGeneration, Uint32Array>();
-  for (const generation of generations) {
-    places.set(
-      generation,
-      placeUsed(
-        name,
-        generation,
-        parts.flatMap(({ found }) => (found?.generation === generation && found.column.kind === 'ids' ? [found.column.ids] : [])),
-        dictionary,
-      ),
-    );
+  const lists = new Map<DictionaryGeneration, Uint32Array[]>();
+  for (const { found } of parts) {
+    if (found?.column.kind !== 'ids') continue;
+    const { ids } = found.column;
+    const others = lists.get(found.generation);
+    if (others === undefined) lists.set(found.generation, [ids]);
+    else others.push(ids);
   }
+  const entries = new PackedEntriesBuilder();
+  const places = new Map([...lists].map(([generation, ids]) => [generation, placeUsed(generation.dictionary(name), ids, entries)]));
   const isMulti = parts.some(({ found }) => found?.column.kind === 'ids' && found.column.offsets !== null);
+  const isSorted = places.size <= 1 && parts.every(({ found }) => found === undefined || found.column.kind === 'ids');
   const idCount = parts.reduce(
     (total, part) => total + (part.found?.column.kind === 'ids' ? part.found.column.ids.length : part.rowCount),
     0,
@@ -89,7 +88,7 @@ function joinStrings(name: string, pieces: readonly ChunkPiece[], rowCount: numb
   let row = 0;
   let to = 0;
   for (const { rowCount: rows, found } of parts) {
-    const { values, starts } = partIds(found, rows, places, dictionary);
+    const { values, starts } = partIds(found, rows, places, entries);
     if (!isMulti) {
       ids.set(values, to);
       to += values.length;
@@ -105,7 +104,8 @@ function joinStrings(name: string, pieces: readonly ChunkPiece[], rowCount: numb
       offsets[++row] = to;
     }
   }
-  return isMulti ? { kind: 'multi', name, offsets, ids: ids.subarray(0, to), dictionary } : { kind: 'string', name, ids, dictionary };
+  const dictionary = entries.entries(isSorted);
+  return { kind: 'packed', name, type: 'STRING', ids: ids.subarray(0, to), offsets: isMulti ? offsets : null, dictionary };
 }
 
 /** One id a row; values from before the column widened to its type are converted, each distinct one once. */
@@ -148,23 +148,16 @@ function joinTexts(name: string, type: TextType, pieces: readonly ChunkPiece[], 
   return { kind: 'string', name, type, ids, dictionary };
 }
 
-/** Adds the entries that occur to the dictionary, sorted; gives the place of each id. */
-function placeUsed(
-  name: string,
-  generation: DictionaryGeneration,
-  lists: readonly Uint32Array[],
-  dictionary: (string | null)[],
-): Uint32Array {
-  const closed = generation.dictionary(name);
+/** Adds the entries that occur, sorted; gives the place of each id. */
+function placeUsed(closed: ClosedDictionary | undefined, lists: readonly Uint32Array[], entries: PackedEntriesBuilder): Uint32Array {
   const places = new Uint32Array(closed?.count ?? 1);
   if (closed === undefined) return places;
   for (const ids of lists) for (let at = 0; at < ids.length; at++) places[ids[at] ?? 0] = 1;
   places[NULL_ID] = 0;
-  for (let at = 0; at < closed.order.length; at++) {
-    const id = closed.order[at] ?? 0;
-    if (places[id] === 0) continue;
-    places[id] = dictionary.length;
-    dictionary.push(closed.textOf(id));
+  const { order, bytes, offsets } = closed;
+  for (let at = 0; at < order.length; at++) {
+    const id = order[at] ?? 0;
+    if (places[id] !== 0) places[id] = entries.add(bytes, offsets[id] ?? 0, offsets[id + 1] ?? 0);
   }
   return places;
 }
@@ -173,7 +166,7 @@ function partIds(
   found: PieceColumn | undefined,
   rows: number,
   places: ReadonlyMap<DictionaryGeneration, Uint32Array>,
-  dictionary: (string | null)[],
+  entries: PackedEntriesBuilder,
 ): { readonly values: Uint32Array; readonly starts: Uint32Array | null } {
   if (found === undefined) return { values: new Uint32Array(rows), starts: null };
   const { column } = found;
@@ -191,7 +184,8 @@ function partIds(
     if (text === null) continue;
     let place = known.get(text);
     if (place === undefined) {
-      place = dictionary.push(text) - 1;
+      const bytes = Buffer.from(text, 'utf8');
+      place = entries.add(bytes, 0, bytes.length);
       known.set(text, place);
     }
     values[row] = place;

@@ -7,6 +7,7 @@ import { formatInterval } from '../../base/interval.js';
 import { type SpillBudget, type SpilledBytes, SpillFile } from '../../execution/spill/spill-file.js';
 import type { Frame } from '../../model/frame.js';
 import type { Buckets } from '../../model/granularity.js';
+import { plainFrame, type SegmentFrame } from '../../storage/columns/packed-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { StoredColumn } from '../column/run-column.js';
 import { type ChunkPiece, chunkFrame, type PieceColumn } from './chunk-frame.js';
@@ -77,11 +78,11 @@ export class ChunkStore {
 
   /** The pieces of a chunk as frames, each with its rows in order of arrival: for rollup, which joins them. */
   *frames(chunk: Chunk, columns: readonly ColumnPlan[]): Generator<Frame> {
-    for (const load of this.#open(chunk).pieces) yield chunkFrame(columns, [load()]);
+    for (const load of this.#open(chunk).pieces) yield plainFrame(chunkFrame(columns, [load()]));
   }
 
   /** Rows [from, to) of a chunk as one frame, in order of arrival. */
-  frame(chunk: Chunk, columns: readonly ColumnPlan[], from: number, to: number): Frame {
+  frame(chunk: Chunk, columns: readonly ColumnPlan[], from: number, to: number): SegmentFrame {
     const pieces: ChunkPiece[] = [];
     let start = 0;
     for (const load of this.#open(chunk).pieces) {
@@ -95,7 +96,7 @@ export class ChunkStore {
   }
 
   /** These rows of a chunk, ascending, as one frame. */
-  frameOf(chunk: Chunk, columns: readonly ColumnPlan[], rows: Uint32Array): Frame {
+  frameOf(chunk: Chunk, columns: readonly ColumnPlan[], rows: Uint32Array): SegmentFrame {
     const pieces: ChunkPiece[] = [];
     let start = 0;
     let at = 0;

@@ -9,6 +9,9 @@ import type { ByteDictionary } from '../column/byte-dictionary.js';
 export interface ClosedDictionary {
   readonly count: number;
   readonly order: Uint32Array;
+  /** Value `id` is bytes[offsets[id] .. offsets[id + 1]). */
+  readonly bytes: Uint8Array;
+  readonly offsets: Uint32Array;
   textOf(id: number): string;
 }
 
@@ -55,7 +58,13 @@ export class DictionaryGeneration {
 }
 
 function closed(bytes: Buffer, offsets: Uint32Array, order: Uint32Array): ClosedDictionary {
-  return { count: offsets.length - 1, order, textOf: (id) => bytes.toString('utf8', offsets[id] ?? 0, offsets[id + 1] ?? 0) };
+  return {
+    count: offsets.length - 1,
+    order,
+    bytes,
+    offsets,
+    textOf: (id) => bytes.toString('utf8', offsets[id] ?? 0, offsets[id + 1] ?? 0),
+  };
 }
 
 /** Ids from 1 on, by text. */

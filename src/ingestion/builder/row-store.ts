@@ -4,6 +4,7 @@ import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { Buckets } from '../../model/granularity.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentPart } from '../../model/segment.js';
+import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import { AutoColumn } from '../column/auto-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { RunColumn } from '../column/run-column.js';
@@ -32,7 +33,7 @@ export interface RowStoreOptions {
 
 /** Rows of a segment, and the part of their chunk that they are; null: any. */
 export interface SegmentRows {
-  readonly frame: Frame;
+  readonly frame: SegmentFrame;
   /** Place among the parts of the chunk. */
   readonly at: number;
   readonly part: SegmentPart | null;
@@ -41,9 +42,9 @@ export interface SegmentRows {
 /** The rows of a time chunk, rolled up. */
 interface ChunkRows {
   readonly count: number;
-  between(from: number, to: number): Frame;
+  between(from: number, to: number): SegmentFrame;
   /** @param rows  numbers of rows, ascending */
-  of(rows: Uint32Array): Frame;
+  of(rows: Uint32Array): SegmentFrame;
   /** The time and these columns of all rows, in order. */
   pieces(plans: readonly ColumnPlan[]): Iterable<Frame>;
 }
@@ -232,7 +233,7 @@ export class RowStore {
       .map(({ name, type }) => columnPlan(name, type));
   }
 
-  #withCounts(frame: Frame): Frame {
+  #withCounts(frame: SegmentFrame): SegmentFrame {
     if (this.#aggregated !== null) return frame;
     const counts = this.#options.metrics
       .filter(({ aggregator }) => aggregator.kind === 'count')

@@ -20,7 +20,11 @@ const scratch = Buffer.allocUnsafe(1 << 16);
  * addressing table of {hash, id} pairs (id 0: empty), at most half full.
  */
 export class ByteDictionary {
-  #bytes = Buffer.allocUnsafe(1024);
+  #bytes = Buffer.allocUnsafeSlow(1024);
+  #words = wordsOf(this.#bytes);
+  /** The bytes that values were read from last, and their words. */
+  #source: Uint8Array = this.#bytes;
+  #sourceWords = this.#words;
   #offsets = new Uint32Array(64);
   #slots = new Int32Array(256);
   #entries = 1;
@@ -37,14 +41,19 @@ export class ByteDictionary {
 
   /** The id of the bytes [start, end) of `source`, which is only read. */
   idOf(source: Uint8Array, start: number, end: number): number {
-    const hash = hashOf(source, start, end);
+    if (source !== this.#source) {
+      this.#source = source;
+      this.#sourceWords = wordsOf(source);
+    }
+    const words = this.#sourceWords;
+    const hash = hashOf(words, start, end);
     const slots = this.#slots;
     const mask = slots.length - 1;
     let at = (hash << 1) & mask;
     for (;;) {
       const id = slots[at + 1] ?? 0;
       if (id === 0) return this.#add(source, start, end, hash, at);
-      if (slots[at] === hash && this.#holds(id, source, start, end)) return id;
+      if (slots[at] === hash && this.#holds(id, words, start, end)) return id;
       at = (at + 2) & mask;
     }
   }
@@ -74,11 +83,13 @@ export class ByteDictionary {
     return { bytes: this.#bytes.subarray(0, this.#offsets[this.#entries] ?? 0), offsets: this.#offsets.subarray(0, this.#entries + 1) };
   }
 
-  #holds(id: number, source: Uint8Array, start: number, end: number): boolean {
-    const bytes = this.#bytes;
+  #holds(id: number, words: DataView, start: number, end: number): boolean {
     let at = this.#offsets[id] ?? 0;
     if ((this.#offsets[id + 1] ?? 0) - at !== end - start) return false;
-    for (let from = start; from < end; from++, at++) if (bytes[at] !== source[from]) return false;
+    const own = this.#words;
+    let from = start;
+    for (; from + 4 <= end; from += 4, at += 4) if (own.getInt32(at, true) !== words.getInt32(from, true)) return false;
+    for (; from < end; from++, at++) if (own.getUint8(at) !== words.getUint8(from)) return false;
     return true;
   }
 
@@ -87,9 +98,10 @@ export class ByteDictionary {
     const begin = this.#offsets[id] ?? 0;
     const finish = begin + end - start;
     if (finish > this.#bytes.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, finish));
+      const larger = Buffer.allocUnsafeSlow(Math.max(this.#bytes.length * 2, finish));
       larger.set(this.#bytes);
       this.#bytes = larger;
+      this.#words = wordsOf(larger);
     }
     if (id + 1 >= this.#offsets.length) {
       const larger = new Uint32Array(this.#offsets.length * 2);
@@ -121,16 +133,20 @@ export class ByteDictionary {
   }
 }
 
+/** A view that reads four bytes at any place. */
+function wordsOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length);
+}
+
 /** Four bytes a step; mixed at the end so that the low bits, which choose the slot, depend on every byte. */
-function hashOf(source: Uint8Array, start: number, end: number): number {
+function hashOf(words: DataView, start: number, end: number): number {
   let hash = end - start;
   let at = start;
   for (; at + 4 <= end; at += 4) {
-    const word = (source[at] ?? 0) | ((source[at + 1] ?? 0) << 8) | ((source[at + 2] ?? 0) << 16) | ((source[at + 3] ?? 0) << 24);
-    hash = Math.imul(hash ^ word, 0x9e3779b1);
+    hash = Math.imul(hash ^ words.getInt32(at, true), 0x9e3779b1);
     hash ^= hash >>> 15;
   }
-  for (; at < end; at++) hash = Math.imul(hash ^ (source[at] ?? 0), 0x85ebca6b);
+  for (; at < end; at++) hash = Math.imul(hash ^ words.getUint8(at), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
   return hash ^ (hash >>> 15);
 }

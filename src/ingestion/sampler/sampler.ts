@@ -4,6 +4,7 @@ import { type ErrorCode, ServiceError } from '../../base/errors.js';
 import { createByName } from '../../base/names.js';
 import { bucketsOf } from '../../model/granularity.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
+import { plainFrame } from '../../storage/columns/packed-column.js';
 import { openStages } from '../batch/row-stages.js';
 import { refuseStatesAsValues } from '../batch/state-columns.js';
 import { INPUT_ROW } from '../builder/rollup.js';
@@ -65,7 +66,8 @@ async function sample(spec: SampleSpec, given: TaskContext): Promise<string> {
     await readRows(spec, { context, engine, rows, store, timeout });
     const columns = columnsOf(spec, store, rows);
     for (const chunk of await store.finish()) {
-      for await (const { frame } of store.frames(chunk, { kind: 'dynamic', maxRowsPerSegment: Math.max(1, limits.numRows) })) {
+      for await (const stored of store.frames(chunk, { kind: 'dynamic', maxRowsPerSegment: Math.max(1, limits.numRows) })) {
+        const frame = plainFrame(stored.frame);
         const numbers = frame.columns.find(({ name }) => name === INPUT_ROW);
         const shown = columns.map(({ name }) => frame.columns.find((column) => column.name === name));
         const times = timesOf(frame);

@@ -1,5 +1,6 @@
 // Sorts the dictionary of a column.
 
+import type { PackedEntries } from './packed-column.js';
 import { type PackedTexts, packTexts, sortTexts, textAt } from './packed-strings.js';
 
 /** Distinct values ascending as JS compares strings; see `DictionaryView`. */
@@ -33,15 +34,36 @@ export function sortDictionary(
       texts.push(entry);
     }
   }
-  const packed = packTexts(texts);
-  const order = sortTexts(packed);
-  const sorted = new DistinctTexts(packed, hasNull);
   const remap = new Uint32Array(entries.length); // ids of null stay 0
-  for (let at = 0; at < order.length; at++) {
-    const text = order[at] ?? 0;
-    remap[usedIds[text] ?? 0] = sorted.add(text);
-  }
-  return { dictionary: sorted.dictionary(), remap };
+  const dictionary = sortDistinct(packTexts(texts), hasNull, (text, id) => {
+    remap[usedIds[text] ?? 0] = id;
+  });
+  return { dictionary, remap };
+}
+
+/** The same of packed entries, all of which are used but null. `remap` null: every id stays what it is. */
+export function sortPacked(
+  ids: Uint32Array,
+  { bytes, ends, isSorted }: PackedEntries,
+  needsNull: boolean,
+): { dictionary: SortedDictionary; remap: Uint32Array | null } {
+  const hasNull = needsNull || ids.includes(0);
+  const texts = { bytes, ends: ends.subarray(1) };
+  if (isSorted && hasNull) return { dictionary: { ...texts, ends, count: ends.length, hasNull }, remap: null };
+  const remap = new Uint32Array(ends.length);
+  const keep = (text: number, id: number): void => {
+    remap[text + 1] = id;
+  };
+  if (!isSorted) return { dictionary: sortDistinct(texts, hasNull, keep), remap };
+  for (let text = 0; text < texts.ends.length; text++) keep(text, text);
+  return { dictionary: { ...texts, count: texts.ends.length, hasNull }, remap };
+}
+
+/** @param keep  told the id of each text, by its place */
+function sortDistinct(texts: PackedTexts, hasNull: boolean, keep: (text: number, id: number) => void): SortedDictionary {
+  const sorted = new DistinctTexts(texts, hasNull);
+  for (const text of sortTexts(texts)) keep(text, sorted.add(text));
+  return sorted.dictionary();
 }
 
 /** Smallest and largest value that is not null. */

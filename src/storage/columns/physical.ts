@@ -1,10 +1,11 @@
 // Columns in their stored form, as files and kernel memory hold them.
 
 import { assert } from '../../base/errors.js';
-import type { Frame, FrameColumn } from '../../model/frame.js';
+import type { FrameColumn } from '../../model/frame.js';
 import type { NumberType, TextType } from '../../model/schema.js';
-import { type SortedDictionary, sortDictionary } from './dictionary.js';
+import { type SortedDictionary, sortDictionary, sortPacked } from './dictionary.js';
 import { narrowDecimals, narrowDoubles, narrowLongs, type PhysicalNumbers } from './numbers.js';
+import type { PackedColumn, SegmentFrame } from './packed-column.js';
 
 /** A column in its stored form, in JavaScript's own memory: what a file and kernel memory both hold. */
 export type PhysicalColumn = PhysicalNumberColumn | PhysicalStringColumn;
@@ -42,23 +43,26 @@ export interface SortedStrings {
 export type NumberFrameColumn = Extract<FrameColumn, { kind: 'long' | 'double' }>;
 export type PreparedColumn = SortedStrings | NumberFrameColumn;
 
-export function prepareColumns(frame: Frame): PreparedColumn[] {
+export function prepareColumns(frame: SegmentFrame): PreparedColumn[] {
   const names = new Set<string>();
   return frame.columns.map((column) => {
     assert(!names.has(column.name), `the frame has two columns ${JSON.stringify(column.name)}`);
     names.add(column.name);
-    return column.kind === 'string' || column.kind === 'multi' ? sortStrings(column, frame.rowCount) : column;
+    return column.kind === 'long' || column.kind === 'double' ? column : sortStrings(column, frame.rowCount);
   });
 }
 
-function sortStrings(column: Extract<FrameColumn, { kind: 'string' | 'multi' }>, rowCount: number): SortedStrings {
-  const { ids, ends, hasEmpty } = column.kind === 'string' ? { ids: column.ids, ends: null, hasEmpty: false } : rowEnds(column, rowCount);
+function sortStrings(column: Exclude<FrameColumn, NumberFrameColumn> | PackedColumn, rowCount: number): SortedStrings {
+  const offsets = column.kind === 'string' ? null : column.offsets;
+  const { ids, ends, hasEmpty } =
+    offsets === null ? { ids: column.ids, ends: null, hasEmpty: false } : rowEnds(column.ids, offsets, rowCount);
   // A multi-value column without a row of several values is a plain one, with a null where a row has none.
   const isPlain = ends === null || !hasSeveral(ends);
-  const { dictionary, remap } = sortDictionary(ids, column.dictionary, isPlain && hasEmpty);
-  const sorted = new Uint32Array(ids.length);
-  for (let i = 0; i < ids.length; i++) sorted[i] = remap[ids[i] ?? 0] ?? 0;
-  const type = column.kind === 'string' ? (column.type ?? 'STRING') : 'STRING';
+  const needsNull = isPlain && hasEmpty;
+  const { dictionary, remap } =
+    column.kind === 'packed' ? sortPacked(ids, column.dictionary, needsNull) : sortDictionary(ids, column.dictionary, needsNull);
+  const sorted = remap === null ? ids : remapped(ids, remap);
+  const type = column.kind === 'multi' ? 'STRING' : (column.type ?? 'STRING');
   if (!isPlain || ends === null) return { kind: 'string', name: column.name, type, ids: sorted, ends, dictionary };
 
   const plain = new Uint32Array(rowCount);
@@ -70,12 +74,14 @@ function sortStrings(column: Extract<FrameColumn, { kind: 'string' | 'multi' }>,
   return { kind: 'string', name: column.name, type, ids: plain, ends: null, dictionary };
 }
 
-/** Row ends from 0 on, whatever part of a larger array the frame's offsets point into. */
-function rowEnds(
-  column: Extract<FrameColumn, { kind: 'multi' }>,
-  rowCount: number,
-): { ids: Uint32Array; ends: Uint32Array; hasEmpty: boolean } {
-  const { offsets } = column;
+function remapped(ids: Uint32Array, remap: Uint32Array): Uint32Array {
+  const changed = new Uint32Array(ids.length);
+  for (let i = 0; i < ids.length; i++) changed[i] = remap[ids[i] ?? 0] ?? 0;
+  return changed;
+}
+
+/** Row ends from 0 on, whatever part of a larger array the offsets point into. */
+function rowEnds(all: Uint32Array, offsets: Uint32Array, rowCount: number): { ids: Uint32Array; ends: Uint32Array; hasEmpty: boolean } {
   const start = offsets[0] ?? 0;
   const ends = new Uint32Array(rowCount);
   let hasEmpty = false;
@@ -83,7 +89,7 @@ function rowEnds(
     ends[row] = (offsets[row + 1] ?? 0) - start;
     hasEmpty ||= offsets[row] === offsets[row + 1];
   }
-  return { ids: column.ids.subarray(start, start + (ends[rowCount - 1] ?? 0)), ends, hasEmpty };
+  return { ids: all.subarray(start, start + (ends[rowCount - 1] ?? 0)), ends, hasEmpty };
 }
 
 function hasSeveral(ends: Uint32Array): boolean {

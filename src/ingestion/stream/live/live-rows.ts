@@ -4,6 +4,7 @@ import type { EpochMs, Interval } from '../../../base/instant.js';
 import { bucketsOf } from '../../../model/granularity.js';
 import type { PushedSegment } from '../../../model/publication.js';
 import type { SegmentId } from '../../../model/segment.js';
+import { plainFrame } from '../../../storage/columns/packed-column.js';
 import type { DeepStorage } from '../../../storage/contract.js';
 import type { IndexedSegmentStore } from '../../../storage/segment-store.js';
 import { rollsUp, segmentDescription } from '../../batch/row-load.js';
@@ -246,7 +247,7 @@ export class LiveRows {
     for (const chunk of await batch.store.finish()) {
       const segment = await this.#segmentOf(chunk.interval);
       for await (const { frame } of batch.store.frames(chunk, { kind: 'dynamic', maxRowsPerSegment: UNBOUNDED }))
-        added.push([segment, this.#maker.hold(segment.id, this.#maker.rowsOf(frame))]);
+        added.push([segment, this.#maker.hold(segment.id, this.#maker.rowsOf(plainFrame(frame)))]);
     }
     batch.store.close();
     let hasChanged = false;
