@@ -9,6 +9,7 @@ import { ROLES, type Role } from '../configuration/properties.js';
 import type { Engine } from '../execution/run/engine.js';
 import { createEngine } from '../execution/run/local-engine.js';
 import { claimSpillFolder } from '../execution/spill/spill-folder.js';
+import type { Caller } from '../model/access/authorizer.js';
 import type { SqlSchema } from '../planner/sql/catalog/schema.js';
 import type { SystemTableName } from '../planner/sql/catalog/system-schema.js';
 import { planSql } from '../planner/sql/plan-sql.js';
@@ -134,7 +135,8 @@ function openQueries(
   };
   const known = {
     lookups: () => broker.lookups.names(),
-    systemRows: (table: SystemTableName) => systemRows({ coordination, peers, client, roles: ROLES, queries: () => queryRows(log) }, table),
+    systemRows: (table: SystemTableName, caller: Caller) =>
+      systemRows({ coordination, peers, client, roles: ROLES, queries: () => queryRows(log, caller) }, table),
   };
   const plansBytesMax = configuration.get('svc.broker.plans.maxBytes');
   const statements = new SqlStatements(broker, { ...options, ...known, plansBytesMax });

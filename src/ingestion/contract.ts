@@ -1,6 +1,7 @@
 // Interfaces between a task and its surroundings: what it may use and what it returns.
 
 import type { EpochMs, Interval } from '../base/instant.js';
+import type { ResourceAction } from '../model/access/resource.js';
 import type { Frame } from '../model/frame.js';
 import type { PublishRequest } from '../model/publication.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
@@ -185,6 +186,8 @@ export interface TaskDescription {
   readonly compactionState?: Readonly<Record<string, unknown>>;
   /** It changes no datasource, and so waits for no lock. */
   readonly isReadOnly?: true;
+  /** Resources that it uses beside its datasource, which it writes. */
+  readonly resources?: readonly ResourceAction[];
   /** Only another task may submit it. */
   readonly isChild?: true;
 }

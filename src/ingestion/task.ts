@@ -3,6 +3,7 @@
 import { ServiceError } from '../base/errors.js';
 import type { EpochMs } from '../base/instant.js';
 import { ObjectReader, readContextOf } from '../base/json-reader.js';
+import { resourcesOfInput } from '../planner/sql/explain/resources.js';
 import { runIndexTask } from './batch/index-task.js';
 import { runSubTask } from './batch/sub-task.js';
 import { dataSourceOf, parseSubTask, type SubTaskSpec, writtenSpec } from './batch/sub-task-spec.js';
@@ -35,7 +36,8 @@ export function validateTask(payload: unknown, now: EpochMs): TaskDescription {
   if (type === 'query_controller') return { type, ...common, ...describeQueryTask(parseQueryTask(fields, now)) };
   if (isSubTaskType(type)) return { type, ...common, ...describeSubTask(parseSubTask(fields, type), fields) };
   const spec = parseIndexSpec(fields.object('spec'), type);
-  return { type, ...common, dataSource: spec.dataSchema.dataSource, mode: publishModeOf(spec), spec: spec.source };
+  const resources = resourcesOfInput(fields.object('spec').object('ioConfig').raw('inputSource'));
+  return { type, ...common, dataSource: spec.dataSchema.dataSource, mode: publishModeOf(spec), spec: spec.source, resources };
 }
 
 /**

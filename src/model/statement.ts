@@ -1,6 +1,8 @@
 // Planned SQL statements, and SQL types.
 
 import type { Interval } from '../base/instant.js';
+import type { Policy } from './access/policy.js';
+import type { ResourceAction } from './access/resource.js';
 import type { Frame } from './frame.js';
 import type { Granularity } from './granularity.js';
 import type { RowSource, RowsPlan } from './row-source.js';
@@ -74,12 +76,16 @@ export interface ExplainedStatement {
   readonly frame: Frame;
   /** The datasources that the explained query reads. */
   readonly tables: readonly string[];
+  /** Resources of the explained statement beside these. */
+  readonly resources: readonly ResourceAction[];
 }
 
 /** Schema that a statement was planned over, for planning it again where there is no broker to ask. */
 export interface StatementSchema {
   /** The datasources it names. */
   readonly tables: Readonly<Record<string, readonly ColumnSchema[]>>;
+  /** Restrictions of the tables that whoever sent the statement sees through a policy. */
+  readonly policies?: Readonly<Record<string, Policy>>;
   readonly lookups: readonly string[];
 }
 

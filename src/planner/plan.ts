@@ -27,13 +27,14 @@ import { type ColumnSchema, type ColumnType, isNumberType, TIME_COLUMN } from '.
 import { stateTraits } from '../model/state-traits.js';
 import { bucketColumn, orderColumn, rankColumn } from './inner-names.js';
 import { dimensionKey, outputsOnly, parsedDimensions } from './parsed-dimensions.js';
+import type { AccessedTable } from './table-access.js';
 
 /** Schema of the tables, for planning; the broker's schema implements it. */
 export interface KnownTables {
   table(name: string): TableColumns | undefined;
 }
 
-export interface TableColumns {
+export interface TableColumns extends AccessedTable {
   readonly columns: readonly ColumnSchema[];
   readonly interval: Interval;
 }

@@ -2,6 +2,7 @@
 
 import type { CancelSignal } from '../base/cancel-signal.js';
 import type { Caller } from '../model/access/authorizer.js';
+import type { Action, Resource } from '../model/access/resource.js';
 
 /** Requests and responses as the routes see them; `http.ts` alone knows uWebSockets.js. */
 export interface HttpRequest {
@@ -35,23 +36,30 @@ export interface HttpResponse {
   readonly body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
 }
 
-export type ResourceAction =
+/** Rights that a route demands of the sender of a request. */
+export type RouteAccess =
+  /** Anyone, without credentials. */
   | { readonly access: 'public' }
+  /** Whoever is recognised. */
+  | { readonly access: 'authenticated' }
+  /** Processes of this cluster. */
   | { readonly access: 'internal' }
-  /** The handler itself authorizes each datasource it touches. */
-  | { readonly access: 'datasources' }
-  | {
-      readonly access: 'resource';
-      readonly type: 'DATASOURCE' | 'STATE' | 'CONFIG' | 'SYSTEM_TABLE' | 'EXTERNAL';
-      readonly name: string;
-      readonly action: 'READ' | 'WRITE';
-    };
+  /** Checked where the request is forwarded to. */
+  | { readonly access: 'forwarded' }
+  | { readonly access: 'resource'; readonly resource: Resource; readonly action: Action }
+  /** All of the datasource that a placeholder of the path names. */
+  | { readonly access: 'dataSource'; readonly parameter: string; readonly action: Action }
+  /** The handler finds the resources in the request, or leaves out of a list what its reader may not see. */
+  | { readonly access: 'found'; readonly finds: FoundBy };
+
+/** Ways in which handlers find the resources of a request; `docs/security.md` says what each demands. */
+export type FoundBy = 'query' | 'task' | 'submittedTask' | 'owner' | 'list';
 
 /** One row of a role's route table. `path` has `{name}` placeholders. Not declared means denied. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  readonly permission: ResourceAction;
+  readonly permission: RouteAccess;
   /** `query`: the error object of queries; `statement`, `statementStatus`: that of statements, when it is sent and later; `map`: `{error}`. */
   readonly errors: 'query' | 'statement' | 'statementStatus' | 'map';
   /** Answers a request. A response that is not a promise is sent in the turn in which the request arrived. */

@@ -5,6 +5,7 @@ import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { comingTurn } from '../base/loop-turns.js';
 import { CLUSTER_KEY_HEADER } from '../cluster/rpc/message.js';
+import { authorizeRoute } from './access/route-access.js';
 import { type Alias, rawPathOf } from './alias.js';
 import { RouteTable } from './dispatch.js';
 import { asServiceError, errorResponse, HTTP_ERRORS } from './errors.js';
@@ -61,6 +62,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
         const { route, parameters } = find(request);
         errors = route.errors;
         if (route.permission.access === 'internal') refuseStrangers(request, clusterKey);
+        else if (!request.caller.isUnrestricted) authorizeRoute(route.permission, request.caller, parameters);
         const response = route.handle(request, parameters);
         return response instanceof Promise || isStreamed(response.body) ? later(request, errors, response) : whole(response);
       } catch (thrown) {

@@ -5,7 +5,7 @@ import type { Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import { stringifyJson } from '../../base/json.js';
 import { failpoint } from '../../configuration/failpoint.js';
-import type { ChildDocuments, ChildLook, ChildTask } from '../../ingestion/contract.js';
+import type { ChildDocuments, ChildLook, ChildTask, TaskDescription } from '../../ingestion/contract.js';
 import { carriedBy } from '../../metadata/carried.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
@@ -132,11 +132,16 @@ export class Overlord implements OverlordService, Candidate {
     this.#ticker.wake();
   }
 
-  async submit(document: string): Promise<{ readonly taskId: string }> {
+  /** @param authorize  throws for a task that its sender may not run */
+  async submit(
+    document: string,
+    authorize: (description: TaskDescription) => void = () => undefined,
+  ): Promise<{ readonly taskId: string }> {
     const { database, readTask, queueMax, now } = this.#options;
     const read = await readTask(document);
     if (read.description.isChild === true)
       throw new ServiceError('input_invalid', `type: tasks of type ${read.description.type} are submitted by the task that they work for`);
+    authorize(read.description);
     const task = newTask(read, now());
     const fresh = await fencedTransaction(database, this.fence(), async (queries) => {
       if ((await countTasks(queries, ACTIVE_STATES)) >= queueMax)

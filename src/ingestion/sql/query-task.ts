@@ -4,10 +4,13 @@ import { ServiceError } from '../../base/errors.js';
 import { type EpochMs, ETERNITY } from '../../base/instant.js';
 import { stringifyJson } from '../../base/json.js';
 import type { ObjectReader } from '../../base/json-reader.js';
+import { dataSource } from '../../model/access/resource.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { PlannedQuery } from '../../model/statement.js';
 import { schemaOfTask } from '../../planner/sql/catalog/statement-schema.js';
+import { tablesOf } from '../../planner/sql/explain/explain.js';
+import { resourcesOf } from '../../planner/sql/explain/resources.js';
 import { planSql } from '../../planner/sql/plan-sql.js';
 import type { TaskDescription } from '../contract.js';
 import type { ExportStatement, SelectStatement, WriteStatement } from './output-rows.js';
@@ -22,6 +25,8 @@ export interface QueryTask {
   readonly schema: unknown;
   /** Format of the results of a statement that is asked for them later; null: its report has them. */
   readonly resultFormat: string | null;
+  /** The user whose statement it is; null without security. */
+  readonly user: string | null;
   readonly statement: WriteStatement | ExportStatement | SelectStatement;
   readonly settings: QuerySettings;
   /** The `spec` of the payload. */
@@ -44,7 +49,7 @@ export function parseQueryTask(fields: ObjectReader, now: EpochMs): QueryTask {
 
 /** The same, of the `spec` alone. */
 export function parseQuerySpec(spec: ObjectReader, now: EpochMs): QueryTask {
-  spec.accept(['query', 'context', 'parameters', 'schema', 'resultFormat', 'columns']);
+  spec.accept(['query', 'context', 'parameters', 'schema', 'resultFormat', 'columns', 'user']);
   const contextFields = spec.reader(spec.raw('context') ?? {}, spec.at('context'));
   const context = contextFields.members;
   const settings = parseQuerySettings(contextFields);
@@ -52,6 +57,7 @@ export function parseQuerySpec(spec: ObjectReader, now: EpochMs): QueryTask {
   const parameters = spec.array('parameters');
   const schema = spec.raw('schema') ?? null;
   const resultFormat = spec.has('resultFormat') ? spec.string('resultFormat') : null;
+  const user = spec.optionalString('user') ?? null;
   const statement = planSql({ query, context, parameters }, schemaOfTask(schema, 'spec.schema'), now);
   if (statement.kind === 'explain')
     throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR is not run by a task; send it to the SQL endpoint');
@@ -60,9 +66,9 @@ export function parseQuerySpec(spec: ObjectReader, now: EpochMs): QueryTask {
   if (statement.kind === 'insert' || statement.kind === 'replace') checkOutput(statement, settings);
   else if (statement.kind === 'select' && spec.has('columns') && stringifyJson(spec.raw('columns')) !== stringifyJson(statement.columns))
     throw spec.mismatch('columns', `those of the SELECT, ${stringifyJson(statement.columns)}`);
-  const dataSource = statement.kind === 'insert' || statement.kind === 'replace' ? statement.dataSource : SELECT_DATA_SOURCE;
-  const common = { query, context, parameters, schema, resultFormat, statement, settings };
-  return { ...common, statementSpec: spec.members, nowMs: now, dataSource };
+  const target = statement.kind === 'insert' || statement.kind === 'replace' ? statement.dataSource : SELECT_DATA_SOURCE;
+  const common = { query, context, parameters, schema, resultFormat, user, statement, settings };
+  return { ...common, statementSpec: spec.members, nowMs: now, dataSource: target };
 }
 
 export function plannedQuery({ statement }: QueryTask): PlannedQuery {
@@ -86,13 +92,20 @@ export function describeQueryTask({
   parameters,
   schema,
   resultFormat,
-}: QueryTask): Pick<TaskDescription, 'dataSource' | 'mode' | 'spec' | 'isReadOnly'> {
+  user,
+}: QueryTask): Pick<TaskDescription, 'dataSource' | 'mode' | 'spec' | 'isReadOnly' | 'resources'> {
+  const { source } = statement.kind === 'select' ? statement : statement.query;
+  const resources = [
+    ...resourcesOf(statement),
+    ...tablesOf(source).map((name) => ({ resource: dataSource(name), action: 'READ' as const })),
+  ];
   const format = resultFormat === null ? {} : { resultFormat };
-  const spec = { query, context, parameters, ...(schema === null || schema === undefined ? {} : { schema }), ...format };
-  const reading = { dataSource: SELECT_DATA_SOURCE, mode: { kind: 'append' }, isReadOnly: true } as const;
+  const owner = user === null ? {} : { user };
+  const spec = { query, context, parameters, ...(schema === null || schema === undefined ? {} : { schema }), ...format, ...owner };
+  const reading = { dataSource: SELECT_DATA_SOURCE, mode: { kind: 'append' }, isReadOnly: true, resources } as const;
   if (statement.kind === 'select') return { ...reading, spec: { ...spec, columns: statement.columns } };
   if (statement.kind === 'export') return { ...reading, spec };
-  return { dataSource: statement.dataSource, mode: publishMode(statement), spec };
+  return { dataSource: statement.dataSource, mode: publishMode(statement), spec, resources };
 }
 
 export function publishMode({ overwrite }: WriteStatement): PublishRequest['mode'] {

@@ -1,6 +1,7 @@
 // Policies: which rows and columns of a datasource a reader sees.
 
-import { stringifyJson } from '../../base/json.js';
+import { isRecord, stringifyJson } from '../../base/json.js';
+import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 
 /** A restriction of READ on a datasource: the reader sees the table that is left as if it were the whole one. */
 export interface Policy {
@@ -27,4 +28,19 @@ export function unionOfPolicies(policies: readonly Policy[]): Policy | null {
 function unionOfFilters(filters: readonly Policy['rowFilter'][]): Policy['rowFilter'] {
   const different = [...new Map(filters.map((filter) => [stringifyJson(filter), filter])).values()];
   return different.length === 1 ? (different[0] ?? null) : { type: 'or', fields: different };
+}
+
+/**
+ * The `policy` of a permission: `{"type": "row", "rowFilter": ..., "columns": [...]}`, each of the two optional. Whether the filter can be
+ * read is for the planner to say.
+ * @throws ServiceError `input_invalid` naming the field
+ */
+export function parsePolicy(value: unknown, path: string): Policy {
+  const reader = new ObjectReader(value, path, readContextOf('input_invalid', 'policy'));
+  if (reader.has('type')) reader.type(['row']);
+  const rowFilter = reader.raw('rowFilter') ?? null;
+  if (rowFilter !== null && !isRecord(rowFilter)) throw reader.mismatch('rowFilter', 'a filter of the native language');
+  const columns = reader.has('columns') ? reader.strings('columns') : null;
+  reader.end();
+  return { rowFilter, columns };
 }

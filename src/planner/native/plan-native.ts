@@ -5,6 +5,7 @@ import type { Query } from '../../model/query.js';
 import type { KnownTables } from '../plan.js';
 import { refusingMultiValues, sourceRefusingMultiValues } from './column/multi-value-keys.js';
 import { planOver } from './query/datasource.js';
+import { refuseHiddenColumns, watchedTables } from './query/hidden-columns.js';
 import type { ParsedQuery } from './query/parsed-query.js';
 import { parseQuery } from './query/query.js';
 import { unfinalized } from './unfinalized.js';
@@ -20,8 +21,10 @@ export interface PlannedNative extends ParsedQuery {
 
 /** A native query's body to what execution runs. Pure. */
 export function planNative(body: unknown, lenient: boolean, tables: KnownTables): PlannedNative {
-  const parsed = parseQuery(body, lenient, tables);
-  const plans = planOver(parsed.query, parsed.source, tables);
+  const { watched, restricted } = watchedTables(tables);
+  const parsed = parseQuery(body, lenient, watched);
+  const plans = planOver(parsed.query, parsed.source, watched);
+  refuseHiddenColumns([plans, parsed.source, parsed.query], restricted);
   const named = parsed.source.kind === 'table' ? plans.map(namingSegments) : plans;
   const finished = parsed.context.finalizes ? named : named.map(unfinalized);
   if (parsed.context.unnestsMultiValues) return { ...parsed, plans: finished };

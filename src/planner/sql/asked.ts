@@ -18,6 +18,7 @@ export function watch(schema: SqlSchema): { readonly watched: SqlSchema; readonl
   const asked: Asked = { tables: new Map(), tableNames: null, lookups: null, systemRows: false };
   const watched: SqlSchema = {
     tables: () => (asked.tableNames = schema.tables()),
+    forbidden: () => schema.forbidden?.() ?? [],
     table(name) {
       const table = schema.table(name);
       asked.tables.set(name, table);

@@ -18,6 +18,7 @@ export async function planOverSystem(
   const asked = new Set<SystemTableName>();
   const over = (systemRows: NonNullable<SqlSchema['systemRows']>): SqlSchema => ({
     tables: () => schema.tables(),
+    forbidden: () => schema.forbidden?.() ?? [],
     table: (name) => schema.table(name),
     lookups: () => schema.lookups?.() ?? [],
     systemRows,

@@ -3,6 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { createByName, own } from '../../base/names.js';
+import type { Caller } from '../../model/access/authorizer.js';
 import type { OutputColumn } from '../../model/statement.js';
 import { refuse } from '../../planner/native/reader.js';
 import { readSqlContext } from '../../planner/sql/context.js';
@@ -18,6 +19,7 @@ import type { AvaticaResponse, ResultSet, Signature, WireFrame } from './protoco
 
 /** Circumstances of a request beside its fields. */
 export interface AvaticaCall {
+  readonly caller: Caller;
   readonly viaAlias: boolean;
   /** `performance.now()` when it came in. */
   readonly receivedMs: number;
@@ -49,22 +51,25 @@ export class Avatica {
     this.#limits = limits;
     this.#connections = new Connections(limits);
     this.#handlers = new Map<string, Handler>([
-      ['openConnection', (request) => this.#open(request)],
-      ['closeConnection', (request) => this.#close(request)],
-      ['connectionSync', (request) => this.#within(request, (connection) => sync(connection, request))],
+      ['openConnection', (request, { caller }) => this.#open(request, caller)],
+      ['closeConnection', (request, { caller }) => this.#close(request, caller)],
+      ['connectionSync', (request, call) => this.#within(request, call, (connection) => sync(connection, request))],
       // There are no transactions: nothing is ever pending, so nothing is left to do.
-      ['commit', (request) => this.#within(request, () => ({ response: 'commit' }))],
-      ['rollback', (request) => this.#within(request, () => ({ response: 'rollback' }))],
-      ['databaseProperties', (request) => this.#within(request, () => ({ response: 'databaseProperties', map: {} }))],
-      ['createStatement', (request) => this.#within(request, createStatement)],
-      ['closeStatement', (request) => this.#within(request, (connection) => closeStatement(connection, request))],
-      ['prepare', (request, call) => this.#within(request, (connection) => this.#prepare(connection, request, call))],
-      ['prepareAndExecute', (request, call) => this.#within(request, (connection) => this.#prepareAndExecute(connection, request, call))],
+      ['commit', (request, call) => this.#within(request, call, () => ({ response: 'commit' }))],
+      ['rollback', (request, call) => this.#within(request, call, () => ({ response: 'rollback' }))],
+      ['databaseProperties', (request, call) => this.#within(request, call, () => ({ response: 'databaseProperties', map: {} }))],
+      ['createStatement', (request, call) => this.#within(request, call, createStatement)],
+      ['closeStatement', (request, call) => this.#within(request, call, (connection) => closeStatement(connection, request))],
+      ['prepare', (request, call) => this.#within(request, call, (connection) => this.#prepare(connection, request, call))],
+      [
+        'prepareAndExecute',
+        (request, call) => this.#within(request, call, (connection) => this.#prepareAndExecute(connection, request, call)),
+      ],
       ['execute', (request, call) => this.#execute(request, call)],
-      ['fetch', (request) => this.#within(request, (connection) => this.#fetch(connection, request))],
+      ['fetch', (request, call) => this.#within(request, call, (connection) => this.#fetch(connection, request))],
       ...Object.keys(METADATA_QUERIES).map((name): [string, Handler] => [
         name,
-        (request, call) => this.#within(request, (each) => this.#metadata(name, each, request, call)),
+        (request, call) => this.#within(request, call, (each) => this.#metadata(name, each, request, call)),
       ]),
     ]);
   }
@@ -82,28 +87,32 @@ export class Avatica {
     this.#connections.closeAll();
   }
 
-  #open(request: ObjectReader): AvaticaResponse {
+  #open(request: ObjectReader, caller: Caller): AvaticaResponse {
     const id = request.string('connectionId');
     const context = connectionContext(request.optionalObject('info') === undefined ? {} : request.raw('info'));
     readSqlContext(context);
-    this.#connections.open(id, context);
+    this.#connections.open(id, context, caller.identity);
     return { response: 'openConnection' };
   }
 
-  #close(request: ObjectReader): AvaticaResponse {
-    this.#connections.close(request.string('connectionId'));
+  #close(request: ObjectReader, caller: Caller): AvaticaResponse {
+    this.#connections.closeOf(caller.identity, request.string('connectionId'));
     return { response: 'closeConnection' };
   }
 
-  #within(request: ObjectReader, work: (connection: Connection) => Promise<AvaticaResponse> | AvaticaResponse): Promise<AvaticaResponse> {
-    return this.#connections.use(request.string('connectionId'), work);
+  #within(
+    request: ObjectReader,
+    { caller }: AvaticaCall,
+    work: (connection: Connection) => Promise<AvaticaResponse> | AvaticaResponse,
+  ): Promise<AvaticaResponse> {
+    return this.#connections.use(caller.identity, request.string('connectionId'), work);
   }
 
   async #prepare(connection: Connection, request: ObjectReader, call: AvaticaCall): Promise<AvaticaResponse> {
     const sql = request.string('sql');
     const rowsMax = readRowsMax(request, ['maxRowsTotal', 'maxRowCount']);
     const watch = this.#statements.planWatch(readSqlContext(connection.context), call.receivedMs);
-    const parameters = await this.#statements.unknownParameters(sql, { watch });
+    const parameters = await this.#statements.unknownParameters(sql, { caller: call.caller, watch });
     const { columns } = columnsOf(await this.#plan(connection, { sql, parameters, rowsMax }, call, watch));
     const signature = signatureOf(sql, columns, parameters.length);
     const statement = connection.createStatement();
@@ -122,7 +131,7 @@ export class Avatica {
 
   async #execute(request: ObjectReader, call: AvaticaCall): Promise<AvaticaResponse> {
     const handle = request.object('statementHandle');
-    return this.#within(handle, async (connection) => {
+    return this.#within(handle, call, async (connection) => {
       const id = readId(handle, 'id');
       const parameters = request.list('parameterValues', (value, path) => readParameter(request.reader(value, path)));
       const rowsInFrame = request.optionalInteger('maxRowCount', -1);
@@ -194,6 +203,7 @@ export class Avatica {
     const { columns, frames, logged } = this.#statements.run(statement, {
       sql: execution.sql,
       read,
+      caller: call.caller,
       sqlQueryId: read.sqlQueryId ?? this.#statements.newQueryId(),
       receivedMs: call.receivedMs,
       watch,
@@ -205,8 +215,13 @@ export class Avatica {
     return { cursor, columns };
   }
 
-  async #plan({ context }: Connection, { sql, parameters }: Execution, { viaAlias }: AvaticaCall, watch: PlanWatch): Promise<Answerable> {
-    const statement = await this.#statements.plan({ query: sql, context, parameters }, viaAlias, { watch });
+  async #plan(
+    { context }: Connection,
+    { sql, parameters }: Execution,
+    { viaAlias, caller }: AvaticaCall,
+    watch: PlanWatch,
+  ): Promise<Answerable> {
+    const statement = await this.#statements.plan({ query: sql, context, parameters }, viaAlias, { caller, watch });
     if (!isIngestion(statement)) return statement;
     throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} is not run over JDBC: send it to /svc/v2/sql/task`);
   }

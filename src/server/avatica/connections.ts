@@ -1,6 +1,7 @@
 // Open connections and statements of JDBC drivers.
 
 import { ServiceError } from '../../base/errors.js';
+import type { Identity } from '../../model/access/identity.js';
 import type { Cursor } from './cursor.js';
 
 export interface AvaticaLimits {
@@ -79,9 +80,15 @@ export class Connection {
 
 interface Held {
   readonly connection: Connection;
+  /** Who opened it: to others it is not there. */
+  readonly owner: Identity;
   /** Requests that are under way: a connection in use does not expire. */
   users: number;
   expiry: NodeJS.Timeout | undefined;
+}
+
+function isSameUser(one: Identity, other: Identity): boolean {
+  return one.user === other.user && one.authorizer === other.authorizer;
 }
 
 /** The open connections of this broker. */
@@ -94,12 +101,12 @@ export class Connections {
   }
 
   /** @throws ServiceError `conflict` for an id that is taken, `resource_limit` */
-  open(id: string, context: Readonly<Record<string, unknown>>): void {
+  open(id: string, context: Readonly<Record<string, unknown>>, owner: Identity): void {
     const { maxConnections, maxStatementsPerConnection } = this.#limits;
     if (this.#held.has(id)) throw new ServiceError('conflict', `connectionId: a connection ${id} is open already`);
     if (this.#held.size >= maxConnections)
       throw new ServiceError('resource_limit', `${this.#held.size} connections are open, as many as svc.sql.avatica.maxConnections allows`);
-    const held: Held = { connection: new Connection(id, context, maxStatementsPerConnection), users: 0, expiry: undefined };
+    const held: Held = { connection: new Connection(id, context, maxStatementsPerConnection), owner, users: 0, expiry: undefined };
     this.#held.set(id, held);
     this.#rest(held);
   }
@@ -108,9 +115,9 @@ export class Connections {
    * Works with a connection, which lives at least as long as the work takes.
    * @throws NoSuchConnection
    */
-  async use<Result>(id: string, work: (connection: Connection) => Promise<Result> | Result): Promise<Result> {
+  async use<Result>(user: Identity, id: string, work: (connection: Connection) => Promise<Result> | Result): Promise<Result> {
     const held = this.#held.get(id);
-    if (held === undefined) throw new NoSuchConnection(id);
+    if (held === undefined || !isSameUser(held.owner, user)) throw new NoSuchConnection(id);
     clearTimeout(held.expiry);
     held.users++;
     try {
@@ -119,6 +126,12 @@ export class Connections {
       held.users--;
       if (held.users === 0 && this.#held.get(id) === held) this.#rest(held);
     }
+  }
+
+  /** Another's connection stays as it is. */
+  closeOf(user: Identity, id: string): void {
+    const held = this.#held.get(id);
+    if (held !== undefined && isSameUser(held.owner, user)) this.close(id);
   }
 
   /** An unknown one is closed already. */

@@ -10,14 +10,13 @@ import type { TaskRead } from '../../cluster/overlord/submission.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import type { PlannedNative } from '../../planner/native/plan-native.js';
-import type { KnownTables } from '../../planner/plan.js';
 import type { UnknownParameter } from '../../planner/sql/bind/parameters.js';
 import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
 import type { SqlRequest } from '../../planner/sql/plan-sql.js';
 import { PlanWatch, planningTimeout } from '../../planner/sql/plan-watch.js';
 import type { SqlBody, SqlBodyText } from '../queries/sql-body.js';
 import type { PlanAssignment, PlanKind, PlanNeeds, PlanOutcome, PlanResult, SentTable } from './plan-worker.js';
-import { tablesNamedIn, takeSnapshot } from './schema-snapshot.js';
+import { type NamedTables, tablesNamedIn, takeSnapshot } from './schema-snapshot.js';
 
 type Columns = readonly ColumnSchema[];
 
@@ -79,12 +78,7 @@ export class PlanThread {
   }
 
   /** Plans like `planNative`; `body` holds the JSON bytes. */
-  planNative(
-    body: Buffer,
-    lenient: boolean,
-    tables: KnownTables & { tables(): readonly string[] },
-    limits: WorkLimits,
-  ): Promise<PlannedNative> {
+  planNative(body: Buffer, lenient: boolean, tables: NamedTables, limits: WorkLimits): Promise<PlannedNative> {
     const named = tablesNamedIn(body, tables);
     return this.#inTurn('native', (sent) => ({ body, lenient, tables: referred(named, sent) }), limits);
   }

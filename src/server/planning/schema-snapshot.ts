@@ -15,13 +15,14 @@ export interface SchemaSnapshot {
 /** Tables that the text of a statement names somewhere, spelled as identifiers and as strings may spell them; maybe others. */
 export function takeSnapshot(query: string, schema: SqlSchema): SchemaSnapshot {
   const tableNames = schema.tables();
-  const isNamed = /INFORMATION_SCHEMA/i.test(query) ? () => true : namesIn(query, tableNames);
+  const forbidden = schema.forbidden?.() ?? [];
+  const isNamed = /INFORMATION_SCHEMA/i.test(query) ? () => true : namesIn(query, [...tableNames, ...forbidden]);
   const readsSystem = /\bsys\b/i.test(query);
   const systemTables = readsSystem ? SYSTEM_TABLE_NAMES.filter((name) => new RegExp(`\\b${name}\\b`, 'i').test(query)) : [];
   return {
     tableNames,
     tables: new Map(
-      tableNames.filter(isNamed).flatMap((name) => {
+      [...tableNames, ...forbidden].filter(isNamed).flatMap((name) => {
         const table = schema.table(name);
         return table === undefined ? [] : [[name, table] as const];
       }),
@@ -31,14 +32,22 @@ export function takeSnapshot(query: string, schema: SqlSchema): SchemaSnapshot {
   };
 }
 
+/** Tables by name, and all their names. */
+export interface NamedTables extends KnownTables {
+  tables(): readonly string[];
+  /** Tables that the reader may not read, which `table` says of each. */
+  forbidden?(): readonly string[];
+}
+
 /** Tables that a native query may name: its bytes hold their names, as JSON writes them. */
-export function tablesNamedIn(body: Buffer, tables: KnownTables & { tables(): readonly string[] }): ReadonlyMap<string, TableColumns> {
+export function tablesNamedIn(body: Buffer, tables: NamedTables): ReadonlyMap<string, TableColumns> {
   const found = new Map<string, TableColumns>();
-  for (const name of tables.tables()) {
+  for (const name of [...tables.tables(), ...(tables.forbidden?.() ?? [])]) {
     // Escapes of JSON may spell any name in many ways.
     const isNamed = body.includes(name) || body.includes('\\');
     const table = isNamed ? tables.table(name) : undefined;
-    if (table !== undefined) found.set(name, { columns: table.columns, interval: table.interval });
+    if (table !== undefined)
+      found.set(name, { columns: table.columns, interval: table.interval, ...(table.access && { access: table.access }) });
   }
   return found;
 }

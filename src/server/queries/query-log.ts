@@ -3,9 +3,12 @@
 import { Canceller, type CancelSignal } from '../../base/cancel-signal.js';
 import type { EpochMs } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
+import { type Caller, demand } from '../../model/access/authorizer.js';
+import { type Action, dataSource } from '../../model/access/resource.js';
 import type { Frame } from '../../model/frame.js';
 import { addStage, newProfile, PROFILE_COUNTERS, type Profile, STAGES } from '../../model/profile.js';
 import type { PlanStage } from '../../planner/sql/plan-watch.js';
+import { mayHandle } from '../access/readable.js';
 import { asServiceError } from '../errors.js';
 
 export interface QueryDescription {
@@ -13,6 +16,9 @@ export interface QueryDescription {
   /** A native query's type, or `sql`. */
   readonly queryType: string;
   readonly dataSource: string | null;
+  /** The datasources that it reads. */
+  readonly tables: readonly string[];
+  readonly user: string;
   /** The statement of a SQL query. */
   readonly sql?: string;
   /** Planning figures of a SQL query. */
@@ -68,10 +74,32 @@ export class QueryLog {
     return newestFirst.reverse();
   }
 
-  /** The last query with this id. */
-  find(queryId: string): QueryRun | undefined {
-    for (const run of this.#newestFirst()) if (run.description.queryId === queryId) return run;
+  /** The last query with this id that the caller sent, or that the state of the cluster is open to the caller for. */
+  find(queryId: string, caller: Caller): QueryRun | undefined {
+    for (const run of this.#newestFirst())
+      if (run.description.queryId === queryId && mayHandle(caller, run.description.user, 'READ')) return run;
     return undefined;
+  }
+
+  /**
+   * Whether the caller may end what runs under an id: each query of it is the caller's, or one whose datasources are open to the caller.
+   * @param action  the right to these datasources
+   * @returns false when nothing is known to run under the id
+   * @throws ServiceError `forbidden`
+   */
+  mayCancel(queryId: string, caller: Caller, action: Action): boolean {
+    if (mayHandle(caller, null, 'WRITE')) return true;
+    let isKnown = false;
+    for (const { description, state } of this.#newestFirst()) {
+      if (description.queryId !== queryId || state.state !== 'running') continue;
+      isKnown = true;
+      if (description.user !== caller.identity.user)
+        demand(
+          caller,
+          description.tables.map((name) => ({ resource: dataSource(name), action })),
+        );
+    }
+    return isKnown;
   }
 
   *#newestFirst(): Generator<QueryRun> {
@@ -201,7 +229,7 @@ export class QueryRun {
   /** The whole of it, as JSON writes it. */
   report(): Readonly<Record<string, unknown>> {
     const { stages } = this.profile;
-    const { planning, ...description } = this.#description;
+    const { planning, tables: _tables, user: _user, ...description } = this.#description;
     return {
       ...description,
       startTime: formatInstant(this.#startedAt),

@@ -2,13 +2,15 @@
 
 import { formatInstant } from '../../base/time.js';
 import { textWithoutSecrets } from '../../ingestion/source/secrets.js';
+import type { Caller } from '../../model/access/authorizer.js';
 import type { SystemRow } from '../../planner/sql/catalog/system-schema.js';
+import { mayHandle } from '../access/readable.js';
 import type { QueryLog, QueryState } from './query-log.js';
 
-/** The SQL queries of this broker as rows of `sys.queries`, oldest first. */
-export function queryRows(log: QueryLog): readonly SystemRow[] {
-  return log.runs().flatMap(({ description: { queryType, queryId, sql }, startedAt, state }): SystemRow[] => {
-    if (queryType !== 'sql') return [];
+/** The SQL queries of this broker that a caller may see as rows of `sys.queries`, oldest first. */
+export function queryRows(log: QueryLog, caller: Caller): readonly SystemRow[] {
+  return log.runs().flatMap(({ description: { queryType, queryId, sql, user }, startedAt, state }): SystemRow[] => {
+    if (queryType !== 'sql' || !mayHandle(caller, user, 'READ')) return [];
     const info = JSON.stringify({ sqlQueryId: queryId, sql: sql && textWithoutSecrets(sql), startTime: formatInstant(startedAt) });
     return [[queryId, 'native', wordOf(state), info]];
   });

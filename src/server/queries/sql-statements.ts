@@ -2,7 +2,8 @@
 
 import { type CancelSignal, platformSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
-import type { BrokerQueries, QueryOptions } from '../../cluster/broker/contract.js';
+import type { BrokerQueries, QueryOptions, TableSchema } from '../../cluster/broker/contract.js';
+import { type Caller, demand } from '../../model/access/authorizer.js';
 import type { Frame } from '../../model/frame.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement, StatementSchema } from '../../model/statement.js';
 import { type UnknownParameter, unknownParameters } from '../../planner/sql/bind/parameters.js';
@@ -11,10 +12,14 @@ import { rememberedSchema } from '../../planner/sql/catalog/statement-schema.js'
 import type { SystemRow, SystemTableName } from '../../planner/sql/catalog/system-schema.js';
 import type { SqlContext } from '../../planner/sql/context.js';
 import { EXPLAIN_COLUMNS, tablesOf } from '../../planner/sql/explain/explain.js';
+import { resourcesOf } from '../../planner/sql/explain/resources.js';
 import { PlanCache, planKey } from '../../planner/sql/plan-cache.js';
 import { planOverSystem } from '../../planner/sql/plan-over-system.js';
 import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
+import { CallerTables } from '../access/caller-tables.js';
+import { mayHandle } from '../access/readable.js';
+import { rowsFor } from '../access/system-rows.js';
 import { PLANNED_HERE_LENGTH_MAX, type PlanThread } from '../planning/plan-thread.js';
 import type { QueryEntryOptions } from './query-entry.js';
 import type { Planning, QueryRun } from './query-log.js';
@@ -25,8 +30,8 @@ export interface SqlStatementOptions extends QueryEntryOptions {
   readonly plansBytesMax: number;
   /** Names of the lookups that are loaded. */
   lookups(): readonly string[];
-  /** Rows of a table of `sys`, as they are now. */
-  systemRows(table: SystemTableName): Promise<readonly SystemRow[]>;
+  /** Rows of a table of `sys`, as they are now; of queries, those that the caller may see. */
+  systemRows(table: SystemTableName, caller: Caller): Promise<readonly SystemRow[]>;
   /** Name of the datasource schema under the alias; default `druid`. */
   readonly aliasSchemaName?: string;
 }
@@ -50,6 +55,7 @@ export interface StatementRun {
   /** For messages and `sys.queries`. */
   readonly sql: string;
   readonly read: SqlContext;
+  readonly caller: Caller;
   readonly sqlQueryId: string;
   /** `performance.now()` when the request came in. */
   readonly receivedMs: number;
@@ -61,6 +67,8 @@ export interface StatementRun {
 
 /** Limits on planning a statement. */
 export interface PlanLimits {
+  /** Who sent the statement. */
+  readonly caller: Caller;
   readonly watch: PlanWatch;
   /** Id under which planning can be cancelled. */
   readonly sqlQueryId?: string | null;
@@ -86,43 +94,53 @@ export class SqlStatements {
   readonly #broker: BrokerQueries;
   readonly #options: SqlStatementOptions;
   readonly #plans: PlanCache;
-  readonly #schema: SqlSchema;
+  readonly #tables: CallerTables<TableSchema>;
+  readonly #lookups: Required<Pick<SqlSchema, 'lookups'>>;
+  /** The schema of those who may read everything. */
+  readonly #whole: SqlSchema;
   readonly #thread: PlanThread;
   /** Long statements. */
-  readonly #beingPlanned = new Set<{ readonly sqlQueryId: string | null; readonly cancelling: AbortController }>();
+  readonly #beingPlanned = new Set<{ readonly sqlQueryId: string | null; readonly user: string; readonly cancelling: AbortController }>();
 
   constructor(broker: BrokerQueries, options: SqlStatementOptions) {
     this.#broker = broker;
     this.#options = options;
     this.#thread = options.planThread;
     this.#plans = new PlanCache(options.plansBytesMax);
-    this.#schema = {
-      tables: () => broker.tables(),
-      table: (name) => broker.table(name),
-      lookups: () => options.lookups(),
-    };
+    this.#tables = new CallerTables(broker);
+    this.#lookups = { lookups: () => options.lookups() };
+    this.#whole = { tables: () => broker.tables(), table: (name) => broker.table(name), ...this.#lookups };
   }
 
   newQueryId(): string {
     return this.#options.newQueryId();
   }
 
-  /** False when no query has this id. */
-  cancel(sqlQueryId: string): boolean {
-    const planned = [...this.#beingPlanned].filter((each) => each.sqlQueryId === sqlQueryId);
+  /** False when no query has this id. Throws `forbidden` for one that the caller neither sent nor may read all of. */
+  cancel(sqlQueryId: string, caller: Caller): boolean {
+    const planned = [...this.#beingPlanned].filter((each) => each.sqlQueryId === sqlQueryId && mayHandle(caller, each.user, 'WRITE'));
+    const isRunning = this.#options.log.mayCancel(sqlQueryId, caller, 'READ');
     for (const { cancelling } of planned) cancelling.abort(new ServiceError('cancelled', 'the query was cancelled'));
-    return this.#broker.cancel(sqlQueryId) || planned.length > 0;
+    return (isRunning && this.#broker.cancel(sqlQueryId)) || planned.length > 0;
   }
 
   /** @param viaAlias  the client calls the schema of datasources by the alias */
-  plan(request: SqlRequest, viaAlias: boolean, limits: PlanLimits): Promise<PlannedStatement> {
-    const { systemRows, now } = this.#options;
+  async plan(request: SqlRequest, viaAlias: boolean, limits: PlanLimits): Promise<PlannedStatement> {
+    const statement = await this.#planned(request, viaAlias, limits);
+    demand(limits.caller, resourcesOf(statement));
+    return statement;
+  }
+
+  #planned(request: SqlRequest, viaAlias: boolean, limits: PlanLimits): Promise<PlannedStatement> {
+    const { caller } = limits;
+    const { now } = this.#options;
+    const schema = this.#schemaOf(caller);
+    const systemRows = (table: SystemTableName) => rowsFor(caller, table, this.#options.systemRows);
     const asked = { ...this.#named(request, viaAlias), watch: limits.watch };
-    if (this.#isPlannedHere(request.query))
-      return planOverSystem(this.#schema, systemRows, (schema) => this.#plans.plan(asked, schema, now()));
+    if (this.#isPlannedHere(request.query)) return planOverSystem(schema, systemRows, (over) => this.#plans.plan(asked, over, now()));
     return this.#cancellable(limits, (signal) =>
-      planOverSystem(this.#schema, systemRows, (schema) =>
-        this.#plans.planElsewhere(asked, schema, (watched) => this.#thread.plan(asked, watched, now(), { watch: limits.watch, signal })),
+      planOverSystem(schema, systemRows, (over) =>
+        this.#plans.planElsewhere(asked, over, (watched) => this.#thread.plan(asked, watched, now(), { watch: limits.watch, signal })),
       ),
     );
   }
@@ -130,16 +148,16 @@ export class SqlStatements {
   /** A short statement over tables of few columns. */
   #isPlannedHere(query: string): boolean {
     if (query.length > PLANNED_HERE_LENGTH_MAX) return false;
-    const words = /INFORMATION_SCHEMA/i.test(query) ? this.#schema.tables() : new Set(query.match(/[A-Za-z_]\w*|"(?:[^"]|"")*"/g));
+    const words = /INFORMATION_SCHEMA/i.test(query) ? this.#whole.tables() : new Set(query.match(/[A-Za-z_]\w*|"(?:[^"]|"")*"/g));
     let columns = 0;
-    for (const word of words) columns += this.#schema.table(word.startsWith('"') ? word.slice(1, -1) : word)?.columns.length ?? 0;
+    for (const word of words) columns += this.#whole.table(word.startsWith('"') ? word.slice(1, -1) : word)?.columns.length ?? 0;
     return query.length + columns * CHARACTERS_FOR_COLUMN <= PLANNED_HERE_LENGTH_MAX;
   }
 
   /** Found by its id while it is planned. */
-  async #cancellable<Result>({ sqlQueryId, signal }: PlanLimits, work: (signal: CancelSignal) => Promise<Result>): Promise<Result> {
+  async #cancellable<Result>({ caller, sqlQueryId, signal }: PlanLimits, work: (signal: CancelSignal) => Promise<Result>): Promise<Result> {
     const cancelling = new AbortController();
-    const being = { sqlQueryId: sqlQueryId ?? null, cancelling };
+    const being = { sqlQueryId: sqlQueryId ?? null, user: caller.identity.user, cancelling };
     this.#beingPlanned.add(being);
     try {
       return await work(signal === undefined ? cancelling.signal : AbortSignal.any([cancelling.signal, platformSignal(signal())]));
@@ -165,13 +183,14 @@ export class SqlStatements {
     viaAlias: boolean,
     limits: PlanLimits,
   ): Promise<{ readonly statement: PlannedStatement; readonly schema: StatementSchema }> {
-    const { schema, asked } = rememberedSchema(this.#schema);
+    const { schema, asked } = rememberedSchema(this.#schemaOf(limits.caller));
     const { watch } = limits;
     const named = { ...this.#named(request, viaAlias), watch };
     const now = this.#options.now();
     const statement = this.#isPlannedHere(request.query)
       ? planSql(named, schema, now)
       : await this.#cancellable(limits, (signal) => this.#thread.plan(named, schema, now, { watch, signal }));
+    demand(limits.caller, resourcesOf(statement));
     return { statement, schema: asked() };
   }
 
@@ -181,15 +200,29 @@ export class SqlStatements {
   }
 
   /** A plan that still holds. */
-  plannedBefore(key: string | null): PlannedStatement | undefined {
-    return key === null ? undefined : this.#plans.find(key, this.#schema);
+  plannedBefore(key: string | null, caller: Caller): PlannedStatement | undefined {
+    return key === null ? undefined : this.#allowed(this.#plans.find(key, this.#schemaOf(caller)), caller);
   }
 
   /** A plan that was made of another statement's, of the same shape. */
-  plannedByShape(request: SqlRequest, key: string | null, viaAlias: boolean, watch: PlanWatch): PlannedStatement | undefined {
+  plannedByShape(
+    request: SqlRequest,
+    key: string | null,
+    viaAlias: boolean,
+    { watch, caller }: Pick<PlanLimits, 'watch' | 'caller'>,
+  ): PlannedStatement | undefined {
     const { query, context, parameters, schemaName } = viaAlias ? this.#named(request, viaAlias) : request;
     const asked = { query, context, parameters, watch, ...(schemaName === undefined ? {} : { schemaName }) };
-    return this.#plans.fill(asked, key, this.#schema, this.#options.now());
+    return this.#allowed(this.#plans.fill(asked, key, this.#schemaOf(caller), this.#options.now()), caller);
+  }
+
+  #schemaOf(caller: Caller): SqlSchema {
+    return caller.isUnrestricted ? this.#whole : { ...this.#tables.of(caller), ...this.#lookups };
+  }
+
+  #allowed(statement: PlannedStatement | undefined, caller: Caller): PlannedStatement | undefined {
+    if (statement !== undefined && !caller.isUnrestricted) demand(caller, resourcesOf(statement));
+    return statement;
   }
 
   #named(request: SqlRequest, viaAlias: boolean): SqlRequest {
@@ -199,7 +232,7 @@ export class SqlStatements {
   /** The whole answer at once, when the result is known and short; else undefined, and it is to be run. */
   answerKnown(
     statement: Answerable,
-    { sql, read, sqlQueryId, receivedMs, watch }: Omit<StatementRun, 'signal'>,
+    { sql, read, caller, sqlQueryId, receivedMs, watch }: Omit<StatementRun, 'signal'>,
     write: (frames: readonly Frame[], columns: readonly OutputColumn[]) => string,
   ): KnownAnswer | undefined {
     if (statement.kind === 'explain' || statement.source.kind === 'external') return undefined;
@@ -210,8 +243,12 @@ export class SqlStatements {
     if (rows * columns.length > CELLS_AT_ONCE_MAX) return undefined;
     this.#allowedMs(read);
     const { log, scheduler } = this.#options;
-    const [dataSource = null] = tablesOf(source);
-    const logged = log.begin({ queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch) }, receivedMs);
+    const tables = tablesOf(source);
+    const [dataSource = null] = tables;
+    const logged = log.begin(
+      { queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch), tables, user: caller.identity.user },
+      receivedMs,
+    );
     logged.profile.resultCacheHits++;
     const text = logged.whole(rows, () => {
       // A known answer takes no time, but it is refused like any other when the scheduler admits nothing.
@@ -222,11 +259,15 @@ export class SqlStatements {
   }
 
   /** The query begins when its first frame is asked for. */
-  run(statement: Answerable, { sql, read, sqlQueryId, receivedMs, watch, signal }: StatementRun): RunningStatement {
+  run(statement: Answerable, { sql, read, caller, sqlQueryId, receivedMs, watch, signal }: StatementRun): RunningStatement {
     const { log, scheduler } = this.#options;
     const deadlineMs = this.#options.now() + this.#allowedMs(read);
-    const [dataSource = null] = statement.kind === 'explain' ? statement.tables : tablesOf(statement.source);
-    const logged = log.begin({ queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch) }, receivedMs);
+    const tables = statement.kind === 'explain' ? statement.tables : tablesOf(statement.source);
+    const [dataSource = null] = tables;
+    const logged = log.begin(
+      { queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch), tables, user: caller.identity.user },
+      receivedMs,
+    );
     if (statement.kind === 'explain') return { columns: EXPLAIN_COLUMNS, frames: logged.frames(only(statement.frame)), logged };
     const { profile } = logged;
     const onEnd = (reason: unknown) => logged.end(reason);

@@ -9,6 +9,7 @@ import { type AvaticaError, type AvaticaResponse, requestOf } from '../avatica/p
 import { asServiceError } from '../errors.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { READ_HERE_BYTES_MAX } from '../planning/plan-thread.js';
+import { found } from './exchange.js';
 
 export interface AvaticaRouteOptions {
   /** `host:port` of this broker: a client that is asked may tell it apart from others. */
@@ -29,14 +30,14 @@ export function avaticaRoutes(avatica: Pick<Avatica, 'answer'>, { host, log, rea
     return {
       method: 'POST',
       path,
-      permission: { access: 'datasources' },
+      permission: found('query'),
       errors: 'query',
       handle: async (request) => {
         const receivedMs = performance.now();
         try {
           const isShort = request.body.length <= READ_HERE_BYTES_MAX;
           const fields = isShort ? codec.read(request.body) : await readLong(path, request, receivedMs);
-          return respond(200, await avatica.answer(requestOf(fields), { viaAlias: request.viaAlias, receivedMs }));
+          return respond(200, await avatica.answer(requestOf(fields), { caller: request.caller, viaAlias: request.viaAlias, receivedMs }));
         } catch (thrown) {
           const error = asServiceError(thrown);
           if (error.code === 'internal') log.error('a JDBC request failed', { error });

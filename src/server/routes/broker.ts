@@ -5,7 +5,7 @@ import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Broker } from '../../cluster/broker/broker.js';
 import type { Route } from '../http.types.js';
-import { json, PUBLIC, route } from './exchange.js';
+import { json, PUBLIC, route, STATE_READ } from './exchange.js';
 import { lookupIntrospectRoutes } from './lookup-introspect.js';
 import { lookupListenRoutes } from './lookup-listen.js';
 
@@ -40,7 +40,7 @@ export function brokerRoutes(broker: Pick<Broker, 'ready' | 'lookupReport' | 'lo
   return [
     ...lookupIntrospectRoutes((name) => broker.lookups.find(name)),
     ...lookupListenRoutes(async () => (await broker.lookupReport()).current),
-    route('GET', '/svc/broker/v1/loadstatus', PUBLIC, async () => json(200, { inventoryInitialized: broker.ready })),
+    route('GET', '/svc/broker/v1/loadstatus', STATE_READ, async () => json(200, { inventoryInitialized: broker.ready })),
     route('GET', '/svc/broker/v1/readiness', PUBLIC, async () =>
       broker.ready ? { status: 200 } : json(503, { error: 'the segments of the cluster are not known yet' }),
     ),

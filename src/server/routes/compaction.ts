@@ -6,14 +6,17 @@ import { type ClusterCompactionConfig, parseClusterConfig } from '../../cluster/
 import type { CompactionChange, CompactionConfigs } from '../../cluster/compaction/compaction-configs.js';
 import { type CompactionSnapshot, type IntervalStatus, notEnabled } from '../../cluster/compaction/snapshot.js';
 import type { CoordinatorService } from '../../cluster/rpc/services.js';
+import { itself, readable } from '../access/readable.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import {
   CONFIG_READ,
   CONFIG_WRITE,
-  DATASOURCES,
+  DATASOURCE_READ,
+  DATASOURCE_WRITE,
   formatInstant,
   isFlagged,
   json,
+  LISTED,
   readAuthor,
   readHistorySelection,
   readJson,
@@ -86,11 +89,11 @@ export function compactionDutyRoutes(source: CompactionSource): readonly Route[]
       if (snapshot === undefined) throw new ServiceError('not_found', `compaction has not looked at datasource ${dataSource} yet`);
       return json(200, { remainingSegmentSize: snapshot.bytesAwaitingCompaction });
     }),
-    route('POST', '/svc/coordinator/v1/compaction/compact', STATE_WRITE, async () => {
+    route('POST', '/svc/coordinator/v1/compaction/compact', CONFIG_WRITE, async () => {
       await (await coordinator()).wakeCompaction();
       return { status: 200 };
     }),
-    route('POST', '/svc/coordinator/v1/compaction/simulate', STATE_READ, (request) => simulate(source, request)),
+    route('POST', '/svc/coordinator/v1/compaction/simulate', STATE_WRITE, (request) => simulate(source, request)),
   ];
 }
 
@@ -105,32 +108,35 @@ export function compactionRoutes(source: CompactionSource): readonly Route[] {
       await configs.changeCluster(clusterChange(request), readAuthor(request));
       return json(200, DONE);
     }),
-    route('GET', `${base}/config/datasources`, DATASOURCES, async () =>
-      json(200, { compactionConfigs: [...(await configs.all()).dataSources.values()] }),
-    ),
-    route('GET', `${base}/config/datasources/{dataSource}`, DATASOURCES, async (_request, { dataSource = '' }) =>
+    route('GET', `${base}/config/datasources`, LISTED, async ({ caller }) => {
+      const { dataSources } = await configs.all();
+      const names = readable(caller, [...dataSources.keys()], itself);
+      return json(200, { compactionConfigs: names.map((name) => dataSources.get(name)) });
+    }),
+    route('GET', `${base}/config/datasources/{dataSource}`, DATASOURCE_READ, async (_request, { dataSource = '' }) =>
       json(200, await configs.get(dataSource)),
     ),
-    route('POST', `${base}/config/datasources/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) => {
+    route('POST', `${base}/config/datasources/{dataSource}`, DATASOURCE_WRITE, async (request, { dataSource = '' }) => {
       const fields = readFields(request, 'the compaction configuration');
       if (fields.string('dataSource') !== dataSource) throw fields.invalid('dataSource', `differs from that of the path, "${dataSource}"`);
       await configs.set(fields, readAuthor(request));
       return json(200, DONE);
     }),
-    route('DELETE', `${base}/config/datasources/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) => {
+    route('DELETE', `${base}/config/datasources/{dataSource}`, DATASOURCE_WRITE, async (request, { dataSource = '' }) => {
       await configs.remove(dataSource, readAuthor(request));
       return json(200, DONE);
     }),
-    route('GET', `${base}/config/datasources/{dataSource}/history`, DATASOURCES, async (request, { dataSource = '' }) =>
+    route('GET', `${base}/config/datasources/{dataSource}/history`, DATASOURCE_READ, async (request, { dataSource = '' }) =>
       json(200, { entries: await history(source, request, dataSource) }),
     ),
-    route('GET', `${base}/status/datasources`, DATASOURCES, async () =>
-      json(200, { latestStatus: (await (await coordinator()).compactionReport(null)).snapshots }),
-    ),
-    route('GET', `${base}/status/datasources/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) =>
+    route('GET', `${base}/status/datasources`, LISTED, async ({ caller }) => {
+      const { snapshots } = await (await coordinator()).compactionReport(null);
+      return json(200, { latestStatus: readable(caller, snapshots, ({ dataSource }) => dataSource) });
+    }),
+    route('GET', `${base}/status/datasources/{dataSource}`, DATASOURCE_READ, async (request, { dataSource = '' }) =>
       json(200, await statusOf(source, request, dataSource)),
     ),
-    route('POST', `${base}/simulate`, CONFIG_READ, (request) => simulate(source, request)),
+    route('POST', `${base}/simulate`, CONFIG_WRITE, (request) => simulate(source, request)),
   ];
 }
 

@@ -4,9 +4,10 @@ import { type EpochMs, ETERNITY, type Interval } from '../../base/instant.js';
 import { condenseIntervals, formatInterval } from '../../base/interval.js';
 import type { BrokerQueries } from '../../cluster/broker/contract.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
+import { itself, readable } from '../access/readable.js';
 import type { HttpRequest, Route } from '../http.types.js';
 import { candidatesBody } from '../results/native/candidates.js';
-import { DATASOURCES, isFlagged, json, readCount, readInterval, route } from './exchange.js';
+import { DATASOURCE_READ, isFlagged, json, LISTED, readCount, readInterval, route } from './exchange.js';
 
 /** Default interval of the lists: this long before now. */
 const HISTORY_MS = 7 * 86_400_000;
@@ -21,18 +22,18 @@ export function datasourceRoutes(broker: BrokerQueries, options: { now(): EpochM
   };
   const base = '/svc/v2/datasources';
   return [
-    route('GET', base, DATASOURCES, async () => json(200, broker.tables())),
-    route('GET', `${base}/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) => {
+    route('GET', base, LISTED, async ({ caller }) => json(200, readable(caller, broker.tables(), itself))),
+    route('GET', `${base}/{dataSource}`, DATASOURCE_READ, async (request, { dataSource = '' }) => {
       const segments = segmentsOf(dataSource, request);
       return json(200, isFlagged(request, 'full') ? listsByInterval(segments) : columnLists(segments));
     }),
-    route('GET', `${base}/{dataSource}/dimensions`, DATASOURCES, async (request, { dataSource = '' }) =>
+    route('GET', `${base}/{dataSource}/dimensions`, DATASOURCE_READ, async (request, { dataSource = '' }) =>
       json(200, columnLists(segmentsOf(dataSource, request)).dimensions),
     ),
-    route('GET', `${base}/{dataSource}/metrics`, DATASOURCES, async (request, { dataSource = '' }) =>
+    route('GET', `${base}/{dataSource}/metrics`, DATASOURCE_READ, async (request, { dataSource = '' }) =>
       json(200, columnLists(segmentsOf(dataSource, request)).metrics),
     ),
-    route('GET', `${base}/{dataSource}/candidates`, DATASOURCES, async (request, { dataSource = '' }) =>
+    route('GET', `${base}/{dataSource}/candidates`, DATASOURCE_READ, async (request, { dataSource = '' }) =>
       json(200, candidatesBody(broker.candidates(dataSource, { intervals: readIntervals(request) }), readCount(request, 'numCandidates'))),
     ),
   ];

@@ -6,23 +6,37 @@ import { formatInterval, parseInterval } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { AuditEntry, Author } from '../../metadata/settings.js';
-import type { HttpRequest, HttpResponse, ResourceAction, Route } from '../http.types.js';
+import { type Action, CONFIG, STATE } from '../../model/access/resource.js';
+import type { FoundBy, HttpRequest, HttpResponse, Route, RouteAccess } from '../http.types.js';
 import { readMediaType } from '../media-type.js';
 
 /** The words that management routes share: how they read a request and give an answer. */
 type Handler = Route['handle'];
 
 /** A management route: errors are `{error}`. */
-export function route(method: Route['method'], path: string, permission: ResourceAction, handle: Handler): Route {
+export function route(method: Route['method'], path: string, permission: RouteAccess, handle: Handler): Route {
   return { method, path, permission, errors: 'map', handle };
 }
 
-export const PUBLIC: ResourceAction = { access: 'public' };
-export const DATASOURCES: ResourceAction = { access: 'datasources' };
-export const STATE_READ: ResourceAction = { access: 'resource', type: 'STATE', name: 'STATE', action: 'READ' };
-export const STATE_WRITE: ResourceAction = { access: 'resource', type: 'STATE', name: 'STATE', action: 'WRITE' };
-export const CONFIG_READ: ResourceAction = { access: 'resource', type: 'CONFIG', name: 'CONFIG', action: 'READ' };
-export const CONFIG_WRITE: ResourceAction = { access: 'resource', type: 'CONFIG', name: 'CONFIG', action: 'WRITE' };
+export const PUBLIC: RouteAccess = { access: 'public' };
+export const AUTHENTICATED: RouteAccess = { access: 'authenticated' };
+export const STATE_READ: RouteAccess = { access: 'resource', resource: STATE, action: 'READ' };
+export const STATE_WRITE: RouteAccess = { access: 'resource', resource: STATE, action: 'WRITE' };
+export const CONFIG_READ: RouteAccess = { access: 'resource', resource: CONFIG, action: 'READ' };
+export const CONFIG_WRITE: RouteAccess = { access: 'resource', resource: CONFIG, action: 'WRITE' };
+export const DATASOURCE_READ: RouteAccess = ofDataSource('READ');
+export const DATASOURCE_WRITE: RouteAccess = ofDataSource('WRITE');
+/** A list without what its reader may not see. */
+export const LISTED: RouteAccess = found('list');
+
+/** The datasource that the placeholder `{dataSource}` of a path names. */
+function ofDataSource(action: Action): RouteAccess {
+  return { access: 'dataSource', parameter: 'dataSource', action };
+}
+
+export function found(finds: FoundBy): RouteAccess {
+  return { access: 'found', finds };
+}
 
 export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: stringifyJson(value) };

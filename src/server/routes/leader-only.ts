@@ -3,7 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Coordination } from '../../cluster/membership/coordination.js';
 import type { Route } from '../http.types.js';
-import { json, PUBLIC, route, text } from './exchange.js';
+import { json, PUBLIC, route, STATE_READ, text } from './exchange.js';
 
 export interface Leading {
   readonly role: 'coordinator' | 'overlord';
@@ -15,7 +15,7 @@ export interface Leading {
 /** `leader` and `isLeader`, which every candidate answers by itself. */
 export function leaderRoutes(base: string, { role, coordination, leading }: Leading): readonly Route[] {
   return [
-    route('GET', `${base}/leader`, PUBLIC, async () => {
+    route('GET', `${base}/leader`, STATE_READ, async () => {
       const leader = coordination.leader(role);
       return leader === undefined ? json(503, { error: `no ${role} leads at the moment` }) : text(`http://${leader.host}`);
     }),

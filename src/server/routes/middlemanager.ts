@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { MiddleManager } from '../../cluster/middlemanager/middle-manager.js';
 import { decodeSegment } from '../dispatch.js';
 import type { Route } from '../http.types.js';
-import { DATASOURCES, json, route, STATE_READ, STATE_WRITE, text } from './exchange.js';
+import { CONFIG_WRITE, json, route, STATE_READ, STATE_WRITE, text } from './exchange.js';
 
 /** @param host  `host:port` of the middle manager, under which its answers are filed */
 export function middleManagerRoutes(worker: MiddleManager, host: string): readonly Route[] {
@@ -21,17 +21,22 @@ export function middleManagerRoutes(worker: MiddleManager, host: string): readon
       return json(200, { task: taskId });
     }),
     ...(['GET', 'POST'] as const).map((method) =>
-      route(method, '/svc/worker/v1/chat/{taskId}/{path*}', DATASOURCES, async (request, { taskId = '', path = '' }) => {
-        const segments = path.split('/').map(decodeSegment);
-        const query = new Map(request.query);
-        return json(200, await worker.chat(taskId, { method, path: segments, query, body: request.body.toString() }));
-      }),
+      route(
+        method,
+        '/svc/worker/v1/chat/{taskId}/{path*}',
+        method === 'GET' ? STATE_READ : STATE_WRITE,
+        async (request, { taskId = '', path = '' }) => {
+          const segments = path.split('/').map(decodeSegment);
+          const query = new Map(request.query);
+          return json(200, await worker.chat(taskId, { method, path: segments, query, body: request.body.toString() }));
+        },
+      ),
     ),
-    route('POST', '/svc/worker/v1/disable', STATE_WRITE, async () => {
+    route('POST', '/svc/worker/v1/disable', CONFIG_WRITE, async () => {
       worker.setEnabled(false);
       return json(200, { [host]: 'disabled' });
     }),
-    route('POST', '/svc/worker/v1/enable', STATE_WRITE, async () => {
+    route('POST', '/svc/worker/v1/enable', CONFIG_WRITE, async () => {
       worker.setEnabled(true);
       return json(200, { [host]: 'enabled' });
     }),

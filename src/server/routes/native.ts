@@ -13,10 +13,13 @@ import { type PlannedNative, planNative } from '../../planner/native/plan-native
 import { tablesOf } from '../../planner/native/query/datasource.js';
 import { parseQuery } from '../../planner/native/query/query.js';
 import { type KnownTables, scanColumns } from '../../planner/plan.js';
+import { tablesOf as sourceTables } from '../../planner/sql/explain/explain.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
+import { CallerTables } from '../access/caller-tables.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { JSON_TYPES, readMediaType } from '../media-type.js';
 import { PLANNED_HERE_LENGTH_MAX } from '../planning/plan-thread.js';
+import type { NamedTables } from '../planning/schema-snapshot.js';
 import type { QueryEntryOptions } from '../queries/query-entry.js';
 import type { QueryRun } from '../queries/query-log.js';
 import { writeBySegment } from '../results/native/by-segment.js';
@@ -26,21 +29,34 @@ import { indentJson } from '../results/native/text-stream.js';
 import { writeGroupBy, writeScan, writeTimeseries, writeTopN } from '../results/native/write-rows.js';
 import { writeDataSourceMetadata, writeSearch, writeTimeBoundary } from '../results/native/write-small.js';
 import { datasourceRoutes } from './datasources.js';
+import { found, STATE_WRITE } from './exchange.js';
 import { profileHeader } from './profile.js';
 
 /** The native query endpoint: `POST /svc/v2`, its candidates, cancellation by query id, and what can be queried. */
 export function nativeRoutes(broker: BrokerQueries, options: QueryEntryOptions): Route[] {
-  const common = { permission: { access: 'datasources' }, errors: 'query' } as const;
+  const tables = new CallerTables(broker);
+  const common = { permission: found('query'), errors: 'query' } as const;
   return [
-    { method: 'POST', path: '/svc/v2', ...common, handle: async (request) => answerQuery(broker, options, request) },
-    { method: 'POST', path: '/svc/v2/candidates', ...common, handle: async (request) => findCandidates(broker, request) },
+    {
+      method: 'POST',
+      path: '/svc/v2',
+      ...common,
+      handle: async (request) => answerQuery(broker, options, request, tables.of(request.caller)),
+    },
+    {
+      method: 'POST',
+      path: '/svc/v2/candidates',
+      ...common,
+      permission: STATE_WRITE,
+      handle: async (request) => findCandidates(broker, request),
+    },
     {
       method: 'DELETE',
       path: '/svc/v2/{id}',
       ...common,
       // Accepted whether or not such a query still runs, as clients expect.
-      handle: async (_, { id = '' }) => {
-        broker.cancel(id);
+      handle: async ({ caller }, { id = '' }) => {
+        if (options.log.mayCancel(id, caller, 'WRITE')) broker.cancel(id);
         return { status: 202 };
       },
     },
@@ -48,27 +64,47 @@ export function nativeRoutes(broker: BrokerQueries, options: QueryEntryOptions):
   ];
 }
 
-async function answerQuery(broker: BrokerQueries, options: QueryEntryOptions, request: HttpRequest): Promise<HttpResponse> {
+async function answerQuery(
+  broker: BrokerQueries,
+  options: QueryEntryOptions,
+  request: HttpRequest,
+  tables: NamedTables,
+): Promise<HttpResponse> {
   const receivedMs = performance.now();
   const { body, viaAlias, signal } = request;
   if (body.length <= PLANNED_HERE_LENGTH_MAX)
-    return runNative(broker, options, request, planNative(readBody(request), viaAlias, broker), receivedMs);
+    return runNative(broker, options, request, { tables, planned: planNative(readBody(request), viaAlias, tables), receivedMs });
   readMediaType(request.headers['content-type'], JSON_TYPES);
   const watch = new PlanWatch(receivedMs + options.defaultTimeoutMs);
-  return runNative(broker, options, request, await options.planThread.planNative(body, viaAlias, broker, { watch, signal }), receivedMs);
+  const planned = await options.planThread.planNative(body, viaAlias, tables, { watch, signal });
+  return runNative(broker, options, request, { tables, planned, receivedMs });
+}
+
+interface AskedNative {
+  readonly planned: PlannedNative;
+  /** Tables as the sender of the query sees them. */
+  readonly tables: KnownTables;
+  /** `performance.now()` when the request came in. */
+  readonly receivedMs: number;
 }
 
 function runNative(
   broker: BrokerQueries,
   options: QueryEntryOptions,
   request: HttpRequest,
-  planned: PlannedNative,
-  receivedMs: number,
+  { planned, tables, receivedMs }: AskedNative,
 ): HttpResponse {
   const { context, query } = planned;
   const queryId = context.queryId ?? options.newQueryId();
   const deadlineMs = options.now() + readTimeout(context.timeoutMs, options);
-  const run = options.log.begin({ queryId, queryType: query.queryType, dataSource: query.dataSource }, receivedMs);
+  const description = {
+    queryId,
+    queryType: query.queryType,
+    dataSource: query.dataSource,
+    tables: sourceTables(planned.source),
+    user: request.caller.identity.user,
+  };
+  const run = options.log.begin(description, receivedMs);
   const { priority, kernels, exactSums, caching, lane, limits } = context;
   const asked = { priority, lane, dataSource: query.dataSource, intervals: planned.plans[0]?.intervals ?? [] };
   const queryOptions = {
@@ -84,7 +120,7 @@ function runNative(
     onEnd: (reason: unknown) => run.end(reason),
   };
   const body = run.body(
-    options.scheduler.during(asked, (granted) => writeAnswer(broker, planned, { ...queryOptions, priority: granted }, run)),
+    options.scheduler.during(asked, (granted) => writeAnswer(broker, { planned, tables }, { ...queryOptions, priority: granted }, run)),
   );
   const warnings = [...context.warnings, ...planned.ignoredKeys.map((path) => `${path} is not a known key and was ignored`)];
   return {
@@ -111,21 +147,27 @@ function readTimeout(timeoutMs: number | null, { defaultTimeoutMs, maxTimeoutMs 
 }
 
 /** The answer as a whole, or one for each segment. */
-function writeAnswer(broker: BrokerQueries, planned: PlannedNative, options: QueryOptions, run: QueryRun): AsyncIterable<string> {
+function writeAnswer(
+  broker: BrokerQueries,
+  asked: Pick<AskedNative, 'planned' | 'tables'>,
+  options: QueryOptions,
+  run: QueryRun,
+): AsyncIterable<string> {
+  const { planned } = asked;
   const { source, plans, query, context } = planned;
-  if (!context.bySegment) return writeResult(broker, planned, options, (plan) => run.frames(broker.runOver(plan, source, options)));
+  if (!context.bySegment) return writeResult(broker, asked, options, (plan) => run.frames(broker.runOver(plan, source, options)));
   if (source.kind !== 'table' || query.queryType === 'segmentMetadata')
     throw new ServiceError('unsupported', 'context.bySegment: only queries of the rows of one table have results by segment');
   const segments = broker.bySegment(source.name, plans[0] ?? { intervals: [] }, options);
   const results = (segment: SegmentToRun): AsyncIterable<string> =>
-    writeResult(broker, planned, options, (plan) => run.frames(segment.run(plan)));
+    writeResult(broker, asked, options, (plan) => run.frames(segment.run(plan)));
   return writeBySegment(segments, results, { timesAsLong: context.serializeDateTimeAsLong });
 }
 
 /** Frames to the JSON of the query's type. */
 function writeResult(
   broker: BrokerQueries,
-  { query, source, plans, context }: PlannedNative,
+  { planned: { query, source, plans, context }, tables }: Pick<AskedNative, 'planned' | 'tables'>,
   queryOptions: QueryOptions,
   framesOf: (plan: Exclude<Plan, SegmentMetadataPlan>) => AsyncIterable<Frame>,
 ): AsyncIterable<string> {
@@ -146,7 +188,7 @@ function writeResult(
         query,
         plan?.operator === 'scan' ? scanColumns(plan) : [],
         frames(plan),
-        knownColumns(query, tablesOf(source, broker)),
+        knownColumns(query, tablesOf(source, tables)),
       );
     case 'search':
       return writeSearch(

@@ -14,14 +14,21 @@ import type { Database } from '../../metadata/database.js';
 import { findPublication } from '../../metadata/publish.js';
 import { findSegment } from '../../metadata/segments.js';
 import { findTask, selectTasks, type TaskRecord, type TaskState, taskDocuments } from '../../metadata/tasks.js';
+import type { Caller } from '../../model/access/authorizer.js';
+import type { Action } from '../../model/access/resource.js';
+import { demandDataSource, readable } from '../access/readable.js';
+import { authorizeSample, authorizeSubmission, authorizeTask } from '../access/task-access.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { liveReport } from '../results/live-report.js';
 import { segmentBody } from '../results/segment-body.js';
 import {
-  DATASOURCES,
+  CONFIG_READ,
+  DATASOURCE_WRITE,
   formatInstant,
+  found,
   json,
   kindOf,
+  LISTED,
   readCount,
   readInterval,
   readJson,
@@ -57,15 +64,15 @@ const FINISHED: readonly TaskState[] = ['SUCCESS', 'FAILED'];
 export function overlordRoutes(source: OverlordSource): readonly Route[] {
   const { overlord, database } = source;
   const list = (path: string, states: readonly TaskState[]): Route =>
-    route('GET', path, DATASOURCES, async (request) => json(200, await listTasks(source, request, states)));
+    route('GET', path, LISTED, async (request) => json(200, await listTasks(source, request, states)));
 
   return [
     ...metadataFaultRoutes('/svc/indexer/v1', database),
-    route('POST', '/svc/indexer/v1/task', DATASOURCES, async (request) => {
-      const { taskId } = await overlord.submit(readJsonText(request));
+    route('POST', '/svc/indexer/v1/task', found('submittedTask'), async (request) => {
+      const { taskId } = await overlord.submit(readJsonText(request), (description) => authorizeSubmission(request.caller, description));
       return json(200, { task: taskId });
     }),
-    route('GET', '/svc/indexer/v1/tasks', DATASOURCES, async (request) => {
+    route('GET', '/svc/indexer/v1/tasks', LISTED, async (request) => {
       const written = request.query.get('state');
       if (written === null)
         return json(200, [...(await listTasks(source, request, ACTIVE)), ...(await listTasks(source, request, FINISHED))]);
@@ -78,29 +85,29 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     list('/svc/indexer/v1/runningTasks', ['RUNNING']),
     list('/svc/indexer/v1/waitingTasks', ['WAITING']),
     list('/svc/indexer/v1/pendingTasks', ['PENDING']),
-    route('GET', '/svc/indexer/v1/task/{taskId}', DATASOURCES, async (_request, { taskId = '' }) => {
-      const { task, payload } = await getTask(source, taskId);
+    route('GET', '/svc/indexer/v1/task/{taskId}', found('task'), async ({ caller }, { taskId = '' }) => {
+      const { task, payload } = await getTask(source, caller, taskId);
       readDocument(source, task, 'payload', payload);
       const { description } = await source.readTask(payload);
       return json(200, { task: taskId, payload: payloadDocument(task, description) });
     }),
-    route('GET', '/svc/indexer/v1/task/{taskId}/status', DATASOURCES, async (_request, { taskId = '' }) => {
-      const { task } = await getTask(source, taskId);
+    route('GET', '/svc/indexer/v1/task/{taskId}/status', found('task'), async ({ caller }, { taskId = '' }) => {
+      const { task } = await getTask(source, caller, taskId);
       return json(200, { task: taskId, status: taskBody(task) });
     }),
-    route('GET', '/svc/indexer/v1/task/{taskId}/reports', DATASOURCES, async (_request, { taskId = '' }) => {
-      const { task, report } = await getTask(source, taskId);
+    route('GET', '/svc/indexer/v1/task/{taskId}/reports', found('task'), async ({ caller }, { taskId = '' }) => {
+      const { task, report } = await getTask(source, caller, taskId);
       if (report !== null) return json(200, readDocument(source, task, 'report', report));
       // A query's report exists once it is through.
       const progress = task.type === 'query_controller' ? null : await overlord.workerOf(task)?.progress(taskId);
       if (!progress) throw new ServiceError('not_found', `task ${taskId} has no report yet`);
       return json(200, liveReport(taskId, progress));
     }),
-    route('GET', '/svc/indexer/v1/task/{taskId}/log', DATASOURCES, (request, { taskId = '' }) => readLog(source, request, taskId)),
-    route('GET', '/svc/indexer/v1/task/{taskId}/segments', DATASOURCES, async (_request, { taskId = '' }) => {
+    route('GET', '/svc/indexer/v1/task/{taskId}/log', found('task'), (request, { taskId = '' }) => readLog(source, request, taskId)),
+    route('GET', '/svc/indexer/v1/task/{taskId}/segments', found('task'), async ({ caller }, { taskId = '' }) => {
       if (!source.listsSegments)
         throw new ServiceError('not_found', 'segments of tasks are listed only with svc.indexer.auditLog.enabled=true');
-      await getTask(source, taskId);
+      await getTask(source, caller, taskId);
       const ids = (await findPublication(database, taskId))?.ids ?? [];
       const found = await Promise.all(ids.map((id) => findSegment(database, id)));
       return json(
@@ -108,19 +115,20 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
         found.flatMap((each) => (each === undefined ? [] : [segmentBody(each.segment)])),
       );
     }),
-    route('POST', '/svc/indexer/v1/task/{taskId}/shutdown', DATASOURCES, async (_request, { taskId = '' }) => {
+    route('POST', '/svc/indexer/v1/task/{taskId}/shutdown', found('task'), async ({ caller }, { taskId = '' }) => {
+      await getTask(source, caller, taskId, 'WRITE');
       await overlord.shutdownTask(taskId, 'shut down by request');
       return json(200, { task: taskId });
     }),
-    route('POST', '/svc/indexer/v1/datasources/{dataSource}/shutdownAllTasks', DATASOURCES, async (_request, { dataSource = '' }) => {
+    route('POST', '/svc/indexer/v1/datasources/{dataSource}/shutdownAllTasks', DATASOURCE_WRITE, async (_request, { dataSource = '' }) => {
       const tasks = await selectTasks(database, { states: ACTIVE, dataSource });
       if (tasks.length === 0) throw new ServiceError('not_found', `datasource ${dataSource} has no active tasks`);
       for (const task of tasks)
         await overlord.shutdownTask(task.id, 'shut down by request, with all tasks of its datasource').catch(ignoreNotFound);
       return json(200, { dataSource });
     }),
-    route('POST', '/svc/indexer/v1/taskStatus', DATASOURCES, async (request) => json(200, await statusesOf(source, readJson(request)))),
-    route('DELETE', '/svc/indexer/v1/pendingSegments/{dataSource}', DATASOURCES, async (request) => {
+    route('POST', '/svc/indexer/v1/taskStatus', STATE_WRITE, async (request) => json(200, await statusesOf(source, readJson(request)))),
+    route('DELETE', '/svc/indexer/v1/pendingSegments/{dataSource}', DATASOURCE_WRITE, async (request) => {
       // Appends take their numbers when they publish: none is ever pending.
       const written = request.query.get('interval');
       if (written !== null) readInterval('interval', written);
@@ -132,7 +140,7 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
         (await overlord.workers()).map((worker) => workerBody(worker)),
       ),
     ),
-    route('GET', '/svc/indexer/v1/totalWorkerCapacity', STATE_READ, async () => {
+    route('GET', '/svc/indexer/v1/totalWorkerCapacity', CONFIG_READ, async () => {
       const workers = await overlord.workers();
       const total = (read: (worker: WorkerStatus) => number): number => workers.reduce((sum, worker) => sum + read(worker), 0);
       return json(200, {
@@ -143,13 +151,17 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
       });
     }),
     // Supervisors do not exist yet: there are none, and none can be made.
-    route('GET', '/svc/indexer/v1/supervisor', DATASOURCES, async () => json(200, [])),
-    route('POST', '/svc/indexer/v1/supervisor', DATASOURCES, notYet('supervisors')),
-    route('POST', '/svc/indexer/v1/sampler', STATE_WRITE, async (request) => ({
-      status: 200,
-      headers: { 'Content-Type': 'application/json' },
-      body: await source.sampling.sample(readJsonBytes(request), request.signal),
-    })),
+    route('GET', '/svc/indexer/v1/supervisor', LISTED, async () => json(200, [])),
+    route('POST', '/svc/indexer/v1/supervisor', found('submittedTask'), notYet('supervisors')),
+    route('POST', '/svc/indexer/v1/sampler', STATE_WRITE, async (request) => {
+      const spec = readJsonBytes(request);
+      authorizeSample(request.caller, spec);
+      return {
+        status: 200,
+        headers: { 'Content-Type': 'application/json' },
+        body: await source.sampling.sample(spec, request.signal),
+      };
+    }),
     route('GET', '/svc/indexer/v1/scaling', STATE_READ, async () => ({ status: 200 })),
   ];
 }
@@ -162,6 +174,7 @@ function notYet(what: string): () => Promise<HttpResponse> {
 
 async function listTasks({ database }: OverlordSource, request: HttpRequest, states: readonly TaskState[]): Promise<readonly unknown[]> {
   const dataSource = request.query.get('datasource');
+  if (dataSource !== null) demandDataSource(request.caller, dataSource, 'READ');
   const type = request.query.get('type');
   const created = request.query.get('createdTimeInterval');
   const max = readCount(request, 'max');
@@ -174,7 +187,7 @@ async function listTasks({ database }: OverlordSource, request: HttpRequest, sta
     // `max` bounds finished tasks only; on the other lists it is accepted and has no meaning.
     ...(bounded ? { newest: max ?? FINISHED_LISTED_MAX } : {}),
   });
-  return tasks.map(taskBody);
+  return readable(request.caller, tasks, ({ dataSource: name }) => name).map(taskBody);
 }
 
 async function statusesOf({ database }: OverlordSource, ids: unknown): Promise<Readonly<Record<string, unknown>>> {
@@ -201,17 +214,20 @@ function readDocument({ database }: OverlordSource, task: TaskRecord, column: 'p
 
 async function getTask(
   { database }: OverlordSource,
+  caller: Caller,
   taskId: string,
+  action: Action = 'READ',
 ): Promise<{ task: TaskRecord; payload: string; report: string | null }> {
   const task = await findTask(database, taskId);
   const documents = await taskDocuments(database, taskId);
   if (task === undefined || documents === undefined) throw new ServiceError('not_found', `no task ${taskId}`);
+  if (!caller.isUnrestricted) authorizeTask(caller, task, documents.payload, action);
   return { task, ...documents };
 }
 
 /** Reads a task's log from the shared folder when this process sees it, else from the worker that has the file. */
 async function readLog(source: OverlordSource, request: HttpRequest, taskId: string): Promise<HttpResponse> {
-  const { task } = await getTask(source, taskId);
+  const { task } = await getTask(source, request.caller, taskId);
   const offset = readCount(request, 'offset') ?? 0;
   const log =
     (await readFile(taskLogFile(source.logDirectory, taskId)).catch(() => null)) ??

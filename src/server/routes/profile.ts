@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
 import type { Route } from '../http.types.js';
 import type { QueryLog, QueryRun } from '../queries/query-log.js';
-import { json } from './exchange.js';
+import { found, json } from './exchange.js';
 
 /** Profile of a query by its id, while it runs and as long as it is among the kept ones. */
 export function profileRoutes(log: QueryLog): Route[] {
@@ -12,10 +12,10 @@ export function profileRoutes(log: QueryLog): Route[] {
     {
       method: 'GET',
       path: '/svc/v2/profile/{queryId}',
-      permission: { access: 'datasources' },
+      permission: found('owner'),
       errors: 'map',
-      handle: async (_request, { queryId = '' }) => {
-        const run = log.find(queryId);
+      handle: async ({ caller }, { queryId = '' }) => {
+        const run = log.find(queryId, caller);
         if (run === undefined)
           throw new ServiceError('not_found', `no query ${queryId} is among the last ones, of which svc.query.profile.kept are kept`);
         return json(200, run.report());

@@ -8,7 +8,7 @@ import type { HttpClient } from '../../cluster/rpc/http-client.js';
 import { AVATICA_CODECS } from '../avatica/codecs.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import type { Answerer } from '../responder.js';
-import { json } from './exchange.js';
+import { AUTHENTICATED, json, STATE_READ } from './exchange.js';
 
 export interface RouterSource {
   readonly coordination: Pick<Coordination, 'leader' | 'members'>;
@@ -57,7 +57,7 @@ export function routerRoutes(source: RouterSource): readonly Route[] {
         (method): Route => ({
           method,
           path,
-          permission: { access: 'public' },
+          permission: FORWARDED,
           errors: role === 'broker' ? 'query' : 'map',
           handle: (request) => forward(source, role, request, nextTurn),
         }),
@@ -67,16 +67,16 @@ export function routerRoutes(source: RouterSource): readonly Route[] {
   return [...ownRoutes(source), ...managementRoutes(source), ...forwarding];
 }
 
-const PUBLIC = { access: 'public' } as const;
+const FORWARDED = { access: 'forwarded' } as const;
 
 /** Answers of the Router itself; consoles ask for them before they show anything. */
 function ownRoutes({ coordination }: RouterSource): readonly Route[] {
   return [
-    { method: 'GET', path: '/proxy/enabled', permission: PUBLIC, errors: 'map', handle: () => json(200, { enabled: true }) },
+    { method: 'GET', path: '/proxy/enabled', permission: AUTHENTICATED, errors: 'map', handle: () => json(200, { enabled: true }) },
     {
       method: 'GET',
       path: '/svc/router/v1/brokers',
-      permission: PUBLIC,
+      permission: STATE_READ,
       errors: 'map',
       handle: () => json(200, { 'svc/broker': coordination.members('broker').map(({ host }) => host) }),
     },
@@ -90,7 +90,7 @@ function managementRoutes(source: RouterSource): readonly Route[] {
       (method): Route => ({
         method,
         path: `/proxy/${role}/{path*}`,
-        permission: PUBLIC,
+        permission: FORWARDED,
         errors: 'map',
         handle(request) {
           const host = source.coordination.leader(role)?.host;

@@ -4,17 +4,19 @@ import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
 import type { OverlordService } from '../../cluster/rpc/services.js';
 import { NO_RESULT_STORAGE } from '../../ingestion/sql/query-settings.js';
+import type { Caller } from '../../model/access/authorizer.js';
 import type { Frame } from '../../model/frame.js';
 import type { ExplainedStatement, OutputColumn, PlannedStatement } from '../../model/statement.js';
 import type { PlanWatch } from '../../planner/sql/plan-watch.js';
 import { RESULT_FORMATS } from '../../results/result-format.js';
 import { writeKnown, writeResult } from '../../results/write-result.js';
 import type { ResultStorage } from '../../storage/result-storage.js';
+import { SELECT_DATA_SOURCE } from '../access/task-access.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { READ_HERE_BYTES_MAX } from '../planning/plan-thread.js';
 import { SqlBodies, type SqlBody, textOf } from '../queries/sql-body.js';
 import { isIngestion, type SqlStatements } from '../queries/sql-statements.js';
-import { json } from './exchange.js';
+import { AUTHENTICATED, found, json } from './exchange.js';
 import { profileHeader, profileText } from './profile.js';
 import { checkExecutionMode, type SubmittedStatement, statementRoutes } from './statements.js';
 
@@ -45,13 +47,14 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
   const readLong = async (request: HttpRequest, receivedMs: number): Promise<PreparedBody> =>
     bodies.prepared(await statements.readLong(textOf(request), receivedMs, request.signal), request.viaAlias);
   const answerBody = (request: HttpRequest, body: PreparedBody, receivedMs: number): HttpResponse | Promise<HttpResponse> => {
-    const known = statements.plannedBefore(body.planKey);
+    const { caller } = request;
+    const known = statements.plannedBefore(body.planKey, caller);
     if (known !== undefined) return answer(statements, request, { body, statement: known, receivedMs });
     const watch = statements.planWatch(body.read, receivedMs);
-    const filled = statements.plannedByShape(body, body.planKey, request.viaAlias, watch);
+    const filled = statements.plannedByShape(body, body.planKey, request.viaAlias, { watch, caller });
     if (filled !== undefined) return answer(statements, request, { body, statement: filled, receivedMs, watch });
     return statements
-      .plan(body, request.viaAlias, { watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal })
+      .plan(body, request.viaAlias, { caller, watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal })
       .then((statement) => answer(statements, request, { body, statement, receivedMs, watch }));
   };
   /** Hands a statement over as a task; EXPLAIN is answered. */
@@ -60,13 +63,21 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
     const body = request.body.length <= READ_HERE_BYTES_MAX ? bodies.read(request) : await readLong(request, receivedMs);
     const { resultFormat, warnings } = later?.(body) ?? { resultFormat: undefined, warnings: [] };
     const watch = statements.planWatch(body.read, receivedMs);
-    const limits = { watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal };
+    const limits = { caller: request.caller, watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal };
     const { statement, schema } = await statements.planForTask(body, request.viaAlias, limits);
     if (statement.kind === 'explain') return { answer: answer(statements, request, { body, statement, receivedMs, watch }) };
     const { query, context, parameters } = body;
     const id = `query-${body.read.sqlQueryId ?? statements.newQueryId()}`;
     const readsTables = Object.keys(schema.tables).length + schema.lookups.length > 0;
-    const spec = { query, context, parameters, ...(readsTables ? { schema } : {}), ...columnsOf(statement), resultFormat };
+    const spec = {
+      query,
+      context,
+      parameters,
+      ...(readsTables ? { schema } : {}),
+      ...columnsOf(statement),
+      resultFormat,
+      ...ownerOf(request.caller),
+    };
     const { taskId } = await overlord().submit(
       stringifyJson({ type: 'query_controller', id, dataSource: taskDataSource(statement), spec }),
     );
@@ -78,7 +89,7 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
     {
       method: 'POST',
       path: '/svc/v2/sql',
-      permission: { access: 'datasources' },
+      permission: found('query'),
       errors: 'query',
       handle(request) {
         const receivedMs = performance.now();
@@ -89,7 +100,7 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
     {
       method: 'POST',
       path: '/svc/v2/sql/task',
-      permission: { access: 'datasources' },
+      permission: found('query'),
       errors: 'query',
       handle: async (request) => {
         const submitted = await submit(request);
@@ -100,14 +111,14 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
     {
       method: 'GET',
       path: '/svc/v2/sql/task/enabled',
-      permission: { access: 'public' },
+      permission: AUTHENTICATED,
       errors: 'map',
       handle: () => json(200, { enabled: true }),
     },
     {
       method: 'GET',
       path: '/svc/v2/sql/engines',
-      permission: { access: 'public' },
+      permission: AUTHENTICATED,
       errors: 'map',
       handle: () => json(200, { engines: [{ name: 'native' }, { name: 'msq-task' }] }),
     },
@@ -119,14 +130,19 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
     {
       method: 'DELETE',
       path: '/svc/v2/sql/{sqlQueryId}',
-      permission: { access: 'datasources' },
+      permission: found('query'),
       errors: 'map',
-      handle: async (_request, { sqlQueryId = '' }) => {
-        if (!statements.cancel(sqlQueryId)) throw new ServiceError('not_found', `no running query has the id ${sqlQueryId}`);
+      handle: async ({ caller }, { sqlQueryId = '' }) => {
+        if (!statements.cancel(sqlQueryId, caller)) throw new ServiceError('not_found', `no running query has the id ${sqlQueryId}`);
         return { status: 202 };
       },
     },
   ];
+}
+
+/** The user to whom the results of a statement belong; without security, nobody's. */
+function ownerOf({ isUnrestricted, identity }: Caller): { readonly user?: string } {
+  return isUnrestricted ? {} : { user: identity.user };
 }
 
 /** Columns of a SELECT, for who asks before its task is through. */
@@ -149,9 +165,6 @@ function readAsync({ context, result }: SqlBody, hasDurableResults: boolean): As
   return { resultFormat: result.format, warnings: result.header ? ['header has no effect: results of statements have none'] : [] };
 }
 
-/** Datasource that public clients see for a SELECT that runs as a task. */
-const SELECT_DATA_SOURCE = '__query_select';
-
 function taskDataSource(statement: Exclude<PlannedStatement, ExplainedStatement>): string {
   return statement.kind === 'select' || statement.kind === 'export' ? SELECT_DATA_SOURCE : statement.dataSource;
 }
@@ -173,7 +186,8 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
     );
   const { sql, read, result } = body;
   const sqlQueryId = read.sqlQueryId ?? statements.newQueryId();
-  const known = statements.answerKnown(statement, { sql, read, sqlQueryId, receivedMs, watch }, (frames, columns) =>
+  const { caller } = request;
+  const known = statements.answerKnown(statement, { sql, read, caller, sqlQueryId, receivedMs, watch }, (frames, columns) =>
     textOfKnown(body, frames, columns),
   );
   if (known !== undefined) {
@@ -184,7 +198,15 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
     };
     return withNotes({ status: 200, headers, body: known.text }, body);
   }
-  const { columns, frames, logged } = statements.run(statement, { sql, read, sqlQueryId, receivedMs, watch, signal: request.signal });
+  const { columns, frames, logged } = statements.run(statement, {
+    sql,
+    read,
+    caller,
+    sqlQueryId,
+    receivedMs,
+    watch,
+    signal: request.signal,
+  });
   const headers = { 'Content-Type': RESULT_FORMATS[result.format].contentType, 'X-Svc-SQL-Query-Id': sqlQueryId };
   const lateHeaders = profileHeader(logged, read.profile);
   const chunks = logged.body(writeResult(frames, columns, result));

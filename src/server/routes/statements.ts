@@ -3,12 +3,16 @@
 import { ServiceError } from '../../base/errors.js';
 import { describeValue } from '../../base/json.js';
 import type { OverlordService } from '../../cluster/rpc/services.js';
+import type { Caller } from '../../model/access/authorizer.js';
+import type { Action } from '../../model/access/resource.js';
 import type { Frame } from '../../model/frame.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { readSqlContext } from '../../planner/sql/context.js';
 import { RESULT_FORMATS, type ResultFormatName } from '../../results/result-format.js';
 import { writeResult } from '../../results/write-result.js';
 import type { ResultRun, ResultStorage } from '../../storage/result-storage.js';
+import { demandOwner } from '../access/readable.js';
+import { submitterOf } from '../access/task-access.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { frameOfResults } from '../queries/statement-results.js';
 import {
@@ -21,7 +25,7 @@ import {
   statementResults,
   truncationOf,
 } from '../queries/statement-status.js';
-import { DATASOURCES, isTrue, json, PUBLIC } from './exchange.js';
+import { AUTHENTICATED, found, isTrue, json } from './exchange.js';
 
 /** A statement that was handed over as a task, or the answer of one that is never a task. */
 export type SubmittedStatement =
@@ -41,17 +45,18 @@ const FORMATS = Object.keys(RESULT_FORMATS) as ResultFormatName[];
 const QUERY_TASK = 'query_controller';
 
 export function statementRoutes(source: StatementSource): Route[] {
-  const find = async (queryId: string): Promise<Statement> => {
+  const find = async (queryId: string, caller: Caller, action: Action = 'READ'): Promise<Statement> => {
     const found = await source.overlord().task(queryId);
     if (found === null || found.task.type !== QUERY_TASK) throw new ServiceError('not_found', `no statement has the id ${queryId}`);
+    if (!caller.isUnrestricted) demandOwner(caller, submitterOf(found.payload), action);
     return readStatement(found);
   };
-  const later = { permission: DATASOURCES, errors: 'statementStatus' } as const;
+  const later = { permission: found('owner'), errors: 'statementStatus' } as const;
   return [
     {
       method: 'POST',
       path: PATH,
-      permission: DATASOURCES,
+      permission: found('query'),
       errors: 'statement',
       handle: async (request) => {
         const submitted = await source.submit(request);
@@ -62,25 +67,25 @@ export function statementRoutes(source: StatementSource): Route[] {
         return json(200, acceptedBody(accepted.task, statement.kind === 'select' ? statement.columns : null), headers);
       },
     },
-    { method: 'GET', path: `${PATH}/enabled`, permission: PUBLIC, errors: 'map', handle: () => json(200, { enabled: true }) },
+    { method: 'GET', path: `${PATH}/enabled`, permission: AUTHENTICATED, errors: 'map', handle: () => json(200, { enabled: true }) },
     {
       ...later,
       method: 'GET',
       path: `${PATH}/{queryId}`,
-      handle: async (request, { queryId = '' }) => json(200, statementBody(await find(queryId), isTrue(request, 'detail'))),
+      handle: async (request, { queryId = '' }) => json(200, statementBody(await find(queryId, request.caller), isTrue(request, 'detail'))),
     },
     {
       ...later,
       method: 'GET',
       path: `${PATH}/{queryId}/results`,
-      handle: async (request, { queryId = '' }) => resultsAnswer(request, await find(queryId), source.results),
+      handle: async (request, { queryId = '' }) => resultsAnswer(request, await find(queryId, request.caller), source.results),
     },
     {
       ...later,
       method: 'DELETE',
       path: `${PATH}/{queryId}`,
-      handle: async (_request, { queryId = '' }) => {
-        const { state } = await find(queryId);
+      handle: async ({ caller }, { queryId = '' }) => {
+        const { state } = await find(queryId, caller, 'WRITE');
         if (state === 'SUCCESS' || state === 'FAILED') return { status: 200 };
         return { status: (await isStopped(source, queryId)) ? 202 : 200 };
       },

@@ -3,7 +3,8 @@
 import { getHeapStatistics } from 'node:v8';
 import { stringifyJson } from '../../base/json.js';
 import type { Configuration } from '../../configuration/configuration.js';
-import type { HttpResponse, Route } from '../http.types.js';
+import type { HttpResponse, Route, RouteAccess } from '../http.types.js';
+import { CONFIG_READ, PUBLIC, STATE_READ } from './exchange.js';
 
 export interface StatusSource {
   readonly configuration: Configuration;
@@ -16,22 +17,22 @@ export interface StatusSource {
 
 /** The paths that every role answers. */
 export function statusRoutes(source: StatusSource): readonly Route[] {
-  const state = (name: string, read: () => unknown): Route => ({
+  const state = (name: string, permission: RouteAccess, read: () => unknown): Route => ({
     method: 'GET',
     path: name,
-    permission: { access: 'resource', type: 'STATE', name: 'STATE', action: 'READ' },
+    permission,
     errors: 'map',
     handle: async () => json(200, read()),
   });
   return [
-    state('/status', () => ({ ...versions(source), modules: source.modules, memory: memory() })),
-    state('/status/properties', () => source.configuration.visibleProperties()),
-    { ...state('/status/health', () => true), permission: { access: 'public' } },
-    { ...state('/status/selfDiscovered/status', () => ({ selfDiscovered: source.selfDiscovered() })), permission: { access: 'public' } },
+    state('/status', STATE_READ, () => ({ ...versions(source), modules: source.modules, memory: memory() })),
+    state('/status/properties', CONFIG_READ, () => source.configuration.visibleProperties()),
+    state('/status/health', PUBLIC, () => true),
+    state('/status/selfDiscovered/status', STATE_READ, () => ({ selfDiscovered: source.selfDiscovered() })),
     {
       method: 'GET',
       path: '/status/selfDiscovered',
-      permission: { access: 'public' },
+      permission: STATE_READ,
       errors: 'map',
       handle: async () => (source.selfDiscovered() ? { status: 200 } : json(503, { error: 'this process has not joined the cluster yet' })),
     },

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
+import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
 import type { Frame } from '../../../src/model/frame.js';
 import { addStage } from '../../../src/model/profile.js';
 import type { HttpRequest } from '../../../src/server/http.types.js';
@@ -11,7 +12,7 @@ const logs = suite('query log');
 
 const newLog = (kept = 3) => new QueryLog({ kept, now: () => 1_000 });
 const begin = (log: QueryLog, queryId: string): QueryRun =>
-  log.begin({ queryId, queryType: 'topN', dataSource: 'wiki' }, performance.now());
+  log.begin({ queryId, queryType: 'topN', dataSource: 'wiki', tables: ['wiki'], user: 'me' }, performance.now());
 const stateOf = (run: QueryRun | undefined): unknown => run?.report()['state'];
 
 async function* frames(...rows: number[]): AsyncGenerator<Frame> {
@@ -35,7 +36,7 @@ logs('an answer passes through unchanged; rows are counted where they are writte
   assert.is(await read(run.body(written(run, frames(5, 2)))), '5;2;');
   assert.is(stateOf(run), 'done');
   assert.equal([run.profile.stages.write.rowsIn, run.profile.stages.write.rowsOut], [7, 7]);
-  assert.is(log.find('q'), run);
+  assert.is(log.find('q', ALLOW_ALL_CALLER), run);
 });
 
 logs('time spent waiting for frames is no time of writing', async () => {
@@ -69,11 +70,11 @@ logs('only the last queries are kept; of two with one id the later', () => {
   begin(log, 'a');
   const b = begin(log, 'b');
   const again = begin(log, 'a');
-  assert.is(log.find('a'), again);
+  assert.is(log.find('a', ALLOW_ALL_CALLER), again);
   begin(log, 'c');
-  assert.is(log.find('b'), undefined);
+  assert.is(log.find('b', ALLOW_ALL_CALLER), undefined);
   assert.ok(b.summary().startsWith('milliseconds='));
-  assert.is(newLog(0).find('a'), undefined);
+  assert.is(newLog(0).find('a', ALLOW_ALL_CALLER), undefined);
 });
 
 logs('the header says what was read and how long stages took, or everything', () => {
@@ -97,7 +98,7 @@ logs('a profile is found by query id; an unknown one is not', async () => {
   const log = newLog();
   begin(log, 'q');
   const [route] = profileRoutes(log);
-  const request = {} as HttpRequest;
+  const request = { caller: ALLOW_ALL_CALLER } as HttpRequest;
   const found = await route?.handle(request, { queryId: 'q' });
   assert.is(found?.status, 200);
   assert.equal(
@@ -112,7 +113,8 @@ logs('a profile is found by query id; an unknown one is not', async () => {
 logs('whoever asks for it is told of each query that begins', () => {
   let begun = 0;
   const log = new QueryLog({ kept: 1, now: () => 0, onQuery: () => begun++ });
-  for (let query = 0; query < 3; query++) log.begin({ queryId: `q${query}`, queryType: 'sql', dataSource: null }, 0);
+  for (let query = 0; query < 3; query++)
+    log.begin({ queryId: `q${query}`, queryType: 'sql', dataSource: null, tables: [], user: 'me' }, 0);
   assert.is(begun, 3);
 });
 

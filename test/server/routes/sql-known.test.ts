@@ -111,7 +111,7 @@ for (const resultFormat of ['object', 'array', 'objectLines', 'arrayLines', 'csv
 known('they are in the log of queries, with their rows', async () => {
   const { ask, log } = server({ known: [PAIRS] });
   const { response } = await ask({ query: QUERY, context: { sqlQueryId: 'mine' } });
-  const run = log.find('mine');
+  const run = log.find('mine', ALLOW_ALL_CALLER);
   assert.equal(run?.state, { state: 'done' });
   assert.equal(
     [run?.profile.stages.write.rowsOut, run?.profile.resultCacheHits, run?.description.sql, response.headers?.['X-Svc-SQL-Query-Id']],
@@ -123,7 +123,8 @@ known('they are in the log of queries, with their rows', async () => {
 known('the log says how long each stage of planning took, or that the plan was there already', async () => {
   const { ask, log } = server({});
   for (const sqlQueryId of ['first', 'second']) await ask({ query: QUERY, context: { sqlQueryId } });
-  const planningOf = (id: string) => log.find(id)?.report()['planning'] as { cached: boolean; stages: { stage: string }[] };
+  const planningOf = (id: string) =>
+    log.find(id, ALLOW_ALL_CALLER)?.report()['planning'] as { cached: boolean; stages: { stage: string }[] };
   const [first, second] = [planningOf('first'), planningOf('second')];
   assert.equal([first.cached, first.stages[0]?.stage, first.stages.at(-1)?.stage], [false, 'parse', 'lower']);
   assert.equal(second, { cached: true, stages: [] });
@@ -133,7 +134,7 @@ known('known answers are refused where access is refused', async () => {
   const { ask, log } = server({ known: [PAIRS], capacity: 0 });
   const error = await ask({ query: QUERY, context: { sqlQueryId: 'mine' } }).catch((thrown: unknown) => thrown);
   assert.is(error instanceof ServiceError && error.code, 'capacity_exceeded');
-  assert.equal(log.find('mine')?.state, { state: 'failed', code: 'capacity_exceeded' });
+  assert.equal(log.find('mine', ALLOW_ALL_CALLER)?.state, { state: 'failed', code: 'capacity_exceeded' });
 });
 
 known('a timeout above the limit is refused', async () => {

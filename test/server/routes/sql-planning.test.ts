@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
 import type { BrokerQueries } from '../../../src/cluster/broker/contract.js';
+import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
 import { PlanWatch } from '../../../src/planner/sql/plan-watch.js';
 import { PlanThread } from '../../../src/server/planning/plan-thread.js';
 import { QueryLog } from '../../../src/server/queries/query-log.js';
@@ -51,18 +52,20 @@ const codeOf = (thrown: unknown) => (thrown instanceof ServiceError ? thrown.cod
 planning('a long statement is cancelled by its id while it is planned, and by nobody else', () =>
   withStatements(async (statements) => {
     const plan = (sqlQueryId: string | null) =>
-      statements.plan(requestOf(LONG), false, { watch: new PlanWatch(), sqlQueryId }).then(({ kind }) => kind, codeOf);
+      statements
+        .plan(requestOf(LONG), false, { caller: ALLOW_ALL_CALLER, watch: new PlanWatch(), sqlQueryId })
+        .then(({ kind }) => kind, codeOf);
     const [mine, other] = [plan('mine'), plan(null)];
-    assert.equal([statements.cancel('mine'), statements.cancel('made')], [true, false]);
+    assert.equal([statements.cancel('mine', ALLOW_ALL_CALLER), statements.cancel('made', ALLOW_ALL_CALLER)], [true, false]);
     assert.equal(await Promise.all([mine, other]), ['cancelled', 'select']);
-    assert.is(statements.cancel('mine'), false);
+    assert.is(statements.cancel('mine', ALLOW_ALL_CALLER), false);
   }),
 );
 
 planning('a long statement is not planned for a client that is gone', () =>
   withStatements(async (statements) => {
     const gone = AbortSignal.abort(new ServiceError('cancelled', 'the client closed the connection'));
-    const planned = statements.plan(requestOf(LONG), false, { watch: new PlanWatch(), signal: () => gone });
+    const planned = statements.plan(requestOf(LONG), false, { caller: ALLOW_ALL_CALLER, watch: new PlanWatch(), signal: () => gone });
     assert.is(await planned.then(({ kind }) => kind, codeOf), 'cancelled');
   }),
 );
@@ -70,7 +73,10 @@ planning('a long statement is not planned for a client that is gone', () =>
 planning('a short statement does not create an abort signal', () =>
   withStatements(async (statements) => {
     const signal = (): AbortSignal => assert.unreachable('it was asked for') as never;
-    assert.is((await statements.plan(requestOf('SELECT 1'), false, { watch: new PlanWatch(), signal })).kind, 'select');
+    assert.is(
+      (await statements.plan(requestOf('SELECT 1'), false, { caller: ALLOW_ALL_CALLER, watch: new PlanWatch(), signal })).kind,
+      'select',
+    );
   }),
 );
 

@@ -15,6 +15,7 @@ import type { JoinKey, JoinSource, RowSource } from '../../../model/row-source.j
 import { type ColumnType, TIME_COLUMN } from '../../../model/schema.js';
 import { type KnownTables, planQuery } from '../../plan.js';
 import { rowSourceColumns, typesOf } from '../../row-source-columns.js';
+import { sourceOfTable } from '../../table-access.js';
 import { givenColumns } from '../column/column-types.js';
 import { VirtualColumns } from '../column/columns.js';
 import { readFilter } from '../filter/filter.js';
@@ -44,14 +45,14 @@ export interface SourceReading {
  */
 export function readSource(value: unknown, path: string, reader: ObjectReader, reading: SourceReading): RowSource {
   if (reading.depth > DEPTH_MAX) throw new ServiceError('query_invalid', `dataSource: nested deeper than ${DEPTH_MAX} datasources`);
-  if (typeof value === 'string') return table(value, path);
+  if (typeof value === 'string') return table(value, path, reading);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return refuse(path, 'the name of a datasource, or an object', value ?? undefined);
   const inner: SourceReading = { ...reading, depth: reading.depth + 1 };
   return readByType<RowSource>(
     reader.reader(value, path),
     {
-      table: (source) => table(source.string('name'), source.at('name')),
+      table: (source) => table(source.string('name'), source.at('name'), reading),
       inline: (source) => ({ kind: 'inline', frame: readInline(source) }),
       lookup: (source) => ({ kind: 'lookup', name: source.string('lookup') }),
       query: (source) => readSubquery(source, inner),
@@ -102,8 +103,8 @@ export function tablesOf(source: RowSource, tables: KnownTables): KnownTables {
   return { table: () => ({ columns, interval: ETERNITY }) };
 }
 
-function table(name: string, path: string): RowSource {
-  return name === '' ? refuse(path, 'the name of a datasource', name) : { kind: 'table', name };
+function table(name: string, path: string, { tables }: SourceReading): RowSource {
+  return name === '' ? refuse(path, 'the name of a datasource', name) : sourceOfTable(name, tables.table(name));
 }
 
 function field(source: ObjectReader, key: string, reading: SourceReading): RowSource {

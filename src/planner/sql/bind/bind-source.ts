@@ -6,6 +6,7 @@ import { parseJson } from '../../../base/json.js';
 import { type ColumnType, TIME_COLUMN } from '../../../model/schema.js';
 import type { PlannedSource } from '../../../model/statement.js';
 import { rowSourceColumns } from '../../row-source-columns.js';
+import { sourceOfTable } from '../../table-access.js';
 import {
   DATA_SCHEMA,
   INFORMATION_SCHEMA,
@@ -79,9 +80,10 @@ export function bindTable(session: Session, schema: SqlSchema, table: Extract<Sq
       table.at,
       `unknown table ${name}${suggestion(name, [...table.queries.keys(), ...schema.tables()])}`,
     );
+  const read = sourceOfTable(name, found);
   const { relation, named } = columnsOfTable(found);
   return {
-    relation: { kind: 'source', source: { kind: 'table', name }, columns: relation, rowCount: found.rowCount },
+    relation: { kind: 'source', source: read, columns: relation, rowCount: found.rowCount },
     scope: new Scope([{ columns: named, qualifiers }]),
   };
 }
@@ -119,7 +121,7 @@ export function bindAppend(session: Session, schema: SqlSchema, append: Extract<
   for (const { name, at } of append.tables)
     if (schema.table(name) === undefined)
       throw session.source.error('sql_plan_invalid', at, `unknown table ${name}${suggestion(name, schema.tables())}`);
-  const union = { kind: 'union', sources: append.tables.map(({ name }) => ({ kind: 'table', name }) as const) } as const;
+  const union = { kind: 'union', sources: append.tables.map(({ name }) => sourceOfTable(name, schema.table(name))) } as const;
   const known = rowSourceColumns(union, {
     table(name) {
       const table = schema.table(name);

@@ -2,8 +2,10 @@
 
 import { ServiceError } from '../../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
+import { parsePolicy } from '../../../model/access/policy.js';
 import { type ColumnSchema, parseColumnType } from '../../../model/schema.js';
 import type { StatementSchema } from '../../../model/statement.js';
+import { restrictedBy } from '../../table-access.js';
 import type { SqlSchema, SqlTable } from './schema.js';
 
 /** A schema that remembers what it was asked for. It has no tables of `sys`, which a task cannot read. */
@@ -13,6 +15,7 @@ export function rememberedSchema(schema: SqlSchema): { readonly schema: SqlSchem
   return {
     schema: {
       tables: () => schema.tables(),
+      forbidden: () => schema.forbidden?.() ?? [],
       table(name) {
         const table = schema.table(name);
         if (table !== undefined) tables.set(name, table);
@@ -23,8 +26,22 @@ export function rememberedSchema(schema: SqlSchema): { readonly schema: SqlSchem
         return lookups;
       },
     },
-    asked: () => ({ tables: Object.fromEntries([...tables].map(([name, { columns }]) => [name, columns])), lookups }),
+    asked: () => ({
+      tables: Object.fromEntries([...tables].map(([name, table]) => [name, storedColumns(table)])),
+      ...policiesOf(tables),
+      lookups,
+    }),
   };
+}
+
+/** The policies of restricted tables, which a task keeps as whoever submitted it does. */
+function policiesOf(tables: ReadonlyMap<string, SqlTable>): Pick<StatementSchema, 'policies'> {
+  const policies = [...tables].flatMap(([name, { access }]) => (access?.kind === 'restricted' ? [[name, access.policy] as const] : []));
+  return policies.length === 0 ? {} : { policies: Object.fromEntries(policies) };
+}
+
+function storedColumns({ columns, access }: SqlTable): readonly ColumnSchema[] {
+  return access?.kind === 'restricted' ? access.stored : columns;
 }
 
 /**
@@ -43,6 +60,10 @@ function readSchema(value: unknown, path: string): { readonly tables: ReadonlyMa
     const given = reader.raw('tables') ?? {};
     for (const [name, columns] of Object.entries(given))
       tables.set(name, { columns: readColumns(columns, `${path}.tables.${name}`, reader) });
+    for (const [name, policy] of Object.entries(reader.raw('policies') ?? {})) {
+      const columns = tables.get(name)?.columns;
+      if (columns !== undefined) tables.set(name, restrictedBy(parsePolicy(policy, `${path}.policies.${name}`), columns));
+    }
     const lookups = reader.strings('lookups');
     reader.end();
     return { tables, lookups };

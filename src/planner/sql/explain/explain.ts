@@ -14,6 +14,7 @@ import type {
 import { printOverSource } from '../../print-source.js';
 import { inlineFrame } from '../catalog/inline-frame.js';
 import { nativeForm } from './native-form.js';
+import { resourcesOfQuery } from './resources.js';
 
 /** All of them texts. */
 export const EXPLAIN_COLUMNS: readonly OutputColumn[] = ['PLAN', 'RESOURCES', 'ATTRIBUTES'].map((name) => ({
@@ -30,9 +31,12 @@ export const EXPLAIN_COLUMNS: readonly OutputColumn[] = ['PLAN', 'RESOURCES', 'A
  */
 export function explain(query: PlannedQuery, ingestion: IngestionTarget | ExportTarget | null, isNative: boolean): ExplainedStatement {
   const plan = isNative ? stringifyJson([describedQuery(query)]) : printOverSource(query.plan, query.source).join('\n');
-  const cells = [plan, stringifyJson(resourcesOf(query.source, ingestion)), stringifyJson(attributesOf(ingestion))].map((cell) => [cell]);
+  const cells = [plan, stringifyJson(shownResources(query.source, ingestion)), stringifyJson(attributesOf(ingestion))].map((cell) => [
+    cell,
+  ]);
   const columns = EXPLAIN_COLUMNS.map(({ name, nativeType }) => ({ name, type: nativeType }));
-  return { kind: 'explain', frame: inlineFrame(columns, cells, 1), tables: tablesOf(query.source) };
+  const resources = resourcesOfQuery(query.source, ingestion);
+  return { kind: 'explain', frame: inlineFrame(columns, cells, 1), tables: tablesOf(query.source), resources };
 }
 
 /** `signature`: the columns of the query that the statement puts out; `columnMappings`: under which names. */
@@ -44,7 +48,7 @@ function describedQuery(query: PlannedQuery): unknown {
   return { ...what, signature, columnMappings: columns };
 }
 
-function resourcesOf(source: PlannedSource, ingestion: IngestionTarget | ExportTarget | null): unknown {
+function shownResources(source: PlannedSource, ingestion: IngestionTarget | ExportTarget | null): unknown {
   const read = source.kind === 'external' ? [EXTERNAL] : tablesOf(source).map(resourceOf);
   const written = ingestion === null ? [] : [ingestion.kind === 'export' ? EXTERNAL : resourceOf(ingestion.dataSource)];
   const all = [...read, ...written];

@@ -6,9 +6,10 @@ import { contains, intersect } from '../../../base/interval.js';
 import { highest, lowest } from '../../../base/lists.js';
 import { createByName } from '../../../base/names.js';
 import type { HeldSegments } from '../../../cluster/inventories.js';
-import type { HttpResponse, Route } from '../../http.types.js';
+import { itself, readable } from '../../access/readable.js';
+import type { HttpRequest, HttpResponse, Route } from '../../http.types.js';
 import { segmentBody } from '../../results/segment-body.js';
-import { DATASOURCES, formatInstant, formatInterval, isFlagged, json, readInterval, route, STATE_READ } from '../exchange.js';
+import { DATASOURCE_READ, formatInstant, formatInterval, isFlagged, json, LISTED, readInterval, route, STATE_READ } from '../exchange.js';
 import type { CoordinatorSource } from './coordinator-source.js';
 import { dataSourceBody } from './metadata.js';
 import { type ServedSegment, servedDataSources, servedSegments } from './served.js';
@@ -16,11 +17,12 @@ import { type ServedSegment, servedDataSources, servedSegments } from './served.
 /** Datasources, intervals and servers as the Coordinator sees the cluster. */
 export function catalogRoutes({ coordinator }: CoordinatorSource): readonly Route[] {
   const served = (dataSource: string) => servedSegments(coordinator, dataSource);
-  const everywhere = () => servedDataSources(coordinator).flatMap((dataSource) => served(dataSource));
+  const everywhere = ({ caller }: HttpRequest) =>
+    readable(caller, servedDataSources(coordinator), itself).flatMap((dataSource) => served(dataSource));
 
   return [
-    route('GET', '/svc/coordinator/v1/datasources', DATASOURCES, async (request) => {
-      const names = servedDataSources(coordinator);
+    route('GET', '/svc/coordinator/v1/datasources', LISTED, async (request) => {
+      const names = readable(request.caller, servedDataSources(coordinator), itself);
       if (isFlagged(request, 'full'))
         return json(
           200,
@@ -33,12 +35,12 @@ export function catalogRoutes({ coordinator }: CoordinatorSource): readonly Rout
         );
       return json(200, names);
     }),
-    route('GET', '/svc/coordinator/v1/datasources/{dataSource}', DATASOURCES, async (request, { dataSource = '' }) => {
+    route('GET', '/svc/coordinator/v1/datasources/{dataSource}', DATASOURCE_READ, async (request, { dataSource = '' }) => {
       const segments = served(dataSource);
       if (segments.length === 0) return { status: 204 };
       return json(200, isFlagged(request, 'full') ? fullBody(dataSource, segments) : simpleBody(dataSource, segments));
     }),
-    route('GET', '/svc/coordinator/v1/datasources/{dataSource}/intervals', DATASOURCES, async (request, { dataSource = '' }) => {
+    route('GET', '/svc/coordinator/v1/datasources/{dataSource}/intervals', DATASOURCE_READ, async (request, { dataSource = '' }) => {
       const segments = served(dataSource);
       if (isFlagged(request, 'full')) return json(200, byInterval(segments, servedById));
       if (isFlagged(request, 'simple')) return json(200, byInterval(segments, sizeAndCount));
@@ -47,7 +49,7 @@ export function catalogRoutes({ coordinator }: CoordinatorSource): readonly Rout
     route(
       'GET',
       '/svc/coordinator/v1/datasources/{dataSource}/intervals/{interval}',
-      DATASOURCES,
+      DATASOURCE_READ,
       async (request, { dataSource = '', interval = '' }) => {
         const segments = within(served(dataSource), readInterval('interval', interval));
         if (isFlagged(request, 'full')) return json(200, byInterval(segments, servedById));
@@ -61,14 +63,14 @@ export function catalogRoutes({ coordinator }: CoordinatorSource): readonly Rout
     route(
       'GET',
       '/svc/coordinator/v1/datasources/{dataSource}/intervals/{interval}/serverview',
-      DATASOURCES,
+      DATASOURCE_READ,
       async (_request, { dataSource = '', interval = '' }) =>
         json(
           200,
           byInterval(within(served(dataSource), readInterval('interval', interval)), (segments) => segments.map(loadInfo)),
         ),
     ),
-    route('GET', '/svc/coordinator/v1/datasources/{dataSource}/segments', DATASOURCES, async (request, { dataSource = '' }) =>
+    route('GET', '/svc/coordinator/v1/datasources/{dataSource}/segments', DATASOURCE_READ, async (request, { dataSource = '' }) =>
       json(
         200,
         served(dataSource).map(({ id, segment }) => (isFlagged(request, 'full') ? segmentBody(segment) : id)),
@@ -77,19 +79,19 @@ export function catalogRoutes({ coordinator }: CoordinatorSource): readonly Rout
     route(
       'GET',
       '/svc/coordinator/v1/datasources/{dataSource}/segments/{segmentId}',
-      DATASOURCES,
+      DATASOURCE_READ,
       async (_request, { dataSource = '', segmentId = '' }) => {
         const found = served(dataSource).find(({ id }) => id === segmentId);
         if (found === undefined) throw new ServiceError('not_found', `segment ${segmentId} of ${dataSource} is not served`);
         return json(200, withServers(found));
       },
     ),
-    route('GET', '/svc/coordinator/v1/datasources/{dataSource}/tiers', DATASOURCES, async (_request, { dataSource = '' }) =>
+    route('GET', '/svc/coordinator/v1/datasources/{dataSource}/tiers', DATASOURCE_READ, async (_request, { dataSource = '' }) =>
       json(200, [...new Set(served(dataSource).flatMap(({ servers }) => servers.map(({ tier }) => tier)))]),
     ),
-    route('GET', '/svc/coordinator/v1/intervals', DATASOURCES, async () => json(200, byInterval(everywhere(), byDataSource))),
-    route('GET', '/svc/coordinator/v1/intervals/{interval}', DATASOURCES, async (request, { interval: written = '' }) =>
-      intervalTotals(everywhere(), readInterval('interval', written), request),
+    route('GET', '/svc/coordinator/v1/intervals', LISTED, async (request) => json(200, byInterval(everywhere(request), byDataSource))),
+    route('GET', '/svc/coordinator/v1/intervals/{interval}', LISTED, async (request, { interval: written = '' }) =>
+      intervalTotals(everywhere(request), readInterval('interval', written), request),
     ),
     route('GET', '/svc/coordinator/v1/tiers', STATE_READ, async () =>
       json(200, [...new Set(coordinator.picture.servers.map(({ tier }) => tier))].sort()),

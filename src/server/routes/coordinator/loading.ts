@@ -7,7 +7,7 @@ import type { Target } from '../../../cluster/coordinator/assignment.js';
 import type { ClusterPicture } from '../../../cluster/coordinator/coordinator.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import { segmentBody } from '../../results/segment-body.js';
-import { DATASOURCES, isFlagged, isTrue, json, readInterval, route, STATE_READ } from '../exchange.js';
+import { DATASOURCE_READ, isFlagged, isTrue, json, readInterval, route, STATE_READ } from '../exchange.js';
 import type { CoordinatorSource } from './coordinator-source.js';
 
 const WEEK_MS = 7 * 86_400_000;
@@ -15,11 +15,11 @@ const WEEK_MS = 7 * 86_400_000;
 /** Routes that report the progress of segment loading. */
 export function loadingRoutes({ coordinator, now }: CoordinatorSource): readonly Route[] {
   return [
-    route('GET', '/svc/coordinator/v1/loadstatus', DATASOURCES, async (request) =>
+    route('GET', '/svc/coordinator/v1/loadstatus', STATE_READ, async (request) =>
       json(200, loadStatus(coordinator.picture, [...coordinator.picture.targets.values()], request)),
     ),
     route('GET', '/svc/coordinator/v1/loadqueue', STATE_READ, async (request) => json(200, loadQueue(coordinator.picture, request))),
-    route('GET', '/svc/coordinator/v1/datasources/{dataSource}/loadstatus', DATASOURCES, async (request, { dataSource = '' }) => {
+    route('GET', '/svc/coordinator/v1/datasources/{dataSource}/loadstatus', DATASOURCE_READ, async (request, { dataSource = '' }) => {
       if (!request.query.has('forceMetadataRefresh'))
         throw new ServiceError('input_invalid', 'forceMetadataRefresh: found nothing, expected true or false');
       if (isTrue(request, 'forceMetadataRefresh')) await coordinator.snapshot();

@@ -5,9 +5,10 @@ import { intersect } from '../../../base/interval.js';
 import { dataSourceNames, findSegment } from '../../../metadata/segments.js';
 import type { SegmentDescriptor } from '../../../model/segment.js';
 import { segmentIdText } from '../../../model/segment-id.js';
+import { itself, readable } from '../../access/readable.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import { segmentBody } from '../../results/segment-body.js';
-import { DATASOURCES, isFlagged, json, kindOf, readInterval, readJson, route } from '../exchange.js';
+import { DATASOURCE_READ, DATASOURCE_WRITE, isFlagged, json, kindOf, LISTED, readInterval, readJson, route } from '../exchange.js';
 import type { CoordinatorSource } from './coordinator-source.js';
 
 /** Segments and datasources in the metadata store, served or not. */
@@ -22,9 +23,10 @@ export function metadataRoutes({ coordinator, database }: CoordinatorSource): re
     json(200, isFlagged(request, 'full') ? segments.map(segmentBody) : segments.map((segment) => segmentIdText(segment.id)));
 
   return [
-    route('GET', '/svc/coordinator/v1/metadata/segments', DATASOURCES, async (request) => {
+    route('GET', '/svc/coordinator/v1/metadata/segments', LISTED, async (request) => {
       const wanted = request.query.getAll('datasources');
-      const segments = await fresh(() => (wanted.length === 0 ? catalog.allUsed() : wanted.flatMap((name) => catalog.used(name))));
+      const used = await fresh(() => (wanted.length === 0 ? catalog.allUsed() : wanted.flatMap((name) => catalog.used(name))));
+      const segments = readable(request.caller, used, ({ id }) => id.dataSource);
       const withOvershadowed = isFlagged(request, 'includeOvershadowedStatus');
       return json(
         200,
@@ -33,29 +35,43 @@ export function metadataRoutes({ coordinator, database }: CoordinatorSource): re
         ),
       );
     }),
-    route('GET', '/svc/coordinator/v1/metadata/datasources', DATASOURCES, async (request) => {
+    route('GET', '/svc/coordinator/v1/metadata/datasources', LISTED, async (request) => {
+      const { caller } = request;
       if (isFlagged(request, 'full'))
-        return json(200, await fresh(() => catalog.dataSources().map((name) => dataSourceBody(name, catalog.used(name)))));
+        return json(
+          200,
+          await fresh(() => readable(caller, catalog.dataSources(), itself).map((name) => dataSourceBody(name, catalog.used(name)))),
+        );
       const all = isFlagged(request, 'includeUnused') || isFlagged(request, 'includeDisabled');
-      return json(200, await dataSourceNames(database, all ? 'all' : 'used'));
+      return json(200, readable(caller, await dataSourceNames(database, all ? 'all' : 'used'), itself));
     }),
-    route('GET', '/svc/coordinator/v1/metadata/datasources/{dataSource}', DATASOURCES, async (_request, { dataSource = '' }) => {
+    route('GET', '/svc/coordinator/v1/metadata/datasources/{dataSource}', DATASOURCE_READ, async (_request, { dataSource = '' }) => {
       const segments = await fresh(() => catalog.used(dataSource));
       if (segments.length === 0) throw new ServiceError('not_found', `datasource ${dataSource} has no used segments`);
       return json(200, dataSourceBody(dataSource, segments));
     }),
-    route('GET', '/svc/coordinator/v1/metadata/datasources/{dataSource}/segments', DATASOURCES, async (request, { dataSource = '' }) => {
-      const segments = await fresh(() => catalog.used(dataSource));
-      return listing(request, request.body.length === 0 ? segments : overlapping(segments, readJson(request)));
-    }),
-    route('POST', '/svc/coordinator/v1/metadata/datasources/{dataSource}/segments', DATASOURCES, async (request, { dataSource = '' }) => {
-      const segments = await fresh(() => catalog.used(dataSource));
-      return listing(request, overlapping(segments, readJson(request)));
-    }),
+    route(
+      'GET',
+      '/svc/coordinator/v1/metadata/datasources/{dataSource}/segments',
+      DATASOURCE_READ,
+      async (request, { dataSource = '' }) => {
+        const segments = await fresh(() => catalog.used(dataSource));
+        return listing(request, request.body.length === 0 ? segments : overlapping(segments, readJson(request)));
+      },
+    ),
+    route(
+      'POST',
+      '/svc/coordinator/v1/metadata/datasources/{dataSource}/segments',
+      DATASOURCE_WRITE,
+      async (request, { dataSource = '' }) => {
+        const segments = await fresh(() => catalog.used(dataSource));
+        return listing(request, overlapping(segments, readJson(request)));
+      },
+    ),
     route(
       'GET',
       '/svc/coordinator/v1/metadata/datasources/{dataSource}/segments/{segmentId}',
-      DATASOURCES,
+      DATASOURCE_READ,
       async (_request, { dataSource = '', segmentId = '' }) => {
         const found = await findSegment(database, segmentId);
         if (found?.used !== true || found.segment.id.dataSource !== dataSource)

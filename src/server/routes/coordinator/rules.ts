@@ -1,7 +1,18 @@
 // Coordinator routes for retention rules.
 
 import type { HttpRequest, Route } from '../../http.types.js';
-import { auditBody, DATASOURCES, isFlagged, json, readAuthor, readHistorySelection, readJson, route } from '../exchange.js';
+import {
+  auditBody,
+  DATASOURCE_READ,
+  DATASOURCE_WRITE,
+  isFlagged,
+  json,
+  readAuthor,
+  readHistorySelection,
+  readJson,
+  route,
+  STATE_READ,
+} from '../exchange.js';
 import type { CoordinatorSource } from './coordinator-source.js';
 
 const BASE = '/svc/coordinator/v1/rules';
@@ -14,14 +25,14 @@ export function ruleRoutes({ coordinator, auditHistoryMs, now }: CoordinatorSour
     return json(200, entries.map(auditBody));
   };
   return [
-    route('GET', BASE, DATASOURCES, async () => json(200, (await settings.retention()).all())),
-    route('GET', `${BASE}/history`, DATASOURCES, (request) => history(request, null)),
-    route('GET', `${BASE}/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) => {
+    route('GET', BASE, STATE_READ, async () => json(200, (await settings.retention()).all())),
+    route('GET', `${BASE}/history`, STATE_READ, (request) => history(request, null)),
+    route('GET', `${BASE}/{dataSource}`, DATASOURCE_READ, async (request, { dataSource = '' }) => {
       const retention = await settings.retention();
       return json(200, isFlagged(request, 'full') ? retention.withDefaults(dataSource) : retention.of(dataSource));
     }),
-    route('GET', `${BASE}/{dataSource}/history`, DATASOURCES, (request, { dataSource = '' }) => history(request, dataSource)),
-    route('POST', `${BASE}/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) => {
+    route('GET', `${BASE}/{dataSource}/history`, DATASOURCE_READ, (request, { dataSource = '' }) => history(request, dataSource)),
+    route('POST', `${BASE}/{dataSource}`, DATASOURCE_WRITE, async (request, { dataSource = '' }) => {
       await settings.writeRules(dataSource, readJson(request), readAuthor(request));
       await coordinator.wake();
       return { status: 200 };

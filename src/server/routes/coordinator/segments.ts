@@ -6,7 +6,7 @@ import { describeValue } from '../../../base/json.js';
 import type { SegmentMarking } from '../../../cluster/segment-marking.js';
 import type { MarkTarget } from '../../../metadata/segments.js';
 import type { HttpRequest, Route } from '../../http.types.js';
-import { DATASOURCES, isTrue, json, readInterval, readObject, route } from '../exchange.js';
+import { DATASOURCE_WRITE, isTrue, json, readInterval, readObject, route } from '../exchange.js';
 
 export interface SegmentRoutesOptions {
   /** Marking as done by the role that answers. */
@@ -22,7 +22,7 @@ export function segmentRoutes(base: string, { marking, kill: killInterval }: Seg
   const kill = (dataSource: string, interval: string) => killInterval(dataSource, readInterval('interval', interval));
 
   const marked = (path: string, use: 'used' | 'unused'): Route =>
-    route('POST', `${base}/{dataSource}/${path}`, DATASOURCES, async (request, { dataSource = '' }) => {
+    route('POST', `${base}/{dataSource}/${path}`, DATASOURCE_WRITE, async (request, { dataSource = '' }) => {
       if (!isDataSourceName(dataSource)) return { status: 204 };
       return json(200, { numChangedSegments: await marking.mark(use, dataSource, readTarget(request)) });
     });
@@ -30,10 +30,10 @@ export function segmentRoutes(base: string, { marking, kill: killInterval }: Seg
   return [
     marked('markUsed', 'used'),
     marked('markUnused', 'unused'),
-    route('POST', `${base}/{dataSource}`, DATASOURCES, async (_request, { dataSource = '' }) =>
+    route('POST', `${base}/{dataSource}`, DATASOURCE_WRITE, async (_request, { dataSource = '' }) =>
       json(200, { numChangedSegments: await marking.mark('used', dataSource, { kind: 'all' }) }),
     ),
-    route('DELETE', `${base}/{dataSource}`, DATASOURCES, async (request, { dataSource = '' }) => {
+    route('DELETE', `${base}/{dataSource}`, DATASOURCE_WRITE, async (request, { dataSource = '' }) => {
       if (!isTrue(request, 'kill')) return json(200, { numChangedSegments: await marking.mark('unused', dataSource, { kind: 'all' }) });
       const interval = request.query.get('interval');
       if (interval === null)
@@ -41,14 +41,14 @@ export function segmentRoutes(base: string, { marking, kill: killInterval }: Seg
       await kill(dataSource, interval);
       return { status: 200 };
     }),
-    route('DELETE', `${base}/{dataSource}/intervals/{interval}`, DATASOURCES, async (_request, { dataSource = '', interval = '' }) => {
+    route('DELETE', `${base}/{dataSource}/intervals/{interval}`, DATASOURCE_WRITE, async (_request, { dataSource = '', interval = '' }) => {
       await kill(dataSource, interval);
       return { status: 200 };
     }),
-    route('POST', `${base}/{dataSource}/segments/{segmentId}`, DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) =>
+    route('POST', `${base}/{dataSource}/segments/{segmentId}`, DATASOURCE_WRITE, async (_request, { dataSource = '', segmentId = '' }) =>
       json(200, { segmentStateChanged: (await marking.mark('used', dataSource, { kind: 'ids', ids: [segmentId] })) > 0 }),
     ),
-    route('DELETE', `${base}/{dataSource}/segments/{segmentId}`, DATASOURCES, async (_request, { dataSource = '', segmentId = '' }) =>
+    route('DELETE', `${base}/{dataSource}/segments/{segmentId}`, DATASOURCE_WRITE, async (_request, { dataSource = '', segmentId = '' }) =>
       json(200, { segmentStateChanged: (await marking.mark('unused', dataSource, { kind: 'ids', ids: [segmentId] })) > 0 }),
     ),
   ];

@@ -1,0 +1,31 @@
+// Resources of a statement beside the tables that it reads.
+
+import { isRecord } from '../../../base/json.js';
+import { dataSource, EXTERNAL, type ResourceAction } from '../../../model/access/resource.js';
+import type { ExportTarget, IngestionTarget, PlannedSource, PlannedStatement } from '../../../model/statement.js';
+
+/** Datasources and files that a statement reads from outside, and what it writes. The tables that it reads are checked while it is planned. */
+export function resourcesOf(statement: PlannedStatement): readonly ResourceAction[] {
+  if (statement.kind === 'explain') return statement.resources;
+  return statement.kind === 'select' ? resourcesRead(statement.source) : resourcesOfQuery(statement.query.source, statement);
+}
+
+/** @param target  null: of a SELECT */
+export function resourcesOfQuery(source: PlannedSource, target: IngestionTarget | ExportTarget | null): readonly ResourceAction[] {
+  const read = resourcesRead(source);
+  if (target === null) return read;
+  return [...read, { resource: target.kind === 'export' ? EXTERNAL : dataSource(target.dataSource), action: 'WRITE' }];
+}
+
+function resourcesRead(source: PlannedSource): readonly ResourceAction[] {
+  if (source.kind !== 'external') return [];
+  return [{ resource: EXTERNAL, action: 'READ' }, ...resourcesOfInput(source.inputSource)];
+}
+
+/** The datasources that an input source of native specs reads. */
+export function resourcesOfInput(inputSource: unknown): readonly ResourceAction[] {
+  if (!isRecord(inputSource)) return [];
+  const { type, dataSource: name, delegates } = inputSource;
+  if (type === 'combining' && Array.isArray(delegates)) return delegates.flatMap(resourcesOfInput);
+  return type === 'druid' && typeof name === 'string' ? [{ resource: dataSource(name), action: 'READ' }] : [];
+}
