@@ -1,7 +1,7 @@
 // Segments that are appended while a task replaces, which it carries along to the version that it writes.
 
 import { assert, ServiceError } from '../base/errors.js';
-import { contains, formatInterval } from '../base/interval.js';
+import { contains, formatInterval, intersect } from '../base/interval.js';
 import type { SegmentDescriptor, VisibleSegment } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import type { Binding, Queries } from './database.js';
@@ -17,7 +17,7 @@ export async function noteAppended(queries: Queries, appended: readonly SegmentD
   if (first === undefined) return;
   const replacing = (await locksOfDataSource(queries, first.id.dataSource)).filter(({ kind }) => kind === 'replace');
   const rows = replacing.flatMap(({ taskId, interval }) =>
-    appended.filter(({ id }) => contains(interval, id.interval)).map(({ id }): Binding[] => [taskId, segmentIdText(id)]),
+    appended.filter(({ id }) => intersect(interval, id.interval) !== undefined).map(({ id }): Binding[] => [taskId, segmentIdText(id)]),
   );
   for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
     const batch = rows.slice(from, from + ROWS_PER_INSERT);

@@ -6,7 +6,7 @@ import { condenseIntervals, contains, formatInterval, intersect } from '../base/
 import { highest } from '../base/lists.js';
 import { LoopTurns } from '../base/loop-turns.js';
 import { failpoint } from '../configuration/failpoint.js';
-import type { PinnedSegments, PublishRequest, PushedSegment } from '../model/publication.js';
+import type { PinnedSegments, PublishRequest, PushedSegment, ReplaceMode } from '../model/publication.js';
 import type { SegmentDescriptor, VisibleSegment } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import { carriedBy, noteAppended, placeCarried } from './carried.js';
@@ -18,15 +18,16 @@ import { bumpRevision, firstUnused, insertSegments, markReplaced, selectReadable
 import { findSequence, moveOffsets, noteSequence } from './stream-offsets.js';
 import { findTask } from './tasks.js';
 import type { VisibleChunk } from './timeline.js';
+import { emptiedChunks, isTombstone, tombstone } from './tombstones.js';
 
 /**
  * Makes all segments of a task visible at once; to be called in one leader transaction. A repeated request of the same
  * task (its answer was lost on the way) changes nothing and gets the same ids.
  *
- * @returns the printed ids, in the order of `request.segments`
+ * @returns the printed ids, in the order of `request.segments`, and those of the tombstones
  * @throws  ServiceError `conflict`: the task does not run any more, holds no lock over what it writes, has already
- *          published something else, would cut a used segment in two, appends across existing chunks, or replaces by
- *          chunks that are finer than what was appended meanwhile
+ *          published something else, appends across existing chunks, or replaces by chunks that are finer than what was
+ *          appended meanwhile; `resource_limit`: it would leave too many time chunks without rows
  */
 export async function publishSegments(queries: Queries, request: PublishRequest, nowMs: EpochMs): Promise<readonly string[]> {
   const earlier = await earlierPublication(queries, request);
@@ -43,7 +44,7 @@ export async function publishSegments(queries: Queries, request: PublishRequest,
   const appended = mode.kind === 'replace' && carried.size > 0 ? await appendedMeanwhile(queries, request, carried) : [];
   const descriptors =
     mode.kind === 'replace'
-      ? await planReplace(queries, request, condenseIntervals(mode.intervals), locks, nowMs)
+      ? await planReplace(queries, request, { ...mode, intervals: condenseIntervals(mode.intervals) }, locks, carried, nowMs)
       : await planAppend(queries, request, locks);
   const carriedOn = placeCarried(appended, descriptors, ({ id }) => lockOver(locks, id.interval, REPLACING, request.taskId));
   if (carriedOn.length > 0) failpoint('carry.placed');
@@ -85,7 +86,7 @@ async function checkInputs(
   for (const overlapping of condenseIntervals(mode.intervals))
     for (const segment of await selectSegments(queries, { dataSource, used: true, overlapping })) {
       const id = segmentIdText(segment.id);
-      if (read.has(id) || carried.has(id) || (!shown.has(id) && isHidden(segment, visible))) continue;
+      if (isTombstone(segment) || read.has(id) || carried.has(id) || (!shown.has(id) && isHidden(segment, visible))) continue;
       throw new ServiceError('conflict', `task ${taskId} would replace segment ${id}, which it has not read; nothing is published`);
     }
 }
@@ -130,6 +131,11 @@ export async function visibleSegments(
   return [...new Set(chunks)].flatMap(({ segments, visible }) => segments.map((segment) => ({ segment, visible })));
 }
 
+/** The visible segments that meet one of the intervals and have rows. */
+export async function segmentsToRead(...asked: Parameters<typeof visibleSegments>): Promise<readonly VisibleSegment[]> {
+  return (await visibleSegments(...asked)).filter(({ segment }) => !isTombstone(segment));
+}
+
 /**
  * Segments that a task may read within the locks under which it replaces beside appends; null: it holds no such lock.
  * @throws ServiceError `segments_unavailable` when one of them cannot be read
@@ -139,7 +145,7 @@ export async function pinnedSegments(queries: Queries, taskId: string): Promise<
   const [first] = locks;
   if (first === undefined) return null;
   const intervals = locks.map(({ interval }) => interval);
-  const visible = await visibleSegments(queries, first.dataSource, intervals, await carriedBy(queries, taskId));
+  const visible = await segmentsToRead(queries, first.dataSource, intervals, await carriedBy(queries, taskId));
   return { dataSource: first.dataSource, intervals, ids: visible.map(({ segment }) => segmentIdText(segment.id)) };
 }
 
@@ -180,27 +186,27 @@ function repeatPublication(earlier: { loadPaths: string; ids: readonly string[] 
 const loadPathsText = (request: PublishRequest): string => JSON.stringify(request.segments.map((segment) => segment.loadSpec.path));
 
 /**
- * Clears the intervals and gives the new segments the lock's version, numbered from 0 in each chunk.
- * @param intervals  condensed: a segment that lies across two adjacent ones is not cut
+ * Clears the intervals and gives the new segments the lock's version, numbered from 0 in each chunk. Newer chunks hide a segment that
+ * lies across the bounds of an interval, and tombstones everything where there are none.
+ * @param mode     intervals condensed: a segment that lies across two adjacent ones is replaced
+ * @param carried  printed ids of segments that come after the new ones
  */
 async function planReplace(
   queries: Queries,
   request: PublishRequest,
-  intervals: readonly Interval[],
+  { intervals, granularity }: Omit<ReplaceMode, 'kind'>,
   locks: readonly Lock[],
+  carried: ReadonlySet<string>,
   nowMs: EpochMs,
 ): Promise<readonly SegmentDescriptor[]> {
   const { dataSource, segments, taskId } = request;
+  const before: Interval[] = [];
   for (const interval of intervals) {
     lockOver(locks, interval, REPLACING, taskId);
-    const crossing = (await selectSegments(queries, { dataSource, used: true, overlapping: interval })).find(
-      (segment) => !intervals.some((outer) => contains(outer, segment.id.interval)),
-    );
-    if (crossing !== undefined)
-      throw new ServiceError(
-        'conflict',
-        `replacing ${formatInterval(interval)} would cut segment ${segmentIdText(crossing.id)} in two; widen the interval to whole segments`,
-      );
+    for (const segment of await selectSegments(queries, { dataSource, used: true, overlapping: interval })) {
+      const staysUsed = !intervals.some((outer) => contains(outer, segment.id.interval));
+      if ((granularity !== undefined || staysUsed) && !carried.has(segmentIdText(segment.id))) before.push(segment.id.interval);
+    }
     await markReplaced(queries, dataSource, interval, nowMs);
   }
   const counts = new Map<string, number>();
@@ -221,6 +227,9 @@ async function planReplace(
     placed.push(describe(dataSource, segment, { interval: segment.interval, version, partition, partitions: counts.get(key) ?? 0 }));
     if (turns.isDue) await turns.give();
   }
+  const written = segments.map(({ interval }) => interval);
+  for (const interval of emptiedChunks(intervals, granularity, written, before))
+    placed.push(tombstone({ dataSource, interval, version: lockOver(locks, interval, REPLACING, taskId).version, partitionNumber: 0 }));
   return placed;
 }
 

@@ -42,6 +42,15 @@ export class SegmentTimeline<Segment extends TimelineSegment> {
     return found;
   }
 
+  /** Segments, the overshadowed ones too, that share an instant with an interval. */
+  segmentsWithin({ start, end }: Interval): readonly Segment[] {
+    const found: Segment[] = [];
+    for (let at = this.#firstEndingAfter(start); (this.#blocks[at]?.start ?? Infinity) < end; at++)
+      for (const segment of this.#blocks[at]?.segments ?? [])
+        if (segment.id.interval.start < end && segment.id.interval.end > start) found.push(segment);
+    return found;
+  }
+
   /** Takes segments away, where they are there, and adds others; one that is there already is replaced. */
   change(removed: readonly Segment[], added: readonly Segment[]): TimelineChange<Segment> {
     const changes = [...removed.map((segment) => ({ segment, isAdded: false })), ...added.map((segment) => ({ segment, isAdded: true }))];

@@ -261,7 +261,8 @@ export async function deleteUnused(
   const paths = files.map(({ path }) => path);
   // One that was carried along to a new version has the file of the one before.
   const shared = await referencedPaths(queries, paths);
-  return { count: rows.length, files: files.filter(({ path }) => !shared.has(path)) };
+  // Tombstones have none.
+  return { count: rows.length, files: files.filter(({ path }) => path !== '' && !shared.has(path)) };
 }
 
 /** The deep storage paths that some segment, used or not, refers to. */

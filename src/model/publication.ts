@@ -1,6 +1,7 @@
 // Segments that a task hands over to be published.
 
 import type { Interval } from '../base/instant.js';
+import type { Granularity } from './granularity.js';
 import type { SegmentFile, SegmentPart } from './segment.js';
 import type { StreamPosition } from './stream/offsets.js';
 
@@ -17,9 +18,9 @@ export interface PublishRequest {
   readonly segments: readonly PushedSegment[];
   /**
    * `append`: joins the version of the chunk, with the next partition numbers. `replace`: in the same transaction
-   * every used segment inside `intervals` becomes unused; one that crosses their bounds is a `conflict`.
+   * every used segment inside `intervals` becomes unused, and of one that crosses their bounds the part inside is hidden.
    */
-  readonly mode: { readonly kind: 'append' } | { readonly kind: 'replace'; readonly intervals: readonly Interval[] };
+  readonly mode: { readonly kind: 'append' } | ReplaceMode;
   /** Printed ids of the segments that the rows were read from: nothing is published when one of them is not used any more. */
   readonly inputs?: readonly string[];
   /** The worker answers its task only when every segment is served somewhere, or has not been for a quarter of an hour. */
@@ -39,6 +40,16 @@ export interface StreamPublication {
   readonly start: StreamPosition;
   readonly end: StreamPosition;
 }
+
+export interface ReplaceMode {
+  readonly kind: 'replace';
+  readonly intervals: readonly Interval[];
+  /** Time chunks in which tombstones are left where rows were and none are written; left out: tombstones are where segments are cut only. */
+  readonly granularity?: Granularity;
+}
+
+/** More time chunks that had rows are not left without any in one publish. */
+export const TOMBSTONES_MAX = 5000;
 
 /** Segments that a task reads of the datasource that it replaces: those that were there when it got its lock. */
 export interface PinnedSegments {

@@ -46,8 +46,14 @@ export type PartitionKey = readonly (string | null)[];
 /** Segments of a chunk that is not divided by values are numbered. */
 export type SegmentPart = HashedPart | RangePart;
 
-/** `partitions`: the segments that a chunk is complete with; those that were appended later have numbers above. */
-export type ShardSpec = ({ readonly type: 'numbered' } | SegmentPart) & { readonly partitionNum: number; readonly partitions: number };
+/**
+ * `partitions`: the segments that a chunk is complete with; those that were appended later have numbers above. A tombstone has no rows and no
+ * file, and only hides what is older.
+ */
+export type ShardSpec = ({ readonly type: 'numbered' | 'tombstone' } | SegmentPart) & {
+  readonly partitionNum: number;
+  readonly partitions: number;
+};
 
 /** A shard as the interface prints it. */
 export function shardSpecBody(shard: ShardSpec): Readonly<Record<string, unknown>> {

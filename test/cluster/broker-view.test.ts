@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ClusterView } from '../../src/cluster/broker/view.js';
+import { tombstone } from '../../src/metadata/tombstones.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { DAY, inventoryOf, segmentOf } from './fakes.js';
@@ -35,6 +36,33 @@ views('a publish over many chunks shows only when all of it is served, then at o
   view.adopt({ revision: 2, segments: NEW });
   assert.equal(versionsOf(view), ['v2', 'v2', 'v2']);
   assert.equal(view.revisionsInUse(), { ds: 2 });
+});
+
+views('a tombstone hides what is older, served or not; with nothing but tombstones there is no table', async () => {
+  const view = new ClusterView();
+  const [first] = OLD;
+  if (first === undefined) throw new Error('there are days');
+  const { start, end } = first.id.interval;
+  const middle = { start: start + DAY / 4, end: end - DAY / 4 };
+  const tomb = tombstone({ ...first.id, version: 'v2', interval: middle });
+  await view.updateServers([inventoryOf('a', ids(OLD))]);
+  view.adopt({ revision: 1, segments: OLD });
+  view.adopt({ revision: 2, segments: [...OLD, tomb] });
+  const shown = view.find('ds');
+  assert.equal(shown?.chunks.map(({ visible }) => visible)[0], [
+    { start, end: middle.start },
+    { start: middle.end, end },
+  ]);
+  assert.equal(shown?.chunks.length, 3);
+  assert.equal(shown?.tombstones, [tomb]);
+  assert.equal(
+    shown?.schema.columns.map(({ hasNulls }) => hasNulls),
+    first.columns.map(({ hasNulls }) => hasNulls),
+  );
+  view.adopt({ revision: 3, segments: [tomb] });
+  assert.equal(view.dataSources(), []);
+  assert.is(view.find('ds'), undefined);
+  assert.is(view.revisionOf('ds'), 3);
 });
 
 views('a new datasource appears when it is served; one without segments is gone', async () => {

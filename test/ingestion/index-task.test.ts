@@ -4,6 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { parseGranularity } from '../../src/model/granularity.js';
 import { run } from './run-task.js';
 
 const HOUR = 3_600_000;
@@ -246,7 +247,12 @@ tasks('no row at all: succeeds, publishes nothing; with dropExisting it empties 
   const drop = await run(spec({ data: '', dataSchema: { granularitySpec }, ioConfig: { dropExisting: true } }));
   assert.equal(
     drop.published.map(({ mode, segments }) => ({ mode, segments })),
-    [{ mode: { kind: 'replace', intervals: [{ start: 0, end: DAY }] }, segments: [] }],
+    [
+      {
+        mode: { kind: 'replace', intervals: [{ start: 0, end: DAY }], granularity: parseGranularity('day', 'segmentGranularity') },
+        segments: [],
+      },
+    ],
   );
 });
 

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { ETERNITY } from '../../src/base/instant.js';
 import { validateTask } from '../../src/ingestion/task.js';
+import { parseGranularity } from '../../src/model/granularity.js';
 
 /** A spec with everything in its place; `change` is laid over it, level by level. */
 function task(change: Record<string, unknown> = {}): unknown {
@@ -348,12 +349,17 @@ for (const { name, change, message, code = 'input_invalid' } of refused) {
 const EXTERN = `TABLE(EXTERN('{"type":"inline","data":""}', '{"type":"json"}', '[{"name":"t","type":"long"},{"name":"a","type":"string"}]'))`;
 const SELECT = `SELECT MILLIS_TO_TIMESTAMP(t) AS __time, a FROM ${EXTERN}`;
 const DAILY = `${SELECT} PARTITIONED BY DAY`;
+const A_DAY = parseGranularity('day', 'PARTITIONED BY');
 const statements: readonly { readonly name: string; readonly query: string; readonly mode?: unknown; readonly message?: RegExp }[] = [
-  { name: 'REPLACE … OVERWRITE ALL', query: `REPLACE INTO edits OVERWRITE ALL ${DAILY}`, mode: { kind: 'replace', intervals: [ETERNITY] } },
+  {
+    name: 'REPLACE … OVERWRITE ALL',
+    query: `REPLACE INTO edits OVERWRITE ALL ${DAILY}`,
+    mode: { kind: 'replace', intervals: [ETERNITY], granularity: A_DAY },
+  },
   {
     name: 'REPLACE … OVERWRITE WHERE',
     query: `REPLACE INTO edits OVERWRITE WHERE __time >= TIMESTAMP '2015-09-12' AND __time < TIMESTAMP '2015-09-13' ${DAILY}`,
-    mode: { kind: 'replace', intervals: [DAY] },
+    mode: { kind: 'replace', intervals: [DAY], granularity: A_DAY },
   },
   { name: 'INSERT', query: `INSERT INTO edits ${DAILY}`, mode: { kind: 'append' } },
   { name: 'SELECT', query: SELECT, mode: { kind: 'append' } },
@@ -365,7 +371,7 @@ const statements: readonly { readonly name: string; readonly query: string; read
   {
     name: 'REPLACE from a table',
     query: 'REPLACE INTO edits OVERWRITE ALL SELECT * FROM other PARTITIONED BY DAY',
-    mode: { kind: 'replace', intervals: [ETERNITY] },
+    mode: { kind: 'replace', intervals: [ETERNITY], granularity: A_DAY },
   },
   { name: 'no __time', query: `INSERT INTO edits SELECT a FROM ${EXTERN} PARTITIONED BY DAY`, message: /the query needs a column __time/ },
   {

@@ -1,14 +1,17 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Interval } from '../../src/base/instant.js';
-import { contains, formatInterval, intersect } from '../../src/base/interval.js';
+import { contains, containsInstant, intersect } from '../../src/base/interval.js';
 import { carriedBy } from '../../src/metadata/carried.js';
 import type { Database } from '../../src/metadata/database.js';
 import { acquireLocks, conflicts, type LockKind, locksOfDataSource, releaseLocks } from '../../src/metadata/locks.js';
 import { pinnedSegments, publishSegments, visibleSegments } from '../../src/metadata/publish.js';
 import { deleteUnused } from '../../src/metadata/segments.js';
 import { finishTask, insertTask, moveTask, startTask } from '../../src/metadata/tasks.js';
+import { isTombstone } from '../../src/metadata/tombstones.js';
+import type { Granularity } from '../../src/model/granularity.js';
 import type { PublishRequest } from '../../src/model/publication.js';
+import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { caseCount } from '../case-count.js';
 import { DAY, day, openMetadata, pushed, runningTask } from './fixture.js';
@@ -197,7 +200,12 @@ class Model {
   async #proceed(task: Running): Promise<void> {
     if (task.kind === 'compact' && task.read === null) {
       const found = await visibleSegments(this.#database, this.#dataSource, [task.interval], await carriedBy(this.#database, task.id));
-      const rows = found.flatMap(({ segment }) => this.#files.get(segment.loadSpec.path) ?? []);
+      const rows = found.flatMap(({ segment, visible }) =>
+        this.#shownOf(
+          segment,
+          visible.flatMap((each) => intersect(each, task.interval) ?? []),
+        ),
+      );
       task.read = { rows, inputs: found.map(({ segment }) => segmentIdText(segment.id)) };
       return;
     }
@@ -209,7 +217,8 @@ class Model {
     });
     const outside = segments.some(({ interval }) => !contains(task.interval, interval));
     const intervals = [task.interval];
-    const mode = task.kind === 'append' ? ({ kind: 'append' } as const) : ({ kind: 'replace', intervals } as const);
+    const mode =
+      task.kind === 'append' ? ({ kind: 'append' } as const) : ({ kind: 'replace', intervals, ...this.#granularity(task) } as const);
     const inputs = task.read === null ? {} : { inputs: task.read.inputs };
     const request = { taskId: task.id, dataSource: this.#dataSource, segments, mode, ...inputs };
     const isBeside = (await carriedBy(this.#database, task.id)).size > 0;
@@ -266,14 +275,19 @@ class Model {
 
   async #shown(): Promise<readonly number[]> {
     const shown = await visibleSegments(this.#database, this.#dataSource, [{ start: -40 * DAY, end: 40 * DAY }]);
-    return shown
-      .flatMap(({ segment, visible }) => {
-        assert.equal(visible, [segment.id.interval], `${segmentIdText(segment.id)} is shown in part: ${visible.map(formatInterval)}`);
-        const rows = this.#files.get(segment.loadSpec.path);
-        assert.ok(rows, `${segmentIdText(segment.id)} has no file`);
-        return rows ?? [];
-      })
-      .toSorted();
+    return shown.flatMap(({ segment, visible }) => this.#shownOf(segment, visible)).toSorted();
+  }
+
+  /** Rows of a segment in parts of its time. */
+  #shownOf(segment: SegmentDescriptor, parts: readonly Interval[]): readonly number[] {
+    if (isTombstone(segment)) return [];
+    const rows = this.#files.get(segment.loadSpec.path);
+    assert.ok(rows, `${segmentIdText(segment.id)} has no file`);
+    return (rows ?? []).filter((row) => parts.some((part) => containsInstant(part, (this.#hours.get(row) ?? 0) * HOUR)));
+  }
+
+  #granularity({ kind, chunkMs }: Running): { readonly granularity?: Granularity } {
+    return kind === 'overwrite' && this.#next(2) === 0 ? { granularity: { kind: 'duration', durationMs: chunkMs, origin: 0 } } : {};
   }
 }
 

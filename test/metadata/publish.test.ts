@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import type { Interval } from '../../src/base/instant.js';
 import { type Database, openSqlite, type Queries } from '../../src/metadata/database.js';
 import { releaseLocks } from '../../src/metadata/locks.js';
-import { publishSegments, visibleSegments } from '../../src/metadata/publish.js';
+import { publishSegments, segmentsToRead, visibleSegments } from '../../src/metadata/publish.js';
 import { currentRevision, deleteUnused, markUnused, markUsed, selectSegments } from '../../src/metadata/segments.js';
 import { finishTask } from '../../src/metadata/tasks.js';
 import type { PublishRequest } from '../../src/model/publication.js';
@@ -79,11 +79,36 @@ publish('a replace makes everything inside its intervals unused, also where it b
   assert.is((await selectSegments(database, { dataSource: 'ds', used: false })).length, 2);
 });
 
-publish('a replace that would cut a segment in two is a conflict and changes nothing', async ({ database }) => {
-  await replace(database, 'old', [{ start: 0, end: 4 * DAY }], [{ start: 0, end: 4 * DAY }], 1000);
-  const before = await usedIds(database);
-  assert.is(await codeOf(replace(database, 'new', [day(1)], [day(1)], 2000)), 'conflict');
-  assert.equal(await usedIds(database), before);
+publish('a replace of a part of a segment hides that part, where it writes rows and where it writes none', async ({ database }) => {
+  const [whole = ''] = await replace(database, 'old', [{ start: 0, end: 4 * DAY }], [{ start: 0, end: 4 * DAY }], 1000);
+  const ids = await replace(database, 'new', [{ start: DAY, end: 3 * DAY }], [day(1)], 2000);
+  assert.equal(ids, [
+    'ds_1970-01-02T00:00:00.000Z_1970-01-03T00:00:00.000Z_1970-01-01T00:00:02.000Z',
+    'ds_1970-01-03T00:00:00.000Z_1970-01-04T00:00:00.000Z_1970-01-01T00:00:02.000Z',
+  ]);
+  assert.equal(await usedIds(database), [whole, ...ids]);
+  assert.equal(
+    (await visibleSegments(database, 'ds', [{ start: 0, end: 4 * DAY }])).map(({ segment, visible }) => [segment.shardSpec.type, visible]),
+    [
+      ['numbered', [day(0), day(3)]],
+      ['numbered', [day(1)]],
+      ['tombstone', [day(2)]],
+    ],
+  );
+  assert.is((await segmentsToRead(database, 'ds', [{ start: 0, end: 4 * DAY }])).length, 2);
+});
+
+publish('a tombstone makes way for the next replace, takes appended segments along, and leaves no file behind', async ({ database }) => {
+  await replace(database, 'old', [day(0)], [day(0)], 1000);
+  const hours = { start: 0, end: DAY / 2 };
+  const [hidden = ''] = await replace(database, 'hide', [hours], [], 2000);
+  const [appended = ''] = await append(database, 'more', [hours], 3000);
+  assert.is(appended, `${hidden}_1`);
+  const replaced = await replace(database, 'again', [hours], [hours], 4000);
+  assert.equal((await usedIds(database)).slice(-1), replaced);
+  assert.is((await usedIds(database)).length, 2);
+  const removed = await database.transaction((queries) => deleteUnused(queries, { dataSource: 'ds', interval: day(0) }, 10));
+  assert.equal([removed.count, removed.files.length], [2, 1]);
 });
 
 publish('a segment across two adjacent replaced intervals is not cut', async ({ database }) => {

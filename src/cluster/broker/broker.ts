@@ -290,9 +290,11 @@ export class Broker implements BrokerQueries, BrokerService {
     dataSource: string,
     asked: Asked,
   ): readonly { readonly segment: SegmentDescriptor; readonly hosts: readonly ServerLocation[] }[] {
-    return chunksWithin(namedSegments(this.#view.find(dataSource)?.chunks ?? [], asked), asked.intervals).flatMap((chunk) =>
-      chunk.segments.map((segment) => ({ segment, hosts: this.#view.serversOf(segmentIdText(segment.id)) })),
-    );
+    const view = this.#view.find(dataSource);
+    const found = chunksWithin(namedSegments(view?.chunks ?? [], asked), asked.intervals).flatMap(({ segments }) => segments);
+    const tombstones = asked.segments === undefined ? (view?.tombstones ?? []) : [];
+    const hiding = tombstones.filter(({ id }) => asked.intervals.some((interval) => intersect(id.interval, interval) !== undefined));
+    return [...found, ...hiding].map((segment) => ({ segment, hosts: this.#view.serversOf(segmentIdText(segment.id)) }));
   }
 
   cancel(queryId: string): boolean {

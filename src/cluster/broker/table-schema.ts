@@ -1,6 +1,7 @@
 // Derives the schema of a table from its served segments.
 
 import type { Chunk } from '../../metadata/timeline.js';
+import { chunksOfRows } from '../../metadata/tombstones.js';
 import type { TypedColumn } from '../../model/plan.js';
 import type { RowsPlan } from '../../model/row-source.js';
 import { type ColumnSchema, type ColumnType, TIME_COLUMN, widestType } from '../../model/schema.js';
@@ -80,7 +81,7 @@ function seenOf(part: Part): SeenPart {
   const known = SEEN.get(part);
   if (known !== undefined) return known;
   const seen = newPart();
-  for (const { interval, segments } of part.chunks.toReversed()) {
+  for (const { interval, segments } of chunksOfRows(part.chunks).toReversed()) {
     seen.start = Math.min(seen.start, interval.start);
     seen.end = Math.max(seen.end, interval.end);
     for (const { columns, rowCount } of segments) {

@@ -3,6 +3,7 @@
 import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import { SegmentTimeline } from '../../metadata/segment-timeline.js';
+import { chunksOfRows } from '../../metadata/tombstones.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
 import type { Peers } from '../rpc/peers.js';
@@ -45,11 +46,12 @@ export function withUnloaded(dataSource: string, view: DataSourceView | undefine
   const added = unloaded.byTable.get(dataSource);
   if (added === undefined) return view;
   const timeline = new SegmentTimeline<SegmentDescriptor>();
-  timeline.change([], [...(view?.chunks ?? []).flatMap(({ segments }) => segments), ...added]);
+  timeline.change([], [...(view?.chunks ?? []).flatMap(({ segments }) => segments), ...(view?.tombstones ?? []), ...added]);
   const { blocks } = timeline;
   return {
     dataSource,
-    chunks: blocks.flatMap(({ chunks }) => chunks),
+    chunks: chunksOfRows(blocks.flatMap(({ chunks }) => chunks)),
+    tombstones: [],
     unreadable: view?.unreadable ?? [],
     schema: tableSchema(dataSource, blocks),
   };

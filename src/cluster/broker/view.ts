@@ -3,6 +3,7 @@
 import { LoopTurns } from '../../base/loop-turns.js';
 import { SegmentTimeline, type TimelineBlock } from '../../metadata/segment-timeline.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
+import { chunksOfRows, isTombstone } from '../../metadata/tombstones.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import { idTextOf, parseSegmentId } from '../../model/segment-id.js';
 import { type HeldSegments, Inventories } from '../inventories.js';
@@ -14,14 +15,17 @@ import { tableSchema } from './table-schema.js';
 /** Immutable view of one datasource that queries read; replaced as a whole. */
 export interface DataSourceView {
   readonly dataSource: string;
+  /** Chunks of segments with rows. */
   readonly chunks: readonly VisibleChunk<SegmentDescriptor>[];
+  /** Segments without rows, which hide older ones. */
+  readonly tombstones: readonly SegmentDescriptor[];
   /** Used segments whose metadata cannot be read: queries that touch one are refused. */
   readonly unreadable: readonly UnreadableSegment[];
   readonly schema: TableSchema;
 }
 
 interface HeldView {
-  readonly view: DataSourceView;
+  readonly view: BlockView;
   /** The newest metadata revision at which this was what is visible. */
   revision: number;
   /** Running queries that read from it. */
@@ -69,12 +73,14 @@ export class ClusterView {
   #revision: number | null = null;
   #term: number | null = null;
 
+  /** Names of those with segments that have rows. */
   dataSources(): readonly string[] {
-    return [...this.#held.keys()].sort();
+    return [...this.#held].flatMap(([name, { view }]) => (view.isEmpty ? [] : [name])).sort();
   }
 
   find(dataSource: string): DataSourceView | undefined {
-    return this.#held.get(dataSource)?.view;
+    const view = this.#held.get(dataSource)?.view;
+    return view?.isEmpty === true ? undefined : view;
   }
 
   /** Revision of the last snapshot; null before the first. */
@@ -94,7 +100,7 @@ export class ClusterView {
     return this.#known.has(dataSource) ? undefined : (this.#revision ?? undefined);
   }
 
-  /** undefined for a datasource without visible segments. */
+  /** undefined for a datasource without visible segments; one of tombstones only is there. */
   pin(dataSource: string): PinnedView | undefined {
     const held = this.#held.get(dataSource);
     if (held === undefined) return undefined;
@@ -206,7 +212,8 @@ export class ClusterView {
 
   #updateAwaited(id: string, isAwaited: boolean): void {
     const known = this.#known.get(parseSegmentId(id)?.dataSource ?? '');
-    if (known?.segments.has(id) !== true) return;
+    const segment = known?.segments.get(id);
+    if (known === undefined || segment === undefined || isTombstone(segment)) return;
     if (isAwaited) known.awaited.add(id);
     else known.awaited.delete(id);
   }
@@ -244,7 +251,8 @@ export class ClusterView {
     const id = idTextOf(segment);
     const known = this.#knownOf(segment.id.dataSource);
     known.segments.set(id, segment);
-    if (!this.#serversOf.has(id)) known.awaited.add(id);
+    // Tombstones are not read.
+    if (!isTombstone(segment) && !this.#serversOf.has(id)) known.awaited.add(id);
     if (known.shownSegments.has(id)) known.behind.delete(id);
     else known.behind.add(id);
   }
@@ -298,9 +306,18 @@ class BlockView implements DataSourceView {
     this.#blocks = blocks;
   }
 
+  /** Whether there is nothing to read, and nothing that should be. */
+  get isEmpty(): boolean {
+    return this.unreadable.length === 0 && this.#blocks.every(({ segments }) => segments.every(isTombstone));
+  }
+
   get chunks(): DataSourceView['chunks'] {
-    this.#chunks ??= this.#blocks.flatMap(({ chunks }) => chunks);
+    this.#chunks ??= chunksOfRows(this.#blocks.flatMap(({ chunks }) => chunks));
     return this.#chunks;
+  }
+
+  get tombstones(): readonly SegmentDescriptor[] {
+    return this.#blocks.flatMap(({ segments }) => segments.filter(isTombstone));
   }
 
   get schema(): TableSchema {

@@ -8,6 +8,7 @@ import { LoopTurns } from '../../base/loop-turns.js';
 import { formatInstant } from '../../base/time.js';
 import type { Database } from '../../metadata/database.js';
 import { locksOfDataSource } from '../../metadata/locks.js';
+import { chunksOfRows } from '../../metadata/tombstones.js';
 import type { SegmentCatalog } from '../coordinator/catalog.js';
 import type { ReadTask } from '../overlord/submission.js';
 import { toServiceError } from '../rpc/message.js';
@@ -111,7 +112,7 @@ export class CompactionDuty {
       for (const candidate of findCandidates({
         config,
         wanted: wanted ?? {},
-        chunks: catalog.chunks(dataSource),
+        chunks: chunksOfRows(catalog.chunks(dataSource)),
         running: running.map(({ interval }) => interval),
         // Appends, whose locks reach everywhere, are waited for, or go on beside the task.
         locked: locks.flatMap(({ kind, interval }) => (kind === 'exclusive' || kind === 'replace' ? [interval] : [])),

@@ -109,6 +109,12 @@ export class SegmentCatalog {
     return this.#dataSources.get(segment.id.dataSource)?.visible.has(idTextOf(segment)) !== true;
   }
 
+  /** Whether some of the time of a segment is that of an older one, which would be visible there without it. */
+  hidesAny({ id }: SegmentDescriptor): boolean {
+    const timeline = this.#dataSources.get(id.dataSource)?.timeline;
+    return timeline?.segmentsWithin(id.interval).some((other) => other.id.version < id.version) === true;
+  }
+
   /** Complete newer versions cover it. One that is only incomplete is hidden as well, but not for good. */
   isHiddenForGood(segment: SegmentDescriptor): boolean {
     const timeline = this.#dataSources.get(segment.id.dataSource)?.timeline;

@@ -2,6 +2,7 @@
 
 import { LoopTurns } from '../../base/loop-turns.js';
 import { own } from '../../base/names.js';
+import { isTombstone } from '../../metadata/tombstones.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
 import { ChangeLog } from '../change-log.js';
@@ -93,16 +94,17 @@ export class Targets {
   }
 }
 
-/** Copies by tier; undefined for a segment that is loaded nowhere. */
+/** Copies by tier; undefined for a segment that is loaded nowhere. Brokers know a tombstone whatever rules say: it hides what may be loaded. */
 function copiesOf(
   segment: SegmentDescriptor,
   { catalog, retention, nowMs, everywhere }: TargetRules,
 ): Target['tieredReplicants'] | undefined {
   if (catalog.isOvershadowed(segment)) return undefined;
+  const nowhere = isTombstone(segment) ? {} : undefined;
   const decision = retention.decide(segment, nowMs);
-  if (decision.kind === 'drop') return undefined;
+  if (decision.kind === 'drop') return nowhere;
   if (decision.kind === 'broadcast') return everywhere;
-  return Object.values(decision.tieredReplicants).some((count) => count > 0) ? decision.tieredReplicants : undefined;
+  return Object.values(decision.tieredReplicants).some((count) => count > 0) ? decision.tieredReplicants : nowhere;
 }
 
 function isSame(a: Target['tieredReplicants'], b: Target['tieredReplicants']): boolean {

@@ -1,6 +1,7 @@
 // Used segments that nobody needs any more.
 
 import { LoopTurns } from '../../base/loop-turns.js';
+import { isTombstone } from '../../metadata/tombstones.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
 import type { SegmentCatalog } from './catalog.js';
@@ -44,7 +45,8 @@ export class Unneeded {
       if (turns.isDue) await turns.give();
       const { dataSource } = segment.id;
       if (!this.#catalog.isUsed(segment)) continue;
-      if (retention.decide(segment, nowMs).kind !== 'drop' && !(takesHidden && this.#catalog.isHiddenForGood(segment))) continue;
+      const isDropped = retention.decide(segment, nowMs).kind === 'drop' && !(isTombstone(segment) && this.#catalog.hidesAny(segment));
+      if (!isDropped && !(takesHidden && this.#catalog.isHiddenForGood(segment))) continue;
       const ids = found.get(dataSource) ?? [];
       ids.push(idTextOf(segment));
       found.set(dataSource, ids);

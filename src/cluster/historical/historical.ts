@@ -3,6 +3,7 @@
 import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Engine } from '../../execution/run/engine.js';
+import { isTombstone } from '../../metadata/tombstones.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan } from '../../model/plan.js';
 import { newProfile, type Profile } from '../../model/profile.js';
@@ -224,7 +225,7 @@ export class Historical implements HistoricalService {
   }
 
   async #open(id: string, descriptor: SegmentDescriptor): Promise<void> {
-    if (!this.#options.store.has(id)) await this.#options.segments.fetch(descriptor);
+    if (!isTombstone(descriptor) && !this.#options.store.has(id)) await this.#options.segments.fetch(descriptor);
   }
 
   #fail(id: string, error: unknown): void {

@@ -9,7 +9,7 @@ import type { ChildDocuments, ChildLook, ChildTask, TaskDescription } from '../.
 import { carriedBy } from '../../metadata/carried.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
-import { pinnedSegments, publishSegments, visibleSegments } from '../../metadata/publish.js';
+import { pinnedSegments, publishSegments, segmentsToRead } from '../../metadata/publish.js';
 import { type AuditEntry, type AuditSelection, type Author, audit, auditHistory, writeConfig } from '../../metadata/settings.js';
 import { countTasks, findTask, insertTask, selectTasks, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
 import type { PinnedSegments, PublishRequest } from '../../model/publication.js';
@@ -174,7 +174,7 @@ export class Overlord implements OverlordService, Candidate {
 
   async visibleSegments(taskId: string, dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]> {
     const { database } = this.#options;
-    return visibleSegments(database, dataSource, intervals, await carriedBy(database, taskId));
+    return segmentsToRead(database, dataSource, intervals, await carriedBy(database, taskId));
   }
 
   pinnedSegments(taskId: string): Promise<PinnedSegments | null> {

@@ -74,8 +74,7 @@ function publishMode(
   segments: readonly PushedSegment[],
 ): PublishRequest['mode'] {
   if (appendToExisting) return { kind: 'append' };
-  return {
-    kind: 'replace',
-    intervals: dropExisting ? alignedIntervals(dataSchema.granularity) : condenseIntervals(segments.map(({ interval }) => interval)),
-  };
+  const { granularity } = dataSchema;
+  if (dropExisting) return { kind: 'replace', intervals: alignedIntervals(granularity), granularity: granularity.segmentGranularity };
+  return { kind: 'replace', intervals: condenseIntervals(segments.map(({ interval }) => interval)) };
 }

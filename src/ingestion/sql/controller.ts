@@ -1,9 +1,10 @@
 // Runs a `query_controller` task: divides the work of a statement over workers, stage by stage, and publishes or shows the result.
 
 import { join } from 'node:path';
+import { ServiceError } from '../../base/errors.js';
 import { failpoint } from '../../configuration/failpoint.js';
 import type { Frame } from '../../model/frame.js';
-import type { PushedSegment } from '../../model/publication.js';
+import { type PushedSegment, TOMBSTONES_MAX } from '../../model/publication.js';
 import { sqlTimeZone } from '../../planner/sql/context.js';
 import { ResultPage } from '../../storage/result-storage.js';
 import type { TaskContext, TaskOutcome } from '../contract.js';
@@ -115,7 +116,11 @@ async function publish(
       { errorCode: 'TooManyPartitions', maxPartitions: settings.maxPartitions },
     );
   const request = { taskId: context.taskId, dataSource, segments, mode };
-  const ids = await context.publish({ ...request, waitsUntilLoaded: settings.waitUntilSegmentsLoad });
+  const ids = await context.publish({ ...request, waitsUntilLoaded: settings.waitUntilSegmentsLoad }).catch((error: unknown) => {
+    // A publish has one limit.
+    if (!(error instanceof ServiceError) || error.code !== 'resource_limit') throw error;
+    throw new QueryFault(error.code, error.message, { errorCode: 'TooManyBuckets', maxBuckets: TOMBSTONES_MAX });
+  });
   context.log(`published ${ids.length} segments`);
 }
 

@@ -108,7 +108,7 @@ export function describeQueryTask({
   return { dataSource: statement.dataSource, mode: publishMode(statement), spec, resources };
 }
 
-export function publishMode({ overwrite }: WriteStatement): PublishRequest['mode'] {
+export function publishMode({ overwrite, partitionedBy: granularity }: WriteStatement): PublishRequest['mode'] {
   if (overwrite === null) return { kind: 'append' };
-  return { kind: 'replace', intervals: overwrite === 'all' ? [ETERNITY] : overwrite };
+  return { kind: 'replace', intervals: overwrite === 'all' ? [ETERNITY] : overwrite, granularity };
 }
