@@ -8,6 +8,20 @@ export const NULL_ID = 0;
 const TEXT_CACHE_MAX = 1 << 18;
 const CACHED_LENGTH_MAX = 64;
 
+/** Words of a slot: {hash, id, offset of the bytes, their length}. */
+const SLOT_SHIFT = 2;
+const SLOT_WORDS = 1 << SLOT_SHIFT;
+const BATCH_ROWS = 128;
+const batchHashes = new Int32Array(BATCH_ROWS + 1);
+
+/** Fields of `rows[0 .. count)` in some bytes; one that ends before its start is null. */
+export interface Fields {
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  readonly rows: Int32Array;
+  readonly count: number;
+}
+
 /** Buffer in which a string is encoded for look-up. */
 const scratch = Buffer.allocUnsafe(1 << 16);
 
@@ -17,7 +31,7 @@ const scratch = Buffer.allocUnsafe(1 << 16);
  * once per distinct value rather than once per row.
  *
  * Layout: `bytes` holds the values end to end, value `id` at `offsets[id] .. offsets[id + 1]`; `slots` is an open
- * addressing table of {hash, id} pairs (id 0: empty), at most half full.
+ * addressing table of {hash, id, offset} (id 0: empty), each in four words of a cache line, at most half full.
  */
 export class ByteDictionary {
   #bytes = Buffer.allocUnsafeSlow(1024);
@@ -26,7 +40,7 @@ export class ByteDictionary {
   #source: Uint8Array = this.#bytes;
   #sourceWords = this.#words;
   #offsets = new Uint32Array(64);
-  #slots = new Int32Array(256);
+  #slots = new Int32Array(128 * SLOT_WORDS);
   #entries = 1;
   readonly #idsByText = new Map<string, number>();
 
@@ -41,20 +55,42 @@ export class ByteDictionary {
 
   /** The id of the bytes [start, end) of `source`, which is only read. */
   idOf(source: Uint8Array, start: number, end: number): number {
-    if (source !== this.#source) {
-      this.#source = source;
-      this.#sourceWords = wordsOf(source);
-    }
-    const words = this.#sourceWords;
-    const hash = hashOf(words, start, end);
-    const slots = this.#slots;
-    const mask = slots.length - 1;
-    let at = (hash << 1) & mask;
-    for (;;) {
-      const id = slots[at + 1] ?? 0;
-      if (id === 0) return this.#add(source, start, end, hash, at);
-      if (slots[at] === hash && this.#holds(id, words, start, end)) return id;
-      at = (at + 2) & mask;
+    const words = this.#wordsOf(source);
+    return this.#find(source, words, start, end, hashOf(words, start, end));
+  }
+
+  /**
+   * Ids of fields, null for one that ends before its start, at `to` and behind. Slots and values of many of them are touched before
+   * the first one is compared, so that the processor waits for them side by side: dictionaries of a wide table do not fit its cache.
+   */
+  idsOf(source: Uint8Array, { starts, ends, rows, count }: Fields, ids: Uint32Array, to: number): void {
+    const words = this.#wordsOf(source);
+    const hashes = batchHashes;
+    for (let from = 0; from < count; from += BATCH_ROWS) {
+      const size = Math.min(BATCH_ROWS, count - from);
+      const slots = this.#slots;
+      const mask = slots.length - 1;
+      let touched = 0;
+      for (let at = 0; at < size; at++) {
+        const row = rows[from + at] ?? 0;
+        const start = starts[row] ?? 0;
+        const end = ends[row] ?? -1;
+        const hash = end < start ? 0 : hashOf(words, start, end);
+        hashes[at] = hash;
+        touched ^= slots[(hash << SLOT_SHIFT) & mask] ?? 0;
+      }
+      for (let at = 0; at < size; at++) {
+        const slot = ((hashes[at] ?? 0) << SLOT_SHIFT) & mask;
+        touched ^= this.#bytes[slots[slot + 2] ?? 0] ?? 0;
+      }
+      // Kept, or the compiler would leave out the touching.
+      hashes[BATCH_ROWS] = touched;
+      for (let at = 0; at < size; at++) {
+        const row = rows[from + at] ?? 0;
+        const start = starts[row] ?? 0;
+        const end = ends[row] ?? -1;
+        ids[to + from + at] = end < start ? NULL_ID : this.#find(source, words, start, end, hashes[at] ?? 0);
+      }
     }
   }
 
@@ -83,10 +119,28 @@ export class ByteDictionary {
     return { bytes: this.#bytes.subarray(0, this.#offsets[this.#entries] ?? 0), offsets: this.#offsets.subarray(0, this.#entries + 1) };
   }
 
-  #holds(id: number, words: DataView, start: number, end: number): boolean {
-    let at = this.#offsets[id] ?? 0;
-    if ((this.#offsets[id + 1] ?? 0) - at !== end - start) return false;
+  #wordsOf(source: Uint8Array): DataView {
+    if (source !== this.#source) {
+      this.#source = source;
+      this.#sourceWords = wordsOf(source);
+    }
+    return this.#sourceWords;
+  }
+
+  #find(source: Uint8Array, words: DataView, start: number, end: number, hash: number): number {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let at = (hash << SLOT_SHIFT) & mask; ; at = (at + SLOT_WORDS) & mask) {
+      const id = slots[at + 1] ?? 0;
+      if (id === 0) return this.#add(source, start, end, hash, at);
+      if (slots[at] === hash && slots[at + 3] === end - start && this.#holds(slots[at + 2] ?? 0, words, start, end)) return id;
+    }
+  }
+
+  /** Whether the bytes at `offset` are [start, end) of `words`. */
+  #holds(offset: number, words: DataView, start: number, end: number): boolean {
     const own = this.#words;
+    let at = offset;
     let from = start;
     for (; from + 4 <= end; from += 4, at += 4) if (own.getInt32(at, true) !== words.getInt32(from, true)) return false;
     for (; from < end; from++, at++) if (own.getUint8(at) !== words.getUint8(from)) return false;
@@ -112,7 +166,9 @@ export class ByteDictionary {
     this.#offsets[id + 1] = finish;
     this.#slots[slot] = hash;
     this.#slots[slot + 1] = id;
-    if (this.#entries * 4 > this.#slots.length) this.#growSlots();
+    this.#slots[slot + 2] = begin;
+    this.#slots[slot + 3] = end - start;
+    if (this.#entries * 2 * SLOT_WORDS > this.#slots.length) this.#growSlots();
     return id;
   }
 
@@ -120,14 +176,11 @@ export class ByteDictionary {
     const old = this.#slots;
     const slots = new Int32Array(old.length * 2);
     const mask = slots.length - 1;
-    for (let from = 0; from < old.length; from += 2) {
-      const id = old[from + 1] ?? 0;
-      if (id === 0) continue;
-      const hash = old[from] ?? 0;
-      let at = (hash << 1) & mask;
-      while (slots[at + 1] !== 0) at = (at + 2) & mask;
-      slots[at] = hash;
-      slots[at + 1] = id;
+    for (let from = 0; from < old.length; from += SLOT_WORDS) {
+      if (old[from + 1] === 0) continue;
+      let at = ((old[from] ?? 0) << SLOT_SHIFT) & mask;
+      while (slots[at + 1] !== 0) at = (at + SLOT_WORDS) & mask;
+      for (let word = 0; word < SLOT_WORDS; word++) slots[at + word] = old[from + word] ?? 0;
     }
     this.#slots = slots;
   }

@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 import { FIELD } from '../../kernels/scan-contract.js';
 import { cellAt, type FrameColumn } from '../../model/frame.js';
 import type { Members, TextBlock } from '../format/input-block.js';
-import { ByteDictionary, NULL_ID } from './byte-dictionary.js';
+import { ByteDictionary, type Fields, NULL_ID } from './byte-dictionary.js';
 import { toText } from './coercion.js';
 import { shortInteger } from './number-text.js';
 import { type FieldBounds, grownLength, grownWords, IdColumn, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
@@ -59,23 +59,24 @@ export class StringColumn extends IdColumn implements RunColumn {
       for (let at = 0; at < count; at++) this.#appendId(this.#fieldId(bytes, starts, ends, rows[at] ?? 0));
       return;
     }
-    const { ids, words } = this;
-    let to = this.#idCount;
-    for (let at = 0; at < count; at++) {
-      const row = rows[at] ?? 0;
-      const end = ends[row] ?? -1;
-      ids[to++] = end < 0 ? NULL_ID : words.idOf(bytes, starts[row] ?? 0, end);
-    }
-    this.#idCount = to;
-    this.rows += count;
+    this.#appendFields(bytes, { starts, ends, rows, count });
+  }
+
+  #appendFields(bytes: Uint8Array, fields: Fields): void {
+    this.words.idsOf(bytes, fields, this.ids, this.#idCount);
+    this.#idCount += fields.count;
+    this.rows += fields.count;
   }
 
   appendValues(values: readonly unknown[], { rows, count }: RowSelection): void {
     for (let at = 0; at < count; at++) this.appendValue(values[rows[at] ?? 0]);
   }
 
-  override appendMembers({ bytes, starts, ends, kinds, value }: Members, { rows, count }: RowSelection): void {
+  override appendMembers(members: Members, selection: RowSelection): void {
+    const { bytes, starts, ends, kinds, value } = members;
+    const { rows, count } = selection;
     this.reserve(count);
+    if (this.#offsets === null && areFields(members, selection)) return this.#appendFields(bytes, { starts, ends, rows, count });
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       const kind = kinds[row] ?? FIELD.missing;
@@ -221,6 +222,15 @@ export class StringColumn extends IdColumn implements RunColumn {
     if (this.#idCount + count > this.ids.length) this.ids = grownWords(this.ids, grownLength(this.ids.length, this.#idCount + count));
   }
 }
+
+/** Whether all members are strings as they stand there, or missing, whose ends are before their starts. */
+function areFields({ kinds }: Members, { rows, count }: RowSelection): boolean {
+  let others = 0;
+  for (let at = 0; at < count; at++) others |= (1 << (kinds[rows[at] ?? 0] ?? 0)) & ~FIELDS;
+  return others === 0;
+}
+
+const FIELDS = (1 << FIELD.missing) | (1 << FIELD.string);
 
 /** Whether a number of JSON stands there as it is printed: an integer of few digits. */
 function isPrintedInteger(bytes: Uint8Array, start: number, end: number): boolean {
