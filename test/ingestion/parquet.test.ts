@@ -10,6 +10,7 @@ import type { ServiceError } from '../../src/base/errors.js';
 import { type ParquetFormat, readParquet } from '../../src/ingestion/format/parquet.js';
 import type { InputEntity } from '../../src/ingestion/source/source-kind.js';
 import { cellAt } from '../../src/model/frame.js';
+import { plainColumn } from '../../src/storage/columns/packed-column.js';
 import { caseCount } from '../case-count.js';
 import { DECOMPRESSION } from './blocks.js';
 
@@ -118,7 +119,8 @@ for (const options of [
     for await (const block of readParquet(FORMAT, entity(file('typed.parquet')), reading)) {
       for (const [at, name] of names.entries()) {
         const values = block.values(name);
-        const typed = block.typed?.(name);
+        const found = block.typed?.(name);
+        const typed = found?.kind === 'packed' ? plainColumn(found) : found;
         if (typed !== undefined) isTyped.add(name);
         for (let row = 0; row < block.rowCount; row++) {
           const wanted = plainCell(expected[at]?.[before + row]);

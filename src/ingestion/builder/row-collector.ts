@@ -5,7 +5,6 @@ import type { EpochMs, Interval } from '../../base/instant.js';
 import { FIELD } from '../../kernels/scan-contract.js';
 import { type Buckets, bucketsOf, type Granularity } from '../../model/granularity.js';
 import { TIME_COLUMN } from '../../model/schema.js';
-import { AutoColumn } from '../column/auto-column.js';
 import type { RowSelection, RunColumn } from '../column/run-column.js';
 import type { TimestampParser } from '../column/timestamp.js';
 import type { InputBlock, ValueBlock } from '../format/input-block.js';
@@ -116,8 +115,7 @@ export class RowCollector {
     const typed = block.typed?.(source);
     if (members !== undefined) column.appendMembers(members, selection, this.#faults);
     else if (typed === undefined) column.appendValues(block.values(source), selection, this.#faults);
-    else if (column instanceof AutoColumn) column.appendTyped(typed, selection, this.#faults);
-    else column.appendFrame(typed, selection, this.#faults);
+    else column.appendTyped(typed, selection, this.#faults);
   }
 
   #numbersOf({ rowCount }: InputBlock): readonly number[] {
@@ -169,8 +167,10 @@ export class RowCollector {
       const timeOf = (value: unknown): EpochMs =>
         value === null || value === undefined || value === '' ? Number.NEGATIVE_INFINITY : parser.fromValue(value);
       const members = block.members?.(column);
-      if (members === undefined) for (const [row, value] of block.values(column).entries()) times[row] = timeOf(value);
-      else
+      if (members === undefined) {
+        const values = block.values(column);
+        for (let row = 0; row < values.length; row++) times[row] = timeOf(values[row]);
+      } else
         for (let row = 0; row < block.rowCount; row++) {
           const [start = 0, end = 0] = [members.starts[row], members.ends[row]];
           const isText = members.kinds[row] === FIELD.string && end > start;

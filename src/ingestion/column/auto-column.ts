@@ -3,8 +3,8 @@
 import { FIELD } from '../../kernels/scan-contract.js';
 import { cellAt, type FrameColumn, frameColumnType, isNullAt } from '../../model/frame.js';
 import { arrayOf, type ColumnType, elementType, isArrayType, isNumberType, isTextType, JSON_TYPE, widestType } from '../../model/schema.js';
-import type { Members, TextBlock } from '../format/input-block.js';
-import { ByteDictionary } from './byte-dictionary.js';
+import type { Members, TextBlock, TypedColumn } from '../format/input-block.js';
+import { ByteDictionary, NULL_ID } from './byte-dictionary.js';
 import { isLong } from './coercion.js';
 import { fieldValues } from './field-values.js';
 import { DoubleColumn, LongColumn } from './number-column.js';
@@ -121,11 +121,11 @@ export class AutoColumn implements DictionaryColumn {
   }
 
   /** Values of the input that come as a typed column: as in `appendValues`, the kept values decide the type. */
-  appendTyped(column: FrameColumn, selection: RowSelection, faults: Uint8Array): void {
+  appendTyped(column: TypedColumn, selection: RowSelection, faults: Uint8Array): void {
     const types = typesAmong(column, selection);
     this.#widen(types);
     if (this.#inner === null) this.#leadingNulls += selection.count;
-    else this.#inner.appendFrame(column, selection, faults);
+    else this.#inner.appendTyped(column, selection, faults);
   }
 
   toFrameColumn(rows: Uint32Array): FrameColumn {
@@ -216,8 +216,12 @@ function withoutBooleans(value: unknown): unknown {
 }
 
 /** Types of the kept values of a column of strings or numbers. */
-function typesAmong(column: FrameColumn, { rows, count }: RowSelection): Set<ColumnType> {
+function typesAmong(column: TypedColumn, { rows, count }: RowSelection): Set<ColumnType> {
   const types = new Set<ColumnType>();
+  if (column.kind === 'packed') {
+    for (let at = 0; at < count && types.size === 0; at++) if (column.ids[rows[at] ?? 0] !== NULL_ID) types.add(column.type);
+    return types;
+  }
   if (column.kind === 'double') {
     for (let at = 0; at < count && types.size < 2; at++) {
       const row = rows[at] ?? 0;

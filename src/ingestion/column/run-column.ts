@@ -2,7 +2,8 @@
 
 import type { FrameColumn } from '../../model/frame.js';
 import type { TextType } from '../../model/schema.js';
-import type { Members, TextBlock } from '../format/input-block.js';
+import { plainColumn } from '../../storage/columns/packed-column.js';
+import type { Members, TextBlock, TypedColumn } from '../format/input-block.js';
 import { type ByteDictionary, NULL_ID } from './byte-dictionary.js';
 
 /** Rows of a block that are kept, in order: `count` row numbers at the front of `rows`. */
@@ -39,6 +40,8 @@ export interface RunColumn {
   /** Takes what `appendValues` takes of the members' values. */
   appendMembers(members: Members, selection: RowSelection, faults: Uint8Array): void;
   appendFrame(column: FrameColumn, selection: RowSelection, faults: Uint8Array): void;
+  /** Values of the input that come as a typed column. */
+  appendTyped(column: TypedColumn, selection: RowSelection, faults: Uint8Array): void;
   /** A copy of the rows in the order of `rows`; strings with the dictionary entries that occur. */
   toFrameColumn(rows: Uint32Array): FrameColumn;
   /** Like `toFrameColumn`, with ids of the column's own dictionary. */
@@ -74,7 +77,12 @@ export abstract class RowsColumn {
     this.appendValues(memberValues(members, selection), selection, faults);
   }
 
+  appendTyped(column: TypedColumn, selection: RowSelection, faults: Uint8Array): void {
+    this.appendFrame(column.kind === 'packed' ? plainColumn(column) : column, selection, faults);
+  }
+
   abstract appendNulls(count: number): void;
+  abstract appendFrame(column: FrameColumn, selection: RowSelection, faults: Uint8Array): void;
   abstract appendValues(values: readonly unknown[], selection: RowSelection, faults: Uint8Array): void;
   /** Takes one value for each row. */
   protected abstract putFields(block: TextBlock, bounds: FieldBounds, selection: RowSelection, faults: Uint8Array): void;

@@ -3,7 +3,8 @@
 import { Buffer } from 'node:buffer';
 import { FIELD } from '../../kernels/scan-contract.js';
 import { cellAt, type FrameColumn } from '../../model/frame.js';
-import type { Members, TextBlock } from '../format/input-block.js';
+import type { PackedEntries } from '../../storage/columns/packed-column.js';
+import type { Members, TextBlock, TypedColumn } from '../format/input-block.js';
 import { ByteDictionary, type Fields, NULL_ID } from './byte-dictionary.js';
 import { toText } from './coercion.js';
 import { shortInteger } from './number-text.js';
@@ -23,6 +24,13 @@ export class StringColumn extends IdColumn implements RunColumn {
   /** Ids, in `words`, of the entries of the frame before; -1: not asked for yet. */
   #remapped: { readonly dictionary: readonly (string | null)[]; readonly words: ByteDictionary; readonly ids: Int32Array } = {
     dictionary: [],
+    words: this.words,
+    ids: new Int32Array(0),
+  };
+
+  /** The same of packed entries. */
+  #packed: { readonly dictionary: PackedEntries | null; readonly words: ByteDictionary; readonly ids: Int32Array } = {
+    dictionary: null,
     words: this.words,
     ids: new Int32Array(0),
   };
@@ -111,6 +119,25 @@ export class StringColumn extends IdColumn implements RunColumn {
       }
     } else {
       for (let at = 0; at < count; at++) this.appendValue(cellAt(column, rows[at] ?? 0));
+    }
+  }
+
+  override appendTyped(column: TypedColumn, selection: RowSelection, faults: Uint8Array): void {
+    if (column.kind !== 'packed' || column.offsets !== null || column.type !== 'STRING')
+      return super.appendTyped(column, selection, faults);
+    const { rows, count } = selection;
+    const { dictionary } = column;
+    if (this.#packed.dictionary !== dictionary || this.#packed.words !== this.words)
+      this.#packed = { dictionary, words: this.words, ids: new Int32Array(dictionary.ends.length).fill(-1) };
+    const { words } = this;
+    const known = this.#packed.ids;
+    known[NULL_ID] = NULL_ID;
+    this.reserve(count);
+    for (let at = 0; at < count; at++) {
+      const entry = column.ids[rows[at] ?? 0] ?? NULL_ID;
+      let id = known[entry] ?? NULL_ID;
+      if (id < 0) known[entry] = id = words.idOf(dictionary.bytes, dictionary.ends[entry - 1] ?? 0, dictionary.ends[entry] ?? 0);
+      this.#appendId(id);
     }
   }
 

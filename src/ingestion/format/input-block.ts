@@ -1,6 +1,7 @@
 // Blocks of input rows on their way from a reader to column builders.
 
 import type { FrameColumn } from '../../model/frame.js';
+import type { PackedColumn } from '../../storage/columns/packed-column.js';
 
 /**
  * Some hundred rows of input, in columns, on their way from a format's reader to the column builders. Its memory
@@ -39,13 +40,15 @@ export interface ValueBlock {
   /** One per row. */
   values(column: string): readonly unknown[];
   /** The same values as a typed column, where the reader has one. */
-  readonly typed?: (column: string) => FrameColumn | undefined;
+  readonly typed?: (column: string) => TypedColumn | undefined;
   /** The same values as they stand in JSON, where the reader has them. */
   readonly members?: (column: string) => Members | undefined;
   /** The row as its format read it, before it was flattened. */
   record(row: number): Readonly<Record<string, unknown>>;
   sample(row: number): string;
 }
+
+export type TypedColumn = FrameColumn | PackedColumn;
 
 /** The members of one name in rows of JSON: of row i `bytes[starts[i] .. ends[i])`, of a string without its quotes. */
 export interface Members {

@@ -2,16 +2,19 @@
 
 import { createByName } from '../../base/names.js';
 import { shallowJsonText } from '../../expression/functions/json-size.js';
-import { cellAt, type FrameColumn } from '../../model/frame.js';
+import { cellAt, isNullAt } from '../../model/frame.js';
+import { plainColumn } from '../../storage/columns/packed-column.js';
 import type { JsonObject } from './flatten.js';
-import type { ValueBlock } from './input-block.js';
+import type { TypedColumn, ValueBlock } from './input-block.js';
 import { SAMPLE_LENGTH_MAX } from './json.js';
 import type { ColumnPages } from './parquet-column.js';
+
+const WORD = 2 ** 32;
 
 /** Some rows of a column: typed, or as values. */
 export interface ReadColumn {
   readonly name: string;
-  readonly typed: FrameColumn | undefined;
+  readonly typed: TypedColumn | undefined;
   values(): readonly unknown[];
 }
 
@@ -57,12 +60,14 @@ export function valueReader(
   };
 }
 
-function valuesOf(column: FrameColumn, areNumbers: boolean, count: number): readonly unknown[] {
-  const toNumber = areNumbers && column.kind === 'long';
-  return Array.from({ length: count }, (_, row) => {
-    const cell = cellAt(column, row);
-    return toNumber && cell !== null ? Number(cell) : cell;
-  });
+function valuesOf(typed: TypedColumn, areNumbers: boolean, count: number): readonly unknown[] {
+  const column = typed.kind === 'packed' ? plainColumn(typed) : typed;
+  if (column.kind !== 'long' || !areNumbers) return Array.from({ length: count }, (_, row) => cellAt(column, row));
+  const halves = new Int32Array(column.values.buffer, column.values.byteOffset, count * 2);
+  const values = new Array<unknown>(count);
+  for (let row = 0; row < count; row++)
+    values[row] = isNullAt(column.nulls, row) ? null : (halves[row * 2 + 1] ?? 0) * WORD + ((halves[row * 2] ?? 0) >>> 0);
+  return values;
 }
 
 export function columnBlock(rowCount: number, columns: readonly ReadColumn[]): ValueBlock {

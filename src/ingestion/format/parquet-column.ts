@@ -1,8 +1,10 @@
 // Reads the values of a flat Parquet column, page by page, into typed columns.
 
-import { Buffer } from 'node:buffer';
+import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { DAY_MS } from '../../base/calendar.js';
-import type { FrameColumn } from '../../model/frame.js';
+import { type PackedColumn, type PackedEntries, PackedEntriesBuilder } from '../../storage/columns/packed-column.js';
+import { textAt } from '../../storage/columns/packed-strings.js';
+import type { TypedColumn } from './input-block.js';
 import { RUN_PADDING, RunReader } from './parquet-runs.js';
 
 /** The parts of a file's schema and metadata that decide how a column is read, under the names of the format. */
@@ -115,7 +117,7 @@ export class ColumnPages {
   readonly #reader: { view: DataView; offset: number };
   #page: OpenPage | null = null;
   /** Texts of the dictionary page behind null. */
-  #texts: readonly (string | null)[] = [null];
+  #texts: PackedEntries = new PackedEntriesBuilder().entries(false);
   #numbers: NumberDictionary | null = null;
   #scratch = new Uint32Array(0);
 
@@ -133,7 +135,7 @@ export class ColumnPages {
   }
 
   /** The next `count` rows. @throws Error for a chunk that is damaged, or has fewer */
-  read(count: number): FrameColumn {
+  read(count: number): TypedColumn {
     if (this.#scratch.length < count) this.#scratch = new Uint32Array(count);
     const nulls = new Uint32Array((count + 31) >>> 5);
     switch (this.#values.kind) {
@@ -152,9 +154,9 @@ export class ColumnPages {
     }
   }
 
-  #readTexts(count: number): FrameColumn {
+  #readTexts(count: number): PackedColumn {
     const ids = new Uint32Array(count);
-    let dictionary: readonly (string | null)[] | null = null;
+    let dictionary: PackedEntries | null = null;
     for (let from = 0; from < count; ) {
       const page = this.#openPage();
       const rows = Math.min(count - from, page.rows);
@@ -162,27 +164,31 @@ export class ColumnPages {
       const into = ids.subarray(from, from + rows);
       if (page.ids === null) {
         // Plain texts are entries of their own.
-        const entries: (string | null)[] = dictionary === null ? [null] : [...dictionary];
-        for (let at = 0; at < held; at++) {
-          into[at] = entries.length;
-          entries.push(nextText(page));
-        }
-        dictionary = entries;
+        const entries = new PackedEntriesBuilder();
+        if (dictionary !== null) entries.addAll(dictionary);
+        for (let at = 0; at < held; at++) into[at] = addText(entries, page);
+        dictionary = textEntries(entries);
       } else {
-        const before: number = dictionary === null || dictionary === this.#texts ? 0 : dictionary.length - 1;
         page.ids.read(into, held);
+        let before = 0;
+        const texts = this.#texts;
+        if (dictionary !== null && dictionary !== texts) {
+          const entries = new PackedEntriesBuilder();
+          entries.addAll(dictionary);
+          before = entries.addAll(texts);
+          dictionary = entries.entries(false);
+        } else dictionary = texts;
         for (let at = 0; at < held; at++) {
           const id = (into[at] ?? 0) + 1;
-          if (id >= this.#texts.length) throw new Error(`a value of ${this.#name} is not in its dictionary`);
+          if (id >= texts.ends.length) throw new Error(`a value of ${this.#name} is not in its dictionary`);
           into[at] = before + id;
         }
-        dictionary = before === 0 || dictionary === null ? this.#texts : [...dictionary, ...this.#texts.slice(1)];
       }
       if (held < rows) spread(into, this.#scratch, held, 0);
       page.rows -= rows;
       from += rows;
     }
-    return { kind: 'string', name: this.#name, ids, dictionary: dictionary ?? [null] };
+    return { kind: 'packed', name: this.#name, type: 'STRING', ids, offsets: null, dictionary: dictionary ?? this.#texts };
   }
 
   /** Returns whether some row is null. */
@@ -265,9 +271,9 @@ export class ColumnPages {
     const bytes = this.#reading.unpacked(stored, size);
     if (this.#values.kind === 'string') {
       const page = { bytes, at: 0, end: bytes.length };
-      const texts: (string | null)[] = [null];
-      for (let entry = 0; entry < count; entry++) texts.push(nextText(page));
-      this.#texts = texts;
+      const texts = new PackedEntriesBuilder(Math.min(count, size), size);
+      for (let entry = 0; entry < count; entry++) addText(texts, page);
+      this.#texts = textEntries(texts);
       return;
     }
     if (count * this.#values.width > bytes.length) throw new Error(`the dictionary of ${this.#name} is cut off`);
@@ -301,12 +307,27 @@ function wordAt(bytes: Uint8Array, at: number): number {
   return ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>> 0;
 }
 
-function nextText(page: { readonly bytes: Uint8Array; at: number; readonly end: number }): string {
+/** Adds the next text of a page; returns its id. */
+function addText(entries: PackedEntriesBuilder, page: { readonly bytes: Uint8Array; at: number; readonly end: number }): number {
   const start = page.at + 4;
   const behind = start + wordAt(page.bytes, page.at);
   if (behind > page.end) throw new Error('a text ends behind its page');
   page.at = behind;
-  return Buffer.from(page.bytes.buffer, page.bytes.byteOffset + start, behind - start).toString('utf8');
+  return entries.add(page.bytes, start, behind);
+}
+
+/** The entries as UTF-8: what is none reads as U+FFFD. */
+function textEntries(builder: PackedEntriesBuilder): PackedEntries {
+  const entries = builder.entries(false);
+  const { bytes, ends } = entries;
+  // Texts of valid bytes are valid themselves where none begins within a character.
+  if (isAscii(bytes) || (isUtf8(bytes) && ends.every((end) => ((bytes[end] ?? 0) & 0xc0) !== 0x80))) return entries;
+  const valid = new PackedEntriesBuilder(ends.length, bytes.length);
+  for (let id = 1; id < ends.length; id++) {
+    const text = Buffer.from(textAt(entries, id), 'utf8');
+    valid.add(text, 0, text.length);
+  }
+  return valid.entries(false);
 }
 
 /** Moves `held` values at the front to the rows that are not null. */

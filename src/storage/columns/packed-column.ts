@@ -4,7 +4,7 @@ import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { TextType } from '../../model/schema.js';
 import { type PackedTexts, textAt } from './packed-strings.js';
 
-/** Entries of a dictionary as bytes. Entry 0 is null, and empty; every other one is the value of some row. */
+/** Entries of a dictionary as bytes. Entry 0 is null, and empty; others may repeat. */
 export interface PackedEntries extends PackedTexts {
   /** Whether the entries behind null are distinct, and ascend as JS compares strings. */
   readonly isSorted: boolean;
@@ -21,7 +21,7 @@ export interface PackedColumn {
   readonly dictionary: PackedEntries;
 }
 
-/** Rows of a segment that is to be written; a `Frame` is one too. */
+/** Rows of a segment that is to be written; a `Frame` is one too. Every packed entry but null is the value of some row. */
 export interface SegmentFrame {
   readonly rowCount: number;
   readonly columns: readonly (FrameColumn | PackedColumn)[];
@@ -32,8 +32,12 @@ export function plainFrame({ rowCount, columns }: SegmentFrame): Frame {
   return { rowCount, columns: columns.map((column) => (column.kind === 'packed' ? plainColumn(column) : column)) };
 }
 
-function plainColumn({ name, type, ids, offsets, dictionary }: PackedColumn): FrameColumn {
-  const entries = Array.from(dictionary.ends, (_, id) => (id === 0 ? null : textAt(dictionary, id)));
+/** Entries that were decoded; columns of one file share theirs. */
+const decoded = new WeakMap<PackedEntries, readonly (string | null)[]>();
+
+export function plainColumn({ name, type, ids, offsets, dictionary }: PackedColumn): FrameColumn {
+  const entries = decoded.get(dictionary) ?? Array.from(dictionary.ends, (_, id) => (id === 0 ? null : textAt(dictionary, id)));
+  decoded.set(dictionary, entries);
   if (offsets !== null) return { kind: 'multi', name, offsets, ids, dictionary: entries };
   return { kind: 'string', name, ...(type === 'STRING' ? {} : { type }), ids, dictionary: entries };
 }
@@ -63,6 +67,13 @@ export class PackedEntriesBuilder {
     this.#end = to + length;
     this.#ends[this.#count] = this.#end;
     return this.#count++;
+  }
+
+  /** Adds all but null; returns how far behind their old ids the new ones are. */
+  addAll({ bytes, ends }: PackedEntries): number {
+    const before = this.#count - 1;
+    for (let id = 1; id < ends.length; id++) this.add(bytes, ends[id - 1] ?? 0, ends[id] ?? 0);
+    return before;
   }
 
   entries(isSorted: boolean): PackedEntries {
