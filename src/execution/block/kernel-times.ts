@@ -24,9 +24,9 @@ export class KernelTimes {
 
   /** The same kernels, looked at. */
   over(kernels: KernelSet): KernelSet {
-    const entries = NAMES.map((name, at) => [name, this.#lookedAt(kernels[name] as Kernel, at)] as const);
+    const looked = new LookedKernels((at) => this.#lookedAt(kernels[NAMES[at] as KernelName] as Kernel, at));
     // Each has a kernel of the contract under its own name.
-    return Object.fromEntries(entries) as unknown as KernelSet;
+    return looked as unknown as KernelSet;
   }
 
   /** Totals of the kernels called so far. */
@@ -56,5 +56,31 @@ export class KernelTimes {
     };
   }
 }
+
+/** Kernels by name, each made when it is first asked for: a query needs some of hundreds. */
+class LookedKernels {
+  readonly #make: (at: number) => Kernel;
+  readonly #made = new Map<number, Kernel>();
+
+  constructor(make: (at: number) => Kernel) {
+    this.#make = make;
+  }
+
+  kernelAt(at: number): Kernel {
+    const known = this.#made.get(at);
+    if (known !== undefined) return known;
+    const made = this.#make(at);
+    this.#made.set(at, made);
+    return made;
+  }
+}
+
+NAMES.forEach((name, at) => {
+  Object.defineProperty(LookedKernels.prototype, name, {
+    get(this: LookedKernels) {
+      return this.kernelAt(at);
+    },
+  });
+});
 
 type Kernel = (...inputs: readonly (number | bigint)[]) => number | bigint | undefined;

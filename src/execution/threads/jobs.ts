@@ -116,7 +116,7 @@ export interface GroupRequest {
 
 /** One segment in so many is read by kernels that are looked at. */
 const SEGMENTS_PER_SAMPLE = 8;
-/** Making kernels that are looked at takes as long as reading some blocks. */
+/** Looking at kernels takes as long as reading some blocks. */
 const SAMPLED_ROWS_MIN = 50_000;
 
 /** A thread's own things. */
