@@ -38,6 +38,7 @@ import { HttpClient } from './rpc/http-client.js';
 import { Peers } from './rpc/peers.js';
 import { Sampling } from './sampling.js';
 import { StorageOwner } from './storage-owner.js';
+import { taskServers, wakeReaders } from './task-servers.js';
 
 /** Query processing of this process, shared by its broker and its historical. */
 export interface Processing {
@@ -206,7 +207,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     ? new Sampling({
         peers,
         workDirectory: join(configuration.get('svc.indexer.task.directory'), `samples-${configuration.port('overlord')}`),
-        settings: taskSettings(configuration),
+        settings: taskSettings(configuration, clusterKey),
         taskEntry: TASK_ENTRY,
         limitsOf: options.readSampleLimits,
         now,
@@ -224,8 +225,9 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         logDirectory: configuration.get('svc.indexer.logs.directory'),
         oldTasks,
         publishTimeoutMs: configuration.get('svc.indexer.task.publishTimeout'),
-        settings: taskSettings(configuration),
+        settings: taskSettings(configuration, clusterKey),
         taskEntry: TASK_ENTRY,
+        taskServers: taskServers(peers, coordination, { startedMs: now(), version }, logOf('middleManager')),
         now,
         log: logOf('middleManager'),
       })
@@ -287,7 +289,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
 }
 
 /** Settings that every task and every sample of this process is run with. */
-function taskSettings(configuration: Configuration): Omit<TaskSettings, 'workDirectory' | 'peers'> {
+function taskSettings(configuration: Configuration, clusterKey: string): Omit<TaskSettings, 'workDirectory' | 'peers'> {
   return {
     storageDirectory: configuration.get('svc.storage.directory'),
     resultDirectory: resultDirectory(configuration),
@@ -300,6 +302,7 @@ function taskSettings(configuration: Configuration): Omit<TaskSettings, 'workDir
     inputLimits: inputLimits(configuration),
     keepsStoredTimes: configuration.get('svc.indexer.task.ignoreTimestampSpecForDruidInputSource'),
     kernels: configuration.get('svc.processing.kernels'),
+    serving: { address: configuration.get('svc.host'), port: 0, clusterKey },
     logBytesMax: configuration.get('svc.indexer.logs.maxBytes'),
   };
 }
@@ -358,16 +361,6 @@ const RUNS_PER_THREAD = 2;
 
 /** Period of the overlord's look for lost workers and free slots when nothing wakes it. */
 const OVERLORD_PERIOD_MS = 500;
-
-/** Hints that the served segments changed. Readers also look by themselves. */
-function wakeReaders(peers: Peers, coordination: Coordination): void {
-  const hint = (wake: () => Promise<void>): void =>
-    void Promise.resolve()
-      .then(wake)
-      .catch(() => undefined);
-  for (const { service } of peers.all('broker')) hint(() => service.wake());
-  if (coordination.leader('coordinator') !== undefined) hint(() => peers.leading('coordinator').wake());
-}
 
 /** Folder of the results of statements; null: they are not kept. */
 function resultDirectory(configuration: Configuration): string | null {

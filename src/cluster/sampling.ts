@@ -102,6 +102,8 @@ export class Sampling {
       logFile: join(workDirectory, 'log'),
       entry: taskEntry,
       calls: NO_CALLS,
+      serving: () => undefined,
+      liveChanged: () => undefined,
       publish: async () => {
         throw new ServiceError('internal', 'a sample publishes nothing');
       },
@@ -125,6 +127,8 @@ const NO_CALLS: TaskCalls = {
   stop: noCall,
   claim: noCall,
   ended: noCall,
+  allocate: noCall,
+  served: noCall,
   checkpoint: noCall,
   offsetsLost: noCall,
 };

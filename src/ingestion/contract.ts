@@ -1,13 +1,15 @@
 // Interfaces between a task and its surroundings: what it may use and what it returns.
 
 import type { EpochMs, Interval } from '../base/instant.js';
+import type { Engine } from '../execution/run/engine.js';
 import type { ResourceAction } from '../model/access/resource.js';
 import type { Frame } from '../model/frame.js';
 import type { PublishRequest } from '../model/publication.js';
 import type { RowSource, RowsPlan } from '../model/row-source.js';
-import type { VisibleSegment } from '../model/segment.js';
+import type { SegmentId, VisibleSegment } from '../model/segment.js';
 import type { StreamSupervision } from '../model/stream/control.js';
-import type { DeepStorage } from '../storage/contract.js';
+import type { LiveParts } from '../model/stream/live.js';
+import type { DeepStorage, SegmentStore } from '../storage/contract.js';
 import type { SubTaskType } from './batch/sub-task-types.js';
 import type { InputLimits } from './format/format-kind.js';
 import type { HttpRules } from './source/url-policy.js';
@@ -62,6 +64,9 @@ export interface TaskContext extends TaskRules {
   readonly children: TaskChildren;
   /** Has requests to this task, while it runs, answered by a handler; the last one counts. */
   serveChat(handler: ChatHandler): void;
+  /** Has queries over the live segments of this task answered, from when this resolves; tell `liveChanged` of each further change of them. */
+  serveLive(live: LiveSource): Promise<LiveAnnouncement>;
+  readonly segments: SegmentCalls;
   /** The supervisor of a streaming task. */
   readonly stream: StreamSupervision;
   /** One metadata transaction; returns the printed ids. */
@@ -80,8 +85,40 @@ export interface ChatRequest {
 
 /** Gives the body of an answer, plain data. Throws ServiceError: `not_found` for a path that it does not know, `unavailable` before the task is that far. */
 export type ChatHandler = (request: ChatRequest) => Promise<unknown>;
-/** Everything that a task asks of the Overlord by numbered calls. */
-export interface TaskCalls extends ChildTasks, StreamSupervision {}
+/** Live segments, and what runs plans over them. */
+export interface LiveSource {
+  readonly rows: LiveParts;
+  readonly engine: Engine;
+  readonly store: SegmentStore;
+}
+
+/** Announcement of the live segments of a task. */
+export interface LiveAnnouncement {
+  /** Segments have come or gone, are sealed, or have further columns. */
+  changed(): void;
+  /** Queries are not answered any more. */
+  close(): Promise<void>;
+}
+
+/** A segment that rows are put into before it is published. */
+export interface AllocationRequest {
+  readonly dataSource: string;
+  /** Name of the sequence of rows: it gets one segment in each time chunk, whoever asks and however often. */
+  readonly sequence: string;
+  /** Time chunk of the rows. */
+  readonly interval: Interval;
+}
+
+/** Calls of a task about its segments. */
+export interface SegmentCalls {
+  /** Throws `conflict` where the rows would have to be added across chunks that are there. */
+  allocate(request: AllocationRequest): Promise<SegmentId>;
+  /** Waits until Historicals serve each of them, and no longer than this; false: some are not served. */
+  served(ids: readonly string[], limitMs: number): Promise<boolean>;
+}
+
+/** Everything that a task asks of the cluster by numbered calls. */
+export interface TaskCalls extends ChildTasks, StreamSupervision, SegmentCalls {}
 
 /** A task that another one has submitted. */
 export interface ChildTask {

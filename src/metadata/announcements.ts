@@ -37,6 +37,14 @@ export async function removeAnnouncements(queries: Queries, session: string): Pr
   await queries.rows('DELETE FROM announcements WHERE session = ?', [session]);
 }
 
+/** Removes one of this session. */
+export async function removeAnnouncement(
+  queries: Queries,
+  { role, host, session }: Pick<AnnouncementRecord, 'role' | 'host' | 'session'>,
+): Promise<void> {
+  await queries.rows('DELETE FROM announcements WHERE role = ? AND host = ? AND session = ?', [role, host, session]);
+}
+
 /** Announcements with a heartbeat after `sinceMs`, by role and host. */
 export async function liveAnnouncements(queries: Queries, sinceMs: EpochMs): Promise<readonly AnnouncementRecord[]> {
   const rows = await queries.rows<{ role: string; host: string; session: string; details: string; heartbeat_ms: number }>(

@@ -33,7 +33,10 @@ export async function noteKilled(queries: Queries, dataSource: string, removed: 
   );
 }
 
-/** Highest number ever given in each chunk that begins in the interval, by its segments, used or not, and those that were removed. */
+/**
+ * Highest number ever given in each chunk that begins in the interval, by its segments, used or not, those that were removed, and those
+ * that are pending.
+ */
 export async function highestPartitions(
   queries: Queries,
   dataSource: string,
@@ -45,8 +48,11 @@ export async function highestPartitions(
          WHERE used IN (0, 1) AND data_source = ? AND start_ms >= ? AND start_ms < ?
        UNION ALL
        SELECT data_source, start_ms, end_ms, version, last AS number FROM killed_partitions
+         WHERE data_source = ? AND start_ms >= ? AND start_ms < ?
+       UNION ALL
+       SELECT data_source, start_ms, end_ms, version, partition_number AS number FROM pending_segments
          WHERE data_source = ? AND start_ms >= ? AND start_ms < ?) AS numbers
      GROUP BY data_source, start_ms, end_ms, version`,
-    [dataSource, start, end, dataSource, start, end],
+    [dataSource, start, end, dataSource, start, end, dataSource, start, end],
   );
 }

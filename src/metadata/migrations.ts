@@ -105,6 +105,14 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE INDEX stream_publications_by_task ON stream_publications (task_id)',
     'CREATE INDEX stream_publications_by_supervisor ON stream_publications (supervisor_id, published_ms)',
   ],
+  [
+    // Segments of sequences of rows that are not published yet: the same for whoever reads the sequence, now or after others have failed.
+    `CREATE TABLE pending_segments (
+      data_source TEXT NOT NULL, sequence TEXT NOT NULL, asked_start_ms BIGINT NOT NULL, asked_end_ms BIGINT NOT NULL,
+      start_ms BIGINT NOT NULL, end_ms BIGINT NOT NULL, version TEXT NOT NULL, partition_number INTEGER NOT NULL, created_ms BIGINT NOT NULL,
+      PRIMARY KEY (data_source, sequence, asked_start_ms, asked_end_ms))`,
+    'CREATE INDEX pending_segments_by_start ON pending_segments (data_source, start_ms)',
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

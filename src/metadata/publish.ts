@@ -245,10 +245,12 @@ async function planAppend(queries: Queries, request: PublishRequest, locks: read
   const places: Omit<Place, 'partition'>[] = [];
   for (const segment of segments) {
     const { version: lockVersion } = lockOver(locks, segment.interval, APPENDING, taskId);
-    const home = findHome(dataSource, segment, timeline);
+    const home = findHome(dataSource, segment.interval, timeline);
     // Appended segments are not part of the core set that the chunk waits for: a new chunk has none.
     const partitions = home === undefined ? 0 : highest(home.segments.map((each) => each.shardSpec.partitions));
-    places.push({ interval: home?.interval ?? segment.interval, version: home?.version ?? lockVersion, partitions });
+    const given = segment.allocated;
+    const interval = home?.interval ?? given?.interval ?? segment.interval;
+    places.push({ interval, version: home?.version ?? given?.version ?? lockVersion, partitions });
     if (turns.isDue) await turns.give();
   }
   const last = await lastPartitionNumbers(queries, dataSource, condenseIntervals(places.map(({ interval }) => interval)));
@@ -256,15 +258,18 @@ async function planAppend(queries: Queries, request: PublishRequest, locks: read
     const place = places[at];
     assert(place !== undefined, 'each segment has its place');
     const key = `${chunkKey(place.interval)}/${place.version}`;
-    const partition = (last.get(key) ?? -1) + 1;
-    last.set(key, partition);
+    const given = segment.allocated;
+    const isKept = given !== undefined && `${chunkKey(given.interval)}/${given.version}` === key;
+    const partition = isKept ? given.partitionNumber : (last.get(key) ?? -1) + 1;
+    last.set(key, Math.max(partition, last.get(key) ?? 0));
     // Rows that come later are not divided as the chunk was.
-    return describe(dataSource, { ...segment, part: null }, { ...place, partition });
+    const placed = describe(dataSource, { ...segment, part: null }, { ...place, partition });
+    return given === undefined || isKept ? placed : { ...placed, liveId: segmentIdText(given) };
   });
 }
 
 /** Timeline of the used segments that meet one of the intervals. */
-async function timelineWithin(
+export async function timelineWithin(
   queries: Queries,
   dataSource: string,
   intervals: readonly Interval[],
@@ -276,7 +281,11 @@ async function timelineWithin(
 }
 
 /** Highest partition number ever given in each chunk that begins in one of the intervals. Numbers are not given twice. */
-async function lastPartitionNumbers(queries: Queries, dataSource: string, intervals: readonly Interval[]): Promise<Map<string, number>> {
+export async function lastPartitionNumbers(
+  queries: Queries,
+  dataSource: string,
+  intervals: readonly Interval[],
+): Promise<Map<string, number>> {
   const last = new Map<string, number>();
   for (const { start, end } of intervals) {
     for (const { start_ms, end_ms, version, partition_number } of await highestPartitions(queries, dataSource, { start, end }))
@@ -289,29 +298,29 @@ async function lastPartitionNumbers(queries: Queries, dataSource: string, interv
  * The visible chunk that a new segment joins. A segment finer than the chunk joins it under the chunk's interval; one
  * that reaches over the chunk's bounds would hide its rows with a newer version, or double them with the same.
  */
-function findHome(
+export function findHome(
   dataSource: string,
-  segment: PushedSegment,
+  interval: Interval,
   timeline: SegmentTimeline<SegmentDescriptor>,
 ): VisibleChunk<SegmentDescriptor> | undefined {
   const [home, second] = timeline
-    .overlapping(segment.interval)
-    .filter((chunk) => chunk.visible.some((piece) => intersect(piece, segment.interval) !== undefined));
+    .overlapping(interval)
+    .filter((chunk) => chunk.visible.some((piece) => intersect(piece, interval) !== undefined));
   if (home === undefined) return undefined;
-  const whole = home.visible.some((piece) => contains(piece, segment.interval));
+  const whole = home.visible.some((piece) => contains(piece, interval));
   if (second !== undefined || !whole)
     throw new ServiceError(
       'conflict',
-      `cannot append ${formatInterval(segment.interval)} to ${dataSource}: it reaches over the existing chunk ${formatInterval(home.interval)}; use a segment granularity that is no coarser`,
+      `cannot append ${formatInterval(interval)} to ${dataSource}: it reaches over the existing chunk ${formatInterval(home.interval)}; use a segment granularity that is no coarser`,
     );
   return home;
 }
 
 /** Locks under which a task may replace, and under which it may append. */
 const REPLACING: readonly LockKind[] = ['exclusive', 'replace'];
-const APPENDING: readonly LockKind[] = ['shared', 'append', 'exclusive'];
+export const APPENDING: readonly LockKind[] = ['shared', 'append', 'exclusive'];
 
-function lockOver(locks: readonly Lock[], interval: Interval, kinds: readonly LockKind[], taskId: string): Lock {
+export function lockOver(locks: readonly Lock[], interval: Interval, kinds: readonly LockKind[], taskId: string): Lock {
   const lock = locks.find((each) => kinds.includes(each.kind) && contains(each.interval, interval));
   if (lock === undefined)
     throw new ServiceError('conflict', `task ${taskId} holds no lock (${kinds.join(', ')}) over ${formatInterval(interval)}`);
@@ -328,7 +337,7 @@ interface Place {
 }
 
 function describe(dataSource: string, segment: PushedSegment, place: Place): SegmentDescriptor {
-  const { interval: _built, part, ...payload } = segment;
+  const { interval: _built, allocated: _given, part, ...payload } = segment;
   return {
     id: { dataSource, interval: place.interval, version: place.version, partitionNumber: place.partition },
     shardSpec: { ...(part ?? { type: 'numbered' }), partitionNum: place.partition, partitions: place.partitions },
@@ -336,4 +345,4 @@ function describe(dataSource: string, segment: PushedSegment, place: Place): Seg
   };
 }
 
-const chunkKey = (interval: Interval): string => `${interval.start}/${interval.end}`;
+export const chunkKey = (interval: Interval): string => `${interval.start}/${interval.end}`;

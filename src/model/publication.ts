@@ -2,7 +2,7 @@
 
 import type { Interval } from '../base/instant.js';
 import type { Granularity } from './granularity.js';
-import type { SegmentFile, SegmentPart } from './segment.js';
+import type { SegmentFile, SegmentId, SegmentPart } from './segment.js';
 import type { StreamPosition } from './stream/offsets.js';
 
 /** A segment file that has no identity yet: version and partition number are given at publish. */
@@ -10,6 +10,8 @@ export interface PushedSegment extends SegmentFile {
   readonly interval: Interval;
   /** Part of its chunk that it holds, by values; null: any rows. */
   readonly part: SegmentPart | null;
+  /** Segment that its rows were given before, as which they are live: it is published as that one, unless its chunk was replaced since. */
+  readonly allocated?: SegmentId;
 }
 
 export interface PublishRequest {

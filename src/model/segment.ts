@@ -84,7 +84,17 @@ export interface SegmentFile {
 export interface SegmentDescriptor extends SegmentFile {
   readonly id: SegmentId;
   readonly shardSpec: ShardSpec;
+  /** Printed id as which its rows were live, where that was another one. */
+  readonly liveId?: string;
 }
+
+/** Whether its rows are those of a stream that are not published: nobody has a file of it. */
+export function isLive({ loadSpec }: Pick<SegmentFile, 'loadSpec'>): boolean {
+  return loadSpec.type === LIVE;
+}
+
+/** Type of the load spec of a live segment. */
+export const LIVE = 'live';
 
 /** A used segment, and the parts of its interval that no newer ones cover. */
 export interface VisibleSegment {

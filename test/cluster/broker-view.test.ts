@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { sealedInventory } from '../../src/cluster/broker/live-segments.js';
 import { ClusterView } from '../../src/cluster/broker/view.js';
+import type { LiveInventory } from '../../src/cluster/rpc/services.js';
 import { tombstone } from '../../src/metadata/tombstones.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
@@ -263,6 +265,91 @@ views('the schema is the union of columns with the widest type of each', () => {
   );
   assert.is(schema?.rowCount, 20);
   assert.equal(schema?.interval, { start: 0, end: 2 * DAY });
+});
+
+const LIVE = segmentOf('ds', 1, 'v1', 1, 0);
+const FURTHER = segmentOf('ds', 3, 'v1', 0, 0);
+const liveOf = (host: string, segments: readonly SegmentDescriptor[], isSealed = false): LiveInventory => ({
+  host,
+  generation: String(generation++),
+  segments: segments.map((segment) => ({ ...segment, loadSpec: { type: 'live', path: segmentIdText(segment.id) }, isSealed })),
+});
+let generation = 0;
+
+/** Takes in what tasks tell, as a look of the Broker does. */
+async function told(view: ClusterView, served: readonly string[], live: readonly LiveInventory[]): Promise<void> {
+  await view.updateServers([inventoryOf('a', served), ...live.map(sealedInventory)]);
+  view.updateLive(live);
+  view.catchUp();
+}
+const shown = (view: ClusterView) =>
+  view.find('ds')?.chunks.map(({ segments }) => segments.map(({ id, loadSpec }) => `${loadSpec.type} ${id.partitionNumber}`));
+const hostsOf = (view: ClusterView, segment: SegmentDescriptor) => view.serversOf(segmentIdText(segment.id)).map(({ host }) => host);
+
+views(
+  'live segments join the chunk of their version, or are one of their own; parts of a view leave them out or have them alone',
+  async () => {
+    const view = new ClusterView();
+    await told(view, ids(OLD), []);
+    view.adopt({ revision: 1, segments: OLD });
+    await told(view, ids(OLD), [liveOf('t', [LIVE, FURTHER])]);
+    assert.equal(shown(view), [['local 0'], ['local 0', 'live 1'], ['local 0'], ['live 0']]);
+    assert.equal(view.find('ds')?.only('published').chunks.length, 3);
+    assert.equal(
+      view
+        .find('ds')
+        ?.only('live')
+        .chunks.map(({ segments }) => segments.length),
+      [1, 1],
+    );
+    assert.equal(view.revisionsInUse(), { ds: 1 });
+    await told(view, ids(OLD), []);
+    assert.equal(shown(view), [['local 0'], ['local 0'], ['local 0']]);
+  },
+);
+
+views('a datasource with live segments alone is there, and a replaced chunk takes nothing from live rows', async () => {
+  const view = new ClusterView();
+  view.adopt({ revision: 1, segments: [] });
+  await told(view, [], [liveOf('t', [LIVE])]);
+  assert.equal(view.dataSources(), ['ds']);
+  await told(view, ids(NEW), [liveOf('t', [LIVE])]);
+  view.adopt({ revision: 2, segments: NEW });
+  assert.equal(shown(view), [['local 0'], ['live 1'], ['local 0'], ['local 0']]);
+});
+
+views('the handoff of a live segment is one change: published rows come as its own go, whoever serves them', async () => {
+  const view = new ClusterView();
+  view.adopt({ revision: 1, segments: [] });
+  await told(view, [], [liveOf('t', [LIVE]), liveOf('u', [LIVE])]);
+  assert.equal(hostsOf(view, LIVE), ['t', 'u']);
+  // The one that has all rows is asked from then on.
+  const sealed = [liveOf('t', [LIVE], true), liveOf('u', [LIVE])];
+  await told(view, [], sealed);
+  assert.equal(hostsOf(view, LIVE), ['t']);
+  view.adopt({ revision: 2, segments: [LIVE] });
+  assert.equal(shown(view), [['local 1']]);
+  assert.equal(hostsOf(view, LIVE), ['t']);
+  await told(view, ids([LIVE]), sealed);
+  assert.equal(hostsOf(view, LIVE), ['a', 't']);
+  await told(view, ids([LIVE]), [liveOf('u', [LIVE])]);
+  assert.equal(hostsOf(view, LIVE), ['a']);
+  assert.equal(shown(view), [['local 1']]);
+  // A later replacement does not bring the rows of the lagging replica back.
+  await told(view, ids([LIVE, ...NEW]), [liveOf('u', [LIVE])]);
+  view.adopt({ revision: 3, segments: NEW });
+  assert.equal(shown(view), [['local 0'], ['local 0'], ['local 0']]);
+});
+
+views('a segment that is published under another id than it was live as takes its place all the same', async () => {
+  const view = new ClusterView();
+  view.adopt({ revision: 1, segments: [] });
+  await told(view, [], [liveOf('t', [LIVE], true)]);
+  const published = { ...segmentOf('ds', 1, 'v2', 4, 0), liveId: segmentIdText(LIVE.id) };
+  view.adopt({ revision: 2, segments: [published] });
+  assert.equal(shown(view), [['live 1']]);
+  await told(view, ids([published]), [liveOf('t', [LIVE], true)]);
+  assert.equal(shown(view), [['local 4']]);
 });
 
 views.run();

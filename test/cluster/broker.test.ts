@@ -56,7 +56,7 @@ async function brokerOver(
     },
   }));
   const peers = {
-    all: () => services,
+    all: (role: string) => (role === 'task' ? [] : services),
     at: (_role: string, host: string) => services.find((each) => each.host === host)?.service,
     leading: () => ({
       snapshotAfter: async () => snapshot,

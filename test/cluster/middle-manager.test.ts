@@ -33,6 +33,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
     settings: {
       storageDirectory: '',
       resultDirectory: null,
+      serving: { address: '127.0.0.1', port: 0, clusterKey: 'key' },
       allowedDirectories: [],
       exportDirectory: '',
       maxBytesInMemory: 1,
@@ -44,6 +45,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
       kernels: 'simd',
       logBytesMax: 1 << 20,
     },
+    taskServers: { open: () => undefined, close: () => undefined, changed: () => undefined },
     taskEntry: new URL('./task-child.js', import.meta.url),
     now: Date.now,
     log: () => undefined,

@@ -4,6 +4,7 @@ import { ServiceError } from '../../src/base/errors.js';
 import { type SystemTablesSource, systemRows } from '../../src/cluster/broker/system-tables.js';
 import type { Member } from '../../src/cluster/membership/coordination.js';
 import type { TaskRecord } from '../../src/metadata/tasks.js';
+import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { SYSTEM_TABLE_NAMES, SYSTEM_TABLES, type SystemTableName } from '../../src/planner/sql/catalog/system-schema.js';
 import { emptyHistorical, inventoryOf, segmentOf } from './fakes.js';
@@ -29,7 +30,11 @@ const TASK: TaskRecord = {
 };
 
 /** A cluster whose Coordinator and Overlord share an address; what its historicals serve, by host. */
-function sourceOf(served: Readonly<Record<string, readonly string[]>>, changes: Partial<SystemTablesSource> = {}): SystemTablesSource {
+function sourceOf(
+  served: Readonly<Record<string, readonly string[]>>,
+  changes: Partial<SystemTablesSource> = {},
+  live: readonly SegmentDescriptor[] = [],
+): SystemTablesSource {
   const member = (role: string, host: string): Member => ({
     role,
     host,
@@ -40,6 +45,7 @@ function sourceOf(served: Readonly<Record<string, readonly string[]>>, changes: 
     member('coordinator', 'a:1'),
     member('overlord', 'a:1'),
     ...Object.keys(served).map((host) => member('historical', host)),
+    ...(live.length === 0 ? [] : [member('task', 'w:7')]),
   ];
   const services = {
     coordinator: {
@@ -61,7 +67,10 @@ function sourceOf(served: Readonly<Record<string, readonly string[]>>, changes: 
     },
     // The test asks for these methods only.
     peers: {
-      all: () => Object.keys(served).map((host) => ({ host, session: 's', service: historical(host) })),
+      all: (role: string) =>
+        role === 'task'
+          ? [{ host: 'w:7', session: 's', service: { liveAfter: async () => ({ host: 'w:7', generation: '1', segments: live }) } }]
+          : Object.keys(served).map((host) => ({ host, session: 's', service: historical(host) })),
       leading: (role: 'coordinator' | 'overlord') => services[role],
     } as unknown as SystemTablesSource['peers'],
     client: {
@@ -117,6 +126,24 @@ system('segments: used ones, hidden ones, and those that are served and no longe
     ['v1', 0n, 100n, 0n, 10n, 0n, 1n, 0n, 1n, 0n],
     ['v2', 0n, 100n, 2n, 10n, 1n, 1n, 1n, 0n, 2n],
     ['v1', 3n, 0n, 1n, 0n, 0n, 0n, 1n, 0n, -1n],
+  ]);
+});
+
+system('segments and servers: those of a task, published ones among them until a Historical serves them', async () => {
+  const live = segmentOf('wiki', 8, 'v1', 2, 0);
+  const columns = ['segment_id', 'num_replicas', 'num_rows', 'is_active', 'is_published', 'is_available', 'is_realtime'];
+  const source = (served: Readonly<Record<string, readonly string[]>>) => sourceOf(served, {}, [live, NEW]);
+  const ids = [OLD, NEW, live].map(({ id }) => segmentIdText(id));
+  assert.equal(await rowsOf('segments', columns, source({})), [
+    [ids[0], 0n, 10n, 0n, 1n, 0n, 0n],
+    [ids[1], 1n, 10n, 1n, 1n, 1n, 1n],
+    [ids[2], 1n, 10n, 1n, 0n, 1n, 1n],
+  ]);
+  assert.equal((await rowsOf('segments', columns, source(SERVED)))[1], [ids[1], 3n, 10n, 1n, 1n, 1n, 0n]);
+  assert.equal(await rowsOf('servers', ['server', 'server_type'], source({})).then((rows) => rows.at(-1)), ['w:7', 'peon']);
+  assert.equal(await rowsOf('server_segments', ['server', 'segment_id'], source({})), [
+    ['w:7', ids[2]],
+    ['w:7', ids[1]],
   ]);
 });
 

@@ -13,6 +13,7 @@ const settings: TaskSettings = {
   workDirectory: '',
   storageDirectory: '',
   resultDirectory: null,
+  serving: { address: '127.0.0.1', port: 0, clusterKey: 'key' },
   allowedDirectories: [],
   exportDirectory: '',
   maxBytesInMemory: 1,
@@ -42,6 +43,8 @@ function startChild(
     settings,
     logFile: join(folder, 'log'),
     entry: new URL('./task-child.js', import.meta.url),
+    serving: () => undefined,
+    liveChanged: () => undefined,
     calls: {
       submit: async () => undefined,
       list: async () => [{ id: 'child', state: 'PENDING', error: null }],
@@ -53,6 +56,10 @@ function startChild(
       claim: async () => null,
       ended: async () => undefined,
       checkpoint: async () => undefined,
+      allocate: async () => {
+        throw new Error('not asked');
+      },
+      served: async () => true,
       offsetsLost: async () => undefined,
     },
     publish,

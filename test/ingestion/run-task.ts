@@ -89,6 +89,11 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
       throw new Error('no SQL here');
     },
     children: childrenOf(() => context),
+    segments: {
+      allocate: async ({ dataSource, interval }) => ({ dataSource, interval, version: '2026-01-01T00:00:00.000Z', partitionNumber: 0 }),
+      served: async () => true,
+    },
+    serveLive: async () => ({ changed: () => undefined, close: async () => undefined }),
     stream: { checkpoint: async () => undefined, offsetsLost: async () => undefined },
     async publish(request) {
       published.push(request);

@@ -18,11 +18,12 @@ import type { RoleOptions } from '../role-options.js';
 import { type Deadline, startDeadline } from '../rpc/deadline.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
-import type { BrokerService, LookupReport, TaskQueryRequest } from '../rpc/services.js';
+import type { BrokerService, HistoricalService, LookupReport, TaskQueryRequest } from '../rpc/services.js';
 import { Ticker } from '../ticker.js';
 import { CATCH_UP_MS_MAX, catchUp, tablesIn } from './catch-up.js';
 import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema, UnloadedSegments } from './contract.js';
+import { lookAtTasks, sealedInventory } from './live-segments.js';
 import { type ResultCache, ResultKeys } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
 import {
@@ -136,7 +137,8 @@ export class Broker implements BrokerQueries, BrokerService {
     // No segment, no rows.
     if (allColumns === true && columns === undefined) return;
     const asked = columns === undefined || plan.operator !== 'scan' ? plan : { ...plan, columns };
-    yield* this.runOver(asked, source, { queryId: taskId, deadlineMs, priority: 0, kernels: null, pinned, unloaded, signal });
+    const options = { queryId: taskId, deadlineMs, priority: 0, kernels: null, pinned, unloaded, publishedOnly: true, signal };
+    yield* this.runOver(asked, source, options);
   }
 
   #viewOf(table: string, unloaded: UnloadedSegments | undefined): DataSourceView | undefined {
@@ -177,7 +179,7 @@ export class Broker implements BrokerQueries, BrokerService {
   knownResult(wanted: RowsPlan, source: RowSource, use: ResultUse): readonly Frame[] | undefined {
     const plan = this.#summed(wanted, use);
     if (source.kind === 'inline') return this.#constants.find(plan, use);
-    if (source.kind !== 'table' || use.realtimeSegmentsOnly === true) return undefined;
+    if (source.kind !== 'table' || use.realtimeSegmentsOnly === true || use.publishedOnly === true) return undefined;
     const view = this.#view.find(source.name);
     return view === undefined ? undefined : this.#resultKeys.find(this.#options.results, plan, view, use);
   }
@@ -309,12 +311,14 @@ export class Broker implements BrokerQueries, BrokerService {
     if (told !== undefined) deadline.signal.addEventListener('abort', told, { once: true });
     this.#running.add(options.queryId, deadline);
     const pinned: PinnedView[] = [];
-    if (options.realtimeSegmentsOnly !== true)
-      for (const table of tables) {
-        const pin = this.#view.pin(table);
-        const view = options.unloaded === undefined ? pin?.view : withUnloaded(table, pin?.view, options.unloaded);
-        if (view !== undefined) pinned.push({ view, release: () => pin?.release() });
-      }
+    for (const table of tables) {
+      const pin = this.#view.pin(table);
+      const { realtimeSegmentsOnly, publishedOnly, unloaded } = options;
+      const part =
+        realtimeSegmentsOnly === true ? pin?.view.only('live') : publishedOnly === true ? pin?.view.only('published') : pin?.view;
+      const view = unloaded === undefined ? part : withUnloaded(table, part, unloaded);
+      if (view !== undefined) pinned.push({ view, release: () => pin?.release() });
+    }
     return { deadline, told, pinned };
   }
 
@@ -328,8 +332,9 @@ export class Broker implements BrokerQueries, BrokerService {
     if (!isWhole) deadline.cancel();
   }
 
-  #historical(host: string) {
-    return this.#options.peers.at('historical', host);
+  /** Who serves segments: a Historical, or a task its own. */
+  #historical(host: string): Pick<HistoricalService, 'runPlan' | 'analyzeSegments'> {
+    return this.#options.peers.at(this.#view.isTask(host) ? 'task' : 'historical', host);
   }
 
   /** Inventories first: a snapshot can only be adopted by what is known to be served. */
@@ -346,11 +351,10 @@ export class Broker implements BrokerQueries, BrokerService {
         }
       }),
     );
-    this.#hosts = told.flatMap((each) => each?.host ?? []);
-    await view.updateServers(
-      told.flatMap((each) => each?.update ?? []),
-      this.#hosts,
-    );
+    const live = await lookAtTasks(peers.all('task'), (host) => view.liveGenerationOf(host), log);
+    this.#hosts = [...told.flatMap((each) => each?.host ?? []), ...live.hosts];
+    await view.updateServers([...told.flatMap((each) => each?.update ?? []), ...live.updates.map(sealedInventory)], this.#hosts);
+    view.updateLive(live.updates, live.hosts);
     view.catchUp();
     const newer = await peers.leading('coordinator').snapshotAfter(view.revision, view.term);
     if (newer !== null) view.adopt(newer);

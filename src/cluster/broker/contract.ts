@@ -34,6 +34,8 @@ export interface QueryOptions {
   readonly priority: number;
   readonly kernels: string | null;
   readonly limits?: RunLimits;
+  /** Only what is published is read: tasks would take rows along that are published by others. */
+  readonly publishedOnly?: boolean;
   /** Published segments are left out: with no others, tables have no rows. */
   readonly realtimeSegmentsOnly?: boolean;
   /** Whether sums of doubles are exact, whatever the order of rows; null or absent: what the property says. */
@@ -61,7 +63,7 @@ export interface UnloadedSegments {
 }
 
 /** Context keys that decide whether a cached result may be used. */
-export type ResultUse = Pick<QueryOptions, 'kernels' | 'exactSums' | 'caching' | 'realtimeSegmentsOnly'>;
+export type ResultUse = Pick<QueryOptions, 'kernels' | 'exactSums' | 'caching' | 'realtimeSegmentsOnly' | 'publishedOnly'>;
 
 /** Whether a query may read from, and write to, the caches of single segments and of whole results. */
 export interface CacheUse {

@@ -11,6 +11,7 @@ import type { SegmentDescriptor } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
 import { cacheKey, type FrameCache } from '../frame-cache.js';
 import type { QueryOptions, ResultUse } from './contract.js';
+import { hasLive } from './live-segments.js';
 import { isWithin } from './scatter.js';
 import type { DataSourceView } from './view.js';
 
@@ -66,7 +67,7 @@ export function throughCache(
   const writes = cache?.writes === true && options.caching?.populateResultLevelCache !== false;
   // Joined rows lie in memory under a name that nobody uses twice.
   const isJoined = plan.stages?.some(({ kind }) => kind === 'join') === true;
-  if (cache === null || plan.operator === 'scan' || isJoined || (!reads && !writes)) return make();
+  if (cache === null || plan.operator === 'scan' || isJoined || (!reads && !writes) || hasLive(chunks)) return make();
   return kept(cache.frames, { reads, writes }, plan, chunks, options, make, noteKey);
 }
 

@@ -4,13 +4,13 @@ import { ServiceError } from '../../base/errors.js';
 import { parseJsonWithDoubles, stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
-import { type SegmentId, shardSpecBody } from '../../model/segment.js';
+import { type SegmentDescriptor, type SegmentId, shardSpecBody } from '../../model/segment.js';
 import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
 import type { SystemCell, SystemRow, SystemTableName } from '../../planner/sql/catalog/system-schema.js';
 import type { Coordination, Member } from '../membership/coordination.js';
 import type { HttpClient } from '../rpc/http-client.js';
-import type { Peers } from '../rpc/peers.js';
-import type { ServerInventory, UsedSegment } from '../rpc/services.js';
+import { type Peers, TASK_ROLE } from '../rpc/peers.js';
+import type { LiveInventory, ServerInventory, UsedSegment } from '../rpc/services.js';
 
 export interface SystemTablesSource {
   readonly coordination: Pick<Coordination, 'members' | 'leader'>;
@@ -38,23 +38,40 @@ export function systemRows(source: SystemTablesSource, table: SystemTableName): 
 
 const TABLES: { readonly [Name in SystemTableName]: (source: SystemTablesSource) => Promise<Rows> } = {
   segments: async ({ peers }) => {
-    const [inventories, used] = await Promise.all([readInventories(peers), peers.leading('coordinator').usedSegments()]);
+    const [inventories, tasks, used] = await Promise.all([
+      readInventories(peers),
+      readTasks(peers),
+      peers.leading('coordinator').usedSegments(),
+    ]);
     const replicas = new Map<string, number>();
     for (const { segmentIds } of inventories) for (const id of segmentIds) replicas.set(id, (replicas.get(id) ?? 0) + 1);
+    const live = new Map<string, { readonly segment: SegmentDescriptor; count: number }>();
+    for (const segment of tasks.flatMap(({ segments }) => segments)) {
+      const id = segmentIdText(segment.id);
+      live.set(id, { segment, count: (live.get(id)?.count ?? 0) + 1 });
+    }
     const published = used.map((each) => {
       const id = segmentIdText(each.segment.id);
-      return publishedSegment(id, each, replicas.get(id) ?? 0);
+      return publishedSegment(id, each, { loaded: replicas.get(id) ?? 0, live: live.get(id)?.count ?? 0 });
     });
     const known = new Set(used.map(({ segment }) => segmentIdText(segment.id)));
     const others = [...replicas].filter(([id]) => !known.has(id)).map(([id, count]) => servedSegment(id, count));
-    return [...published, ...others];
+    const unpublished = [...live].filter(([id]) => !known.has(id) && !replicas.has(id));
+    return [...published, ...others, ...unpublished.map(([id, { segment, count }]) => liveSegment(id, segment, count))];
   },
   servers: async (source) => {
     const inventories = new Map((await readInventories(source.peers)).map((inventory) => [inventory.host, inventory]));
-    return membersOf(source).map((member) => serverRow(source, member, inventories.get(member.host)));
+    return [...membersOf(source), ...source.coordination.members(TASK_ROLE)].map((member) =>
+      serverRow(source, member, inventories.get(member.host)),
+    );
   },
-  server_segments: async ({ peers }) =>
-    (await readInventories(peers)).flatMap(({ host, segmentIds }) => segmentIds.map((id): SystemRow => [host, id])),
+  server_segments: async ({ peers }) => {
+    const [inventories, tasks] = await Promise.all([readInventories(peers), readTasks(peers)]);
+    return [
+      ...inventories.flatMap(({ host, segmentIds }) => segmentIds.map((id): SystemRow => [host, id])),
+      ...tasks.flatMap(({ host, segments }) => segments.map(({ id }): SystemRow => [host, segmentIdText(id)])),
+    ];
+  },
   tasks: async ({ peers }) => (await peers.leading('overlord').tasks()).map(taskRow),
   // There is no kind of supervisor yet.
   supervisors: async () => [],
@@ -76,14 +93,26 @@ async function readInventories(peers: SystemTablesSource['peers']): Promise<read
   return Promise.all(peers.all('historical').map(({ service }) => service.inventory()));
 }
 
+/** A task that has ended meanwhile has no segments. */
+async function readTasks(peers: SystemTablesSource['peers']): Promise<readonly LiveInventory[]> {
+  const told = await Promise.all(peers.all(TASK_ROLE).map(({ service }) => service.liveAfter(null).catch(() => null)));
+  return told.flatMap((inventory) => inventory ?? []);
+}
+
 function membersOf({ coordination, roles }: SystemTablesSource): readonly Member[] {
   return roles.flatMap((role) => coordination.members(role));
 }
 
-function publishedSegment(id: string, { segment, overshadowed, replicationFactor }: UsedSegment, replicas: number): SystemRow {
+function publishedSegment(
+  id: string,
+  { segment, overshadowed, replicationFactor }: UsedSegment,
+  { loaded, live }: { readonly loaded: number; readonly live: number },
+): SystemRow {
+  const replicas = loaded + live;
+  const [isActive, isAvailable, isRealtime] = [!overshadowed, replicas > 0, live > 0 && loaded === 0].map(Number);
   return [
     ...identity(id, segment.id, segment.sizeBytes),
-    ...[replicas, segment.rowCount, Number(!overshadowed), 1, Number(replicas > 0), 0, Number(overshadowed)].map(BigInt),
+    ...[replicas, segment.rowCount, isActive ?? 0, 1, isAvailable ?? 0, isRealtime ?? 0, Number(overshadowed)].map(BigInt),
     stringifyJson(shardSpecBody(segment.shardSpec)),
     JSON.stringify(segment.dimensions),
     JSON.stringify(segment.metrics),
@@ -98,6 +127,20 @@ function servedSegment(text: string, replicas: number): SystemRow {
   const id = parseSegmentId(text);
   const first: readonly SystemCell[] = id === undefined ? [text, null, null, null, 0n, null, null] : identity(text, id, 0);
   return [...first, BigInt(replicas), 0n, 0n, 0n, 1n, 0n, 0n, null, null, null, null, -1n, null];
+}
+
+/** Rows of a task, not published yet. */
+function liveSegment(id: string, segment: SegmentDescriptor, replicas: number): SystemRow {
+  return [
+    ...identity(id, segment.id, 0),
+    ...[replicas, segment.rowCount, 1, 0, 1, 1, 0].map(BigInt),
+    stringifyJson(shardSpecBody(segment.shardSpec)),
+    JSON.stringify(segment.dimensions),
+    JSON.stringify(segment.metrics),
+    null,
+    -1n,
+    null,
+  ];
 }
 
 function identity(text: string, { dataSource, interval, version, partitionNumber }: SegmentId, sizeBytes: number): readonly SystemCell[] {
@@ -137,8 +180,9 @@ function address(hostAndPort: string): readonly SystemCell[] {
   return [hostAndPort, hostAndPort.slice(0, at), BigInt(hostAndPort.slice(at + 1)), -1n];
 }
 
-/** The spelling that clients compare with: `middle_manager`. */
+/** The spelling that clients compare with: `middle_manager`, and `peon` for the process of a task. */
 function wordOf(role: string): string {
+  if (role === TASK_ROLE) return 'peon';
   return role.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

@@ -48,13 +48,15 @@ export function withUnloaded(dataSource: string, view: DataSourceView | undefine
   const timeline = new SegmentTimeline<SegmentDescriptor>();
   timeline.change([], [...(view?.chunks ?? []).flatMap(({ segments }) => segments), ...(view?.tombstones ?? []), ...added]);
   const { blocks } = timeline;
-  return {
+  const whole: DataSourceView = {
     dataSource,
     chunks: chunksOfRows(blocks.flatMap(({ chunks }) => chunks)),
     tombstones: [],
     unreadable: view?.unreadable ?? [],
     schema: tableSchema(dataSource, blocks),
+    only: () => whole,
   };
+  return whole;
 }
 
 /**

@@ -7,8 +7,9 @@ import { chunksOfRows, isTombstone } from '../../metadata/tombstones.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import { idTextOf, parseSegmentId } from '../../model/segment-id.js';
 import { type HeldSegments, Inventories } from '../inventories.js';
-import type { InventoryUpdate, SegmentServer, SnapshotUpdate } from '../rpc/services.js';
+import type { InventoryUpdate, LiveInventory, SegmentServer, SnapshotUpdate } from '../rpc/services.js';
 import type { TableSchema } from './contract.js';
+import { LiveSegments, withLive } from './live-segments.js';
 import type { Serving } from './scatter.js';
 import { tableSchema } from './table-schema.js';
 
@@ -22,6 +23,8 @@ export interface DataSourceView {
   /** Used segments whose metadata cannot be read: queries that touch one are refused. */
   readonly unreadable: readonly UnreadableSegment[];
   readonly schema: TableSchema;
+  /** The part of it that is published, or that is not. */
+  only(part: 'published' | 'live'): DataSourceView;
 }
 
 interface HeldView {
@@ -66,6 +69,7 @@ export class ClusterView {
   /** Views that were replaced while queries still read from them. */
   readonly #retired = new Set<HeldView>();
   readonly #inventories = new Inventories();
+  readonly #live = new LiveSegments();
   /** Servers of each segment, best first. */
   readonly #serversOf = new Map<string, readonly HeldSegments[]>();
   #serving: Serving = this.#newServing();
@@ -122,9 +126,14 @@ export class ClusterView {
     return this.#serving.of(segmentId);
   }
 
-  /** The servers that are there. */
+  /** The Historicals that are there. */
   get servers(): readonly SegmentServer[] {
-    return this.#inventories.servers;
+    return this.#inventories.servers.filter(({ host }) => !this.#live.isTask(host));
+  }
+
+  /** Whether a server is the process of a task. */
+  isTask(host: string): boolean {
+    return this.#live.isTask(host);
   }
 
   /** Another one whenever a server, or who serves a segment that was served, has changed. */
@@ -135,6 +144,21 @@ export class ClusterView {
   /** Generation of what is known of a server; null: nothing is. */
   generationOf(host: string): string | null {
     return this.#inventories.find(host)?.generation ?? null;
+  }
+
+  /** The same of a task. */
+  liveGenerationOf(host: string): string | null {
+    return this.#live.generationOf(host);
+  }
+
+  /**
+   * Shows the live segments that tasks have told of.
+   * @param hosts  the tasks that are there
+   */
+  updateLive(updates: readonly LiveInventory[], hosts: Iterable<string> = updates.map(({ host }) => host)): void {
+    const changed = this.#live.update(updates, new Set(hosts));
+    for (const dataSource of changed) this.#renew(dataSource, this.#held.get(dataSource)?.revision ?? this.#revision ?? 0);
+    if (changed.size > 0) this.#serving = this.#newServing();
   }
 
   /** Oldest revision by datasource that the view or a running query may still read from. */
@@ -197,7 +221,15 @@ export class ClusterView {
   }
 
   #newServing(): Serving {
-    return { of: (id) => this.#serversOf.get(id) ?? NOBODY };
+    return { of: (id) => this.#serversOf.get(id) ?? this.#liveServersOf(id) ?? NOBODY };
+  }
+
+  /** A replica that still reads is not a server of what is published. */
+  #liveServersOf(id: string): readonly SegmentServer[] | undefined {
+    const servers = this.#live.serversOf(id);
+    return servers !== undefined && this.#known.get(parseSegmentId(id)?.dataSource ?? '')?.shownSegments.has(id) !== true
+      ? servers
+      : undefined;
   }
 
   /** @returns whether one that was served is served by others now */
@@ -275,18 +307,24 @@ export class ClusterView {
       if (now !== undefined) added.push(now);
       if (now === undefined) shownSegments.delete(id);
       else shownSegments.set(id, now);
+      if (now !== undefined) this.#live.notePublished(now.liveId ?? id);
     }
     behind.clear();
     shown.change(removed, added);
+    if (segments.size === 0 && known.unreadable.length === 0) this.#known.delete(dataSource);
+    this.#renew(dataSource, this.#revision ?? 0);
+  }
+
+  /** Replaces the view of a datasource by one of what is published and shown, and of what is live. */
+  #renew(dataSource: string, revision: number): void {
     const held = this.#held.get(dataSource);
     if (held !== undefined && held.readers > 0) this.#retired.add(held);
-    if (segments.size === 0 && known.unreadable.length === 0) {
-      this.#held.delete(dataSource);
-      this.#known.delete(dataSource);
-      return;
-    }
-    const view = new BlockView(dataSource, shown.blocks, known.unreadable);
-    this.#held.set(dataSource, { view, revision: this.#revision ?? 0, readers: 0 });
+    const known = this.#known.get(dataSource);
+    const live = this.#live.unpublished(dataSource, known?.shownSegments);
+    const blocks = known?.shown.blocks ?? [];
+    const unreadable = known?.unreadable ?? [];
+    if (blocks.length === 0 && unreadable.length === 0 && live.length === 0) this.#held.delete(dataSource);
+    else this.#held.set(dataSource, { view: new BlockView(dataSource, blocks, unreadable, live), revision, readers: 0 });
   }
 }
 
@@ -297,22 +335,35 @@ class BlockView implements DataSourceView {
   readonly dataSource: string;
   readonly unreadable: readonly UnreadableSegment[];
   readonly #blocks: readonly TimelineBlock<SegmentDescriptor>[];
+  readonly #live: readonly SegmentDescriptor[];
   #chunks: DataSourceView['chunks'] | undefined;
   #schema: TableSchema | undefined;
 
-  constructor(dataSource: string, blocks: readonly TimelineBlock<SegmentDescriptor>[], unreadable: readonly UnreadableSegment[]) {
+  constructor(
+    dataSource: string,
+    blocks: readonly TimelineBlock<SegmentDescriptor>[],
+    unreadable: readonly UnreadableSegment[],
+    live: readonly SegmentDescriptor[],
+  ) {
     this.dataSource = dataSource;
     this.unreadable = unreadable;
     this.#blocks = blocks;
+    this.#live = live;
+  }
+
+  only(part: 'published' | 'live'): DataSourceView {
+    if (part === 'live') return new BlockView(this.dataSource, [], [], this.#live);
+    return this.#live.length === 0 ? this : new BlockView(this.dataSource, this.#blocks, this.unreadable, []);
   }
 
   /** Whether there is nothing to read, and nothing that should be. */
   get isEmpty(): boolean {
-    return this.unreadable.length === 0 && this.#blocks.every(({ segments }) => segments.every(isTombstone));
+    const isAnyLive = this.#live.length > 0;
+    return !isAnyLive && this.unreadable.length === 0 && this.#blocks.every(({ segments }) => segments.every(isTombstone));
   }
 
   get chunks(): DataSourceView['chunks'] {
-    this.#chunks ??= chunksOfRows(this.#blocks.flatMap(({ chunks }) => chunks));
+    this.#chunks ??= withLive(chunksOfRows(this.#blocks.flatMap(({ chunks }) => chunks)), this.#live);
     return this.#chunks;
   }
 
@@ -321,7 +372,10 @@ class BlockView implements DataSourceView {
   }
 
   get schema(): TableSchema {
-    this.#schema ??= tableSchema(this.dataSource, this.#blocks);
+    this.#schema ??= tableSchema(
+      this.dataSource,
+      this.#live.length === 0 ? this.#blocks : [...this.#blocks, { chunks: withLive([], this.#live) }],
+    );
     return this.#schema;
   }
 }

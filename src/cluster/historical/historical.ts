@@ -5,14 +5,14 @@ import { ServiceError } from '../../base/errors.js';
 import type { Engine } from '../../execution/run/engine.js';
 import { isTombstone } from '../../metadata/tombstones.js';
 import type { Frame } from '../../model/frame.js';
-import type { Plan } from '../../model/plan.js';
-import { newProfile, type Profile } from '../../model/profile.js';
+import { newProfile } from '../../model/profile.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import { ChangeLog } from '../change-log.js';
 import { toServiceError } from '../rpc/message.js';
 import type { HistoricalService, InventoryUpdate, RunPlanRequest, RunReport, SegmentServer, ServerInventory } from '../rpc/services.js';
+import { withReport } from '../run-report.js';
 import { FetchedSegments } from './fetched-segments.js';
 import type { LocalSegments } from './local-segments.js';
 import type { RunGate } from './run-gate.js';
@@ -327,21 +327,4 @@ export class Historical implements HistoricalService {
 /** The file is at fault, not the one who reads it. */
 function isFileFault(error: unknown): boolean {
   return error instanceof ServiceError && (error.code === 'segment_corrupt' || error.code === 'not_found');
-}
-
-/**
- * The frames and, when they are through, the report. Groups are all done when their frames come: there the report goes
- * before the last frame, so that it is known when the first rows are written. Scans give each frame at once.
- */
-async function* withReport(frames: AsyncIterable<Frame>, profile: Profile, plan: Plan): AsyncGenerator<Frame | RunReport> {
-  let last: Frame | undefined;
-  for await (const frame of frames) {
-    if (plan.operator === 'scan') yield frame;
-    else {
-      if (last !== undefined) yield last;
-      last = frame;
-    }
-  }
-  yield { profile };
-  if (last !== undefined) yield last;
 }

@@ -23,6 +23,8 @@ export interface Coordination {
   readonly session: string;
   /** Announces this process in a role until `close`. It is among `members` when the promise resolves. */
   announce(role: string, host: string, details: Readonly<Record<string, unknown>>): Promise<void>;
+  /** Takes back one announcement of this process. */
+  withdraw(role: string, host: string): Promise<void>;
   /** Members with a recent heartbeat. */
   members(role: string): readonly Member[];
   /** True once this process has seen itself among the members. */

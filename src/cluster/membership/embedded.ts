@@ -1,6 +1,6 @@
 // Coordination over the metadata file, for the processes of one machine.
 
-import { liveAnnouncements, removeAnnouncements, writeAnnouncements } from '../../metadata/announcements.js';
+import { liveAnnouncements, removeAnnouncement, removeAnnouncements, writeAnnouncements } from '../../metadata/announcements.js';
 import type { Database } from '../../metadata/database.js';
 import { findLeader, giveUpLease, type Leader, takeLease } from '../../metadata/leadership.js';
 import type { Candidate, Coordination, Member } from './coordination.js';
@@ -58,6 +58,14 @@ export class EmbeddedCoordination implements Coordination {
 
   async announce(role: string, host: string, details: Readonly<Record<string, unknown>>): Promise<void> {
     this.#announced.push({ role, host, details });
+    await this.#beat();
+  }
+
+  async withdraw(role: string, host: string): Promise<void> {
+    const at = this.#announced.findIndex((member) => member.role === role && member.host === host);
+    if (at < 0) return;
+    this.#announced.splice(at, 1);
+    await removeAnnouncement(this.#options.database, { role, host, session: this.session });
     await this.#beat();
   }
 

@@ -13,8 +13,8 @@ interface LoadWaitOptions {
 /** Time between two looks at the servers. */
 const LOOK_MS = 250;
 
-/** Resolves when each of the segments is served somewhere, or the time is over. */
-export async function untilServed(ids: readonly string[], { peers, limitMs, keepsWaiting }: LoadWaitOptions): Promise<void> {
+/** Resolves when each of the segments is served by a Historical, or the time is over; says whether they are. */
+export async function untilServed(ids: readonly string[], { peers, limitMs, keepsWaiting }: LoadWaitOptions): Promise<boolean> {
   const endMs = performance.now() + limitMs;
   // Each server lists all that it holds once, and then what has changed.
   const inventories = new Inventories();
@@ -33,7 +33,8 @@ export async function untilServed(ids: readonly string[], { peers, limitMs, keep
     );
     const there = new Set(servers.map(({ host }) => host));
     for (const host of inventories.hosts) if (!there.has(host)) inventories.remove(host);
-    if (ids.every((id) => inventories.servers.some(({ served }) => served.has(id)))) return;
+    if (ids.every((id) => inventories.servers.some(({ served }) => served.has(id)))) return true;
     await sleep(LOOK_MS);
   }
+  return false;
 }

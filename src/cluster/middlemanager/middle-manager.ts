@@ -36,8 +36,18 @@ export interface MiddleManagerOptions {
   readonly settings: Omit<TaskSettings, 'workDirectory' | 'peers'>;
   /** The compiled `task-main`, which only the outermost layer may know. */
   readonly taskEntry: URL;
+  readonly taskServers: TaskServers;
   readonly now: () => number;
   readonly log: (line: string) => void;
+}
+
+/** Announces the processes of tasks that answer queries. */
+export interface TaskServers {
+  /** @param host  `host:port` */
+  open(host: string, taskId: string): void;
+  close(host: string): void;
+  /** One of them has other segments now. */
+  changed(): void;
 }
 
 /** Time in which a process that ends finds an overlord to give its tasks back to. */
@@ -162,6 +172,7 @@ export class MiddleManager implements MiddleManagerService {
       logFile: this.#logFile(taskId),
       entry: this.#options.taskEntry,
       publish: (request) => this.#publish(request, attempt),
+      ...this.#announcing(taskId),
       visibleSegments: (dataSource, intervals) =>
         untilLed(async () => peers.leading('overlord').visibleSegments(lockedId, dataSource, intervals), {
           limitMs: publishTimeoutMs,
@@ -170,6 +181,20 @@ export class MiddleManager implements MiddleManagerService {
       calls: taskCalls({ parent: { taskId, run: { session, attempt } }, peers, waitMs: publishTimeoutMs, keepsTrying }),
       query: (query, signal) => this.#query({ taskId, lockedId }, query, signal),
     });
+  }
+
+  /** Announces the process of a task for as long as it answers queries. */
+  #announcing(taskId: string): { serving(port: number | null): void; liveChanged(): void } {
+    const { taskServers, settings } = this.#options;
+    let host: string | undefined;
+    return {
+      serving(port) {
+        if (host !== undefined) taskServers.close(host);
+        host = port === null ? undefined : `${settings.serving.address}:${port}`;
+        if (host !== undefined) taskServers.open(host, taskId);
+      },
+      liveChanged: () => taskServers.changed(),
+    };
   }
 
   async *#query(

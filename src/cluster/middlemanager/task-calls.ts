@@ -5,10 +5,11 @@ import type { TaskCalls } from '../../ingestion/contract.js';
 import type { Peers } from '../rpc/peers.js';
 import type { OverlordService, ParentRun } from '../rpc/services.js';
 import { untilLed } from '../rpc/until-led.js';
+import { untilServed } from './load-wait.js';
 
 interface TaskCallOptions {
   readonly parent: ParentRun;
-  readonly peers: Pick<Peers, 'leading'>;
+  readonly peers: Pick<Peers, 'leading' | 'all'>;
   /** Time that is waited for an Overlord. */
   readonly waitMs: number;
   readonly keepsTrying: () => boolean;
@@ -26,6 +27,8 @@ export function taskCalls({ parent, peers, waitMs, keepsTrying }: TaskCallOption
     ended: (taskId, attempt, outcome) => ask((overlord) => overlord.taskEnded({ taskId, run: { ...parent.run, attempt }, ...outcome })),
     checkpoint: (request) => ask((overlord) => overlord.checkpointStream(request)),
     offsetsLost: (lost) => ask((overlord) => overlord.streamOffsetsLost(lost)),
+    allocate: (request) => ask((overlord) => overlord.allocateSegment(request, parent)),
+    served: (ids, limitMs) => untilServed(ids, { peers, limitMs, keepsWaiting: keepsTrying }),
     stop: (id, reason) => ask((overlord) => overlord.stopChild(parent, id, reason)),
   };
 }

@@ -1,10 +1,11 @@
 // Program of a task's child process.
 
+import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
 import { failpoint } from '../../configuration/failpoint.js';
-import type { ChatHandler, TableQuery, TaskCalls, TaskContext } from '../../ingestion/contract.js';
+import type { ChatHandler, LiveAnnouncement, LiveSource, TableQuery, TaskCalls, TaskContext } from '../../ingestion/contract.js';
 import { runSampler } from '../../ingestion/sampler/sampler.js';
 import { runTask } from '../../ingestion/task.js';
 import type { Frame } from '../../model/frame.js';
@@ -14,7 +15,9 @@ import { createLocalDeepStorage } from '../../storage/local-deep-storage.js';
 import { createResultStorage, type ResultRun } from '../../storage/result-storage.js';
 import { toServiceError } from '../rpc/message.js';
 import { refusePublish, runHere } from './child-run.js';
-import type { FromTask, ToTask } from './task-messages.js';
+import { LiveServer } from './live-server.js';
+import type { FromTask, ServingSettings, ToTask } from './task-messages.js';
+import { openTaskPort } from './task-port.js';
 import { taskStorage } from './task-storage.js';
 
 /**
@@ -101,6 +104,8 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
     readTables,
     visibleSegments,
     progress: (progress) => void send({ kind: 'progress', progress }),
+    segments: taskCalls,
+    serveLive: (live) => serveLive(live, settings.serving),
     stream: taskCalls,
     children: { ...taskCalls, runHere: (child, progress) => runHere(child, { parent: context, storage, run: runTask, progress }) },
     serveChat: (handler) => {
@@ -114,6 +119,25 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
   log(outcome.succeeded ? `task ${taskId} succeeded` : `task ${taskId} failed: ${outcome.errorMessage ?? ''}`);
   await send({ kind: 'outcome', outcome });
   process.exit(outcome.succeeded ? 0 : 1);
+}
+
+/** Answers queries of other processes; the middle manager announces where. */
+async function serveLive(live: LiveSource, serving: ServingSettings): Promise<LiveAnnouncement> {
+  const server = new LiveServer(randomBytes(8).toString('hex'), live);
+  const port = await openTaskPort(server, serving);
+  server.host = `${serving.address}:${port.port}`;
+  await send({ kind: 'serving', port: port.port });
+  log(`answers queries at ${server.host}`);
+  return {
+    changed() {
+      server.changed();
+      void send({ kind: 'liveChanged' });
+    },
+    async close() {
+      await send({ kind: 'serving', port: null });
+      await port.close();
+    },
+  };
 }
 
 function pushResults(directory: string, run: ResultRun): (page: number, localFile: string) => Promise<void> {
@@ -182,6 +206,8 @@ const taskCalls: TaskCalls = {
   stop: (id, reason) => call('stop', [id, reason]),
   claim: (id) => call('claim', [id]),
   ended: (id, attempt, outcome) => call('ended', [id, attempt, outcome]),
+  allocate: (request) => call('allocate', [request]),
+  served: (ids, limitMs) => call('served', [ids, limitMs]),
   checkpoint: (request) => call('checkpoint', [request]),
   offsetsLost: (lost) => call('offsetsLost', [lost]),
 };

@@ -14,8 +14,18 @@ export interface TaskSettings extends TaskRules {
   readonly maxHeapBytes: number;
   /** Durable storage of results; null: there is none. */
   readonly resultDirectory: string | null;
+  /** Way in which its process can be called by others, if it serves anything. */
+  readonly serving: ServingSettings;
   /** Bytes that the log of the task may take. */
   readonly logBytesMax: number;
+}
+
+/** Address and port that a task's process may listen at, and the key of the cluster. */
+export interface ServingSettings {
+  readonly address: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly clusterKey: string;
 }
 
 /** Message from the middle manager to the child. */
@@ -47,6 +57,9 @@ export type ToTask =
 /** Message from the child to the middle manager. `outcome` is the last one. */
 export type FromTask =
   | { readonly kind: 'progress'; readonly progress: TaskProgress }
+  /** It answers queries at this port, and is to be announced; null: not any more. */
+  | { readonly kind: 'serving'; readonly port: number | null }
+  | { readonly kind: 'liveChanged' }
   | { readonly kind: 'publish'; readonly request: PublishRequest }
   | { readonly kind: 'chatAnswer'; readonly chat: number; readonly body: unknown }
   | { readonly kind: 'chatFailed'; readonly chat: number; readonly code: ErrorCode; readonly message: string }

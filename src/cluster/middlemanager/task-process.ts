@@ -25,6 +25,9 @@ export interface TaskProcessOptions {
   /** The compiled module the child runs. */
   readonly entry: URL;
   readonly calls: TaskCalls;
+  /** Announces the port at which the child answers queries, null once it does not; and that it has other segments now. */
+  readonly serving: (port: number | null) => void;
+  readonly liveChanged: () => void;
   readonly publish: (request: PublishRequest) => Promise<readonly string[]>;
   readonly visibleSegments: (dataSource: string, intervals: readonly Interval[]) => Promise<readonly VisibleSegment[]>;
   readonly query: (query: TableQuery, signal: AbortSignal) => AsyncIterable<Frame>;
@@ -59,6 +62,7 @@ export class TaskProcess {
     child.on('message', (message: FromTask) => this.#receive(message, options));
     child.on('exit', () => {
       this.#endQuery();
+      options.serving(null);
       for (const { reject } of this.#chats.values()) reject(new ServiceError('not_found', `task ${options.taskId} has ended`));
     });
     this.outcome = new Promise((resolve) => {
@@ -114,6 +118,12 @@ export class TaskProcess {
     switch (message.kind) {
       case 'progress':
         this.#progress = message.progress;
+        return;
+      case 'serving':
+        if (!this.#isGone) options.serving(message.port);
+        return;
+      case 'liveChanged':
+        options.liveChanged();
         return;
       case 'outcome':
         this.#reported = message.outcome;

@@ -5,7 +5,8 @@ import type { Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import { stringifyJson } from '../../base/json.js';
 import { failpoint } from '../../configuration/failpoint.js';
-import type { ChildDocuments, ChildLook, ChildTask, TaskDescription } from '../../ingestion/contract.js';
+import type { AllocationRequest, ChildDocuments, ChildLook, ChildTask, TaskDescription } from '../../ingestion/contract.js';
+import { allocateSegment } from '../../metadata/allocation.js';
 import { carriedBy } from '../../metadata/carried.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
@@ -13,7 +14,7 @@ import { pinnedSegments, publishSegments, segmentsToRead } from '../../metadata/
 import { type AuditEntry, type AuditSelection, type Author, audit, auditHistory, writeConfig } from '../../metadata/settings.js';
 import { countTasks, findTask, insertTask, selectTasks, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
 import type { PinnedSegments, PublishRequest } from '../../model/publication.js';
-import type { VisibleSegment } from '../../model/segment.js';
+import type { SegmentId, VisibleSegment } from '../../model/segment.js';
 import type { CheckpointRequest, OffsetsLost } from '../../model/stream/control.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import type { ResultStorage } from '../../storage/result-storage.js';
@@ -252,6 +253,16 @@ export class Overlord implements OverlordService, Candidate {
     await this.workerOf(task)?.shutdownTask(taskId);
     this.#hint((coordinator) => coordinator.cleanUp());
     this.wake();
+  }
+
+  async allocateSegment(request: AllocationRequest, { taskId, run }: ParentRun): Promise<SegmentId> {
+    const { database, now } = this.#options;
+    return fencedTransaction(database, this.fence(), async (queries) => {
+      const task = await findTask(queries, taskId);
+      if (task === undefined || !isRunOf(task, run))
+        throw new ServiceError('conflict', `task ${taskId} is ${task?.state ?? 'unknown'}, and this run of it is not the one that counts`);
+      return allocateSegment(queries, { ...request, taskId }, now());
+    });
   }
 
   async checkpointStream({ supervisorId }: CheckpointRequest): Promise<void> {

@@ -8,6 +8,7 @@ import type {
   OverlordService,
   RunPlanRequest,
   TaskQueryRequest,
+  TaskService,
 } from './services.js';
 
 /** The services by the role that offers them. */
@@ -17,6 +18,7 @@ export interface RpcServices {
   readonly coordinator: CoordinatorService;
   readonly overlord: OverlordService;
   readonly middleManager: MiddleManagerService;
+  readonly task: TaskService;
 }
 
 export type RpcRole = keyof RpcServices;
@@ -81,9 +83,15 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     taskEnded: call,
     taskReturned: call,
     shutdownTask: call,
+    allocateSegment: call,
     checkpointStream: call,
     streamOffsetsLost: call,
     kill: longCall,
+  },
+  task: {
+    runPlan: { reply: 'stream', deadlineMs: planDeadline },
+    analyzeSegments: { reply: 'value', deadlineMs: planDeadline },
+    liveAfter: call,
   },
   middleManager: { status: call, assign: call, shutdownTask: call, progress: call, log: call, chat: call },
 };

@@ -7,6 +7,9 @@ import { DESCRIPTIONS, type RpcRole, type RpcServices } from './descriptions.js'
 import type { HttpClient } from './http-client.js';
 import { remoteService } from './remote.js';
 
+/** Processes of tasks are announced as those of roles are, by the MiddleManager that runs them. */
+export const TASK_ROLE = 'task' satisfies RpcRole;
+
 /** Gives a role its peers: the object itself when it lives in this process, else a client of the same interface. */
 export class Peers {
   readonly #client: HttpClient;
@@ -51,7 +54,7 @@ export class Peers {
 
   /** `host:port` of everyone announced, in whatever role. */
   hosts(): readonly string[] {
-    return ROLES.flatMap((role) => this.#coordination.members(role).map(({ host }) => host));
+    return [...ROLES, TASK_ROLE].flatMap((role) => this.#coordination.members(role).map(({ host }) => host));
   }
 
   /** All members announced in a role, with the service that each offers. */

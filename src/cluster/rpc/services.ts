@@ -2,7 +2,7 @@
 
 import type { CancelSignal } from '../../base/cancel-signal.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
-import type { ChatRequest, ChildDocuments, ChildLook, ChildTask, TaskProgress } from '../../ingestion/contract.js';
+import type { AllocationRequest, ChatRequest, ChildDocuments, ChildLook, ChildTask, TaskProgress } from '../../ingestion/contract.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan } from '../../model/plan.js';
@@ -10,8 +10,9 @@ import type { Profile } from '../../model/profile.js';
 import type { PinnedSegments, PublishRequest } from '../../model/publication.js';
 import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
-import type { SegmentAnalysis, SegmentDescriptor, UnreadableSegment, VisibleSegment } from '../../model/segment.js';
+import type { SegmentAnalysis, SegmentDescriptor, SegmentId, UnreadableSegment, VisibleSegment } from '../../model/segment.js';
 import type { CheckpointRequest, OffsetsLost } from '../../model/stream/control.js';
+import type { LiveDescriptor } from '../../model/stream/live.js';
 import type { ClusterCompactionConfig } from '../compaction/cluster-config.js';
 import type { CompactionReport, IntervalStatus } from '../compaction/snapshot.js';
 import type { Lookup } from '../coordinator/lookups.js';
@@ -56,6 +57,19 @@ export interface HistoricalService {
   inventoryAfter(generation: string | null): Promise<InventoryUpdate | null>;
   loadSegments(descriptors: readonly SegmentDescriptor[]): Promise<void>;
   dropSegments(segmentIds: readonly string[]): Promise<void>;
+}
+
+/** The process of a task that reads a stream: its live segments are queried like any others. */
+export interface TaskService extends Pick<HistoricalService, 'runPlan' | 'analyzeSegments'> {
+  /** Its segments, or null when the caller's generation is still the one. Further rows of known columns change none. */
+  liveAfter(generation: string | null): Promise<LiveInventory | null>;
+}
+
+/** The live segments of a task, each with its columns. */
+export interface LiveInventory {
+  readonly host: string;
+  readonly generation: string;
+  readonly segments: readonly LiveDescriptor[];
 }
 
 /** A server that takes segments. */
@@ -211,6 +225,8 @@ export interface OverlordService {
   taskEnded(end: TaskEndReport): Promise<void>;
   /** A worker that ends has stopped the task; another one, or its successor, is to run it from its beginning. */
   taskReturned(taskId: string, run: TaskRun): Promise<void>;
+  /** The segment of a sequence of rows in a time chunk; see `SegmentCalls`. */
+  allocateSegment(request: AllocationRequest, run: ParentRun): Promise<SegmentId>;
   /** Ends a task that is not finished; throws `not_found` when there is no such. */
   shutdownTask(taskId: string, reason: string): Promise<void>;
   /** A streaming task has read enough rows for a sequence. Returns at once: the supervisor sets the end later. */

@@ -4,6 +4,7 @@ import type { EpochMs, Interval } from '../../../base/instant.js';
 import { bucketsOf } from '../../../model/granularity.js';
 import type { PushedSegment } from '../../../model/publication.js';
 import type { SegmentId } from '../../../model/segment.js';
+import type { HeldParts, LiveDescriptor, LiveParts } from '../../../model/stream/live.js';
 import { plainFrame } from '../../../storage/columns/packed-column.js';
 import type { DeepStorage } from '../../../storage/contract.js';
 import type { IndexedSegmentStore } from '../../../storage/segment-store.js';
@@ -17,7 +18,7 @@ import type { RowStatistics } from '../../report/row-statistics.js';
 import type { LazyEngine } from '../../task-engine.js';
 import type { DataSchema } from '../../task-spec/data-schema.js';
 import { type LivePart, PartMaker } from './live-part.js';
-import { type LiveDescriptor, LiveSegment } from './live-segment.js';
+import { LiveSegment } from './live-segment.js';
 
 export interface LiveRowsOptions {
   readonly dataSchema: DataSchema;
@@ -42,14 +43,6 @@ const JOINED_ROWS_MAX = 1 << 16;
 /** The micro-batch keeps within these by itself. */
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
-/** Parts that a query reads, which stay until it releases them. */
-export interface HeldParts {
-  /** Printed ids of the parts by the printed id of their segment. */
-  readonly parts: ReadonlyMap<string, readonly string[]>;
-  readonly rowCount: number;
-  release(): void;
-}
-
 /** Rows of a stream on their way through the stages of any load, a few at a time. */
 interface Batch {
   readonly store: RowStore;
@@ -61,7 +54,7 @@ interface Batch {
  * Rows are taken in as every load takes them in; each micro-batch becomes a part of the segments of its time chunks. What a query reads
  * are the parts of one moment: all rows up to some row, and none behind it. Parts are joined as they get many, and written to disk.
  */
-export class LiveRows {
+export class LiveRows implements LiveParts {
   readonly #options: LiveRowsOptions;
   readonly #maker: PartMaker;
   readonly #segments = new Map<string, LiveSegment>();

@@ -1,15 +1,10 @@
 // A live segment: rows of a stream that are queried before they are published.
 
 import type { ColumnSchema } from '../../../model/schema.js';
-import type { SegmentDescriptor, SegmentId } from '../../../model/segment.js';
+import { LIVE, type SegmentId } from '../../../model/segment.js';
 import { segmentIdText } from '../../../model/segment-id.js';
+import type { LiveDescriptor } from '../../../model/stream/live.js';
 import type { LivePart } from './live-part.js';
-
-/** A live segment as its server announces it. */
-export interface LiveDescriptor extends SegmentDescriptor {
-  /** No row comes any more: it has the rows of the segment that is published under its id. */
-  readonly isSealed: boolean;
-}
 
 /** The rows of a time chunk in one sequence of a task. Its parts are replaced as a whole, in one turn of the event loop. */
 export class LiveSegment {
@@ -47,7 +42,7 @@ export class LiveSegment {
     return {
       id: this.id,
       shardSpec: { type: 'numbered', partitionNum: this.id.partitionNumber, partitions: 0 },
-      loadSpec: { type: 'live', path: this.text },
+      loadSpec: { type: LIVE, path: this.text },
       sizeBytes: 0,
       rowCount: this.rowCount,
       dimensions: [...new Set(this.parts.flatMap(({ dimensions }) => dimensions))],

@@ -1,0 +1,162 @@
+// The live segments of streaming tasks, as the Broker knows them.
+
+import type { VisibleChunk } from '../../metadata/timeline.js';
+import { isLive, type SegmentDescriptor } from '../../model/segment.js';
+import { idTextOf } from '../../model/segment-id.js';
+import type { LiveDescriptor } from '../../model/stream/live.js';
+import { toServiceError } from '../rpc/message.js';
+import type { InventoryUpdate, LiveInventory, SegmentServer, TaskService } from '../rpc/services.js';
+
+/** Tasks serve a segment as long as no Historical does. */
+const TASK_PRIORITY = -1;
+
+interface Known {
+  readonly descriptor: LiveDescriptor;
+  /** Replicas that have all rows where there are such, else all of them. */
+  readonly servers: readonly SegmentServer[];
+}
+
+/** Live segments by the tasks that serve them. */
+export class LiveSegments {
+  readonly #inventories = new Map<string, LiveInventory>();
+  #known: ReadonlyMap<string, Known> = new Map();
+  /** Segments that were seen among the published ones: they are not shown as live ones any more, even if they are replaced. */
+  readonly #published = new Set<string>();
+
+  /** Generation of what is known of a task; null: nothing is. */
+  generationOf(host: string): string | null {
+    return this.#inventories.get(host)?.generation ?? null;
+  }
+
+  isTask(host: string): boolean {
+    return this.#inventories.has(host);
+  }
+
+  /**
+   * Takes in what tasks have told.
+   * @param hosts  the tasks that are there
+   * @returns the datasources of which it may be otherwise than before
+   */
+  update(updates: readonly LiveInventory[], hosts: ReadonlySet<string>): ReadonlySet<string> {
+    const gone = [...this.#inventories.keys()].filter((host) => !hosts.has(host));
+    if (gone.length === 0 && updates.length === 0) return NONE;
+    const before = this.#known;
+    for (const host of gone) this.#inventories.delete(host);
+    for (const update of updates) this.#inventories.set(update.host, update);
+    this.#known = knownOf([...this.#inventories.values()]);
+    const changed = new Set<string>();
+    for (const [id, { descriptor }] of [...before, ...this.#known])
+      if (before.get(id)?.descriptor !== this.#known.get(id)?.descriptor) changed.add(descriptor.id.dataSource);
+    for (const id of this.#published) if (!this.#known.has(id)) this.#published.delete(id);
+    return changed;
+  }
+
+  serversOf(id: string): readonly SegmentServer[] | undefined {
+    return this.#known.get(id)?.servers;
+  }
+
+  notePublished(id: string): void {
+    if (this.#known.has(id)) this.#published.add(id);
+  }
+
+  /** Live segments of a datasource that were never published, as far as is known. */
+  unpublished(dataSource: string, published: ReadonlyMap<string, SegmentDescriptor> | undefined): readonly LiveDescriptor[] {
+    const found: LiveDescriptor[] = [];
+    for (const [id, { descriptor }] of this.#known) {
+      if (descriptor.id.dataSource !== dataSource) continue;
+      if (published?.has(id) === true) this.#published.add(id);
+      if (!this.#published.has(id)) found.push(descriptor);
+    }
+    return found;
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function knownOf(inventories: readonly LiveInventory[]): ReadonlyMap<string, Known> {
+  const replicas = new Map<string, { readonly server: SegmentServer; readonly descriptor: LiveDescriptor }[]>();
+  for (const { host, segments } of inventories)
+    for (const descriptor of segments) {
+      const replica = { server: taskServer(host), descriptor };
+      const others = replicas.get(idTextOf(descriptor));
+      if (others === undefined) replicas.set(idTextOf(descriptor), [replica]);
+      else others.push(replica);
+    }
+  const known = new Map<string, Known>();
+  for (const [id, all] of replicas) {
+    const sealed = all.filter(({ descriptor }) => descriptor.isSealed);
+    const best = sealed.length > 0 ? sealed : all;
+    const [first] = best;
+    if (first !== undefined) known.set(id, { descriptor: first.descriptor, servers: best.map(({ server }) => server) });
+  }
+  return known;
+}
+
+function taskServer(host: string): SegmentServer {
+  return { host, tier: '_default_tier', priority: TASK_PRIORITY, maxSizeBytes: 0 };
+}
+
+/** Changes of the live segments of tasks; one that does not answer at the moment has those that it had. */
+export async function lookAtTasks(
+  tasks: readonly { readonly host: string; readonly service: TaskService }[],
+  generationOf: (host: string) => string | null,
+  log: (line: string) => void,
+): Promise<{ readonly hosts: readonly string[]; readonly updates: readonly LiveInventory[] }> {
+  const told = await Promise.all(
+    tasks.map(({ host, service }) =>
+      service.liveAfter(generationOf(host)).catch((error: unknown) => {
+        log(`broker: no live segments of ${host}: ${toServiceError(error).message}`);
+        return null;
+      }),
+    ),
+  );
+  return { hosts: tasks.map(({ host }) => host), updates: told.flatMap((update) => update ?? []) };
+}
+
+/** The segments that a task has all rows of: it serves them like a Historical, once they are published. */
+export function sealedInventory({ host, generation, segments }: LiveInventory): InventoryUpdate {
+  const sealed = segments.filter(({ isSealed }) => isSealed).map(idTextOf);
+  return { ...taskServer(host), currentSizeBytes: 0, generation, segmentIds: sealed, loading: [], failed: {} };
+}
+
+/**
+ * Chunks with live segments among them, by start and version. Live rows are always visible: whatever replaces a chunk while they come
+ * leaves them, or carries them along.
+ */
+export function withLive(
+  chunks: readonly VisibleChunk<SegmentDescriptor>[],
+  live: readonly SegmentDescriptor[],
+): readonly VisibleChunk<SegmentDescriptor>[] {
+  if (live.length === 0) return chunks;
+  const added = new Map<string, SegmentDescriptor[]>();
+  for (const segment of live) {
+    const key = keyOf(segment.id);
+    const others = added.get(key);
+    if (others === undefined) added.set(key, [segment]);
+    else others.push(segment);
+  }
+  const joined = chunks.map((chunk) => {
+    const [piece, second] = chunk.visible;
+    const isWhole = second === undefined && piece?.start === chunk.interval.start && piece.end === chunk.interval.end;
+    const key = keyOf(chunk);
+    const own = isWhole ? added.get(key) : undefined;
+    if (own === undefined) return chunk;
+    added.delete(key);
+    return { ...chunk, segments: [...chunk.segments, ...own] };
+  });
+  for (const segments of added.values()) {
+    const [first] = segments;
+    if (first !== undefined)
+      joined.push({ interval: first.id.interval, version: first.id.version, segments, visible: [first.id.interval] });
+  }
+  return joined.sort((a, b) => a.interval.start - b.interval.start || (a.version < b.version ? -1 : a.version > b.version ? 1 : 0));
+}
+
+function keyOf({ interval, version }: Pick<SegmentDescriptor['id'], 'interval' | 'version'>): string {
+  return `${interval.start}/${interval.end}/${version}`;
+}
+
+/** Whether some chunk has rows that are still coming, so that no answer over it is good for long. */
+export function hasLive(chunks: readonly VisibleChunk<SegmentDescriptor>[]): boolean {
+  return chunks.some(({ segments }) => segments.some(isLive));
+}

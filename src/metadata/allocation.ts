@@ -1,0 +1,43 @@
+// Gives a sequence of rows its segment in a time chunk, before it is published.
+
+import type { EpochMs, Interval } from '../base/instant.js';
+import type { SegmentId } from '../model/segment.js';
+import type { Queries } from './database.js';
+import { locksOfTask } from './locks.js';
+import { findPending, insertPending, pendingVersion, removePendingBefore } from './pending-segments.js';
+import { APPENDING, chunkKey, findHome, lastPartitionNumbers, lockOver, timelineWithin } from './publish.js';
+
+/** Longer than any task reads one sequence, or its replicas after it. */
+const PENDING_MS_MAX = 7 * 24 * 3600_000;
+
+export interface SegmentWanted {
+  readonly taskId: string;
+  readonly dataSource: string;
+  readonly sequence: string;
+  /** Time chunk of the rows. */
+  readonly interval: Interval;
+}
+
+/**
+ * The segment for rows of a sequence in a time chunk: in the chunk that is visible there, else in one of the version that others were
+ * given before, or of the task's lock. Whoever asks for the same sequence and chunk gets the same.
+ * @throws ServiceError `conflict`: no lock, or the rows would reach over the bounds of chunks that are there
+ */
+export async function allocateSegment(
+  queries: Queries,
+  { taskId, dataSource, sequence, interval: asked }: SegmentWanted,
+  nowMs: EpochMs,
+): Promise<SegmentId> {
+  const known = await findPending(queries, dataSource, { sequence, asked });
+  if (known !== undefined) return known;
+  const lock = lockOver(await locksOfTask(queries, taskId), asked, APPENDING, taskId);
+  const home = findHome(dataSource, asked, await timelineWithin(queries, dataSource, [asked]));
+  const interval = home?.interval ?? asked;
+  const version = home?.version ?? (await pendingVersion(queries, dataSource, asked)) ?? lock.version;
+  const last = await lastPartitionNumbers(queries, dataSource, [interval]);
+  const partitionNumber = (last.get(`${chunkKey(interval)}/${version}`) ?? -1) + 1;
+  const id = { dataSource, interval, version, partitionNumber };
+  await removePendingBefore(queries, dataSource, nowMs - PENDING_MS_MAX);
+  await insertPending(queries, { sequence, asked, id }, nowMs);
+  return id;
+}
