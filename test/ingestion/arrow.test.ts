@@ -134,6 +134,24 @@ suiteOf('a file that is cut off is refused, wherever it is', async () => {
   }
 });
 
+suiteOf('a stream that is cut off is refused, also between its messages; and so is one behind another', async () => {
+  const [column = []] = [COLUMNS.slice(0, 2)];
+  const batches = [table(column), table(column), table(column)];
+  const whole = Buffer.from(
+    arrow.tableToIPC(
+      batches.reduce((all, each) => all.concat(each)),
+      'stream',
+    ),
+  );
+  assert.is((await read(whole)).length, 9);
+  for (let length = 10; length < whole.length; length++) {
+    const rows = await read(whole.subarray(0, length)).catch((error: unknown) => error);
+    assert.instance(rows, ServiceError, `${length} of ${whole.length} bytes`);
+  }
+  const twice = await read(Buffer.concat([whole, whole])).catch((error: unknown) => error);
+  assert.instance(twice, ServiceError);
+});
+
 const refused: readonly { readonly name: string; readonly bytes: () => Buffer; readonly message: RegExp }[] = [
   { name: 'another format', bytes: () => Buffer.from('{"a": 1}\n'.repeat(100)), message: /a\.arrow cannot be read as Arrow/ },
   { name: 'a file that is cut off', bytes: () => bytesOf('file').subarray(0, 900), message: /a\.arrow cannot be read as Arrow/ },

@@ -179,7 +179,7 @@ const refusals = [
   { name: 'a row that is too long', format: CSV, text: `1,2,${'x'.repeat(5000)}\n`, message: /svc\.ingestion\.maxRowBytes \(4000 bytes\)/ },
   { name: 'a quote left open', format: CSV, text: `"1,2\n${'x\n'.repeat(5000)}`, message: /svc\.ingestion\.maxRowBytes/ },
   { name: 'a column named twice', format: { ...CSV, columns: null, findColumnsFromHeader: true }, text: 'x,y,x\n', message: /"x" twice/ },
-  { name: 'no header', format: { ...CSV, columns: null, findColumnsFromHeader: true }, text: '', message: /no header row/ },
+  { name: 'no header', format: { ...CSV, columns: null, findColumnsFromHeader: true }, text: '\n', message: /header row is blank/ },
   { name: 'another header than named', format: { ...CSV, findColumnsFromHeader: true }, text: 'a,b,d\n', message: /a, b, d.*a, b, c/ },
 ];
 for (const { name, format, text, message } of refusals) {

@@ -3,12 +3,13 @@
 import { Buffer } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { DataType, RecordBatch, Vector } from 'apache-arrow';
+import type { DataType, RecordBatch, Schema, Vector } from 'apache-arrow';
 import { createByName } from '../../base/names.js';
 import { onFirstUse } from '../../base/on-first-use.js';
 import { decompressFrame } from '../../storage/codecs/zstd.js';
 import { decodeLz4 } from '../codec/lz4.js';
 import { millisOfNanos } from '../column/timestamp.js';
+import { type ColumnData, checkColumn, checkMetadata, checkPlaces, type FileFooter } from './arrow-check.js';
 
 /** One record batch. */
 export interface ArrowBatch {
@@ -26,7 +27,9 @@ const DECIMAL_DIGITS_MAX = 15;
 
 /** The library, for the other file that calls it: the writer of exports. */
 export const arrowLibrary = onFirstUse(() => {
-  const arrow = createRequire(import.meta.url)('apache-arrow') as typeof import('apache-arrow');
+  const require = createRequire(import.meta.url);
+  checkMetadata(require.resolve('apache-arrow'));
+  const arrow = require('apache-arrow') as typeof import('apache-arrow');
   arrow.compressionRegistry.set(arrow.CompressionType.ZSTD, { decode: decompressedZstd });
   arrow.compressionRegistry.set(arrow.CompressionType.LZ4_FRAME, { decode: decompressedLz4 });
   return arrow;
@@ -38,13 +41,50 @@ export const arrowLibrary = onFirstUse(() => {
  * @throws Error for what cannot be read, and for types that have no plain values, by the names of their columns
  */
 export async function* arrowBatches(source: FileHandle | AsyncIterable<Uint8Array>, binaryAsString: boolean): AsyncGenerator<ArrowBatch> {
-  const { RecordBatchReader } = arrowLibrary();
-  const reader = await RecordBatchReader.from(source as AsyncIterable<Uint8Array>);
-  await reader.open();
-  if (reader.schema === undefined || reader.schema === null) throw new Error('it has no schema');
-  const fields = reader.schema.fields;
+  if ('stat' in source) {
+    const reader = await arrowLibrary().RecordBatchReader.from(source);
+    await reader.open();
+    const file = reader as unknown as FileReader;
+    await checkPlaces(source, file.footer);
+    yield* batchesOf(file.schema, recordBatchesOf(file), binaryAsString);
+    return;
+  }
+  let isFirst = true;
+  for await (const reader of arrowLibrary().RecordBatchReader.readAll(source)) {
+    if (!isFirst) throw new Error('another stream follows the first one');
+    isFirst = false;
+    yield* batchesOf(reader.schema, reader as AsyncIterable<RecordBatch>, binaryAsString);
+  }
+  if (isFirst) throw new Error('it has no schema');
+}
+
+/** The library's reader of a file, which has a list of its batches. */
+interface FileReader {
+  readonly schema: Schema;
+  readonly footer: FileFooter & { readonly numRecordBatches: number };
+  readRecordBatch(index: number): Promise<RecordBatch | null>;
+}
+
+/** The library's own loop over a file goes on for ever where the list leads to another message, and ends where it leads nowhere. */
+async function* recordBatchesOf(reader: FileReader): AsyncGenerator<RecordBatch> {
+  for (let index = 0; index < reader.footer.numRecordBatches; index++) {
+    const batch = await reader.readRecordBatch(index);
+    if (batch === null) throw new Error(`its list of batches is damaged: batch ${index} is not there`);
+    yield batch;
+  }
+}
+
+async function* batchesOf(
+  schema: Schema | null | undefined,
+  batches: AsyncIterable<RecordBatch>,
+  binaryAsString: boolean,
+): AsyncGenerator<ArrowBatch> {
+  if (schema === undefined || schema === null) throw new Error('it has no schema');
+  const { fields } = schema;
   const converters = fields.map(({ name, type }) => converter(type, name, binaryAsString));
-  for await (const batch of reader as AsyncIterable<RecordBatch>) {
+  for await (const batch of batches) {
+    for (const [column, { name }] of fields.entries())
+      for (const data of batch.getChildAt(column)?.data ?? []) checkColumn(data as unknown as ColumnData, name, arrowLibrary().Type);
     yield {
       rowCount: batch.numRows,
       names: fields.map(({ name }) => name),
@@ -55,7 +95,8 @@ export async function* arrowBatches(source: FileHandle | AsyncIterable<Uint8Arra
         return Array.from({ length: end - start }, (_, row) => {
           const value: unknown = vector?.get(start + row);
           if (nanos !== null && value !== null) return millisOfNanos(nanos[start + row] ?? 0n);
-          return value === null || value === undefined || convert === undefined ? null : convert(value);
+          if (value === undefined) throw new Error(`column "${fields[column]?.name}" is damaged: row ${start + row} refers to no value`);
+          return value === null || convert === undefined ? null : convert(value);
         });
       },
     };

@@ -25,6 +25,9 @@ const BLOCK_ROWS = 16_384;
 const SAMPLE_ROWS = 64;
 /** First bytes of a file; a stream has none. */
 const FILE_MAGIC = 'ARROW1';
+/** Largest message of a stream. */
+const MESSAGE_BYTES_MAX = 1 << 30;
+const END_MARK = Buffer.from([255, 255, 255, 255, 0, 0, 0, 0]);
 
 /** Files and streams of Arrow's interprocess format; times come as milliseconds. A record batch is in memory at once. */
 export const ARROW = inputFormatKind<ArrowFormat>({
@@ -42,7 +45,9 @@ async function* readArrow(format: ArrowFormat, entity: InputEntity, reading: Rea
   const isFile = Buffer.from(bytes).toString('latin1', 0, FILE_MAGIC.length) === FILE_MAGIC;
   try {
     if (!isFile) {
-      yield* blocksOf(format, arrowBatches(all, format.binaryAsString), reading);
+      const end = new StreamEnd();
+      yield* blocksOf(format, end.batches(arrowBatches(end.watch(all), format.binaryAsString)), reading);
+      if (!end.isMarked) throw new Error('the stream has no end mark: it was cut off, or what follows its end is no part of it');
       return;
     }
     // The list of batches is at the end of a file.
@@ -64,6 +69,35 @@ async function* readArrow(format: ArrowFormat, entity: InputEntity, reading: Rea
       `${entity.name} cannot be read as Arrow: ${error instanceof Error ? error.message : String(error)}`,
       error,
     );
+  }
+}
+
+/** The last bytes of a stream: one that is cut off between two messages is told from a whole one by its end mark alone. */
+class StreamEnd {
+  #last = Buffer.alloc(0);
+  /** Bytes since the last batch: the library holds a message until it has all of it. */
+  #pulled = 0;
+
+  async *batches(batches: AsyncIterable<ArrowBatch>): AsyncGenerator<ArrowBatch> {
+    for await (const batch of batches) {
+      this.#pulled = 0;
+      yield batch;
+    }
+  }
+
+  async *watch(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.#pulled += chunk.length;
+      if (this.#pulled > MESSAGE_BYTES_MAX)
+        throw new Error(`a record batch is larger than ${MESSAGE_BYTES_MAX} bytes, or its length is damaged`);
+      this.#last = Buffer.concat([this.#last, chunk.subarray(-END_MARK.length)]).subarray(-END_MARK.length);
+      yield chunk;
+    }
+  }
+
+  /** Whether it ends with the mark. That of streams before version 0.15, four zeros, is also the padding of messages. */
+  get isMarked(): boolean {
+    return this.#last.equals(END_MARK);
   }
 }
 

@@ -112,7 +112,9 @@ export class RowSplitter {
       this.#skip--;
     }
     if (this.#columns === null && !this.#takeHeader()) {
-      if (isLast) throw new ServiceError('input_unreadable', `${this.#name}: no header row, where findColumnsFromHeader expects one`);
+      // A file without a byte has no rows; one of blank lines has not the header that it should have.
+      if (isLast && this.#filled > this.#at)
+        throw new ServiceError('input_unreadable', `${this.#name}: no header row, where findColumnsFromHeader expects one`);
       return;
     }
     for (;;) {
