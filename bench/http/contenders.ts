@@ -1,6 +1,9 @@
 import { App, us_socket_local_port } from 'uWebSockets.js';
 import { createServer } from 'node:http';
 import { SILENT_LOG } from '../../src/base/log.js';
+import { ALLOW_ALL_AUTHORIZERS } from '../../src/model/access/authorizer.js';
+import { ALLOW_ALL_IDENTITY } from '../../src/model/access/identity.js';
+import { createGate } from '../../src/server/access/gate.js';
 import { BodyBudget } from '../../src/server/body-intake.js';
 import { serve } from '../../src/server/http.js';
 
@@ -72,7 +75,14 @@ async function layerEcho(): Promise<number> {
     compressionLevel: 1,
     maxIdleMs: 60_000,
     apiName: 'svc',
-    clusterKey: '',
+    gate: createGate({
+      authentication: { identify: () => ALLOW_ALL_IDENTITY },
+      authorizers: ALLOW_ALL_AUTHORIZERS,
+      clusterKey: '',
+      internalUser: null,
+      unsecuredPaths: [],
+      loginPaths: [],
+    }),
     log: SILENT_LOG,
   });
   return server.port;

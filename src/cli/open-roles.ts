@@ -14,7 +14,10 @@ import type { SqlSchema } from '../planner/sql/catalog/schema.js';
 import type { SystemTableName } from '../planner/sql/catalog/system-schema.js';
 import { planSql } from '../planner/sql/plan-sql.js';
 import { PlanWatch } from '../planner/sql/plan-watch.js';
+import { createGate, type Gate } from '../server/access/gate.js';
+import { createAlias } from '../server/alias.js';
 import { Avatica } from '../server/avatica/avatica.js';
+import { AVATICA_CODECS } from '../server/avatica/codecs.js';
 import type { AvaticaLimits } from '../server/avatica/connections.js';
 import type { HttpRequest, Route } from '../server/http.types.js';
 import { PlanThread } from '../server/planning/plan-thread.js';
@@ -27,6 +30,7 @@ import { whenReady } from '../server/routes/broker.js';
 import { nativeRoutes } from '../server/routes/native.js';
 import { profileRoutes } from '../server/routes/profile.js';
 import { roleRoutes } from '../server/routes/roles.js';
+import { securityRoutes } from '../server/routes/security/security-routes.js';
 import { sqlRoutes } from '../server/routes/sql.js';
 import { statusRoutes } from '../server/routes/status.js';
 import type { Processing } from './open-processing.js';
@@ -34,7 +38,7 @@ import { queryCounter } from './optimize-later.js';
 
 /** The roles of this process, ready to be listened for. */
 export interface OpenRoles {
-  readonly clusterKey: string;
+  readonly gate: Gate;
   readonly statusRoutes: readonly Route[];
   readonly routesOf: (role: Role) => readonly Route[];
   /** Announces the roles; to be called once the ports are open, because other processes call from then on. */
@@ -65,16 +69,21 @@ export async function openRoles({
     await engine.close();
     throw error;
   }
+  const gate = gateOf(configuration, cluster);
+  const security = securityRoutes(configuration, cluster, log.with({ part: 'access' }));
   const queries = openQueries(configuration, cluster, planThread, log);
   return {
-    clusterKey: cluster.clusterKey,
-    statusRoutes: statusRoutes({
-      configuration,
-      version,
-      modules: modulesOf(configuration, version),
-      selfDiscovered: () => cluster.coordination.discovered,
-    }),
-    routesOf: roleRoutes({ configuration, cluster, log, readTask, queryRoutes: queries.routes }),
+    gate,
+    statusRoutes: [
+      ...security.ofAll,
+      ...statusRoutes({
+        configuration,
+        version,
+        modules: modulesOf(configuration, version),
+        selfDiscovered: () => cluster.coordination.discovered,
+      }),
+    ],
+    routesOf: roleRoutes({ configuration, cluster, log, gate, securityRoutes: security.ofLeader, readTask, queryRoutes: queries.routes }),
     async start() {
       const started = cluster.start();
       // While segments are still being verified, or members written down, the SQL parser is loaded.
@@ -88,6 +97,18 @@ export async function openRoles({
       await engine.close();
     },
   };
+}
+
+function gateOf(configuration: Configuration, { access, clusterKey }: Cluster): Gate {
+  const alias = createAlias(configuration.get('svc.server.http.apiName'));
+  return createGate({
+    authentication: access.authentication,
+    authorizers: access.authorizers,
+    clusterKey,
+    internalUser: access.escalator.user,
+    unsecuredPaths: configuration.get('svc.auth.unsecuredPaths').map((path) => alias.path(path).path),
+    loginPaths: Object.keys(AVATICA_CODECS),
+  });
 }
 
 const NO_TABLES: SqlSchema = { tables: () => [], table: () => undefined };

@@ -2,6 +2,7 @@
 
 import { mkdirSync } from 'node:fs';
 import type { Log } from '../base/log.js';
+import { checkSecurity } from '../cluster/access/checks.js';
 import { Configuration } from '../configuration/configuration.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { openProcessing } from './open-processing.js';
@@ -27,6 +28,7 @@ export async function start(options: StartOptions): Promise<ExitCode> {
     ...(options.file === undefined ? {} : { file: options.file }),
   });
   for (const warning of configuration.warnings) process.stderr.write(`${style.bad('warning')}: ${warning}\n`);
+  const open = checkSecurity(configuration);
   mkdirSync(configuration.get('svc.data.directory'), { recursive: true });
   for (const directory of configuration.get('svc.ingestion.local.allowedDirectories')) mkdirSync(directory, { recursive: true });
 
@@ -37,8 +39,9 @@ export async function start(options: StartOptions): Promise<ExitCode> {
     const [{ openRoles }, { listenForRoles }] = await Promise.all([import('./open-roles.js'), import('../server/role-servers.js')]);
     const roles = await openRoles({ configuration, processing, log, version: options.version });
     try {
-      const { clusterKey, routesOf, statusRoutes } = roles;
-      const servers = await listenForRoles({ configuration, clusterKey, log, routesOf, statusRoutes });
+      if (open !== undefined) process.stdout.write(`${open}\n`);
+      const { gate, routesOf, statusRoutes } = roles;
+      const servers = await listenForRoles({ configuration, gate, log, routesOf, statusRoutes });
       try {
         await roles.start();
         servers.ready();

@@ -16,6 +16,7 @@ import { writeConfigOnce } from '../metadata/settings.js';
 import type { DeepStorage, SegmentStore } from '../storage/contract.js';
 import { createLocalDeepStorage } from '../storage/local-deep-storage.js';
 import { createResultStorage, type ResultStorage } from '../storage/result-storage.js';
+import { type ClusterAccess, openAccess } from './access/access.js';
 import { Broker } from './broker/broker.js';
 import type { MemberDetails } from './broker/system-tables.js';
 import { Coordinator } from './coordinator/coordinator.js';
@@ -35,6 +36,7 @@ import { Overlord } from './overlord/overlord.js';
 import type { ReadTask } from './overlord/submission.js';
 import { killSettings, oldRecordsSettings, oldTasksSettings } from './retention-settings.js';
 import { HttpClient } from './rpc/http-client.js';
+import { CLUSTER_KEY_HEADER } from './rpc/message.js';
 import { Peers } from './rpc/peers.js';
 import { Sampling } from './sampling.js';
 import { StorageOwner } from './storage-owner.js';
@@ -71,6 +73,7 @@ export interface Cluster {
   readonly client: HttpClient;
   /** Shared secret of the cluster's processes; created once, kept in metadata. */
   readonly clusterKey: string;
+  readonly access: ClusterAccess;
   readonly historical: Historical | undefined;
   readonly broker: Broker | undefined;
   readonly coordinator: Coordinator | undefined;
@@ -97,7 +100,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   const now = Date.now;
 
   const database = await openSqlite(configuration.get('svc.metadata.file'));
-  const clusterKey = await prepare(database).catch(async (error: unknown) => {
+  const [clusterKey, access] = await prepare(configuration, database, log).catch(async (error: unknown) => {
     await database.close();
     throw error;
   });
@@ -112,8 +115,8 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     pulse: { file: configuration.get('svc.metadata.file'), stallMs: configuration.get('svc.coordination.stallLimit') },
     onError: (error) => log.warn('heartbeat failed', { error }),
   });
-  const client = new HttpClient();
-  const peers = new Peers({ client, clusterKey, coordination });
+  const client = new HttpClient({ processHeaders: { [CLUSTER_KEY_HEADER]: clusterKey, ...access.escalator.headers } });
+  const peers = new Peers({ client, coordination });
 
   const owner = new StorageOwner(storage);
   const frames = new FrameCache(configuration.get('svc.cache.sizeInBytes'));
@@ -245,6 +248,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     peers,
     client,
     clusterKey,
+    access,
     historical,
     broker,
     coordinator,
@@ -253,6 +257,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     middleManager,
     hostOf,
     async start() {
+      access.directory.start();
       const details = {
         startedMs: now(),
         version,
@@ -276,6 +281,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       await broker?.start();
     },
     async stop() {
+      access.directory.stop();
       await sampling?.stop();
       await middleManager?.stop();
       await broker?.stop();
@@ -350,10 +356,11 @@ function lookupSettings(configuration: Configuration, peers: Peers, log: Log): L
   };
 }
 
-/** Brings the schema up to date; gives the cluster's key, the one that is there or a new one. */
-async function prepare(database: Database): Promise<string> {
+/** Brings the schema up to date; gives the cluster's key, the one that is there or a new one, and who may call. */
+async function prepare(configuration: Configuration, database: Database, log: Log): Promise<[string, ClusterAccess]> {
   await migrate(database);
-  return writeConfigOnce(database, 'clusterKey', randomBytes(32).toString('hex'));
+  const key = await writeConfigOnce(database, 'clusterKey', randomBytes(32).toString('hex'));
+  return [key, await openAccess(configuration, database, log.with({ part: 'access' }))];
 }
 
 /** Large runs that a Historical has under way for each processing thread: one computes while another reads its columns. */

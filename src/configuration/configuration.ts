@@ -6,8 +6,20 @@ import { resolve } from 'node:path';
 import { getProperties } from 'properties-file';
 import { ServiceError } from '../base/errors.js';
 import { stringifyJson } from '../base/json.js';
+import { createByName } from '../base/names.js';
 import { nearestName } from '../base/nearest-name.js';
-import { isPropertyName, PROPERTIES, type PropertyName, type PropertyValue, portProperty, ROLES, type Role } from './properties.js';
+import { type Family, type Named, splitNamed } from './named-properties.js';
+import { type NamedValues, readNamed, type Written } from './named-values.js';
+import {
+  isPropertyName,
+  PROPERTIES,
+  type PropertyName,
+  type PropertyValue,
+  portProperty,
+  ROLES,
+  type Role,
+  tlsPortProperty,
+} from './properties.js';
 import { type Machine, type Property, type Resources, refuseValue } from './property.js';
 
 /** Sources of the configuration, weakest first. */
@@ -22,44 +34,39 @@ export interface ConfigurationSources {
   readonly machine?: Machine;
 }
 
-interface Written {
-  readonly text: string;
-  /** Origin of the value, for messages: `runtime.properties`, `environment variable svc_host`, `--property`. */
-  readonly origin: string;
-}
-
 /** The settings of a process: read and checked once, as a whole, at its start. */
 export class Configuration {
   readonly #values: ReadonlyMap<PropertyName, unknown>;
-  readonly #written: ReadonlyMap<PropertyName, Written>;
+  readonly #written: ReadonlyMap<string, Written>;
+  readonly #named: NamedValues;
   /** One sentence for every property that was written and does not exist. */
   readonly warnings: readonly string[];
 
   private constructor(
     values: ReadonlyMap<PropertyName, unknown>,
-    written: ReadonlyMap<PropertyName, Written>,
+    written: ReadonlyMap<string, Written>,
+    named: NamedValues,
     warnings: readonly string[],
   ) {
     this.#values = values;
     this.#written = written;
+    this.#named = named;
     this.warnings = warnings;
   }
 
   /** @throws ServiceError `input_invalid` naming the property, where it was written, what was found, what is accepted */
   static read(sources: ConfigurationSources = {}): Configuration {
     const machine = sources.machine ?? { cores: availableParallelism(), memoryBytes: totalmem() };
-    const written = new Map<PropertyName, Written>();
+    const written = new Map<string, Written>();
     const warnings: string[] = [];
     for (const [name, value] of [
       ...fromFile(sources.file),
       ...fromEnvironment(sources.environment ?? {}),
       ...fromFlags(sources.flags ?? []),
     ]) {
-      if (isPropertyName(name)) written.set(name, value);
+      if (isPropertyName(name) || splitNamed(name) !== undefined) written.set(name, value);
       else warnings.push(unknownProperty(name, value.origin));
     }
-    if (sources.strict === true && warnings.length > 0) throw new ServiceError('input_invalid', warnings.join('\n'));
-
     let resources: Resources = { ...machine, budgetBytes: machine.memoryBytes };
     const read = (name: PropertyName, base: string): unknown => {
       const property: Property<unknown> = PROPERTIES[name];
@@ -69,7 +76,7 @@ export class Configuration {
         origin: 'default',
       };
       const value = property.read(text, base);
-      if (value === undefined) throw refuseValue(name, text, property.accepts, origin);
+      if (value === undefined) throw refuseValue(name, property.isSecret === true ? '…' : text, property.accepts, origin);
       return value;
     };
     const dataDirectory = String(read('svc.data.directory', process.cwd()));
@@ -78,7 +85,10 @@ export class Configuration {
     for (const name of Object.keys(PROPERTIES).filter(isPropertyName)) {
       values.set(name, name === 'svc.data.directory' ? dataDirectory : read(name, dataDirectory));
     }
-    const configuration = new Configuration(values, written, warnings);
+    const named = readNamed(written, (property) => values.get(property) as readonly string[], dataDirectory);
+    const all = [...warnings, ...named.warnings];
+    if (sources.strict === true && all.length > 0) throw new ServiceError('input_invalid', all.join('\n'));
+    const configuration = new Configuration(values, written, named, all);
     configuration.#check();
     return configuration;
   }
@@ -88,9 +98,19 @@ export class Configuration {
     return this.#values.get(name) as PropertyValue<Name>;
   }
 
+  /** The authenticators of the chain, or the authorizers, in their order. */
+  named<Of extends Family>(family: Of): readonly Named<Of>[] {
+    return this.#named[family];
+  }
+
   /** Port of a role, offset included. */
   port(role: Role): number {
     return this.get(portProperty(role)) + this.get('svc.portOffset');
+  }
+
+  /** Port of a role with TLS, offset included. */
+  tlsPort(role: Role): number {
+    return this.get(tlsPortProperty(role)) + this.get('svc.portOffset');
   }
 
   /** Roles of this process in the order of `ROLES`, without repeats. */
@@ -102,9 +122,10 @@ export class Configuration {
   /** Properties for `/status/properties`: every property with the value in force (absolute paths), without hidden ones. */
   visibleProperties(): Readonly<Record<string, string>> {
     const hidden = this.get('svc.server.hiddenProperties').map((fragment) => fragment.toLowerCase());
-    const shown: Record<string, string> = {};
-    for (const [name, value] of this.#values) {
-      if (hidden.some((fragment) => name.toLowerCase().includes(fragment))) continue;
+    const shown = createByName<string>();
+    for (const [name, value] of [...this.#values, ...this.#named.shown]) {
+      const isSecret = isPropertyName(name) && (PROPERTIES[name] as Property<unknown>).isSecret === true;
+      if (isSecret || hidden.some((fragment) => name.toLowerCase().includes(fragment))) continue;
       shown[name] = typeof value === 'string' ? value : stringifyJson(value);
     }
     return shown;
@@ -133,7 +154,7 @@ export class Configuration {
       );
     }
     for (const role of this.roles()) {
-      if (this.port(role) > 65535)
+      if (Math.max(this.port(role), this.tlsPort(role)) > 65535)
         throw refuseValue(
           'svc.portOffset',
           String(this.get('svc.portOffset')),

@@ -26,6 +26,7 @@ import {
   wholeMebibytes,
 } from './property.js';
 import { RETENTION_PROPERTIES } from './retention-properties.js';
+import { SECURITY_PROPERTIES } from './security-properties.js';
 
 export const ROLES = ['router', 'broker', 'historical', 'coordinator', 'overlord', 'middleManager'] as const;
 export type Role = (typeof ROLES)[number];
@@ -37,7 +38,7 @@ const ofMachine = (part: number, most: number) => (machine: Machine) => wholeMeb
 /**
  * Every property there is: what it means, what it accepts, its default. A property is written in a
  * `runtime.properties` file, in the environment (`svc_processing_numThreads`) or as `--property name=value`; a later
- * one of these wins. A new property is one row here, one about queries in `processing-properties.ts`; `configuration.get` knows its type from it.
+ * one of these wins. A new property is one row here, one about queries in `processing-properties.ts`, about who may call in `security-properties.ts`; `configuration.get` knows its type from it.
  */
 export const PROPERTIES = {
   // ── the process ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -116,6 +117,7 @@ export const PROPERTIES = {
 
   ...PROCESSING_PROPERTIES,
   ...RETENTION_PROPERTIES,
+  ...SECURITY_PROPERTIES,
 
   // ── storage and metadata ───────────────────────────────────────────────────────────────────────────────────────
   'svc.storage.directory': path('deep-storage', 'Deep storage: the published segment files.', resolve),
@@ -337,4 +339,17 @@ const PORT_PROPERTIES: Readonly<Record<Role, PropertyName & `${string}.port`>> =
 
 export function portProperty(role: Role): PropertyName & `${string}.port` {
   return PORT_PROPERTIES[role];
+}
+
+const TLS_PORT_PROPERTIES: Readonly<Record<Role, PropertyName & `${string}.tlsPort`>> = {
+  router: 'svc.router.tlsPort',
+  broker: 'svc.broker.tlsPort',
+  historical: 'svc.historical.tlsPort',
+  coordinator: 'svc.coordinator.tlsPort',
+  overlord: 'svc.overlord.tlsPort',
+  middleManager: 'svc.middleManager.tlsPort',
+};
+
+export function tlsPortProperty(role: Role): PropertyName & `${string}.tlsPort` {
+  return TLS_PORT_PROPERTIES[role];
 }

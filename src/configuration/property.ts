@@ -1,8 +1,11 @@
 // Kinds of properties (text, integer, size, duration, list) and how their values are read.
 
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseBytes } from '../base/data-size.js';
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
+import { own } from '../base/names.js';
 import { type Period, parsePeriod } from '../base/time.js';
 import { canonicalHost, parseAddressRange } from './network-names.js';
 
@@ -23,6 +26,8 @@ export interface Property<Value> {
   readonly accepts: string;
   readonly defaultText: string | ((resources: Resources) => string);
   readonly meaning: string;
+  /** Never shown, and not repeated in messages. */
+  readonly isSecret?: true;
   /** `undefined` when the text is not acceptable. `dataDirectory` is absolute. */
   read(text: string, dataDirectory: string): Value | undefined;
 }
@@ -51,8 +56,46 @@ export function optional<Value>(property: Property<Value>): Property<Value | nul
     accepts: `${property.accepts}, or nothing`,
     defaultText: '',
     meaning: property.meaning,
+    ...(property.isSecret === true ? { isSecret: true } : {}),
     read: (written, dataDirectory) => (written === '' ? null : property.read(written, dataDirectory)),
   };
+}
+
+/**
+ * A password: itself, or a JSON object that says where it is: `{"type":"environment","variable":"V"}`,
+ * `{"type":"file","path":"P"}` (its first line), `{"type":"default","password":"P"}`.
+ */
+export function secret(meaning: string): Property<string> {
+  return {
+    accepts: 'a password, or where it stands: {"type":"environment","variable":"V"} of a variable that is set, {"type":"file","path":"P"}',
+    defaultText: '',
+    meaning,
+    isSecret: true,
+    read: (written, dataDirectory) => (/^\s*\{/.test(written) ? readProvider(written, dataDirectory) : written),
+  };
+}
+
+function readProvider(written: string, dataDirectory: string): string | undefined {
+  try {
+    const provider = parseJsonWithDoubles(written) as Readonly<Record<string, unknown>>;
+    const field = (name: string): string | undefined => {
+      const value = own(provider, name);
+      return typeof value === 'string' ? value : undefined;
+    };
+    const [variable, file] = [field('variable'), field('path')];
+    switch (field('type')) {
+      case 'default':
+        return field('password');
+      case 'environment':
+        return variable === undefined ? undefined : own(process.env, variable);
+      case 'file':
+        return file === undefined ? undefined : readFileSync(resolve(dataDirectory, file), 'utf8').split(/\r?\n/, 1)[0];
+      default:
+        return undefined;
+    }
+  } catch {
+    return undefined;
+  }
 }
 
 /** A JSON object of numbers above 0. */

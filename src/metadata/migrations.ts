@@ -113,6 +113,13 @@ const MIGRATIONS: readonly (readonly string[])[] = [
       PRIMARY KEY (data_source, sequence, asked_start_ms, asked_end_ms))`,
     'CREATE INDEX pending_segments_by_start ON pending_segments (data_source, start_ms)',
   ],
+  [
+    // Users and their passwords by authenticator; users, roles and group mappings by authorizer. The revision grows with every change.
+    `CREATE TABLE access_records (
+      kind TEXT NOT NULL, owner TEXT NOT NULL, name TEXT NOT NULL, payload TEXT NOT NULL, PRIMARY KEY (kind, owner, name))`,
+    'CREATE TABLE access_revision (value INTEGER NOT NULL)',
+    'INSERT INTO access_revision VALUES (0)',
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

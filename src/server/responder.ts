@@ -1,10 +1,10 @@
 // Answers a request: route, permission, handler, error shape.
 
-import { timingSafeEqual } from 'node:crypto';
-import { ServiceError } from '../base/errors.js';
+import type { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { comingTurn } from '../base/loop-turns.js';
-import { CLUSTER_KEY_HEADER } from '../cluster/rpc/message.js';
+import { type Caller, NOBODY_CALLER } from '../model/access/authorizer.js';
+import type { Gate } from './access/gate.js';
 import { authorizeRoute } from './access/route-access.js';
 import { type Alias, rawPathOf } from './alias.js';
 import { RouteTable } from './dispatch.js';
@@ -16,8 +16,8 @@ export interface AnswerOptions {
   readonly alias: Alias;
   /** `host:port`, named in query errors. */
   readonly host: string;
-  /** Shared secret of the cluster's processes; internal routes answer only requests that carry it. */
-  readonly clusterKey: string;
+  /** Finds out who sends requests. */
+  readonly gate: Gate;
   readonly log: Log;
 }
 
@@ -25,6 +25,11 @@ type Chunk = string | Uint8Array;
 
 /** A request to its response, for any transport: over a socket, or straight from the Router of the same process. */
 export interface Answerer {
+  /**
+   * The sender of a request, which is asked before its body is read.
+   * @throws ServiceError `unauthorized`, `capacity_exceeded`, also by a promise
+   */
+  admit(request: HttpRequest): Caller | Promise<Caller>;
   /**
    * Finds the route, checks access, runs the handler, turns what it throws into the error shape of the route. Neither
    * throws nor rejects. The first chunk of a streamed body is already made, so that what fails before it still has its status.
@@ -35,10 +40,18 @@ export interface Answerer {
 }
 
 export function createAnswerer(options: AnswerOptions): Answerer {
-  const { alias, host, log } = options;
+  const { alias, gate, host, log } = options;
   const table = new RouteTable(options.routes);
-  const clusterKey = Buffer.from(options.clusterKey);
   const find = (request: HttpRequest) => table.find(request.method, alias.path(rawPathOf(request)).path);
+
+  // A path that nobody answers is not public: who may ask nothing does not learn which there are.
+  const isPublic = (request: HttpRequest): boolean => {
+    try {
+      return find(request).route.permission.access === 'public';
+    } catch {
+      return false;
+    }
+  };
 
   const fail = (request: HttpRequest, errors: Route['errors'], thrown: unknown): HttpResponse => {
     const error = asServiceError(thrown);
@@ -56,12 +69,14 @@ export function createAnswerer(options: AnswerOptions): Answerer {
   };
 
   return {
+    admit: (request) => (isPublic(request) ? NOBODY_CALLER : gate.admit(request, alias.path(rawPathOf(request)).path)),
+
     answer(request) {
       let errors: Route['errors'] = 'map';
       try {
         const { route, parameters } = find(request);
         errors = route.errors;
-        if (route.permission.access === 'internal') refuseStrangers(request, clusterKey);
+        if (route.permission.access === 'internal') gate.refuseStrangers(request);
         else if (!request.caller.isUnrestricted) authorizeRoute(route.permission, request.caller, parameters);
         const response = route.handle(request, parameters);
         return response instanceof Promise || isStreamed(response.body) ? later(request, errors, response) : whole(response);
@@ -78,12 +93,6 @@ export function createAnswerer(options: AnswerOptions): Answerer {
       }
     },
   };
-}
-
-function refuseStrangers(request: HttpRequest, key: Buffer): void {
-  const given = Buffer.from(request.headers[CLUSTER_KEY_HEADER] ?? '');
-  if (key.length > 0 && given.length === key.length && timingSafeEqual(given, key)) return;
-  throw new ServiceError('forbidden', `internal paths answer processes of this cluster, which send its key as ${CLUSTER_KEY_HEADER}`);
 }
 
 function isStreamed(body: HttpResponse['body']): body is AsyncIterable<Chunk> {

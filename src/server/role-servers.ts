@@ -4,6 +4,7 @@ import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import type { Configuration } from '../configuration/configuration.js';
 import type { Role } from '../configuration/properties.js';
+import type { Gate } from './access/gate.js';
 import { BodyBudget } from './body-intake.js';
 import { type HttpServer, serve } from './http.js';
 import type { Route } from './http.types.js';
@@ -11,7 +12,7 @@ import { LoopWatch } from './loop-watch.js';
 
 export interface RoleServersOptions {
   readonly configuration: Configuration;
-  readonly clusterKey: string;
+  readonly gate: Gate;
   readonly log: Log;
   /** Routes of a role without those of `/status`, which every port answers once. */
   readonly routesOf: (role: Role) => Iterable<Route>;
@@ -31,7 +32,7 @@ export interface RoleServers {
  * Listens for the roles of this process, one server for each port: Coordinator and Overlord share theirs by default.
  * @throws ServiceError `unavailable` when a port is taken; nothing listens then
  */
-export async function listenForRoles({ configuration, clusterKey, log, routesOf, statusRoutes }: RoleServersOptions): Promise<RoleServers> {
+export async function listenForRoles({ configuration, gate, log, routesOf, statusRoutes }: RoleServersOptions): Promise<RoleServers> {
   const rolesByPort = new Map<number, Role[]>();
   for (const role of configuration.roles()) {
     const port = configuration.port(role);
@@ -58,7 +59,7 @@ export async function listenForRoles({ configuration, clusterKey, log, routesOf,
           compressionLevel: configuration.get('svc.server.http.compressionLevel'),
           maxIdleMs: configuration.get('svc.server.http.maxIdleTime'),
           apiName: configuration.get('svc.server.http.apiName'),
-          clusterKey,
+          gate,
           log: log.with({ port }),
         }),
       );

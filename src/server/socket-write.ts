@@ -20,14 +20,26 @@ const CONTENT_SECURITY_POLICY = "Content-Security-Policy: default-src 'none'; ba
 
 /** The first of the headers that every answer has. */
 export const COMMON_HEADER = 'X-Content-Type-Options';
+/** A browser that has seen this comes back with TLS only, for a year. */
+const TRANSPORT_SECURITY = 'Strict-Transport-Security: max-age=31536000; includeSubDomains';
+
 /**
  * Its value, and the others behind it: uWebSockets.js writes a value as it is, and three calls take a
  * tenth of what a small answer costs.
  */
-export const COMMON_HEADERS = {
+const COMMON_HEADERS = {
   closing: `nosniff\r\n${CONTENT_SECURITY_POLICY}`,
   staying: `nosniff\r\n${CONTENT_SECURITY_POLICY}\r\n${KEEP_ALIVE}`,
 } as const;
+const COMMON_TLS_HEADERS = {
+  closing: `${COMMON_HEADERS.closing}\r\n${TRANSPORT_SECURITY}`,
+  staying: `${COMMON_HEADERS.staying}\r\n${TRANSPORT_SECURITY}`,
+} as const;
+
+export function commonHeaders(closes: boolean, isTls: boolean): string {
+  const headers = isTls ? COMMON_TLS_HEADERS : COMMON_HEADERS;
+  return closes ? headers.closing : headers.staying;
+}
 
 /** Splits a chunk into pieces that fit one write. None is empty: an empty write would end the body. */
 export function* pieces(chunk: string | Uint8Array): Generator<string | Uint8Array> {

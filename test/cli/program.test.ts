@@ -9,6 +9,7 @@ import { SILENT_LOG } from '../../src/base/log.js';
 import { BodyBudget } from '../../src/server/body-intake.js';
 import { type HttpServer, serve } from '../../src/server/http.js';
 import type { HttpRequest, HttpResponse, Route } from '../../src/server/http.types.js';
+import { openGate } from '../server/open-gate.js';
 
 /** The program as people run it, against a server that answers from a table. */
 const program = suite<{ folder: string; server: HttpServer; url: string }>('program');
@@ -123,7 +124,7 @@ program.before(async (context) => {
     compressionLevel: 1,
     maxIdleMs: 60_000,
     apiName: 'svc',
-    clusterKey: '',
+    gate: openGate(),
     log: SILENT_LOG,
   });
   context.url = `http://127.0.0.1:${context.server.port}`;

@@ -5,13 +5,14 @@ import { ServiceError } from '../../src/base/errors.js';
 import { SILENT_LOG } from '../../src/base/log.js';
 import { DESCRIPTIONS } from '../../src/cluster/rpc/descriptions.js';
 import { HttpClient } from '../../src/cluster/rpc/http-client.js';
-import { decodeMessages, encodeMessage, type Message } from '../../src/cluster/rpc/message.js';
+import { CLUSTER_KEY_HEADER, decodeMessages, encodeMessage, type Message } from '../../src/cluster/rpc/message.js';
 import { remoteService } from '../../src/cluster/rpc/remote.js';
 import type { HistoricalService, RunPlanRequest } from '../../src/cluster/rpc/services.js';
 import type { Frame } from '../../src/model/frame.js';
 import { BodyBudget } from '../../src/server/body-intake.js';
 import { type HttpServer, serve } from '../../src/server/http.js';
 import { internalRoutes } from '../../src/server/routes/internal.js';
+import { openGate } from '../server/open-gate.js';
 import { emptyHistorical, scanPlan } from './fakes.js';
 
 const PORT = 21_700;
@@ -56,14 +57,12 @@ async function overHttp(
     compressionLevel: 1,
     maxIdleMs: 60_000,
     apiName: 'svc',
-    clusterKey: KEY,
+    gate: openGate(KEY),
     log: SILENT_LOG,
   });
-  const client = new HttpClient();
+  const client = new HttpClient({ processHeaders: { [CLUSTER_KEY_HEADER]: clusterKey } });
   try {
-    await test(
-      remoteService<HistoricalService>(DESCRIPTIONS.historical, client, { role: 'historical', host: `127.0.0.1:${PORT}`, clusterKey }),
-    );
+    await test(remoteService<HistoricalService>(DESCRIPTIONS.historical, client, { role: 'historical', host: `127.0.0.1:${PORT}` }));
   } finally {
     await client.close();
     await server.close(0);
@@ -198,7 +197,6 @@ rpc('a peer that is not there is unavailable, a stranger is refused', async () =
   const gone = remoteService<HistoricalService>(DESCRIPTIONS.historical, client, {
     role: 'historical',
     host: `127.0.0.1:${PORT + 1}`,
-    clusterKey: KEY,
   });
   assert.is((await failureOf(gone.inventory())).code, 'unavailable');
   await client.close();

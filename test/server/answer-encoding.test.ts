@@ -9,6 +9,7 @@ import { BodyBudget } from '../../src/server/body-intake.js';
 import { serve } from '../../src/server/http.js';
 import type { HttpResponse, Route } from '../../src/server/http.types.js';
 import { zstdDecompression } from '../../src/storage/codecs/zstd.js';
+import { openGate } from './open-gate.js';
 
 const encoding = suite('encoding of answers');
 
@@ -109,7 +110,7 @@ async function withServer(
     compressionLevel,
     maxIdleMs: 60_000,
     apiName: 'svc',
-    clusterKey: '',
+    gate: openGate(),
     log: SILENT_LOG,
   });
   try {

@@ -7,6 +7,7 @@ import { BodyBudget } from '../../src/server/body-intake.js';
 import { type HttpServer, type ServeOptions, serve } from '../../src/server/http.js';
 import type { HttpRequest, Route } from '../../src/server/http.types.js';
 import { WebGuard } from '../../src/server/web-guard.js';
+import { openGate } from './open-gate.js';
 
 const limits = suite('limits of HTTP');
 
@@ -29,7 +30,7 @@ async function withServer(
     compressionLevel: 1,
     maxIdleMs: 60_000,
     apiName: 'svc',
-    clusterKey: '',
+    gate: openGate(),
     log: SILENT_LOG,
     ...options,
   });

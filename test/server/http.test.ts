@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { CLUSTER_KEY_HEADER } from '../../src/cluster/rpc/message.js';
 import type { HttpRequest, Route } from '../../src/server/http.types.js';
+import { openGate } from './open-gate.js';
 import { chunksOf, open, route, text, until, withServer } from './served.js';
 
 const http = suite('http');
@@ -228,7 +229,7 @@ http('internal paths answer who knows the key of the cluster', async () => {
     handle: async () => text('ok'),
   };
   const ask = async (base: string, headers: Record<string, string>) => (await fetch(`${base}/internal/v1/x`, { headers })).status;
-  await withServer([internal], async (base) => assert.is(await ask(base, { [CLUSTER_KEY_HEADER]: '' }), 403), { clusterKey: '' });
+  await withServer([internal], async (base) => assert.is(await ask(base, { [CLUSTER_KEY_HEADER]: '' }), 403), { gate: openGate() });
   await withServer(
     [internal],
     async (base) => {
@@ -236,7 +237,7 @@ http('internal paths answer who knows the key of the cluster', async () => {
       assert.is(await ask(base, { [CLUSTER_KEY_HEADER]: 'k3y2' }), 403);
       assert.is(await ask(base, { [CLUSTER_KEY_HEADER]: 'k3y' }), 200);
     },
-    { clusterKey: 'k3y' },
+    { gate: openGate('k3y') },
   );
 });
 

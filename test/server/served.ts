@@ -3,6 +3,7 @@ import { SILENT_LOG } from '../../src/base/log.js';
 import { BodyBudget } from '../../src/server/body-intake.js';
 import { type HttpServer, type ServeOptions, serve } from '../../src/server/http.js';
 import type { HttpResponse, Route } from '../../src/server/http.types.js';
+import { openGate } from './open-gate.js';
 
 export function route(method: Route['method'], path: string, handle: Route['handle'], errors: Route['errors'] = 'map'): Route {
   return { method, path, permission: { access: 'public' }, errors, handle };
@@ -24,7 +25,7 @@ export async function withServer(
     compressionLevel: 1,
     maxIdleMs: 60_000,
     apiName: 'svc',
-    clusterKey: '',
+    gate: openGate(),
     log: SILENT_LOG,
     ...options,
   });

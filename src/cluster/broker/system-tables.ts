@@ -209,7 +209,8 @@ const PROPERTIES_TIMEOUT_MS = 5000;
 
 async function readProperties(client: SystemTablesSource['client'], host: string): Promise<Readonly<Record<string, string>>> {
   const signal = AbortSignal.timeout(PROPERTIES_TIMEOUT_MS);
-  const { status, body } = await client.send({ host, method: 'GET', path: '/status/properties', headers: {}, body: null, signal });
+  const request = { host, method: 'GET', path: '/status/properties', headers: {}, asProcess: true, body: null, signal };
+  const { status, body } = await client.send(request);
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   if (status !== 200) throw new ServiceError('unavailable', `${host} answered ${status} when it was asked for its properties`);

@@ -1,11 +1,14 @@
 // HTTP client for calls between roles.
 
 import { createRequire } from 'node:module';
+import type { ConnectionOptions } from 'node:tls';
 import type { Pool } from 'undici';
 import { type CancelSignal, platformSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import { createByName } from '../../base/names.js';
 import { onFirstUse } from '../../base/on-first-use.js';
+
+const CONNECT_TIMEOUT_MS = 5000;
 
 export interface ClientRequest {
   /** `host:port`. */
@@ -14,6 +17,8 @@ export interface ClientRequest {
   /** Path with query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Sent as a process of this cluster, which proves that it is one. Else it is as good as its headers. */
+  readonly asProcess?: boolean;
   readonly body: Uint8Array | null;
   readonly signal: CancelSignal;
 }
@@ -25,13 +30,31 @@ export interface ClientResponse {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+/** Certificates and rules of calls with TLS. */
+export type ClientTls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'pfx' | 'passphrase' | 'checkServerIdentity'>;
+
+export interface HttpClientOptions {
+  /** Headers of requests that are sent as a process of this cluster: its key, and the credentials of the escalator. */
+  readonly processHeaders?: Readonly<Record<string, string>>;
+  /** Certificates and rules of TLS to the other processes; undefined: without TLS. */
+  readonly tls?: ClientTls | undefined;
+}
+
 /** Connections to the other processes, one pool for each. Deadlines are the caller's signal alone. */
 export class HttpClient {
   readonly #pools = new Map<string, Pool>();
+  readonly #processHeaders: Readonly<Record<string, string>>;
+  readonly #tls: ClientTls | undefined;
+
+  constructor({ processHeaders = {}, tls }: HttpClientOptions = {}) {
+    this.#processHeaders = processHeaders;
+    this.#tls = tls;
+  }
 
   /** @throws ServiceError `unavailable` when the peer cannot be reached; the signal's reason once it is aborted */
   async send(request: ClientRequest): Promise<ClientResponse> {
-    const { host, method, path, headers, body, signal } = request;
+    const { host, method, path, asProcess = false, body, signal } = request;
+    const headers = asProcess ? { ...request.headers, ...this.#processHeaders } : request.headers;
     try {
       const pool = this.#pools.get(host) ?? this.#open(host);
       const response = await library().request.call(pool, { method: method as 'GET', path, headers, body, signal: platformSignal(signal) });
@@ -47,7 +70,9 @@ export class HttpClient {
   }
 
   #open(host: string): Pool {
-    const pool = new (library().Pool)(`http://${host}`, { connections: 64, headersTimeout: 0, bodyTimeout: 0, connectTimeout: 5000 });
+    const [scheme, connect] = this.#tls === undefined ? (['http', {}] as const) : (['https', { connect: this.#tls }] as const);
+    const timeouts = { headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_TIMEOUT_MS };
+    const pool = new (library().Pool)(`${scheme}://${host}`, { connections: 64, ...timeouts, ...connect });
     this.#pools.set(host, pool);
     return pool;
   }

@@ -13,14 +13,12 @@ export const TASK_ROLE = 'task' satisfies RpcRole;
 /** Gives a role its peers: the object itself when it lives in this process, else a client of the same interface. */
 export class Peers {
   readonly #client: HttpClient;
-  readonly #clusterKey: string;
   readonly #coordination: Coordination;
   readonly #services = new Map<string, object>();
   readonly #here = new Set<string>();
 
-  constructor(parts: { readonly client: HttpClient; readonly clusterKey: string; readonly coordination: Coordination }) {
+  constructor(parts: { readonly client: HttpClient; readonly coordination: Coordination }) {
     this.#client = parts.client;
-    this.#clusterKey = parts.clusterKey;
     this.#coordination = parts.coordination;
   }
 
@@ -40,7 +38,7 @@ export class Peers {
     const known = this.#services.get(key);
     // The key begins with the role, and both writers of the map keep to it.
     if (known !== undefined) return known as RpcServices[Role];
-    const remote = remoteService<RpcServices[Role]>(DESCRIPTIONS[role], this.#client, { role, host, clusterKey: this.#clusterKey });
+    const remote = remoteService<RpcServices[Role]>(DESCRIPTIONS[role], this.#client, { role, host });
     this.#services.set(key, remote);
     return remote;
   }

@@ -5,12 +5,11 @@ import { ServiceError } from '../../base/errors.js';
 import { startDeadline } from './deadline.js';
 import type { MethodDescription, ServiceDescription } from './descriptions.js';
 import type { HttpClient } from './http-client.js';
-import { CLUSTER_KEY_HEADER, decodeMessages, encodeValue, REMAINING_HEADER, RPC_CONTENT_TYPE } from './message.js';
+import { decodeMessages, encodeValue, REMAINING_HEADER, RPC_CONTENT_TYPE } from './message.js';
 
 export interface RemoteAddress {
   readonly role: string;
   readonly host: string;
-  readonly clusterKey: string;
 }
 
 /**
@@ -52,9 +51,9 @@ async function* callRemote(
       path: `/internal/v1/${address.role}/${name}`,
       headers: {
         'content-type': RPC_CONTENT_TYPE,
-        [CLUSTER_KEY_HEADER]: address.clusterKey,
         [REMAINING_HEADER]: String(Math.max(0, Math.ceil(remainingMs))),
       },
+      asProcess: true,
       body: encodeValue(parent === null ? args : args.slice(0, -1)),
       signal: deadline.signal,
     });

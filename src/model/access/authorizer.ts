@@ -33,6 +33,13 @@ export interface Caller {
 
 export const ALLOW_ALL_CALLER: Caller = { identity: ALLOW_ALL_IDENTITY, isUnrestricted: true, access: () => ALLOWED };
 
+/** Nobody in particular, on paths that answer without credentials: may do nothing. */
+export const NOBODY_CALLER: Caller = {
+  identity: { user: '', authenticator: '', authorizer: '', groups: [] },
+  isUnrestricted: false,
+  access: () => DENIED,
+};
+
 /** The authorizers of a process by name; an identity of an unknown one may do nothing. */
 export class Authorizers {
   readonly #byName: ReadonlyMap<string, Authorizer>;

@@ -5,6 +5,7 @@ import type { ReadTask } from '../../cluster/overlord/submission.js';
 import type { Cluster } from '../../cluster/roles.js';
 import type { Configuration } from '../../configuration/configuration.js';
 import type { Role } from '../../configuration/properties.js';
+import type { Gate } from '../access/gate.js';
 import { createAlias } from '../alias.js';
 import type { Route } from '../http.types.js';
 import { type Answerer, createAnswerer } from '../responder.js';
@@ -24,6 +25,9 @@ export interface RoleRoutesOptions {
   readonly configuration: Configuration;
   readonly cluster: Cluster;
   readonly log: Log;
+  readonly gate: Gate;
+  /** Users, roles and group mappings. */
+  readonly securityRoutes: readonly Route[];
   readonly readTask: ReadTask;
   /** Native and SQL queries, when this process has a broker. */
   readonly queryRoutes: readonly Route[];
@@ -31,7 +35,7 @@ export interface RoleRoutesOptions {
 
 /** The routes of each role that this process plays; of another role, none. `/status` is not among them. */
 export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly Route[] {
-  const { configuration, cluster, log, queryRoutes, readTask } = options;
+  const { configuration, cluster, log, gate, queryRoutes, readTask, securityRoutes } = options;
   const { database, coordination, client, peers, coordinator, overlord, sampling, broker, historical, middleManager, hostOf } = cluster;
   const auditHistoryMs = configuration.get('svc.audit.manager.auditHistoryMillis');
   const routes = new Map<Role, readonly Route[]>();
@@ -52,6 +56,7 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
       ...leaderRoutes('/svc/coordinator/v1', leading),
       ...onLeader(leading, [
         ...coordinatorRoutes({ coordinator, database, peers, auditHistoryMs, now: Date.now }),
+        ...securityRoutes,
         ...compactionDutyRoutes({
           configs: coordinator.compaction.configs,
           coordinator: async () => coordinator,
@@ -90,7 +95,7 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
   const alias = createAlias(configuration.get('svc.server.http.apiName'));
   for (const [role, own] of routes) {
     const host = hostOf(role);
-    const answerer = createAnswerer({ routes: own, alias, host, clusterKey: cluster.clusterKey, log: log.with({ role }) });
+    const answerer = createAnswerer({ routes: own, alias, host, gate, log: log.with({ role }) });
     answerers.set(role, { host, answerer });
   }
   routes.set('router', [

@@ -14,6 +14,7 @@ import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
 import { createAlias } from '../../../src/server/alias.js';
 import type { HttpRequest, HttpResponse, Route } from '../../../src/server/http.types.js';
 import { type Answerer, createAnswerer } from '../../../src/server/responder.js';
+import { openGate } from '../open-gate.js';
 import { BODIES } from './request-bodies.js';
 
 /** Every route of every role is asked with names that objects inherit, and with values of the wrong kind, in every place. */
@@ -75,9 +76,12 @@ async function openHouse(): Promise<House> {
   await roles.start();
   const routesOf = new Map(ROLES.map((role) => [role, [...roles.routesOf(role), ...roles.statusRoutes]]));
   const alias = createAlias('other');
-  const { clusterKey } = roles;
+  const clusterKey = 'key of this test';
   const answererOf = new Map(
-    [...routesOf].map(([role, routes]) => [role, createAnswerer({ routes, alias, host: role, clusterKey, log: SILENT_LOG })]),
+    [...routesOf].map(([role, routes]) => [
+      role,
+      createAnswerer({ routes, alias, host: role, gate: openGate(clusterKey), log: SILENT_LOG }),
+    ]),
   );
   const close = async () => {
     await roles.stop();

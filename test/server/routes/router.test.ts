@@ -15,6 +15,7 @@ import { whenReady } from '../../../src/server/routes/broker.js';
 import { leaderRoutes, onLeader } from '../../../src/server/routes/leader-only.js';
 import { type RouterSource, routerRoutes } from '../../../src/server/routes/router.js';
 import { envelope } from '../avatica/protobuf-client.js';
+import { openGate } from '../open-gate.js';
 
 const FRONT = 21_710;
 const BACK = 21_711;
@@ -58,7 +59,7 @@ async function listening(port: number, routes: readonly Route[]) {
     compressionLevel: 1,
     maxIdleMs: 60_000,
     apiName: 'svc',
-    clusterKey: 'k',
+    gate: openGate('k'),
     log: SILENT_LOG,
   });
 }
@@ -96,7 +97,7 @@ router('path, query, headers and body go through, status and headers come back',
 );
 
 router('a role of this process answers without a socket', () => {
-  const local = createAnswerer({ routes: [echo('local')], alias: createAlias('svc'), host: 'x', clusterKey: 'k', log: SILENT_LOG });
+  const local = createAnswerer({ routes: [echo('local')], alias: createAlias('svc'), host: 'x', gate: openGate('k'), log: SILENT_LOG });
   return behindRouter(
     [echo('back')],
     async (url) => assert.is((await fetch(`${url}/svc/v2/x`, { method: 'POST' })).headers.get('x-who'), 'local'),
@@ -155,6 +156,7 @@ router('a cancellation reaches the broker that knows the query', async () => {
     coordination: coordinationOf({}, Object.keys(answers)),
     client: new HttpClient(),
     local: (_role, host) => ({
+      admit: () => ALLOW_ALL_CALLER,
       answer: async (): Promise<HttpResponse> => {
         asked.push(host);
         return { status: answers[host] ?? 500 };
@@ -190,6 +192,7 @@ router('the requests of a JDBC connection stay with one broker', async () => {
     coordination,
     client: new HttpClient(),
     local: (_role, host) => ({
+      admit: () => ALLOW_ALL_CALLER,
       answer: async (): Promise<HttpResponse> => {
         asked.push(host);
         return { status: 200 };
