@@ -8,6 +8,7 @@ import { LiveServer } from '../../src/cluster/middlemanager/live-server.js';
 import { openTaskPort } from '../../src/cluster/middlemanager/task-port.js';
 import { DESCRIPTIONS } from '../../src/cluster/rpc/descriptions.js';
 import { HttpClient } from '../../src/cluster/rpc/http-client.js';
+import { CLUSTER_KEY_HEADER } from '../../src/cluster/rpc/message.js';
 import { remoteService } from '../../src/cluster/rpc/remote.js';
 import type { RunPlanRequest, TaskService } from '../../src/cluster/rpc/services.js';
 import { TimeRange } from '../../src/ingestion/builder/row-collector.js';
@@ -55,13 +56,16 @@ async function served(run: (each: { rows: LiveRows; client: TaskService; strange
   const server = new LiveServer('session', { rows, engine: engine.processing(), store });
   const { port, close } = await openTaskPort(server, { address: '127.0.0.1', port: 0, clusterKey: KEY });
   server.host = `127.0.0.1:${port}`;
-  const client = new HttpClient();
-  const as = (clusterKey: string): TaskService =>
-    remoteService<TaskService>(DESCRIPTIONS.task, client, { role: 'task', host: server.host, clusterKey });
+  const clients: HttpClient[] = [];
+  const as = (clusterKey: string): TaskService => {
+    const client = new HttpClient({ processHeaders: { [CLUSTER_KEY_HEADER]: clusterKey } });
+    clients.push(client);
+    return remoteService<TaskService>(DESCRIPTIONS.task, client, { role: 'task', host: server.host });
+  };
   try {
     await run({ rows, client: as(KEY), stranger: as('another'), server });
   } finally {
-    await client.close();
+    for (const client of clients) await client.close();
     await close();
     await rows.close();
     await engine.close();

@@ -133,11 +133,10 @@ export class Overlord implements OverlordService, Candidate {
     this.#ticker.wake();
   }
 
+  submit = (document: string): Promise<{ readonly taskId: string }> => this.submitAs(document, () => undefined);
+
   /** @param authorize  throws for a task that its sender may not run */
-  async submit(
-    document: string,
-    authorize: (description: TaskDescription) => void = () => undefined,
-  ): Promise<{ readonly taskId: string }> {
+  async submitAs(document: string, authorize: (description: TaskDescription) => void): Promise<{ readonly taskId: string }> {
     const { database, readTask, queueMax, now } = this.#options;
     const read = await readTask(document);
     if (read.description.isChild === true)
