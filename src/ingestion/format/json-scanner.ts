@@ -82,6 +82,8 @@ export class JsonScanner {
   readonly #state: Room;
   readonly #names: string[] = [];
   readonly #columns = new Map<string, number>();
+  /** Views of the fields of each name, which are not moved but for more names. */
+  readonly #planes: Plane[] = [];
   #nameBytesUsed = 0;
   /** Names that there is room for. */
   #capacity = 64;
@@ -177,10 +179,14 @@ export class JsonScanner {
   }
 
   #plane(column: number): Plane {
+    const known = this.#planes[column];
+    if (known !== undefined) return known;
     const { memory } = this.#bench;
     const rows = this.#blockRows;
     const at = this.#fields.at + column * rows * FIELD_BYTES;
-    return { starts: memory.i32(at, rows), ends: memory.i32(at + rows * 4, rows), kinds: memory.u8(at + rows * 8, rows) };
+    const plane = { starts: memory.i32(at, rows), ends: memory.i32(at + rows * 4, rows), kinds: memory.u8(at + rows * 8, rows) };
+    this.#planes[column] = plane;
+    return plane;
   }
 
   #clearFields(): void {
@@ -219,6 +225,7 @@ export class JsonScanner {
     this.#records.grow(capacity * NAME_RECORD_BYTES);
     this.#fields.grow(capacity * this.#blockRows * FIELD_BYTES);
     this.#used = this.#blockRows;
+    this.#planes.length = 0;
   }
 
   #setState(word: number, value: number): void {

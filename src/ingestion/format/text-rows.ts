@@ -11,7 +11,7 @@ const SAMPLE_BYTES_MAX = 10_000;
 /**
  * Cuts text into pieces that end where a row ends; a byte order mark is left out. A row that is longer than a piece is
  * looked at again only when twice as many bytes have come, so that time stays linear in its length.
- * @param chunks  each is valid until the next is asked for
+ * @param chunks  each is valid until the next is asked for, and so are the pieces
  * @param endOfRows  position behind the last whole row, 0 if there is none
  * @throws ServiceError `resource_limit` for a row longer than `maxRowBytes`
  */
@@ -20,33 +20,38 @@ export async function* wholeRows(
   endOfRows: (bytes: Buffer) => number,
   { name, maxRowBytes }: { readonly name: string; readonly maxRowBytes: number },
 ): AsyncGenerator<Buffer> {
-  let pending: Buffer[] = [];
-  let size = 0;
+  // One buffer for all pieces: new ones would have V8 collect garbage for every few of them.
+  let buffer = Buffer.allocUnsafeSlow(2 * BLOCK_BYTES);
+  let filled = 0;
   let worthLooking = 3;
   let first = true;
-  const takePending = (): Buffer => {
-    const bytes = Buffer.concat(pending);
-    const start = first && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  const pending = (): Buffer => {
+    const start = first && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf && filled >= 3 ? 3 : 0;
     first = false;
-    return bytes.subarray(start);
+    return buffer.subarray(start, filled);
   };
   for await (const chunk of chunks) {
     for (let from = 0; from < chunk.length; from += BLOCK_BYTES) {
-      const piece = Buffer.from(chunk.subarray(from, from + BLOCK_BYTES));
-      pending.push(piece);
-      size += piece.length;
-      if (size < worthLooking) continue;
-      const bytes = takePending();
+      const piece = chunk.subarray(from, from + BLOCK_BYTES);
+      if (filled + piece.length > buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(buffer.length * 2, filled + piece.length));
+        buffer.copy(larger, 0, 0, filled);
+        buffer = larger;
+      }
+      buffer.set(piece, filled);
+      filled += piece.length;
+      if (filled < worthLooking) continue;
+      const bytes = pending();
       const end = endOfRows(bytes);
       if (end > 0) yield bytes.subarray(0, end);
-      const rest = bytes.subarray(end);
-      pending = [rest];
-      size = rest.length;
-      if (size > maxRowBytes) throw rowTooLong(name, maxRowBytes);
-      worthLooking = size < BLOCK_BYTES ? 0 : Math.min(size * 2, maxRowBytes + 1);
+      const left = bytes.length - end;
+      buffer.copyWithin(0, filled - left, filled);
+      filled = left;
+      if (left > maxRowBytes) throw rowTooLong(name, maxRowBytes);
+      worthLooking = left < BLOCK_BYTES ? 0 : Math.min(left * 2, maxRowBytes + 1);
     }
   }
-  const rest = takePending();
+  const rest = pending();
   if (rest.length > 0) yield rest;
 }
 

@@ -129,8 +129,16 @@ async function fileEntity(file: string): Promise<InputEntity> {
   const found = await stat(file);
   if (!found.isFile())
     throw new ServiceError('input_unreadable', `inputSource: ${file} is ${found.isDirectory() ? 'a directory' : 'no regular file'}`);
-  return { name: file, sizeBytes: found.size, localFile: file, open: async () => Readable.from(unchanging(file, found)) };
+  return {
+    name: file,
+    sizeBytes: found.size,
+    localFile: file,
+    open: async () => Readable.from(unchanging(file, found), { highWaterMark: CHUNKS_AHEAD }),
+  };
 }
+
+/** Chunks that are read before they are asked for. */
+const CHUNKS_AHEAD = 2;
 
 /** The bytes of a file, which must still be what it was at its end: rows of two states of it are those of neither. */
 async function* unchanging(file: string, before: Stats): AsyncGenerator<Uint8Array> {
