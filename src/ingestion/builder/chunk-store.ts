@@ -138,26 +138,47 @@ export class ChunkStore {
     run.clear();
   }
 
-  #rowsByChunk(run: RunBuffer): Map<OpenChunk, Uint32Array> {
-    const { buckets } = this.#options;
-    const rows = new Map<OpenChunk, number[]>();
-    let chunk: OpenChunk | undefined;
-    let list: number[] = [];
-    for (let row = 0; row < run.rowCount; row++) {
+  /** Rows of each chunk, ascending: a counting sort by the chunks' places among those of this run. */
+  #rowsByChunk(run: RunBuffer): readonly (readonly [OpenChunk, Uint32Array])[] {
+    const { rowCount } = run;
+    const chunks: OpenChunk[] = [];
+    const counts: number[] = [];
+    const places = new Map<OpenChunk, number>();
+    const placeOf = new Uint32Array(rowCount);
+    let [place, start, end] = [0, Number.NaN, Number.NaN];
+    for (let row = 0; row < rowCount; row++) {
       const time = run.timeAt(row);
-      if (chunk === undefined || time < chunk.interval.start || time >= chunk.interval.end) {
-        const start = buckets.floor(time);
-        chunk = this.#byStart.get(start);
-        if (chunk === undefined) {
-          chunk = { interval: { start, end: buckets.next(time) }, rowCount: 0, pieces: [] };
-          this.#byStart.set(start, chunk);
-        }
-        list = rows.get(chunk) ?? [];
-        rows.set(chunk, list);
+      if (!(time >= start && time < end)) {
+        const chunk = this.#chunkAt(time);
+        ({ start, end } = chunk.interval);
+        place = places.get(chunk) ?? chunks.push(chunk) - 1;
+        places.set(chunk, place);
       }
-      list.push(row);
+      placeOf[row] = place;
+      counts[place] = (counts[place] ?? 0) + 1;
     }
-    return new Map([...rows].map(([open, numbers]) => [open, Uint32Array.from(numbers)]));
+    let total = 0;
+    const starts = counts.map((count) => (total += count) - count);
+    const next = Uint32Array.from(starts);
+    const rows = new Uint32Array(rowCount);
+    for (let row = 0; row < rowCount; row++) {
+      const of = placeOf[row] ?? 0;
+      const at = next[of] ?? 0;
+      rows[at] = row;
+      next[of] = at + 1;
+    }
+    return chunks.map((chunk, at) => [chunk, rows.subarray(starts[at], next[at])]);
+  }
+
+  /** The chunk of a time. */
+  #chunkAt(time: EpochMs): OpenChunk {
+    const { buckets } = this.#options;
+    const start = buckets.floor(time);
+    const known = this.#byStart.get(start);
+    if (known !== undefined) return known;
+    const chunk = { interval: { start, end: buckets.next(time) }, rowCount: 0, pieces: [] };
+    this.#byStart.set(start, chunk);
+    return chunk;
   }
 }
 

@@ -14,7 +14,7 @@ const SLOT_WORDS = 1 << SLOT_SHIFT;
 const BATCH_ROWS = 128;
 const batchHashes = new Int32Array(BATCH_ROWS + 1);
 
-/** Fields of `rows[0 .. count)` in some bytes; one that ends before its start is null. */
+/** Fields of `rows[0 .. count)` in some bytes; one whose end is below 0 is null. */
 export interface Fields {
   readonly starts: Int32Array;
   readonly ends: Int32Array;
@@ -60,7 +60,7 @@ export class ByteDictionary {
   }
 
   /**
-   * Ids of fields, null for one that ends before its start, at `to` and behind. Slots and values of many of them are touched before
+   * Ids of fields, null for one without an end, at `to` and behind. Slots and values of many of them are touched before
    * the first one is compared, so that the processor waits for them side by side: dictionaries of a wide table do not fit its cache.
    */
   idsOf(source: Uint8Array, { starts, ends, rows, count }: Fields, ids: Uint32Array, to: number): void {
@@ -75,7 +75,7 @@ export class ByteDictionary {
         const row = rows[from + at] ?? 0;
         const start = starts[row] ?? 0;
         const end = ends[row] ?? -1;
-        const hash = end < start ? 0 : hashOf(words, start, end);
+        const hash = end < 0 ? 0 : hashOf(words, start, end);
         hashes[at] = hash;
         touched ^= slots[(hash << SLOT_SHIFT) & mask] ?? 0;
       }
@@ -89,7 +89,7 @@ export class ByteDictionary {
         const row = rows[from + at] ?? 0;
         const start = starts[row] ?? 0;
         const end = ends[row] ?? -1;
-        ids[to + from + at] = end < start ? NULL_ID : this.#find(source, words, start, end, hashes[at] ?? 0);
+        ids[to + from + at] = end < 0 ? NULL_ID : this.#find(source, words, start, end, hashes[at] ?? 0);
       }
     }
   }

@@ -6,7 +6,16 @@ import { type FrameColumn, isNullAt } from '../../model/frame.js';
 import type { Members, TextBlock } from '../format/input-block.js';
 import { toDouble, toLong } from './coercion.js';
 import { decimalNumber, parseLong, plainDecimal, shortInteger } from './number-text.js';
-import { type FieldBounds, grownLength, NullMask, type RowSelection, RowsColumn, type RunColumn, type StoredColumn } from './run-column.js';
+import {
+  type FieldBounds,
+  firstOfRange,
+  grownLength,
+  NullMask,
+  type RowSelection,
+  RowsColumn,
+  type RunColumn,
+  type StoredColumn,
+} from './run-column.js';
 import { inputCell } from './text-reading.js';
 
 const WORD = 2 ** 32;
@@ -95,6 +104,13 @@ export class LongColumn extends NumberColumn implements RunColumn {
   }
 
   toFrameColumn(rows: Uint32Array): NumberFrameColumn<'long'> {
+    const values = this.#gatherValues(rows);
+    return { kind: 'long', name: this.name, values, nulls: this.nulls.gather(rows) };
+  }
+
+  #gatherValues(rows: Uint32Array): BigInt64Array {
+    const first = firstOfRange(rows);
+    if (first >= 0) return this.#values.slice(first, first + rows.length);
     const values = new BigInt64Array(rows.length);
     const to = new Int32Array(values.buffer);
     for (let at = 0; at < rows.length; at++) {
@@ -102,7 +118,7 @@ export class LongColumn extends NumberColumn implements RunColumn {
       to[at * 2] = this.#halves[row * 2] ?? 0;
       to[at * 2 + 1] = this.#halves[row * 2 + 1] ?? 0;
     }
-    return { kind: 'long', name: this.name, values, nulls: this.nulls.gather(rows) };
+    return values;
   }
 
   #put(value: bigint | null | undefined, row: number, faults: Uint8Array): void {
@@ -201,8 +217,9 @@ export class DoubleColumn extends NumberColumn implements RunColumn {
   }
 
   toFrameColumn(rows: Uint32Array): NumberFrameColumn<'double'> {
-    const values = new Float64Array(rows.length);
-    for (let at = 0; at < rows.length; at++) values[at] = this.#values[rows[at] ?? 0] ?? 0;
+    const first = firstOfRange(rows);
+    const values = first < 0 ? new Float64Array(rows.length) : this.#values.slice(first, first + rows.length);
+    if (first < 0) for (let at = 0; at < rows.length; at++) values[at] = this.#values[rows[at] ?? 0] ?? 0;
     return { kind: 'double', name: this.name, type: this.type, values, nulls: this.nulls.gather(rows) };
   }
 

@@ -136,6 +136,22 @@ export function hasDictionary(column: RunColumn): column is DictionaryColumn {
   return 'dictionary' in column;
 }
 
+/** The first of rows that follow each other, as rows that come by their times do; -1: others. */
+export function firstOfRange(rows: Uint32Array): number {
+  const first = rows[0] ?? 0;
+  for (let at = 1; at < rows.length; at++) if (rows[at] !== first + at) return -1;
+  return first;
+}
+
+/** The ids of these rows. */
+export function gatherIds(ids: Uint32Array, rows: Uint32Array): Uint32Array {
+  const first = firstOfRange(rows);
+  if (first >= 0) return ids.slice(first, first + rows.length);
+  const gathered = new Uint32Array(rows.length);
+  for (let at = 0; at < rows.length; at++) gathered[at] = ids[rows[at] ?? 0] ?? 0;
+  return gathered;
+}
+
 /** Twice as large, or as large as it must be. */
 export function grownLength(current: number, needed: number): number {
   return Math.max(current * 2, needed, 1024);

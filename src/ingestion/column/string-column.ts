@@ -8,7 +8,16 @@ import type { Members, TextBlock, TypedColumn } from '../format/input-block.js';
 import { ByteDictionary, type Fields, NULL_ID } from './byte-dictionary.js';
 import { toText } from './coercion.js';
 import { shortInteger } from './number-text.js';
-import { type FieldBounds, grownLength, grownWords, IdColumn, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
+import {
+  type FieldBounds,
+  gatherIds,
+  grownLength,
+  grownWords,
+  IdColumn,
+  type RowSelection,
+  type RunColumn,
+  type StoredColumn,
+} from './run-column.js';
 import { inputValue } from './text-reading.js';
 import { UsedEntries } from './used-entries.js';
 
@@ -154,16 +163,14 @@ export class StringColumn extends IdColumn implements RunColumn {
     const { name } = this;
     const offsets = this.#offsets;
     if (offsets === null) {
-      const ids = new Uint32Array(rows.length);
-      for (let at = 0; at < rows.length; at++) ids[at] = this.ids[rows[at] ?? 0] ?? 0;
-      return { kind: 'ids', name, type: 'STRING', ids, offsets: null };
+      return { kind: 'ids', name, type: 'STRING', ids: gatherIds(this.ids, rows), offsets: null };
     }
-    const gathered = new Uint32Array(rows.length + 1);
+    const starts = new Uint32Array(rows.length + 1);
     let total = 0;
     for (let at = 0; at < rows.length; at++) {
       const row = rows[at] ?? 0;
       total += (offsets[row + 1] ?? 0) - (offsets[row] ?? 0);
-      gathered[at + 1] = total;
+      starts[at + 1] = total;
     }
     const ids = new Uint32Array(total);
     for (let at = 0, to = 0; at < rows.length; at++) {
@@ -171,7 +178,7 @@ export class StringColumn extends IdColumn implements RunColumn {
       const end = offsets[row + 1] ?? 0;
       for (let from = offsets[row] ?? 0; from < end; from++) ids[to++] = this.ids[from] ?? 0;
     }
-    return { kind: 'ids', name, type: 'STRING', ids, offsets: gathered };
+    return { kind: 'ids', name, type: 'STRING', ids, offsets: starts };
   }
 
   clear(): void {
@@ -250,7 +257,7 @@ export class StringColumn extends IdColumn implements RunColumn {
   }
 }
 
-/** Whether all members are strings as they stand there, or missing, whose ends are before their starts. */
+/** Whether all members are strings as they stand there, or missing, whose ends are below 0. */
 function areFields({ kinds }: Members, { rows, count }: RowSelection): boolean {
   let others = 0;
   for (let at = 0; at < count; at++) others |= (1 << (kinds[rows[at] ?? 0] ?? 0)) & ~FIELDS;

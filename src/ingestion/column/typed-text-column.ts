@@ -5,7 +5,16 @@ import { cellAt, type FrameColumn, frameColumnType } from '../../model/frame.js'
 import { isTextType, type TextType } from '../../model/schema.js';
 import type { TextBlock } from '../format/input-block.js';
 import { ByteDictionary, NULL_ID } from './byte-dictionary.js';
-import { type FieldBounds, grownLength, grownWords, IdColumn, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
+import {
+  type FieldBounds,
+  gatherIds,
+  grownLength,
+  grownWords,
+  IdColumn,
+  type RowSelection,
+  type RunColumn,
+  type StoredColumn,
+} from './run-column.js';
 import { inputValue, type ReadText, textReading } from './text-reading.js';
 import { UsedEntries } from './used-entries.js';
 
@@ -82,9 +91,7 @@ export class TypedTextColumn extends IdColumn implements RunColumn {
   }
 
   gather(rows: Uint32Array): Extract<StoredColumn, { readonly kind: 'ids' }> {
-    const ids = new Uint32Array(rows.length);
-    for (let at = 0; at < rows.length; at++) ids[at] = this.ids[rows[at] ?? 0] ?? 0;
-    return { kind: 'ids', name: this.name, type: this.type, ids, offsets: null };
+    return { kind: 'ids', name: this.name, type: this.type, ids: gatherIds(this.ids, rows), offsets: null };
   }
 
   clear(): void {

@@ -22,6 +22,7 @@ interface Ties {
  * @returns     `order[i]` is the row that belongs at i; null when the rows are in order already
  */
 export function sortRows(time: BigInt64Array, dimensions: readonly PreparedColumn[]): Uint32Array | null {
+  if (isStrictlyAscending(time)) return null;
   const timeKeys = timeKeysOf(time);
   const order = new Uint32Array(time.length);
   for (let row = 0; row < order.length; row++) order[row] = row;
@@ -41,6 +42,17 @@ export function sortRows(time: BigInt64Array, dimensions: readonly PreparedColum
     }
   }
   return wasAscending ? null : order;
+}
+
+/** Rows that came by their times, and each at its own. */
+function isStrictlyAscending(time: BigInt64Array): boolean {
+  const halves = new Int32Array(time.buffer, time.byteOffset, time.length * 2);
+  for (let at = 2; at < halves.length; at += 2) {
+    const high = halves[at + 1] ?? 0;
+    const highBefore = halves[at - 1] ?? 0;
+    if (high < highBefore || (high === highBefore && (halves[at] ?? 0) >>> 0 <= (halves[at - 2] ?? 0) >>> 0)) return false;
+  }
+  return true;
 }
 
 function isAscending(rows: Uint32Array, keys: Keys): boolean {
