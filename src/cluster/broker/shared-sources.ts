@@ -31,9 +31,6 @@ export class SharedSources {
   /** Right sides in memory by the names that `sideOf` gives. */
   readonly sides = new Map<string, UploadedRows>();
   readonly #held: (() => void)[] = [];
-  readonly #keys = new WeakMap<object, string>();
-  /** Typed arrays and the like are themselves alone. */
-  readonly #objects = new Map<object, number>();
 
   constructor(source: RowSource) {
     const tables: string[] = [];
@@ -44,7 +41,7 @@ export class SharedSources {
   /** Groups that stand there several times, by what is the same in all places; undefined for others. */
   groupsOf(source: QuerySource): SharedGroups | undefined {
     if (this.#times.size === 0) return undefined;
-    const shared = this.#groupsOf(source);
+    const shared = groupsOf(source);
     return shared !== undefined && (this.#times.get(shared.key) ?? 0) > 1 ? shared : undefined;
   }
 
@@ -64,9 +61,9 @@ export class SharedSources {
     bounds: readonly Bound[],
   ): string | undefined {
     if (this.#times.size === 0 || type === 'right' || type === 'full') return undefined;
-    const source = this.#keyOf(right);
+    const source = keyOf(right);
     if ((this.#times.get(source) ?? 0) < 2) return undefined;
-    return this.#keyOf({ source, keys: keys.map((key) => ({ of: key.right, type: key.type })), needed, keysOnly, bounds });
+    return keyOf({ source, keys: keys.map((key) => ({ of: key.right, type: key.type })), needed, keysOnly, bounds });
   }
 
   /** Has something let go when the statement has ended. */
@@ -82,7 +79,7 @@ export class SharedSources {
   #count(source: RowSource): void {
     switch (source.kind) {
       case 'query': {
-        const shared = this.#groupsOf(source);
+        const shared = groupsOf(source);
         if (shared === undefined || this.#isFirst(shared.key)) this.#count(source.source);
         return;
       }
@@ -95,7 +92,7 @@ export class SharedSources {
         return;
       case 'join':
         this.#count(source.left);
-        if (source.right.kind === 'query' || this.#isFirst(this.#keyOf(source.right))) this.#count(source.right);
+        if (source.right.kind === 'query' || this.#isFirst(keyOf(source.right))) this.#count(source.right);
         return;
       case 'table':
       case 'inline':
@@ -109,55 +106,89 @@ export class SharedSources {
     this.#times.set(key, times);
     return times === 1;
   }
-
-  #groupsOf({ plan, source }: QuerySource): SharedGroups | undefined {
-    if (plan.operator !== 'group') return undefined;
-    const end = plan.post.findLastIndex(({ step }) => step !== 'project') + 1;
-    const groups: GroupPlan = { ...plan, post: plan.post.slice(0, end) };
-    const names = plan.post.slice(end).reduce<ReadonlyMap<string, string> | undefined>(
-      (before, step) =>
-        step.step !== 'project'
-          ? before
-          : new Map(
-              step.columns.flatMap(({ name, from }) => {
-                const own = before === undefined ? from : before.get(from);
-                return own === undefined ? [] : [[name, own] as const];
-              }),
-            ),
-      undefined,
-    );
-    return { key: this.#keyOf({ groups, source }), source: { kind: 'query', plan: groups, source }, names };
-  }
-
-  /** Equal for what is the same. */
-  #keyOf(data: object): string {
-    const known = this.#keys.get(data);
-    if (known !== undefined) return known;
-    const key = JSON.stringify(data, (_, value: unknown) => this.#plain(value));
-    this.#keys.set(data, key);
-    return key;
-  }
-
-  #plain(value: unknown): unknown {
-    if (typeof value === 'bigint') return { bigint: String(value) };
-    if (typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0)))
-      return { number: Object.is(value, -0) ? '-0' : String(value) };
-    if (typeof value !== 'object' || value === null) return value;
-    if (isPacked(value)) return { digest: value.digest };
-    return isPlain(value) && !('kind' in value && value.kind === 'inline') ? value : { object: this.#numberOf(value) };
-  }
-
-  #numberOf(value: object): number {
-    const number = this.#objects.get(value) ?? this.#objects.size;
-    this.#objects.set(value, number);
-    return number;
-  }
 }
 
-/** Whether all that an object holds is in its fields. */
-function isPlain(value: object): boolean {
+/** Groups by the query that they are of; null: it does not group. */
+const GROUPS = new WeakMap<QuerySource, SharedGroups | null>();
+
+function groupsOf(query: QuerySource): SharedGroups | undefined {
+  const known = GROUPS.get(query);
+  const groups = known === undefined ? (groupsBefore(query) ?? null) : known;
+  GROUPS.set(query, groups);
+  return groups ?? undefined;
+}
+
+/** The groups before their columns get other names. */
+function groupsBefore({ plan, source }: QuerySource): SharedGroups | undefined {
+  if (plan.operator !== 'group') return undefined;
+  const end = plan.post.findLastIndex(({ step }) => step !== 'project') + 1;
+  const groups: GroupPlan = { ...plan, post: plan.post.slice(0, end) };
+  const names = plan.post.slice(end).reduce<ReadonlyMap<string, string> | undefined>(
+    (before, step) =>
+      step.step !== 'project'
+        ? before
+        : new Map(
+            step.columns.flatMap(({ name, from }) => {
+              const own = before === undefined ? from : before.get(from);
+              return own === undefined ? [] : [[name, own] as const];
+            }),
+          ),
+    undefined,
+  );
+  return { key: keyOf({ groups, source }), source: { kind: 'query', plan: groups, source }, names };
+}
+
+/** Texts of parts of plans that were asked for, and numbers of objects that are themselves alone; plans are kept and run again. */
+const KEYS = new WeakMap<object, string>();
+const NUMBERS = new WeakMap<object, number>();
+let numbered = 0;
+
+/** Equal for what is the same. */
+function keyOf(data: object): string {
+  const known = KEYS.get(data);
+  if (known !== undefined) return known;
+  const key = isAlone(data) ? `object ${numberOf(data)}` : fieldsText(data);
+  KEYS.set(data, key);
+  return key;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return named(value);
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value !== 'object' || value === null) return Object.is(value, -0) ? '-0' : String(value);
+  if (Array.isArray(value)) {
+    let text = '[';
+    for (const item of value) text += `${textOf(item)},`;
+    return `${text}]`;
+  }
+  if (isPacked(value)) return `digest ${value.digest}`;
+  return isAlone(value) || ('kind' in value && SOURCES.has(value.kind)) ? keyOf(value) : fieldsText(value);
+}
+
+/** Sources are asked for by themselves too. */
+const SOURCES: ReadonlySet<unknown> = new Set<RowSource['kind']>(['query', 'filtered', 'unnest', 'union', 'join', 'table', 'lookup']);
+
+function fieldsText(data: object): string {
+  let text = '{';
+  for (const [name, value] of Object.entries(data)) if (value !== undefined) text += `${named(name)}${textOf(value)},`;
+  return `${text}}`;
+}
+
+/** A string with its length, so that it ends where it ends whatever it holds. */
+function named(text: string): string {
+  return `${text.length}"${text}`;
+}
+
+function numberOf(value: object): number {
+  const number = NUMBERS.get(value) ?? numbered++;
+  NUMBERS.set(value, number);
+  return number;
+}
+
+/** Whether an object is equal to itself alone: it holds more than its fields, or rows. */
+function isAlone(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
-  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
+  return (prototype !== Object.prototype && prototype !== null) || ('kind' in value && value.kind === 'inline');
 }
 
 /** Tables of all sources below, each as often as it stands there. */
