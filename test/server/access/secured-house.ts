@@ -23,8 +23,10 @@ import { listenForRoles } from '../../../src/server/role-servers.js';
 export interface SecuredHouse {
   readonly routesOf: ReadonlyMap<Role, readonly Route[]>;
   ask(caller: Caller, method: string, path: string, body?: unknown, role?: Role): Promise<Answer>;
-  /** Loads rows, JSON objects with `t`, as segments of one day, and waits until they are served. */
-  load(dataSource: string, rows: readonly object[]): Promise<void>;
+  /** Loads rows, JSON objects with `t`, as segments of one day, and waits until they are served. Gives the id of the task. */
+  load(dataSource: string, rows: readonly object[]): Promise<string>;
+  /** `http://host:port` of a role. */
+  urlOf(role: Role): string;
   close(): Promise<void>;
 }
 
@@ -32,6 +34,17 @@ export interface Answer {
   readonly status: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Settings of a cluster with users in the metadata store, and an administrator whose password is `secret`. */
+export function securityFlags(): readonly string[] {
+  return [
+    'svc.auth.authenticatorChain=["basic"]',
+    'svc.auth.authenticator.basic.initialAdminPassword=secret',
+    'svc.auth.authenticator.basic.credentialIterations=1000',
+    'svc.auth.authenticator.basic.authorizerName=basic',
+    'svc.auth.authorizers=["basic"]',
+  ];
 }
 
 export async function openSecuredHouse(portOffset: number, flags: readonly string[] = []): Promise<SecuredHouse> {
@@ -57,6 +70,7 @@ export async function openSecuredHouse(portOffset: number, flags: readonly strin
   return {
     routesOf,
     ask,
+    urlOf: (role) => `http://127.0.0.1:${configuration.port(role)}`,
     async load(dataSource, rows) {
       const sent = await admin('POST', '/svc/indexer/v1/task', loadTask(dataSource, rows));
       assert.is(sent.status, 200, sent.body);
@@ -70,7 +84,7 @@ export async function openSecuredHouse(portOffset: number, flags: readonly strin
       const query = `SELECT COUNT(*) AS n FROM "${dataSource}"`;
       for (;;) {
         const { status, body } = await admin('POST', '/svc/v2/sql', { query });
-        if (status === 200 && JSON.parse(body)[0].n === rows.length) return;
+        if (status === 200 && JSON.parse(body)[0].n === rows.length) return id;
         await wait(50);
       }
     },
@@ -83,7 +97,7 @@ export async function openSecuredHouse(portOffset: number, flags: readonly strin
   };
 }
 
-function loadTask(dataSource: string, rows: readonly object[]): object {
+export function loadTask(dataSource: string, rows: readonly object[]): object {
   const data = rows.map((row) => JSON.stringify(row)).join('\n');
   const dataSchema = {
     dataSource,
