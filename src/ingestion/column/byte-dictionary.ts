@@ -31,7 +31,7 @@ const scratch = Buffer.allocUnsafe(1 << 16);
  * once per distinct value rather than once per row.
  *
  * Layout: `bytes` holds the values end to end, value `id` at `offsets[id] .. offsets[id + 1]`; `slots` is an open
- * addressing table of {hash, id, offset} (id 0: empty), each in four words of a cache line, at most half full.
+ * addressing table of {hash, id, offset, length} (id 0: empty), each in four words of a cache line, at most three quarters full.
  */
 export class ByteDictionary {
   #bytes = Buffer.allocUnsafeSlow(1024);
@@ -168,7 +168,7 @@ export class ByteDictionary {
     this.#slots[slot + 1] = id;
     this.#slots[slot + 2] = begin;
     this.#slots[slot + 3] = end - start;
-    if (this.#entries * 2 * SLOT_WORDS > this.#slots.length) this.#growSlots();
+    if (this.#entries * 4 * SLOT_WORDS > this.#slots.length * 3) this.#growSlots();
     return id;
   }
 
