@@ -2,7 +2,7 @@
 
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import { clear, type Scratch } from '../block/context.js';
-import { referredText } from '../block/text-references.js';
+import { referredTexts } from '../block/text-references.js';
 import { RUN_BYTES } from '../expression/time/runs.js';
 import { I64_MIN } from '../filter/number-bounds.js';
 
@@ -100,9 +100,9 @@ export class BestTexts {
   }
 
   each(visit: (group: number, text: string) => void): void {
-    const { memory } = this.#scope.context;
+    const read = referredTexts(this.#scope.context.memory, this.#state, this.#room.groups);
     for (let group = 0; group < this.#room.groups; group++) {
-      const text = referredText(memory, this.#state + group * 8);
+      const text = read(group);
       if (text !== null) visit(group, text);
     }
   }

@@ -25,23 +25,23 @@ export function stateColumns(
   check: Check,
 ): ResultColumn[] {
   const output = aggregator.kind === 'state' && !asStates ? aggregator.output : 'state';
-  const each = <From, Made>(from: ArrayLike<From>, make: (item: From) => Made): Made[] =>
-    Array.from(from, (item, index) => {
+  const read = (isEmpty ? undefined : objects?.reader()) ?? ((): undefined => undefined);
+  const each = <Made>(make: (state: unknown) => Made): Made[] =>
+    Array.from(groups, (group, index) => {
       if (index % STATES_PER_CHECK === 0) check();
-      return make(item);
+      return make(read(group));
     });
-  const found = each(groups, (group) => (isEmpty ? undefined : objects?.of(group)));
   const texts = (column: string): ResultColumn =>
     textColumn(
       column,
       aggregator.kind === 'state' && !asStates ? stateType(aggregator.aggregateState) : 'STRING',
-      each(found, (state) => (state === undefined ? null : states.encode(state))),
+      each((state) => (state === undefined ? null : states.encode(state))),
     );
   if (output === 'state') return [texts(name)];
   const values = columnOf(
     name,
     type,
-    each(found, (state) => (state === undefined ? states.emptyValue : states.value(state, check))),
+    each((state) => (state === undefined ? states.emptyValue : states.value(state, check))),
   );
   return output === 'value' ? [values] : [values, texts(stateColumn(name))];
 }

@@ -58,7 +58,11 @@ export class StateObjects implements GroupStates {
     return this.#parts.size === 0;
   }
 
-  of(group: number): unknown {
+  reader(): (group: number) => unknown {
+    return (group) => this.#of(group);
+  }
+
+  #of(group: number): unknown {
     const parts = this.#parts.get(group);
     const [first, ...others] = parts ?? [];
     if (first === undefined || others.length === 0) return first?.state;

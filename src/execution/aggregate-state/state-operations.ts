@@ -108,8 +108,8 @@ export interface GroupStates {
   addTimed?(rows: TimedRows): void;
   /** The same where they are moments: those of n states of another place. */
   addMoments?(states: Address, groups: Address, n: number): void;
-  /** All of a group as one; undefined when no row took part. */
-  of(group: number): unknown;
+  /** Reads all of a group as one, undefined when no row took part; until the states change, or memory of the kernels is taken. */
+  reader(): (group: number) => unknown;
   parts(): StateParts;
   /** @param groupOf  u32 number in this table of each group there */
   join(parts: StateParts, groupOf: Address, groupCount: number): void;

@@ -3,7 +3,7 @@
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { RunContext } from '../block/context.js';
-import { layTexts, referredText } from '../block/text-references.js';
+import { layTexts, referredTexts } from '../block/text-references.js';
 import { wellFormed } from '../expression/uploaded-column.js';
 import { BestTexts } from './best-texts.js';
 import type { EncodedStates, GroupStates, StateParts, TextStates } from './state-operations.js';
@@ -70,11 +70,13 @@ export class TextExtremes implements GroupStates {
     for (const [group, state] of changed) this.add(group, 0, state);
   }
 
-  of(group: number): unknown {
-    this.#flush();
-    const best = this.#best;
-    const text = best !== undefined && group < best.groups ? referredText(this.#context.memory, best.state + group * 8) : null;
-    return text === null ? undefined : { text };
+  reader(): (group: number) => unknown {
+    const { references, count } = this.parts();
+    const read = referredTexts(this.#context.memory, references, count);
+    return (group) => {
+      const text = group < count ? read(group) : null;
+      return text === null ? undefined : { text };
+    };
   }
 
   parts(): TextStates {
@@ -135,9 +137,10 @@ export function decodeText(encoded: string): string | null {
 /** The states as the texts that spilled groups are written with. */
 export function encodedTexts(context: RunContext, { references, count }: TextStates): EncodedStates {
   const [groups, states]: [number[], string[]] = [[], []];
+  const read = referredTexts(context.memory, references, count);
   for (let group = 0; group < count; group++) {
     if (group % BLOCK_ROWS === 0) context.check();
-    const text = referredText(context.memory, references + group * 8);
+    const text = read(group);
     if (text === null) continue;
     groups.push(group);
     states.push(encodeText(text));

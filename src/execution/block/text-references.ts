@@ -16,6 +16,19 @@ export function referredText(memory: KernelMemory, reference: Address): string |
   return Buffer.from(bytes.buffer, at, bytes.length).toString();
 }
 
+/** Reader of strings by the position of their reference among `count`: makes its views of the memory once. */
+export function referredTexts(memory: KernelMemory, references: Address, count: number): (position: number) => string | null {
+  const words = memory.u32(references, count * 2);
+  let bytes: Buffer<ArrayBufferLike> = Buffer.alloc(0);
+  return (position) => {
+    const at = words[position * 2] ?? 0;
+    if (at === 0) return null;
+    const end = at + ((words[position * 2 + 1] ?? 0) & LENGTH);
+    if (end > bytes.length) bytes = Buffer.from(memory.u8(0, end).buffer, 0, end);
+    return bytes.toString('utf8', at, end);
+  };
+}
+
 /** Writes strings to memory of `arena`, as UTF-8: halves of surrogate pairs become U+FFFD. @returns address of their references */
 export function layTexts(memory: KernelMemory, arena: Arena, texts: readonly (string | null)[]): Address {
   const lengths = texts.map((text) => (text === null ? 0 : Buffer.byteLength(text)));

@@ -30,9 +30,9 @@ moments('of this thread, of another and of spilled groups meet', () => {
     const sum = values.reduce((total, value) => total + value, 0);
     const mean = sum / values.length;
     const squares = values.reduce((total, value) => total + (value - mean) ** 2, 0);
-    assert.equal(all.of(group), values.length === 0 ? undefined : ({ count: values.length, sum, mean, squares } satisfies Moments));
+    assert.equal(all.reader()(group), values.length === 0 ? undefined : ({ count: values.length, sum, mean, squares } satisfies Moments));
   }
-  assert.is(all.of(1 << 20), undefined);
+  assert.is(all.reader()(1 << 20), undefined);
   assert.ok(charged > groupCount * 3 * 32, `${charged} bytes`);
   for (const each of [all, thread, spilled]) each.free();
   arena.release();

@@ -12,10 +12,10 @@ extremes('count as memory, which is given back', () => {
   });
   const [groups, long] = [3000, `b${'😀'.repeat(500)}`];
   for (let group = 0; group < groups; group++) states.add(group, 0, { text: long });
-  assert.equal(states.of(0), { text: long });
+  assert.equal(states.reader()(0), { text: long });
   assert.ok(charged >= groups * 500 * 4, `${charged} bytes`);
   for (let group = 0; group < groups; group++) states.add(group, 0, { text: 'a' });
-  assert.equal(states.of(groups - 1), { text: 'a' });
+  assert.equal(states.reader()(groups - 1), { text: 'a' });
   states.free();
   assert.is(context.memory.allocatedBytes, 0);
 });

@@ -63,7 +63,7 @@ for (const [valueType, ending] of CASES)
       }
     all.join(thread.parts(), groupOf, GROUPS);
     all.join(encodedTimed(context, spilled.parts()), groupOf, GROUPS);
-    for (let group = 0; group < GROUPS; group++) assert.equal(all.of(group), expected.get(group), `group ${group}`);
+    for (let group = 0; group < GROUPS; group++) assert.equal(all.reader()(group), expected.get(group), `group ${group}`);
     assert.ok(charged > GROUPS * 3 * 16, `${charged} bytes`);
     for (const each of [all, thread, spilled]) each.free();
     arena.release();
@@ -76,11 +76,11 @@ timed('a group whose better time has null alone has null', () => {
   const [groups, times] = [arena.take(4), arena.take(8)];
   context.memory.u32(groups, 1)[0] = 3;
   states.add(3, 0, { time: 5n, value: 'five' });
-  assert.equal(states.of(3), { time: 5n, value: 'five' });
+  assert.equal(states.reader()(3), { time: 5n, value: 'five' });
   context.memory.i64(times, 1)[0] = 6n;
   states.addTimed({ times, values: 0, areNull: true, groups, n: 1 });
-  assert.equal(states.of(3), { time: 6n, value: null });
-  assert.is(states.of(2), undefined);
+  assert.equal(states.reader()(3), { time: 6n, value: null });
+  assert.is(states.reader()(2), undefined);
   states.free();
   arena.release();
   assert.is(context.memory.allocatedBytes, 0);

@@ -39,7 +39,7 @@ export class MomentGroups implements GroupStates {
     const table = this.#open();
     table.include(group + 1);
     const { memory } = this.#context;
-    const joined = momentsAt(memory, table, group) ?? emptyMoments();
+    const joined = momentsReader(memory, table)(group) ?? emptyMoments();
     mergeMoments(joined, state as Moments);
     memory.f64(table.states + group * 32, 4).set([joined.count, joined.sum, joined.mean, joined.squares]);
     this.#chargeMore();
@@ -55,8 +55,8 @@ export class MomentGroups implements GroupStates {
     for (const [group, state] of changed) this.add(group, 0, state);
   }
 
-  of(group: number): unknown {
-    return momentsAt(this.#context.memory, this.parts(), group);
+  reader(): (group: number) => unknown {
+    return momentsReader(this.#context.memory, this.parts());
   }
 
   parts(): MomentStates {
@@ -99,23 +99,26 @@ export class MomentGroups implements GroupStates {
   }
 }
 
-/** undefined: no value took part. */
-function momentsAt(
+/** Reads the moments of a group; undefined: no value took part. */
+function momentsReader(
   memory: KernelMemory,
-  { states, count: groups }: { readonly states: Address; readonly count: number },
-  group: number,
-): Moments | undefined {
-  if (group >= groups) return undefined;
-  const [count = 0, sum = 0, mean = 0, squares = 0] = memory.f64(states + group * 32, 4);
-  return count === 0 ? undefined : { count, sum, mean, squares };
+  { states, count: groups }: Pick<MomentStates, 'states' | 'count'>,
+): (group: number) => Moments | undefined {
+  const numbers = memory.f64(states, groups * 4);
+  return (group) => {
+    const at = group * 4;
+    const count = numbers[at] ?? 0;
+    return count === 0 ? undefined : { count, sum: numbers[at + 1] ?? 0, mean: numbers[at + 2] ?? 0, squares: numbers[at + 3] ?? 0 };
+  };
 }
 
 /** The states as the texts that spilled groups are written with. */
 export function encodedMoments(context: RunContext, parts: MomentStates): EncodedStates {
   const [groups, states]: [number[], string[]] = [[], []];
+  const read = momentsReader(context.memory, parts);
   for (let group = 0; group < parts.count; group++) {
     if (group % BLOCK_ROWS === 0) context.check();
-    const state = momentsAt(context.memory, parts, group);
+    const state = read(group);
     if (state === undefined) continue;
     groups.push(group);
     states.push(encodeMoments(state));

@@ -4,7 +4,7 @@ import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
 import { type ColumnType, isTextType } from '../../../model/schema.js';
 import type { RunContext } from '../../block/context.js';
-import { layTexts, referredText } from '../../block/text-references.js';
+import { layTexts, referredTexts } from '../../block/text-references.js';
 import { wellFormed } from '../../expression/uploaded-column.js';
 import type { EncodedStates, GroupStates, StateParts, TimedRows, TimedStates } from '../state-operations.js';
 import { eachKnown, HAS_KEY } from './known-values.js';
@@ -74,9 +74,8 @@ export class TimedGroups implements GroupStates {
     for (const [group, state] of changed) this.add(group, 0, state);
   }
 
-  of(group: number): unknown {
-    const parts = this.parts();
-    return group < parts.count ? stateAt(this.#context, parts, group) : undefined;
+  reader(): (group: number) => unknown {
+    return timedReader(this.#context, this.parts());
   }
 
   parts(): TimedStates {
@@ -163,25 +162,35 @@ export class TimedGroups implements GroupStates {
   }
 }
 
-/** undefined: no row took part. */
-function stateAt({ memory }: RunContext, { ending, valueType, times, values, known }: TimedStates, group: number): TimedValue | undefined {
-  const time = memory.i64(times + group * 8, 1)[0] ?? 0n;
+/** Reads the state of a group; undefined: no row took part. */
+function timedReader(
+  { memory }: RunContext,
+  { ending, valueType, times, values, known, count }: TimedStates,
+): (group: number) => TimedValue | undefined {
+  const instants = memory.i64(times, count);
   if (known === 0) {
-    const value = referredText(memory, values + group * 8);
-    return value === null && time === worstTime(ending) ? undefined : { time, value };
+    const [read, worst] = [referredTexts(memory, values, count), worstTime(ending)];
+    return (group) => {
+      const [time = worst, value] = [instants[group], group < count ? read(group) : null];
+      return value === null && time === worst ? undefined : { time, value };
+    };
   }
-  const mark = memory.u8(known + group, 1)[0] ?? 0;
-  if (mark === 0) return undefined;
-  const key = memory.i64(values + group * 8, 1)[0] ?? 0n;
-  return { time, value: mark !== HAS_KEY ? null : valueType === 'LONG' ? key : doubleOfKey(key) };
+  const [marks, keys] = [memory.u8(known, count), memory.i64(values, count)];
+  return (group) => {
+    const mark = marks[group] ?? 0;
+    if (mark === 0) return undefined;
+    const key = keys[group] ?? 0n;
+    return { time: instants[group] ?? 0n, value: mark !== HAS_KEY ? null : valueType === 'LONG' ? key : doubleOfKey(key) };
+  };
 }
 
 /** The states as the texts that spilled groups are written with. */
 export function encodedTimed(context: RunContext, parts: TimedStates): EncodedStates {
   const [groups, states]: [number[], string[]] = [[], []];
+  const read = timedReader(context, parts);
   for (let group = 0; group < parts.count; group++) {
     if (group % BLOCK_ROWS === 0) context.check();
-    const state = stateAt(context, parts, group);
+    const state = read(group);
     if (state === undefined) continue;
     groups.push(group);
     states.push(encodeTimed(state));
