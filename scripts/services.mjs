@@ -10,6 +10,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -17,17 +18,20 @@ import { createConnection, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 
 const HELP = `npm run services -- NAME start|stop|status|install [--folder FOLDER]
 
   postgres    PostgreSQL (Debian: postgresql), database "test"
   mariadb     MariaDB (Debian: mariadb-server-core, mariadb-client-core), database "test"
+  kafka       Apache Kafka, one broker in KRaft mode (jars of Maven, in build/kafka or $KAFKA_DIR; Java 17)
 
   start       starts it and prints how to connect, as JSON; one that runs already is told again
   stop        ends it and removes its folder
   status      prints how to connect; exits with 1 when it does not run
-  install     installs its Debian package when it is missing (as root, with apt-get)
+  install     installs what is missing of it: Debian packages (as root, with apt-get), jars (with Maven); for kafka also the
+              libraries that its optional client is compiled with
 
   --folder    where its data and log lie (default: a folder of its own in that of temporary files)
 `;
@@ -36,6 +40,12 @@ const USER = 'dolmen';
 const PASSWORD = 'dolmen';
 const DATABASE = 'test';
 const READY_MS = 60_000;
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const KAFKA_JARS = join(process.env.KAFKA_DIR ?? join(ROOT, 'build/kafka'), 'lib');
+/** The client of Kafka, an optional package, is compiled with these when it is installed. */
+const CLIENT_LIBRARIES = ['libssl-dev', 'libsasl2-dev', 'libzstd-dev', 'libcurl4-openssl-dev', 'zlib1g-dev', 'liblz4-dev', 'libtool'];
+const CLIENT_HEADERS = ['openssl/ssl.h', 'sasl/sasl.h', 'zstd.h', 'zlib.h', 'lz4.h'].map((name) => join('/usr/include', name));
 
 /** Each service: its Debian package, the programs it needs, how its data are made and how it is run. */
 const SERVICES = {
@@ -94,6 +104,56 @@ const SERVICES = {
     ],
     ready: /ready for connections/,
     stopSignal: 'SIGTERM',
+  },
+  kafka: {
+    packages: ['openjdk-17-jre-headless', 'maven', ...CLIENT_LIBRARIES],
+    program: () => (existsSync(KAFKA_JARS) ? find('java', []) : undefined),
+    isInstalled: () => existsSync(KAFKA_JARS) && find('java', []) !== undefined && CLIENT_HEADERS.every((file) => existsSync(file)),
+    hint: 'npm run services -- kafka install',
+    uri: (port) => `127.0.0.1:${port}`,
+    async prepare({ program, data, port, run }) {
+      const controller = await freePort();
+      const properties = {
+        'process.roles': 'broker,controller',
+        'node.id': 1,
+        'controller.quorum.voters': `1@127.0.0.1:${controller}`,
+        listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
+        'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+        'controller.listener.names': 'CONTROLLER',
+        'log.dirs': join(data, 'logs'),
+        'offsets.topic.replication.factor': 1,
+        'offsets.topic.num.partitions': 1,
+        'transaction.state.log.replication.factor': 1,
+        'transaction.state.log.min.isr': 1,
+        'transaction.state.log.num.partitions': 1,
+        'message.max.bytes': 16_000_000,
+        'auto.create.topics.enable': false,
+        'log.retention.check.interval.ms': 1000,
+      };
+      const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
+      writeFileSync(join(data, 'server.properties'), lines.join(''));
+      const tool = ['-cp', `${KAFKA_JARS}/*`, 'kafka.tools.StorageTool', 'format', '-t', 'ZG9sbWVuLXRlc3RpbmctMQ'];
+      await run(program, [...tool, '-c', join(data, 'server.properties')]);
+    },
+    args: ({ data }) => [
+      ...['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', `${KAFKA_JARS}/*`],
+      ...['kafka.Kafka', join(data, 'server.properties')],
+    ],
+    ready: /^/,
+    stopSignal: 'SIGTERM',
+    fetch: () => {
+      rmSync(`${KAFKA_JARS}.part`, { recursive: true, force: true });
+      const args = [
+        '-q',
+        '-B',
+        '-f',
+        join(ROOT, 'scripts/kafka/pom.xml'),
+        'dependency:copy-dependencies',
+        `-DoutputDirectory=${KAFKA_JARS}.part`,
+      ];
+      execFileSync('mvn', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+      renameSync(`${KAFKA_JARS}.part`, KAFKA_JARS);
+    },
   },
 };
 
@@ -164,8 +224,8 @@ async function start(name, folder) {
   if (known !== undefined) return known;
   const kind = SERVICES[name];
   const program = kind.program();
-  if (program === undefined) throw new Error(`${name} is not installed here (Debian: ${kind.packages.join(' ')})`);
-  const account = accountOf(kind.account);
+  if (program === undefined) throw new Error(`${name} is not installed here (${kind.hint ?? `Debian: ${kind.packages.join(' ')}`})`);
+  const account = kind.account === undefined ? undefined : accountOf(kind.account);
   rmSync(folder, { recursive: true, force: true });
   const data = join(folder, 'data');
   mkdirSync(data, { recursive: true, mode: 0o755 });
@@ -180,8 +240,8 @@ async function start(name, folder) {
       throw new Error(`${command} failed: ${error.stderr || error.stdout || error.message}`);
     });
   };
-  await kind.prepare({ program, data, folder, run });
   const port = await freePort();
+  await kind.prepare({ program, data, folder, port, run });
   const log = openSync(join(folder, 'log'), 'a');
   const child = spawn(program, kind.args({ data, port }), { ...account, cwd: data, env, detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
@@ -227,8 +287,21 @@ async function stop(name, folder) {
 }
 
 function install(name) {
-  const { program, packages } = SERVICES[name];
-  if (program() !== undefined) return;
+  const { program, packages, isInstalled = () => program() !== undefined, fetch = () => undefined } = SERVICES[name];
+  if (isInstalled()) return;
+  if (packages.some((each) => !isPackageInstalled(each))) installPackages(name, packages);
+  if (program() === undefined) fetch();
+}
+
+function isPackageInstalled(name) {
+  try {
+    return execFileSync('dpkg', ['-s', name], { stdio: ['ignore', 'pipe', 'ignore'] }).includes('install ok installed');
+  } catch {
+    return false;
+  }
+}
+
+function installPackages(name, packages) {
   if (userInfo().uid !== 0 || find('apt-get', []) === undefined)
     throw new Error(`${name} is not installed, and cannot be without root and apt-get`);
   const quiet = { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };

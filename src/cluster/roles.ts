@@ -10,6 +10,7 @@ import type { Role } from '../configuration/properties.js';
 import type { Engine } from '../execution/run/engine.js';
 import type { InputLimits } from '../ingestion/format/format-kind.js';
 import type { HttpRules } from '../ingestion/source/url-policy.js';
+import { openStreamReader } from '../ingestion/stream/open-reader.js';
 import { type Database, openSqlite } from '../metadata/database.js';
 import { migrate } from '../metadata/migrations.js';
 import { writeConfigOnce } from '../metadata/settings.js';
@@ -194,6 +195,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         coordination,
         peers,
         readTask,
+        openReader: (source) => openStreamReader(source, { allowedVariables: configuration.get('svc.ingestion.passwordVariables'), now }),
         results: resultStorage(configuration),
         resultsRetainMs: configuration.get('svc.msq.intermediate.storage.cleaner.durationToRetain'),
         oldTasks,

@@ -14,9 +14,10 @@ import type { TaskContext, TaskDescription, TaskOutcome } from './contract.js';
 import { runQueryTask } from './sql/controller.js';
 import { describeQueryTask, parseQueryTask } from './sql/query-task.js';
 import { describeWorkerTask, runWorkerTask, WORKER_TASK } from './sql/stages/worker-task.js';
+import { describeStreamTask, isStreamTaskType, STREAM_TASK_TYPES } from './stream/stream-task.js';
 import { parseIndexSpec, publishModeOf } from './task-spec/index-spec.js';
 
-const TYPES = ['index_parallel', 'index', 'query_controller', WORKER_TASK, 'compact', ...SUB_TASK_TYPES] as const;
+const TYPES = [...STREAM_TASK_TYPES, 'index_parallel', 'index', 'query_controller', WORKER_TASK, 'compact', ...SUB_TASK_TYPES] as const;
 /** Keys of a task's context that would set up its Java process. */
 const JAVA_OPTIONS = /^[a-z]+\.indexer\.(runner\.javaOpts(Array)?|fork\.property\..*)$/;
 const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];
@@ -29,8 +30,9 @@ const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];
 export function validateTask(payload: unknown, now: EpochMs): TaskDescription {
   const fields = new ObjectReader(payload, '', readContextOf('input_invalid', 'the task'));
   const type = fields.type(TYPES);
-  if (type !== 'compact' && !isSubTaskType(type)) fields.accept(KEYS);
+  if (type !== 'compact' && !isSubTaskType(type) && !isStreamTaskType(type)) fields.accept(KEYS);
   const common = { id: fields.optionalString('id') ?? null, groupId: fields.optionalString('groupId') ?? null, context: contextOf(fields) };
+  if (isStreamTaskType(type)) return { type, ...common, ...describeStreamTask(fields, type) };
   if (type === 'compact') return { type, ...common, ...describeCompactTask(fields) };
   if (type === WORKER_TASK) return { type, ...common, ...describeWorkerTask(fields) };
   if (type === 'query_controller') return { type, ...common, ...describeQueryTask(parseQueryTask(fields, now)) };
@@ -48,6 +50,7 @@ export async function runTask(payload: unknown, context: TaskContext): Promise<T
   try {
     const fields = new ObjectReader(payload, '', readContextOf('input_invalid', 'the task'));
     const type = fields.type(TYPES);
+    if (isStreamTaskType(type)) throw new ServiceError('unsupported', 'streaming tasks are not run yet');
     if (type === 'compact') return await runCompactTask(parseCompactSpec(fields), context);
     if (type === WORKER_TASK) return await runWorkerTask(fields, context);
     if (type === 'query_controller') return await runQueryTask(parseQueryTask(fields, context.now()), context);

@@ -120,6 +120,12 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     'CREATE TABLE access_revision (value INTEGER NOT NULL)',
     'INSERT INTO access_revision VALUES (0)',
   ],
+  [
+    // A sequence is published once, with one end.
+    'ALTER TABLE stream_publications ADD COLUMN end_offsets TEXT',
+    // Resets of a supervisor's offsets: sequences after one have other names than those before it.
+    'CREATE TABLE stream_resets (supervisor_id TEXT PRIMARY KEY, count INTEGER NOT NULL)',
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

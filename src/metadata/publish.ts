@@ -167,7 +167,7 @@ export async function findPublication(
 
 /** Segments of a request that was carried out before: by the same task, or by a replica that read the same rows of a stream. */
 async function earlierPublication(queries: Queries, request: PublishRequest): Promise<readonly string[] | undefined> {
-  if (request.stream !== undefined) return findSequence(queries, request.stream.sequence);
+  if (request.stream !== undefined) return findSequence(queries, request.stream);
   const earlier = await findPublication(queries, request.taskId);
   return earlier === undefined ? undefined : repeatPublication(earlier, request);
 }

@@ -10,9 +10,10 @@ import {
   compareOffsets,
   continues,
   parsePosition,
-  type StreamKind,
   type StreamPosition,
   startAfter,
+  without,
+  writtenOffsets,
   writtenPosition,
 } from '../model/stream/offsets.js';
 import type { Queries } from './database.js';
@@ -20,7 +21,9 @@ import type { Queries } from './database.js';
 /** The published position of a supervisor's stream; undefined when nothing is published, or it was forgotten. */
 export async function findOffsets(queries: Queries, supervisorId: string): Promise<StreamPosition | undefined> {
   const rows = await queries.rows<{ payload: string }>('SELECT payload FROM stream_offsets WHERE supervisor_id = ?', [supervisorId]);
-  return rows[0] === undefined ? undefined : parseStored(rows[0].payload);
+  if (rows[0] === undefined) return undefined;
+  const fields = new ObjectReader(parseJson(rows[0].payload), '', readContextOf('internal', 'stored offsets'));
+  return parsePosition(fields.type(['kafka', 'kinesis']), fields.object('partitions'));
 }
 
 /** Stores a position, in the form that the original stores. */
@@ -41,30 +44,58 @@ export async function removeOffsets(queries: Queries, supervisorId: string): Pro
 
 /**
  * Moves the stored offsets on from the start of a sequence to its end, in the transaction that publishes its segments.
- * @throws ServiceError `conflict`: the stored offsets are others
+ * @throws ServiceError `conflict`: these rows are published already; `unavailable`: those before them are not yet
  */
 export async function moveOffsets(queries: Queries, dataSource: string, { supervisorId, start, end }: StreamPublication): Promise<void> {
   const stored = await findOffsets(queries, supervisorId);
-  if (stored !== undefined && !continues(stored, start)) throw new ServiceError('conflict', mismatchOf(supervisorId, stored, start));
-  await writeOffsets(queries, supervisorId, dataSource, startAfter(advance(stored ?? null, end)));
+  if (stored !== undefined && !continues(stored, start)) throw mismatchOf(supervisorId, stored, start);
+  await writeOffsets(queries, supervisorId, dataSource, advance(stored ?? null, startAfter(end)));
 }
 
-function mismatchOf(supervisorId: string, stored: StreamPosition, start: StreamPosition): string {
-  if (stored.stream !== start.stream)
-    return `the offsets stored for ${supervisorId} are of the stream ${stored.stream}, not of ${start.stream}`;
+function mismatchOf(supervisorId: string, stored: StreamPosition, start: StreamPosition): ServiceError {
+  if (stored.stream !== start.stream || stored.kind !== start.kind)
+    return new ServiceError(
+      'conflict',
+      `the offsets stored for ${supervisorId} are of the stream ${stored.stream}, not of ${start.stream}`,
+    );
+  const faults: ServiceError[] = [];
   for (const [partition, offset] of start.offsets) {
     const known = stored.offsets.get(partition);
-    if (known !== undefined && compareOffsets(known, offset) !== 0)
-      return `partition ${partition} of ${start.stream} is published up to ${known}, and the task began at ${offset}; nothing is published`;
+    const order = known === undefined ? 0 : compareOffsets(known, offset);
+    const place = `partition ${partition} of ${start.stream} is published up to ${known}, and the rows begin at ${offset}`;
+    if (order !== 0) faults.push(new ServiceError(order > 0 ? 'conflict' : 'unavailable', `${place}; nothing is published`));
   }
-  return `the offsets stored for ${supervisorId} are others`;
+  const conflict = faults.find(({ code }) => code === 'conflict') ?? faults[0];
+  return conflict ?? new ServiceError('conflict', `the offsets stored for ${supervisorId} are others`);
 }
 
-/** Segments that a sequence was published with; undefined when it is not published. */
-export async function findSequence(queries: Queries, sequence: string): Promise<readonly string[] | undefined> {
-  const rows = await queries.rows<{ segment_ids: string }>('SELECT segment_ids FROM stream_publications WHERE sequence = ?', [sequence]);
-  if (rows[0] === undefined) return undefined;
-  return parseJson(rows[0].segment_ids) as readonly string[];
+/** Stores where reading begins in partitions of which nothing is stored, so that what is published first must begin there. */
+export async function claimOffsets(queries: Queries, supervisorId: string, dataSource: string, start: StreamPosition): Promise<void> {
+  const stored = await findOffsets(queries, supervisorId);
+  const isSame = stored !== undefined && stored.stream === start.stream && stored.kind === start.kind;
+  const fresh = isSame ? without(start, stored.offsets.keys()) : start;
+  if (fresh.offsets.size > 0) await writeOffsets(queries, supervisorId, dataSource, advance(isSame ? stored : null, fresh));
+}
+
+/**
+ * Segments that a sequence was published with; undefined when it is not published.
+ * @throws ServiceError `conflict`: it was published with another end
+ */
+export async function findSequence(queries: Queries, { sequence, end }: StreamPublication): Promise<readonly string[] | undefined> {
+  const rows = await queries.rows<{ segment_ids: string; end_offsets: string | null }>(
+    'SELECT segment_ids, end_offsets FROM stream_publications WHERE sequence = ?',
+    [sequence],
+  );
+  const row = rows[0];
+  if (row === undefined) return undefined;
+  if (row.end_offsets !== null && row.end_offsets !== endText(end))
+    throw new ServiceError('conflict', `the sequence ${sequence} is published already, and ended elsewhere`);
+  return parseJson(row.segment_ids) as readonly string[];
+}
+
+/** The end of a sequence, the same however its partitions are ordered. */
+function endText({ kind, offsets }: StreamPosition): string {
+  return stringifyJson(writtenOffsets(kind, new Map([...offsets].sort(([left], [right]) => (left < right ? -1 : 1)))));
 }
 
 /** Whether a task has published a sequence. */
@@ -74,19 +105,36 @@ export async function hasPublishedSequence(queries: Queries, taskId: string): Pr
 
 export async function noteSequence(
   queries: Queries,
-  { supervisorId, sequence }: StreamPublication,
+  { supervisorId, sequence, end }: StreamPublication,
   taskId: string,
   ids: readonly string[],
   nowMs: EpochMs,
 ): Promise<void> {
   await queries.rows(
-    'INSERT INTO stream_publications (sequence, supervisor_id, task_id, segment_ids, published_ms) VALUES (?, ?, ?, ?, ?)',
-    [sequence, supervisorId, taskId, JSON.stringify(ids), nowMs],
+    `INSERT INTO stream_publications (sequence, supervisor_id, task_id, segment_ids, end_offsets, published_ms)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    [sequence, supervisorId, taskId, JSON.stringify(ids), endText(end), nowMs],
   );
 }
 
-function parseStored(payload: string): StreamPosition {
-  const fields = new ObjectReader(parseJson(payload), '', readContextOf('internal', 'stored offsets'));
-  const kind: StreamKind = fields.type(['kafka', 'kinesis']);
-  return parsePosition(kind, fields.object('partitions'));
+/** Number of times that the offsets of a supervisor were set by hand. */
+export async function countResets(queries: Queries, supervisorId: string): Promise<number> {
+  const rows = await queries.rows<{ count: number }>('SELECT count FROM stream_resets WHERE supervisor_id = ?', [supervisorId]);
+  return rows[0]?.count ?? 0;
+}
+
+/** Sets the stored position, null for none; sequences of tasks from before have other names than those from then on. */
+export async function resetOffsets(
+  queries: Queries,
+  supervisorId: string,
+  dataSource: string,
+  position: StreamPosition | null,
+): Promise<void> {
+  if (position === null) await removeOffsets(queries, supervisorId);
+  else await writeOffsets(queries, supervisorId, dataSource, position);
+  await queries.rows(
+    `INSERT INTO stream_resets (supervisor_id, count) VALUES (?, 1)
+     ON CONFLICT (supervisor_id) DO UPDATE SET count = stream_resets.count + 1`,
+    [supervisorId],
+  );
 }

@@ -53,7 +53,7 @@ export type RouteAccess =
   | { readonly access: 'found'; readonly finds: FoundBy };
 
 /** Ways in which handlers find the resources of a request; `docs/security.md` says what each demands. */
-export type FoundBy = 'query' | 'task' | 'submittedTask' | 'owner' | 'list';
+export type FoundBy = 'query' | 'task' | 'submittedTask' | 'supervisor' | 'owner' | 'list';
 
 /** One row of a role's route table. `path` has `{name}` placeholders. Not declared means denied. */
 export interface Route {

@@ -110,6 +110,9 @@ async function open(context: Context): Promise<void> {
       owner: new StorageOwner(storage),
       coordination,
       peers,
+      openReader: async () => {
+        throw new ServiceError('unavailable', 'there are no streams here');
+      },
       readTask: async (document) => {
         const payload = parseJson(document);
         return { document, description: isKillPayload(payload) ? describeKillTask(payload) : describe(payload) };

@@ -10,6 +10,17 @@ import { SYSTEM_TABLE_NAMES, SYSTEM_TABLES, type SystemTableName } from '../../s
 import { emptyHistorical, inventoryOf, segmentOf } from './fakes.js';
 
 const [OLD, NEW, GONE] = [segmentOf('wiki', 1, 'v1'), segmentOf('wiki', 1, 'v2'), segmentOf('wiki', 7, 'v1', 3, 4)];
+const SUPERVISOR = {
+  id: 's',
+  dataSource: 'd',
+  state: 'RUNNING',
+  detailedState: 'CREATING_TASKS',
+  healthy: true,
+  type: 'kafka',
+  source: 't',
+  suspended: false,
+  spec: { type: 'kafka' },
+};
 const TASK: TaskRecord = {
   id: 't',
   groupId: 'g',
@@ -54,7 +65,10 @@ function sourceOf(
         { segment: NEW, overshadowed: false, replicationFactor: 2 },
       ],
     },
-    overlord: { tasks: async () => [TASK, { ...TASK, id: 'f', state: 'FAILED', finishedMs: 5000, error: 'no' }] },
+    overlord: {
+      supervisorList: async () => [SUPERVISOR],
+      tasks: async () => [TASK, { ...TASK, id: 'f', state: 'FAILED', finishedMs: 5000, error: 'no' }],
+    },
   };
   const historical = (host: string) => ({
     ...emptyHistorical(),
@@ -164,6 +178,20 @@ system('tasks: where one runs, and how long one took', async () => {
     ['t', 'RUNNING', 'RUNNING', null, '10.0.0.1:8091', 8091n, null],
     ['f', 'FAILED', 'NONE', 3000n, null, -1n, 'no'],
   ]);
+});
+
+system('supervisors: one row each, with its spec', async () => {
+  const rows = await rowsOf('supervisors', [
+    'supervisor_id',
+    'datasource',
+    'detailed_state',
+    'healthy',
+    'type',
+    'source',
+    'suspended',
+    'spec',
+  ]);
+  assert.equal(rows, [['s', 'd', 'CREATING_TASKS', 1n, 'kafka', 't', 0n, '{"type":"kafka"}']]);
 });
 
 system('server_properties: every server is asked once, with all of its roles', async () => {

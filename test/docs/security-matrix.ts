@@ -25,6 +25,7 @@ const FOUND: Readonly<Record<FoundBy, (action: Action) => readonly Sender[]>> = 
   query: () => ['datasource reader', 'admin'],
   task: (action) => (action === 'READ' ? ['datasource reader', 'admin'] : ['admin']),
   submittedTask: () => ['admin'],
+  supervisor: (action) => (action === 'READ' ? ['datasource reader', 'admin'] : ['admin']),
   owner: (action) => (action === 'READ' ? ['state reader', 'admin'] : ['admin']),
 };
 
@@ -33,6 +34,7 @@ const RIGHTS: Readonly<Record<FoundBy, string>> = {
   query: 'READ of what the query reads',
   task: "of the task's datasource",
   submittedTask: 'WRITE of the datasource, READ of what is read',
+  supervisor: "of the supervisor's datasource",
   owner: 'own, or of STATE',
 };
 
@@ -42,8 +44,11 @@ const SILENT: ReadonlySet<string> = new Set([
   'DELETE /svc/v2/{id}',
   'DELETE /svc/v2/sql/{sqlQueryId}',
   'GET /svc/v2/profile/{queryId}',
-  // Refused by name, whoever asks.
-  'POST /svc/indexer/v1/supervisor',
+  // An unknown supervisor is not found, whoever asks.
+  ...['', '/status', '/health', '/stats', '/parseErrors'].map((rest) => `GET /svc/indexer/v1/supervisor/{supervisorId}${rest}`),
+  ...['suspend', 'resume', 'terminate', 'shutdown', 'reset', 'resetOffsets', 'taskGroups/handoff'].map(
+    (verb) => `POST /svc/indexer/v1/supervisor/{supervisorId}/${verb}`,
+  ),
   // Segments of tasks are listed only where that is configured.
   'GET /svc/indexer/v1/task/{taskId}/segments',
 ]);

@@ -53,7 +53,7 @@ offsets(
     );
     assert.equal(await publish(request('b', 'q_0', at({ 0: '5', 1: '7' }), at({ 0: '10', 1: '7' }))), first);
     assert.is(await code(publish(request('b', 'r_0', at({ 0: '9' }), at({ 0: '12' })))), 'conflict');
-    assert.is(await code(publish(request('b', 'r_0', at({ 0: '11' }), at({ 0: '12' })))), 'conflict');
+    assert.is(await code(publish(request('b', 'r_0', at({ 0: '11' }), at({ 0: '12' })))), 'unavailable');
     assert.is(await code(publish(request('b', 'r_0', at({ 0: '10' }, 'kafka', 'other'), at({ 0: '12' }, 'kafka', 'other')))), 'conflict');
     // A task publishes each of its sequences; partitions that nobody has read yet are new.
     await publish(request('a', 'q_1', at({ 0: '10', 2: '3' }), at({ 0: '12', 2: '4' }), 0));
@@ -65,6 +65,8 @@ offsets(
         ['2', '4'],
       ]),
     );
+    // Names of sequences are used once: another end under a name that is published is a mistake.
+    assert.is(await code(publish(request('b', 'q_0', at({ 0: '5', 1: '7' }), at({ 0: '11', 1: '7' })))), 'conflict');
     const rows = await database.rows<{ count: number }>('SELECT COUNT(*) AS count FROM segments');
     assert.is(rows[0]?.count, 1);
     assert.ok(await removeOffsets(database, 's'));

@@ -73,8 +73,16 @@ const TABLES: { readonly [Name in SystemTableName]: (source: SystemTablesSource)
     ];
   },
   tasks: async ({ peers }) => (await peers.leading('overlord').tasks()).map(taskRow),
-  // There is no kind of supervisor yet.
-  supervisors: async () => [],
+  supervisors: async ({ peers }) =>
+    (await peers.leading('overlord').supervisorList()).map(
+      ({ id, dataSource, state, detailedState, healthy, type, source, suspended, spec }): SystemRow => [
+        ...[id, dataSource, state, detailedState],
+        BigInt(healthy),
+        ...[type, source],
+        BigInt(suspended),
+        stringifyJson(spec),
+      ],
+    ),
   server_properties: async (source) => {
     const rolesOf = new Map<string, string[]>();
     for (const { host, role } of membersOf(source)) rolesOf.set(host, [...(rolesOf.get(host) ?? []), role]);

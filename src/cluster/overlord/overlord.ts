@@ -11,13 +11,11 @@ import { carriedBy } from '../../metadata/carried.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { pinnedSegments, publishSegments, segmentsToRead } from '../../metadata/publish.js';
-import { type AuditEntry, type AuditSelection, type Author, audit, auditHistory, writeConfig } from '../../metadata/settings.js';
 import { countTasks, findTask, insertTask, selectTasks, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
 import type { PinnedSegments, PublishRequest } from '../../model/publication.js';
 import type { SegmentId, VisibleSegment } from '../../model/segment.js';
 import type { CheckpointRequest, OffsetsLost } from '../../model/stream/control.js';
 import type { DeepStorage } from '../../storage/contract.js';
-import type { ResultStorage } from '../../storage/result-storage.js';
 import { CompactionConfigs } from '../compaction/compaction-configs.js';
 import type { Candidate, Coordination } from '../membership/coordination.js';
 import type { OldTasksSettings, RoleOptions } from '../role-options.js';
@@ -28,6 +26,7 @@ import type {
   MiddleManagerService,
   OverlordService,
   ParentRun,
+  SupervisorSummary,
   TaskEndReport,
   TaskRun,
   TaskWithDocuments,
@@ -41,28 +40,26 @@ import { Children } from './children.js';
 import { KillRuns } from './kill-runs.js';
 import { KILL_TASK } from './kill-task.js';
 import { LockGrants } from './lock-grants.js';
+import { OldResults, type OldResultsOptions } from './old-results.js';
 import { OldTasks } from './old-tasks.js';
 import { endRun, endTask, isRunOf, recoverTask } from './recovery.js';
 import { newTask, type ReadTask } from './submission.js';
-import { parseWorkerConfig, readWorkerConfig, WORKER_CONFIG_NAME, type WorkerConfig } from './worker-config.js';
+import type { SupervisorHost } from './supervisor/contract.js';
+import { Supervisors } from './supervisor/supervisors.js';
+import { WorkerConfigs } from './worker-configs.js';
 
 const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
 /** Finished tasks that are listed where nobody says how many. */
 export const FINISHED_LISTED_MAX = 10_000;
 
-/** Time between two looks at results that are too old. */
-const RESULTS_PERIOD_MS = 600_000;
-
-export interface OverlordOptions extends RoleOptions {
+export interface OverlordOptions extends RoleOptions, Omit<OldResultsOptions, 'now'> {
   readonly database: Database;
   readonly storage: DeepStorage;
   readonly owner: StorageOwner;
   readonly coordination: Pick<Coordination, 'members'>;
   readonly peers: Pick<Peers, 'all' | 'at' | 'leading'>;
   readonly readTask: ReadTask;
-  /** Results of statements, which are removed after a time; null: there are none. */
-  readonly results: Pick<ResultStorage, 'removeBefore'> | null;
-  readonly resultsRetainMs: number;
+  readonly openReader: SupervisorHost['openReader'];
   /** Finished tasks, which are removed after a time; null: they are kept. */
   readonly oldTasks: OldTasksSettings | null;
   readonly periodMs: number;
@@ -82,6 +79,8 @@ export interface OverlordOptions extends RoleOptions {
 export class Overlord implements OverlordService, Candidate {
   readonly marking: SegmentMarking;
   readonly compactionConfigs: CompactionConfigs;
+  readonly supervisors: Supervisors;
+  readonly workerConfigs: WorkerConfigs;
   readonly #options: OverlordOptions;
   readonly #ticker: Ticker;
   readonly #assignments: Assignments;
@@ -89,8 +88,8 @@ export class Overlord implements OverlordService, Candidate {
   readonly #children: Children;
   readonly #locks: LockGrants;
   readonly #oldTasks: OldTasks;
+  readonly #oldResults: OldResults;
   #fence: Fence | null = null;
-  #resultsLookedAtMs = 0;
 
   constructor(options: OverlordOptions) {
     this.#options = options;
@@ -99,11 +98,23 @@ export class Overlord implements OverlordService, Candidate {
     this.#kills = new KillRuns({ ...options, fence: () => this.fence(), wake: () => this.wake() });
     const stopRun = (task: TaskRecord): void => this.#stopRun(task);
     this.#children = new Children({ ...options, fence: () => this.fence(), stopRun, workerOf: (task) => this.workerOf(task) });
+    this.#oldResults = new OldResults(options);
     this.#oldTasks = new OldTasks({ ...options, fence: () => this.fence() });
     this.#locks = new LockGrants({ ...options, fence: () => this.fence(), stopRun });
     this.marking = new SegmentMarking({ database, fence: () => this.fence(), wake: () => this.wakeCoordinator(), now });
     const changed = (): void => this.#hint((coordinator) => coordinator.wakeCompaction());
     this.compactionConfigs = new CompactionConfigs({ ...options, fence: () => this.fence(), changed });
+    this.workerConfigs = new WorkerConfigs({ database, now, fence: () => this.fence() });
+    this.supervisors = new Supervisors({
+      database,
+      now,
+      fence: () => this.fence(),
+      log: options.log,
+      openReader: options.openReader,
+      submit: (document) => this.submit(document),
+      shutdownTask: (taskId, reason) => this.shutdownTask(taskId, reason),
+      workerOf: (task) => this.workerOf(task),
+    });
     this.#ticker = new Ticker(
       () => this.#advance(),
       options.periodMs,
@@ -121,10 +132,12 @@ export class Overlord implements OverlordService, Candidate {
     // A new metadata store takes its deep storage before the first task writes there.
     await owner.check(database, fence).catch((error: unknown) => log(`deep storage: ${toServiceError(error).message}`));
     void this.#ticker.start();
+    await this.supervisors.gained().catch((error: unknown) => log(`supervisors: ${toServiceError(error).message}`));
   }
 
   async lost(): Promise<void> {
     this.#fence = null;
+    await this.supervisors.lost();
     await this.#ticker.stop();
     await this.#kills.ended();
   }
@@ -232,6 +245,7 @@ export class Overlord implements OverlordService, Candidate {
     const ended = await endRun(database, this.fence(), taskId, end, now());
     if (ended !== 'unchanged') log(`task ${taskId} ${ended}${succeeded ? '' : `: ${errorMessage ?? ''}`}`);
     if (!succeeded) this.#hint((coordinator) => coordinator.cleanUp());
+    this.supervisors.taskChanged(task.dataSource);
     if (task.type === 'compact') this.#hint((coordinator) => coordinator.wakeCompaction());
     this.wake();
   }
@@ -264,12 +278,18 @@ export class Overlord implements OverlordService, Candidate {
     });
   }
 
-  async checkpointStream({ supervisorId }: CheckpointRequest): Promise<void> {
-    throw new ServiceError('not_found', `no supervisor ${supervisorId}`);
+  async checkpointStream(request: CheckpointRequest): Promise<void> {
+    this.fence();
+    this.supervisors.checkpoint(request);
   }
 
-  async streamOffsetsLost({ supervisorId }: OffsetsLost): Promise<void> {
-    throw new ServiceError('not_found', `no supervisor ${supervisorId}`);
+  async streamOffsetsLost(lost: OffsetsLost): Promise<void> {
+    this.fence();
+    this.supervisors.offsetsLost(lost);
+  }
+
+  async supervisorList(): Promise<readonly SupervisorSummary[]> {
+    return this.supervisors.list();
   }
 
   async kill(dataSource: string, interval: Interval): Promise<string> {
@@ -291,23 +311,6 @@ export class Overlord implements OverlordService, Candidate {
     return member === undefined ? undefined : peers.at('middleManager', member.host);
   }
 
-  workerConfig(): Promise<WorkerConfig> {
-    return readWorkerConfig(this.#options.database);
-  }
-
-  async changeWorkerConfig(fields: ReadonlyMap<string, unknown>, author: Author): Promise<void> {
-    const { database, now } = this.#options;
-    const payload = stringifyJson(parseWorkerConfig(Object.fromEntries(fields)));
-    await fencedTransaction(database, this.fence(), async (queries) => {
-      await writeConfig(queries, WORKER_CONFIG_NAME, payload);
-      await audit(queries, { type: WORKER_CONFIG_NAME, key: WORKER_CONFIG_NAME }, author, payload, now());
-    });
-  }
-
-  workerConfigHistory(selection: Pick<AuditSelection, 'interval' | 'count'>): Promise<readonly AuditEntry[]> {
-    return auditHistory(this.#options.database, { type: WORKER_CONFIG_NAME, key: null, ...selection });
-  }
-
   /** Wakes the coordinator when segments have changed, so that it does not wait for its next look. */
   wakeCoordinator(): void {
     this.#hint((coordinator) => coordinator.wake());
@@ -323,15 +326,8 @@ export class Overlord implements OverlordService, Candidate {
     await this.#recoverLostTasks();
     await this.#grantLocks();
     await this.#assign();
-    await this.#removeOldResults();
+    await this.#oldResults.advance();
     await this.#oldTasks.advance();
-  }
-
-  async #removeOldResults(): Promise<void> {
-    const { results, resultsRetainMs, now } = this.#options;
-    if (results === null || now() - this.#resultsLookedAtMs < Math.min(RESULTS_PERIOD_MS, resultsRetainMs)) return;
-    this.#resultsLookedAtMs = now();
-    await results.removeBefore(now() - resultsRetainMs);
   }
 
   async #recoverLostTasks(): Promise<void> {
@@ -350,7 +346,10 @@ export class Overlord implements OverlordService, Candidate {
     const recovery = await recoverTask(database, this.fence(), task, { isLoss, lossesMax }, now());
     if (recovery === 'unchanged') return;
     log(`task ${task.id}: worker ${task.workerHost ?? '(none)'} ${isLoss ? 'is gone' : 'gave it back'}: ${recovery}`);
-    if (recovery !== 'queued') this.#hint((coordinator) => coordinator.cleanUp());
+    if (recovery !== 'queued') {
+      this.supervisors.taskChanged(task.dataSource);
+      this.#hint((coordinator) => coordinator.cleanUp());
+    }
   }
 
   /** Stops the run of a task that has ended, beside everything else: a worker may take its time. */

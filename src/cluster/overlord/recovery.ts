@@ -3,6 +3,7 @@
 import type { EpochMs } from '../../base/instant.js';
 import { stringifyJson } from '../../base/json.js';
 import { failpoint } from '../../configuration/failpoint.js';
+import { isStreamTaskType } from '../../ingestion/stream/stream-task.js';
 import type { Database, Queries } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { releaseLocks } from '../../metadata/locks.js';
@@ -50,7 +51,8 @@ export interface RecoveryRule {
 }
 
 /**
- * Decides what becomes of a running task that its worker does not run any more. What it published is published, so a
+ * Decides what becomes of a running task that its worker does not run any more. A streaming task ends, for its supervisor has others read
+ * on. What it published is published, so a
  * task that got that far succeeded even though nobody could say so: to run it again would store its rows twice. Any
  * other is queued again with its locks, and runs from its beginning, unless it has lost too many workers: it may be
  * what ends them.
@@ -66,6 +68,11 @@ export async function recoverTask(
     if (!isRunOf(await findTask(queries, task.id), { session: task.workerSession, attempt: task.attempts })) return 'unchanged';
     const lost = `the worker ${task.workerHost ?? '(none)'} that ran the task is gone`;
     if (await endPublished(queries, task.id, lost, nowMs)) return 'succeeded';
+    if (isStreamTaskType(task.type)) {
+      const error = `${lost}; its supervisor reads on from what is published`;
+      await endWithin(queries, task.id, { succeeded: false, error, report: null }, nowMs);
+      return 'failed';
+    }
     const losses = isLoss ? await countLoss(queries, task.id) : 0;
     if (losses >= lossesMax) {
       const error = `${lost}, and so were ${losses - 1} before it; nothing of it was published (svc.indexer.runner.taskLossesMax)`;

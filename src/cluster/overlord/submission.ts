@@ -23,10 +23,12 @@ export type ReadTask = (document: string) => Promise<TaskRead>;
 const TASK_ID = /^(?! )[^/\\\p{Cc}\p{Zl}\p{Zp}]{1,200}(?<! )$/u;
 /** Priority of batch tasks when the context names none: a task takes the locks of those below it. */
 const DEFAULT_PRIORITY = 50;
-/** Priorities of tasks that give way to those that bring rows. */
+/** Priorities of tasks that give way to those that bring rows, and of those whose rows are asked for at once. */
 const PRIORITY_BY_TYPE: ReadonlyMap<string, number> = new Map([
   ['compact', 25],
   ['kill', 0],
+  ['index_kafka', 75],
+  ['index_kinesis', 75],
 ]);
 
 /** The row that a checked payload becomes. */
@@ -97,7 +99,7 @@ function isConcurrent(value: unknown): boolean {
 }
 
 /** Tasks whose fields stand in the payload itself, rather than in its `spec`. */
-const FLAT_TYPES: ReadonlySet<string> = new Set(['compact', 'kill']);
+const FLAT_TYPES: ReadonlySet<string> = new Set(['compact', 'kill', 'index_kafka', 'index_kinesis']);
 
 /** The body of the payload endpoint, without passwords. */
 export function payloadDocument(

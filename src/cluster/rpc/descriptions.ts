@@ -84,6 +84,7 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     taskReturned: call,
     shutdownTask: call,
     allocateSegment: call,
+    supervisorList: call,
     checkpointStream: call,
     streamOffsetsLost: call,
     kill: longCall,

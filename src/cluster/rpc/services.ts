@@ -183,6 +183,21 @@ export interface TaskQueryRequest {
   readonly deadlineMs: number;
 }
 
+/** A supervisor in a few words. */
+export interface SupervisorSummary {
+  readonly id: string;
+  readonly dataSource: string;
+  readonly state: string;
+  readonly detailedState: string;
+  readonly healthy: boolean;
+  readonly type: string;
+  /** The topic or stream. */
+  readonly source: string;
+  readonly suspended: boolean;
+  /** The spec as it is shown: without passwords. */
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
 export interface OverlordService {
   /** Accepts a task, JSON: what it returns is stored. Throws `input_invalid`, or `conflict` when the id is taken. */
   submit(document: string): Promise<{ readonly taskId: string }>;
@@ -229,6 +244,7 @@ export interface OverlordService {
   allocateSegment(request: AllocationRequest, run: ParentRun): Promise<SegmentId>;
   /** Ends a task that is not finished; throws `not_found` when there is no such. */
   shutdownTask(taskId: string, reason: string): Promise<void>;
+  supervisorList(): Promise<readonly SupervisorSummary[]>;
   /** A streaming task has read enough rows for a sequence. Returns at once: the supervisor sets the end later. */
   checkpointStream(request: CheckpointRequest): Promise<void>;
   /** A streaming task finds that offsets it is to read are gone; the supervisor forgets them and replaces the task. */

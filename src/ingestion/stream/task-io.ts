@@ -2,10 +2,10 @@
 
 import type { EpochMs } from '../../base/instant.js';
 import type { ObjectReader } from '../../base/json-reader.js';
-import { parseInstant } from '../../base/time.js';
 import { compareOffsets, parsePosition, STREAM_TRAITS, type StreamKind, type StreamPosition } from '../../model/stream/offsets.js';
 import type { InputFormat } from '../format/format-kind.js';
 import { parseInputFormat } from '../format/input-format.js';
+import { instantOf } from './duration.js';
 import { parseStreamSource, STREAM_SOURCE_KEYS, type StreamSource } from './stream-source.js';
 
 /** The `ioConfig` of an `index_kafka` or `index_kinesis` task. */
@@ -76,12 +76,4 @@ function checkEnds(fields: ObjectReader, start: StreamPosition, end: StreamPosit
     if (offset !== STREAM_TRAITS[start.kind].noEnd && compareOffsets(offset, from) < 0)
       throw fields.invalid('endSequenceNumbers', `partition ${partition} ends at ${offset}, before its start ${from}`);
   }
-}
-
-function instantOf(fields: ObjectReader, key: string): EpochMs | null {
-  const value = fields.raw(key);
-  if (value === undefined) return null;
-  const ms = typeof value === 'number' ? value : parseInstant(fields.string(key));
-  if (ms === undefined) throw fields.mismatch(key, 'an instant');
-  return ms;
 }

@@ -135,14 +135,15 @@ export function continues(published: StreamPosition, start: StreamPosition): boo
 /** The published position once a task has ended at `end`. */
 export function advance(published: StreamPosition | null, end: StreamPosition): StreamPosition {
   if (published === null || published.stream !== end.stream || published.kind !== end.kind) return end;
-  return { ...end, offsets: new Map([...published.offsets, ...end.offsets]), exclusive: NONE };
+  const kept = [...published.exclusive].filter((partition) => !end.offsets.has(partition));
+  return { ...end, offsets: new Map([...published.offsets, ...end.offsets]), exclusive: new Set([...kept, ...end.exclusive]) };
 }
 
 /** The same position without some partitions. */
 export function without(position: StreamPosition, partitions: Iterable<string>): StreamPosition {
   const offsets = new Map(position.offsets);
   for (const partition of partitions) offsets.delete(partition);
-  return { ...position, offsets };
+  return { ...position, offsets, exclusive: new Set([...position.exclusive].filter((partition) => offsets.has(partition))) };
 }
 
 /** Beginning of the task that follows one that ended at `end`. */
@@ -151,3 +152,7 @@ export function startAfter(end: StreamPosition): StreamPosition {
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+export function sameOffsets(left: Offsets, right: Offsets): boolean {
+  return left.size === right.size && [...left].every(([partition, offset]) => right.get(partition) === offset);
+}

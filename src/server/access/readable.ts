@@ -18,6 +18,11 @@ export function readable<Item>(caller: Caller, items: readonly Item[], nameOf: (
   });
 }
 
+/** Whether the caller may write all of a datasource. */
+export function mayWrite(caller: Caller, name: string): boolean {
+  return caller.isUnrestricted || permitsWhole(caller, dataSource(name), 'WRITE');
+}
+
 export function itself(name: string): string {
   return name;
 }

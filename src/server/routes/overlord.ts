@@ -40,6 +40,7 @@ import {
   text,
 } from './exchange.js';
 import { metadataFaultRoutes } from './metadata-faults.js';
+import { supervisorRoutes } from './supervisors.js';
 
 export interface OverlordSource {
   readonly overlord: Overlord;
@@ -150,9 +151,7 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
         maximumCapacityWithAutoScale: -1,
       });
     }),
-    // Supervisors do not exist yet: there are none, and none can be made.
-    route('GET', '/svc/indexer/v1/supervisor', LISTED, async () => json(200, [])),
-    route('POST', '/svc/indexer/v1/supervisor', found('submittedTask'), notYet('supervisors')),
+    ...supervisorRoutes(overlord, Date.now),
     route('POST', '/svc/indexer/v1/sampler', STATE_WRITE, async (request) => {
       const spec = readJsonBytes(request);
       authorizeSample(request.caller, spec);
@@ -164,12 +163,6 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     }),
     route('GET', '/svc/indexer/v1/scaling', STATE_READ, async () => ({ status: 200 })),
   ];
-}
-
-function notYet(what: string): () => Promise<HttpResponse> {
-  return async () => {
-    throw new ServiceError('unsupported', `not supported: ${what}`);
-  };
 }
 
 async function listTasks({ database }: OverlordSource, request: HttpRequest, states: readonly TaskState[]): Promise<readonly unknown[]> {

@@ -29,6 +29,20 @@ const BODIES: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['POST /svc/v2/sql/task', STATEMENT],
   ['POST /svc/v2/sql/statements', STATEMENT],
   ['POST /svc/indexer/v1/task', loadTask(OPEN, ROWS)],
+  [
+    'POST /svc/indexer/v1/supervisor',
+    {
+      type: 'kafka',
+      suspended: true,
+      dataSchema: { dataSource: OPEN, timestampSpec: { column: 't', format: 'millis' }, dimensionsSpec: {}, granularitySpec: {} },
+      ioConfig: {
+        topic: 't',
+        inputFormat: { type: 'json' },
+        startDelay: 'PT10H',
+        consumerProperties: { 'bootstrap.servers': '127.0.0.1:9' },
+      },
+    },
+  ],
 ]);
 
 const house = await openSecuredHouse(31_500, [...securityFlags(), 'svc.auth.login.maxFailures=1000000']);

@@ -130,6 +130,27 @@ const COMPACTION_CLUSTER = {
   compactionPolicy: { type: 'newestSegmentFirst', priorityDatasource: 'NAME' },
 };
 
+/** A supervisor that begins long after its test. */
+const SUPERVISOR = {
+  type: 'kafka',
+  spec: {
+    dataSchema: {
+      dataSource: 'NAME',
+      timestampSpec: { column: 'NAME', format: 'iso' },
+      dimensionsSpec: { dimensions: ['NAME'] },
+      granularitySpec: { segmentGranularity: 'day', rollup: false },
+    },
+    ioConfig: {
+      topic: 'NAME',
+      inputFormat: { type: 'json' },
+      startDelay: 'PT10H',
+      consumerProperties: { 'bootstrap.servers': '127.0.0.1:9', 'sasl.jaas.config': 'NAME' },
+    },
+    tuningConfig: { type: 'kafka' },
+  },
+  context: { NAME: 1 },
+};
+
 export const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   'POST /svc/v2': NATIVE,
   'POST /svc/v2/candidates': NATIVE.slice(0, 2),
@@ -151,6 +172,7 @@ export const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   'POST /svc/indexer/v1/task': TASKS,
   'POST /svc/indexer/v1/taskStatus': [['NAME']],
   'POST /svc/indexer/v1/sampler': [SAMPLE],
+  'POST /svc/indexer/v1/supervisor': [SUPERVISOR],
   'POST /svc/indexer/v1/worker': [WORKERS],
   'POST /svc/coordinator/v1/config': [{ maxSegmentsToMove: 100, replicationThrottleLimit: 500, decommissioningNodes: ['NAME'] }],
   'POST /svc/coordinator/v1/lookups/config': [{ NAME: { NAME: LOOKUP }, __default: { NAME: LOOKUP } }],

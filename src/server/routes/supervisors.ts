@@ -1,0 +1,163 @@
+// Routes of supervisors.
+
+import { ServiceError } from '../../base/errors.js';
+import { isRecord, parseJson, stringifyJson } from '../../base/json.js';
+import { ObjectReader, readContextOf } from '../../base/json-reader.js';
+import { createByName } from '../../base/names.js';
+import type { Overlord } from '../../cluster/overlord/overlord.js';
+import { statsBody, statusBody } from '../../cluster/overlord/supervisor/report.js';
+import { shownDocument } from '../../cluster/overlord/supervisor/shown-spec.js';
+import type { Supervisor } from '../../cluster/overlord/supervisor/supervisor.js';
+import type { SupervisorSpec } from '../../ingestion/stream/supervisor-spec.js';
+import type { SupervisorVersion } from '../../metadata/supervisors.js';
+import type { Caller } from '../../model/access/authorizer.js';
+import { parsePosition, type StreamPosition } from '../../model/stream/offsets.js';
+import { demandDataSource, mayWrite, readable } from '../access/readable.js';
+import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { formatInstant, found, isFlagged, json, LISTED, readAuthor, readJson, route } from './exchange.js';
+
+const PATH = '/svc/indexer/v1/supervisor';
+
+export function supervisorRoutes(overlord: Overlord, now: () => number): readonly Route[] {
+  const { supervisors } = overlord;
+  const one = (
+    method: Route['method'],
+    rest: string,
+    handle: (request: HttpRequest, supervisor: Supervisor) => Promise<HttpResponse>,
+  ): Route =>
+    route(method, `${PATH}/{supervisorId}${rest}`, SUPERVISOR, async (request, { supervisorId = '' }) => {
+      const supervisor = supervisors.get(supervisorId);
+      demandDataSource(request.caller, supervisor.spec.dataSource, method === 'GET' ? 'READ' : 'WRITE');
+      return handle(request, supervisor);
+    });
+  /** Does something with every supervisor whose datasource the caller may write. */
+  const each = (verb: string, work: (supervisor: Supervisor, request: HttpRequest) => Promise<void>): Route =>
+    route('POST', `${PATH}/${verb}`, LISTED, async (request) => {
+      for (const { id, dataSource } of supervisors.list())
+        if (mayWrite(request.caller, dataSource)) await work(supervisors.get(id), request);
+      return json(200, { status: 'success' });
+    });
+  const setSuspended =
+    (suspended: boolean) =>
+    async (request: HttpRequest, { spec: { id } }: Supervisor) => {
+      await supervisors.setSuspended(id, suspended, readAuthor(request));
+      return json(200, supervisors.shown(id));
+    };
+  const eachSuspended =
+    (suspended: boolean) =>
+    async ({ spec }: Supervisor, request: HttpRequest) => {
+      if (spec.suspended !== suspended) await supervisors.setSuspended(spec.id, suspended, readAuthor(request));
+    };
+  const terminate = async (request: HttpRequest, { spec: { id } }: Supervisor) => {
+    await supervisors.terminate(id, readAuthor(request));
+    return json(200, { id });
+  };
+  return [
+    route('POST', PATH, SUPERVISOR, async (request) => {
+      const onlyIfChanged = request.query.get('skipRestartIfUnmodified') === 'true';
+      const authorize = (spec: SupervisorSpec) => authorizeSpec(request.caller, spec, supervisors.find(spec.id));
+      return json(200, { id: await supervisors.submit(readJson(request), readAuthor(request), { onlyIfChanged, authorize }) });
+    }),
+    route('GET', PATH, LISTED, async (request) => json(200, listBody(overlord, request))),
+    // Paths of one word come before the ids of supervisors.
+    route('GET', `${PATH}/history`, LISTED, async ({ caller }) => {
+      const byId = createByName<unknown[]>();
+      for (const version of readable(caller, await supervisors.history(null), dataSourceOf)) {
+        const ofId = byId[version.id] ?? [];
+        ofId.push(versionBody(version));
+        byId[version.id] = ofId;
+      }
+      return json(200, byId);
+    }),
+    each('suspendAll', eachSuspended(true)),
+    each('resumeAll', eachSuspended(false)),
+    each('terminateAll', ({ spec }, request) => supervisors.terminate(spec.id, readAuthor(request))),
+    one('GET', '', async (_request, { spec }) => json(200, supervisors.shown(spec.id))),
+    one('GET', '/status', async (_request, supervisor) => json(200, statusBody(supervisor, now()))),
+    one('GET', '/health', async (_request, { state: { isHealthy: healthy } }) => json(healthy ? 200 : 503, { healthy })),
+    one('GET', '/stats', async (_request, supervisor) => json(200, await statsBody(supervisor))),
+    one('GET', '/parseErrors', async (_request, supervisor) => {
+      const errors = await supervisor.parseErrors();
+      return json(
+        200,
+        errors.map(({ timeOfExceptionMs, ...error }) => ({ ...error, timeOfExceptionMillis: timeOfExceptionMs })),
+      );
+    }),
+    route('GET', `${PATH}/{supervisorId}/history`, LISTED, async ({ caller }, { supervisorId = '' }) => {
+      const versions = readable(caller, await supervisors.history(supervisorId), dataSourceOf);
+      if (versions.length === 0) throw new ServiceError('not_found', `No history for [${supervisorId}].`);
+      return json(200, versions.map(versionBody));
+    }),
+    one('POST', '/suspend', setSuspended(true)),
+    one('POST', '/resume', setSuspended(false)),
+    one('POST', '/terminate', terminate),
+    one('POST', '/shutdown', terminate),
+    one('POST', '/reset', async (_request, supervisor) => {
+      await supervisor.reset();
+      return json(200, { id: supervisor.spec.id });
+    }),
+    one('POST', '/resetOffsets', async (request, supervisor) => {
+      await supervisor.resetOffsets(readPosition(request, supervisor.spec.kind));
+      return json(200, { id: supervisor.spec.id });
+    }),
+    one('POST', '/taskGroups/handoff', async (request, supervisor) => {
+      supervisor.handOff(readGroupIds(request));
+      return { status: 202 };
+    }),
+  ];
+}
+
+const SUPERVISOR = found('supervisor');
+
+const dataSourceOf = ({ dataSource }: { readonly dataSource: string }): string => dataSource;
+
+/** @throws ServiceError `forbidden` unless the caller may write the datasource, and that of the spec before */
+function authorizeSpec(caller: Caller, { dataSource }: SupervisorSpec, before: Supervisor | undefined): void {
+  if (caller.isUnrestricted) return;
+  demandDataSource(caller, dataSource, 'WRITE');
+  if (before !== undefined) demandDataSource(caller, before.spec.dataSource, 'WRITE');
+}
+
+function listBody({ supervisors }: Overlord, request: HttpRequest): readonly unknown[] {
+  const list = readable(request.caller, supervisors.list(), dataSourceOf);
+  const [full, state, system] = [isFlagged(request, 'full'), request.query.get('state') === 'true', isFlagged(request, 'system')];
+  if (!full && !state && !system) return list.map(({ id }) => id);
+  return list.map(({ spec, type, source, suspended, ...summary }) => ({
+    ...summary,
+    suspended,
+    ...(full ? { spec } : {}),
+    ...(system ? { specString: stringifyJson(spec), type, source } : {}),
+  }));
+}
+
+/** A terminated supervisor is told by a spec that does nothing. */
+function versionBody({ id, dataSource, document, createdMs }: SupervisorVersion): Readonly<Record<string, unknown>> {
+  const spec =
+    document === null
+      ? { type: 'NoopSupervisorSpec', id, dataSources: [dataSource], suspended: false, source: null }
+      : documentOf(document);
+  return { spec, version: formatInstant(createdMs) };
+}
+
+function documentOf(text: string): Readonly<Record<string, unknown>> {
+  const value = parseJson(text);
+  return isRecord(value) ? shownDocument(value) : {};
+}
+
+function readPosition(request: HttpRequest, kind: StreamPosition['kind']): StreamPosition {
+  const fields = new ObjectReader(readJson(request), '', readContextOf('input_invalid', 'the body'));
+  fields.accept(['partitions']);
+  fields.type([kind], { otherwise: kind });
+  return parsePosition(kind, fields.object('partitions'));
+}
+
+function readGroupIds(request: HttpRequest): readonly number[] {
+  const fields = new ObjectReader(readJson(request), '', readContextOf('input_invalid', 'the body'));
+  fields.accept(['taskGroupIds']);
+  const ids = fields.list('taskGroupIds', (value, path) => {
+    if (typeof value !== 'number' || !Number.isInteger(value)) throw fields.invalid('taskGroupIds', `${path} is not the number of a group`);
+    return value;
+  });
+  if (ids.length === 0) throw fields.invalid('taskGroupIds', "List of task groups to handoff can't be empty");
+  return ids;
+}
