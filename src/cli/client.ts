@@ -29,16 +29,32 @@ export class QueryRefused extends Error {
   }
 }
 
+interface JsonRequest {
+  readonly method: string;
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+  readonly signal?: AbortSignal | null;
+}
+
 export type TextFormat = 'csv' | 'objectLines' | 'object';
 
 /** The public HTTP interface, as the commands of this program use it. */
 export class DolmenClient {
   readonly url: string;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  /** @throws ServiceError `input_invalid` when `url` is not a URL */
-  constructor(url: string) {
+  /**
+   * @param url  may carry user and password; the password may be in the variable DOLMEN_PASSWORD instead
+   * @param headers  of every request
+   * @throws ServiceError `input_invalid` when `url` is not a URL
+   */
+  constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
     try {
-      this.url = new URL(/^https?:\/\//.test(url) ? url : `http://${url}`).href.replace(/\/+$/, '');
+      const address = new URL(/^https?:\/\//.test(url) ? url : `http://${url}`);
+      this.#headers = { ...headers, ...credentialsOf(address) };
+      address.username = '';
+      address.password = '';
+      this.url = address.href.replace(/\/+$/, '');
     } catch {
       throw new ServiceError('input_invalid', `'${url}' is not a URL; expected one such as http://127.0.0.1:8888`);
     }
@@ -68,7 +84,7 @@ export class DolmenClient {
 
   /** A JSON value, or `undefined` for an empty body. @throws QueryRefused with the server's own words */
   async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<unknown> {
-    const init: RequestInit = { method };
+    const init: JsonRequest = { method };
     if (body !== undefined) {
       init.body = JSON.stringify(body);
       init.headers = { 'Content-Type': 'application/json' };
@@ -92,10 +108,10 @@ export class DolmenClient {
     });
   }
 
-  async #fetch(path: string, init: RequestInit): Promise<Response> {
+  async #fetch(path: string, init: JsonRequest): Promise<Response> {
     let response: Response;
     try {
-      response = await fetch(this.url + path, init);
+      response = await fetch(this.url + path, { ...init, headers: { ...init.headers, ...this.#headers } });
     } catch (error) {
       if (init.signal?.aborted === true) throw new ServiceError('cancelled', 'cancelled', error);
       throw new ServiceError('unavailable', `nothing answers at ${this.url} (${reasonOf(error)}); is 'dolmen start' running?`, error);
@@ -103,6 +119,12 @@ export class DolmenClient {
     if (!response.ok) throw new QueryRefused(readFailure(response.status, await response.text()), response.status);
     return response;
   }
+}
+
+function credentialsOf({ username, password }: URL): Readonly<Record<string, string>> {
+  if (username === '') return {};
+  const secret = password === '' ? (process.env['DOLMEN_PASSWORD'] ?? '') : decodeURIComponent(password);
+  return { Authorization: `Basic ${Buffer.from(`${decodeURIComponent(username)}:${secret}`).toString('base64')}` };
 }
 
 async function readText(response: Response, signal?: AbortSignal): Promise<string> {

@@ -4,6 +4,7 @@ import type { Log } from '../base/log.js';
 import { schedulerOf } from '../cluster/broker/scheduling.js';
 import { systemRows } from '../cluster/broker/system-tables.js';
 import { type Cluster, createCluster, resultStorage } from '../cluster/roles.js';
+import { CLUSTER_KEY_HEADER } from '../cluster/rpc/message.js';
 import type { Configuration } from '../configuration/configuration.js';
 import { ROLES, type Role } from '../configuration/properties.js';
 import type { Engine } from '../execution/run/engine.js';
@@ -19,6 +20,7 @@ import { createAlias } from '../server/alias.js';
 import { Avatica } from '../server/avatica/avatica.js';
 import { AVATICA_CODECS } from '../server/avatica/codecs.js';
 import type { AvaticaLimits } from '../server/avatica/connections.js';
+import { AvaticaLogins } from '../server/avatica/logins.js';
 import type { HttpRequest, Route } from '../server/http.types.js';
 import { PlanThread } from '../server/planning/plan-thread.js';
 import { QueryLog } from '../server/queries/query-log.js';
@@ -39,6 +41,8 @@ import { queryCounter } from './optimize-later.js';
 /** The roles of this process, ready to be listened for. */
 export interface OpenRoles {
   readonly gate: Gate;
+  /** Headers that prove that a request comes from this cluster. */
+  readonly processHeaders: Readonly<Record<string, string>>;
   readonly statusRoutes: readonly Route[];
   readonly routesOf: (role: Role) => readonly Route[];
   /** Announces the roles; to be called once the ports are open, because other processes call from then on. */
@@ -74,6 +78,7 @@ export async function openRoles({
   const queries = openQueries(configuration, cluster, planThread, log);
   return {
     gate,
+    processHeaders: { [CLUSTER_KEY_HEADER]: cluster.clusterKey, ...cluster.access.escalator.headers },
     statusRoutes: [
       ...security.ofAll,
       ...statusRoutes({
@@ -139,7 +144,7 @@ interface Queries {
 
 function openQueries(
   configuration: Configuration,
-  { broker, peers, coordination, client, hostOf }: Cluster,
+  { access, broker, peers, coordination, client, hostOf }: Cluster,
   planThread: PlanThread,
   processLog: Log,
 ): Queries {
@@ -164,8 +169,11 @@ function openQueries(
   const avatica = new Avatica(statements, avaticaLimits(configuration));
   const readLong = (path: string, { body, signal }: HttpRequest, receivedMs: number) =>
     planThread.readAvatica(path, body, { watch: new PlanWatch(receivedMs + options.defaultTimeoutMs), signal });
+  const logins = new AvaticaLogins({
+    login: async (credentials, remoteAddress) => access.authorizers.callerOf(await access.authentication.login(credentials, remoteAddress)),
+  });
   const jdbc = configuration.get('svc.sql.avatica.enable')
-    ? avaticaRoutes(avatica, { host: hostOf('broker'), log: processLog.with({ role: 'broker' }), readLong })
+    ? avaticaRoutes(avatica, { host: hostOf('broker'), log: processLog.with({ role: 'broker' }), logins, readLong })
     : [];
   const sql = sqlRoutes(statements, {
     overlord: () => peers.leading('overlord'),

@@ -132,7 +132,26 @@ export function createProgram(version: string): { run(words: readonly string[]):
       },
     );
 
-  for (const command of program.commands) command.exitOverride();
+  const user = program.command('user').description('users that the server knows');
+  user
+    .command('add')
+    .description('make a user; its password is the variable DOLMEN_PASSWORD, or a line of standard input')
+    .argument('<name>', 'name of the user')
+    .option('--role <name>', 'role that it gets', 'admin')
+    .option('--authenticator <name>', 'authenticator that checks its password (default: the first one with users of its own)')
+    .option('--authorizer <name>', 'authorizer that has the role (default: the first one with roles of its own)')
+    .option('--data-dir <folder>', 'where the metadata lives (svc.data.directory)')
+    .option('--config <file>', 'a runtime.properties file')
+    .action(
+      async (name: string, options: { role: string; authenticator?: string; authorizer?: string; dataDir?: string; config?: string }) => {
+        const { userAdd } = await import('./user.js');
+        const { role, authenticator, authorizer, dataDir, config: file } = options;
+        const flags = dataDir === undefined ? [] : [`svc.data.directory=${dataDir}`];
+        code = await userAdd(name, { flags, file, role, authenticator, authorizer });
+      },
+    );
+
+  for (const command of [...program.commands, ...user.commands]) command.exitOverride();
 
   return {
     async run(words) {

@@ -34,7 +34,7 @@ const EXAMPLES = [
 ];
 
 /** Loads the sample the first time a data directory is used, and shows three questions with their answers. */
-export async function firstRun(url: string, dataDirectory: string): Promise<void> {
+export async function firstRun(url: string, headers: Readonly<Record<string, string>>, dataDirectory: string): Promise<void> {
   const marker = join(dataDirectory, 'sample');
   if (existsSync(marker)) return;
   const file = sampleFile();
@@ -42,7 +42,7 @@ export async function firstRun(url: string, dataDirectory: string): Promise<void
     process.stderr.write(style.quiet(`no sample data: the package ${SAMPLE.package} is not installed\n`));
     return;
   }
-  const client = new DolmenClient(url);
+  const client = new DolmenClient(url, headers);
   process.stderr.write('\nThis data directory is new. Loading sample data: three million flights of 2001.\n');
   const result = await ingestFile(client, file, { ...SAMPLE, format: 'parquet', timeFormat: 'auto', append: false });
   printResult(result);

@@ -47,7 +47,8 @@ export async function start(options: StartOptions): Promise<ExitCode> {
         servers.ready();
         log.info('ready', { url: servers.url, roles: configuration.roles() });
         process.stdout.write(`ready ${servers.url}\n`);
-        if (options.sample && configuration.roles().length === ROLE_COUNT_OF_SAMPLE) await showSample(servers.url, configuration, ended);
+        if (options.sample && configuration.roles().length === ROLE_COUNT_OF_SAMPLE)
+          await showSample(servers.url, roles.processHeaders, configuration, ended);
 
         const signal = await ended;
         log.info('ending', { signal });
@@ -90,10 +91,15 @@ async function openProcessLog(configuration: Configuration): Promise<Log> {
 }
 
 /** Shows the sample data; resolves when it is shown or the process is asked to end. */
-async function showSample(url: string, configuration: Configuration, ended: Promise<unknown>): Promise<void> {
+async function showSample(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  configuration: Configuration,
+  ended: Promise<unknown>,
+): Promise<void> {
   const { firstRun } = await import('./sample.js');
   const failure = await Promise.race([
-    firstRun(url, configuration.get('svc.data.directory')).then(
+    firstRun(url, headers, configuration.get('svc.data.directory')).then(
       () => undefined,
       (error: unknown) => error,
     ),

@@ -39,6 +39,7 @@ import { killSettings, oldRecordsSettings, oldTasksSettings } from './retention-
 import { HttpClient } from './rpc/http-client.js';
 import { CLUSTER_KEY_HEADER } from './rpc/message.js';
 import { Peers } from './rpc/peers.js';
+import { clientTls, serverKeys } from './rpc/tls-material.js';
 import { Sampling } from './sampling.js';
 import { StorageOwner } from './storage-owner.js';
 import { taskServers, wakeReaders } from './task-servers.js';
@@ -93,7 +94,9 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   const { storage, segments } = processing;
   const roles = configuration.roles();
   const plays = (role: Role): boolean => roles.includes(role);
-  const hostOf = (role: Role): string => `${configuration.get('svc.host')}:${configuration.port(role)}`;
+  const tls = clientTls(configuration);
+  const hostOf = (role: Role): string =>
+    `${configuration.get('svc.host')}:${tls === undefined ? configuration.port(role) : configuration.tlsPort(role)}`;
   const logOf = (role: string): ((line: string) => void) => {
     const roleLog = log.with({ role });
     return (line) => roleLog.info(line);
@@ -116,7 +119,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     pulse: { file: configuration.get('svc.metadata.file'), stallMs: configuration.get('svc.coordination.stallLimit') },
     onError: (error) => log.warn('heartbeat failed', { error }),
   });
-  const client = new HttpClient({ processHeaders: { [CLUSTER_KEY_HEADER]: clusterKey, ...access.escalator.headers } });
+  const client = new HttpClient({ processHeaders: { [CLUSTER_KEY_HEADER]: clusterKey, ...access.escalator.headers }, tls });
   const peers = new Peers({ client, coordination });
 
   const owner = new StorageOwner(storage);
@@ -310,7 +313,12 @@ function taskSettings(configuration: Configuration, clusterKey: string): Omit<Ta
     inputLimits: inputLimits(configuration),
     keepsStoredTimes: configuration.get('svc.indexer.task.ignoreTimestampSpecForDruidInputSource'),
     kernels: configuration.get('svc.processing.kernels'),
-    serving: { address: configuration.get('svc.host'), port: 0, clusterKey },
+    serving: {
+      address: configuration.get('svc.host'),
+      port: 0,
+      clusterKey,
+      tls: configuration.get('svc.enableTlsPort') ? serverKeys(configuration) : null,
+    },
     logBytesMax: configuration.get('svc.indexer.logs.maxBytes'),
   };
 }

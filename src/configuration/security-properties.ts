@@ -28,8 +28,7 @@ export const SECURITY_PROPERTIES = {
   'svc.auth.basic.common.maxRandomDelay': milliseconds({ min: 0, max: DAY_MS }, '6000', 'Longest random time that is added to it.'),
   'svc.auth.basic.ssl.protocol': choice(['TLS', 'tls', 'TLSv1.2', 'TLSv1.3'], 'TLS', 'Protocol of connections to the directory.'),
   'svc.auth.basic.ssl.trustStorePath': optional(path('', 'Certificates that sign those of the directory (LDAP over TLS).', resolve)),
-  'svc.auth.basic.ssl.trustStoreType': choice(STORE_TYPES, 'pem', 'Format of that file.'),
-  'svc.auth.basic.ssl.trustStorePassword': secret('Password of that file.'),
+  'svc.auth.basic.ssl.trustStoreType': choice(['pem'], 'pem', 'Format of that file.'),
 
   'svc.escalator.type': choice(
     ['noop', 'basic'],
@@ -67,15 +66,13 @@ export const SECURITY_PROPERTIES = {
   ),
   'svc.server.https.requireClientCertificate': flag('false', 'Whether clients without a trusted certificate are refused.'),
   'svc.server.https.trustStorePath': optional(path('', 'Certificates that sign those of clients.', resolve)),
-  'svc.server.https.trustStoreType': choice(STORE_TYPES, 'pem', 'Format of that file.'),
-  'svc.server.https.trustStorePassword': secret('Password of that file.'),
+  'svc.server.https.trustStoreType': choice(['pem'], 'pem', 'Format of that file.'),
   'svc.server.https.crlPath': optional(path('', 'Certificates of clients that are revoked, in PEM.', resolve)),
   'svc.server.https.includeCipherSuites': texts('[]', 'Cipher suites to accept, by their OpenSSL names; empty: those of Node.'),
   'svc.client.https.trustStorePath': optional(
     path('', 'Certificates that sign those of the other processes; nothing: those that Node knows.', resolve),
   ),
-  'svc.client.https.trustStoreType': choice(STORE_TYPES, 'pem', 'Format of that file.'),
-  'svc.client.https.trustStorePassword': secret('Password of that file.'),
+  'svc.client.https.trustStoreType': choice(['pem'], 'pem', 'Format of that file.'),
   'svc.client.https.keyStorePath': optional(path('', 'Certificate with private key that this process shows to others.', resolve)),
   'svc.client.https.keyStoreType': choice(STORE_TYPES, 'pem', 'Format of that file.'),
   'svc.client.https.keyStorePassword': secret('Password of that file, or of the private key in it.'),

@@ -37,6 +37,11 @@ export function privateSocket(): { readonly path: string; remove(): void } {
 export async function openTlsFront({ host, port, secure, log }: TlsFrontOptions, path: string): Promise<TlsFront> {
   const open = new Set<Socket>();
   const server = createServer({ ...secure, ALPNProtocols: ['http/1.1'], noDelay: true }, (outside) => {
+    // Certificates are asked for, and not demanded: none is as good as a trusted one, a strange one is not.
+    if (secure.requestCert === true && !outside.authorized && Object.keys(outside.getPeerCertificate()).length > 0) {
+      outside.destroy();
+      return;
+    }
     const inside = connect(path);
     inside.setNoDelay(true);
     inside.write(proxyHeader(outside.remoteAddress ?? '', outside.remotePort ?? 0));

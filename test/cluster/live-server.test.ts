@@ -54,7 +54,7 @@ async function served(run: (each: { rows: LiveRows; client: TaskService; strange
   });
   rows.begin('q');
   const server = new LiveServer('session', { rows, engine: engine.processing(), store });
-  const { port, close } = await openTaskPort(server, { address: '127.0.0.1', port: 0, clusterKey: KEY });
+  const { port, close } = await openTaskPort(server, { address: '127.0.0.1', port: 0, clusterKey: KEY, tls: null });
   server.host = `127.0.0.1:${port}`;
   const clients: HttpClient[] = [];
   const as = (clusterKey: string): TaskService => {

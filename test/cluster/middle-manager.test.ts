@@ -33,7 +33,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
     settings: {
       storageDirectory: '',
       resultDirectory: null,
-      serving: { address: '127.0.0.1', port: 0, clusterKey: 'key' },
+      serving: { address: '127.0.0.1', port: 0, clusterKey: 'key', tls: null },
       allowedDirectories: [],
       exportDirectory: '',
       maxBytesInMemory: 1,

@@ -18,7 +18,7 @@ suiteOf.before.each((context) => {
     settings: {
       storageDirectory: '',
       resultDirectory: null,
-      serving: { address: '127.0.0.1', port: 0, clusterKey: 'key' },
+      serving: { address: '127.0.0.1', port: 0, clusterKey: 'key', tls: null },
       allowedDirectories: [],
       exportDirectory: '',
       maxBytesInMemory: 1,

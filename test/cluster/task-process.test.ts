@@ -13,7 +13,7 @@ const settings: TaskSettings = {
   workDirectory: '',
   storageDirectory: '',
   resultDirectory: null,
-  serving: { address: '127.0.0.1', port: 0, clusterKey: 'key' },
+  serving: { address: '127.0.0.1', port: 0, clusterKey: 'key', tls: null },
   allowedDirectories: [],
   exportDirectory: '',
   maxBytesInMemory: 1,

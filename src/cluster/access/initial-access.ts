@@ -1,14 +1,16 @@
 // Makes the first users and roles, which the configuration names.
 
+import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
 import type { Configuration } from '../../configuration/configuration.js';
 import type { Named } from '../../configuration/named-properties.js';
 import { findAccessRecord, writeAccessRecord } from '../../metadata/access-records.js';
 import type { Database, Queries } from '../../metadata/database.js';
+import { audit } from '../../metadata/settings.js';
 import type { Permission } from '../../model/access/basic-authorizer.js';
 import { ACTIONS, RESOURCE_TYPES } from '../../model/access/resource.js';
 import type { PasswordHasher } from './password-hash.js';
-import { permissionBody } from './records.js';
+import { type Credentials, checkName, permissionBody } from './records.js';
 
 const ADMIN = 'admin';
 /** The user of calls between roles, as long as nothing else is configured. */
@@ -67,4 +69,35 @@ async function make(
 ): Promise<void> {
   if ((await findAccessRecord(queries, { kind, owner, name })) === undefined)
     await writeAccessRecord(queries, { kind, owner, name, payload });
+}
+
+export interface NewUser {
+  readonly user: string;
+  readonly authenticator: string;
+  readonly authorizer: string;
+  /** Made with all permissions when it is `admin` and is not there. */
+  readonly role: string;
+  readonly credentials: Credentials;
+}
+
+/** Makes a user who can log in and has a role. @throws ServiceError `input_invalid` when it is there, or the role is not */
+export async function makeUser(database: Database, { user, authenticator, authorizer, role, credentials }: NewUser): Promise<void> {
+  checkName('user', user);
+  await database.transaction(async (queries) => {
+    if ((await findAccessRecord(queries, { kind: 'login', owner: authenticator, name: user })) !== undefined)
+      throw new ServiceError('input_invalid', `user: ${user} is there already`);
+    if (role === ADMIN) await make(queries, 'role', authorizer, ADMIN, stringifyJson({ permissions: ALL_PERMISSIONS.map(permissionBody) }));
+    else if ((await findAccessRecord(queries, { kind: 'role', owner: authorizer, name: role })) === undefined)
+      throw new ServiceError('input_invalid', `role: found ${role}, which ${authorizer} does not have`);
+    await writeAccessRecord(queries, { kind: 'login', owner: authenticator, name: user, payload: JSON.stringify({ credentials }) });
+    await writeAccessRecord(queries, { kind: 'user', owner: authorizer, name: user, payload: JSON.stringify({ roles: [role] }) });
+    const payload = JSON.stringify({ change: `Create user [${user}] by the command line`, role });
+    await audit(
+      queries,
+      { type: 'basic.authorizer', key: authorizer },
+      { author: 'dolmen user add', comment: '', ip: '' },
+      payload,
+      Date.now(),
+    );
+  });
 }

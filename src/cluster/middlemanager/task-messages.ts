@@ -6,6 +6,7 @@ import type { ChatRequest, TableQuery, TaskCalls, TaskOutcome, TaskProgress, Tas
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
+import type { KeyStore } from '../rpc/tls-material.js';
 
 /** Settings that a task's child process receives from this process. */
 export interface TaskSettings extends TaskRules {
@@ -26,6 +27,8 @@ export interface ServingSettings {
   /** 0: any that is free. */
   readonly port: number;
   readonly clusterKey: string;
+  /** Certificate and key of its port; null: without TLS. */
+  readonly tls: KeyStore | null;
 }
 
 /** Message from the middle manager to the child. */

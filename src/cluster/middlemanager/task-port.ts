@@ -2,11 +2,13 @@
 
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Canceller } from '../../base/cancel-signal.js';
 import { answerCall } from '../rpc/answer.js';
 import { CLUSTER_KEY_HEADER, REMAINING_HEADER, RPC_CONTENT_TYPE } from '../rpc/message.js';
 import type { TaskService } from '../rpc/services.js';
+import type { ServingSettings } from './task-messages.js';
 
 const PATH = /^\/internal\/v1\/task\/(\w+)$/;
 /** Bytes of a plan, with the lists of values that it may carry. */
@@ -19,11 +21,9 @@ export interface TaskPort {
 }
 
 /** Listens for the calls of other processes, which know the key of the cluster; a port of 0 is any that is free. */
-export function openTaskPort(
-  service: TaskService,
-  { address, port, clusterKey }: { readonly address: string; readonly port: number; readonly clusterKey: string },
-): Promise<TaskPort> {
-  const server = createServer((request, response) => void answer(request, response, service, clusterKey));
+export function openTaskPort(service: TaskService, { address, port, clusterKey, tls }: ServingSettings): Promise<TaskPort> {
+  const handle = (request: IncomingMessage, response: ServerResponse) => void answer(request, response, service, clusterKey);
+  const server = tls === null ? createServer(handle) : createSecureServer({ ...tls, minVersion: 'TLSv1.2' }, handle);
   server.keepAliveTimeout = 60_000;
   return new Promise((resolve, reject) => {
     server.on('error', reject);

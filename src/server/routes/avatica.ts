@@ -5,6 +5,7 @@ import type { Log } from '../../base/log.js';
 import type { Avatica } from '../avatica/avatica.js';
 import { AVATICA_CODECS } from '../avatica/codecs.js';
 import { NoSuchConnection } from '../avatica/connections.js';
+import type { AvaticaLogins } from '../avatica/logins.js';
 import { type AvaticaError, type AvaticaResponse, requestOf } from '../avatica/protocol.js';
 import { asServiceError } from '../errors.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
@@ -15,12 +16,13 @@ export interface AvaticaRouteOptions {
   /** `host:port` of this broker: a client that is asked may tell it apart from others. */
   readonly host: string;
   readonly log: Pick<Log, 'error'>;
+  readonly logins: AvaticaLogins;
   /** Reads a long request elsewhere, by the codec of its path. */
   readLong(path: string, request: HttpRequest, receivedMs: number): Promise<object>;
 }
 
 /** JDBC by the Avatica driver. Failures have the protocol's own form, whose status is 500 whatever they are. */
-export function avaticaRoutes(avatica: Pick<Avatica, 'answer'>, { host, log, readLong }: AvaticaRouteOptions): Route[] {
+export function avaticaRoutes(avatica: Pick<Avatica, 'answer'>, { host, log, logins, readLong }: AvaticaRouteOptions): Route[] {
   return Object.entries(AVATICA_CODECS).map(([path, codec]) => {
     const respond = (status: number, response: AvaticaResponse): HttpResponse => ({
       status,
@@ -37,7 +39,11 @@ export function avaticaRoutes(avatica: Pick<Avatica, 'answer'>, { host, log, rea
         try {
           const isShort = request.body.length <= READ_HERE_BYTES_MAX;
           const fields = isShort ? codec.read(request.body) : await readLong(path, request, receivedMs);
-          return respond(200, await avatica.answer(requestOf(fields), { caller: request.caller, viaAlias: request.viaAlias, receivedMs }));
+          const read = requestOf(fields);
+          const caller = await logins.callerOf(read, request);
+          const response = await avatica.answer(read, { caller, viaAlias: request.viaAlias, receivedMs });
+          logins.opened(read, request, caller);
+          return respond(200, response);
         } catch (thrown) {
           const error = asServiceError(thrown);
           if (error.code === 'internal') log.error('a JDBC request failed', { error });

@@ -7,24 +7,26 @@ import { json, PUBLIC, route, STATE_READ, text } from './exchange.js';
 
 export interface Leading {
   readonly role: 'coordinator' | 'overlord';
+  /** Scheme of addresses that processes announce. */
+  readonly scheme: 'http' | 'https';
   readonly coordination: Pick<Coordination, 'leader' | 'isCurrent' | 'refresh'>;
   /** Whether this process leads. */
   leading(): boolean;
 }
 
 /** `leader` and `isLeader`, which every candidate answers by itself. */
-export function leaderRoutes(base: string, { role, coordination, leading }: Leading): readonly Route[] {
+export function leaderRoutes(base: string, { role, scheme, coordination, leading }: Leading): readonly Route[] {
   return [
     route('GET', `${base}/leader`, STATE_READ, async () => {
       const leader = coordination.leader(role);
-      return leader === undefined ? json(503, { error: `no ${role} leads at the moment` }) : text(`http://${leader.host}`);
+      return leader === undefined ? json(503, { error: `no ${role} leads at the moment` }) : text(`${scheme}://${leader.host}`);
     }),
     route('GET', `${base}/isLeader`, PUBLIC, async () => json(leading() ? 200 : 404, { leader: leading() })),
   ];
 }
 
 /** A standby sends callers to the leader: same path, same query. */
-export function onLeader({ role, coordination, leading }: Leading, routes: readonly Route[]): readonly Route[] {
+export function onLeader({ role, scheme, coordination, leading }: Leading, routes: readonly Route[]): readonly Route[] {
   return routes.map((each) => ({
     ...each,
     handle: async (request, parameters) => {
@@ -41,7 +43,7 @@ export function onLeader({ role, coordination, leading }: Leading, routes: reado
       }
       const leader = coordination.leader(role);
       if (leader === undefined) throw new ServiceError('unavailable', `no ${role} leads at the moment`);
-      return { status: 307, headers: { Location: `http://${leader.host}${request.rawUrl}` } };
+      return { status: 307, headers: { Location: `${scheme}://${leader.host}${request.rawUrl}` } };
     },
   }));
 }

@@ -37,6 +37,7 @@ export interface RoleRoutesOptions {
 export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly Route[] {
   const { configuration, cluster, log, gate, queryRoutes, readTask, securityRoutes } = options;
   const { database, coordination, client, peers, coordinator, overlord, sampling, broker, historical, middleManager, hostOf } = cluster;
+  const scheme = configuration.get('svc.enableTlsPort') ? 'https' : 'http';
   const auditHistoryMs = configuration.get('svc.audit.manager.auditHistoryMillis');
   const routes = new Map<Role, readonly Route[]>();
   if (historical !== undefined)
@@ -51,7 +52,7 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
       ...internalRoutes('middleManager', middleManager),
     ]);
   if (coordinator !== undefined) {
-    const leading = { role: 'coordinator', coordination, leading: () => coordinator.leading } as const;
+    const leading = { role: 'coordinator', scheme, coordination, leading: () => coordinator.leading } as const;
     routes.set('coordinator', [
       ...leaderRoutes('/svc/coordinator/v1', leading),
       ...onLeader(leading, [
@@ -68,7 +69,7 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
     ]);
   }
   if (overlord !== undefined && sampling !== undefined) {
-    const leading = { role: 'overlord', coordination, leading: () => overlord.leading } as const;
+    const leading = { role: 'overlord', scheme, coordination, leading: () => overlord.leading } as const;
     const logDirectory = configuration.get('svc.indexer.logs.directory');
     const listsSegments = configuration.get('svc.indexer.auditLog.enabled');
     routes.set('overlord', [

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
 import type { ObjectReader } from '../../../src/base/json-reader.js';
 import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
+import { AvaticaLogins } from '../../../src/server/avatica/logins.js';
 import { PROTOBUF_CODEC } from '../../../src/server/avatica/protobuf-codec.js';
 import type { Representation, WireFrame, WireType, WireValue } from '../../../src/server/avatica/protocol.js';
 import { requestOf } from '../../../src/server/avatica/protocol.js';
@@ -366,7 +367,13 @@ codec('damaged requests are read or refused, and nothing else', async () => {
   const answered: string[] = [];
   const log = { error: (message: string) => answered.push(message) };
   const avatica = { answer: async () => ({ response: 'openConnection' }) as const };
-  const [, route] = avaticaRoutes(avatica, { host: 'host:1', log, readLong: () => assert.unreachable('all of them are short') as never });
+  const logins = new AvaticaLogins({ login: async () => ALLOW_ALL_CALLER });
+  const [, route] = avaticaRoutes(avatica, {
+    host: 'host:1',
+    log,
+    logins,
+    readLong: () => assert.unreachable('all of them are short') as never,
+  });
   const damage = fc.record({ at: fc.nat(400), byte: fc.integer({ min: 0, max: 255 }), how: fc.constantFrom('set', 'cut', 'insert') });
   const damaged = fc.tuple(fc.constantFrom(...VALID), fc.array(damage, { minLength: 1, maxLength: 4 })).map(([body, damages]) => {
     let bytes = Buffer.from(body);

@@ -232,7 +232,7 @@ router('the requests of a JDBC connection stay with one broker', async () => {
 
 router('a standby says who leads and sends everything else there', async () => {
   const coordination = { ...coordinationOf({ coordinator: 'leader:1' }, []), ...UNCHANGED };
-  const role = { role: 'coordinator', coordination, leading: () => false } as const;
+  const role = { role: 'coordinator', scheme: 'http', coordination, leading: () => false } as const;
   const routes = [
     ...leaderRoutes('/svc/coordinator/v1', role),
     ...onLeader(role, [get('/svc/coordinator/v1/rules', async () => ({ status: 200 }))]),
@@ -267,7 +267,7 @@ router('a leader that was replaced while it was stopped sends callers to the new
         leads = false;
       },
     };
-    const role = { role: 'coordinator', coordination, leading: () => leads } as const;
+    const role = { role: 'coordinator', scheme: 'http', coordination, leading: () => leads } as const;
     await behindRouter(onLeader(role, [get('/svc/coordinator/v1/rules', handle)]), async () => {
       const moved = await fetch(`http://127.0.0.1:${BACK}/svc/coordinator/v1/rules`, { redirect: 'manual' });
       assert.equal([moved.status, moved.headers.get('location')], [307, 'http://leader:1/svc/coordinator/v1/rules'], name);

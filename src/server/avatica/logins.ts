@@ -1,0 +1,48 @@
+// Users of JDBC connections that bring user and password in their properties rather than in a header.
+
+import { BoundedCache } from '../../base/bounded-cache.js';
+import { ServiceError } from '../../base/errors.js';
+import type { ObjectReader } from '../../base/json-reader.js';
+import type { UserPassword } from '../../cluster/access/credentials.js';
+import { type Caller, NOBODY_CALLER } from '../../model/access/authorizer.js';
+import type { HttpRequest } from '../http.types.js';
+
+/** Connections whose users are known; of more, those that were used last. */
+const KNOWN_MAX = 10_000;
+
+export interface AvaticaLoginsOptions {
+  /** @throws ServiceError `unauthorized`, `capacity_exceeded` */
+  login(credentials: UserPassword, remoteAddress: string): Promise<Caller>;
+}
+
+export class AvaticaLogins {
+  readonly #options: AvaticaLoginsOptions;
+  readonly #callers = new BoundedCache<string, Caller>(KNOWN_MAX);
+
+  constructor(options: AvaticaLoginsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The sender of a request: the one of its header, else the user that opened the connection.
+   * @throws ServiceError `unauthorized`, `capacity_exceeded`
+   */
+  async callerOf(fields: ObjectReader, request: HttpRequest): Promise<Caller> {
+    if (request.caller !== NOBODY_CALLER) return request.caller;
+    if (fields.optionalString('request') === 'openConnection') {
+      const info = fields.optionalObject('info');
+      const [user, password] = [info?.optionalString('user'), info?.optionalString('password')];
+      if (user !== undefined && password !== undefined) return this.#options.login({ user, password }, request.remoteAddress);
+    }
+    const known = this.#callers.find(fields.optionalString('connectionId') ?? '');
+    if (known === undefined) throw new ServiceError('unauthorized', 'Unauthorized');
+    return known;
+  }
+
+  /** To be called when a connection has been opened. */
+  opened(fields: ObjectReader, request: HttpRequest, caller: Caller): void {
+    const id = fields.optionalString('connectionId');
+    if (id !== undefined && request.caller === NOBODY_CALLER && fields.optionalString('request') === 'openConnection')
+      this.#callers.keep(id, caller);
+  }
+}
