@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { ETERNITY } from '../../src/base/instant.js';
-import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
+import { SourceRunner } from '../../src/cluster/sources/source-runner.js';
 import type { Engine } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';

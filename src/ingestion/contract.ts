@@ -5,7 +5,8 @@ import type { Engine } from '../execution/run/engine.js';
 import type { ResourceAction } from '../model/access/resource.js';
 import type { Frame } from '../model/frame.js';
 import type { PublishRequest } from '../model/publication.js';
-import type { RowSource, RowsPlan } from '../model/row-source.js';
+import type { ExternalSource, RowSource, RowsPlan } from '../model/row-source.js';
+import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentId, VisibleSegment } from '../model/segment.js';
 import type { StreamSupervision } from '../model/stream/control.js';
 import type { LiveParts } from '../model/stream/live.js';
@@ -22,6 +23,14 @@ export interface TableQuery {
   readonly source: RowSource;
   /** The columns of the plan, a scan of one table, are all that the table has. */
   readonly allColumns?: true;
+}
+
+/** Means by which a task reads sources itself. */
+export interface SourceReading {
+  readonly engine: Pick<Engine, 'runRows' | 'runUploaded' | 'build' | 'reserveUpload' | 'releaseUpload'>;
+  readonly external: (source: ExternalSource) => AsyncIterable<Frame>;
+  /** Known columns of a source. */
+  readonly columnsOf: (source: RowSource) => readonly ColumnSchema[];
 }
 
 /** Places and limits that a task keeps to; plain data. */
@@ -57,6 +66,8 @@ export interface TaskContext extends TaskRules {
   progress(update: TaskProgress): void;
   /** The rows of a plan over datasources, read by a broker; leaving the iterator early ends the query. */
   readTables(query: TableQuery): AsyncIterable<Frame>;
+  /** The rows of a plan over sources among which are files, computed in the process of the task. */
+  runSource(query: TableQuery, reading: SourceReading): AsyncIterable<Frame>;
   /** The visible segments that meet one of the intervals, as the metadata store has them now. */
   visibleSegments(dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]>;
   /** Moves a page of the task's results from a local file to durable storage; null: there is none. */

@@ -20,6 +20,7 @@ export type RowSource =
   | { readonly kind: 'table'; readonly name: string }
   /** Rows known to the planner. */
   | { readonly kind: 'inline'; readonly frame: Frame }
+  | ExternalSource
   /** Columns `k` and `v`, both STRING. */
   | { readonly kind: 'lookup'; readonly name: string }
   /** The rows a plan gives. */
@@ -30,6 +31,35 @@ export type RowSource =
   /** Each row once for every value of `column`, which is added to it; rows without a value vanish. */
   | { readonly kind: 'unnest'; readonly source: RowSource; readonly column: VirtualColumn }
   | JoinSource;
+
+/** Sources that are made of no others, in the order in which they are written. */
+export function leavesOf(source: RowSource): readonly RowSource[] {
+  switch (source.kind) {
+    case 'query':
+    case 'filtered':
+    case 'unnest':
+      return leavesOf(source.source);
+    case 'union':
+      return source.sources.flatMap(leavesOf);
+    case 'join':
+      return [...leavesOf(source.left), ...leavesOf(source.right)];
+    default:
+      return [source];
+  }
+}
+
+/** The files among what is read. */
+export function externalsOf(source: RowSource): readonly ExternalSource[] {
+  return leavesOf(source).flatMap((leaf) => (leaf.kind === 'external' ? [leaf] : []));
+}
+
+/** Files that a task reads. */
+export interface ExternalSource {
+  readonly kind: 'external';
+  readonly inputSource: unknown;
+  readonly inputFormat: unknown;
+  readonly signature: readonly { readonly name: string; readonly type: ColumnType }[];
+}
 
 export interface JoinSource {
   readonly kind: 'join';

@@ -28,20 +28,9 @@ export interface OutputColumn {
   readonly nativeType: ColumnType;
 }
 
-/** Source of a planned SQL query's rows. */
-export type PlannedSource =
-  | RowSource
-  /** Files read by a task; never a part of another source. */
-  | {
-      readonly kind: 'external';
-      readonly inputSource: unknown;
-      readonly inputFormat: unknown;
-      readonly signature: readonly { readonly name: string; readonly type: ColumnType }[];
-    };
-
 export interface PlannedQuery {
   readonly plan: RowsPlan;
-  readonly source: PlannedSource;
+  readonly source: RowSource;
   readonly columns: readonly OutputColumn[];
 }
 

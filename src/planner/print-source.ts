@@ -2,16 +2,16 @@
 
 import { printExpression } from '../expression/print.js';
 import type { Plan } from '../model/plan.js';
-import type { PlannedSource } from '../model/statement.js';
+import type { RowSource } from '../model/row-source.js';
 import { printFilter, printPlan } from './print-plan.js';
 
 /** A plan and, indented below it, the sources its rows come from, as lines of text. */
-export function printOverSource(plan: Plan, source: PlannedSource): readonly string[] {
+export function printOverSource(plan: Plan, source: RowSource): readonly string[] {
   if (source.kind === 'table') return printPlan(plan).split('\n');
   return [...printPlan({ ...plan, dataSource: 'the rows below' }).split('\n'), ...indented(printSource(source))];
 }
 
-function printSource(source: PlannedSource): readonly string[] {
+function printSource(source: RowSource): readonly string[] {
   switch (source.kind) {
     case 'table':
     case 'lookup':

@@ -21,6 +21,8 @@ export function rowSourceColumns(source: RowSource, tables: KnownTables): readon
         multiValue: column.kind === 'multi',
         hasNulls: true,
       }));
+    case 'external':
+      return source.signature.map(({ name, type }) => columnOf(name, type));
     case 'lookup':
       return [columnOf('k', 'STRING'), columnOf('v', 'STRING')];
     case 'query':

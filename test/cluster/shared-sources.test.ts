@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ETERNITY } from '../../src/base/instant.js';
-import { SourceRunner } from '../../src/cluster/broker/source-runner.js';
+import { SourceRunner } from '../../src/cluster/sources/source-runner.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ETERNITY } from '../../src/base/instant.js';
-import { cutByTime, type SourceStep } from '../../src/cluster/broker/source-steps.js';
+import { cutByTime, type SourceStep } from '../../src/cluster/sources/source-steps.js';
 import type { Filter } from '../../src/model/filter.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 

@@ -85,6 +85,9 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     progress: () => undefined,
     serveChat: () => undefined,
     visibleSegments: async () => [],
+    runSource: () => {
+      throw new Error('no source in these tests');
+    },
     readTables: () => {
       throw new Error('no SQL here');
     },

@@ -19,6 +19,7 @@ import { type Deadline, startDeadline } from '../rpc/deadline.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { BrokerService, HistoricalService, LookupReport, TaskQueryRequest } from '../rpc/services.js';
+import { SourceRunner } from '../sources/source-runner.js';
 import { Ticker } from '../ticker.js';
 import { CATCH_UP_MS_MAX, catchUp, tablesIn } from './catch-up.js';
 import { ConstantResults, framesOfAll } from './constant-results.js';
@@ -37,7 +38,6 @@ import {
   withinData,
 } from './scatter.js';
 import { type Cluster, requestFor, runOptions, runOverSegments } from './segment-runs.js';
-import { SourceRunner } from './source-runner.js';
 import { withMixedTypes } from './table-schema.js';
 import { findUnloaded, withUnloaded } from './unloaded.js';
 import { ClusterView, type DataSourceView, type PinnedView } from './view.js';

@@ -80,6 +80,7 @@ export function tablesIn(source: RowSource): ReadonlySet<string> {
       return new Set([source.name]);
     case 'inline':
     case 'lookup':
+    case 'external':
       return new Set();
     case 'query':
     case 'filtered':

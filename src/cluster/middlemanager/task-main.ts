@@ -18,6 +18,7 @@ import { refusePublish, runHere } from './child-run.js';
 import { LiveServer } from './live-server.js';
 import type { FromTask, ServingSettings, ToTask } from './task-messages.js';
 import { openTaskPort } from './task-port.js';
+import { taskSources } from './task-sources.js';
 import { taskStorage } from './task-storage.js';
 
 /**
@@ -102,6 +103,7 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
     now: Date.now,
     log,
     readTables,
+    runSource: taskSources({ kernels: settings.kernels, signal: cancellation.signal, readTables }),
     visibleSegments,
     progress: (progress) => void send({ kind: 'progress', progress }),
     segments: taskCalls,

@@ -3,7 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import type { Frame } from '../../model/frame.js';
-import type { PlannedSource } from '../../model/statement.js';
+import type { RowSource } from '../../model/row-source.js';
 import { withArrivalTime } from '../builder/rollup.js';
 import { RowCollector } from '../builder/row-collector.js';
 import { columnPlan, RunBuffer } from '../builder/run-buffer.js';
@@ -19,7 +19,7 @@ import type { InputPart } from '../source/source-kind.js';
 const BATCH_ROWS = 1 << 17;
 const BATCH_DICTIONARY_BYTES = 32 << 20;
 
-type ExternalSource = Extract<PlannedSource, { readonly kind: 'external' }>;
+type ExternalSource = Extract<RowSource, { readonly kind: 'external' }>;
 
 /** Settings of a reading of EXTERN. */
 export interface ExternalReading {
@@ -76,6 +76,6 @@ function takeFrame(buffer: RunBuffer): Frame {
   buffer.clear();
   if (buffer.dictionaryBytes > BATCH_DICTIONARY_BYTES)
     for (const { column } of buffer.dictionaries()) column.replaceDictionary(new ByteDictionary());
-  // External rows have no time of their own; a column called so is one of the signature.
-  return withArrivalTime({ rowCount, columns: columns.slice(1) });
+  // The time that the buffer has of its own is none of the signature's.
+  return { rowCount, columns: columns.slice(1) };
 }

@@ -28,6 +28,8 @@ export interface QuerySettings {
   readonly taskAssignment: 'max' | 'auto';
   /** Whether the work of a worker whose process has died is done again. */
   readonly faultTolerance: boolean;
+  /** Way to join: `broadcast` holds right sides in memory, `sortMerge` divides both sides by their keys; null: as their size asks for. */
+  readonly joinAlgorithm: 'broadcast' | 'sortMerge' | null;
   readonly maxInputFilesPerWorker: number;
   /** Segments that a statement may make. */
   readonly maxPartitions: number;
@@ -73,6 +75,7 @@ export function parseQuerySettings(context: ObjectReader): QuerySettings {
     workers: parseWorkers(context),
     taskAssignment: context.choice('taskAssignment', ['max', 'auto'], 'max'),
     faultTolerance: parseFaultTolerance(context),
+    joinAlgorithm: parseJoinAlgorithm(context),
     maxInputFilesPerWorker: context.optionalInteger('maxInputFilesPerWorker', 1) ?? INPUT_FILES_PER_WORKER,
     maxPartitions: context.optionalInteger('maxPartitions', 1) ?? PARTITIONS,
   };
@@ -80,7 +83,6 @@ export function parseQuerySettings(context: ObjectReader): QuerySettings {
 
 /** Keys that choose between ways to the same rows, or size what is not there: their values are read, and refused where they mean nothing. */
 function checkHints(context: ObjectReader): void {
-  context.choice('sqlJoinAlgorithm', ['broadcast', 'sortMerge'], 'broadcast');
   context.boolean('durableShuffleStorage', true);
   context.boolean('includeAllCounters', true);
   for (const key of ['maxFrameSize', 'maxThreads']) context.optionalInteger(key, 1);
@@ -89,6 +91,12 @@ function checkHints(context: ObjectReader): void {
     throw context.mismatch('indexSpec', 'an object, or one as JSON');
   const columns = context.raw('skipTypeVerification');
   if (columns !== undefined && typeof columns !== 'string') context.strings('skipTypeVerification');
+}
+
+function parseJoinAlgorithm(context: ObjectReader): QuerySettings['joinAlgorithm'] {
+  if (!context.has('sqlJoinAlgorithm')) return null;
+  const algorithm: 'broadcast' | 'sortMerge' = context.choice('sqlJoinAlgorithm', ['broadcast', 'sortMerge'], 'broadcast');
+  return algorithm;
 }
 
 function jsonOrNull(text: string): unknown {

@@ -89,7 +89,7 @@ function withKeys(query: PlannedQuery, context: SqlRequest['context']): PlannedQ
   return {
     ...query,
     plan: refusingMultiValues(query.plan),
-    source: source.kind === 'external' ? source : sourceRefusingMultiValues(source),
+    source: sourceRefusingMultiValues(source),
   };
 }
 

@@ -5,6 +5,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { BrokerQueries, QueryOptions, TableSchema } from '../../cluster/broker/contract.js';
 import { type Caller, demand } from '../../model/access/authorizer.js';
 import type { Frame } from '../../model/frame.js';
+import { externalsOf } from '../../model/row-source.js';
 import type { OutputColumn, PlannedQuery, PlannedStatement, StatementSchema } from '../../model/statement.js';
 import { type UnknownParameter, unknownParameters } from '../../planner/sql/bind/parameters.js';
 import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
@@ -235,7 +236,7 @@ export class SqlStatements {
     { sql, read, caller, sqlQueryId, receivedMs, watch }: Omit<StatementRun, 'signal'>,
     write: (frames: readonly Frame[], columns: readonly OutputColumn[]) => string,
   ): KnownAnswer | undefined {
-    if (statement.kind === 'explain' || statement.source.kind === 'external') return undefined;
+    if (statement.kind === 'explain' || externalsOf(statement.source).length > 0) return undefined;
     const { plan, source, columns } = statement;
     const frames = this.#broker.knownResult(plan, source, read);
     if (frames === undefined) return undefined;
@@ -279,7 +280,7 @@ export class SqlStatements {
   }
 
   #frames({ plan, source }: PlannedQuery, options: QueryOptions): AsyncIterable<Frame> {
-    if (source.kind === 'external')
+    if (externalsOf(source).length > 0)
       throw new ServiceError('unsupported', 'TABLE(EXTERN(...)) is read by INSERT and REPLACE on /svc/v2/sql/task only');
     return source.kind === 'table' ? this.#broker.run(plan, options) : this.#broker.runOver(plan, source, options);
   }

@@ -3,8 +3,9 @@ import { formatInterval } from '../../../src/base/interval.js';
 import { printExpression } from '../../../src/expression/print.js';
 import type { Filter } from '../../../src/model/filter.js';
 import type { Plan, PostStep } from '../../../src/model/plan.js';
+import type { RowSource } from '../../../src/model/row-source.js';
 import type { ColumnType } from '../../../src/model/schema.js';
-import type { PlannedQuery, PlannedSource, PlannedStatement } from '../../../src/model/statement.js';
+import type { PlannedQuery, PlannedStatement } from '../../../src/model/statement.js';
 import { valuesOf } from '../../../src/model/value-list.js';
 import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
@@ -52,7 +53,7 @@ function queryText({ plan, source, columns }: PlannedQuery): string {
   ].join('\n');
 }
 
-function sourceText(source: PlannedSource): string {
+function sourceText(source: RowSource): string {
   switch (source.kind) {
     case 'table':
       return source.name;

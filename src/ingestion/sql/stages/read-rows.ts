@@ -4,25 +4,14 @@ import { ServiceError } from '../../../base/errors.js';
 import type { Frame } from '../../../model/frame.js';
 import type { PlannedQuery } from '../../../model/statement.js';
 import type { FrameEngine } from '../../builder/frame-engine.js';
-import type { TaskContext } from '../../contract.js';
-import type { ProgressReporter } from '../../report/progress.js';
-import type { RowStatistics } from '../../report/row-statistics.js';
+import { withArrivalTime } from '../../builder/rollup.js';
 import { rangeOf } from '../../source/line-range.js';
 import { type InputPart, isStored } from '../../source/source-kind.js';
-import type { LazyEngine } from '../../task-engine.js';
 import { type ExternalPlan, isRowWise, planOverArrivals } from '../external-plan.js';
 import { externalFrames, inlineFrames } from '../external-rows.js';
 import type { InputShare } from './contract.js';
-
-export interface Reading {
-  readonly query: PlannedQuery;
-  readonly context: TaskContext;
-  readonly engine: LazyEngine;
-  readonly statistics: RowStatistics;
-  readonly progress: ProgressReporter;
-  /** Counts files and segments. */
-  filesRead: number;
-}
+import type { Reading } from './reading.js';
+import { isJoinedHere, sourceRows } from './source-rows.js';
 
 /** Rows of parts of groups that are merged before they go on. */
 const MERGE_ROWS = 1 << 19;
@@ -45,16 +34,27 @@ export function shuffledKeys(plan: ExternalPlan): number {
 export async function* shareRows(share: InputShare, reading: Reading): AsyncGenerator<Frame> {
   const { query, engine } = reading;
   const { source, plan } = query;
+  if (isJoinedHere(source, reading)) {
+    yield* sourceRows(plan, source, reading);
+    return;
+  }
   if (source.kind !== 'external' && source.kind !== 'inline') {
     if (share.kind === 'segments') reading.filesRead += share.segments.length;
     yield* tableRows(query, share, reading);
     return;
   }
   const frames =
-    source.kind === 'inline' ? inlineFrames(source.frame) : externalFrames(source, { ...reading, chosen: chosenBy(share, reading) });
+    source.kind === 'inline'
+      ? inlineFrames(source.frame)
+      : arrivals(externalFrames(source, { ...reading, chosen: chosenBy(share, reading) }));
   const merged = mergedPlan(query);
   if (merged !== null) yield* partRows(merged, engine.get(), frames);
   else for await (const frame of frames) yield* engine.get().run(planOverArrivals(plan), [frame]);
+}
+
+/** External rows have no time of their own; a column called so is one of the signature. */
+async function* arrivals(frames: AsyncIterable<Frame>): AsyncGenerator<Frame> {
+  for await (const frame of frames) yield withArrivalTime(frame);
 }
 
 function chosenBy(share: InputShare, reading: Reading): (parts: readonly InputPart[]) => readonly InputPart[] {
@@ -80,7 +80,6 @@ async function* tableRows(
   share: InputShare,
   { context, statistics, progress }: Reading,
 ): AsyncGenerator<Frame> {
-  if (source.kind === 'external') throw new ServiceError('internal', 'no broker reads files');
   const asked = share.kind === 'segments' ? { ...plan, segments: share.segments } : plan;
   for await (const frame of context.readTables({ plan: asked, source })) {
     if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');

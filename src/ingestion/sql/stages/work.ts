@@ -4,9 +4,13 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { ServiceError } from '../../../base/errors.js';
+import { ETERNITY } from '../../../base/instant.js';
 import type { Frame } from '../../../model/frame.js';
 import { bucketsOf } from '../../../model/granularity.js';
 import type { PushedSegment } from '../../../model/publication.js';
+import type { TableColumns } from '../../../planner/plan.js';
+import { rowSourceColumns } from '../../../planner/row-source-columns.js';
+import { schemaOfTask } from '../../../planner/sql/catalog/statement-schema.js';
 import type { TaskContext } from '../../contract.js';
 import { ProgressReporter } from '../../report/progress.js';
 import { RowStatistics } from '../../report/row-statistics.js';
@@ -18,7 +22,8 @@ import { writeSegments } from '../write-segments.js';
 import type { Shuffle, WorkOrder, WorkResult } from './contract.js';
 import { bytesOf, stageFrames, wholePartition } from './durable-output.js';
 import { chunkStarts, hashBuckets } from './partition-keys.js';
-import { mergedPlan, type Reading, shareRows, shuffledKeys } from './read-rows.js';
+import { mergedPlan, shareRows, shuffledKeys } from './read-rows.js';
+import type { Reading } from './reading.js';
 import { type FileRange, PartitionWriter } from './stage-output.js';
 
 interface Written {
@@ -69,7 +74,21 @@ export function openReading(task: QueryTask, context: TaskContext): Reading {
     context.now,
   );
   const progress = new ProgressReporter(context, statistics);
-  return { query: plannedQuery(task), context, engine: new LazyEngine(context), statistics, progress, filesRead: 0 };
+  const schema = schemaOfTask(task.schema, 'spec.schema');
+  const table = (name: string): TableColumns | undefined => {
+    const found = schema.table(name);
+    return found && { columns: found.columns, interval: ETERNITY };
+  };
+  return {
+    query: plannedQuery(task),
+    context,
+    engine: new LazyEngine(context),
+    statistics,
+    progress,
+    columnsOf: (source) => rowSourceColumns(source, { table }),
+    joinAlgorithm: task.settings.joinAlgorithm,
+    filesRead: 0,
+  };
 }
 
 export function countsOf({ statistics, filesRead }: Reading): Omit<WorkResult['counts'], 'rowsIn' | 'rowsOut' | 'bytesOut'> {

@@ -17,6 +17,7 @@ export function sourceRefusingMultiValues(source: RowSource): RowSource {
     case 'table':
     case 'inline':
     case 'lookup':
+    case 'external':
       return source;
     case 'query':
       return changed(source, { plan: refusingMultiValues(source.plan), source: sourceRefusingMultiValues(source.source) });

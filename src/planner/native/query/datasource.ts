@@ -91,6 +91,7 @@ function isOfSegments(source: RowSource): boolean {
       return isOfSegments(source.left);
     case 'inline':
     case 'lookup':
+    case 'external':
     case 'query':
       return false;
   }

@@ -17,6 +17,7 @@ type QuerySource = Extract<RowSource, { kind: 'query' }>;
 export function timedRows(source: RowSource, tables: KnownTables): RowSource {
   switch (source.kind) {
     case 'table':
+    case 'external':
       return source;
     case 'union':
       return { ...source, sources: source.sources.map((each) => timedRows(each, tables)) };

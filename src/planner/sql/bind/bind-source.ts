@@ -3,8 +3,8 @@
 import { ServiceError } from '../../../base/errors.js';
 import { ETERNITY } from '../../../base/instant.js';
 import { parseJson } from '../../../base/json.js';
+import type { RowSource } from '../../../model/row-source.js';
 import { type ColumnType, TIME_COLUMN } from '../../../model/schema.js';
-import type { PlannedSource } from '../../../model/statement.js';
 import { rowSourceColumns } from '../../row-source-columns.js';
 import { sourceOfTable } from '../../table-access.js';
 import {
@@ -149,12 +149,12 @@ function bindLookup(session: Session, schema: SqlSchema, table: Extract<SqlRelat
   return plainSource({ kind: 'lookup', name }, columns, table.alias === null ? [[name], ['lookup', name]] : [[table.alias]]);
 }
 
-function bound(source: PlannedSource, columns: readonly RelationColumn[], qualifiers: readonly (readonly string[])[]): BoundSource {
+function bound(source: RowSource, columns: readonly RelationColumn[], qualifiers: readonly (readonly string[])[]): BoundSource {
   return { relation: { kind: 'source', source, columns }, scope: new Scope([{ columns: scopeColumns(columns), qualifiers }]) };
 }
 
 function plainSource(
-  source: PlannedSource,
+  source: RowSource,
   columns: readonly { readonly name: string; readonly type: ColumnType }[],
   qualifiers: readonly (readonly string[])[],
 ): BoundSource {

@@ -3,14 +3,8 @@
 import { formatInterval } from '../../../base/interval.js';
 import { stringifyJson } from '../../../base/json.js';
 import { type Granularity, granularityName } from '../../../model/granularity.js';
-import type {
-  ExplainedStatement,
-  ExportTarget,
-  IngestionTarget,
-  OutputColumn,
-  PlannedQuery,
-  PlannedSource,
-} from '../../../model/statement.js';
+import { externalsOf, leavesOf, type RowSource } from '../../../model/row-source.js';
+import type { ExplainedStatement, ExportTarget, IngestionTarget, OutputColumn, PlannedQuery } from '../../../model/statement.js';
 import { printOverSource } from '../../print-source.js';
 import { inlineFrame } from '../catalog/inline-frame.js';
 import { nativeForm } from './native-form.js';
@@ -48,8 +42,8 @@ function describedQuery(query: PlannedQuery): unknown {
   return { ...what, signature, columnMappings: columns };
 }
 
-function shownResources(source: PlannedSource, ingestion: IngestionTarget | ExportTarget | null): unknown {
-  const read = source.kind === 'external' ? [EXTERNAL] : tablesOf(source).map(resourceOf);
+function shownResources(source: RowSource, ingestion: IngestionTarget | ExportTarget | null): unknown {
+  const read = [...externalsOf(source).map(() => EXTERNAL), ...tablesOf(source).map(resourceOf)];
   const written = ingestion === null ? [] : [ingestion.kind === 'export' ? EXTERNAL : resourceOf(ingestion.dataSource)];
   const all = [...read, ...written];
   return all.filter(({ name, type }, index) => all.findIndex((other) => other.name === name && other.type === type) === index);
@@ -83,19 +77,6 @@ function partitionName(granularity: Granularity): unknown {
 }
 
 /** The datasources that rows are read from, in the order they are met. */
-export function tablesOf(source: PlannedSource): readonly string[] {
-  switch (source.kind) {
-    case 'table':
-      return [source.name];
-    case 'query':
-    case 'filtered':
-    case 'unnest':
-      return tablesOf(source.source);
-    case 'union':
-      return source.sources.flatMap(tablesOf);
-    case 'join':
-      return [...tablesOf(source.left), ...tablesOf(source.right)];
-    default:
-      return [];
-  }
+export function tablesOf(source: RowSource): readonly string[] {
+  return leavesOf(source).flatMap((leaf) => (leaf.kind === 'table' ? [leaf.name] : []));
 }

@@ -6,9 +6,9 @@ import type { Expression } from '../../../model/expression.js';
 import type { Filter } from '../../../model/filter.js';
 import type { Granularity } from '../../../model/granularity.js';
 import type { GroupPlan, PostStep, ScanPlan, SortKey } from '../../../model/plan.js';
-import type { RowsPlan } from '../../../model/row-source.js';
+import type { RowSource, RowsPlan } from '../../../model/row-source.js';
 import { type ColumnType, isArrayType, isNumberType, TIME_COLUMN } from '../../../model/schema.js';
-import type { PlannedQuery, PlannedSource } from '../../../model/statement.js';
+import type { PlannedQuery } from '../../../model/statement.js';
 import { aggregation, type Json, NoNativeForm, nativeFilter, none, printed, virtualColumn } from './native-parts.js';
 import { nativeSource, type Output } from './native-source.js';
 
@@ -31,7 +31,7 @@ export function nativeForm({ plan, source, columns }: PlannedQuery): NativeForm 
   }
 }
 
-function nativeQuery(plan: RowsPlan, source: PlannedSource): { readonly query: Json; readonly outputs: readonly Output[] } {
+function nativeQuery(plan: RowsPlan, source: RowSource): { readonly query: Json; readonly outputs: readonly Output[] } {
   if (plan.operator === 'timeBoundary') return none('a plan that reads the bounds of time');
   if (plan.stages !== undefined && plan.stages.length > 0) return none('stages');
   return plan.operator === 'scan' ? scanQuery(plan, source) : groupQuery(plan, source);
@@ -77,7 +77,7 @@ function endingOf(steps: readonly PostStep[], produced: readonly string[]): Endi
   return ending;
 }
 
-function scanQuery(plan: ScanPlan, source: PlannedSource): ReturnType<typeof nativeQuery> {
+function scanQuery(plan: ScanPlan, source: RowSource): ReturnType<typeof nativeQuery> {
   const { having, computed, by, offset, limit, outputs } = endingOf(plan.post, plan.columns);
   if (having.length > 0 || computed.length > 0) return none('values computed from rows of a scan');
   if (plan.columns.length === 0) return none('rows without columns');
@@ -101,7 +101,7 @@ function smaller(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-function groupQuery(plan: GroupPlan, source: PlannedSource): ReturnType<typeof nativeQuery> {
+function groupQuery(plan: GroupPlan, source: RowSource): ReturnType<typeof nativeQuery> {
   const { keys, aggregators } = plan;
   const { having, computed, by, offset, limit, outputs } = endingOf(
     plan.post,
@@ -157,7 +157,7 @@ function limits(offset: number, limit: number | null): Json {
   return { ...(offset === 0 ? {} : { offset }), ...(limit === null ? {} : { limit }) };
 }
 
-function leaf(plan: Pick<RowsPlan, 'intervals' | 'filter' | 'virtualColumns'>, source: PlannedSource): Json {
+function leaf(plan: Pick<RowsPlan, 'intervals' | 'filter' | 'virtualColumns'>, source: RowSource): Json {
   return {
     dataSource: nativeSource(source, nativeQuery),
     intervals: { type: 'intervals', intervals: plan.intervals.map(formatInterval) },

@@ -10,7 +10,6 @@ import { cellAt, type Frame, frameColumnType } from '../../../model/frame.js';
 import type { GroupPlan } from '../../../model/plan.js';
 import { renameExpression, renameStep } from '../../../model/rewrite/plan-names.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../../model/row-source.js';
-import type { PlannedSource } from '../../../model/statement.js';
 import { type Json, nativeFilter, none, printed, virtualColumn } from './native-parts.js';
 
 /** Output of a plan: the native query's column `from`, called `name`. */
@@ -20,13 +19,13 @@ export interface Output {
 }
 
 /** A plan as a native query. */
-export type NativeQuery = (plan: RowsPlan, source: PlannedSource) => { readonly query: Json; readonly outputs: readonly Output[] };
+export type NativeQuery = (plan: RowsPlan, source: RowSource) => { readonly query: Json; readonly outputs: readonly Output[] };
 
 /**
  * The native datasource that a plan reads.
  * @param nativeQuery  makes the queries inside
  */
-export function nativeSource(source: PlannedSource, nativeQuery: NativeQuery): Json {
+export function nativeSource(source: RowSource, nativeQuery: NativeQuery): Json {
   switch (source.kind) {
     case 'table':
       return { type: 'table', name: source.name };
@@ -52,7 +51,7 @@ export function nativeSource(source: PlannedSource, nativeQuery: NativeQuery): J
 }
 
 /** The columns of a subquery are read by name: those that the plan renames get their names at once. */
-function subquery(plan: RowsPlan, source: PlannedSource, nativeQuery: NativeQuery): Json {
+function subquery(plan: RowsPlan, source: RowSource, nativeQuery: NativeQuery): Json {
   const last = plan.post.at(-1);
   if (last?.step !== 'project' || last.columns.every(({ name, from }) => name === from))
     return { type: 'query', query: nativeQuery(plan, source).query };
@@ -69,7 +68,7 @@ function subquery(plan: RowsPlan, source: PlannedSource, nativeQuery: NativeQuer
 }
 
 /** A scan computes the columns it renames, under names that nothing else has. */
-function renamedScan(plan: RowsPlan, source: PlannedSource, outputs: readonly Output[], nativeQuery: NativeQuery): Json {
+function renamedScan(plan: RowsPlan, source: RowSource, outputs: readonly Output[], nativeQuery: NativeQuery): Json {
   if (plan.operator !== 'scan') return none('a plan that reads the bounds of time');
   const added = outputs.filter(({ name, from }) => name !== from);
   const read = [

@@ -2,7 +2,8 @@
 
 import { isRecord } from '../../../base/json.js';
 import { dataSource, EXTERNAL, type ResourceAction } from '../../../model/access/resource.js';
-import type { ExportTarget, IngestionTarget, PlannedSource, PlannedStatement } from '../../../model/statement.js';
+import { externalsOf, type RowSource } from '../../../model/row-source.js';
+import type { ExportTarget, IngestionTarget, PlannedStatement } from '../../../model/statement.js';
 
 /** Datasources and files that a statement reads from outside, and what it writes. The tables that it reads are checked while it is planned. */
 export function resourcesOf(statement: PlannedStatement): readonly ResourceAction[] {
@@ -11,15 +12,17 @@ export function resourcesOf(statement: PlannedStatement): readonly ResourceActio
 }
 
 /** @param target  null: of a SELECT */
-export function resourcesOfQuery(source: PlannedSource, target: IngestionTarget | ExportTarget | null): readonly ResourceAction[] {
+export function resourcesOfQuery(source: RowSource, target: IngestionTarget | ExportTarget | null): readonly ResourceAction[] {
   const read = resourcesRead(source);
   if (target === null) return read;
   return [...read, { resource: target.kind === 'export' ? EXTERNAL : dataSource(target.dataSource), action: 'WRITE' }];
 }
 
-function resourcesRead(source: PlannedSource): readonly ResourceAction[] {
-  if (source.kind !== 'external') return [];
-  return [{ resource: EXTERNAL, action: 'READ' }, ...resourcesOfInput(source.inputSource)];
+function resourcesRead(source: RowSource): readonly ResourceAction[] {
+  return externalsOf(source).flatMap(({ inputSource }): readonly ResourceAction[] => [
+    { resource: EXTERNAL, action: 'READ' },
+    ...resourcesOfInput(inputSource),
+  ]);
 }
 
 /** The datasources that an input source of native specs reads. */

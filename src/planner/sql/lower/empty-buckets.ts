@@ -2,7 +2,8 @@
 
 import { own } from '../../../base/names.js';
 import type { PostStep } from '../../../model/plan.js';
-import type { PlannedQuery, PlannedSource } from '../../../model/statement.js';
+import type { RowSource } from '../../../model/row-source.js';
+import type { PlannedQuery } from '../../../model/statement.js';
 
 /**
  * The context key `skipEmptyBuckets` of a statement: queries that are grouped by time alone leave buckets without rows out,
@@ -27,7 +28,7 @@ export function withEmptyBuckets(query: PlannedQuery, context: Readonly<Record<s
   return { ...query, plan: { ...plan, withinData: true, post: [fill, ...plan.post] } };
 }
 
-function isSubquery(source: PlannedSource): boolean {
+function isSubquery(source: RowSource): boolean {
   return source.kind === 'filtered' ? isSubquery(source.source) : source.kind === 'query';
 }
 

@@ -1,13 +1,13 @@
 // Lowers a relational tree to a plan.
 
-import { assert, ServiceError } from '../../../base/errors.js';
+import { assert } from '../../../base/errors.js';
 import { ETERNITY } from '../../../base/instant.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Filter } from '../../../model/filter.js';
 import type { GroupKey, Plan, PostStep, SortKey } from '../../../model/plan.js';
-import type { RowsPlan } from '../../../model/row-source.js';
+import type { RowSource, RowsPlan } from '../../../model/row-source.js';
 import { isNumberType, isTextType, TIME_COLUMN } from '../../../model/schema.js';
-import type { PlannedQuery, PlannedSource } from '../../../model/statement.js';
+import type { PlannedQuery } from '../../../model/statement.js';
 import type { FrameBound, WindowFunction } from '../../../model/window.js';
 import { carried, merged } from '../../places/recording.js';
 import { extractTimeBounds } from '../../rules/time-intervals.js';
@@ -34,7 +34,7 @@ import { granularityOf } from './time-key.js';
 
 /** Clauses that fit into one plan, in the order they apply. */
 interface Clauses {
-  source: PlannedSource;
+  source: RowSource;
   where: Bound | null;
   aggregate: AggregateRelation | null;
   having: Bound | null;
@@ -121,11 +121,6 @@ function overLeaf(relation: Relation): Clauses {
 
 function overPlan(relation: Relation, clauses: Clauses): Clauses {
   const { source } = clauses;
-  if (source.kind === 'external')
-    throw new ServiceError(
-      'unsupported',
-      'a condition on, or an order of, rows of TABLE(EXTERN(...)) that were limited before is not supported',
-    );
   return { ...EMPTY, source: { kind: 'query', plan: planOf(clauses), source }, output: named(relation) };
 }
 

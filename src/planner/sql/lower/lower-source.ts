@@ -1,10 +1,8 @@
 // Lowers the part of a relational tree that one plan has no room for to row sources (decision 17).
 
-import { ServiceError } from '../../../base/errors.js';
 import type { Expression } from '../../../model/expression.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../../model/row-source.js';
 import type { ColumnSchema } from '../../../model/schema.js';
-import type { PlannedSource } from '../../../model/statement.js';
 import { nativeType } from '../parse/sql-type.js';
 import { and, type Bound, call, toExpression } from '../relation/bound.js';
 import { estimate } from '../relation/estimate.js';
@@ -15,16 +13,16 @@ import { toFilter } from './lower-filter.js';
 /** The plan of a relation, and what it reads. */
 export interface Lowered {
   readonly plan: RowsPlan;
-  readonly source: PlannedSource;
+  readonly source: RowSource;
 }
 
 type Lower = (relation: Relation) => Lowered;
 
 /**
- * The source that the plan over a relation reads: external files only where nothing else is read beside them.
+ * The source that the plan over a relation reads.
  * @param lower  makes the plans of relations inside that have no form of their own
  */
-export function lowerLeaf(relation: Relation, lower: Lower): PlannedSource {
+export function lowerLeaf(relation: Relation, lower: Lower): RowSource {
   return relation.kind === 'source' ? relation.source : lowerSource(relation, lower);
 }
 
@@ -32,7 +30,6 @@ export function lowerLeaf(relation: Relation, lower: Lower): PlannedSource {
 function lowerSource(relation: Relation, lower: Lower): RowSource {
   switch (relation.kind) {
     case 'source':
-      if (relation.source.kind === 'external') throw externalInside();
       return relation.source;
     case 'join':
       return lowerJoin(relation, lower);
@@ -47,15 +44,7 @@ function lowerSource(relation: Relation, lower: Lower): RowSource {
       break;
   }
   const { plan, source } = lower(relation);
-  if (source.kind === 'external') throw externalInside();
   return { kind: 'query', plan, source };
-}
-
-function externalInside(): ServiceError {
-  return new ServiceError(
-    'unsupported',
-    'TABLE(EXTERN(...)) joined, or inside of a set operation or an aggregated subquery, is not supported',
-  );
 }
 
 function lowerJoin(join: JoinRelation, lower: Lower): JoinSource {

@@ -1,8 +1,9 @@
 // The relational tree of a query.
 
 import { MULTI_VALUE_FORMS } from '../../../expression/functions/multi-value.js';
+import type { RowSource } from '../../../model/row-source.js';
 import type { ColumnSchema } from '../../../model/schema.js';
-import type { PlannedSource, SqlType } from '../../../model/statement.js';
+import type { SqlType } from '../../../model/statement.js';
 import type { FrameBound, WindowCall, WindowFrame } from '../../../model/window.js';
 import { changed } from '../../places/recording.js';
 import type { JoinType } from '../parse/syntax.js';
@@ -28,7 +29,7 @@ export type Relation =
 /** A leaf: a table, a lookup, rows known now, or external files. */
 export interface SourceRelation {
   readonly kind: 'source';
-  readonly source: PlannedSource;
+  readonly source: RowSource;
   readonly columns: readonly RelationColumn[];
   /** Rows of a table, if known. */
   readonly rowCount?: number | undefined;

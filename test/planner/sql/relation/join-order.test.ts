@@ -6,7 +6,6 @@ import { TPCH_QUERIES } from '../../../../bench/tpch/tpch-queries.js';
 import { TPCH_TABLES } from '../../../../bench/tpch/tpch-tables.js';
 import type { RowSource } from '../../../../src/model/row-source.js';
 import type { ColumnSchema } from '../../../../src/model/schema.js';
-import type { PlannedSource } from '../../../../src/model/statement.js';
 import type { SqlSchema } from '../../../../src/planner/sql/catalog/schema.js';
 import { planSql } from '../../../../src/planner/sql/plan-sql.js';
 
@@ -55,7 +54,7 @@ const TABLES = new Map(
 );
 const SCHEMA: SqlSchema = { tables: () => [...TABLES.keys()], table: (name) => TABLES.get(name) };
 
-function shape(source: PlannedSource | RowSource): string {
+function shape(source: RowSource | RowSource): string {
   switch (source.kind) {
     case 'table':
       return source.name;

@@ -9,7 +9,7 @@ import type { Engine, RunOptions, UploadedRows } from '../../execution/run/engin
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
-import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
+import type { ExternalSource, JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import type { JoinStage, Stage } from '../../model/stage.js';
@@ -32,6 +32,8 @@ export interface SourceRunnerOptions {
   readonly rowsOfTable: (name: string) => number | null;
   /** Rows of a lookup; throws `query_invalid` when there is none of the name. */
   readonly lookup: (name: string) => LookupRows;
+  /** Rows of files; left out: there is nobody to read them. */
+  readonly external?: (source: ExternalSource) => AsyncIterable<Frame>;
   /** Known columns of a source. */
   readonly columnsOf: (source: RowSource) => readonly ColumnSchema[];
   readonly runOptions: Omit<RunOptions, 'ending'>;
@@ -230,6 +232,9 @@ export class SourceRunner {
     switch (source.kind) {
       case 'inline':
         return once(source.frame);
+      case 'external':
+        if (this.#options.external === undefined) throw new ServiceError('unsupported', 'TABLE(EXTERN(...)) is read by tasks only');
+        return this.#options.external(source);
       case 'lookup':
         return this.#options.lookup(source.name).frames();
       case 'query':

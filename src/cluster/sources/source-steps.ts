@@ -14,7 +14,7 @@ import { extractTimeBounds } from '../../planner/rules/time-intervals.js';
 
 /** Leaf of a source and the steps over its rows. */
 export interface SourceSteps {
-  readonly base: Extract<RowSource, { kind: 'table' | 'union' | 'inline' | 'lookup' | 'query' }>;
+  readonly base: Extract<RowSource, { kind: 'table' | 'union' | 'inline' | 'lookup' | 'external' | 'query' }>;
   readonly steps: readonly SourceStep[];
 }
 
