@@ -42,6 +42,20 @@ export const FAILPOINTS = {
   'orphans.removed': ['coordinator', 'the other files that nobody knows go later'],
 } as const satisfies Readonly<Record<string, readonly [process: Role, promise: string]>>;
 
+/** The same of tasks that read streams: everywhere, the rows of each committed message are stored once, and a reader never sees fewer. */
+export const STREAM_FAILPOINTS = {
+  'stream.started': ['task', 'another task reads from the published offsets'],
+  'stream.read': ['task', 'another task reads the same rows again'],
+  'stream.allocated': ['task', 'another task gets the same segment for the same rows'],
+  'stream.persisted': ['task', 'its files go with its folder, another task reads the rows again'],
+  'stream.sealed': ['task', 'nothing of the sequence is published, another task reads it again'],
+  'stream.pushed': ['task', 'its files in deep storage are cleaned up, another task reads the sequence again'],
+  'stream.published': ['task', 'segments and offsets are published, another task goes on behind them'],
+  'stream.handedOff': ['task', 'others serve the rows, another task goes on behind them'],
+  'stream.dropped': ['task', 'others serve the rows, another task goes on behind them'],
+  'allocate.beforeCommit': ['overlord', 'the task asks again'],
+} as const satisfies Readonly<Record<string, readonly [process: Role, promise: string]>>;
+
 type Role = 'overlord' | 'middleManager' | 'task' | 'historical' | 'coordinator';
 
-export type FailpointName = keyof typeof FAILPOINTS;
+export type FailpointName = keyof typeof FAILPOINTS | keyof typeof STREAM_FAILPOINTS;

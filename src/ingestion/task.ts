@@ -14,10 +14,11 @@ import type { TaskContext, TaskDescription, TaskOutcome } from './contract.js';
 import { runQueryTask } from './sql/controller.js';
 import { describeQueryTask, parseQueryTask } from './sql/query-task.js';
 import { describeWorkerTask, runWorkerTask, WORKER_TASK } from './sql/stages/worker-task.js';
-import { describeStreamTask, isStreamTaskType, STREAM_TASK_TYPES } from './stream/stream-task.js';
+import { runStreamTask } from './stream/run/run-stream-task.js';
+import { describeStreamTask, isStreamTaskType, parseStreamTask, STREAM_TASK_TYPES } from './stream/stream-task.js';
 import { parseIndexSpec, publishModeOf } from './task-spec/index-spec.js';
 
-const TYPES = [...STREAM_TASK_TYPES, 'index_parallel', 'index', 'query_controller', WORKER_TASK, 'compact', ...SUB_TASK_TYPES] as const;
+const TYPES = ['index_parallel', 'index', 'query_controller', WORKER_TASK, 'compact', ...SUB_TASK_TYPES, ...STREAM_TASK_TYPES] as const;
 /** Keys of a task's context that would set up its Java process. */
 const JAVA_OPTIONS = /^[a-z]+\.indexer\.(runner\.javaOpts(Array)?|fork\.property\..*)$/;
 const KEYS = ['id', 'groupId', 'resource', 'spec', 'context', 'dataSource'];
@@ -50,11 +51,11 @@ export async function runTask(payload: unknown, context: TaskContext): Promise<T
   try {
     const fields = new ObjectReader(payload, '', readContextOf('input_invalid', 'the task'));
     const type = fields.type(TYPES);
-    if (isStreamTaskType(type)) throw new ServiceError('unsupported', 'streaming tasks are not run yet');
     if (type === 'compact') return await runCompactTask(parseCompactSpec(fields), context);
     if (type === WORKER_TASK) return await runWorkerTask(fields, context);
     if (type === 'query_controller') return await runQueryTask(parseQueryTask(fields, context.now()), context);
     if (isSubTaskType(type)) return await runSubTask(parseSubTask(fields, type), context);
+    if (isStreamTaskType(type)) return await runStreamTask(parseStreamTask(fields, type), context);
     return await runIndexTask(parseIndexSpec(fields.object('spec'), type), context);
   } catch (error) {
     const errorMessage = error instanceof Error ? error.message : String(error);

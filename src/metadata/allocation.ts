@@ -1,6 +1,7 @@
 // Gives a sequence of rows its segment in a time chunk, before it is published.
 
 import type { EpochMs, Interval } from '../base/instant.js';
+import { failpoint } from '../configuration/failpoint.js';
 import type { SegmentId } from '../model/segment.js';
 import type { Queries } from './database.js';
 import { locksOfTask } from './locks.js';
@@ -39,5 +40,6 @@ export async function allocateSegment(
   const id = { dataSource, interval, version, partitionNumber };
   await removePendingBefore(queries, dataSource, nowMs - PENDING_MS_MAX);
   await insertPending(queries, { sequence, asked, id }, nowMs);
+  failpoint('allocate.beforeCommit');
   return id;
 }

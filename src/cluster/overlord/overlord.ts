@@ -271,9 +271,7 @@ export class Overlord implements OverlordService, Candidate {
   async allocateSegment(request: AllocationRequest, { taskId, run }: ParentRun): Promise<SegmentId> {
     const { database, now } = this.#options;
     return fencedTransaction(database, this.fence(), async (queries) => {
-      const task = await findTask(queries, taskId);
-      if (task === undefined || !isRunOf(task, run))
-        throw new ServiceError('conflict', `task ${taskId} is ${task?.state ?? 'unknown'}, and this run of it is not the one that counts`);
+      if (!isRunOf(await findTask(queries, taskId), run)) throw new ServiceError('conflict', `this run of task ${taskId} does not count`);
       return allocateSegment(queries, { ...request, taskId }, now());
     });
   }

@@ -37,6 +37,8 @@ export interface InputFormat {
   readonly isByLine: boolean;
   /** Rows of an entity in blocks. */
   readonly read: (entity: InputEntity, reading: Reading) => AsyncGenerator<InputBlock>;
+  /** The format of a message of a stream that has line feeds; absent: itself. */
+  readonly ofMessage?: InputFormat;
 }
 
 /** A row of the table of input formats (`INPUT_FORMATS`). */
@@ -53,6 +55,7 @@ export function inputFormatKind<Options>({
   files,
   parse,
   isByLine = () => false,
+  ofMessage,
   read,
 }: {
   readonly type: string;
@@ -61,6 +64,8 @@ export function inputFormatKind<Options>({
   readonly parse: (fields: ObjectReader) => Options;
   /** See `InputFormat`; left out: it is not. */
   readonly isByLine?: (options: Options) => boolean;
+  /** See `InputFormat`. */
+  readonly ofMessage?: (options: Options) => Options;
   readonly read: (options: Options, entity: InputEntity, reading: Reading) => AsyncGenerator<InputBlock>;
 }): InputFormatKind {
   return {
@@ -68,7 +73,8 @@ export function inputFormatKind<Options>({
     files,
     open(fields) {
       const options = parse(fields);
-      return { type, isByLine: isByLine(options), read: (entity, reading) => read(options, entity, reading) };
+      const opened = (by: Options): InputFormat => ({ type, isByLine: isByLine(by), read: (entity, reading) => read(by, entity, reading) });
+      return ofMessage === undefined ? opened(options) : { ...opened(options), ofMessage: opened(ofMessage(options)) };
     },
   };
 }

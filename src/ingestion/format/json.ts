@@ -38,6 +38,7 @@ export const JSON_FORMAT = inputFormatKind<JsonFormat>({
     return { multiLine: fields.boolean('useJsonNodeReader', false), flatten: parseFlattenSpec(fields) };
   },
   isByLine: ({ multiLine }) => !multiLine,
+  ofMessage: (format) => ({ ...format, multiLine: true }),
   read: (format, entity, reading) =>
     readJson(format, contentOf(entity, reading), {
       name: entity.name,

@@ -76,6 +76,11 @@ export class RowStatistics implements RowCounts {
     return this.processed + this.processedWithError + this.thrownAway + this.unparseable;
   }
 
+  /** Whether more rows could not be parsed than may be. */
+  get isOverLimit(): boolean {
+    return this.unparseable + this.processedWithError > this.#limits.maxParseExceptions;
+  }
+
   counts(): RowCounts {
     const { processed, processedWithError, thrownAway, unparseable } = this;
     return { processed, processedWithError, thrownAway, unparseable };

@@ -31,7 +31,7 @@ export async function* contentOf(entity: InputEntity, { read, inputLimits, sampl
   });
   try {
     const head = await headOf(chunks);
-    const compression = compressionOf(entity.name, head.bytes);
+    const compression = entity.isPlain === true ? undefined : compressionOf(entity.name, head.bytes);
     const content =
       compression === undefined
         ? head.all

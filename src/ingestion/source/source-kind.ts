@@ -15,6 +15,8 @@ export interface InputEntity {
   readonly sizeBytes: number | null;
   /** The stored bytes. */
   open(): Promise<Readable>;
+  /** Its bytes are rows, whatever they begin with: nothing is decompressed. */
+  readonly isPlain?: true;
   /** Local file of the stored bytes, if any. */
   readonly localFile: string | null;
   /** Columns of all its rows, which discovery does not find. Absent for none. */

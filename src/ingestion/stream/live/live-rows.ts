@@ -36,6 +36,8 @@ export interface LiveRowsOptions {
 
 /** Rows that wait for the next reader, at most; so many are a part of their own. */
 const WAITING_ROWS_MAX = 8192;
+/** Time that rows wait for a reader. */
+const WAITING_MS = 100;
 /** Parts of about one size that are joined to one. */
 const JOINED_PARTS = 8;
 /** Rows of a joined part: joining takes the thread of the task for as long. */
@@ -65,8 +67,12 @@ export class LiveRows implements LiveParts {
   /** Changes follow one another. */
   #turn: Promise<void> = Promise.resolve();
   #settling: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #failure: { readonly error: unknown } | null = null;
   /** Queries that read a part. */
   readonly #readers = new Map<string, number>();
+  /** Parts in memory that are being written to disk. */
+  readonly #beingWritten = new Set<string>();
   /** Parts that are read no more once their last reader has gone. */
   readonly #retired = new Map<string, LivePart>();
 
@@ -101,6 +107,11 @@ export class LiveRows implements LiveParts {
       batch.rowCount += block.rowCount;
       if (batch.rowCount >= WAITING_ROWS_MAX) await this.#settle();
     });
+    // Nobody reads a segment that is not known yet; an error of these rows is that of the next call.
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.settle().catch(() => undefined);
+    }, WAITING_MS);
   }
 
   /** Rows that came before are read from now on. */
@@ -169,9 +180,11 @@ export class LiveRows implements LiveParts {
     for (const segment of this.#segments.values()) {
       const held = segment.parts.filter(({ heldBytes }) => heldBytes > 0);
       if (held.length === 0) continue;
+      for (const { id } of held) this.#beingWritten.add(id);
       const rows = await this.#maker.join((await Promise.all(held.map((part) => part.frames()))).flat());
       const written = await this.#maker.write(segment.id, rows);
       await this.#inTurn(async () => this.#replace(segment, held, written));
+      for (const { id } of held) this.#beingWritten.delete(id);
     }
   }
 
@@ -201,13 +214,16 @@ export class LiveRows implements LiveParts {
       for (const segment of [...this.#segments.values()]) {
         if (segment.sequence !== sequence) continue;
         this.#segments.delete(segment.text);
-        for (const part of segment.parts) this.#retire(part);
+        const { parts } = segment;
+        segment.parts = [];
+        for (const part of parts) this.#retire(part);
       }
       this.#options.changed();
     });
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#timer);
     await this.#turn.catch(() => undefined);
     this.#batch?.store.close();
     await this.#maker.close();
@@ -268,7 +284,8 @@ export class LiveRows implements LiveParts {
       const last = segment.parts.slice(-JOINED_PARTS);
       const rowCount = last.reduce((sum, part) => sum + part.rowCount, 0);
       const largest = last.reduce((most, part) => Math.max(most, part.rowCount), 0);
-      const isEven = last.length === JOINED_PARTS && last.every(({ heldBytes }) => heldBytes > 0) && largest * 2 <= rowCount;
+      const isHeld = last.every(({ id, heldBytes }) => heldBytes > 0 && !this.#beingWritten.has(id));
+      const isEven = last.length === JOINED_PARTS && isHeld && largest * 2 <= rowCount;
       if (!isEven || rowCount > JOINED_ROWS_MAX) return;
       const rows = await this.#maker.join((await Promise.all(last.map((part) => part.frames()))).flat());
       this.#replace(segment, last, this.#maker.hold(segment.id, rows));
@@ -304,8 +321,13 @@ export class LiveRows implements LiveParts {
   }
 
   #inTurn(work: () => Promise<void>): Promise<void> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => undefined);
+    const turn = this.#turn.then(() => {
+      if (this.#failure !== null) throw this.#failure.error;
+      return work();
+    });
+    this.#turn = turn.catch((error: unknown) => {
+      this.#failure ??= { error };
+    });
     return turn;
   }
 }

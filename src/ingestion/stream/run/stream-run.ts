@@ -1,0 +1,371 @@
+// Runs a streaming task: reads records, keeps their rows live, publishes them sequence by sequence.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../../../base/errors.js';
+import { lowest } from '../../../base/lists.js';
+import { failpoint } from '../../../configuration/failpoint.js';
+import type { ParseErrorEntry, RowRates, StreamTaskControl, StreamTaskStatus } from '../../../model/stream/control.js';
+import { type Offsets, type StreamPosition, startAfter } from '../../../model/stream/offsets.js';
+import { TimeRange } from '../../builder/row-collector.js';
+import type { LiveAnnouncement, TaskContext, TaskOutcome } from '../../contract.js';
+import { indexReport } from '../../report/index-report.js';
+import { ProgressReporter } from '../../report/progress.js';
+import { RowStatistics } from '../../report/row-statistics.js';
+import { failureOf } from '../../report/task-failure.js';
+import { LazyEngine } from '../../task-engine.js';
+import { LiveRows } from '../live/live-rows.js';
+import { recordBlocks } from '../record-blocks.js';
+import { RATE_TICK_MS, RowMeter } from '../row-rates.js';
+import { OffsetsGone, type ReadFrom, type StreamBatch, type StreamReader, type StreamRecord } from '../stream-reader.js';
+import type { StreamTaskSpec } from '../stream-task.js';
+import { PauseGate } from './pause-gate.js';
+import { Persists } from './persists.js';
+import { SequencePublisher } from './publisher.js';
+import { type Sequence, Sequences } from './sequences.js';
+
+/** Records of a look at the stream. */
+const POLL_LIMITS = { maxRows: 8192, maxBytes: 16 * 2 ** 20 };
+/** Time between two looks at a stream that cannot be reached. */
+const RETRY_MS = 500;
+/** Threads on which queries run while rows come in. */
+const QUERY_THREADS = 1;
+
+type OpenReader = () => Promise<StreamReader>;
+
+/** One run of a streaming task, and its control. */
+export class StreamRun implements StreamTaskControl {
+  readonly #spec: StreamTaskSpec;
+  readonly #context: TaskContext;
+  readonly #openReader: OpenReader;
+  readonly #statistics: RowStatistics;
+  readonly #progress: ProgressReporter;
+  readonly #meter: RowMeter;
+  readonly #sequences: Sequences;
+  readonly #engine: LazyEngine;
+  readonly #rows: LiveRows;
+  readonly #publisher: SequencePublisher;
+  #announcement: LiveAnnouncement | null = null;
+  #status: StreamTaskStatus = 'NOT_STARTED';
+  #startedMs: number | null = null;
+  #isStopped = false;
+  /** The supervisor was asked to end the sequence that is read. */
+  #isCheckpointAsked = false;
+  #sequenceMs = 0;
+  readonly #persists: Persists;
+  readonly #gate = new PauseGate();
+
+  constructor(spec: StreamTaskSpec, context: TaskContext, openReader: OpenReader) {
+    const { io, tuning, dataSchema, kind } = spec;
+    this.#spec = spec;
+    this.#context = context;
+    this.#openReader = openReader;
+    this.#statistics = new RowStatistics(tuning, context.log, context.now);
+    this.#progress = new ProgressReporter(context, this.#statistics);
+    this.#meter = new RowMeter(() => ({ ...this.#statistics.counts(), processedBytes: this.#statistics.bytesRead }));
+    this.#sequences = new Sequences(kind, io.baseSequenceName, spec.checkpoints, io.end.offsets);
+    this.#engine = new LazyEngine(context, QUERY_THREADS);
+    const { minimumMessageTime, maximumMessageTime } = io;
+    const hasBounds = minimumMessageTime !== null || maximumMessageTime !== null;
+    const bounds = { start: minimumMessageTime ?? Number.MIN_SAFE_INTEGER, end: maximumMessageTime ?? Number.MAX_SAFE_INTEGER };
+    this.#rows = new LiveRows({
+      dataSchema,
+      range: new TimeRange(hasBounds ? [bounds] : [], dataSchema.granularity.queryGranularity),
+      statistics: this.#statistics,
+      engine: this.#engine,
+      store: this.#engine.segments(),
+      workDirectory: context.workDirectory,
+      maxColumns: context.inputLimits.maxColumns,
+      allocate: async (sequence, interval) => {
+        const id = await context.segments.allocate({ dataSource: dataSchema.dataSource, sequence, interval });
+        failpoint('stream.allocated');
+        return id;
+      },
+      changed: () => this.#announcement?.changed(),
+    });
+    const limits = {
+      maxRowsInMemory: tuning.maxRowsInMemory,
+      maxBytesInMemory: Math.min(tuning.maxBytesInMemory ?? Infinity, context.maxBytesInMemory / 2),
+      periodMs: tuning.persistPeriodMs,
+    };
+    this.#persists = new Persists(this.#rows, limits, context.now);
+    this.#publisher = new SequencePublisher({
+      context,
+      rows: this.#rows,
+      dataSource: dataSchema.dataSource,
+      supervisorId: spec.supervisorId,
+      handoffTimeoutMs: tuning.handoffTimeoutMs === 0 ? Infinity : tuning.handoffTimeoutMs,
+      bounds: (sequence) => this.#boundsOf(sequence),
+      published: (sequence, segments) => {
+        this.#sequences.published(sequence);
+        this.#statistics.store(segments);
+      },
+    });
+  }
+
+  get statistics(): RowStatistics {
+    return this.#statistics;
+  }
+
+  get progress(): ProgressReporter {
+    return this.#progress;
+  }
+
+  /** Reads to the end, or until it is stopped. Never throws. */
+  async run(): Promise<TaskOutcome> {
+    const { taskId } = this.#context;
+    const ticks = setInterval(() => this.#meter.tick(), RATE_TICK_MS);
+    try {
+      await this.#read();
+      this.#status = 'PUBLISHING';
+      this.#progress.phase('publishing');
+      await this.#publisher.finish();
+      this.#progress.phase('completed');
+      const report = indexReport(taskId, this.#statistics, 'COMPLETED', null, this.#publisher.segmentCount);
+      return { succeeded: true, errorMessage: null, report };
+    } catch (error) {
+      const { errorMessage } = failureOf(error, this.#context);
+      const { indexPhase } = this.#progress;
+      const report = indexReport(taskId, this.#statistics, indexPhase, errorMessage, this.#publisher.segmentCount);
+      return { succeeded: false, errorMessage, report };
+    } finally {
+      clearInterval(ticks);
+      await this.#announcement?.close();
+      await this.#rows.close();
+      await this.#engine.close();
+    }
+  }
+
+  async status(): Promise<StreamTaskStatus> {
+    return this.#status;
+  }
+
+  async startTime(): Promise<number | null> {
+    return this.#startedMs;
+  }
+
+  async offsets(): Promise<Offsets> {
+    return this.#sequences.positions;
+  }
+
+  async endOffsets(): Promise<Offsets> {
+    return this.#sequences.current.end;
+  }
+
+  async pause(): Promise<Offsets> {
+    this.#checkReading();
+    await this.#gate.hold();
+    // The task may have come to its end meanwhile.
+    this.#checkReading();
+    return this.#sequences.positions;
+  }
+
+  async resume(): Promise<void> {
+    this.#checkReading();
+    this.#gate.release();
+  }
+
+  async setEndOffsets(offsets: Offsets, finish: boolean): Promise<void> {
+    this.#checkReading();
+    this.#sequences.setEnd(offsets, finish);
+    this.#gate.release();
+  }
+
+  async checkpoints(): Promise<ReadonlyMap<number, Offsets>> {
+    return this.#sequences.checkpoints();
+  }
+
+  async rowStats(): Promise<RowRates> {
+    return this.#meter.rates();
+  }
+
+  async parseErrors(): Promise<readonly ParseErrorEntry[]> {
+    return this.#statistics.saved.map(({ type, input, details, timeOfExceptionMs }) => ({
+      errorType: type,
+      input,
+      details,
+      timeOfExceptionMs,
+    }));
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#gate.release();
+  }
+
+  async #read(): Promise<void> {
+    const [context, sequences] = [this.#context, this.#sequences];
+    this.#status = 'STARTING';
+    this.#announcement = await context.serveLive({
+      rows: this.#rows,
+      engine: this.#engine.processing(),
+      store: this.#engine.segments(),
+    });
+    const reader = await this.#open();
+    try {
+      this.#startedMs = context.now();
+      this.#status = 'READING';
+      this.#progress.phase('reading');
+      failpoint('stream.started');
+      for (let hasMore = true; hasMore; ) {
+        this.#begin(sequences.current);
+        const isWhole = await this.#readSequence(reader);
+        if (!isWhole) return;
+        const { isLast } = sequences.current;
+        await this.#rows.seal();
+        this.#publisher.add(sequences.seal());
+        hasMore = !isLast;
+      }
+    } finally {
+      // Nobody waits for a pause of what has ended.
+      this.#status = 'PUBLISHING';
+      this.#gate.release();
+      await reader.close().catch((error: unknown) => context.log(`the stream was not closed: ${String(error)}`));
+      await this.#persists.settled();
+    }
+  }
+
+  async #open(): Promise<StreamReader> {
+    for (;;) {
+      try {
+        return await this.#openReader();
+      } catch (error) {
+        await this.#tryAgain(error);
+      }
+    }
+  }
+
+  #begin({ name }: Sequence): void {
+    this.#rows.begin(name);
+    this.#sequenceMs = this.#context.now();
+    this.#isCheckpointAsked = false;
+  }
+
+  /** @returns whether the sequence was read to its end; false: the task was stopped */
+  async #readSequence(reader: StreamReader): Promise<boolean> {
+    const sequences = this.#sequences;
+    let assigned = '';
+    for (;;) {
+      this.#context.signal.throwIfAborted();
+      this.#throwFailures();
+      if (this.#gate.isAsked) {
+        this.#status = 'PAUSED';
+        await this.#gate.wait(this.#context.signal);
+        this.#status = 'READING';
+        continue;
+      }
+      if (this.#isStopped) return false;
+      const left = sequences.unfinished;
+      if (left.length === 0) return true;
+      try {
+        // Records behind the end of the last sequence were passed over: they are read again.
+        if (assigned !== left.join('\n')) await reader.assign(this.#from(left));
+        assigned = left.join('\n');
+        await this.#take(await reader.poll({ ...POLL_LIMITS, timeoutMs: this.#spec.io.pollTimeoutMs }));
+      } catch (error) {
+        if (error instanceof OffsetsGone) throw await this.#offsetsGone(error);
+        assigned = '';
+        await this.#tryAgain(error);
+      }
+    }
+  }
+
+  /** Waits when a stream cannot be reached; throws any other error. */
+  async #tryAgain(error: unknown): Promise<void> {
+    const { signal, log } = this.#context;
+    if (signal.aborted || !(error instanceof ServiceError) || error.code !== 'unavailable') throw error;
+    log(`the stream cannot be reached: ${error.message}`);
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+  }
+
+  #from(partitions: readonly string[]): ReadonlyMap<string, ReadFrom> {
+    const { positions } = this.#sequences;
+    const { start } = this.#spec.io;
+    return new Map(
+      partitions.map((partition) => {
+        const offset = positions.get(partition) ?? '';
+        // Behind the first record the place of a shard is that of the last one read.
+        const isExclusive = this.#spec.kind === 'kinesis' && (start.exclusive.has(partition) || offset !== start.offsets.get(partition));
+        return [partition, { offset, isExclusive }];
+      }),
+    );
+  }
+
+  async #take({ records, positions }: StreamBatch): Promise<void> {
+    const sequences = this.#sequences;
+    const own: StreamRecord[] = [];
+    const last = new Map<string, string>();
+    for (const record of records) {
+      // Records at and behind the end are those of the next sequence.
+      if (sequences.includes(record.partition, record.offset)) own.push(record);
+      last.set(record.partition, record.offset);
+    }
+    if (own.length > 0) {
+      const { inputLimits, workDirectory, kernels } = this.#context;
+      const reading = {
+        columns: this.#rows.columnsRead,
+        workDirectory,
+        inputLimits,
+        kernels,
+        reject: (reason: string, sample: string) => this.#statistics.reject(reason, sample),
+      };
+      for await (const block of recordBlocks(own, this.#spec.io.inputFormat, reading, this.#statistics)) await this.#rows.add(block);
+    }
+    for (const [partition, offset] of last) sequences.passed(partition, offset);
+    for (const [partition, position] of positions) sequences.moved(partition, position);
+    if (own.length > 0) failpoint('stream.read');
+    this.#progress.tick();
+    await this.#persists.persistIfDue();
+    await this.#askForCheckpoint();
+  }
+
+  /** Asks the supervisor to end the sequence once it has rows enough; a task without one ends it where it is. */
+  async #askForCheckpoint(): Promise<void> {
+    const { tuning, supervisorId, io } = this.#spec;
+    const { taskId, now, log, stream } = this.#context;
+    const { current } = this.#sequences;
+    if (this.#isCheckpointAsked || current.isLast) return;
+    const { total, largest } = this.#rows.openRows();
+    const isDue =
+      total >= tuning.maxTotalRows ||
+      largest >= tuning.maxRowsPerSegment ||
+      now() - this.#sequenceMs >= (tuning.handoffPeriodMs ?? Infinity);
+    if (!isDue) return;
+    this.#isCheckpointAsked = true;
+    const { start } = this.#boundsOf(current);
+    try {
+      await stream.checkpoint({ supervisorId, taskId, taskGroupId: io.taskGroupId, start });
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
+      log(`no supervisor ${supervisorId} ends the sequence ${current.name}: it ends here`);
+      this.#sequences.setEnd(this.#sequences.positions, false);
+    }
+  }
+
+  #checkReading(): void {
+    if (this.#status === 'PUBLISHING') throw new ServiceError('conflict', 'the task publishes what it has read');
+    if (this.#status === 'NOT_STARTED' || this.#status === 'STARTING') throw new ServiceError('unavailable', 'the task is starting');
+  }
+
+  #throwFailures(): void {
+    const failure = this.#publisher.failure ?? this.#persists.failure;
+    if (failure !== null) throw failure.error;
+  }
+
+  async #offsetsGone(error: OffsetsGone): Promise<unknown> {
+    const { supervisorId, tuning, io } = this.#spec;
+    const { taskId, stream, log } = this.#context;
+    if (!tuning.resetOffsetAutomatically) return error;
+    log(`${error.message}; they are forgotten (resetOffsetAutomatically)`);
+    await stream.offsetsLost({ supervisorId, taskId, lost: { ...io.start, offsets: error.offsets, exclusive: NONE } });
+    return error;
+  }
+
+  #boundsOf({ number, start, end }: Sequence): { readonly start: StreamPosition; readonly end: StreamPosition } {
+    const { io } = this.#spec;
+    const first = number === lowest([...this.#spec.checkpoints.keys()]);
+    const from = first ? { ...io.start, offsets: start } : startAfter({ ...io.start, offsets: start });
+    return { start: from, end: { ...io.end, offsets: end, exclusive: NONE } };
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();

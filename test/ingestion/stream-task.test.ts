@@ -1,0 +1,446 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import { ETERNITY } from '../../src/base/instant.js';
+import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
+import type { ChatHandler, LiveSource, PublishRequest, TaskContext, TaskOutcome } from '../../src/ingestion/contract.js';
+import { runStreamTask } from '../../src/ingestion/stream/run/run-stream-task.js';
+import { parseStreamTask } from '../../src/ingestion/stream/stream-task.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
+import type { CheckpointRequest, OffsetsLost } from '../../src/model/stream/control.js';
+import { caseCount } from '../case-count.js';
+import { FakeStream, SKIPPED } from './fake-stream.js';
+import { readBack, taskContext } from './run-task.js';
+
+const NO_END = '9223372036854775807';
+const DAY = 86_400_000;
+
+interface Options {
+  readonly ends?: Readonly<Record<string, string>>;
+  readonly starts?: Readonly<Record<string, string>>;
+  readonly tuning?: Readonly<Record<string, unknown>>;
+  readonly io?: Readonly<Record<string, unknown>>;
+  readonly context?: Partial<TaskContext>;
+  readonly checkpoints?: unknown;
+}
+
+interface Task {
+  readonly outcome: Promise<TaskOutcome>;
+  readonly published: PublishRequest[];
+  readonly asked: CheckpointRequest[];
+  readonly lost: OffsetsLost[];
+  readonly log: string[];
+  readonly live: () => LiveSource;
+  readonly folder: string;
+  chat(method: 'GET' | 'POST', path: string, body?: unknown, query?: Readonly<Record<string, string>>): Promise<unknown>;
+  /** Rows that a query of the live segments finds. */
+  count(): Promise<number>;
+}
+
+/** Begins a task over a stream in memory, whose metadata store only remembers. */
+function begin(stream: FakeStream, { ends = {}, starts = {}, tuning = {}, io = {}, context: other = {}, checkpoints }: Options = {}): Task {
+  const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-stream-'));
+  const all = stream.partitions.map((_, partition) => String(partition));
+  const map = (given: Readonly<Record<string, string>>, otherwise: string) =>
+    Object.fromEntries(
+      all.map((partition) => [
+        partition,
+        Number(given[partition] ?? otherwise) < 2 ** 53 ? Number(given[partition] ?? otherwise) : (given[partition] ?? otherwise),
+      ]),
+    );
+  const payload = {
+    type: 'index_kafka',
+    dataSchema: {
+      dataSource: 'ds',
+      timestampSpec: { column: 't', format: 'millis' },
+      dimensionsSpec: { dimensions: [{ type: 'long', name: 'n' }] },
+      granularitySpec: { segmentGranularity: 'day', rollup: false },
+    },
+    ioConfig: {
+      type: 'kafka',
+      baseSequenceName: 'base',
+      startSequenceNumbers: { stream: 't', partitionSequenceNumberMap: map(starts, '0') },
+      endSequenceNumbers: { stream: 't', partitionSequenceNumberMap: map(ends, NO_END) },
+      consumerProperties: { 'bootstrap.servers': 'nowhere:1' },
+      inputFormat: { type: 'json' },
+      pollTimeout: 5,
+      ...io,
+    },
+    tuningConfig: { type: 'kafka', ...tuning },
+    context: checkpoints === undefined ? {} : { checkpoints: JSON.stringify(checkpoints) },
+  };
+  const spec = parseStreamTask(new ObjectReader(payload, '', readContextOf('input_invalid', 'the task')), 'index_kafka');
+  const published: PublishRequest[] = [];
+  const [asked, lost, log]: [CheckpointRequest[], OffsetsLost[], string[]] = [[], [], []];
+  let handler: ChatHandler | undefined;
+  let source: LiveSource | undefined;
+  const context: TaskContext = {
+    ...taskContext(folder, []),
+    now: Date.now,
+    log: (line) => log.push(line),
+    serveChat: (answer) => {
+      handler = answer;
+    },
+    async serveLive(live) {
+      source = live;
+      return { changed: () => undefined, close: async () => undefined };
+    },
+    stream: { checkpoint: async (request) => void asked.push(request), offsetsLost: async (each) => void lost.push(each) },
+    async publish(request) {
+      published.push(request);
+      return request.segments.map(({ allocated }) => (allocated === undefined ? '?' : segmentIdText(allocated)));
+    },
+    ...other,
+  };
+  const outcome = runStreamTask(spec, context, async () => stream.reader()).finally(() => rmSync(folder, { recursive: true, force: true }));
+  const live = (): LiveSource => source ?? (assert.unreachable('no live segments are served yet') as never);
+  return {
+    outcome,
+    published,
+    asked,
+    lost,
+    log,
+    live,
+    folder,
+    async chat(method, name, body, query = {}) {
+      for (let tries = 0; ; tries++) {
+        try {
+          return await handler?.({
+            method,
+            path: name.split('/'),
+            query: new Map(Object.entries(query)),
+            body: JSON.stringify(body ?? null),
+          });
+        } catch (error) {
+          if (!(error instanceof ServiceError) || error.code !== 'unavailable' || tries > 500) throw error;
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        }
+      }
+    },
+    async count() {
+      const { rows, engine, store } = live();
+      await rows.settle();
+      const held = rows.hold(rows.describe().map(({ id }) => segmentIdText(id)));
+      let count = 0;
+      const plan = {
+        operator: 'scan',
+        dataSource: 'ds',
+        intervals: [ETERNITY],
+        filter: null,
+        virtualColumns: [],
+        columns: ['n'],
+        timeOrder: null,
+        offset: 0,
+        limit: null,
+        post: [],
+      } as const;
+      const options = { ending: 'final', deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
+      const parts = [...held.parts.values()].flat();
+      try {
+        if (parts.length > 0)
+          for await (const { rowCount } of engine.run(plan, store, parts, options, new AbortController().signal)) count += rowCount;
+      } finally {
+        held.release();
+      }
+      return count;
+    },
+  };
+}
+
+const message = (n: number, t = n): string => JSON.stringify({ t, n });
+
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  for (const startMs = Date.now(); !(await isTrue()); await new Promise((resolve) => setTimeout(resolve, 3)))
+    if (Date.now() > startMs + 20_000) throw new Error('did not come true');
+}
+
+async function numbersOf(published: readonly PublishRequest[]): Promise<readonly number[]> {
+  const numbers: number[] = [];
+  for (const request of published) if (request.segments.length > 0) for (const { n } of await readBack(request)) numbers.push(Number(n));
+  return numbers.sort((a, b) => a - b);
+}
+
+const bounds = ({ stream }: PublishRequest): unknown => [
+  stream?.sequence,
+  Object.fromEntries(stream?.start.offsets ?? []),
+  Object.fromEntries(stream?.end.offsets ?? []),
+];
+
+/** The rows of what a task has published: files go with its folder, so they are read as they are published. */
+function reading(): { readonly numbers: number[]; readonly context: Pick<TaskContext, 'publish'>; readonly published: PublishRequest[] } {
+  const [numbers, published]: [number[], PublishRequest[]] = [[], []];
+  return {
+    numbers,
+    published,
+    context: {
+      async publish(request) {
+        published.push(request);
+        for (const n of await numbersOf([request])) numbers.push(n);
+        return request.segments.map(({ allocated }) => (allocated === undefined ? '?' : segmentIdText(allocated)));
+      },
+    },
+  };
+}
+
+const tasks = suite('streaming tasks');
+
+tasks('rows from one offset to another are published with the offsets, whatever lies between them', async () => {
+  const stream = new FakeStream(2);
+  stream.send(0, message(0), SKIPPED, message(2), null, '', message(5, DAY), 'no JSON', message(7), message(8));
+  stream.send(1, `${message(100)}\n${message(101)}`, SKIPPED, SKIPPED);
+  const read = reading();
+  const task = begin(stream, {
+    starts: { 0: '2' },
+    ends: { 0: '8', 1: '3' },
+    tuning: { maxSavedParseExceptions: 5 },
+    context: read.context,
+  });
+  const { succeeded, report, errorMessage } = await task.outcome;
+  assert.is(errorMessage, null);
+  assert.ok(succeeded);
+  assert.equal(
+    read.numbers.sort((a, b) => a - b),
+    [2, 5, 7, 100, 101],
+  );
+  assert.equal(read.published.map(bounds), [['base_0', { 0: '2', 1: '0' }, { 0: '8', 1: '3' }]]);
+  assert.equal(
+    read.published[0]?.segments.map(({ allocated, rowCount }) => [allocated?.interval.start, rowCount]),
+    [
+      [0, 4],
+      [DAY, 1],
+    ],
+  );
+  const payload = (report as { ingestionStatsAndErrors: { payload: { rowStats: { buildSegments: object }; rows: object } } })
+    .ingestionStatsAndErrors.payload;
+  const { processed, thrownAway, unparseable } = payload.rowStats.buildSegments as Record<string, number>;
+  assert.equal([processed, thrownAway, unparseable], [5, 1, 2]);
+  assert.equal(payload.rows, { read: 8, stored: 5, rolledUp: 0, filtered: 1, rejected: 2 });
+});
+
+tasks('rows are read from the first one on; a pause holds them, and ends set then are where sequences end', async () => {
+  const stream = new FakeStream(2);
+  const read = reading();
+  const task = begin(stream, { context: read.context });
+  stream.send(0, message(1), message(2));
+  await until(async () => (await task.chat('GET', 'status')) === 'READING' && (await task.count()) === 2);
+  assert.equal({ ...((await task.chat('POST', 'pause')) as object) }, { 0: 2, 1: 0 });
+  assert.is(await task.chat('GET', 'status'), 'PAUSED');
+  stream.send(0, message(3), message(4));
+  stream.send(1, message(10), message(11));
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  assert.is(await task.count(), 2);
+  const refused = await task.chat('POST', 'offsets/end', { 0: 1 }).catch((error: { code?: unknown }) => error.code);
+  assert.is(refused, 'input_invalid');
+  await task.chat('POST', 'offsets/end', { 0: 3, 1: 1 }, { finish: 'false' });
+  await until(() => read.published.length === 1);
+  assert.equal(read.published.map(bounds), [['base_0', { 0: '0', 1: '0' }, { 0: '3', 1: '1' }]]);
+  await until(async () => JSON.stringify(await task.chat('GET', 'offsets/current')) === '{"0":4,"1":2}');
+  await until(async () => JSON.stringify(await task.chat('GET', 'checkpoints')) === '{"1":{"0":3,"1":1}}');
+  await task.chat('POST', 'pause');
+  await task.chat('POST', 'offsets/end', { 0: 4, 1: 2 }, { finish: 'true' });
+  assert.ok((await task.outcome).succeeded);
+  assert.equal(read.published.map(bounds)[1], ['base_1', { 0: '3', 1: '1' }, { 0: '4', 1: '2' }]);
+  assert.equal(
+    read.numbers.sort((a, b) => a - b),
+    [1, 2, 3, 4, 10, 11],
+  );
+  const late = await task.chat('POST', 'pause').catch((error: { code?: unknown }) => error.code);
+  assert.is(late, 'conflict');
+});
+
+tasks('rows enough for a sequence: the supervisor is asked once to end it; without one it ends where it is', async () => {
+  const stream = new FakeStream(1);
+  const read = reading();
+  const task = begin(stream, { tuning: { maxRowsPerSegment: 3 }, context: read.context });
+  for (let n = 0; n < 20; n++) {
+    stream.send(0, message(n));
+    await task.chat('GET', 'status');
+  }
+  await until(async () => (await task.count()) === 20);
+  await until(() => task.asked.length > 0);
+  stream.send(0, message(20));
+  await until(async () => (await task.count()) === 21);
+  assert.is(task.asked.length, 1);
+  assert.equal(Object.fromEntries(task.asked[0]?.start.offsets ?? []), { 0: '0' });
+  await task.chat('POST', 'stop');
+  assert.ok((await task.outcome).succeeded);
+  assert.equal(read.published, [], 'what no sequence has ended with is left to the next task');
+
+  const alone = reading();
+  const nobody = {
+    checkpoint: async (): Promise<never> => {
+      throw new ServiceError('not_found', 'no supervisor');
+    },
+    offsetsLost: async () => undefined,
+  };
+  const other = begin(stream, { tuning: { maxTotalRows: 1 }, ends: { 0: '21' }, context: { ...alone.context, stream: nobody } });
+  await other.outcome;
+  assert.equal(
+    alone.numbers.sort((a, b) => a - b),
+    Array.from({ length: 21 }, (_, n) => n),
+  );
+});
+
+tasks('sequences that a supervisor knows of are read and published one by one', async () => {
+  const stream = new FakeStream(1);
+  stream.send(0, ...Array.from({ length: 9 }, (_, n) => message(n)));
+  const read = reading();
+  const task = begin(stream, { ends: { 0: '9' }, checkpoints: { 2: { 0: 1 }, 3: { 0: 4 } }, starts: { 0: '1' }, context: read.context });
+  assert.ok((await task.outcome).succeeded);
+  assert.equal(read.published.map(bounds), [
+    ['base_2', { 0: '1' }, { 0: '4' }],
+    ['base_3', { 0: '4' }, { 0: '9' }],
+  ]);
+});
+
+tasks('replicas make equal segments, however their records come', async () => {
+  const files = async (pollRows: number, maxRowsInMemory: number): Promise<readonly Buffer[]> => {
+    const stream = new FakeStream(1);
+    stream.pollRows = pollRows;
+    for (let n = 0; n < 500; n++) stream.send(0, message(n % 7, (n * 37) % (2 * DAY)));
+    const made: Buffer[] = [];
+    const task = begin(stream, {
+      ends: { 0: '500' },
+      tuning: { maxRowsInMemory },
+      context: {
+        async publish({ segments }) {
+          for (const { loadSpec } of segments) made.push(readFileSync(loadSpec.path));
+          return segments.map(() => 'published');
+        },
+      },
+    });
+    const { errorMessage } = await task.outcome;
+    assert.is(errorMessage, null);
+    return made;
+  };
+  const [whole, pieces] = [await files(1000, 1000), await files(7, 40)];
+  assert.ok(whole.length > 0);
+  assert.equal(
+    pieces.map((bytes, at) => bytes.equals(whole[at] ?? Buffer.alloc(0))),
+    whole.map(() => true),
+  );
+});
+
+const refusals: readonly {
+  readonly name: string;
+  readonly options: Options;
+  readonly numbers?: readonly number[];
+  readonly error?: RegExp;
+}[] = [
+  { name: 'late messages are thrown away', options: { io: { minimumMessageTime: '1970-01-01T00:00:00.005Z' } }, numbers: [5, 6, 7, 8, 9] },
+  { name: 'early messages are thrown away', options: { io: { maximumMessageTime: '1970-01-01T00:00:00.002Z' } }, numbers: [0, 1] },
+  { name: 'a task is not run a second time', options: { context: { attempt: 2 } }, error: /its supervisor replaces it/ },
+];
+for (const { name, options, numbers, error } of refusals)
+  tasks(name, async () => {
+    const stream = new FakeStream(1);
+    stream.send(0, ...Array.from({ length: 10 }, (_, n) => message(n)));
+    const read = reading();
+    const task = begin(stream, { ends: { 0: '10' }, ...options, context: { ...read.context, ...options.context } });
+    const { errorMessage } = await task.outcome;
+    if (error === undefined) assert.is(errorMessage, null);
+    else assert.match(errorMessage ?? '', error);
+    assert.equal(
+      read.numbers.sort((a, b) => a - b),
+      numbers ?? [],
+    );
+  });
+
+tasks('too many messages that cannot be parsed end the task, and nothing is published', async () => {
+  const stream = new FakeStream(1);
+  stream.send(0, message(1), 'x', 'y', message(2));
+  const task = begin(stream, { ends: { 0: '4' }, tuning: { maxParseExceptions: 1 } });
+  const { succeeded, errorMessage } = await task.outcome;
+  assert.not.ok(succeeded);
+  assert.match(errorMessage ?? '', /maxParseExceptions/);
+  assert.equal(task.published, []);
+});
+
+tasks('a stream that cannot be reached for a moment is read on; offsets that are gone are told', async () => {
+  const stream = new FakeStream(1);
+  stream.send(0, message(1), message(2));
+  stream.faults.push(new ServiceError('unavailable', 'the broker restarts'));
+  const read = reading();
+  assert.ok((await begin(stream, { ends: { 0: '2' }, context: read.context }).outcome).succeeded);
+  assert.equal(read.numbers, [1, 2]);
+  stream.earliest[0] = 1;
+  const kept = begin(stream, { ends: { 0: '2' } });
+  assert.match((await kept.outcome).errorMessage ?? '', /offset 0 of partition 0/);
+  assert.equal(kept.lost, []);
+  const reset = begin(stream, { ends: { 0: '2' }, tuning: { resetOffsetAutomatically: true } });
+  assert.not.ok((await reset.outcome).succeeded);
+  assert.equal(
+    reset.lost.map(({ lost }) => Object.fromEntries(lost.offsets)),
+    [{ 0: '0' }],
+  );
+});
+
+tasks('a publish that finds other offsets ends the task', async () => {
+  const stream = new FakeStream(1);
+  stream.send(0, message(1));
+  const task = begin(stream, {
+    ends: { 0: '1' },
+    context: {
+      publish: async () => {
+        throw new ServiceError('conflict', 'the offsets are others');
+      },
+    },
+  });
+  assert.is((await task.outcome).errorMessage, 'the offsets are others');
+});
+
+const send = fc.record({ partition: fc.nat(2), count: fc.integer({ min: 1, max: 8 }), skipped: fc.boolean() });
+const act = fc.constantFrom('checkpoint', 'look', 'pause');
+tasks('every row comes once, in sequences that follow each other, and a reader never sees fewer than before', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof({ weight: 3, arbitrary: send }, { weight: 2, arbitrary: act }), { maxLength: 25 }),
+      async (steps) => {
+        const stream = new FakeStream(3);
+        const read = reading();
+        const task = begin(stream, { tuning: { maxRowsInMemory: 10 }, context: read.context });
+        let [sent, seen] = [0, 0];
+        // Rows that others serve are those that are published.
+        const look = async (): Promise<void> => {
+          const before = read.numbers.length;
+          const count = await task.count();
+          const served = Math.max(count, before);
+          assert.ok(served >= Math.min(seen, served), 'rows went');
+          seen = Math.max(seen, served);
+        };
+        for (const step of steps) {
+          if (typeof step === 'object') {
+            for (let each = 0; each < step.count; each++) stream.send(step.partition, message(sent++, (sent * 7919) % (2 * DAY)));
+            if (step.skipped) stream.send(step.partition, SKIPPED);
+          } else if (step === 'look') await look();
+          else {
+            const at = (await task.chat('POST', 'pause')) as Record<string, number>;
+            if (step === 'checkpoint') await task.chat('POST', 'offsets/end', at, { finish: 'false' });
+            else await task.chat('POST', 'resume');
+          }
+        }
+        const ends = Object.fromEntries(stream.partitions.map((messages, partition) => [partition, messages.length]));
+        await task.chat('POST', 'pause');
+        await task.chat('POST', 'offsets/end', ends, { finish: 'true' });
+        const { errorMessage } = await task.outcome;
+        assert.is(errorMessage, null);
+        assert.equal(
+          read.numbers.sort((a, b) => a - b),
+          Array.from({ length: sent }, (_, n) => n),
+        );
+        let place: unknown = { 0: '0', 1: '0', 2: '0' };
+        for (const [, start, end] of read.published.map((request) => bounds(request) as [string, unknown, unknown])) {
+          assert.equal(start, place);
+          place = end;
+        }
+      },
+    ),
+    { numRuns: caseCount(6) },
+  ),
+);
+
+tasks.run();
