@@ -126,6 +126,11 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     // Resets of a supervisor's offsets: sequences after one have other names than those before it.
     'CREATE TABLE stream_resets (supervisor_id TEXT PRIMARY KEY, count INTEGER NOT NULL)',
   ],
+  [
+    // The user who made a change, beside the author that the request named, and the document that was there before.
+    "ALTER TABLE audit ADD COLUMN identity TEXT NOT NULL DEFAULT ''",
+    'ALTER TABLE audit ADD COLUMN previous TEXT',
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */

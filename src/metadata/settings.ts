@@ -5,6 +5,8 @@ import type { Binding, Queries } from './database.js';
 
 /** Author and reason of a change, from `X-Svc-Author` and `X-Svc-Comment`. */
 export interface Author {
+  /** The user whose request it was; absent without security. */
+  readonly identity?: string;
   readonly author: string;
   readonly comment: string;
   readonly ip: string;
@@ -16,6 +18,8 @@ export interface AuditEntry {
   readonly auditInfo: Author;
   /** JSON text. */
   readonly payload: string;
+  /** The document before the change, JSON text; null where there was none, or nobody knows. */
+  readonly previous: string | null;
   readonly timeMs: EpochMs;
 }
 
@@ -23,6 +27,8 @@ export interface AuditEntry {
 export interface AuditSubject {
   readonly type: string;
   readonly key: string;
+  /** The document before the change, JSON text. */
+  readonly previous?: string | undefined;
 }
 
 /** A stored document (dynamic configuration, lookups, compaction) as JSON text; undefined when never written. */
@@ -61,6 +67,12 @@ export async function allRules<Rules>(queries: Queries, parse: (value: unknown) 
   );
 }
 
+/** The stored rules of a datasource, JSON text; undefined when there are none. */
+export async function findRules(queries: Queries, dataSource: string): Promise<string | undefined> {
+  const rows = await queries.rows<{ payload: string }>('SELECT payload FROM rules WHERE data_source = ?', [dataSource]);
+  return rows[0]?.payload;
+}
+
 export async function writeRules(queries: Queries, dataSource: string, payload: string, nowMs: EpochMs): Promise<void> {
   await queries.rows(
     `INSERT INTO rules (data_source, payload, changed_ms) VALUES (?, ?, ?)
@@ -71,15 +83,10 @@ export async function writeRules(queries: Queries, dataSource: string, payload: 
 
 /** Files a change; to be called in the transaction that makes it. */
 export async function audit(queries: Queries, subject: AuditSubject, author: Author, payload: string, nowMs: EpochMs): Promise<void> {
-  await queries.rows('INSERT INTO audit (type, audit_key, author, comment, ip, payload, time_ms) VALUES (?, ?, ?, ?, ?, ?, ?)', [
-    subject.type,
-    subject.key,
-    author.author,
-    author.comment,
-    author.ip,
-    payload,
-    nowMs,
-  ]);
+  await queries.rows(
+    'INSERT INTO audit (type, audit_key, author, identity, comment, ip, payload, previous, time_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    [subject.type, subject.key, author.author, author.identity ?? '', author.comment, author.ip, payload, subject.previous ?? null, nowMs],
+  );
 }
 
 export interface AuditSelection {
@@ -88,6 +95,17 @@ export interface AuditSelection {
   readonly key: string | null;
   readonly interval: Interval | null;
   readonly count: number | null;
+}
+
+interface AuditRow {
+  readonly audit_key: string;
+  readonly author: string;
+  readonly identity: string;
+  readonly comment: string;
+  readonly ip: string;
+  readonly payload: string;
+  readonly previous: string | null;
+  readonly time_ms: number;
 }
 
 /** Newest first. */
@@ -104,15 +122,16 @@ export async function auditHistory(queries: Queries, selection: AuditSelection):
   }
   const limit = selection.count === null ? '' : 'LIMIT ?';
   if (selection.count !== null) bindings.push(selection.count);
-  const rows = await queries.rows<{ audit_key: string; author: string; comment: string; ip: string; payload: string; time_ms: number }>(
-    `SELECT audit_key, author, comment, ip, payload, time_ms FROM audit WHERE ${conditions.join(' AND ')} ORDER BY sequence DESC ${limit}`,
+  const rows = await queries.rows<AuditRow>(
+    `SELECT audit_key, author, identity, comment, ip, payload, previous, time_ms FROM audit WHERE ${conditions.join(' AND ')} ORDER BY sequence DESC ${limit}`,
     bindings,
   );
-  return rows.map(({ audit_key, author, comment, ip, payload, time_ms }) => ({
+  return rows.map(({ audit_key, author, identity, comment, ip, payload, previous, time_ms }) => ({
     key: audit_key,
     type: selection.type,
-    auditInfo: { author, comment, ip },
+    auditInfo: { author, ...(identity === '' ? {} : { identity }), comment, ip },
     payload,
+    previous,
     timeMs: time_ms,
   }));
 }

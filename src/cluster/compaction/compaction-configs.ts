@@ -133,7 +133,8 @@ export class CompactionConfigs {
       await writeConfig(queries, CONFIG_NAME, stringifyJson({ cluster, dataSources: [...dataSources.values()] }));
       for (const dataSource of concerned ?? dataSources.keys()) {
         const change = { globalConfig: cluster, compactionConfig: dataSources.get(dataSource) ?? null };
-        await audit(queries, { type: CONFIG_NAME, key: dataSource }, author, stringifyJson(change), now());
+        const before = { globalConfig: stored.cluster, compactionConfig: stored.dataSources.get(dataSource) ?? null };
+        await audit(queries, { type: CONFIG_NAME, key: dataSource, previous: stringifyJson(before) }, author, stringifyJson(change), now());
       }
     });
     changed();

@@ -9,6 +9,8 @@ import {
   type Author,
   audit,
   auditHistory,
+  findConfig,
+  findRules,
   readConfig,
   writeConfig,
   writeRules,
@@ -40,8 +42,9 @@ export class CoordinatorSettings {
   async writeRules(dataSource: string, rules: unknown, author: Author): Promise<void> {
     const payload = JSON.stringify(parseRules(rules));
     await this.#change(async (queries) => {
+      const previous = await findRules(queries, dataSource);
       await writeRules(queries, dataSource, payload, this.#options.now());
-      await audit(queries, { type: 'rules', key: dataSource }, author, payload, this.#options.now());
+      await audit(queries, { type: 'rules', key: dataSource, previous }, author, payload, this.#options.now());
     });
   }
 
@@ -52,8 +55,9 @@ export class CoordinatorSettings {
   async changeDynamicConfig(changes: ReadonlyMap<string, unknown>, author: Author): Promise<void> {
     await this.#change(async (queries) => {
       const payload = JSON.stringify(mergeDynamicConfig(await this.dynamicConfig(queries), changes));
+      const previous = await findConfig(queries, DYNAMIC_CONFIG_NAME);
       await writeConfig(queries, DYNAMIC_CONFIG_NAME, payload);
-      await audit(queries, { type: DYNAMIC_CONFIG_NAME, key: DYNAMIC_CONFIG_NAME }, author, payload, this.#options.now());
+      await audit(queries, { type: DYNAMIC_CONFIG_NAME, key: DYNAMIC_CONFIG_NAME, previous }, author, payload, this.#options.now());
     });
   }
 
@@ -64,8 +68,9 @@ export class CoordinatorSettings {
   async changeLookups(alter: (current: Lookups) => Lookups, author: Author): Promise<void> {
     await this.#change(async (queries) => {
       const payload = stringifyJson(alter(await this.lookups(queries)));
+      const previous = await findConfig(queries, LOOKUPS_NAME);
       await writeConfig(queries, LOOKUPS_NAME, payload);
-      await audit(queries, { type: LOOKUPS_NAME, key: LOOKUPS_NAME }, author, payload, this.#options.now());
+      await audit(queries, { type: LOOKUPS_NAME, key: LOOKUPS_NAME, previous }, author, payload, this.#options.now());
     });
   }
 

@@ -5,7 +5,7 @@ import type { Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
 import { stringifyJson } from '../../base/json.js';
 import { failpoint } from '../../configuration/failpoint.js';
-import type { AllocationRequest, ChildDocuments, ChildLook, ChildTask, TaskDescription } from '../../ingestion/contract.js';
+import type { AllocationRequest, ChildDocuments, ChildLook, ChildTask } from '../../ingestion/contract.js';
 import { allocateSegment } from '../../metadata/allocation.js';
 import { carriedBy } from '../../metadata/carried.js';
 import type { Database } from '../../metadata/database.js';
@@ -43,7 +43,7 @@ import { LockGrants } from './lock-grants.js';
 import { OldResults, type OldResultsOptions } from './old-results.js';
 import { OldTasks } from './old-tasks.js';
 import { endRun, endTask, isRunOf, recoverTask } from './recovery.js';
-import { newTask, type ReadTask } from './submission.js';
+import { auditSubmission, authorOf, newTask, type ReadTask, type Sender, THIS_CLUSTER } from './submission.js';
 import type { SupervisorHost } from './supervisor/contract.js';
 import { Supervisors } from './supervisor/supervisors.js';
 import { WorkerConfigs } from './worker-configs.js';
@@ -146,15 +146,14 @@ export class Overlord implements OverlordService, Candidate {
     this.#ticker.wake();
   }
 
-  submit = (document: string): Promise<{ readonly taskId: string }> => this.submitAs(document, () => undefined);
+  submit = (document: string): Promise<{ readonly taskId: string }> => this.submitAs(document, THIS_CLUSTER);
 
-  /** @param authorize  throws for a task that its sender may not run */
-  async submitAs(document: string, authorize: (description: TaskDescription) => void): Promise<{ readonly taskId: string }> {
+  async submitAs(document: string, sender: Sender): Promise<{ readonly taskId: string }> {
     const { database, readTask, queueMax, now } = this.#options;
     const read = await readTask(document);
     if (read.description.isChild === true)
       throw new ServiceError('input_invalid', `type: tasks of type ${read.description.type} are submitted by the task that they work for`);
-    authorize(read.description);
+    sender.authorize(read.description);
     const task = newTask(read, now());
     const fresh = await fencedTransaction(database, this.fence(), async (queries) => {
       if ((await countTasks(queries, ACTIVE_STATES)) >= queueMax)
@@ -163,6 +162,7 @@ export class Overlord implements OverlordService, Candidate {
           `the queue holds ${queueMax} unfinished tasks (svc.indexer.queue.maxSize); try again later`,
         );
       const isNew = await insertTask(queries, task, now());
+      if (isNew) await auditSubmission(queries, task, authorOf(sender, read.description), now());
       failpoint('submit.beforeCommit');
       return isNew;
     });

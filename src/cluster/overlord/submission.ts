@@ -3,11 +3,13 @@
 import { randomBytes } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import { type EpochMs, ETERNITY } from '../../base/instant.js';
-import { describeValue, isRecord } from '../../base/json.js';
+import { describeValue, isRecord, stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskDescription } from '../../ingestion/contract.js';
 import { withoutSecrets } from '../../ingestion/source/secrets.js';
+import type { Queries } from '../../metadata/database.js';
 import type { LockKind, LockRequest } from '../../metadata/locks.js';
+import { type Author, audit } from '../../metadata/settings.js';
 import type { NewTask } from '../../metadata/tasks.js';
 
 /** A task's payload, JSON, as it is stored, and what it says. */
@@ -18,6 +20,30 @@ export interface TaskRead {
 
 /** Reads a payload away from the event loop; throws `input_invalid` or `unsupported` for one that could not run. */
 export type ReadTask = (document: string) => Promise<TaskRead>;
+
+/** Who submits a task. */
+export interface Sender {
+  /** For the audit trail; null: this cluster itself, in the name of the user that the task names, if it names one. */
+  readonly author: Author | null;
+  /** Throws for a task that the sender may not run. */
+  authorize(description: TaskDescription): void;
+}
+
+/** Processes of this cluster, which have checked what they submit. */
+export const THIS_CLUSTER: Sender = { author: null, authorize: () => undefined };
+
+/** The author of a submission; null for what the cluster does by itself, which leaves no line. */
+export function authorOf({ author }: Sender, { spec }: TaskDescription): Author | null {
+  const { user } = spec;
+  return author ?? (typeof user === 'string' ? { author: '', identity: user, comment: '', ip: '' } : null);
+}
+
+/** Files who submitted a task; to be called in the transaction that does. */
+export async function auditSubmission(queries: Queries, task: NewTask, author: Author | null, nowMs: EpochMs): Promise<void> {
+  const { id, groupId, type, dataSource } = task;
+  if (author !== null)
+    await audit(queries, { type: 'ingestion.batch', key: dataSource }, author, stringifyJson({ id, groupId, type }), nowMs);
+}
 
 /** Characters of an id: it names a log file and the folder of the task's files in deep storage. */
 const TASK_ID = /^(?! )[^/\\\p{Cc}\p{Zl}\p{Zp}]{1,200}(?<! )$/u;

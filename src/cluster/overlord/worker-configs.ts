@@ -4,7 +4,15 @@ import type { EpochMs } from '../../base/instant.js';
 import { stringifyJson } from '../../base/json.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
-import { type AuditEntry, type AuditSelection, type Author, audit, auditHistory, writeConfig } from '../../metadata/settings.js';
+import {
+  type AuditEntry,
+  type AuditSelection,
+  type Author,
+  audit,
+  auditHistory,
+  findConfig,
+  writeConfig,
+} from '../../metadata/settings.js';
 import { parseWorkerConfig, readWorkerConfig, WORKER_CONFIG_NAME, type WorkerConfig } from './worker-config.js';
 
 interface WorkerConfigsOptions {
@@ -29,8 +37,9 @@ export class WorkerConfigs {
     const { database, now } = this.#options;
     const payload = stringifyJson(parseWorkerConfig(Object.fromEntries(fields)));
     await fencedTransaction(database, this.#options.fence(), async (queries) => {
+      const previous = await findConfig(queries, WORKER_CONFIG_NAME);
       await writeConfig(queries, WORKER_CONFIG_NAME, payload);
-      await audit(queries, { type: WORKER_CONFIG_NAME, key: WORKER_CONFIG_NAME }, author, payload, now());
+      await audit(queries, { type: WORKER_CONFIG_NAME, key: WORKER_CONFIG_NAME, previous }, author, payload, now());
     });
   }
 

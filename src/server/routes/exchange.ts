@@ -6,6 +6,7 @@ import { formatInterval, parseInterval } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { AuditEntry, Author } from '../../metadata/settings.js';
+import { ALLOW_ALL } from '../../model/access/identity.js';
 import { type Action, CONFIG, STATE } from '../../model/access/resource.js';
 import type { FoundBy, HttpRequest, HttpResponse, Route, RouteAccess } from '../http.types.js';
 import { readMediaType } from '../media-type.js';
@@ -116,9 +117,10 @@ export function readCount(request: HttpRequest, name: string): number | null {
   return count;
 }
 
-/** Reads the author of a change, for the audit trail. */
-export function readAuthor(request: HttpRequest): Author {
-  return { author: request.headers['x-svc-author'] ?? '', comment: request.headers['x-svc-comment'] ?? '', ip: request.remoteAddress };
+/** Reads the author of a change, for the audit trail: the one that the request names, and the user who sent it. */
+export function readAuthor({ caller, headers, remoteAddress }: HttpRequest): Author {
+  const identity = caller.identity.authenticator === ALLOW_ALL ? {} : { identity: caller.identity.user };
+  return { author: headers['x-svc-author'] ?? '', ...identity, comment: headers['x-svc-comment'] ?? '', ip: remoteAddress };
 }
 
 /** The stretch of a history to show: `interval`, or so far back from now when neither that nor `count` is given. */
@@ -133,8 +135,9 @@ export function readHistorySelection(
   return { interval: count === null ? { start: nowMs - defaultMs, end: nowMs + 1 } : null, count };
 }
 
-export function auditBody({ key, type, auditInfo, payload, timeMs }: AuditEntry): Readonly<Record<string, unknown>> {
-  return { key, type, auditInfo, payload, auditTime: formatInstant(timeMs) };
+/** An entry of a history; `previousPayload` where it is known. */
+export function auditBody({ key, type, auditInfo, payload, previous, timeMs }: AuditEntry): Readonly<Record<string, unknown>> {
+  return { key, type, auditInfo, payload, ...(previous === null ? {} : { previousPayload: previous }), auditTime: formatInstant(timeMs) };
 }
 
 export { formatInstant, formatInterval };

@@ -29,6 +29,7 @@ import {
   json,
   kindOf,
   LISTED,
+  readAuthor,
   readCount,
   readInterval,
   readJson,
@@ -70,7 +71,10 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
   return [
     ...metadataFaultRoutes('/svc/indexer/v1', database),
     route('POST', '/svc/indexer/v1/task', found('submittedTask'), async (request) => {
-      const { taskId } = await overlord.submitAs(readJsonText(request), (description) => authorizeSubmission(request.caller, description));
+      const { taskId } = await overlord.submitAs(readJsonText(request), {
+        author: readAuthor(request),
+        authorize: (description) => authorizeSubmission(request.caller, description),
+      });
       return json(200, { task: taskId });
     }),
     route('GET', '/svc/indexer/v1/tasks', LISTED, async (request) => {

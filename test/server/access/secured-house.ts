@@ -10,6 +10,8 @@ import { openRoles } from '../../../src/cli/open-roles.js';
 import { Configuration } from '../../../src/configuration/configuration.js';
 import { ROLES, type Role } from '../../../src/configuration/properties.js';
 import { compileRegularExpression } from '../../../src/expression/regular-expression.js';
+import { openSqlite } from '../../../src/metadata/database.js';
+import { type AuditEntry, auditHistory } from '../../../src/metadata/settings.js';
 import { ALLOW_ALL_CALLER, Authorizers, type Caller } from '../../../src/model/access/authorizer.js';
 import { createBasicAuthorizer, type Permission } from '../../../src/model/access/basic-authorizer.js';
 import type { Policy } from '../../../src/model/access/policy.js';
@@ -25,6 +27,8 @@ export interface SecuredHouse {
   ask(caller: Caller, method: string, path: string, body?: unknown, role?: Role): Promise<Answer>;
   /** Loads rows, JSON objects with `t`, as segments of one day, and waits until they are served. Gives the id of the task. */
   load(dataSource: string, rows: readonly object[]): Promise<string>;
+  /** Lines of the audit trail of one type, the newest first. */
+  audited(type: string): Promise<readonly AuditEntry[]>;
   /** `http://host:port` of a role. */
   urlOf(role: Role): string;
   close(): Promise<void>;
@@ -70,6 +74,14 @@ export async function openSecuredHouse(portOffset: number, flags: readonly strin
   return {
     routesOf,
     ask,
+    async audited(type) {
+      const database = await openSqlite(configuration.get('svc.metadata.file'));
+      try {
+        return await auditHistory(database, { type, key: null, interval: null, count: null });
+      } finally {
+        await database.close();
+      }
+    },
     urlOf: (role) => `http://127.0.0.1:${configuration.port(role)}`,
     async load(dataSource, rows) {
       const sent = await admin('POST', '/svc/indexer/v1/task', loadTask(dataSource, rows));
