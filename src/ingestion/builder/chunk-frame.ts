@@ -154,10 +154,10 @@ function placeUsed(closed: ClosedDictionary | undefined, lists: readonly Uint32A
   if (closed === undefined) return places;
   for (const ids of lists) for (let at = 0; at < ids.length; at++) places[ids[at] ?? 0] = 1;
   places[NULL_ID] = 0;
-  const { order, bytes, offsets } = closed;
-  for (let at = 0; at < order.length; at++) {
-    const id = order[at] ?? 0;
-    if (places[id] !== 0) places[id] = entries.add(bytes, offsets[id] ?? 0, offsets[id + 1] ?? 0);
+  const { bytes, ends } = closed.entries;
+  for (let at = 0; at < closed.order.length; at++) {
+    const id = closed.order[at] ?? 0;
+    if (places[id] !== 0) places[id] = entries.add(bytes, ends[at] ?? 0, ends[at + 1] ?? 0);
   }
   return places;
 }

@@ -1,23 +1,23 @@
 // Dictionaries of string columns for a stretch of runs, written out when they outgrow memory.
 
-import { Buffer } from 'node:buffer';
 import type { SpilledBytes, SpillFile } from '../../execution/spill/spill-file.js';
-import { sortTexts } from '../../storage/columns/packed-strings.js';
+import { type PackedEntries, PackedEntriesBuilder } from '../../storage/columns/packed-column.js';
+import { sortTexts, textAt } from '../../storage/columns/packed-strings.js';
 import type { ByteDictionary } from '../column/byte-dictionary.js';
 
-/** The values of one column in one generation, closed: `order` lists the ids (null apart) by value. */
+/** The values of one column in one generation, closed. */
 export interface ClosedDictionary {
+  /** Ids are below it. */
   readonly count: number;
+  /** The values in their order, null first: `order[i]` is the id of entry i + 1. A segment reads them from the first one to the last. */
+  readonly entries: PackedEntries;
   readonly order: Uint32Array;
-  /** Value `id` is bytes[offsets[id] .. offsets[id + 1]). */
-  readonly bytes: Uint8Array;
-  readonly offsets: Uint32Array;
   textOf(id: number): string;
 }
 
 type Kept =
   | { readonly kind: 'memory'; readonly dictionary: ClosedDictionary }
-  | { readonly kind: 'file'; readonly bytes: SpilledBytes; readonly offsets: SpilledBytes; readonly order: SpilledBytes };
+  | { readonly kind: 'file'; readonly bytes: SpilledBytes; readonly ends: SpilledBytes; readonly order: SpilledBytes };
 
 /**
  * The dictionaries that a stretch of runs shares. A task whose distinct values fit its budget has one generation;
@@ -33,44 +33,49 @@ export class DictionaryGeneration {
 
   /** `toFile`: more generations follow, so this one gives up its memory. */
   close(column: string, dictionary: ByteDictionary, toFile: boolean): void {
-    const { bytes, offsets } = dictionary.contents();
-    const order = orderOf(bytes, offsets);
+    const { order, entries } = sorted(dictionary);
+    const { bytes, ends } = entries;
     if (toFile)
       this.#columns.set(column, {
         kind: 'file',
         bytes: this.#file.append(bytes),
-        offsets: this.#file.append(offsets),
+        ends: this.#file.append(ends),
         order: this.#file.append(order),
       });
-    else this.#columns.set(column, { kind: 'memory', dictionary: closed(bytes, offsets, order) });
+    else this.#columns.set(column, { kind: 'memory', dictionary: closed(entries, order) });
   }
 
   /** A column's dictionary; read back on every call when it went to the file. */
   dictionary(column: string): ClosedDictionary | undefined {
     const kept = this.#columns.get(column);
     if (kept === undefined || kept.kind === 'memory') return kept?.dictionary;
-    return closed(
-      Buffer.from(this.#file.read(kept.bytes)),
-      new Uint32Array(this.#file.read(kept.offsets)),
-      new Uint32Array(this.#file.read(kept.order)),
-    );
+    const [bytes, ends] = [new Uint8Array(this.#file.read(kept.bytes)), new Uint32Array(this.#file.read(kept.ends))];
+    return closed({ bytes, ends, isSorted: true }, new Uint32Array(this.#file.read(kept.order)));
   }
 }
 
-function closed(bytes: Buffer, offsets: Uint32Array, order: Uint32Array): ClosedDictionary {
-  return {
-    count: offsets.length - 1,
-    order,
-    bytes,
-    offsets,
-    textOf: (id) => bytes.toString('utf8', offsets[id] ?? 0, offsets[id + 1] ?? 0),
-  };
+function closed(entries: PackedEntries, order: Uint32Array): ClosedDictionary {
+  let places: Uint32Array | undefined;
+  return { count: order.length + 1, entries, order, textOf: (id) => textAt(entries, (places ??= placesOf(order))[id] ?? 0) };
 }
 
-/** Ids from 1 on, by text. */
-function orderOf(bytes: Buffer, offsets: Uint32Array): Uint32Array {
+/** The entry of each id. */
+function placesOf(order: Uint32Array): Uint32Array {
+  const places = new Uint32Array(order.length + 1);
+  for (let at = 0; at < order.length; at++) places[order[at] ?? 0] = at + 1;
+  return places;
+}
+
+/** Ids from 1 on, by text, and the texts in that order. */
+function sorted(dictionary: ByteDictionary): { readonly order: Uint32Array; readonly entries: PackedEntries } {
+  const { bytes, offsets } = dictionary.contents();
   // The entry of null is empty, so that text i, counted from 0, is that of id i + 1.
   const order = sortTexts({ bytes, ends: offsets.subarray(2) });
-  for (let at = 0; at < order.length; at++) order[at] = (order[at] ?? 0) + 1;
-  return order;
+  const builder = new PackedEntriesBuilder(offsets.length, bytes.length);
+  for (let at = 0; at < order.length; at++) {
+    const id = (order[at] ?? 0) + 1;
+    order[at] = id;
+    builder.add(bytes, offsets[id] ?? 0, offsets[id + 1] ?? 0);
+  }
+  return { order, entries: builder.entries(true) };
 }
