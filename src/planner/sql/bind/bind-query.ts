@@ -1,5 +1,6 @@
 // Binds a query to a relational tree.
 
+import { eachMember } from '../../../base/names.js';
 import type { SelectItem, SelectQuery, SqlExpression, SqlQuery } from '../parse/syntax.js';
 import type { Bound } from '../relation/bound.js';
 import type { Relation } from '../relation/relation.js';
@@ -142,7 +143,12 @@ function namesItem(scope: Scope, key: SqlExpression, item: SelectItem, items: re
 
 function hasSubquery(part: unknown): boolean {
   if (typeof part !== 'object' || part === null || isLeaf(part)) return false;
-  return ('kind' in part && SUBQUERIES.includes(part.kind)) || Object.values(part).some(hasSubquery);
+  if ('kind' in part && SUBQUERIES.includes(part.kind)) return true;
+  let found = false;
+  eachMember(part, (member) => {
+    found ||= hasSubquery(member);
+  });
+  return found;
 }
 
 /** A literal is not looked at: it holds no other expression. */
