@@ -310,6 +310,7 @@ function taskSettings(configuration: Configuration, clusterKey: string): Omit<Ta
     maxHeapBytes: configuration.get('svc.indexer.task.maxHeapBytes'),
     maxKernelBytes: configuration.get('svc.indexer.task.maxKernelBytes'),
     http: httpRules(configuration),
+    databaseHosts: configuration.get('svc.access.jdbc.allowedHosts'),
     inputLimits: inputLimits(configuration),
     keepsStoredTimes: configuration.get('svc.indexer.task.ignoreTimestampSpecForDruidInputSource'),
     kernels: configuration.get('svc.processing.kernels'),

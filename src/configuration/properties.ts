@@ -143,7 +143,7 @@ export const PROPERTIES = {
   'svc.lookup.maxBytes': bytes({ min: 1024, max: 2 ** 31 }, '1GiB', 'Keys and values of one lookup together.'),
   'svc.access.jdbc.allowedHosts': hosts(
     '[]',
-    'Hosts that jdbc lookups may connect to; *.example.com stands for every name below it. Empty: every host.',
+    'Hosts that jdbc lookups and sql input sources may connect to; *.example.com stands for every name below it. Empty: every host.',
   ),
   'svc.lookup.lookupTier': text('__default', 'Tier of lookups that the Broker loads.'),
   'svc.server.tier': text('_default_tier', 'Tier of the Historical.'),

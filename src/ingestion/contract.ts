@@ -47,6 +47,8 @@ export interface TaskRules {
   readonly http: HttpRules;
   /** `host:port` of the processes of the cluster, which no input source may read. */
   readonly peers: readonly string[];
+  /** Hosts of databases that the `sql` input source may connect to; absent or empty: every host. */
+  readonly databaseHosts?: readonly string[];
   readonly inputLimits: InputLimits;
   /** Whether rows of a datasource keep their `__time`, whatever the timestampSpec says. */
   readonly keepsStoredTimes: boolean;

@@ -124,9 +124,8 @@ const REFUSED: readonly { readonly key: string; readonly type: string; readonly 
   {
     key: 'inputSource',
     type: 'google',
-    says: /"google" is not supported; no client of such storage.*accepted: inline, local, http, s3, druid, combining/,
+    says: /"google" is not supported; no client of such storage.*accepted: inline, local, http, s3, sql, druid, combining/,
   },
-  { key: 'inputSource', type: 'sql', says: /"sql" is not supported; tasks connect to no other database/ },
   { key: 'inputSource', type: 'iceberg', says: /name their Parquet files/ },
   {
     key: 'inputFormat',

@@ -4,7 +4,7 @@ import { describeValue } from '../../base/json.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
 import { textOf } from './entry-text.js';
-import { jdbcNamespace } from './jdbc/jdbc-namespace.js';
+import { jdbcNamespace } from './jdbc-namespace.js';
 import type { Entry, LookupSettings, LookupSource } from './lookup-source.js';
 import { uriNamespace } from './uri-namespace.js';
 

@@ -3,7 +3,8 @@
 import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
 import { own } from '../../base/names.js';
-import { parseConnectionUri } from './jdbc/connection-uri.js';
+import { parseConnectionUri } from '../../ingestion/source/database/connection-uri.js';
+import { isSecretUrl } from '../../ingestion/source/secrets.js';
 
 type Factory = Readonly<Record<string, unknown>>;
 
@@ -28,6 +29,7 @@ function shown(value: unknown): unknown {
 }
 
 function isHidden(name: string, text: string): boolean {
+  if (isSecretUrl(text)) return true;
   return SECRET.test(name) || (/uri$/i.test(name) && /^jdbc:/i.test(text) && !isPlain(text)) || /^[a-z][a-z0-9+.-]*:\/\/[^/]*@/i.test(text);
 }
 

@@ -94,6 +94,7 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
     maxKernelBytes: settings.maxKernelBytes,
     http: settings.http,
     peers: settings.peers,
+    ...(settings.databaseHosts === undefined ? {} : { databaseHosts: settings.databaseHosts }),
     inputLimits: settings.inputLimits,
     keepsStoredTimes: settings.keepsStoredTimes,
     kernels: settings.kernels,

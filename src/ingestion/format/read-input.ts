@@ -1,6 +1,7 @@
 // Reads all entities of an input source as blocks of rows.
 
 import { ServiceError } from '../../base/errors.js';
+import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { failpoint } from '../../configuration/failpoint.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { TaskContext } from '../contract.js';
@@ -12,6 +13,10 @@ import { type InputPart, type InputSource, isStored } from '../source/source-kin
 import { storedBlocks } from '../source/stored-rows.js';
 import type { InputFormat } from './format-kind.js';
 import type { InputBlock } from './input-block.js';
+import { JSON_FORMAT } from './json.js';
+
+/** Format of entities that are lines of JSON. */
+const JSON_LINES = JSON_FORMAT.open(new ObjectReader({}, 'inputFormat', readContextOf('internal', 'the format of rows')));
 
 export interface InputReading {
   readonly source: InputSource;
@@ -47,8 +52,9 @@ export async function* readBlocks({
   context.log(`reading ${parts.length === 1 ? parts[0]?.name : `${parts.length} inputs, ${parts[0]?.name} first`}`);
   async function* blocksOf(part: InputPart): AsyncGenerator<InputBlock> {
     if (isStored(part)) return yield* storedBlocks(part, { columns, context, checkTypes });
-    if (format === null) throw new ServiceError('internal', `${part.name} has no input format`);
-    for await (const { entity, read } of filesOf(part, reading)) yield* format.read(entity, { ...reading, read });
+    const own = part.isJsonLines === true ? JSON_LINES : format;
+    if (own === null) throw new ServiceError('internal', `${part.name} has no input format`);
+    for await (const { entity, read } of filesOf(part, reading)) yield* own.read(entity, { ...reading, read });
   }
   const reading = {
     columns,

@@ -4,6 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { parseKind } from '../parse-kind.js';
 import { combining } from './combining.js';
+import { SQL } from './database/sql-source.js';
 import { DRUID } from './druid.js';
 import { HTTP } from './http.js';
 import { INLINE } from './inline.js';
@@ -12,7 +13,7 @@ import { S3 } from './s3.js';
 import type { InputPart, InputSource, InputSourceKind, SourceLimits } from './source-kind.js';
 
 /** Every input source: a file and a row here. */
-const INPUT_SOURCES: readonly InputSourceKind[] = [INLINE, LOCAL, HTTP, S3, DRUID, combining((fields) => parseInputSource(fields))];
+const INPUT_SOURCES: readonly InputSourceKind[] = [INLINE, LOCAL, HTTP, S3, SQL, DRUID, combining((fields) => parseInputSource(fields))];
 
 const NO_CLIENT = 'no client of such storage is built in: give URLs that http can read, or copy the files below an allowed directory';
 const NO_TABLE_FORMAT = 'no reader of such tables is built in: name their Parquet files';
@@ -23,7 +24,6 @@ const DOCUMENTED: Readonly<Record<string, string>> = {
   azure: NO_CLIENT,
   azureStorage: NO_CLIENT,
   hdfs: NO_CLIENT,
-  sql: 'tasks connect to no other database: export its rows to files',
   iceberg: NO_TABLE_FORMAT,
   delta: NO_TABLE_FORMAT,
 };

@@ -17,6 +17,8 @@ export interface InputEntity {
   open(): Promise<Readable>;
   /** Its bytes are rows, whatever they begin with: nothing is decompressed. */
   readonly isPlain?: true;
+  /** Its content is lines of JSON, whatever format the spec has. */
+  readonly isJsonLines?: true;
   /** Local file of the stored bytes, if any. */
   readonly localFile: string | null;
   /** Columns of all its rows, which discovery does not find. Absent for none. */
@@ -43,6 +45,8 @@ export interface SourceLimits {
   readonly http: HttpRules;
   /** `host:port` of the processes of the cluster, which no input source may read. */
   readonly peers: readonly string[];
+  /** Hosts of databases that may be connected to; absent or empty: every host. */
+  readonly databaseHosts?: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -70,6 +74,8 @@ export interface InputSource {
   readonly type: string;
   /** Whether any of its parts is an entity. */
   readonly needsFormat: boolean;
+  /** Its entities are read without a format of the spec. */
+  readonly bringsFormat?: true;
   /** In the order in which their rows are numbered. */
   readonly parts: (limits: SourceLimits) => Promise<readonly InputPart[]>;
   /** Absent: only one task can read it. */

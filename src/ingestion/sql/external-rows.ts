@@ -37,7 +37,7 @@ export async function* externalFrames(
 ): AsyncGenerator<Frame> {
   const document = readContextOf('input_invalid', 'EXTERN');
   const input = parseInputSource(new ObjectReader(source.inputSource, 'EXTERN inputSource', document));
-  if (!input.needsFormat)
+  if (!input.needsFormat && input.bringsFormat !== true)
     throw new ServiceError('unsupported', `EXTERN inputSource: ${input.type} is not supported; name the datasource after FROM`);
   const format = parseInputFormat(new ObjectReader(source.inputFormat, 'EXTERN inputFormat', document));
   const names = source.signature.map(({ name }) => name);

@@ -13,10 +13,19 @@ export interface ConnectOptions {
   readonly signal: AbortSignal;
 }
 
+/** A column of the rows of a statement; times are written in UTC. */
+export interface TableColumn {
+  readonly name: string;
+  readonly kind: 'text' | 'number' | 'boolean' | 'time' | 'bytes';
+}
+
 /** A connection that reads. */
 export interface TableReader {
-  /** Rows of a statement, all values as the strings that the database writes of them, a few at a time. */
-  rows(statement: string): AsyncIterable<readonly (readonly (string | null)[])[]>;
+  /**
+   * Rows of a statement, all values as the strings that the database writes of them, a few at a time.
+   * @param described  told of the columns before the first rows
+   */
+  rows(statement: string, described?: (columns: readonly TableColumn[]) => void): AsyncIterable<readonly (readonly (string | null)[])[]>;
   close(): Promise<void>;
 }
 

@@ -3,11 +3,27 @@
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { onFirstUse } from '../../../base/on-first-use.js';
-import { CONNECT_MS, type ConnectOptions, FETCHED_ROWS, type TableReader, tlsOptions } from './table-reader.js';
+import { CONNECT_MS, type ConnectOptions, FETCHED_ROWS, type TableColumn, type TableReader, tlsOptions } from './table-reader.js';
 
 const library = onFirstUse(() => createRequire(import.meta.url)('pg') as typeof import('pg'));
 
 const LATER_MS = 1000;
+
+/** Kinds by the numbers of types (`pg_type`). */
+const KINDS: ReadonlyMap<number, TableColumn['kind']> = new Map([
+  [16, 'boolean'],
+  [17, 'bytes'],
+  [20, 'number'],
+  [21, 'number'],
+  [23, 'number'],
+  [26, 'number'],
+  [700, 'number'],
+  [701, 'number'],
+  [1082, 'time'],
+  [1114, 'time'],
+  [1184, 'time'],
+  [1700, 'number'],
+]);
 
 /** A connection whose statements run in one transaction that cannot write. */
 export async function connectPostgresql({ connection, user, password, timeoutMs, signal }: ConnectOptions): Promise<TableReader> {
@@ -44,18 +60,24 @@ export async function connectPostgresql({ connection, user, password, timeoutMs,
     signal.throwIfAborted();
     await client.connect();
     await client.query('BEGIN READ ONLY');
+    // The text of times is the same, whatever the settings of the server.
+    await client.query("SET LOCAL datestyle = 'ISO'");
+    await client.query("SET LOCAL timezone = 'UTC'");
   } catch (error) {
     await close();
     throw error;
   }
   return {
-    async *rows(statement) {
+    async *rows(statement, described) {
       // One statement alone can follow this.
       await client.query({ text: `DECLARE lookup NO SCROLL CURSOR FOR ${statement}`, values: [], queryMode: 'extended' } as {
         text: string;
       });
+      let isFirst = true;
       for (;;) {
-        const { rows } = await client.query<(string | null)[]>({ text: `FETCH ${FETCHED_ROWS} FROM lookup`, rowMode: 'array' });
+        const { rows, fields } = await client.query<(string | null)[]>({ text: `FETCH ${FETCHED_ROWS} FROM lookup`, rowMode: 'array' });
+        if (isFirst) described?.(fields.map(({ name, dataTypeID }) => ({ name, kind: KINDS.get(dataTypeID) ?? 'text' })));
+        isFirst = false;
         if (rows.length > 0) yield rows;
         if (rows.length < FETCHED_ROWS) break;
       }

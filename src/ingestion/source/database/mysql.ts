@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module';
 import { onFirstUse } from '../../../base/on-first-use.js';
-import { CONNECT_MS, type ConnectOptions, FETCHED_ROWS, type TableReader, tlsOptions } from './table-reader.js';
+import { CONNECT_MS, type ConnectOptions, FETCHED_ROWS, type TableColumn, type TableReader, tlsOptions } from './table-reader.js';
 
 const library = onFirstUse(() => createRequire(import.meta.url)('mysql2') as typeof import('mysql2'));
 
@@ -45,14 +45,27 @@ export async function connectMysql({ connection, user, password, signal }: Conne
     client.destroy();
   };
   try {
+    await run("SET time_zone = '+00:00'");
+    // A statement that commits by itself, such as DROP TABLE, would leave the transaction: what follows must not write either.
+    await run('SET SESSION TRANSACTION READ ONLY');
     await run('START TRANSACTION READ ONLY');
   } catch (error) {
     await close();
     throw error;
   }
   return {
-    async *rows(statement) {
-      const stream = client.query(statement).stream({ highWaterMark: FETCHED_ROWS });
+    async *rows(statement, described) {
+      const query = client.query(statement);
+      let fields: readonly Field[] | undefined;
+      query.on('fields', (found: readonly Field[] | undefined) => {
+        fields = found;
+      });
+      // Told here, since the client does not get over an error in its own events.
+      const describe = (): void => {
+        if (fields !== undefined) described?.(fields.map(columnOf));
+        fields = undefined;
+      };
+      const stream = query.stream({ highWaterMark: FETCHED_ROWS });
       const aborted = (): void => {
         stream.destroy(new Error('aborted'));
       };
@@ -62,10 +75,12 @@ export async function connectMysql({ connection, user, password, signal }: Conne
         for await (const row of stream as AsyncIterable<(string | null)[]>) {
           batch.push(row);
           if (batch.length < FETCHED_ROWS) continue;
+          describe();
           yield batch;
           batch = [];
         }
         if (broken !== undefined) throw broken;
+        describe();
         yield batch;
       } finally {
         signal.removeEventListener('abort', aborted);
@@ -73,4 +88,28 @@ export async function connectMysql({ connection, user, password, signal }: Conne
     },
     close,
   };
+}
+
+/** Description of a column as the server sends it. */
+interface Field {
+  readonly name: string;
+  readonly type?: number;
+  readonly columnType?: number;
+  readonly columnLength?: number;
+  readonly characterSet?: number;
+}
+
+const BINARY_CHARACTERS = 63;
+const [TINY, BIT] = [1, 16];
+const NUMBERS: ReadonlySet<number | undefined> = new Set([0, 1, 2, 3, 4, 5, 8, 9, 13, 246]);
+/** Timestamp, date, datetime. */
+const TIMES: ReadonlySet<number | undefined> = new Set([7, 10, 12]);
+const BLOBS: ReadonlySet<number | undefined> = new Set([249, 250, 251, 252, 253, 254]);
+
+function columnOf({ name, type, columnType = type, columnLength, characterSet }: Field): TableColumn {
+  if (columnType === TINY && columnLength === 1) return { name, kind: 'boolean' };
+  if (NUMBERS.has(columnType)) return { name, kind: 'number' };
+  if (TIMES.has(columnType)) return { name, kind: 'time' };
+  if (columnType === BIT || (BLOBS.has(columnType) && characterSet === BINARY_CHARACTERS)) return { name, kind: 'bytes' };
+  return { name, kind: 'text' };
 }
