@@ -20,11 +20,13 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { ldapService } from './ldap-service.mjs';
 
 const HELP = `npm run services -- NAME start|stop|status|install [--folder FOLDER]
 
   postgres    PostgreSQL (Debian: postgresql), database "test"
   mariadb     MariaDB (Debian: mariadb-server-core, mariadb-client-core), database "test"
+  ldap        OpenLDAP (Debian: slapd), by ldap, ldaps and StartTLS, with and without memberOf
   kafka       Apache Kafka, one broker in KRaft mode (jars of Maven, in build/kafka or $KAFKA_DIR; Java 17)
 
   start       starts it and prints how to connect, as JSON; one that runs already is told again
@@ -105,6 +107,7 @@ const SERVICES = {
     ready: /ready for connections/,
     stopSignal: 'SIGTERM',
   },
+  ldap: ldapService({ find, user: USER, password: PASSWORD }),
   kafka: {
     packages: ['openjdk-17-jre-headless', 'maven', ...CLIENT_LIBRARIES],
     program: () => (existsSync(KAFKA_JARS) ? find('java', []) : undefined),
@@ -241,7 +244,7 @@ async function start(name, folder) {
     });
   };
   const port = await freePort();
-  await kind.prepare({ program, data, folder, port, run });
+  await kind.prepare({ program, data, folder, port, run, account });
   const log = openSync(join(folder, 'log'), 'a');
   const child = spawn(program, kind.args({ data, port }), { ...account, cwd: data, env, detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
@@ -271,6 +274,7 @@ async function start(name, folder) {
     }
     await sleep(50);
   }
+  Object.assign(service, await kind.fill?.({ data, folder, port }));
   writeFileSync(join(folder, 'service.json'), `${JSON.stringify(service)}\n`);
   child.unref();
   return service;

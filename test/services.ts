@@ -17,6 +17,10 @@ export interface Service {
   readonly database: string;
   /** Connection string of a JDBC driver. */
   readonly uri: string;
+  /** Address with TLS, of a directory. */
+  readonly secureUri?: string;
+  /** Folder of certificates (`scripts/certificates.mjs`). */
+  readonly certificates?: string;
   stop(): Promise<void>;
 }
 

@@ -133,7 +133,9 @@ export class LdapCredentials implements CredentialsValidator {
   async #connected<Result>(work: (client: Client, library: Library) => Promise<Result>): Promise<Result> {
     const library = await load();
     const { url, startTls, timeoutMs } = this.#options;
-    const client = new library.Client({ url, timeout: timeoutMs, connectTimeout: timeoutMs, tlsOptions: this.#tls });
+    // With options of TLS the library speaks TLS at once, whatever the address says.
+    const secure = url.startsWith('ldaps:') ? { tlsOptions: this.#tls } : {};
+    const client = new library.Client({ url, timeout: timeoutMs, connectTimeout: timeoutMs, ...secure });
     try {
       if (startTls) await client.startTLS(this.#tls);
       return await work(client, library);
