@@ -14,6 +14,8 @@ interface AdoptionOptions {
   readonly state: SupervisorState;
   /** Group of a partition; undefined: there is no such partition. */
   groupOf(partition: string): number | undefined;
+  /** Number of partitions of a group. */
+  sizeOf(group: number): number;
   /** Name that sequences of these rows have under the spec of today. */
   nameOf(task: KnownTask): string;
   /** Time by which tasks that publish are to be done. */
@@ -68,10 +70,11 @@ function addPublishing(task: KnownTask, ends: Offsets, { groups, groupOf, comple
 }
 
 /** The group that a task reads for; undefined when the spec of today would have it read otherwise. */
-function readingGroup(task: KnownTask, { groups, groupOf, nameOf }: AdoptionOptions): TaskGroup | undefined {
+function readingGroup(task: KnownTask, { groups, groupOf, sizeOf, nameOf }: AdoptionOptions): TaskGroup | undefined {
   const numbers = new Set([...task.start.offsets.keys()].map((partition) => groupOf(partition)));
   const [number] = numbers;
-  if (numbers.size !== 1 || number === undefined || nameOf(task) !== task.baseSequenceName) return undefined;
+  if (numbers.size !== 1 || number === undefined || sizeOf(number) !== task.start.offsets.size) return undefined;
+  if (nameOf(task) !== task.baseSequenceName) return undefined;
   const known = groups.reading.get(number);
   if (known !== undefined && known.baseSequenceName !== task.baseSequenceName) return undefined;
   const group = known ?? new TaskGroup(number, task.start, task.times, task.baseSequenceName);

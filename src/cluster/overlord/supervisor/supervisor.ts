@@ -253,6 +253,7 @@ export class Supervisor {
       groups,
       state,
       groupOf: (partition) => this.#groupOf(partition),
+      sizeOf: (group) => this.#partitionsOf.get(group)?.length ?? 0,
       nameOf: ({ start, times }) => sequenceName(spec, start, times, resets),
       completesByMs: () => this.#host.now() + spec.io.completionTimeoutMs,
     });
