@@ -157,6 +157,12 @@ function openQueries(
     defaultTimeoutMs: configuration.get('svc.server.http.defaultQueryTimeout'),
     maxTimeoutMs: configuration.get('svc.server.http.maxQueryTimeout'),
     scheduler: schedulerOf(configuration, broker, Date.now),
+    rights: {
+      authorizesContext: configuration.get('svc.auth.authorizeQueryContextParams'),
+      unsecuredKeys: configuration.get('svc.auth.unsecuredContextKeys'),
+      securedKeys: configuration.get('svc.auth.securedContextKeys'),
+      authorizesSystemTables: configuration.get('svc.sql.planner.authorizeSystemTablesDirectly'),
+    },
     log,
   };
   const known = {

@@ -13,6 +13,12 @@ export const SECURITY_PROPERTIES = {
   ),
   'svc.auth.authorizers': texts('["allowAll"]', 'Names of the authorizers; each is set up by svc.auth.authorizer.<name>.*.'),
   'svc.auth.unsecuredPaths': texts('[]', 'Paths that answer without credentials; one that ends with /* stands for all below it.'),
+  'svc.auth.authorizeQueryContextParams': flag('false', 'Whether each context key of a query takes WRITE of QUERY_CONTEXT by its name.'),
+  'svc.auth.unsecuredContextKeys': texts('[]', 'Context keys that everybody may set nevertheless.'),
+  'svc.auth.securedContextKeys': optional(
+    texts('', 'Context keys that take the right; nothing: all but those of svc.auth.unsecuredContextKeys.'),
+  ),
+  'svc.sql.planner.authorizeSystemTablesDirectly': flag('false', 'Whether tables of sys take READ of SYSTEM_TABLE by their names.'),
   'svc.auth.login.maxFailures': integer(
     { min: 1, max: 1_000_000 },
     '20',

@@ -11,6 +11,8 @@ import { refuse } from './reader.js';
 
 /** The `context` of a query, read. Numbers and booleans may come as text. */
 export interface QueryContext {
+  /** All keys as they were sent. */
+  readonly given: Readonly<Record<string, unknown>>;
   /** Null: one is to be made. */
   readonly queryId: string | null;
   /** Null: the server's default; 0: none. */
@@ -80,6 +82,7 @@ export function readContext(query: ObjectReader): QueryContext {
   }
   const other = Object.fromEntries(Object.entries(keys).filter(([key]) => !CONTEXT_KEYS.has(key)));
   return {
+    given: keys,
     queryId,
     timeoutMs: integer(keys, 'timeout', 0),
     priority: integer(keys, 'priority', Number.MIN_SAFE_INTEGER) ?? 0,

@@ -221,6 +221,7 @@ export class Avatica {
     { viaAlias, caller }: AvaticaCall,
     watch: PlanWatch,
   ): Promise<Answerable> {
+    this.#statements.authorizeContext(context, caller);
     const statement = await this.#statements.plan({ query: sql, context, parameters }, viaAlias, { caller, watch });
     if (!isIngestion(statement)) return statement;
     throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} is not run over JDBC: send it to /svc/v2/sql/task`);

@@ -2,6 +2,7 @@
 
 import type { EpochMs } from '../../base/instant.js';
 import type { QueryScheduler } from '../../cluster/broker/query-scheduler.js';
+import type { QueryRights } from '../access/query-rights.js';
 import type { PlanThread } from '../planning/plan-thread.js';
 import type { QueryLog } from './query-log.js';
 
@@ -16,6 +17,8 @@ export interface QueryEntryOptions {
   readonly maxTimeoutMs: number;
   readonly log: QueryLog;
   readonly scheduler: QueryScheduler;
+  /** Rights that queries take beside those to what they read; left out: none. */
+  readonly rights?: QueryRights;
   /** Reads and plans what is long. */
   readonly planThread: PlanThread;
 }

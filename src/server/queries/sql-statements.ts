@@ -19,6 +19,7 @@ import { planOverSystem } from '../../planner/sql/plan-over-system.js';
 import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
 import { CallerTables } from '../access/caller-tables.js';
+import { authorizeContext, authorizeSystemTable, NO_FURTHER_RIGHTS, type QueryRights } from '../access/query-rights.js';
 import { mayHandle } from '../access/readable.js';
 import { rowsFor } from '../access/system-rows.js';
 import { PLANNED_HERE_LENGTH_MAX, type PlanThread } from '../planning/plan-thread.js';
@@ -117,6 +118,15 @@ export class SqlStatements {
     return this.#options.newQueryId();
   }
 
+  get #rights(): QueryRights {
+    return this.#options.rights ?? NO_FURTHER_RIGHTS;
+  }
+
+  /** @throws ServiceError `forbidden` unless the caller may set each key of a context */
+  authorizeContext(context: SqlRequest['context'], caller: Caller): void {
+    authorizeContext(this.#rights, caller, context);
+  }
+
   /** False when no query has this id. Throws `forbidden` for one that the caller neither sent nor may read all of. */
   cancel(sqlQueryId: string, caller: Caller): boolean {
     const planned = [...this.#beingPlanned].filter((each) => each.sqlQueryId === sqlQueryId && mayHandle(caller, each.user, 'WRITE'));
@@ -136,7 +146,10 @@ export class SqlStatements {
     const { caller } = limits;
     const { now } = this.#options;
     const schema = this.#schemaOf(caller);
-    const systemRows = (table: SystemTableName) => rowsFor(caller, table, this.#options.systemRows);
+    const systemRows = (table: SystemTableName) => {
+      authorizeSystemTable(this.#rights, caller, table);
+      return rowsFor(caller, table, this.#options.systemRows);
+    };
     const asked = { ...this.#named(request, viaAlias), watch: limits.watch };
     if (this.#isPlannedHere(request.query)) return planOverSystem(schema, systemRows, (over) => this.#plans.plan(asked, over, now()));
     return this.#cancellable(limits, (signal) =>

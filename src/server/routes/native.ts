@@ -16,6 +16,7 @@ import { type KnownTables, scanColumns } from '../../planner/plan.js';
 import { tablesOf as sourceTables } from '../../planner/sql/explain/explain.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
 import { CallerTables } from '../access/caller-tables.js';
+import { authorizeContext, NO_FURTHER_RIGHTS } from '../access/query-rights.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { JSON_TYPES, readMediaType } from '../media-type.js';
 import { PLANNED_HERE_LENGTH_MAX } from '../planning/plan-thread.js';
@@ -95,6 +96,7 @@ function runNative(
   { planned, tables, receivedMs }: AskedNative,
 ): HttpResponse {
   const { context, query } = planned;
+  authorizeContext(options.rights ?? NO_FURTHER_RIGHTS, request.caller, context.given);
   const queryId = context.queryId ?? options.newQueryId();
   const deadlineMs = options.now() + readTimeout(context.timeoutMs, options);
   const description = {

@@ -48,6 +48,7 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
     bodies.prepared(await statements.readLong(textOf(request), receivedMs, request.signal), request.viaAlias);
   const answerBody = (request: HttpRequest, body: PreparedBody, receivedMs: number): HttpResponse | Promise<HttpResponse> => {
     const { caller } = request;
+    statements.authorizeContext(body.context, caller);
     const known = statements.plannedBefore(body.planKey, caller);
     if (known !== undefined) return answer(statements, request, { body, statement: known, receivedMs });
     const watch = statements.planWatch(body.read, receivedMs);
@@ -61,6 +62,7 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
   const submit = async (request: HttpRequest, later?: (body: SqlBody) => AskedLater): Promise<SubmittedStatement> => {
     const receivedMs = performance.now();
     const body = request.body.length <= READ_HERE_BYTES_MAX ? bodies.read(request) : await readLong(request, receivedMs);
+    statements.authorizeContext(body.context, request.caller);
     const { resultFormat, warnings } = later?.(body) ?? { resultFormat: undefined, warnings: [] };
     const watch = statements.planWatch(body.read, receivedMs);
     const limits = { caller: request.caller, watch, sqlQueryId: body.read.sqlQueryId, signal: () => request.signal };
