@@ -24,6 +24,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   compaction  many small segments compacted while questions are asked: segments, bytes, times before and after; answers must stay
   loading   files of CSV, NDJSON and Parquet, narrow and wide, into segments and by DuckDB into a file, against its goals; sums must agree (Linux)
   lookups   a lookup of many entries: time to load, memory of an entry, memory over polls, and queries with it beside plain ones (Linux)
+  streams   from the acknowledgement of a message of Kafka to its row in an answer, and rows per second of processor time beside those of a file (Linux, needs Kafka)
   restart   from the start of a process to its first answer, against reading its segment files
   threads   two processing threads against one, in turn
   memory    how much the process grows for questions with very many groups (Linux)
@@ -50,6 +51,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews, dashboards (2); loading: numbers of threads (1,2)
   --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, http (5), segments (9), threads (4), dashboards (3), tpch, loading (1), planning (200)
   --seconds N         http (2), fresh (3), dashboards (8): of load a round
+  --rate N            streams: messages sent per second (10000)
   --connections N     http, fresh (32); dashboards: numbers of clients (8,64)
   --client NAME       http: sockets, or autocannon (sockets)
 `;
@@ -70,6 +72,7 @@ const BENCHMARKS = {
   publish: ['segments', 'known'],
   compaction: ['segments', 'rows', 'rounds'],
   loading: ['only', 'rows', 'threads', 'rounds'],
+  streams: ['rate', 'seconds', 'rows'],
   lookups: ['only', 'rows', 'entries', 'polls', 'threads', 'rounds'],
   restart: ['rows', 'threads', 'rounds', 'data'],
   threads: ['only', 'rows', 'rounds', 'data'],

@@ -269,10 +269,10 @@ views('the schema is the union of columns with the widest type of each', () => {
 
 const LIVE = segmentOf('ds', 1, 'v1', 1, 0);
 const FURTHER = segmentOf('ds', 3, 'v1', 0, 0);
-const liveOf = (host: string, segments: readonly SegmentDescriptor[], isSealed = false): LiveInventory => ({
+const liveOf = (host: string, segments: readonly SegmentDescriptor[], isPublished = false): LiveInventory => ({
   host,
   generation: String(generation++),
-  segments: segments.map((segment) => ({ ...segment, loadSpec: { type: 'live', path: segmentIdText(segment.id) }, isSealed })),
+  segments: segments.map((segment) => ({ ...segment, loadSpec: { type: 'live', path: segmentIdText(segment.id) }, isPublished })),
 });
 let generation = 0;
 

@@ -113,8 +113,9 @@ servers('rows that came before a query are among its answer; the inventory chang
     }
     assert.is(await client.liveAfter(told?.generation ?? ''), null);
     await rows.seal();
+    rows.published('q');
     assert.equal(
-      (await client.liveAfter(told?.generation ?? ''))?.segments.map(({ isSealed, rowCount }) => [isSealed, rowCount]),
+      (await client.liveAfter(told?.generation ?? ''))?.segments.map(({ isPublished, rowCount }) => [isPublished, rowCount]),
       [[true, 9]],
     );
     const analysis: Plan = { ...scanPlan('ds'), operator: 'segmentMetadata', columns: { kind: 'all' }, analyses: [] } as never;

@@ -165,7 +165,7 @@ live('are read from the first one on, in the segment of their time chunk', () =>
     await each.rows.settle();
     assert.equal(await scanned(each), written(rows));
     assert.equal(
-      each.rows.describe().map(({ id, rowCount, isSealed }) => [id.interval.start, rowCount, isSealed]),
+      each.rows.describe().map(({ id, rowCount, isPublished }) => [id.interval.start, rowCount, isPublished]),
       [
         [0, 2, false],
         [DAY, 1, false],

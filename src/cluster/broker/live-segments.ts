@@ -84,7 +84,7 @@ function knownOf(inventories: readonly LiveInventory[]): ReadonlyMap<string, Kno
     }
   const known = new Map<string, Known>();
   for (const [id, all] of replicas) {
-    const sealed = all.filter(({ descriptor }) => descriptor.isSealed);
+    const sealed = all.filter(({ descriptor }) => descriptor.isPublished);
     const best = sealed.length > 0 ? sealed : all;
     const [first] = best;
     if (first !== undefined) known.set(id, { descriptor: first.descriptor, servers: best.map(({ server }) => server) });
@@ -115,7 +115,7 @@ export async function lookAtTasks(
 
 /** The segments that a task has all rows of: it serves them like a Historical, once they are published. */
 export function sealedInventory({ host, generation, segments }: LiveInventory): InventoryUpdate {
-  const sealed = segments.filter(({ isSealed }) => isSealed).map(idTextOf);
+  const sealed = segments.filter(({ isPublished }) => isPublished).map(idTextOf);
   return { ...taskServer(host), currentSizeBytes: 0, generation, segmentIds: sealed, loading: [], failed: {} };
 }
 

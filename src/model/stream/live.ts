@@ -4,8 +4,8 @@ import type { SegmentDescriptor } from '../segment.js';
 
 /** A live segment as its server announces it. */
 export interface LiveDescriptor extends SegmentDescriptor {
-  /** No row comes any more: it has the rows of the segment that is published under its id. */
-  readonly isSealed: boolean;
+  /** The task was told that it is published: it has the rows of the published segment, and no further one comes. */
+  readonly isPublished: boolean;
 }
 
 /** Parts of live segments that a query reads, which stay until it releases them. */

@@ -136,10 +136,14 @@ export class LiveRows implements LiveParts {
   async seal(): Promise<void> {
     await this.#inTurn(async () => {
       await this.#settle();
-      for (const segment of this.#open.values()) segment.isSealed = true;
       this.#open.clear();
-      this.#options.changed();
     });
+  }
+
+  /** Takes note that the segments of a sequence are published: they have the rows of the published ones. */
+  published(sequence: string): void {
+    for (const segment of this.#segments.values()) if (segment.sequence === sequence) segment.isPublished = true;
+    this.#options.changed();
   }
 
   describe(): readonly LiveDescriptor[] {

@@ -13,7 +13,7 @@ export class LiveSegment {
   readonly sequence: string;
   /** In order of arrival. */
   parts: readonly LivePart[] = [];
-  isSealed = false;
+  isPublished = false;
 
   constructor(id: SegmentId, sequence: string) {
     this.id = id;
@@ -48,7 +48,7 @@ export class LiveSegment {
       dimensions: [...new Set(this.parts.flatMap(({ dimensions }) => dimensions))],
       metrics,
       columns: [...columns].map(([key, column]) => (seen.get(key) === this.parts.length ? column : { ...column, hasNulls: true })),
-      isSealed: this.isSealed,
+      isPublished: this.isPublished,
     };
   }
 }

@@ -63,6 +63,7 @@ export class SequencePublisher {
     const stream = { supervisorId, sequence: sequence.name, ...bounds(sequence) };
     const ids = await context.publish({ taskId: context.taskId, dataSource, segments, mode: { kind: 'append' }, stream });
     failpoint('stream.published');
+    rows.published(sequence.name);
     this.segmentCount += ids.length;
     published(sequence, segments);
     context.log(`published sequence ${sequence.name}: ${ids.length} segments`);
