@@ -23,6 +23,8 @@ export interface TableQuery {
   readonly source: RowSource;
   /** The columns of the plan, a scan of one table, are all that the table has. */
   readonly allColumns?: true;
+  /** Parts of the groups of a plan over one table, for whoever merges them; left out: the whole answer. */
+  readonly ending?: 'partial';
 }
 
 /** Means by which a task reads sources itself. */

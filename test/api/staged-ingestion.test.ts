@@ -70,6 +70,7 @@ interface Report {
     readonly payload: {
       readonly status: { readonly workers: Record<string, readonly { readonly workerId: string; readonly state: string }[]> };
       readonly stages: readonly { readonly phase: string; readonly workerCount: number }[];
+      readonly results?: { readonly results: readonly (readonly unknown[])[] };
     };
   };
 }
@@ -127,6 +128,32 @@ tests('a table read by its segments, into another table', async (context) => {
     (await reportOf(context, taskId)).stages.map(({ workerCount }) => workerCount),
     [2, 2],
   );
+});
+
+/** Statements over `grouped`, which have the same rows however many workers run them. */
+const REGROUPED = [
+  `SELECT TIME_FLOOR(__time, 'P1D') AS __time, MOD(CAST(SUBSTRING(page, 6) AS BIGINT), 7) AS part, SUM(total) AS total, COUNT(*) AS n, MAX(page) AS last FROM grouped GROUP BY 1, 2`,
+  `SELECT TIMESTAMP '2024-01-01' AS __time, page, COUNT(DISTINCT n) AS kinds, SUM(n) AS n FROM grouped WHERE page < 'page 5' GROUP BY 2 HAVING SUM(n) > 10`,
+  `SELECT TIMESTAMP '2024-01-01' AS __time, page, SUM(total) AS total FROM grouped GROUP BY 2 ORDER BY 3 DESC LIMIT 10`,
+  `SELECT TIMESTAMP '2024-01-01' AS __time, SUM(total) AS total, MIN(page) AS first, AVG(n) AS mean FROM grouped`,
+  `SELECT TIMESTAMP '2024-01-01' AS __time, COUNT(*) AS n FROM grouped WHERE page = 'nowhere'`,
+];
+
+tests('groups of a table by several workers are those of one', async (context) => {
+  for (const [at, query] of REGROUPED.entries()) {
+    const found: unknown[] = [];
+    for (const maxNumTasks of [2, 4]) {
+      const taskId = await submit(context, query, { maxNumTasks });
+      const { statusCode, errorMsg } = await untilEnded(context, taskId);
+      assert.is(statusCode, 'SUCCESS', `${query}: ${errorMsg}`);
+      const { stages, results } = await reportOf(context, taskId);
+      assert.is(stages[0]?.workerCount, maxNumTasks - 1, query);
+      found.push((results?.results ?? []).map((row) => JSON.stringify(row)).sort());
+    }
+    assert.equal(found[1], found[0], query);
+    assert.ok(JSON.stringify(found[0]).length > 10);
+    if (at === 0) assert.is((found[0] as unknown[]).length, DAYS * 7);
+  }
 });
 
 /** The process of a worker task, once its log names one. */

@@ -119,7 +119,7 @@ export class Broker implements BrokerQueries, BrokerService {
   }
 
   async *runForTask(
-    { taskId, plan, source, allColumns, pinned, deadlineMs }: TaskQueryRequest,
+    { taskId, plan, source, allColumns, ending, pinned, deadlineMs }: TaskQueryRequest,
     signal: CancelSignal,
   ): AsyncGenerator<Frame> {
     const { peers, now } = this.#options;
@@ -138,7 +138,8 @@ export class Broker implements BrokerQueries, BrokerService {
     if (allColumns === true && columns === undefined) return;
     const asked = columns === undefined || plan.operator !== 'scan' ? plan : { ...plan, columns };
     const options = { queryId: taskId, deadlineMs, priority: 0, kernels: null, pinned, unloaded, publishedOnly: true, signal };
-    yield* this.runOver(asked, source, options);
+    // Whoever merges parts has the plan as it was sent.
+    yield* this.runOver(asked, source, ending === undefined ? options : { ...options, ending, exactSums: false });
   }
 
   #viewOf(table: string, unloaded: UnloadedSegments | undefined): DataSourceView | undefined {

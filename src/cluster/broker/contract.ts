@@ -40,6 +40,8 @@ export interface QueryOptions {
   readonly realtimeSegmentsOnly?: boolean;
   /** Whether sums of doubles are exact, whatever the order of rows; null or absent: what the property says. */
   readonly exactSums?: boolean | null;
+  /** Parts of groups are given, which are merged elsewhere; of plans over a table. */
+  readonly ending?: 'partial';
   /** Segments that are read of a datasource within some intervals, and no others. */
   readonly pinned?: PinnedSegments | null;
   /** Segments that are loaded nowhere and are read as well. */

@@ -55,8 +55,10 @@ export function runOverSegments(
     const whole = withServers(cluster, options);
     const reads = await whole.reads.of(pruned.chunks, plan.intervals, whole.serving());
     addStage(options.profile, 'pin', performance.now() - startMs);
-    yield* new SegmentRun(whole, plan, options, signal).over(reads, 'final', cluster.retries, new Set());
+    yield* new SegmentRun(whole, plan, options, signal).over(reads, options.ending ?? 'final', cluster.retries, new Set());
   };
+  // Kept results are whole ones.
+  if (options.ending !== undefined) return make();
   return throughCache(cluster.results, plan, chunks, options, make, noteKey);
 }
 
@@ -88,14 +90,21 @@ class SegmentRun {
     const [only, second] = reads;
     // A partial result of narrowed intervals is as good as any; a final one must be of the query's own.
     if (only !== undefined && second === undefined && (ending === 'partial' || only.intervals === this.#plan.intervals))
-      return this.#read(only, ending, retries, gone);
-    const partials = reads.map((read) => this.#read(read, 'partial', retries, gone));
+      return this.#read(only, ending, retries, gone, ending === 'partial' && this.#options.ending === undefined);
+    const partials = reads.map((read) => this.#read(read, 'partial', retries, gone, true));
     return this.#cluster.engine.merge(this.#plan, partials, runOptions(this.#options, ending), this.#signal);
   }
 
-  async *#read(read: Read, ending: 'final' | 'partial', retries: number, gone: ReadonlySet<string>): AsyncGenerator<Frame> {
+  /** @param isMerged  what is read is merged here */
+  async *#read(
+    read: Read,
+    ending: 'final' | 'partial',
+    retries: number,
+    gone: ReadonlySet<string>,
+    isMerged: boolean,
+  ): AsyncGenerator<Frame> {
     // The merge of groups begins when it has every row, so they can wait here until it is sure that all have come.
-    const held: Frame[] | undefined = ending === 'partial' && this.#plan.operator !== 'scan' ? [] : undefined;
+    const held: Frame[] | undefined = isMerged && this.#plan.operator !== 'scan' ? [] : undefined;
     let handedOn = false;
     try {
       for await (const frame of this.#itemsOf(read, ending)) {

@@ -177,6 +177,8 @@ export interface TaskQueryRequest {
   readonly source: RowSource;
   /** The columns of the plan, a scan of one table, are all that the table has. */
   readonly allColumns?: true;
+  /** Parts of groups; left out: the whole answer. */
+  readonly ending?: 'partial';
   /** null: it reads what is visible. */
   readonly pinned: PinnedSegments | null;
   /** Absolute; work past it ends with `timeout`. */

@@ -1,6 +1,7 @@
 // Divides the input of a statement over workers.
 
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
+import type { RowsPlan } from '../../../model/row-source.js';
 import type { SegmentSlice } from '../../../model/segment.js';
 import type { PlannedQuery } from '../../../model/statement.js';
 import type { TaskContext } from '../../contract.js';
@@ -45,8 +46,7 @@ export async function inputShares(
     checkFiles(shares, parts.length, maxInputFilesPerWorker);
     return shares.map((shared) => ({ kind: 'parts', parts: shared }));
   }
-  if (source.kind !== 'table' || plan.operator !== 'scan' || plan.segments !== undefined || !isRowWise(plan) || plan.timeOrder !== null)
-    return [{ kind: 'all' }];
+  if (source.kind !== 'table' || !isDivisible(plan)) return [{ kind: 'all' }];
   const pieces = (await context.visibleSegments(source.name, plan.intervals)).flatMap(({ segment, visible }) => {
     const { version, partitionNumber, interval: whole } = segment.id;
     return visible.map((interval): Piece<SegmentSlice> => {
@@ -58,6 +58,12 @@ export async function inputShares(
   const shares = divide(pieces, taskAssignment === 'auto' ? workersFor(pieces, workers) : workers);
   checkFiles(shares, pieces.length, maxInputFilesPerWorker);
   return shares.map((segments) => ({ kind: 'segments', segments }));
+}
+
+/** Whether a plan over a table can be run segment by segment: for rows, or for parts of groups. */
+function isDivisible(plan: RowsPlan): boolean {
+  if (plan.operator === 'timeBoundary' || plan.segments !== undefined) return false;
+  return plan.operator === 'group' ? plan.withinData !== true : isRowWise(plan) && plan.timeOrder === null;
 }
 
 /** Files of lines in ranges, so that all workers have about as much to read. */

@@ -18,9 +18,15 @@ const MERGE_ROWS = 1 << 19;
 
 /** The plan whose parts, made by the readers, are merged to the result; null: readers give rows of the result. */
 export function mergedPlan({ source, plan }: PlannedQuery): ExternalPlan | null {
+  if (source.kind === 'table') return plan.operator === 'group' ? plan : null;
   if (source.kind !== 'external' && source.kind !== 'inline') return null;
   const external = planOverArrivals(plan);
   return isRowWise(external) ? null : external;
+}
+
+/** The same where all is read at once: a broker gives whole groups of a table. */
+export function mergedPlanOfAll(query: PlannedQuery): ExternalPlan | null {
+  return query.source.kind === 'table' ? null : mergedPlan(query);
 }
 
 /** Keys by whose hash parts of a plan can be shuffled, each bucket to be merged by itself; 0: all parts are merged together. */
@@ -74,14 +80,17 @@ function chosenBy(share: InputShare, reading: Reading): (parts: readonly InputPa
   };
 }
 
-/** The result as a broker gives it: nothing is left to compute. */
+/** The result as a broker gives it, where nothing is left to compute, or parts of groups of some segments. */
 async function* tableRows(
   { plan, source }: PlannedQuery,
   share: InputShare,
   { context, statistics, progress }: Reading,
 ): AsyncGenerator<Frame> {
-  const asked = share.kind === 'segments' ? { ...plan, segments: share.segments } : plan;
-  for await (const frame of context.readTables({ plan: asked, source })) {
+  const query =
+    share.kind === 'segments'
+      ? { plan: { ...plan, segments: share.segments }, source, ...(plan.operator === 'group' ? { ending: 'partial' as const } : {}) }
+      : { plan, source };
+  for await (const frame of context.readTables(query)) {
     if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
     statistics.processed += frame.rowCount;
     progress.tick();

@@ -12,7 +12,7 @@ import { partitionsOf, writeSegments } from '../write-segments.js';
 import type { PartitionSlice, Shuffle, StageOutput, WorkOrder, WorkResult } from './contract.js';
 import { partitionsIn, stageFrames, wholePartition } from './durable-output.js';
 import { divide, inputShares } from './input-shares.js';
-import { mergedPlan, shareRows, shuffledKeys } from './read-rows.js';
+import { mergedPlan, mergedPlanOfAll, shareRows, shuffledKeys } from './read-rows.js';
 import type { Reading } from './reading.js';
 import { framesOf, PartitionWriter } from './stage-output.js';
 import { countsOf, mergedRows, openReading, partitionKeys, readSegments, tooManyWarnings } from './work.js';
@@ -149,7 +149,7 @@ export class StagedRun {
     this.#report.beginStage('read', 1);
     let rowsOut = 0;
     const parts = shareRows({ kind: 'all' }, reading);
-    const plan = mergedPlan(reading.query);
+    const plan = mergedPlanOfAll(reading.query);
     let failed = false;
     try {
       for await (const frame of plan === null ? parts : this.#groupsHere(parts, shuffledKeys(plan) > 0)) {
