@@ -34,6 +34,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'ingestion/column/byte-dictionary.ts TEXT_CACHE_MAX': 'svc.indexer.task.maxBytesInMemory bounds the task',
   'ingestion/builder/partitions.ts KEYS_KEPT': 'keys of one time chunk of a task: ten megabytes, beside its rows',
   'metadata/faults.ts FAULTS_MAX': 'documents set aside that are listed for a person; each is in the log as well',
+  'model/access/basic-authorizer.ts DECISIONS_KEPT_MAX': 'of one revision of users and roles, a few bytes each; others are found anew',
   'planner/sql/relation/rules/swap-join-sides.ts HELD_BYTES_MAX':
     'an estimate that chooses a plan; context.maxSubqueryBytes bounds what is held',
   'server/dispatch.ts REMEMBERED_LENGTH_MAX': 'longer paths are searched anew: 128 KiB are remembered at most',
