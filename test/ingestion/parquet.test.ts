@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert';
 import { randomSource } from '../../bench/data/random.js';
 import type { ServiceError } from '../../src/base/errors.js';
 import { type ParquetFormat, readParquet } from '../../src/ingestion/format/parquet.js';
+import { ColumnPages, flatValues } from '../../src/ingestion/format/parquet-column.js';
 import type { InputEntity } from '../../src/ingestion/source/source-kind.js';
 import { cellAt } from '../../src/model/frame.js';
 import { plainColumn } from '../../src/storage/columns/packed-column.js';
@@ -139,6 +140,44 @@ for (const options of [
       );
   });
 }
+
+parquet('texts of dictionary pages and plain ones in one block; each that is not UTF-8 reads as U+FFFD', () => {
+  const texts = [Buffer.from('é'), Buffer.from([0xff]), Buffer.from([0xc3]), Buffer.from([0xa9])];
+  const stored = Buffer.concat(texts.flatMap((text) => [Buffer.from([text.length, 0, 0, 0]), text]));
+  // Ids of two bits: a group of eight, of which four are values.
+  const ids = Buffer.from([2, 3, 0b11100100, 0]);
+  const pages = [
+    { body: stored, header: { type: 'DICTIONARY_PAGE', dictionary_page_header: { num_values: 4 } } },
+    { body: ids, header: { type: 'DATA_PAGE', data_page_header: { num_values: 4, encoding: 'RLE_DICTIONARY' } } },
+    { body: stored, header: { type: 'DATA_PAGE', data_page_header: { num_values: 4, encoding: 'PLAIN' } } },
+    { body: ids, header: { type: 'DATA_PAGE', data_page_header: { num_values: 4, encoding: 'RLE_DICTIONARY' } } },
+  ];
+  const element = { name: 'a', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'REQUIRED' };
+  const values = flatValues(element, { encodings: ['PLAIN', 'RLE_DICTIONARY'] }, { binaryAsString: false });
+  if (values === null) throw new Error('strings are read page by page');
+  const chunk = Uint8Array.from(Buffer.concat(pages.map(({ body }) => body))).buffer;
+  let page = 0;
+  const column = new ColumnPages(chunk, element, values, {
+    header() {
+      const { body, header } = pages[page++] ?? {};
+      if (body === undefined || header === undefined) throw new Error('no page left');
+      return { ...header, compressed_page_size: body.length, uncompressed_page_size: body.length };
+    },
+    unpacked: (bytes) => bytes,
+  });
+  const expected = ['é', '\ufffd', '\ufffd', '\ufffd'];
+  for (const [count, wanted] of [
+    [2, expected.slice(0, 2)],
+    [10, [...expected.slice(2), ...expected, ...expected]],
+  ] as const) {
+    const read = column.read(count);
+    const plain = read.kind === 'packed' ? plainColumn(read) : read;
+    assert.equal(
+      Array.from({ length: count }, (_, row) => cellAt(plain, row)),
+      wanted,
+    );
+  }
+});
 
 /** Numbers and times as numbers. */
 function plainCell(cell: unknown): unknown {

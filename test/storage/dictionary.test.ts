@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { extremesOf, type SortedDictionary, sortDictionary } from '../../src/storage/columns/dictionary.js';
+import { extremesOf, type SortedDictionary, sortDictionary, sortPacked } from '../../src/storage/columns/dictionary.js';
+import { PackedEntriesBuilder, plainFrame } from '../../src/storage/columns/packed-column.js';
 import { textAt } from '../../src/storage/columns/packed-strings.js';
 
 const test = suite('sorted dictionaries');
@@ -49,6 +50,40 @@ test('values come sorted as JS compares strings, each once', () => {
     }),
     { numRuns: 300 },
   );
+});
+
+test('packed entries are sorted as their strings are', () => {
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 60 }), fc.boolean(), fc.boolean(), (texts, isSorted, hasNull) => {
+      const given = isSorted ? [...new Set(texts)].sort() : texts;
+      const builder = new PackedEntriesBuilder();
+      const places = given.map((text) => builder.add(Buffer.from(text), 0, Buffer.byteLength(text)));
+      const ids = Uint32Array.from(hasNull ? [0, ...places] : places);
+      const entries = builder.entries(isSorted);
+      const { dictionary, remap } = sortPacked(ids, entries, false);
+      const distinct = [...new Set(given)].sort();
+      assert.equal(valuesOf(dictionary), hasNull ? [null, ...distinct] : distinct);
+      const values = valuesOf(dictionary);
+      assert.equal(
+        [...ids].map((id) => values[remap === null ? id : (remap[id] ?? 0)]),
+        hasNull ? [null, ...given] : given,
+      );
+      const [column] = plainFrame({
+        rowCount: ids.length,
+        columns: [{ kind: 'packed', name: 'a', type: 'STRING', ids, offsets: null, dictionary: entries }],
+      }).columns;
+      assert.equal(column?.kind === 'string' && [...column.ids].map((id) => column.dictionary[id]), hasNull ? [null, ...given] : given);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('null is added to packed entries when it is needed', () => {
+  const builder = new PackedEntriesBuilder();
+  builder.add(Buffer.from('a'), 0, 1);
+  const { dictionary, remap } = sortPacked(Uint32Array.of(1, 1), builder.entries(true), true);
+  assert.equal(valuesOf(dictionary), [null, 'a']);
+  assert.is(remap, null);
 });
 
 test('entries that no row has are left out; null is added when it is needed', () => {
