@@ -60,7 +60,7 @@ export class ChunkStore {
 
   /** Takes the rows of `run` and empties it. */
   add(run: RunBuffer): void {
-    this.#cut(run, true);
+    this.#spill(run);
     if (run.dictionaryBytes > this.#options.dictionaryBytesMax) {
       this.#closeGeneration(run, true);
       this.#generations.push(new DictionaryGeneration(this.#file));
@@ -70,7 +70,9 @@ export class ChunkStore {
 
   /** The last run. Afterwards the chunks can be read. */
   finish(run: RunBuffer): readonly Chunk[] {
-    this.#cut(run, this.spilledBytes > 0);
+    if (this.spilledBytes > 0) this.#spill(run);
+    else this.#keep(run);
+    run.release();
     this.#closeGeneration(run, this.#generations.length > 1);
     this.#finished = true;
     return [...this.#byStart.values()].sort((a, b) => a.interval.start - b.interval.start);
@@ -125,17 +127,31 @@ export class ChunkStore {
     for (const { column, dictionary } of run.dictionaries()) this.#generations.at(-1)?.close(column.name, dictionary, toFile);
   }
 
-  #cut(run: RunBuffer, spill: boolean): void {
+  /** Rows of a run to pieces on disk, chunk by chunk. */
+  #spill(run: RunBuffer): void {
     const generation = this.#generations.at(-1);
     if (generation === undefined) return;
     for (const [chunk, rows] of this.#rowsByChunk(run)) {
-      chunk.rowCount += rows.length;
       const columns: readonly StoredColumn[] = [run.timeColumn(rows), ...run.columns.map((column) => column.gather(rows))];
-      chunk.pieces.push(
-        spill ? spilledPiece(this.#file, rows.length, columns, generation) : () => new MemoryPiece(rows.length, columns, generation),
-      );
+      chunk.pieces.push(spilledPiece(this.#file, rows.length, columns, generation));
+      chunk.rowCount += rows.length;
     }
     run.clear();
+  }
+
+  /** Rows of the last run to pieces in memory, column by column: each gives up its own once it is cut. */
+  #keep(run: RunBuffer): void {
+    const generation = this.#generations.at(-1);
+    if (generation === undefined) return;
+    const kept = this.#rowsByChunk(run).map(([chunk, rows]) => ({ chunk, rows, columns: [run.timeColumn(rows)] as StoredColumn[] }));
+    for (const column of run.columns) {
+      for (const { rows, columns } of kept) columns.push(column.gather(rows));
+      column.release();
+    }
+    for (const { chunk, rows, columns } of kept) {
+      chunk.pieces.push(() => new MemoryPiece(rows.length, columns, generation));
+      chunk.rowCount += rows.length;
+    }
   }
 
   /** Rows of each chunk, ascending: a counting sort by the chunks' places among those of this run. */

@@ -132,6 +132,13 @@ export class RunBuffer {
     this.#rows = 0;
     for (const column of this.columns) column.clear();
   }
+
+  /** Forgets the rows and their memory. */
+  release(): void {
+    this.#rows = 0;
+    this.#times = new Float64Array(0);
+    for (const column of this.columns) column.release();
+  }
 }
 
 export function allRows(count: number): RowSelection {

@@ -145,6 +145,11 @@ export class AutoColumn implements DictionaryColumn {
     this.#leadingNulls = 0;
   }
 
+  release(): void {
+    this.#inner?.release();
+    this.#leadingNulls = 0;
+  }
+
   /** Adds the types of a value; for a list, an array type for every type among its elements. */
   #addTypes(value: unknown, types: Set<ColumnType>): void {
     if (!Array.isArray(value)) {

@@ -49,6 +49,12 @@ export class LongColumn extends NumberColumn implements RunColumn {
   #values = new BigInt64Array(1024);
   #halves = new Int32Array(this.#values.buffer);
 
+  release(): void {
+    this.clear();
+    this.#values = new BigInt64Array(0);
+    this.#halves = new Int32Array(this.#values.buffer);
+  }
+
   appendNulls(count: number): void {
     this.reserve(count);
     this.#values.fill(0n, this.rows, this.rows + count);
@@ -159,6 +165,11 @@ export class DoubleColumn extends NumberColumn implements RunColumn {
   constructor(name: string, type: 'FLOAT' | 'DOUBLE') {
     super(name);
     this.type = type;
+  }
+
+  release(): void {
+    this.clear();
+    this.#values = new Float64Array(0);
   }
 
   appendNulls(count: number): void {

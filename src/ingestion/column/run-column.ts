@@ -50,6 +50,8 @@ export interface RunColumn {
   readonly sizeBytes: number;
   /** Forgets the rows and keeps the memory. */
   clear(): void;
+  /** Forgets the rows and their memory. */
+  release(): void;
 }
 
 /** Base of columns of all types: counts rows and finds fields in blocks of text. */
@@ -126,6 +128,13 @@ export abstract class IdColumn extends RowsColumn {
   replaceDictionary(dictionary: ByteDictionary): void {
     this.words = dictionary;
   }
+
+  release(): void {
+    this.clear();
+    this.ids = new Uint32Array(0);
+  }
+
+  abstract clear(): void;
 
   protected idOf(text: string | null): number {
     return text === null ? NULL_ID : this.words.idOfText(text);
