@@ -25,6 +25,7 @@ import type { HttpRequest, Route } from '../server/http.types.js';
 import { PlanThread } from '../server/planning/plan-thread.js';
 import { QueryLog } from '../server/queries/query-log.js';
 import { queryRows } from '../server/queries/query-rows.js';
+import { RequestLog } from '../server/queries/request-log.js';
 import { SqlStatements } from '../server/queries/sql-statements.js';
 import { createQueryIds } from '../server/query-id.js';
 import { avaticaRoutes } from '../server/routes/avatica.js';
@@ -149,7 +150,8 @@ function openQueries(
   processLog: Log,
 ): Queries {
   if (broker === undefined) return { routes: [], async stop() {} };
-  const log = new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now, onQuery: queryCounter() });
+  const requests = requestLogOf(configuration);
+  const log = new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now, onQuery: queryCounter(), requests });
   const options = {
     planThread,
     now: Date.now,
@@ -190,8 +192,25 @@ function openQueries(
     routes: [...whenReady(broker, [...nativeRoutes(broker, options), ...sql, ...jdbc]), ...profileRoutes(log)],
     async stop() {
       avatica.stop();
+      requests?.close();
     },
   };
+}
+
+/** The log of requests; undefined when there is none. */
+function requestLogOf(configuration: Configuration): RequestLog | undefined {
+  const type = configuration.get('svc.request.logging.type');
+  const isFiltered = type === 'filtered';
+  if (type === 'noop' || (isFiltered && configuration.get('svc.request.logging.delegate.type') === 'noop')) return undefined;
+  const settings = {
+    directory: configuration.get('svc.request.logging.dir'),
+    filePattern: configuration.get('svc.request.logging.filePattern'),
+    retainMs: configuration.get('svc.request.logging.durationToRetain'),
+    nativeMsMin: isFiltered ? configuration.get('svc.request.logging.queryTimeThresholdMs') : 0,
+    sqlMsMin: isFiltered ? configuration.get('svc.request.logging.sqlQueryTimeThresholdMs') : 0,
+    mutedTypes: isFiltered ? configuration.get('svc.request.logging.mutedQueryTypes') : [],
+  };
+  return new RequestLog(settings, Date.now);
 }
 
 function avaticaLimits(configuration: Configuration): AvaticaLimits {

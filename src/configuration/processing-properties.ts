@@ -16,6 +16,7 @@ import {
   path,
   type Resources,
   text,
+  texts,
   wholeMebibytes,
 } from './property.js';
 
@@ -139,6 +140,20 @@ export const PROCESSING_PROPERTIES = {
   ),
   'svc.historical.cache.useCache': flag('false', 'Whether the Historical looks for results of single segments in the cache.'),
   'svc.historical.cache.populateCache': flag('false', 'Whether the Historical puts results of single segments in the cache.'),
+  'svc.request.logging.type': choice(
+    ['noop', 'file', 'filtered'],
+    'noop',
+    'Log of queries, with their text and user: none, files, or what passes the thresholds below.',
+  ),
+  'svc.request.logging.delegate.type': choice(['noop', 'file'], 'file', 'filtered: where the lines go.'),
+  'svc.request.logging.dir': path('log/requests', 'Directory of the files.', resolve),
+  'svc.request.logging.filePattern': text("yyyy-MM-dd'.log'", 'Name of a file, as a Joda pattern of the time: a new name is a new file.'),
+  'svc.request.logging.durationToRetain': optional(
+    milliseconds({ min: 3_600_000, max: 3650 * DAY_MS }, '', 'Files of times before this long ago are removed; nothing: none.'),
+  ),
+  'svc.request.logging.queryTimeThresholdMs': integer({ min: 0, max: DAY_MS }, '0', 'filtered: shorter native queries are left out.'),
+  'svc.request.logging.sqlQueryTimeThresholdMs': integer({ min: 0, max: DAY_MS }, '0', 'filtered: shorter SQL queries are left out.'),
+  'svc.request.logging.mutedQueryTypes': texts('[]', 'filtered: types of native queries that are left out.'),
   'svc.broker.cache.useResultLevelCache': flag('false', 'Whether the Broker looks for whole results in the cache.'),
   'svc.broker.cache.populateResultLevelCache': flag('false', 'Whether the Broker puts whole results in the cache.'),
   'svc.query.profile.kept': integer({ min: 0, max: 1_000_000 }, '500', 'Queries of which the Broker keeps the profile, the last ones.'),

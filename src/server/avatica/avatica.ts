@@ -19,6 +19,7 @@ import type { AvaticaResponse, ResultSet, Signature, WireFrame } from './protoco
 
 /** Circumstances of a request beside its fields. */
 export interface AvaticaCall {
+  readonly remoteAddress: string;
   readonly caller: Caller;
   readonly viaAlias: boolean;
   /** `performance.now()` when it came in. */
@@ -204,6 +205,7 @@ export class Avatica {
       sql: execution.sql,
       read,
       caller: call.caller,
+      request: { remoteAddress: call.remoteAddress, sql: execution.sql, context: connection.context, parameters: execution.parameters },
       sqlQueryId: read.sqlQueryId ?? this.#statements.newQueryId(),
       receivedMs: call.receivedMs,
       watch,

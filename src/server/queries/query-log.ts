@@ -10,6 +10,7 @@ import { addStage, newProfile, PROFILE_COUNTERS, type Profile, STAGES } from '..
 import type { PlanStage } from '../../planner/sql/plan-watch.js';
 import { mayHandle } from '../access/readable.js';
 import { asServiceError } from '../errors.js';
+import type { LoggedRequest, RequestLog, RequestOutcome } from './request-log.js';
 
 export interface QueryDescription {
   readonly queryId: string;
@@ -38,6 +39,7 @@ export type QueryState = { readonly state: 'running' | 'done' } | { readonly sta
 export class QueryLog {
   readonly #now: () => EpochMs;
   readonly #onQuery: (() => void) | undefined;
+  readonly #requests: RequestLog | undefined;
   /**
    * The kept runs in a ring: the next one replaces the oldest. There is no map by id beside it: one that
    * entries leave as fast as they come keeps garbage alive, and ids are seldom looked for.
@@ -45,16 +47,35 @@ export class QueryLog {
   readonly #circle: (QueryRun | undefined)[];
   #next = 0;
 
-  /** @param options.onQuery  told of each query that begins */
-  constructor(options: { readonly kept: number; now(): EpochMs; readonly onQuery?: () => void }) {
+  /**
+   * @param options.onQuery   told of each query that begins
+   * @param options.requests  where queries are logged that ended; left out: nowhere
+   */
+  constructor(options: {
+    readonly kept: number;
+    now(): EpochMs;
+    readonly onQuery?: () => void;
+    readonly requests?: RequestLog | undefined;
+  }) {
+    this.#requests = options.requests;
     this.#circle = new Array<QueryRun | undefined>(options.kept).fill(undefined);
     this.#now = options.now;
     this.#onQuery = options.onQuery;
   }
 
-  /** @param receivedMs  `performance.now()` when the request came in: what lies between is the stage `plan` */
-  begin(description: QueryDescription, receivedMs: number): QueryRun {
-    const run = new QueryRun(description, this.#now(), receivedMs);
+  /** Whether `begin` has a use for requests as they were sent. */
+  get logsRequests(): boolean {
+    return this.#requests !== undefined;
+  }
+
+  /**
+   * @param receivedMs  `performance.now()` when the request came in: what lies between is the stage `plan`
+   * @param request     for the request log
+   */
+  begin(description: QueryDescription, receivedMs: number, request?: LoggedRequest): QueryRun {
+    const requests = this.#requests;
+    const onEnd = requests && request && ((outcome: RequestOutcome) => requests.write(request, outcome));
+    const run = new QueryRun(description, this.#now(), receivedMs, onEnd);
     this.#onQuery?.();
     if (this.#circle.length === 0) return run;
     this.#circle[this.#next] = run;
@@ -127,8 +148,11 @@ export class QueryRun {
   #milliseconds: number | null = null;
   #state: QueryState = RUNNING;
   #ending: Canceller | undefined;
+  /** Called once, when the answer has ended. */
+  #onEnd: ((outcome: RequestOutcome) => void) | undefined;
 
-  constructor(description: QueryDescription, startedAt: EpochMs, receivedMs: number) {
+  constructor(description: QueryDescription, startedAt: EpochMs, receivedMs: number, onEnd?: (outcome: RequestOutcome) => void) {
+    this.#onEnd = onEnd;
     this.#description = description;
     this.#startedAt = startedAt;
     this.#receivedMs = receivedMs;
@@ -162,12 +186,14 @@ export class QueryRun {
   /** The same chunks; the query ends with them. */
   async *body<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
     let madeMs = 0;
+    let bytes = 0;
     let startMs = performance.now();
     // Left early, nobody reads the rest.
     this.#state = LEFT;
     try {
       for await (const chunk of chunks) {
         madeMs += performance.now() - startMs;
+        if (this.#onEnd !== undefined) bytes += bytesOf(chunk);
         yield chunk;
         startMs = performance.now();
       }
@@ -181,14 +207,16 @@ export class QueryRun {
       if (this.#state.state === 'done') madeMs += performance.now() - startMs;
       addStage(this.profile, 'write', Math.max(0, madeMs - this.#waitedMs), this.#rows, this.#rows);
       this.#milliseconds = performance.now() - this.#receivedMs;
+      this.#tellEnd(bytes);
     }
   }
 
   /** The whole answer, of rows that are all here; the query ends with it. */
   whole(rows: number, write: () => string): string {
     const startMs = performance.now();
+    let text = '';
     try {
-      const text = write();
+      text = write();
       this.#state = DONE;
       return text;
     } catch (error) {
@@ -198,7 +226,17 @@ export class QueryRun {
       const endMs = performance.now();
       addStage(this.profile, 'write', endMs - startMs, rows, rows);
       this.#milliseconds = endMs - this.#receivedMs;
+      if (this.#onEnd !== undefined) this.#tellEnd(bytesOf(text));
     }
+  }
+
+  #tellEnd(bytes: number): void {
+    const [onEnd, milliseconds] = [this.#onEnd, this.#milliseconds ?? 0];
+    // The request is let go of: the entry may be kept for long.
+    this.#onEnd = undefined;
+    const { queryType, user } = this.#description;
+    const [startedAt, planningMs] = [this.#startedAt, this.profile.stages.plan.milliseconds];
+    onEnd?.({ startedAt, queryType, milliseconds, planningMs, bytes, success: this.#state.state === 'done', user });
   }
 
   get description(): QueryDescription {
@@ -257,6 +295,10 @@ export class QueryRun {
   #elapsedMs(): number {
     return this.#milliseconds ?? performance.now() - this.#receivedMs;
   }
+}
+
+function bytesOf(chunk: unknown): number {
+  return typeof chunk === 'string' ? Buffer.byteLength(chunk) : chunk instanceof Uint8Array ? chunk.length : 0;
 }
 
 function roundPlanning({ cached, stages }: Planning): Planning {

@@ -25,6 +25,7 @@ import { rowsFor } from '../access/system-rows.js';
 import { PLANNED_HERE_LENGTH_MAX, type PlanThread } from '../planning/plan-thread.js';
 import type { QueryEntryOptions } from './query-entry.js';
 import type { Planning, QueryRun } from './query-log.js';
+import type { LoggedRequest } from './request-log.js';
 import type { SqlBody, SqlBodyText } from './sql-body.js';
 
 export interface SqlStatementOptions extends QueryEntryOptions {
@@ -65,6 +66,8 @@ export interface StatementRun {
   readonly watch?: PlanWatch | undefined;
   /** Ends the query. */
   readonly signal: CancelSignal;
+  /** For the request log. */
+  readonly request?: LoggedRequest | undefined;
 }
 
 /** Limits on planning a statement. */
@@ -116,6 +119,11 @@ export class SqlStatements {
 
   newQueryId(): string {
     return this.#options.newQueryId();
+  }
+
+  /** Whether requests are logged. */
+  get logsRequests(): boolean {
+    return this.#options.log.logsRequests;
   }
 
   get #rights(): QueryRights {
@@ -246,7 +254,7 @@ export class SqlStatements {
   /** The whole answer at once, when the result is known and short; else undefined, and it is to be run. */
   answerKnown(
     statement: Answerable,
-    { sql, read, caller, sqlQueryId, receivedMs, watch }: Omit<StatementRun, 'signal'>,
+    { sql, read, caller, sqlQueryId, receivedMs, watch, request }: Omit<StatementRun, 'signal'>,
     write: (frames: readonly Frame[], columns: readonly OutputColumn[]) => string,
   ): KnownAnswer | undefined {
     if (statement.kind === 'explain' || externalsOf(statement.source).length > 0) return undefined;
@@ -262,6 +270,7 @@ export class SqlStatements {
     const logged = log.begin(
       { queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch), tables, user: caller.identity.user },
       receivedMs,
+      request,
     );
     logged.profile.resultCacheHits++;
     const text = logged.whole(rows, () => {
@@ -273,7 +282,7 @@ export class SqlStatements {
   }
 
   /** The query begins when its first frame is asked for. */
-  run(statement: Answerable, { sql, read, caller, sqlQueryId, receivedMs, watch, signal }: StatementRun): RunningStatement {
+  run(statement: Answerable, { sql, read, caller, sqlQueryId, receivedMs, watch, signal, request }: StatementRun): RunningStatement {
     const { log, scheduler } = this.#options;
     const deadlineMs = this.#options.now() + this.#allowedMs(read);
     const tables = statement.kind === 'explain' ? statement.tables : tablesOf(statement.source);
@@ -281,6 +290,7 @@ export class SqlStatements {
     const logged = log.begin(
       { queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch), tables, user: caller.identity.user },
       receivedMs,
+      request,
     );
     if (statement.kind === 'explain') return { columns: EXPLAIN_COLUMNS, frames: logged.frames(only(statement.frame)), logged };
     const { profile } = logged;

@@ -41,7 +41,12 @@ export function avaticaRoutes(avatica: Pick<Avatica, 'answer'>, { host, log, log
           const fields = isShort ? codec.read(request.body) : await readLong(path, request, receivedMs);
           const read = requestOf(fields);
           const caller = await logins.callerOf(read, request);
-          const response = await avatica.answer(read, { caller, viaAlias: request.viaAlias, receivedMs });
+          const response = await avatica.answer(read, {
+            caller,
+            remoteAddress: request.remoteAddress,
+            viaAlias: request.viaAlias,
+            receivedMs,
+          });
           logins.opened(read, request, caller);
           return respond(200, response);
         } catch (thrown) {

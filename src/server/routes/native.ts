@@ -106,7 +106,8 @@ function runNative(
     tables: sourceTables(planned.source),
     user: request.caller.identity.user,
   };
-  const run = options.log.begin(description, receivedMs);
+  const sent = options.log.logsRequests ? { remoteAddress: request.remoteAddress, native: request.body } : undefined;
+  const run = options.log.begin(description, receivedMs, sent);
   const { priority, kernels, exactSums, caching, lane, limits } = context;
   const asked = { priority, lane, dataSource: query.dataSource, intervals: planned.plans[0]?.intervals ?? [] };
   const queryOptions = {

@@ -14,6 +14,7 @@ import type { ResultStorage } from '../../storage/result-storage.js';
 import { SELECT_DATA_SOURCE } from '../access/task-access.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { READ_HERE_BYTES_MAX } from '../planning/plan-thread.js';
+import type { LoggedRequest } from '../queries/request-log.js';
 import { SqlBodies, type SqlBody, textOf } from '../queries/sql-body.js';
 import { isIngestion, type SqlStatements } from '../queries/sql-statements.js';
 import { AUTHENTICATED, found, json } from './exchange.js';
@@ -189,7 +190,8 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
   const { sql, read, result } = body;
   const sqlQueryId = read.sqlQueryId ?? statements.newQueryId();
   const { caller } = request;
-  const known = statements.answerKnown(statement, { sql, read, caller, sqlQueryId, receivedMs, watch }, (frames, columns) =>
+  const sent = statements.logsRequests ? loggedRequest(request, body) : undefined;
+  const known = statements.answerKnown(statement, { sql, read, caller, sqlQueryId, receivedMs, watch, request: sent }, (frames, columns) =>
     textOfKnown(body, frames, columns),
   );
   if (known !== undefined) {
@@ -208,11 +210,16 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
     receivedMs,
     watch,
     signal: request.signal,
+    request: sent,
   });
   const headers = { 'Content-Type': RESULT_FORMATS[result.format].contentType, 'X-Svc-SQL-Query-Id': sqlQueryId };
   const lateHeaders = profileHeader(logged, read.profile);
   const chunks = logged.body(writeResult(frames, columns, result));
   return withNotes({ status: 200, headers, lateHeaders, ended: () => logged.ended, body: chunks }, body);
+}
+
+function loggedRequest({ remoteAddress }: HttpRequest, { sql, context, parameters }: SqlBody): LoggedRequest {
+  return { remoteAddress, sql, context, parameters };
 }
 
 /** Text of a known result, written once for the same frames. */
