@@ -16,11 +16,13 @@ export interface ReadContext {
   readonly lenient: boolean;
   /** Paths of unknown keys that were accepted. */
   readonly ignoredKeys: string[];
+  /** Paths of known keys that have no effect. */
+  readonly inertKeys: string[];
 }
 
 /** A context for one document. */
 export function readContextOf(code: ErrorCode, root: string, lenient = false): ReadContext {
-  return { code, root, lenient, ignoredKeys: [] };
+  return { code, root, lenient, ignoredKeys: [], inertKeys: [] };
 }
 
 /**
@@ -178,8 +180,12 @@ export class ObjectReader {
     for (const key of keys) this.#known.add(key);
   }
 
-  /** Refuses every key but these and `type`. */
+  /**
+   * Refuses every key but these and `type`.
+   * @param inert  further keys, whose values have no effect
+   */
   accept(keys: readonly string[], inert: readonly string[] = []): void {
+    for (const key of inert) if (this.has(key)) this.context.inertKeys.push(this.at(key));
     this.#refuseUnknown(new Set(['type', ...keys, ...inert]), keys);
   }
 

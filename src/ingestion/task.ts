@@ -50,19 +50,40 @@ export function validateTask(payload: unknown, now: EpochMs): TaskDescription {
 export async function runTask(payload: unknown, context: TaskContext): Promise<TaskOutcome> {
   try {
     const fields = new ObjectReader(payload, '', readContextOf('input_invalid', 'the task'));
-    const type = fields.type(TYPES);
-    if (type === 'compact') return await runCompactTask(parseCompactSpec(fields), context);
-    if (type === WORKER_TASK) return await runWorkerTask(fields, context);
-    if (type === 'query_controller') return await runQueryTask(parseQueryTask(fields, context.now()), context);
-    if (isSubTaskType(type)) return await runSubTask(parseSubTask(fields, type), context);
-    if (isStreamTaskType(type)) return await runStreamTask(parseStreamTask(fields, type), context);
-    return await runIndexTask(parseIndexSpec(fields.object('spec'), type), context);
+    const run = readTask(fields, context.now());
+    const { inertKeys } = fields.context;
+    if (inertKeys.length > 0) context.log(`without effect here: ${inertKeys.join(', ')}`);
+    return await run(context);
   } catch (error) {
     const errorMessage = error instanceof Error ? error.message : String(error);
     context.log(`failed: ${errorMessage}`);
     if (!(error instanceof ServiceError) && error instanceof Error) context.log(error.stack ?? '');
     return { succeeded: false, errorMessage, report: {} };
   }
+}
+
+/** Reads a payload whole; what comes back does its work. */
+function readTask(fields: ObjectReader, now: EpochMs): (context: TaskContext) => Promise<TaskOutcome> {
+  const type = fields.type(TYPES);
+  if (type === WORKER_TASK) return (context) => runWorkerTask(fields, context);
+  if (type === 'compact') {
+    const spec = parseCompactSpec(fields);
+    return (context) => runCompactTask(spec, context);
+  }
+  if (type === 'query_controller') {
+    const task = parseQueryTask(fields, now);
+    return (context) => runQueryTask(task, context);
+  }
+  if (isSubTaskType(type)) {
+    const subTask = parseSubTask(fields, type);
+    return (context) => runSubTask(subTask, context);
+  }
+  if (isStreamTaskType(type)) {
+    const task = parseStreamTask(fields, type);
+    return (context) => runStreamTask(task, context);
+  }
+  const spec = parseIndexSpec(fields.object('spec'), type);
+  return (context) => runIndexTask(spec, context);
 }
 
 function describeCompactTask(fields: ObjectReader): Omit<TaskDescription, 'type' | 'id' | 'groupId' | 'context'> {

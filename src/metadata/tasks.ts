@@ -151,9 +151,10 @@ export async function selectTasks(queries: Queries, selection: TaskSelection): P
   return rows.map(parseTask);
 }
 
+/** Number of tasks in some states, without those that tasks have submitted. */
 export async function countTasks(queries: Queries, states: readonly TaskState[]): Promise<number> {
   const rows = await queries.rows<{ count: number }>(
-    `SELECT COUNT(*) AS count FROM tasks WHERE state IN (${states.map(() => '?').join(', ')})`,
+    `SELECT COUNT(*) AS count FROM tasks WHERE parent IS NULL AND state IN (${states.map(() => '?').join(', ')})`,
     states,
   );
   return rows[0]?.count ?? 0;

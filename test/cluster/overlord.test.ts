@@ -188,11 +188,13 @@ overlords('a task that cannot be read does not hold up the queue', async ({ data
   await untilState(database, 'published', 'RUNNING');
 });
 
-overlords('the queue is bounded', async ({ overlord, workers }) => {
+overlords('the queue is bounded; tasks that others have submitted are no part of it', async ({ database, overlord, workers }) => {
   const [worker] = workers;
   if (worker !== undefined) worker.enabled = false;
   for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await overlord.submit(JSON.stringify({ id }));
   assert.is(await codeOf(overlord.submit(JSON.stringify({ id: 'i' }))), 'capacity_exceeded');
+  await database.rows("UPDATE tasks SET parent = 'a' WHERE id = 'b'");
+  await overlord.submit(JSON.stringify({ id: 'i' }));
 });
 
 overlords('shutting down ends the task and its process; a finished one is not found', async ({ database, overlord, workers }) => {

@@ -170,7 +170,7 @@ async function exported(
     yield* frames;
   }
   const target = { kind: 'export', exportPath: format, format } as const;
-  return (await exportRows(given(), output, target, { ...options, signal: new AbortController().signal })).files;
+  return (await exportRows(given(), output, target, { ...options, signal: new AbortController().signal, now: Date.now })).files;
 }
 
 /** Longs of Parquet come as bigints, whatever their size. */

@@ -107,6 +107,7 @@ exporting('of two exports into one empty folder at once, the second is refused',
     timeZone: 'UTC',
     refuseEmpty: null,
     signal: new AbortController().signal,
+    now: Date.now,
   };
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
@@ -130,6 +131,33 @@ exporting('of two exports into one empty folder at once, the second is refused',
   writeFileSync(path.join(folder, 'both', '_export_claim'), `query-${taskFileName('one')}-`);
   await exportRows(none(), [], target, { ...options, taskId: 'one', attempt: 2 });
   assert.equal(readdirSync(path.join(folder, 'both')), ['_symlink_format_manifest']);
+});
+
+exporting('the claim of a task that has died is taken over after a while, with what it had written', async ({ folder }) => {
+  const there = path.join(folder, 'stale');
+  mkdirSync(there);
+  const prefix = `query-${taskFileName('dead')}-`;
+  const [claim, part] = [path.join(there, '_export_claim'), path.join(there, `${prefix}worker0-run1-partition0.csv.part`)];
+  for (const file of [claim, part]) writeFileSync(file, prefix);
+  const target = { kind: 'export', exportPath: 'stale', format: 'csv' } as const;
+  const options = {
+    baseDirectory: folder,
+    taskId: 'next',
+    attempt: 1,
+    rowsPerFile: 10,
+    timeZone: 'UTC',
+    refuseEmpty: null,
+    signal: new AbortController().signal,
+  };
+  async function* none(): AsyncGenerator<never> {
+    yield* [];
+  }
+  const refused = await exportRows(none(), [], target, { ...options, now: Date.now }).catch(
+    (error: { readonly code?: string }) => error.code,
+  );
+  assert.is(refused, 'conflict');
+  await exportRows(none(), [], target, { ...options, now: () => Date.now() + 600_000 });
+  assert.equal(readdirSync(there), ['_symlink_format_manifest']);
 });
 
 exporting('a failure half way leaves no file', async ({ folder }) => {

@@ -93,6 +93,7 @@ async function exportFiles(
     timeZone: sqlTimeZone(queryContext),
     refuseEmpty: settings.failOnEmptyInsert ? () => refuseEmpty(dataSource) : null,
     signal,
+    now: context.now,
   });
   report.endStage('write', [{ rowsIn: rowCount, rowsOut: rowCount }]);
   context.log(`exported ${rowCount} rows into ${files.length} files below ${statement.exportPath}`);

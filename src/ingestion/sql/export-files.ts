@@ -1,6 +1,6 @@
 // Writes the rows of INSERT INTO EXTERN as files below a folder.
 
-import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ServiceError } from '../../base/errors.js';
@@ -22,6 +22,7 @@ export interface ExportOptions {
   /** Throws where no rows are to fail the export (context key `failOnEmptyInsert`); null: they do not. */
   readonly refuseEmpty: (() => never) | null;
   readonly signal: AbortSignal;
+  readonly now: () => number;
 }
 
 export interface ExportedFiles {
@@ -33,6 +34,9 @@ export interface ExportedFiles {
 const MANIFEST = path.join('_symlink_format_manifest', 'manifest');
 /** A file that is in the folder while rows are exported into it: whose they are. */
 const CLAIM = '_export_claim';
+/** Time between two marks that the task of a claim is there, and the time without one after which it is not. */
+const CLAIM_MARK_MS = 20_000;
+const CLAIM_STALE_MS = 180_000;
 const PROPERTY = 'svc.export.storage.baseDir';
 
 /**
@@ -47,6 +51,13 @@ export async function exportRows(
   options: ExportOptions,
 ): Promise<ExportedFiles> {
   const folder = await openFolder(target.exportPath, options);
+  const claim = path.join(folder, CLAIM);
+  const mark = (): void => {
+    const at = options.now() / 1000;
+    // A claim that cannot be marked is lost at worst, and the next task finds the files that are there.
+    utimes(claim, at, at).catch(() => undefined);
+  };
+  const marking = setInterval(mark, CLAIM_MARK_MS);
   const prefix = `${filePrefix(options.taskId)}worker0-run${options.attempt}-partition`;
   const written: { readonly from: string; readonly to: string }[] = [];
   let rowCount = 0;
@@ -75,12 +86,14 @@ export async function exportRows(
       named.push(to);
     }
     await writeManifest(folder, named);
-    await rm(path.join(folder, CLAIM), { force: true });
+    await rm(claim, { force: true });
     return { files: named, rowCount };
   } catch (error) {
     await file?.close();
-    await Promise.all([...written.map(({ from }) => from), ...named, path.join(folder, CLAIM)].map((name) => rm(name, { force: true })));
+    await Promise.all([...written.map(({ from }) => from), ...named, claim].map((name) => rm(name, { force: true })));
     throw error;
+  } finally {
+    clearInterval(marking);
   }
 }
 
@@ -89,7 +102,7 @@ function filePrefix(taskId: string): string {
 }
 
 /** The folder, empty but for what an earlier run of the same task left. */
-async function openFolder(exportPath: string, { baseDirectory, taskId }: ExportOptions): Promise<string> {
+async function openFolder(exportPath: string, { baseDirectory, taskId, now }: ExportOptions): Promise<string> {
   await mkdir(baseDirectory, { recursive: true });
   const base = await realpath(baseDirectory);
   const asked = path.resolve(base, exportPath);
@@ -99,6 +112,7 @@ async function openFolder(exportPath: string, { baseDirectory, taskId }: ExportO
     throw new ServiceError('forbidden', `exportPath: ${exportPath} is not below ${baseDirectory} (${PROPERTY})`);
   await mkdir(asked, { recursive: true });
   const prefix = filePrefix(taskId);
+  await removeStale(asked, now());
   for (const name of await readdir(asked)) {
     const isLeft =
       name.startsWith(prefix) ||
@@ -117,6 +131,21 @@ async function openFolder(exportPath: string, { baseDirectory, taskId }: ExportO
     throw new ServiceError('conflict', `exportPath: rows of another task are exported into ${exportPath}`, error);
   }
   return asked;
+}
+
+/**
+ * Removes the claim of a task that has died, and what it has written, unless all of it is there. A task that lives marks its claim; so does
+ * one that is tried again, under whose name the files are.
+ */
+async function removeStale(folder: string, nowMs: number): Promise<void> {
+  const claim = path.join(folder, CLAIM);
+  const found = await stat(claim).catch(() => null);
+  if (found === null || nowMs - found.mtimeMs < CLAIM_STALE_MS) return;
+  const prefix = await readFile(claim, 'utf8').catch(() => '');
+  const isWhole = (await readFile(path.join(folder, MANIFEST), 'utf8').catch(() => '')).includes(prefix);
+  if (prefix !== '' && !isWhole)
+    for (const name of await readdir(folder)) if (name.startsWith(prefix)) await rm(path.join(folder, name), { force: true });
+  await rm(claim, { force: true });
 }
 
 /** Whether a manifest is not there yet, or names files of this prefix alone: an earlier run of the task has left it. */

@@ -86,6 +86,7 @@ function checkHints(context: ObjectReader): void {
   context.boolean('durableShuffleStorage', true);
   context.boolean('includeAllCounters', true);
   for (const key of ['maxFrameSize', 'maxThreads']) context.optionalInteger(key, 1);
+  if (context.has('indexSpec')) context.context.inertKeys.push(context.at('indexSpec'));
   const indexSpec = context.raw('indexSpec');
   if (indexSpec !== undefined && !isRecord(typeof indexSpec === 'string' ? jsonOrNull(indexSpec) : indexSpec))
     throw context.mismatch('indexSpec', 'an object, or one as JSON');
