@@ -76,7 +76,7 @@ async function layerEcho(): Promise<number> {
     maxIdleMs: 60_000,
     apiName: 'svc',
     gate: createGate({
-      authentication: { identify: () => ALLOW_ALL_IDENTITY },
+      authentication: { identify: () => ALLOW_ALL_IDENTITY, recall: () => ALLOW_ALL_IDENTITY },
       authorizers: ALLOW_ALL_AUTHORIZERS,
       clusterKey: '',
       internalUser: null,

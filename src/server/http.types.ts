@@ -4,7 +4,7 @@ import type { CancelSignal } from '../base/cancel-signal.js';
 import type { Caller } from '../model/access/authorizer.js';
 import type { Action, Resource } from '../model/access/resource.js';
 
-/** Requests and responses as the routes see them; `http.ts` alone knows uWebSockets.js. */
+/** Requests and responses as the routes see them; `sockets.ts` alone knows uWebSockets.js. */
 export interface HttpRequest {
   readonly method: string;
   /** Decoded, without trailing slash (except `/`), under `/svc` even when it came in under an alias. */

@@ -69,7 +69,8 @@ export function createAnswerer(options: AnswerOptions): Answerer {
   };
 
   return {
-    admit: (request) => (isPublic(request) ? NOBODY_CALLER : gate.admit(request, alias.path(rawPathOf(request)).path)),
+    admit: (request) =>
+      gate.recall(request) ?? (isPublic(request) ? NOBODY_CALLER : gate.admit(request, alias.path(rawPathOf(request)).path)),
 
     answer(request) {
       let errors: Route['errors'] = 'map';

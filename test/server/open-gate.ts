@@ -5,7 +5,7 @@ import { createGate, type Gate } from '../../src/server/access/gate.js';
 /** Lets everybody in; internal paths ask for the key. */
 export function openGate(clusterKey = ''): Gate {
   return createGate({
-    authentication: { identify: () => ALLOW_ALL_IDENTITY },
+    authentication: { identify: () => ALLOW_ALL_IDENTITY, recall: () => ALLOW_ALL_IDENTITY },
     authorizers: ALLOW_ALL_AUTHORIZERS,
     clusterKey,
     internalUser: null,

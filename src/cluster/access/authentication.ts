@@ -50,6 +50,10 @@ interface Known {
   untilMs: number;
 }
 
+/** Time for which headers themselves are kept, which are recognised at a tenth of what their keyed hash costs, and how many. */
+const RECENT_MS = 2000;
+const RECENT_MAX = 1000;
+
 /** Length of a keyed hash of credentials, under which they are kept. */
 const KEY_BYTES = 32;
 
@@ -61,6 +65,9 @@ export class Authentication {
   readonly #options: AuthenticationOptions;
   readonly #key = randomBytes(KEY_BYTES).toString('base64');
   #known: BoundedCache<string, Known>;
+  /** Credentials of headers that were sent within the last moments; emptied as a whole. */
+  #recent = new Map<string, Known>();
+  #recentSinceMs = 0;
   /** Checks under way: the same credentials are checked once. */
   readonly #checks = new Map<string, Promise<Identity>>();
   /** Grows when users change: what was checked before counts no more. */
@@ -75,6 +82,21 @@ export class Authentication {
     this.#everybody = first === undefined || first.type === 'basic' ? undefined : identityWithout(first);
   }
 
+  /** The sender of a request like one a moment ago; undefined for others, who may be known as well. */
+  recall(sender: Sender): Identity | undefined {
+    if (this.#everybody !== undefined) return this.#everybody;
+    const header = sender.headers['authorization'];
+    const known = header === undefined ? undefined : this.#recent.get(header);
+    if (known === undefined) return undefined;
+    const nowMs = this.#options.now();
+    if (nowMs - this.#recentSinceMs > RECENT_MS || nowMs >= known.untilMs || nowMs >= known.endMs) {
+      this.#recent.clear();
+      return undefined;
+    }
+    known.untilMs = nowMs + known.idleMs;
+    return known.identity;
+  }
+
   /** @throws ServiceError `unauthorized`, `capacity_exceeded` */
   identify(sender: Sender): Identity | Promise<Identity> {
     if (this.#everybody !== undefined) return this.#everybody;
@@ -82,7 +104,10 @@ export class Authentication {
     if (header === undefined) return this.#stranger();
     const key = hash('sha256', `${this.#key}${header}`, 'base64');
     const known = this.#recognise(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.#remember(header, known);
+      return known.identity;
+    }
     const credentials = readBasic(header);
     return credentials === undefined ? this.#stranger() : this.#check(key, credentials, sender.remoteAddress);
   }
@@ -91,13 +116,14 @@ export class Authentication {
   login(credentials: UserPassword, remoteAddress: string): Identity | Promise<Identity> {
     if (this.#everybody !== undefined) return this.#everybody;
     const key = hash('sha256', `${this.#key}${JSON.stringify([credentials.user, credentials.password])}`, 'base64');
-    return this.#recognise(key) ?? this.#check(key, credentials, remoteAddress);
+    return this.#recognise(key)?.identity ?? this.#check(key, credentials, remoteAddress);
   }
 
   /** Forgets all credentials that were checked, since users have changed. */
   forget(): void {
     this.#generation++;
     this.#known = new BoundedCache(this.#options.keptMax);
+    this.#recent.clear();
     this.#checks.clear();
   }
 
@@ -107,7 +133,16 @@ export class Authentication {
     throw refusedLogin();
   }
 
-  #recognise(key: string): Identity | undefined {
+  #remember(header: string, known: Known): void {
+    const nowMs = this.#options.now();
+    if (nowMs - this.#recentSinceMs > RECENT_MS || this.#recent.size >= RECENT_MAX) {
+      this.#recent.clear();
+      this.#recentSinceMs = nowMs;
+    }
+    this.#recent.set(header, known);
+  }
+
+  #recognise(key: string): Known | undefined {
     const known = this.#known.find(key);
     if (known === undefined) return undefined;
     const nowMs = this.#options.now();
@@ -116,7 +151,7 @@ export class Authentication {
       return undefined;
     }
     known.untilMs = nowMs + known.idleMs;
-    return known.identity;
+    return known;
   }
 
   #check(key: string, credentials: UserPassword, remoteAddress: string): Promise<Identity> {

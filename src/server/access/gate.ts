@@ -5,10 +5,11 @@ import { ServiceError } from '../../base/errors.js';
 import type { Authentication } from '../../cluster/access/authentication.js';
 import { CLUSTER_KEY_HEADER } from '../../cluster/rpc/message.js';
 import { ALLOW_ALL_CALLER, type Authorizers, type Caller, NOBODY_CALLER } from '../../model/access/authorizer.js';
+import type { Identity } from '../../model/access/identity.js';
 import type { HttpRequest } from '../http.types.js';
 
 export interface GateOptions {
-  readonly authentication: Pick<Authentication, 'identify'>;
+  readonly authentication: Pick<Authentication, 'identify' | 'recall'>;
   readonly authorizers: Authorizers;
   /** Shared secret of the cluster's processes. */
   readonly clusterKey: string;
@@ -22,6 +23,8 @@ export interface GateOptions {
 
 /** Finds out who sends a request. */
 export interface Gate {
+  /** The sender of a request, when that is known without looking at its path; undefined: `admit` finds out. */
+  recall(request: HttpRequest): Caller | undefined;
   /**
    * The sender of a request to a path that is not public.
    * @param path  percent-encoded, under `/svc`, as the route is found by
@@ -38,14 +41,26 @@ export function createGate(options: GateOptions): Gate {
   const unsecured = pathMatcher(options.unsecuredPaths);
   const loginPaths = new Set(options.loginPaths);
   // Identities are kept as long as their credentials are: so are the callers made of them.
-  const callers = new WeakMap<object, Caller>();
+  const callers = new WeakMap<Identity, Caller>();
   const hasKey = ({ headers }: HttpRequest): boolean => {
     const given = headers[CLUSTER_KEY_HEADER];
     if (given === undefined || key.length === 0) return false;
     const bytes = Buffer.from(given);
     return bytes.length === key.length && timingSafeEqual(bytes, key);
   };
+  const callerOf = (identity: Identity): Caller => {
+    const known = callers.get(identity);
+    if (known !== undefined) return known;
+    const caller = authorizers.callerOf(identity);
+    callers.set(identity, caller);
+    return caller;
+  };
+  const looksAtPath = options.unsecuredPaths.length > 0;
   return {
+    recall(request) {
+      const identity = looksAtPath ? undefined : authentication.recall(request);
+      return identity && callerOf(identity);
+    },
     admit(request, path) {
       if (unsecured(path)) return ALLOW_ALL_CALLER;
       if (request.headers['authorization'] === undefined) {
@@ -53,12 +68,7 @@ export function createGate(options: GateOptions): Gate {
         if (loginPaths.has(withoutSlash(path))) return NOBODY_CALLER;
       }
       const identity = authentication.identify(request);
-      if (identity instanceof Promise) return identity.then((found) => authorizers.callerOf(found));
-      const known = callers.get(identity);
-      if (known !== undefined) return known;
-      const caller = authorizers.callerOf(identity);
-      callers.set(identity, caller);
-      return caller;
+      return identity instanceof Promise ? identity.then(callerOf) : callerOf(identity);
     },
     refuseStrangers(request) {
       if (hasKey(request) && (internalUser === null || request.caller.identity.user === internalUser)) return;

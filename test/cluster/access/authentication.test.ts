@@ -139,6 +139,24 @@ authentication('checked credentials are recognised at once until they have not b
   assert.is(checks.length, 3);
 });
 
+authentication('a header of a moment ago is recalled, until time has passed or users have changed', async () => {
+  const now = { value: 0 };
+  const one = chainOf([fake('m', { a: 'x' }).authenticator], now);
+  assert.is(one.recall(header('a:x')), undefined);
+  await one.identify(header('a:x'));
+  const identity = one.identify(header('a:x'));
+  assert.is(one.recall(header('a:x')), identity);
+  assert.is(one.recall(header('a:y')), undefined);
+  assert.is(one.recall({ headers: {}, remoteAddress: '' }), undefined);
+  now.value = 100;
+  assert.is(one.recall(header('a:x')), undefined, 'it was not sent for as long as it is trusted');
+  await one.identify(header('a:x'));
+  one.identify(header('a:x'));
+  assert.ok(one.recall(header('a:x')));
+  one.forget();
+  assert.is(one.recall(header('a:x')), undefined);
+});
+
 authentication('the same credentials at once are checked once', async () => {
   const { checks, authenticator } = fake('m', { a: 'x' });
   const one = chainOf([authenticator]);
