@@ -14,18 +14,18 @@ import { REGEX } from './regex.js';
 /** Every input format: a file and a row here. */
 export const INPUT_FORMATS: readonly InputFormatKind[] = [JSON_FORMAT, CSV, TSV, PARQUET, AVRO_OCF, ARROW, LINES, REGEX];
 
-const OF_STREAMS = 'it is for streams, which are not built yet';
+const OF_STREAMS = 'it is for streams, whose supervisors and tasks read it';
 const OF_CLASSES = 'rows of compiled classes are not read: convert them to JSON';
 
 /** Druid's other formats, and why they are refused. */
 const DOCUMENTED: Readonly<Record<string, string>> = {
   javascript: 'scripts of users are not run: use regex, or transforms',
   orc: 'there is no reader of ORC: convert the files to Parquet',
-  avro_stream: OF_STREAMS,
+  avro_stream: 'it is for streams with a registry of schemas, which is not asked: write JSON',
   protobuf: OF_CLASSES,
   thrift: OF_CLASSES,
   kafka: OF_STREAMS,
-  kinesis: OF_STREAMS,
+  kinesis: 'streams of Kinesis are not read yet',
 };
 
 /** @throws ServiceError that names the field */

@@ -3,9 +3,9 @@
 import type { EpochMs } from '../../base/instant.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { StreamKind } from '../../model/stream/offsets.js';
-import { parseInputFormat } from '../format/input-format.js';
 import { type AutoScalerConfig, parseAutoScaler } from './auto-scaler-config.js';
 import { durationMs, instantOf } from './duration.js';
+import { parseMessageFormat } from './kafka-format.js';
 import { parseStreamSource, STREAM_SOURCE_KEYS, type StreamSource } from './stream-source.js';
 
 export interface SupervisorIo {
@@ -66,7 +66,7 @@ export function parseSupervisorIo(kind: StreamKind, fields: ObjectReader): Super
   fields.type([kind], { otherwise: kind });
   if (fields.has('serverPriorityToReplicas'))
     throw fields.unsupported('serverPriorityToReplicas', 'all tasks answer queries with one priority: give replicas');
-  parseInputFormat(fields.object('inputFormat'));
+  parseMessageFormat(fields.object('inputFormat'));
   const autoScaler = fields.has('autoScalerConfig') ? parseAutoScaler(fields.object('autoScalerConfig')) : null;
   const written = fields.optionalInteger('taskCount', 1);
   const taskCount =

@@ -3,9 +3,8 @@
 import type { EpochMs } from '../../base/instant.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { compareOffsets, parsePosition, STREAM_TRAITS, type StreamKind, type StreamPosition } from '../../model/stream/offsets.js';
-import type { InputFormat } from '../format/format-kind.js';
-import { parseInputFormat } from '../format/input-format.js';
 import { instantOf } from './duration.js';
+import { type MessageFormat, parseMessageFormat } from './kafka-format.js';
 import { parseStreamSource, STREAM_SOURCE_KEYS, type StreamSource } from './stream-source.js';
 
 /** The `ioConfig` of an `index_kafka` or `index_kinesis` task. */
@@ -22,7 +21,7 @@ export interface StreamTaskIo {
   /** Rows before the first, and from the second on, are thrown away; null: none are. */
   readonly minimumMessageTime: EpochMs | null;
   readonly maximumMessageTime: EpochMs | null;
-  readonly inputFormat: InputFormat;
+  readonly inputFormat: MessageFormat;
   readonly pollTimeoutMs: number;
 }
 
@@ -61,7 +60,7 @@ export function parseStreamTaskIo(kind: StreamKind, fields: ObjectReader): Strea
     useTransaction: fields.boolean('useTransaction', true),
     minimumMessageTime: instantOf(fields, 'minimumMessageTime'),
     maximumMessageTime: instantOf(fields, 'maximumMessageTime'),
-    inputFormat: parseInputFormat(fields.object('inputFormat')),
+    inputFormat: parseMessageFormat(fields.object('inputFormat')),
     pollTimeoutMs: fields.optionalInteger('pollTimeout', 0) ?? POLL_TIMEOUT_MS,
   };
 }

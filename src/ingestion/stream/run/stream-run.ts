@@ -13,8 +13,8 @@ import { ProgressReporter } from '../../report/progress.js';
 import { RowStatistics } from '../../report/row-statistics.js';
 import { failureOf } from '../../report/task-failure.js';
 import { LazyEngine } from '../../task-engine.js';
+import { messageBlocks } from '../kafka-format.js';
 import { LiveRows } from '../live/live-rows.js';
-import { recordBlocks } from '../record-blocks.js';
 import { RATE_TICK_MS, RowMeter } from '../row-rates.js';
 import { OffsetsGone, type ReadFrom, type StreamBatch, type StreamReader, type StreamRecord } from '../stream-reader.js';
 import type { StreamTaskSpec } from '../stream-task.js';
@@ -308,7 +308,7 @@ export class StreamRun implements StreamTaskControl {
         kernels,
         reject: (reason: string, sample: string) => this.#statistics.reject(reason, sample),
       };
-      for await (const block of recordBlocks(own, this.#spec.io.inputFormat, reading, this.#statistics)) await this.#rows.add(block);
+      for await (const block of messageBlocks(own, this.#spec.io.inputFormat, reading, this.#statistics)) await this.#rows.add(block);
     }
     for (const [partition, offset] of last) sequences.passed(partition, offset);
     for (const [partition, position] of positions) sequences.moved(partition, position);
