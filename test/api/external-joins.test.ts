@@ -48,7 +48,9 @@ interface Report {
   readonly multiStageQuery: {
     readonly payload: {
       readonly results?: { readonly results: readonly (readonly unknown[])[] };
-      readonly status: { readonly errorReport?: { readonly error: { readonly errorCode: string } } };
+      readonly status: {
+        readonly errorReport?: { readonly error: { readonly errorCode: string; readonly maxBroadcastTablesSize?: number } };
+      };
     };
   };
 }
@@ -157,7 +159,8 @@ tests('two files that do not fit into the memory of the task, into a table', asy
     SELECT MILLIS_TO_TIMESTAMP(l.k * 1000) AS __time, l.k, l."left", r."right" FROM ${file('left')} l JOIN ${file('right')} r ON l.k = r.k PARTITIONED BY DAY`;
   const held = await submit(context, query, { sqlJoinAlgorithm: 'broadcast' });
   assert.is((await ended(context, held)).statusCode, 'FAILED');
-  assert.is((await payloadOf(context, held)).status.errorReport?.error.errorCode, 'NotEnoughMemory');
+  const fault = (await payloadOf(context, held)).status.errorReport?.error;
+  assert.equal([fault?.errorCode, fault?.maxBroadcastTablesSize], ['BroadcastTablesTooLarge', 8 << 20]);
   const divided = await submit(context, query);
   const { statusCode, errorMsg } = await ended(context, divided);
   assert.is(statusCode, 'SUCCESS', errorMsg ?? '');

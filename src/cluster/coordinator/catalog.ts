@@ -109,10 +109,10 @@ export class SegmentCatalog {
     return this.#dataSources.get(segment.id.dataSource)?.visible.has(idTextOf(segment)) !== true;
   }
 
-  /** Whether some of the time of a segment is that of an older one, which would be visible there without it. */
-  hidesAny({ id }: SegmentDescriptor): boolean {
-    const timeline = this.#dataSources.get(id.dataSource)?.timeline;
-    return timeline?.segmentsWithin(id.interval).some((other) => other.id.version < id.version) === true;
+  /** Older segments that are visible but for the time of this one and others. */
+  hiddenInPart({ id }: SegmentDescriptor): readonly SegmentDescriptor[] {
+    const found = this.#dataSources.get(id.dataSource)?.timeline.segmentsWithin(id.interval) ?? [];
+    return found.filter((other) => other.id.version < id.version && !this.isOvershadowed(other));
   }
 
   /** Complete newer versions cover it. One that is only incomplete is hidden as well, but not for good. */

@@ -2,7 +2,6 @@
 
 import { LoopTurns } from '../../base/loop-turns.js';
 import { own } from '../../base/names.js';
-import { isTombstone } from '../../metadata/tombstones.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
 import { ChangeLog } from '../change-log.js';
@@ -10,6 +9,7 @@ import type { SnapshotUpdate } from '../rpc/services.js';
 import type { Target } from './assignment.js';
 import type { SegmentCatalog } from './catalog.js';
 import type { Retention } from './retention.js';
+import type { Decision } from './rules.js';
 
 export interface TargetRules {
   readonly catalog: SegmentCatalog;
@@ -94,17 +94,29 @@ export class Targets {
   }
 }
 
-/** Copies by tier; undefined for a segment that is loaded nowhere. Brokers know a tombstone whatever rules say: it hides what may be loaded. */
+/** Effect of the rules on a segment: one that hides a part of an older one is kept as that is, so that what was replaced does not come back. */
+export function decisionOn(segment: SegmentDescriptor, { catalog, retention, nowMs }: Omit<TargetRules, 'everywhere'>): Decision {
+  const own = retention.decide(segment, nowMs);
+  if (isLoaded(own)) return own;
+  const others = catalog.hiddenInPart(segment).map((older) => retention.decide(older, nowMs));
+  return others.find(isLoaded) ?? others.find(({ kind }) => kind !== 'drop') ?? own;
+}
+
+function isLoaded(decision: Decision): boolean {
+  if (decision.kind !== 'load') return decision.kind === 'broadcast';
+  return Object.values(decision.tieredReplicants).some((count) => count > 0);
+}
+
+/** Copies by tier; undefined for a segment that is loaded nowhere. */
 function copiesOf(
   segment: SegmentDescriptor,
   { catalog, retention, nowMs, everywhere }: TargetRules,
 ): Target['tieredReplicants'] | undefined {
   if (catalog.isOvershadowed(segment)) return undefined;
-  const nowhere = isTombstone(segment) ? {} : undefined;
-  const decision = retention.decide(segment, nowMs);
-  if (decision.kind === 'drop') return nowhere;
+  const decision = decisionOn(segment, { catalog, retention, nowMs });
+  if (decision.kind === 'drop') return undefined;
   if (decision.kind === 'broadcast') return everywhere;
-  return Object.values(decision.tieredReplicants).some((count) => count > 0) ? decision.tieredReplicants : nowhere;
+  return Object.values(decision.tieredReplicants).some((count) => count > 0) ? decision.tieredReplicants : undefined;
 }
 
 function isSame(a: Target['tieredReplicants'], b: Target['tieredReplicants']): boolean {

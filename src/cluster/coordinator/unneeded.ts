@@ -1,11 +1,11 @@
 // Used segments that nobody needs any more.
 
 import { LoopTurns } from '../../base/loop-turns.js';
-import { isTombstone } from '../../metadata/tombstones.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
 import type { SegmentCatalog } from './catalog.js';
 import type { Retention } from './retention.js';
+import { decisionOn } from './targets.js';
 
 /**
  * Finds the used segments that a drop rule meets and those that newer ones hide for good: looks at those that were
@@ -45,7 +45,7 @@ export class Unneeded {
       if (turns.isDue) await turns.give();
       const { dataSource } = segment.id;
       if (!this.#catalog.isUsed(segment)) continue;
-      const isDropped = retention.decide(segment, nowMs).kind === 'drop' && !(isTombstone(segment) && this.#catalog.hidesAny(segment));
+      const isDropped = decisionOn(segment, { catalog: this.#catalog, retention, nowMs }).kind === 'drop';
       if (!isDropped && !(takesHidden && this.#catalog.isHiddenForGood(segment))) continue;
       const ids = found.get(dataSource) ?? [];
       ids.push(idTextOf(segment));

@@ -11,6 +11,7 @@ import type { ScanPlan } from '../../../model/plan.js';
 import { type ExternalSource, externalsOf, type JoinSource, type RowSource, type RowsPlan } from '../../../model/row-source.js';
 import type { ColumnSchema } from '../../../model/schema.js';
 import { externalFrames } from '../external-rows.js';
+import { QueryFault } from '../query-fault.js';
 import { hashBuckets } from './partition-keys.js';
 import type { Reading } from './reading.js';
 import { framesOf, PartitionWriter } from './stage-output.js';
@@ -102,6 +103,13 @@ class SourceRows {
     const held = Math.min(context.maxBytesInMemory / 4, context.maxKernelBytes / 8);
     const isLarge = joinAlgorithm === 'sortMerge' || (joinAlgorithm === null && right.file.sizeBytes > held);
     if (!isLarge || keys.length === 0) {
+      const maxBroadcastTablesSize = context.maxKernelBytes / 2;
+      if (right.file.sizeBytes > maxBroadcastTablesSize)
+        throw new QueryFault(
+          'resource_limit',
+          `the right side of a join takes ${right.file.sizeBytes} bytes, more than the ${maxBroadcastTablesSize} that a task has for such (half of svc.indexer.task.maxKernelBytes); with keys, context.sqlJoinAlgorithm sortMerge divides it`,
+          { errorCode: 'BroadcastTablesTooLarge', maxBroadcastTablesSize },
+        );
       const ofLeft = [...read, ...keys.flatMap((key) => [...columnsOfExpression(key.left)])];
       return { ...join, left: await this.prepared(join.left, ofLeft), right: this.#onDisk(right.columns, () => allFrames(right.file)) };
     }
