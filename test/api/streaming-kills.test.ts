@@ -10,13 +10,15 @@ import { startKafka } from '../ingestion/stream/kafka.js';
 
 /*
  * Exactly once: numbered messages in transactions, some of them aborted, while the processes of tasks are killed at named points. What is
- * stored in the end is what was committed. DOLMEN_STREAM_KILLS=all kills at every point of a task.
+ * stored in the end is what was committed. The server with all its tasks is killed as well. DOLMEN_STREAM_KILLS=8 goes eight times through every
+ * point of a task, with a kill of the server after each time: 72 kills.
  */
 const PORT_OFFSET = 23_600;
 type Point = keyof typeof STREAM_FAILPOINTS;
 const FEW: readonly Point[] = ['stream.read', 'stream.pushed', 'stream.published'];
 const ALL: readonly Point[] = [...FEW, 'stream.started', 'stream.allocated', 'stream.persisted', 'stream.sealed', 'stream.handedOff'];
-const POINTS = process.env['DOLMEN_STREAM_KILLS'] === 'all' ? ALL : FEW;
+const TIMES = Number(process.env['DOLMEN_STREAM_KILLS'] ?? 0);
+const ROUNDS = TIMES === 0 ? [FEW] : Array.from({ length: TIMES }, () => ALL);
 
 const supervisor = (servers: string): unknown => ({
   type: 'kafka',
@@ -50,7 +52,8 @@ if (kafka !== undefined)
     let server: DolmenProcess | undefined;
     try {
       await kafka.createTopic('exact', 2);
-      server = await startDolmen({ dataDir: path.join(folder, 'data'), portOffset: PORT_OFFSET });
+      const start = (): Promise<DolmenProcess> => startDolmen({ dataDir: path.join(folder, 'data'), portOffset: PORT_OFFSET });
+      server = await start();
       const { url } = server;
       await callJson('POST', `${url}/svc/indexer/v1/supervisor`, supervisor(kafka.servers));
       let [sent, transactions] = [0, 0];
@@ -66,12 +69,17 @@ if (kafka !== undefined)
         for (const startMs = Date.now(); !(await isTrue()); await new Promise((done) => setTimeout(done, 100)))
           if (Date.now() > startMs + 90_000) throw new Error(`${what} did not come true; ${sent} are sent\n${server?.output() ?? ''}`);
       };
-      for (const point of POINTS) {
-        writeFileSync(armed, `kill ${point}`);
-        await until(`the kill at ${point}`, async () => {
-          await send();
-          return !existsSync(armed);
-        });
+      for (const points of ROUNDS) {
+        for (const point of points) {
+          writeFileSync(armed, `kill ${point}`);
+          await until(`the kill at ${point}`, async () => {
+            await send();
+            return !existsSync(armed);
+          });
+        }
+        await server.kill();
+        await send();
+        server = await start();
       }
       for (let further = 0; further < 4; further++) await send();
       const stored = async (): Promise<readonly unknown[]> =>

@@ -40,7 +40,10 @@ export class SequencePublisher {
       if (this.#failure !== null) return;
       try {
         const ids = await this.#publish(sequence);
-        this.#handoffs.push(this.#handOff(sequence, ids));
+        const handoff = this.#handOff(sequence, ids);
+        // A task that fails before it waits for its handoffs tells its own error.
+        handoff.catch(() => undefined);
+        this.#handoffs.push(handoff);
       } catch (error) {
         this.#failure = { error };
       }
