@@ -10,6 +10,7 @@ import * as assert from 'uvu/assert';
 /** Reasons for bounds that are not properties, by file and name of the constant. */
 const CONSTANTS: Readonly<Record<string, string>> = {
   'base/sent-once.ts REMEMBERED_MAX': 'references to data that is kept elsewhere, a few bytes each',
+  'cluster/access/login-throttle.ts BUCKETS_MAX': 'counters of failed logins, a few bytes each; the ones used least recently give way',
   'cluster/broker/result-cache.ts INTERVALS_KEPT': 'digests of one view, which go with the view',
   'cluster/broker/scatter.ts INTERVALS_KEPT': 'lists of segments of one view, which go with the view',
   'cluster/change-log.ts REMEMBERED': 'names of what is in memory anyway; who missed more is told everything',
@@ -19,6 +20,8 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'cluster/historical/run-gate.ts CROWD_MAX': 'a ratio to the slots, which follow svc.processing.numThreads',
   'cluster/broker/scatter.ts CHUNKS_LISTED_MAX': 'length of a key: of more chunks the intervals are the key',
   'cluster/overlord/overlord.ts FINISHED_LISTED_MAX': 'rows of one answer; clients ask for fewer with max',
+  'cluster/overlord/supervisor/supervisor-state.ts ERRORS_KEPT':
+    'messages of one supervisor that its status lists; each is in the log as well',
   'execution/aggregate-state/sketch/stored-hashes.ts WAITING_BLOCKS_MAX': 'blocks of one segment, counted in the memory of the query',
   'execution/expression/time/function.ts COMPUTED_BYTES_MAX': 'values of functions of time by bucket, which are computed anew otherwise',
   'execution/expression/remembered-results.ts BYTES_MAX': 'within one query, whose memory svc.query.maxMemoryBytes bounds',
@@ -33,10 +36,16 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'ingestion/column/byte-dictionary.ts CACHED_LENGTH_MAX': 'of a text; svc.indexer.task.maxBytesInMemory bounds the task',
   'ingestion/column/byte-dictionary.ts TEXT_CACHE_MAX': 'svc.indexer.task.maxBytesInMemory bounds the task',
   'ingestion/builder/partitions.ts KEYS_KEPT': 'keys of one time chunk of a task: ten megabytes, beside its rows',
+  'ingestion/source/local.ts CHUNKS_AHEAD': 'of one file that is read, a megabyte each',
+  'ingestion/sql/stages/source-rows.ts HELD_BYTES_MAX': 'of one side of a join, before its rows go to a file of their part',
+  'ingestion/stream/kafka-reader.ts QUEUED_BYTES_MAX': 'the part of the client in the memory of a streaming task',
+  'ingestion/stream/live/live-rows.ts WAITING_MS': 'time until rows without a reader become a part of their segment',
+  'ingestion/stream/live/live-rows.ts WAITING_ROWS_MAX': 'rows of one part; tuningConfig.maxRowsInMemory bounds the task',
   'metadata/faults.ts FAULTS_MAX': 'documents set aside that are listed for a person; each is in the log as well',
   'model/access/basic-authorizer.ts DECISIONS_KEPT_MAX': 'of one revision of users and roles, a few bytes each; others are found anew',
   'planner/sql/relation/rules/swap-join-sides.ts HELD_BYTES_MAX':
     'an estimate that chooses a plan; context.maxSubqueryBytes bounds what is held',
+  'server/avatica/logins.ts KNOWN_MAX': 'users of connections by id; a connection beyond them is opened again by its driver',
   'server/dispatch.ts REMEMBERED_LENGTH_MAX': 'longer paths are searched anew: 128 KiB are remembered at most',
   'server/dispatch.ts REMEMBERED_PATHS_MAX': 'others are searched anew: 128 KiB are remembered at most',
   'server/queries/sql-body.ts CONTEXTS_MAX': 'contexts of at most a thousand characters, read',
