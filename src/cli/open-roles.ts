@@ -170,7 +170,10 @@ function openQueries(
   const known = {
     lookups: () => broker.lookups.names(),
     systemRows: (table: SystemTableName, caller: Caller) =>
-      systemRows({ coordination, peers, client, roles: ROLES, queries: () => queryRows(log, caller) }, table),
+      systemRows(
+        { coordination, peers, client, roles: ROLES, isTls: configuration.get('svc.enableTlsPort'), queries: () => queryRows(log, caller) },
+        table,
+      ),
   };
   const plansBytesMax = configuration.get('svc.broker.plans.maxBytes');
   const statements = new SqlStatements(broker, { ...options, ...known, plansBytesMax });

@@ -17,6 +17,8 @@ export interface SystemTablesSource {
   readonly peers: Pick<Peers, 'all' | 'leading'>;
   readonly client: Pick<HttpClient, 'send'>;
   readonly roles: readonly string[];
+  /** Whether the announced ports are those of TLS. */
+  readonly isTls?: boolean;
   /** The SQL queries of this broker, running and ended. */
   queries(): readonly SystemRow[];
 }
@@ -72,7 +74,7 @@ const TABLES: { readonly [Name in SystemTableName]: (source: SystemTablesSource)
       ...tasks.flatMap(({ host, segments }) => segments.map(({ id }): SystemRow => [host, segmentIdText(id)])),
     ];
   },
-  tasks: async ({ peers }) => (await peers.leading('overlord').tasks()).map(taskRow),
+  tasks: async ({ peers, isTls }) => (await peers.leading('overlord').tasks()).map((task) => taskRow(task, isTls)),
   supervisors: async ({ peers }) =>
     (await peers.leading('overlord').supervisorList()).map(
       ({ id, dataSource, state, detailedState, healthy, type, source, suspended, spec }): SystemRow => [
@@ -157,7 +159,7 @@ function identity(text: string, { dataSource, interval, version, partitionNumber
 }
 
 function serverRow(
-  { coordination }: SystemTablesSource,
+  { coordination, isTls }: SystemTablesSource,
   { role, host, details }: Member,
   inventory: ServerInventory | undefined,
 ): SystemRow {
@@ -165,7 +167,7 @@ function serverRow(
   const leads = role === 'coordinator' || role === 'overlord' ? BigInt(coordination.leader(role)?.host === host) : null;
   const data = role === 'historical' ? inventory : undefined;
   return [
-    ...address(host),
+    ...address(host, isTls),
     wordOf(role),
     data?.tier ?? null,
     BigInt(data?.currentSizeBytes ?? 0),
@@ -182,10 +184,11 @@ function serverRow(
   ];
 }
 
-/** `host:port`, host, port, and the port of TLS, which nobody listens on. */
-function address(hostAndPort: string): readonly SystemCell[] {
+/** `host:port`, host, its port without TLS and that with it, of which the one that is not announced is -1. */
+function address(hostAndPort: string, isTls = false): readonly SystemCell[] {
   const at = hostAndPort.lastIndexOf(':');
-  return [hostAndPort, hostAndPort.slice(0, at), BigInt(hostAndPort.slice(at + 1)), -1n];
+  const port = BigInt(hostAndPort.slice(at + 1));
+  return [hostAndPort, hostAndPort.slice(0, at), ...(isTls ? [-1n, port] : [port, -1n])];
 }
 
 /** The spelling that clients compare with: `middle_manager`, and `peon` for the process of a task. */
@@ -194,7 +197,7 @@ function wordOf(role: string): string {
   return role.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function taskRow(task: TaskRecord): SystemRow {
+function taskRow(task: TaskRecord, isTls?: boolean): SystemRow {
   const finished = task.state === 'SUCCESS' || task.state === 'FAILED';
   const runs = task.state === 'RUNNING' && task.workerHost !== null;
   return [
@@ -207,7 +210,7 @@ function taskRow(task: TaskRecord): SystemRow {
     finished ? task.state : 'RUNNING',
     finished ? 'NONE' : task.state,
     task.finishedMs === null ? null : BigInt(task.finishedMs - (task.startedMs ?? task.finishedMs)),
-    ...(runs ? address(task.workerHost ?? '') : [null, null, -1n, -1n]),
+    ...(runs ? address(task.workerHost ?? '', isTls) : [null, null, -1n, -1n]),
     task.error,
   ];
 }
