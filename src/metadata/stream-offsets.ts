@@ -27,7 +27,7 @@ export async function findOffsets(queries: Queries, supervisorId: string): Promi
 }
 
 /** Stores a position, in the form that the original stores. */
-export async function writeOffsets(queries: Queries, supervisorId: string, dataSource: string, position: StreamPosition): Promise<void> {
+async function writeOffsets(queries: Queries, supervisorId: string, dataSource: string, position: StreamPosition): Promise<void> {
   const payload = stringifyJson({ type: position.kind, partitions: writtenPosition('start', position) });
   await queries.rows(
     `INSERT INTO stream_offsets (supervisor_id, data_source, payload) VALUES (?, ?, ?)
@@ -96,11 +96,6 @@ export async function findSequence(queries: Queries, { sequence, end }: StreamPu
 /** The end of a sequence, the same however its partitions are ordered. */
 function endText({ kind, offsets }: StreamPosition): string {
   return stringifyJson(writtenOffsets(kind, new Map([...offsets].sort(([left], [right]) => (left < right ? -1 : 1)))));
-}
-
-/** Whether a task has published a sequence. */
-export async function hasPublishedSequence(queries: Queries, taskId: string): Promise<boolean> {
-  return (await queries.rows('SELECT 1 FROM stream_publications WHERE task_id = ? LIMIT 1', [taskId])).length > 0;
 }
 
 export async function noteSequence(

@@ -3,7 +3,7 @@
 import type { ObjectReader } from '../../base/json-reader.js';
 import { durationMs, numberOf } from './duration.js';
 
-export type LagAggregate = 'SUM' | 'MAX' | 'AVERAGE';
+type LagAggregate = 'SUM' | 'MAX' | 'AVERAGE';
 
 interface ScalerBounds {
   readonly isEnabled: boolean;

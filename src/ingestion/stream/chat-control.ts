@@ -69,7 +69,7 @@ function writtenRates({ totals, movingAverages }: RowRates): Readonly<Record<str
 }
 
 /** Body of `rowStats` back as counts; null where the task tells none. */
-export function readRates(body: unknown): RowRates | null {
+function readRates(body: unknown): RowRates | null {
   const fields = new ObjectReader(body, '', readContextOf('internal', 'rowStats'));
   const totals = fields.optionalObject('totals')?.raw('buildSegments') as RowRates['totals'] | undefined;
   const movingAverages = fields.optionalObject('movingAverages')?.raw('buildSegments') as RowRates['movingAverages'] | undefined;

@@ -77,16 +77,6 @@ const library = onFirstUse((): Library => {
   }
 });
 
-/** Whether the package is there. */
-export function hasKafkaClient(): boolean {
-  try {
-    library();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Codes of librdkafka. */
 export const KAFKA_FAULT = {
   allDown: -187,

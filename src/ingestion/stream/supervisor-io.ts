@@ -31,7 +31,7 @@ export interface SupervisorIo {
   readonly taskFields: Readonly<Record<string, unknown>>;
 }
 
-export interface IdleConfig {
+interface IdleConfig {
   readonly isEnabled: boolean;
   readonly inactiveAfterMs: number;
 }
