@@ -182,6 +182,7 @@ function openQueries(
     planThread.readAvatica(path, body, { watch: new PlanWatch(receivedMs + options.defaultTimeoutMs), signal });
   const logins = new AvaticaLogins({
     login: async (credentials, remoteAddress) => access.authorizers.callerOf(await access.authentication.login(credentials, remoteAddress)),
+    stranger: async (request) => access.authorizers.callerOf(await access.authentication.identify(request)),
   });
   const jdbc = configuration.get('svc.sql.avatica.enable')
     ? avaticaRoutes(avatica, { host: hostOf('broker'), log: processLog.with({ role: 'broker' }), logins, readLong })

@@ -1,7 +1,6 @@
 // Users of JDBC connections that bring user and password in their properties rather than in a header.
 
 import { BoundedCache } from '../../base/bounded-cache.js';
-import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { UserPassword } from '../../cluster/access/credentials.js';
 import { type Caller, NOBODY_CALLER } from '../../model/access/authorizer.js';
@@ -13,6 +12,11 @@ const KNOWN_MAX = 10_000;
 export interface AvaticaLoginsOptions {
   /** @throws ServiceError `unauthorized`, `capacity_exceeded` */
   login(credentials: UserPassword, remoteAddress: string): Promise<Caller>;
+  /**
+   * Who a request without credentials comes from, where such requests are let in.
+   * @throws ServiceError `unauthorized`
+   */
+  stranger(request: HttpRequest): Promise<Caller>;
 }
 
 export class AvaticaLogins {
@@ -24,7 +28,7 @@ export class AvaticaLogins {
   }
 
   /**
-   * The sender of a request: the one of its header, else the user that opened the connection.
+   * The sender of a request: the one of its header, else the user that opened the connection, else who may come without credentials.
    * @throws ServiceError `unauthorized`, `capacity_exceeded`
    */
   async callerOf(fields: ObjectReader, request: HttpRequest): Promise<Caller> {
@@ -34,9 +38,7 @@ export class AvaticaLogins {
       const [user, password] = [info?.optionalString('user'), info?.optionalString('password')];
       if (user !== undefined && password !== undefined) return this.#options.login({ user, password }, request.remoteAddress);
     }
-    const known = this.#callers.find(fields.optionalString('connectionId') ?? '');
-    if (known === undefined) throw new ServiceError('unauthorized', 'Unauthorized');
-    return known;
+    return this.#callers.find(fields.optionalString('connectionId') ?? '') ?? this.#options.stranger(request);
   }
 
   /** To be called when a connection has been opened. */

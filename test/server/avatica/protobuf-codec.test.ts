@@ -367,7 +367,7 @@ codec('damaged requests are read or refused, and nothing else', async () => {
   const answered: string[] = [];
   const log = { error: (message: string) => answered.push(message) };
   const avatica = { answer: async () => ({ response: 'openConnection' }) as const };
-  const logins = new AvaticaLogins({ login: async () => ALLOW_ALL_CALLER });
+  const logins = new AvaticaLogins({ login: async () => ALLOW_ALL_CALLER, stranger: async () => ALLOW_ALL_CALLER });
   const [, route] = avaticaRoutes(avatica, {
     host: 'host:1',
     log,
