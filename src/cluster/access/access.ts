@@ -9,6 +9,7 @@ import { ALLOWED, type Authorizer, Authorizers, allowAllAuthorizer, DENIED } fro
 import { createBasicAuthorizer } from '../../model/access/basic-authorizer.js';
 import { ALLOW_ALL, type Identity } from '../../model/access/identity.js';
 import { Authentication, type Authenticator } from './authentication.js';
+import { authorizerOf } from './checks.js';
 import type { CredentialsValidator } from './credentials.js';
 import { AccessDirectory, type AuthorizerRecords } from './directory.js';
 import { groupPattern, parseDistinguishedName } from './distinguished-name.js';
@@ -86,10 +87,6 @@ function authenticatorOf(
     maxMs: settings['credentialsValidator.credentialMaxDuration'] * 1000,
   };
   return { type, name, authorizer, validator, skipOnFailure, trust };
-}
-
-export function authorizerOf({ authorizerName }: Named<'svc.auth.authenticator'>, configuration: Configuration): string {
-  return authorizerName || (configuration.get('svc.auth.authorizers')[0] ?? ALLOW_ALL);
 }
 
 function ldapCredentials(settings: Named<'svc.auth.authenticator'>, configuration: Configuration, log: Log): LdapCredentials {

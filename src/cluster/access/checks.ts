@@ -6,7 +6,6 @@ import type { Named } from '../../configuration/named-properties.js';
 import { canonicalHost } from '../../configuration/network-names.js';
 import { refuseValue } from '../../configuration/property.js';
 import { ALLOW_ALL } from '../../model/access/identity.js';
-import { authorizerOf } from './access.js';
 
 /**
  * @returns a sentence for the first line of the server when everybody may do everything; undefined when it asks who is there
@@ -72,4 +71,9 @@ export function isLoopback(host: string): boolean {
 
 function refuse(property: string, found: string, accepted: string): Error {
   return refuseValue(property, found, accepted, 'configuration');
+}
+
+/** The authorizer that decides for the users of an authenticator. */
+export function authorizerOf({ authorizerName }: Named<'svc.auth.authenticator'>, configuration: Configuration): string {
+  return authorizerName || (configuration.get('svc.auth.authorizers')[0] ?? ALLOW_ALL);
 }
