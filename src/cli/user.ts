@@ -1,5 +1,7 @@
 // The command `dolmen user add`: makes a user in the metadata store, before the server asks who is there.
 
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { ServiceError } from '../base/errors.js';
 import { makeUser } from '../cluster/access/initial-access.js';
@@ -34,7 +36,9 @@ export async function userAdd(user: string, options: UserAddOptions): Promise<Ex
   const authorizer =
     options.authorizer ?? configuration.named('svc.auth.authorizer').find(({ type }) => type === 'basic')?.name ?? DEFAULT_NAME;
   const password = await readPassword();
-  const database = await openSqlite(configuration.get('svc.metadata.file'));
+  const file = configuration.get('svc.metadata.file');
+  mkdirSync(dirname(file), { recursive: true });
+  const database = await openSqlite(file);
   try {
     await migrate(database);
     const credentials = await new PasswordHasher(1).hash(password, found?.credentialIterations ?? DEFAULT_ITERATIONS);
