@@ -71,6 +71,7 @@ async function ask(path: string, headers: Readonly<Record<string, string>> = {},
 }
 const post = (path: string, headers: Readonly<Record<string, string>>, body?: unknown) =>
   ask(path, headers, { method: 'POST', ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+const LOGINS = '/svc-ext/basic-security/authentication/db/staff/users';
 const SELECT = { query: 'SELECT 1 AS a' };
 
 const WITHOUT: readonly (readonly [path: string, status: number])[] = [
@@ -174,6 +175,40 @@ security('JDBC connections bring their user in their properties', async () => {
   assert.is((await avatica({ request: 'createStatement', connectionId: 'c1' })).status, 200);
   assert.match((await sql('c1')).text, /\[\[7\]\]/);
   assert.match((await sql('c2')).text, /Unauthorized/);
+  const prepared = JSON.parse((await avatica({ request: 'prepare', connectionId: 'c1', sql: 'SELECT 8 AS n', maxRowCount: -1 })).text);
+  const execute = { request: 'execute', statementHandle: prepared.statement, parameterValues: [], maxRowCount: -1 };
+  assert.match((await avatica(execute)).text, /\[\[8\]\]/);
+});
+
+/** Changes after which the credentials of an open connection count no more. */
+const ENDED: readonly (readonly [change: string, act: (user: string) => Promise<{ readonly status: number }>])[] = [
+  ['another password', (user) => post(`${LOGINS}/${user}/credentials`, ADMIN, { password: 'another' })],
+  ['the end of the user', (user) => ask(`${LOGINS}/${user}`, ADMIN, { method: 'DELETE' })],
+  ['the end of the connection', (user) => post('/svc/v2/sql/avatica', {}, { request: 'closeConnection', connectionId: user })],
+];
+for (const [at, [change, act]] of ENDED.entries())
+  security(`a JDBC connection lets nobody in after ${change}`, async () => {
+    const user = `jan${at}`;
+    const avatica = (body: object) => post('/svc/v2/sql/avatica', {}, { connectionId: user, ...body });
+    assert.is((await post(`${LOGINS}/${user}`, ADMIN)).status, 200);
+    assert.is((await post(`${LOGINS}/${user}/credentials`, ADMIN, { password: 'p' })).status, 200);
+    const info = { user, password: 'p' };
+    assert.is((await avatica({ request: 'openConnection', info })).status, 200);
+    assert.is((await avatica({ request: 'createStatement' })).status, 200);
+    assert.is((await act(user)).status, 200);
+    for (const request of ['createStatement', 'openConnection', 'closeConnection'])
+      assert.match((await avatica({ request, info: {} })).text, /Unauthorized/, request);
+  });
+
+security('the policy of the page of security is taken', async () => {
+  const page = readFileSync(fileURLToPath(new globalThis.URL('../../../docs/security.md', import.meta.url)), 'utf8');
+  const permission = JSON.parse(/```json\n([^`]*"policy"[^`]*)```/.exec(page)?.[1] ?? '');
+  const roles = '/svc-ext/basic-security/authorization/db/roles/roles/policed';
+  assert.is((await post(roles, ADMIN)).status, 200);
+  const { status, text } = await post(`${roles}/permissions`, ADMIN, [permission]);
+  assert.is(status, 200, text);
+  const { type: _, ...policy } = permission.policy;
+  assert.equal(JSON.parse((await ask(roles, ADMIN)).text).permissions[0].resourceAction.policy, policy);
 });
 
 interface Tls {

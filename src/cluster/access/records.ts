@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { compileRegularExpression } from '../../expression/regular-expression.js';
 import type { Permission } from '../../model/access/basic-authorizer.js';
-import type { Policy } from '../../model/access/policy.js';
+import { parsePolicy } from '../../model/access/policy.js';
 import { ACTIONS, RESOURCE_TYPES } from '../../model/access/resource.js';
 import { groupPattern as readGroupPattern } from './distinguished-name.js';
 
@@ -63,7 +63,7 @@ function parsePermission(fields: ObjectReader): Permission {
   compileName(name);
   const action = ACTIONS.find((each) => each === fields.string('action'));
   if (action === undefined) throw fields.mismatch('action', ACTIONS.join(' or '));
-  const policy = fields.has('policy') ? parsePolicy(fields.object('policy')) : null;
+  const policy = fields.has('policy') ? parsePolicy(fields.raw('policy'), fields.at('policy')) : null;
   fields.end();
   if (policy !== null && (type !== 'DATASOURCE' || action !== 'READ'))
     throw new ServiceError(
@@ -71,13 +71,6 @@ function parsePermission(fields: ObjectReader): Permission {
       `${fields.at('policy')}: found with ${action} of ${type}, expected with READ of DATASOURCE only`,
     );
   return { resource: { type, name }, action, policy };
-}
-
-function parsePolicy(fields: ObjectReader): Policy {
-  const rowFilter = fields.has('rowFilter') ? fields.object('rowFilter').members : null;
-  const columns = fields.has('columns') ? fields.strings('columns') : null;
-  fields.end();
-  return { rowFilter, columns };
 }
 
 /** @throws ServiceError `input_invalid` */

@@ -6,11 +6,11 @@ import type { UserPassword } from '../../cluster/access/credentials.js';
 import { type Caller, NOBODY_CALLER } from '../../model/access/authorizer.js';
 import type { HttpRequest } from '../http.types.js';
 
-/** Connections whose users are known; of more, those that were used last. */
+/** Connections whose credentials are known; of more, those that were used last. */
 const KNOWN_MAX = 10_000;
 
 export interface AvaticaLoginsOptions {
-  /** @throws ServiceError `unauthorized`, `capacity_exceeded` */
+  /** Checks credentials, or recognises them as checked. @throws ServiceError `unauthorized`, `capacity_exceeded` */
   login(credentials: UserPassword, remoteAddress: string): Promise<Caller>;
   /**
    * Who a request without credentials comes from, where such requests are let in.
@@ -21,30 +21,44 @@ export interface AvaticaLoginsOptions {
 
 export class AvaticaLogins {
   readonly #options: AvaticaLoginsOptions;
-  readonly #callers = new BoundedCache<string, Caller>(KNOWN_MAX);
+  /** Credentials that connections were opened with. Each request is let in by them, as by a header: users and passwords change. */
+  readonly #credentials = new BoundedCache<string, UserPassword>(KNOWN_MAX);
 
   constructor(options: AvaticaLoginsOptions) {
     this.#options = options;
   }
 
   /**
-   * The sender of a request: the one of its header, else the user that opened the connection, else who may come without credentials.
+   * The sender of a request: the one of its header, else the user that opens or opened the connection, else who may come without credentials.
    * @throws ServiceError `unauthorized`, `capacity_exceeded`
    */
   async callerOf(fields: ObjectReader, request: HttpRequest): Promise<Caller> {
     if (request.caller !== NOBODY_CALLER) return request.caller;
-    if (fields.optionalString('request') === 'openConnection') {
-      const info = fields.optionalObject('info');
-      const [user, password] = [info?.optionalString('user'), info?.optionalString('password')];
-      if (user !== undefined && password !== undefined) return this.#options.login({ user, password }, request.remoteAddress);
-    }
-    return this.#callers.find(fields.optionalString('connectionId') ?? '') ?? this.#options.stranger(request);
+    const credentials = isOpening(fields) ? credentialsOf(fields) : this.#credentials.find(connectionOf(fields) ?? '');
+    return credentials === undefined ? this.#options.stranger(request) : this.#options.login(credentials, request.remoteAddress);
   }
 
-  /** To be called when a connection has been opened. */
-  opened(fields: ObjectReader, request: HttpRequest, caller: Caller): void {
-    const id = fields.optionalString('connectionId');
-    if (id !== undefined && request.caller === NOBODY_CALLER && fields.optionalString('request') === 'openConnection')
-      this.#callers.keep(id, caller);
+  /** To be called when a request has been answered. */
+  answered(fields: ObjectReader, request: HttpRequest): void {
+    const id = connectionOf(fields);
+    if (id === undefined || request.caller !== NOBODY_CALLER) return;
+    if (fields.optionalString('request') === 'closeConnection') this.#credentials.delete(id);
+    const credentials = isOpening(fields) ? credentialsOf(fields) : undefined;
+    if (credentials !== undefined) this.#credentials.keep(id, credentials);
   }
+}
+
+function isOpening(fields: ObjectReader): boolean {
+  return fields.optionalString('request') === 'openConnection';
+}
+
+/** The connection that a request is about, which `execute` names in its statement. */
+function connectionOf(fields: ObjectReader): string | undefined {
+  return fields.optionalString('connectionId') ?? fields.optionalObject('statementHandle')?.optionalString('connectionId');
+}
+
+function credentialsOf(fields: ObjectReader): UserPassword | undefined {
+  const info = fields.optionalObject('info');
+  const [user, password] = [info?.optionalString('user'), info?.optionalString('password')];
+  return user === undefined || password === undefined ? undefined : { user, password };
 }

@@ -47,7 +47,7 @@ export function avaticaRoutes(avatica: Pick<Avatica, 'answer'>, { host, log, log
             viaAlias: request.viaAlias,
             receivedMs,
           });
-          logins.opened(read, request, caller);
+          logins.answered(read, request);
           return respond(200, response);
         } catch (thrown) {
           const error = asServiceError(thrown);
