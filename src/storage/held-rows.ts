@@ -23,6 +23,12 @@ import type { ColumnView, DictionaryView } from './view.js';
 /** An array of a column that is in no file. */
 const NO_ARRAY: StoredArray = { physical: 'U8', length: 0, blockLength: 1, start: 0, bytes: [], checksums: [] };
 
+/** Memory that columns of held rows are brought into when they are read. */
+export interface HeldRowsParts {
+  readonly resident: BufferPool;
+  readonly memory: KernelMemory;
+}
+
 /**
  * Rows in the form that a file would hold them in, narrowed and with sorted dictionaries, without the file. They do not change: what
  * is added to a live segment comes as further rows. A column is brought into kernel memory when it is first read; when it gives way
@@ -49,7 +55,7 @@ export class HeldRows implements StoreSegment {
   #onUnused: (() => void) | null = null;
 
   /** @param id  nobody else's in this process */
-  constructor(id: SegmentId, input: SegmentInput, parts: { readonly resident: BufferPool; readonly memory: KernelMemory }) {
+  constructor(id: SegmentId, input: SegmentInput, parts: HeldRowsParts) {
     const columns = rowsInOrder(input).map((column) => toPhysical(column, false));
     this.#columns = new Map(columns.map((column) => [column.name, column]));
     this.#footer = footerOf(input, columns.map(factsOf), []);

@@ -5,15 +5,15 @@ import { assert, ServiceError } from '../base/errors.js';
 import type { Interval } from '../base/instant.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { ColumnSchema } from '../model/schema.js';
-import type { SegmentAnalysis, SegmentDescriptor, SegmentId } from '../model/segment.js';
+import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
 import { BufferPool } from './buffer-pool.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import { CombinedColumns } from './combined/combined-segment.js';
-import type { PinRequest, SegmentInput, SegmentPin, SegmentSpan, SegmentStore, UnloadedColumn } from './contract.js';
+import type { PinRequest, SegmentPin, SegmentSpan, SegmentStore, UnloadedColumn } from './contract.js';
 import { corrupt, type Footer } from './format.js';
 import { GlobalDictionary } from './global-dictionaries.js';
-import { HeldRows } from './held-rows.js';
+import type { HeldRows, HeldRowsParts } from './held-rows.js';
 import type { RunStorageJob } from './jobs.js';
 import { LookedUpValues } from './looked-up.js';
 import { OpenFiles } from './open-files.js';
@@ -38,8 +38,8 @@ export interface IndexedSegmentStore extends SegmentStore {
    * or is none of the segment's string columns: then a scan of the ids tells.
    */
   findRows(segmentId: string, column: string, ids: readonly number[]): Promise<Uint32Array | null>;
-  /** Opens rows that are in memory only, under an id that is nobody else's; rows in any order. */
-  hold(id: SegmentId, input: SegmentInput): SegmentSpan & { readonly heldBytes: number };
+  /** Opens rows that are in memory only, under an id that is nobody else's. `make` gets where their columns go: most processes never hold any, and load nothing of it. */
+  hold(make: (parts: HeldRowsParts) => HeldRows): HeldRows;
   /** Frees columns that no pin has, least recently used first, until so many bytes are free. Returns how many are. */
   makeRoom(bytes: number): number;
 }
@@ -115,11 +115,11 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
       share(descriptor.id.dataSource);
     },
 
-    hold(id: SegmentId, input: SegmentInput): SegmentSpan & { readonly heldBytes: number } {
-      const rows = new HeldRows(id, input, { resident, memory });
+    hold(make: (parts: HeldRowsParts) => HeldRows): HeldRows {
+      const rows = make({ resident, memory });
       assert(!segments.has(rows.id), `segment ${rows.id} is opened once`);
       segments.set(rows.id, rows);
-      share(id.dataSource);
+      share(rows.dataSource);
       return rows;
     },
 

@@ -15,7 +15,7 @@ const cases = [
   {
     begins: 'cli/start.js',
     before: 'threads verify segments',
-    modulesMax: 107,
+    modulesMax: 112,
     packages: ['@assemblyscript/loader', 'picocolors', 'properties-file'],
   },
   {

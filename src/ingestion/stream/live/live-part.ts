@@ -7,6 +7,7 @@ import { type ColumnSchema, TIME_COLUMN } from '../../../model/schema.js';
 import type { SegmentDescriptor, SegmentId } from '../../../model/segment.js';
 import { segmentIdText } from '../../../model/segment-id.js';
 import type { SegmentInput } from '../../../storage/contract.js';
+import { HeldRows } from '../../../storage/held-rows.js';
 import type { IndexedSegmentStore } from '../../../storage/segment-store.js';
 import { PartialRowsWriter, partsIn } from '../../batch/partial-rows.js';
 import { rollsUp, segmentDescription } from '../../batch/row-load.js';
@@ -76,7 +77,7 @@ export class PartMaker {
   hold(segment: SegmentId, rows: PartRows): LivePart {
     const { store } = this.#options;
     const id = this.#newId(segment);
-    const { heldBytes, rowCount, timeMin, timeMax } = store.hold(id, this.#input(rows));
+    const { heldBytes, rowCount, timeMin, timeMax } = store.hold((parts) => new HeldRows(id, this.#input(rows), parts));
     const text = segmentIdText(id);
     return {
       id: text,
