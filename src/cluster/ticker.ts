@@ -17,6 +17,8 @@ export class Ticker {
   #running: Promise<void> | undefined;
   #again = false;
   #started = false;
+  /** Told after the next run to begin. */
+  #waiting: (() => void)[] = [];
   /** End of the current rest, on the clock of `performance`. */
   #restsUntilMs = 0;
 
@@ -39,6 +41,16 @@ export class Ticker {
     this.#started = false;
     clearTimeout(this.#timer);
     await this.#running;
+    for (const done of this.#waiting.splice(0)) done();
+  }
+
+  /** Wakes it, and resolves after a run that begins from now on, also when that fails; at once when it was not started. */
+  async wakeAndWait(): Promise<void> {
+    if (!this.#started) return;
+    await new Promise<void>((done) => {
+      this.#waiting.push(done);
+      this.wake();
+    });
   }
 
   wake(): void {
@@ -55,8 +67,10 @@ export class Ticker {
   async #run(): Promise<void> {
     clearTimeout(this.#timer);
     this.#again = false;
+    const waiting = this.#waiting.splice(0);
     const startMs = performance.now();
     await this.#job().catch(this.#onError);
+    for (const done of waiting) done();
     const endMs = performance.now();
     const tookMs = endMs - startMs;
     if (tookMs > LONG_RUN_MS) this.#restsUntilMs = endMs + Math.min(REST_FACTOR * tookMs, this.#periodMs);

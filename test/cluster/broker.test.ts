@@ -21,7 +21,7 @@ import type { Engine } from '../../src/execution/run/engine.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { GroupPlan, SegmentMetadataPlan } from '../../src/model/plan.js';
 import { newProfile } from '../../src/model/profile.js';
-import type { SegmentDescriptor, SegmentSlice } from '../../src/model/segment.js';
+import type { SegmentAnalysis, SegmentDescriptor, SegmentSlice } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { DAY, emptyHistorical, inventoryOf, scanPlan, segmentOf } from './fakes.js';
 
@@ -286,6 +286,39 @@ for (const [name, historicals, code] of [
   queries(`a query whose server is gone fails when ${name}`, async () => {
     const { broker } = await brokerOver({ revision: 1, segments: OLD }, historicals);
     assert.is(await rowsOf(broker.run(scanPlan('ds'), options())).catch((error: ServiceError) => error.code), code);
+    await broker.stop();
+  });
+
+/** A server that tells of what it serves from the second look on. */
+const newlyServing = () => {
+  let looks = 0;
+  return { ...EVERYWHERE, inventoryAfter: async () => inventoryOf('b', looks++ === 0 ? [] : ids(OLD)) };
+};
+
+queries('a server that is gone is replaced by one that serves its segments since a moment ago', async () => {
+  const { broker } = await brokerOver(
+    { revision: 1, segments: OLD },
+    { a: { ...EVERYWHERE, priority: 1, runPlan: gone(0) }, b: newlyServing() },
+  );
+  assert.is(await rowsOf(broker.run(scanPlan('ds'), options())), 3);
+  await broker.stop();
+});
+
+for (const [name, other] of [
+  ['already', { ...EVERYWHERE }],
+  ['since a moment ago', newlyServing()],
+] as const)
+  queries(`an analysis of segments whose server is gone is made by one that serves them ${name}`, async () => {
+    const refuse = async (): Promise<never> => {
+      throw new ServiceError('unavailable', 'cannot reach a');
+    };
+    const analyzeSegments = async ({ segmentIds }: RunPlanRequest) => segmentIds.map((id) => ({ id }) as SegmentAnalysis);
+    const { broker } = await brokerOver(
+      { revision: 1, segments: OLD },
+      { a: { ...EVERYWHERE, priority: 1, analyzeSegments: refuse }, b: { ...other, analyzeSegments } },
+    );
+    const found = await broker.analyze(analysis, options());
+    assert.equal(found.map(({ id }) => id).sort(), ids(OLD).sort());
     await broker.stop();
   });
 

@@ -208,6 +208,11 @@ async function publish(world: World, task: FakeTask): Promise<void> {
   await finishTask(world.database, task.payload.id, { succeeded: true, error: null, report: null }, world.nowMs);
 }
 
+suites('replicas, which are all made at once, are at most 100', () => {
+  assert.is(parseSupervisorSpec(specOf({ replicas: 100 }, {}, {})).io.replicas, 100);
+  for (const replicas of [101, 1e300, 0, 1.5]) assert.throws(() => parseSupervisorSpec(specOf({ replicas }, {}, {})), /ioConfig\.replicas/);
+});
+
 suites('partitions are divided over groups, each with its replicas; a second look makes none', async (world) => {
   const supervisor = open(world, { taskCount: 2, replicas: 2 });
   await supervisor.runOnce();

@@ -71,4 +71,32 @@ tickers('a job that fails is told and runs again', async () => {
   assert.is(errors.length, runs);
 });
 
+tickers('who waits for a run is told after one that began since, and not left waiting by a stop', async () => {
+  let begun = 0;
+  const ends: (() => void)[] = [];
+  const ticker = new Ticker(
+    async () => {
+      begun++;
+      await new Promise<void>((end) => ends.push(end));
+      if (begun === 2) throw new Error('it fails');
+    },
+    60_000,
+    () => undefined,
+  );
+  await ticker.wakeAndWait();
+  const started = ticker.start();
+  let told = 0;
+  const waiting = ticker.wakeAndWait().then(() => told++);
+  ends.shift()?.();
+  await started;
+  assert.equal([begun, told], [2, 0]);
+  ends.shift()?.();
+  await waiting;
+  assert.is(told, 1);
+  const last = ticker.wakeAndWait();
+  const stopped = ticker.stop();
+  ends.shift()?.();
+  await Promise.all([last, stopped]);
+});
+
 tickers.run();

@@ -37,7 +37,7 @@ import {
   refuseUnreadable,
   withinData,
 } from './scatter.js';
-import { type Cluster, requestFor, runOptions, runOverSegments } from './segment-runs.js';
+import { analyzeSegments, type Cluster, runOptions, runOverSegments } from './segment-runs.js';
 import { withMixedTypes } from './table-schema.js';
 import { findUnloaded, withUnloaded } from './unloaded.js';
 import { ClusterView, type DataSourceView, type PinnedView } from './view.js';
@@ -88,6 +88,7 @@ export class Broker implements BrokerQueries, BrokerService {
       historical: (host) => this.#historical(host),
       serving: () => this.#view.serving,
       servers: () => this.#view.servers,
+      look: () => this.#ticker.wakeAndWait(),
       reads: new PlannedReads(),
     };
     this.#ticker = new Ticker(
@@ -278,12 +279,7 @@ export class Broker implements BrokerQueries, BrokerService {
     const query = this.#begin([plan.dataSource], options);
     try {
       const reads = await planReads(chunksOf(query, plan), plan.intervals, this.#view.serving.of);
-      const answers = await Promise.all(
-        reads.map((read) =>
-          this.#historical(read.host).analyzeSegments(requestFor(everySegment(plan), read, 'partial', options), query.deadline.signal),
-        ),
-      );
-      return answers.flat();
+      return await analyzeSegments(this.#cluster, everySegment(plan), reads, options, query.deadline.signal);
     } finally {
       this.#end(query);
     }

@@ -5,10 +5,10 @@ import { ServiceError } from '../../base/errors.js';
 import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Frame } from '../../model/frame.js';
-import type { Plan } from '../../model/plan.js';
+import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
 import { addProfile, addStage } from '../../model/profile.js';
 import type { RowsPlan } from '../../model/row-source.js';
-import type { SegmentDescriptor } from '../../model/segment.js';
+import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { FrameSize } from '../frame-cache.js';
 import type { HistoricalService, RunPlanRequest, RunReport, SegmentServer } from '../rpc/services.js';
 import type { QueryOptions } from './contract.js';
@@ -19,10 +19,12 @@ import { servingUnloaded } from './unloaded.js';
 
 export interface Cluster {
   readonly engine: Pick<Engine, 'merge'>;
-  historical(host: string): Pick<HistoricalService, 'runPlan'>;
+  historical(host: string): Pick<HistoricalService, 'runPlan' | 'analyzeSegments'>;
   serving(): Serving;
   /** The Historicals that are there. */
   servers(): readonly SegmentServer[];
+  /** Asks all servers what they serve now. */
+  look(): Promise<void>;
   readonly reads: PlannedReads;
   /** Number of times segments are requested again from other servers when theirs fails (`svc.broker.retryPolicy.numTries`). */
   readonly retries: number;
@@ -124,7 +126,7 @@ class SegmentRun {
     } catch (error) {
       if (handedOn || retries === 0 || this.#signal.aborted || !isServerGone(error)) throw error;
       const goneNow = new Set([...gone, read.host]);
-      const others = readsElsewhere(read, this.#cluster.serving().of, goneNow);
+      const others = await findElsewhere(this.#cluster, read, goneNow, this.#signal);
       if (others === undefined) throw error;
       if (this.#options.profile !== undefined) this.#options.profile.segmentsRetried += read.segmentIds.length;
       yield* this.over(others, ending, retries - 1, goneNow);
@@ -160,6 +162,58 @@ function gatherLimit(
 ): { readonly bytes: number; readonly name: string } | undefined {
   if (allowed !== null && (asked ?? Infinity) > allowed) return { bytes: allowed, name: 'svc.server.http.maxScatterGatherBytes' };
   return asked === null || asked === undefined ? undefined : { bytes: asked, name: 'the context key maxScatterGatherBytes' };
+}
+
+/**
+ * The same read divided among other servers. A task ends once others serve what it did: who that is may be news here.
+ * @returns undefined when a segment has no other server, or nobody waits for it any more
+ */
+async function findElsewhere(
+  cluster: Cluster,
+  read: Read,
+  gone: ReadonlySet<string>,
+  signal: CancelSignal,
+): Promise<readonly Read[] | undefined> {
+  const known = readsElsewhere(read, cluster.serving().of, gone);
+  if (known !== undefined) return known;
+  await untilAborted(cluster.look(), signal);
+  return signal.aborted ? undefined : readsElsewhere(read, cluster.serving().of, gone);
+}
+
+/** Resolves when the work is done or nobody waits for it. */
+async function untilAborted(work: Promise<void>, signal: CancelSignal): Promise<void> {
+  if (signal.aborted) return;
+  let stop = (): void => undefined;
+  const aborted = new Promise<void>((resolve) => {
+    stop = resolve;
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  await Promise.race([work, aborted]);
+  signal.removeEventListener('abort', stop);
+}
+
+/** Analyses of the segments of reads; a server that is gone is replaced as for other queries. */
+export async function analyzeSegments(
+  cluster: Cluster,
+  plan: SegmentMetadataPlan,
+  reads: readonly Read[],
+  options: QueryOptions,
+  signal: CancelSignal,
+): Promise<readonly SegmentAnalysis[]> {
+  const analyze = async (read: Read, retries: number, gone: ReadonlySet<string>): Promise<readonly SegmentAnalysis[]> => {
+    try {
+      return await cluster.historical(read.host).analyzeSegments(requestFor(plan, read, 'partial', options), signal);
+    } catch (error) {
+      if (retries === 0 || signal.aborted || !isServerGone(error)) throw error;
+      const goneNow = new Set([...gone, read.host]);
+      const others = await findElsewhere(cluster, read, goneNow, signal);
+      if (others === undefined) throw error;
+      const answers = await Promise.all(others.map((other) => analyze(other, retries - 1, goneNow)));
+      return answers.flat();
+    }
+  };
+  const answers = await Promise.all(reads.map((read) => analyze(read, cluster.retries, new Set())));
+  return answers.flat();
 }
 
 function isReport(item: Frame | RunReport): item is RunReport {

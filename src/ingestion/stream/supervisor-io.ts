@@ -57,6 +57,8 @@ const OWN_KEYS: Readonly<Record<StreamKind, readonly string[]>> = {
   kinesis: ['stream', 'useEarliestSequenceNumber'],
 };
 
+/** Replicas are made at once, so no more than a cluster has processes. */
+const REPLICAS_MAX = 100;
 const HOUR_MS = 3_600_000;
 const INACTIVE_AFTER_MS = 600_000;
 
@@ -81,7 +83,7 @@ export function parseSupervisorIo(kind: StreamKind, fields: ObjectReader): Super
   const source = parseStreamSource(kind, fields, stream);
   return {
     source: source.kind === 'kafka' ? { ...source, isPattern } : source,
-    replicas: fields.optionalInteger('replicas', 1) ?? 1,
+    replicas: fields.optionalInteger('replicas', 1, REPLICAS_MAX) ?? 1,
     taskCount,
     taskDurationMs: durationMs(fields, 'taskDuration') ?? HOUR_MS,
     startDelayMs: durationMs(fields, 'startDelay') ?? 5000,
