@@ -321,7 +321,6 @@ for (const { name, data, format = JSON_FORMAT, schema, config, read, indexed, co
 const REFUSED: readonly { readonly name: string; readonly body: unknown; readonly error: RegExp }[] = [
   { name: 'no object', body: [], error: /input_invalid: the body: expected an object/ },
   { name: 'nothing in it', body: {}, error: /input_invalid: type: expected index, index_parallel/ },
-  { name: 'streams', body: { type: 'kafka', spec: {} }, error: /unsupported: type: "kafka" is not supported/ },
   { name: 'no ioConfig', body: { type: 'index', spec: {} }, error: /spec\.ioConfig: expected an object/ },
   { name: 'too many rows', body: request('', JSON_FORMAT, T0, { numRows: 5001 }), error: /samplerConfig\.numRows: expected .*5000/ },
   { name: 'an unknown format', body: request('', { type: 'xml' }, T0), error: /spec\.ioConfig\.inputFormat\.type/ },

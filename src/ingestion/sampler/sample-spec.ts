@@ -4,9 +4,21 @@ import { Buffer } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
 import { parseJson } from '../../base/json.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
+import type { StreamKind } from '../../model/stream/offsets.js';
+import { parseMessageFormat } from '../stream/kafka-format.js';
+import { parseStreamTuning } from '../stream/stream-tuning.js';
+import { parseSupervisorIo, supervisorIoKeys } from '../stream/supervisor-io.js';
+import { type DataSchema, parseDataSchema } from '../task-spec/data-schema.js';
 import { type IndexSpec, parseIndexSpec } from '../task-spec/index-spec.js';
+import type { SampledStream } from './sampled-stream.js';
 
-export interface SampleSpec extends Pick<IndexSpec, 'dataSchema' | 'inputSource' | 'inputFormat'> {
+export interface SampledFiles extends Pick<IndexSpec, 'inputSource' | 'inputFormat'> {
+  readonly kind: 'files';
+}
+
+export interface SampleSpec {
+  readonly dataSchema: DataSchema;
+  readonly input: SampledFiles | SampledStream;
   /** Whether columns of nothing but nulls are shown. */
   readonly keepsNullColumns: boolean;
   readonly limits: SampleLimits;
@@ -35,31 +47,63 @@ const DEFAULT_SCHEMA = { dataSource: 'sample', timestampSpec: { column: 'timesta
  */
 export function readSampleSpec(body: Uint8Array): SampleSpec {
   const fields = new ObjectReader(jsonOf(body), '', readContextOf('input_invalid', 'the body'));
-  const type = fields.type(['index', 'index_parallel'], { documented: ['kafka', 'kinesis'] });
+  const type = fields.type(['index', 'index_parallel', 'kafka', 'kinesis']);
   fields.accept(['spec', 'samplerConfig']);
-  const spec = fields.object('spec');
-  spec.accept(['dataSchema', 'ioConfig', 'tuningConfig']);
-  const io = spec.object('ioConfig');
-  const format = io.optionalObject('inputFormat');
-  const { keepNullColumns: _, ...inputFormat } = format?.members ?? {};
-  const index = parseIndexSpec(
-    fields.reader(
-      {
-        dataSchema: { ...DEFAULT_SCHEMA, ...withoutNulls(spec.optionalObject('dataSchema')?.members ?? {}) },
-        ioConfig: format === undefined ? io.members : { ...io.members, inputFormat },
-        tuningConfig: spec.raw('tuningConfig'),
-      },
-      'spec',
-    ),
-    type,
-  );
+  const isStream = type === 'kafka' || type === 'kinesis';
+  const { dataSchema, input, format } = isStream
+    ? readStreamParts(fields.object('spec'), type)
+    : readFileParts(fields.object('spec'), type);
   return {
-    dataSchema: index.dataSchema,
-    inputSource: index.inputSource,
-    inputFormat: index.inputFormat,
+    dataSchema,
+    input,
     keepsNullColumns: format?.boolean('keepNullColumns', false) ?? false,
     limits: parseLimits(fields.optionalObject('samplerConfig') ?? fields.reader({}, 'samplerConfig')),
   };
+}
+
+interface SampleParts extends Pick<SampleSpec, 'dataSchema' | 'input'> {
+  /** Members as they were sent. */
+  readonly format: ObjectReader | undefined;
+}
+
+function readFileParts(spec: ObjectReader, type: 'index' | 'index_parallel'): SampleParts {
+  spec.accept(['dataSchema', 'ioConfig', 'tuningConfig']);
+  const io = spec.object('ioConfig');
+  const { format, members } = formatOf(io);
+  // The console sends rows of a stream again as a text, with the ioConfig of the stream around them.
+  const ofStream = new Set([...supervisorIoKeys('kafka'), ...supervisorIoKeys('kinesis')].filter((key) => key !== 'inputFormat'));
+  const ioConfig = Object.fromEntries(Object.entries(members).filter(([key]) => !ofStream.has(key)));
+  const { dataSchema, inputSource, inputFormat } = parseIndexSpec(
+    spec.reader({ dataSchema: schemaMembers(spec), ioConfig, tuningConfig: spec.raw('tuningConfig') }, spec.path),
+    type,
+  );
+  return { dataSchema, input: { kind: 'files', inputSource, inputFormat }, format };
+}
+
+/** The spec is that of a supervisor, whose parts may stand in a `spec` of its own. */
+function readStreamParts(outer: ObjectReader, kind: StreamKind): SampleParts {
+  outer.type([kind], { otherwise: kind });
+  outer.accept(['spec', 'dataSchema', 'ioConfig', 'tuningConfig', 'id', 'context', 'suspended']);
+  const spec = outer.optionalObject('spec') ?? outer;
+  if (spec !== outer) spec.accept(['dataSchema', 'ioConfig', 'tuningConfig']);
+  const { format, members } = formatOf(spec.object('ioConfig'));
+  const io = spec.reader(members, spec.at('ioConfig'));
+  const { source, useEarliest } = parseSupervisorIo(kind, io);
+  parseStreamTuning(spec.optionalObject('tuningConfig'), kind, 'supervisor');
+  const dataSchema = parseDataSchema(spec.reader(schemaMembers(spec), spec.at('dataSchema')));
+  return { dataSchema, input: { kind: 'stream', source, useEarliest, format: parseMessageFormat(io.object('inputFormat')) }, format };
+}
+
+/** The members of an `ioConfig` with a format that has nothing but what formats know. */
+function formatOf(io: ObjectReader): { readonly format: ObjectReader | undefined; readonly members: ObjectReader['members'] } {
+  const format = io.optionalObject('inputFormat');
+  if (format === undefined) return { format, members: io.members };
+  const { keepNullColumns: _, ...inputFormat } = format.members;
+  return { format, members: { ...io.members, inputFormat } };
+}
+
+function schemaMembers(spec: ObjectReader): Readonly<Record<string, unknown>> {
+  return { ...DEFAULT_SCHEMA, ...withoutNulls(spec.optionalObject('dataSchema')?.members ?? {}) };
 }
 
 function withoutNulls(members: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -16,6 +16,9 @@ import type { TaskContext, TaskOutcome } from '../contract.js';
 import type { InputBlock } from '../format/input-block.js';
 import { readBlocks } from '../format/read-input.js';
 import { ProgressReporter } from '../report/progress.js';
+import { openStreamReader } from '../stream/open-reader.js';
+import type { StreamReader } from '../stream/stream-reader.js';
+import type { StreamSource } from '../stream/stream-source.js';
 import { LazyEngine } from '../task-engine.js';
 import type { DataSchema } from '../task-spec/data-schema.js';
 import type { Metric } from '../task-spec/metric.js';
@@ -23,6 +26,7 @@ import { columnsOf } from './sample-columns.js';
 import { readSampleSpec, type SampleSpec, TIMEOUT_MS_MAX } from './sample-spec.js';
 import { sampleText } from './sample-text.js';
 import { firstRows, SampledRows } from './sampled-rows.js';
+import { assignAll, streamBlocks } from './sampled-stream.js';
 
 /** Report of the sampler's outcome: the answer, or the code of the error. */
 export interface SamplerReport extends Readonly<Record<string, unknown>> {
@@ -30,10 +34,17 @@ export interface SamplerReport extends Readonly<Record<string, unknown>> {
   readonly errorCode?: ErrorCode;
 }
 
+type OpenReader = (source: StreamSource) => Promise<StreamReader>;
+
 /** Answers a request to the sampler. Never throws. */
-export async function runSampler(body: Uint8Array, context: TaskContext): Promise<TaskOutcome & { readonly report: SamplerReport }> {
+export async function runSampler(
+  body: Uint8Array,
+  context: TaskContext,
+  openReader: OpenReader = (source) =>
+    openStreamReader(source, { allowedVariables: context.http.passwordVariables ?? [], now: context.now }),
+): Promise<TaskOutcome & { readonly report: SamplerReport }> {
   try {
-    return { succeeded: true, errorMessage: null, report: { answer: await sample(readSampleSpec(body), context) } };
+    return { succeeded: true, errorMessage: null, report: { answer: await sample(readSampleSpec(body), context, openReader) } };
   } catch (error) {
     const errorMessage = error instanceof Error ? error.message : String(error);
     context.log(`failed: ${errorMessage}`);
@@ -55,7 +66,20 @@ const FIRST_ROW: Metric = {
 const FILTERED_ROWS_MIN = 256;
 
 /** @returns the text of the answer */
-async function sample(spec: SampleSpec, given: TaskContext): Promise<string> {
+async function sample(spec: SampleSpec, given: TaskContext, openReader: OpenReader): Promise<string> {
+  const { input } = spec;
+  if (input.kind === 'files') return sampleOf(spec, given, null);
+  // A stream that cannot be reached is an error, which its reader's own limits of time tell; only then the time of the sample begins.
+  const reader = await openReader(input.source);
+  try {
+    await assignAll(input, reader);
+    return await sampleOf(spec, given, reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+async function sampleOf(spec: SampleSpec, given: TaskContext, reader: StreamReader | null): Promise<string> {
   const { limits, dataSchema } = spec;
   const timeout = AbortSignal.timeout(limits.timeoutMs === 0 ? TIMEOUT_MS_MAX : limits.timeoutMs);
   const context = { ...given, signal: AbortSignal.any([given.signal, timeout]) };
@@ -63,7 +87,7 @@ async function sample(spec: SampleSpec, given: TaskContext): Promise<string> {
   const rows = new SampledRows(context.now);
   const store = openStore(dataSchema, context, engine);
   try {
-    await readRows(spec, { context, engine, rows, store, timeout });
+    await readRows(spec, { context, engine, rows, store, reader, timeout });
     const columns = columnsOf(spec, store, rows);
     for (const chunk of await store.finish()) {
       for await (const stored of store.frames(chunk, { kind: 'dynamic', maxRowsPerSegment: Math.max(1, limits.numRows) })) {
@@ -109,13 +133,16 @@ interface Reading {
   readonly engine: LazyEngine;
   readonly rows: SampledRows;
   readonly store: RowStore;
+  /** null: of files. */
+  readonly reader: StreamReader | null;
   /** Aborted once the time of the sample is over. */
   readonly timeout: AbortSignal;
 }
 
 /** Reads until there are rows enough, the input or the time is over, or the rows take too much memory. */
-async function readRows(spec: SampleSpec, { context, engine, rows, store, timeout }: Reading): Promise<void> {
-  const { dataSchema, limits, inputSource: source, inputFormat: format } = spec;
+async function readRows(spec: SampleSpec, reading: Reading): Promise<void> {
+  const { context, engine, rows, store, timeout } = reading;
+  const { dataSchema, limits } = spec;
   const { transforms, filter, metrics, granularity } = dataSchema;
   const stages = openStages({
     dataSchema: { ...dataSchema, metrics: [...metrics, FIRST_ROW] },
@@ -133,9 +160,7 @@ async function readRows(spec: SampleSpec, { context, engine, rows, store, timeou
     await stages.finish();
     if (decidesLater) rows.settle(storedNumbers(store, before));
   };
-  const progress = new ProgressReporter(context, rows);
-  const checkTypes = (types: ReadonlyMap<string, ColumnType>): void => refuseStatesAsValues(dataSchema, types);
-  const blocks = readBlocks({ source, format, columns: null, context, statistics: rows, progress, samples: true, checkTypes });
+  const blocks = inputBlocks(spec, reading);
   let waiting = 0;
   try {
     while (rows.all.length < limits.numRows && Math.max(store.input.sizeBytes, rows.inputBytes) < bytesMax) {
@@ -157,6 +182,19 @@ async function readRows(spec: SampleSpec, { context, engine, rows, store, timeou
   // Who still waits for a source that is silent ends with the process.
   void blocks.return(undefined).catch(() => undefined);
   await settle();
+}
+
+function inputBlocks({ input, dataSchema, limits }: SampleSpec, { context, rows, reader, timeout }: Reading): AsyncGenerator<InputBlock> {
+  if (input.kind === 'files') {
+    const { inputSource: source, inputFormat: format } = input;
+    const progress = new ProgressReporter(context, rows);
+    const checkTypes = (types: ReadonlyMap<string, ColumnType>): void => refuseStatesAsValues(dataSchema, types);
+    return readBlocks({ source, format, columns: null, context, statistics: rows, progress, samples: true, checkTypes });
+  }
+  if (reader === null) throw new ServiceError('internal', 'the sampled stream has no reader');
+  const { workDirectory, inputLimits, kernels } = context;
+  const reading = { columns: null, workDirectory, inputLimits, kernels, samples: true };
+  return streamBlocks(input, reader, reading, { statistics: rows, maxRows: limits.numRows, signal: timeout });
 }
 
 const TIME_IS_OVER = Symbol('the time is over');

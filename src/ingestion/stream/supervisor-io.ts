@@ -62,9 +62,14 @@ const REPLICAS_MAX = 100;
 const HOUR_MS = 3_600_000;
 const INACTIVE_AFTER_MS = 600_000;
 
+/** Keys of the `ioConfig` beside its type. */
+export function supervisorIoKeys(kind: StreamKind): readonly string[] {
+  return [...KEYS, ...OWN_KEYS[kind], ...STREAM_SOURCE_KEYS[kind]];
+}
+
 /** @throws ServiceError `input_invalid` or `unsupported` naming the field */
 export function parseSupervisorIo(kind: StreamKind, fields: ObjectReader): SupervisorIo {
-  fields.accept([...KEYS, ...OWN_KEYS[kind], ...STREAM_SOURCE_KEYS[kind]]);
+  fields.accept(supervisorIoKeys(kind));
   fields.type([kind], { otherwise: kind });
   if (fields.has('serverPriorityToReplicas'))
     throw fields.unsupported('serverPriorityToReplicas', 'all tasks answer queries with one priority: give replicas');
