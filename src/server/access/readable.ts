@@ -18,6 +18,11 @@ export function readable<Item>(caller: Caller, items: readonly Item[], nameOf: (
   });
 }
 
+/** Whether a policy hides a part of one of these datasources from the caller. */
+export function isUnderPolicy(caller: Caller, names: readonly string[]): boolean {
+  return !caller.isUnrestricted && names.some((name) => caller.access(dataSource(name), 'READ').policy !== null);
+}
+
 /** Whether the caller may write all of a datasource. */
 export function mayWrite(caller: Caller, name: string): boolean {
   return caller.isUnrestricted || permitsWhole(caller, dataSource(name), 'WRITE');

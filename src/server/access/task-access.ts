@@ -4,8 +4,8 @@ import { isRecord, parseJson } from '../../base/json.js';
 import { own } from '../../base/names.js';
 import type { TaskDescription } from '../../ingestion/contract.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
-import { type Caller, demand, refuseAccess } from '../../model/access/authorizer.js';
-import type { Action } from '../../model/access/resource.js';
+import { type Caller, demand, permitsWhole, refuseAccess } from '../../model/access/authorizer.js';
+import { type Action, dataSource } from '../../model/access/resource.js';
 import { resourcesOfInput } from '../../planner/sql/explain/resources.js';
 import { demandDataSource, demandOwner } from './readable.js';
 
@@ -26,10 +26,20 @@ export function submitterOf(payload: string): string | null {
   return typeof user === 'string' ? user : null;
 }
 
+/** A payload for this caller: the schema that a statement brings tells nothing of datasources that the caller may not read as a whole. */
+export function payloadFor(caller: Caller, payload: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const spec = memberOf(payload, 'spec');
+  const schema = memberOf(spec, 'schema');
+  if (caller.isUnrestricted || !isRecord(spec) || !isRecord(schema)) return payload;
+  const readableOf = (byName: unknown): object =>
+    Object.fromEntries(Object.entries(byName ?? {}).filter(([name]) => permitsWhole(caller, dataSource(name), 'READ')));
+  return { ...payload, spec: { ...spec, schema: { ...schema, tables: readableOf(schema['tables']), policies: {} } } };
+}
+
 /** @throws ServiceError `forbidden` unless the caller may write the task's datasource and use whatever else it names */
-export function authorizeSubmission(caller: Caller, { dataSource, resources = [], isReadOnly, spec }: TaskDescription): void {
+export function authorizeSubmission(caller: Caller, { dataSource: written, resources = [], isReadOnly, spec }: TaskDescription): void {
   if (caller.isUnrestricted) return;
-  if (isReadOnly !== true) demandDataSource(caller, dataSource, 'WRITE');
+  if (isReadOnly !== true) demandDataSource(caller, written, 'WRITE');
   demand(caller, resources);
   // Results are for the user that the task names.
   if ((spec['user'] ?? caller.identity.user) !== caller.identity.user) refuseAccess();

@@ -20,6 +20,8 @@ export interface QueryDescription {
   /** The datasources that it reads. */
   readonly tables: readonly string[];
   readonly user: string;
+  /** Its sender sees a part of what it reads: figures of the rest would tell of rows that are hidden. */
+  readonly isUnderPolicy?: boolean;
   /** The statement of a SQL query. */
   readonly sql?: string;
   /** Planning figures of a SQL query. */
@@ -255,6 +257,7 @@ export class QueryRun {
   summary(): string {
     const { profile } = this;
     const { stages } = profile;
+    if (this.#description.isUnderPolicy === true) return `milliseconds=${millisecondsText(this.#elapsedMs())}`;
     let line = `milliseconds=${millisecondsText(this.#elapsedMs())}; rowsRead=${stages.filter.rowsIn}; rowsMatched=${stages.filter.rowsOut}`;
     for (const stage of STAGES) {
       const { milliseconds } = stages[stage];
@@ -267,13 +270,17 @@ export class QueryRun {
   /** The whole of it, as JSON writes it. */
   report(): Readonly<Record<string, unknown>> {
     const { stages } = this.profile;
-    const { planning, tables: _tables, user: _user, ...description } = this.#description;
-    return {
+    const { planning, tables: _tables, user: _user, isUnderPolicy = false, ...description } = this.#description;
+    const whole = {
       ...description,
       startTime: formatInstant(this.#startedAt),
       ...this.state,
       milliseconds: round(this.#elapsedMs()),
       ...(planning === undefined ? {} : { planning: roundPlanning(planning) }),
+    };
+    if (isUnderPolicy) return { ...whole, stages: [], kernels: [] };
+    return {
+      ...whole,
       stages: STAGES.filter((stage) => Object.values(stages[stage]).some((value) => value > 0)).map((stage) => {
         const { milliseconds, rowsIn, rowsOut } = stages[stage];
         const rowsPerSecond = rowsIn > 0 && milliseconds > 0 ? Math.round((rowsIn / milliseconds) * 1000) : null;

@@ -20,7 +20,7 @@ import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
 import { CallerTables } from '../access/caller-tables.js';
 import { authorizeContext, authorizeSystemTable, NO_FURTHER_RIGHTS, type QueryRights } from '../access/query-rights.js';
-import { mayHandle } from '../access/readable.js';
+import { isUnderPolicy, mayHandle } from '../access/readable.js';
 import { rowsFor } from '../access/system-rows.js';
 import { PLANNED_HERE_LENGTH_MAX, type PlanThread } from '../planning/plan-thread.js';
 import type { QueryEntryOptions } from './query-entry.js';
@@ -268,7 +268,16 @@ export class SqlStatements {
     const tables = tablesOf(source);
     const [dataSource = null] = tables;
     const logged = log.begin(
-      { queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch), tables, user: caller.identity.user },
+      {
+        queryId: sqlQueryId,
+        queryType: 'sql',
+        dataSource,
+        sql,
+        planning: planningOf(watch),
+        tables,
+        user: caller.identity.user,
+        isUnderPolicy: isUnderPolicy(caller, tables),
+      },
       receivedMs,
       request,
     );
@@ -288,7 +297,16 @@ export class SqlStatements {
     const tables = statement.kind === 'explain' ? statement.tables : tablesOf(statement.source);
     const [dataSource = null] = tables;
     const logged = log.begin(
-      { queryId: sqlQueryId, queryType: 'sql', dataSource, sql, planning: planningOf(watch), tables, user: caller.identity.user },
+      {
+        queryId: sqlQueryId,
+        queryType: 'sql',
+        dataSource,
+        sql,
+        planning: planningOf(watch),
+        tables,
+        user: caller.identity.user,
+        isUnderPolicy: isUnderPolicy(caller, tables),
+      },
       receivedMs,
       request,
     );

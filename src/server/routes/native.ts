@@ -17,6 +17,7 @@ import { tablesOf as sourceTables } from '../../planner/sql/explain/explain.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
 import { CallerTables } from '../access/caller-tables.js';
 import { authorizeContext, NO_FURTHER_RIGHTS } from '../access/query-rights.js';
+import { isUnderPolicy } from '../access/readable.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { JSON_TYPES, readMediaType } from '../media-type.js';
 import { PLANNED_HERE_LENGTH_MAX } from '../planning/plan-thread.js';
@@ -99,12 +100,14 @@ function runNative(
   authorizeContext(options.rights ?? NO_FURTHER_RIGHTS, request.caller, context.given);
   const queryId = context.queryId ?? options.newQueryId();
   const deadlineMs = options.now() + readTimeout(context.timeoutMs, options);
+  const read = sourceTables(planned.source);
   const description = {
     queryId,
     queryType: query.queryType,
     dataSource: query.dataSource,
-    tables: sourceTables(planned.source),
+    tables: read,
     user: request.caller.identity.user,
+    isUnderPolicy: isUnderPolicy(request.caller, read),
   };
   const sent = options.log.logsRequests ? { remoteAddress: request.remoteAddress, native: request.body } : undefined;
   const run = options.log.begin(description, receivedMs, sent);

@@ -17,7 +17,7 @@ import { findTask, selectTasks, type TaskRecord, type TaskState, taskDocuments }
 import type { Caller } from '../../model/access/authorizer.js';
 import type { Action } from '../../model/access/resource.js';
 import { demandDataSource, readable } from '../access/readable.js';
-import { authorizeSample, authorizeSubmission, authorizeTask } from '../access/task-access.js';
+import { authorizeSample, authorizeSubmission, authorizeTask, payloadFor } from '../access/task-access.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { liveReport } from '../results/live-report.js';
 import { segmentBody } from '../results/segment-body.js';
@@ -94,7 +94,7 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
       const { task, payload } = await getTask(source, caller, taskId);
       readDocument(source, task, 'payload', payload);
       const { description } = await source.readTask(payload);
-      return json(200, { task: taskId, payload: payloadDocument(task, description) });
+      return json(200, { task: taskId, payload: payloadFor(caller, payloadDocument(task, description)) });
     }),
     route('GET', '/svc/indexer/v1/task/{taskId}/status', found('task'), async ({ caller }, { taskId = '' }) => {
       const { task } = await getTask(source, caller, taskId);

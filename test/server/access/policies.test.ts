@@ -372,6 +372,37 @@ policies('EXPLAIN shows the policy', async () => {
   assert.match(body, /tenant[^}]*north/);
 });
 
+/** Statements and queries that read other numbers of hidden rows, segments and words of dictionaries, and show none. */
+const TELLING: readonly (readonly [path: string, body: (city: string) => object])[] = [
+  ['/svc/v2/sql', (city) => ({ query: `SELECT city FROM hidden WHERE tenant = 'south' AND city LIKE '${city}%'` })],
+  [
+    '/svc/v2',
+    (city) => ({
+      queryType: 'scan',
+      dataSource: 'hidden',
+      intervals: [DAY],
+      filter: { type: 'like', dimension: 'city', pattern: `${city}%` },
+    }),
+  ],
+];
+for (const [path, body] of TELLING)
+  policies(`the profile of an answer of ${path} tells nothing of hidden rows`, async () => {
+    const reader = readerOf({ rowFilter: equals('tenant', 'no such tenant'), columns: null });
+    for (const city of ['', 'no such city'])
+      for (const profile of [false, true]) {
+        const { status, headers } = await house.ask(reader, 'POST', path, {
+          ...body(city),
+          context: { profile, queryId: 'telling', sqlQueryId: 'telling' },
+        });
+        assert.is(status, 200);
+        const shown = profile ? JSON.parse(headers['X-Svc-Profile'] ?? '') : headers['X-Svc-Profile'];
+        if (profile) assert.equal([shown.stages, shown.kernels, shown.segments], [[], [], undefined]);
+        else assert.match(shown, /^milliseconds=[\d.]+$/);
+        const kept = JSON.parse((await house.ask(reader, 'GET', '/svc/v2/profile/telling')).body);
+        assert.equal([kept.stages, kept.kernels, kept.segments], [[], [], undefined]);
+      }
+  });
+
 policies('a long statement, which is planned on a thread, keeps to the policy as well', async () => {
   const reader = readerOf({ rowFilter: equals('tenant', 'north'), columns: ['city'] });
   const long = ` -- ${'x'.repeat(5000)}`;
@@ -447,6 +478,8 @@ for (const query of STAGED)
       const other = userWith('other', [permission('READ', 'DATASOURCE', '.*')]);
       for (const path of ['', '/results']) assert.is((await house.ask(other, 'GET', `/svc/v2/sql/statements/${id}${path}`)).status, 403);
       assert.is((await house.ask(other, 'GET', `/svc/indexer/v1/task/${id}/reports`)).status, 403);
+      const { schema } = JSON.parse((await house.ask(north, 'GET', `/svc/indexer/v1/task/${id}`)).body).payload.spec;
+      assert.equal([Object.keys(schema.tables).filter((name) => name !== 'whole'), schema.policies], [[], {}]);
     });
 
 policies('INSERT stores nothing that the policy hides, with one worker or several', async () => {

@@ -136,7 +136,8 @@ async function answerOf(answerer: Answerer, caller: Caller, method: string, path
     caller,
   };
   const response: HttpResponse = await answerer.answer(request);
-  return { status: response.status, body: await textOf(response.body ?? ''), headers: response.headers ?? {} };
+  const text = await textOf(response.body ?? '');
+  return { status: response.status, body: text, headers: { ...response.headers, ...response.lateHeaders?.() } };
 }
 
 async function textOf(body: NonNullable<HttpResponse['body']>): Promise<string> {
