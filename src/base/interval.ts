@@ -55,3 +55,32 @@ export function contains(outer: Interval, inner: Interval): boolean {
 export function containsInstant(interval: Interval, instant: EpochMs): boolean {
   return interval.start <= instant && instant < interval.end;
 }
+
+/** Whether one of some intervals, sorted and disjoint, contains an interval. */
+export function liesWithin(condensed: readonly Interval[], inner: Interval): boolean {
+  let [low, high] = [0, condensed.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((condensed[middle]?.end ?? Infinity) >= inner.end) high = middle;
+    else low = middle + 1;
+  }
+  const outer = condensed[low];
+  return outer !== undefined && contains(outer, inner);
+}
+
+/** Gaps that are joined are no longer than so many times the interval behind them. */
+const GAP_FACTOR = 4;
+
+/**
+ * Fewer and longer intervals that cover some, sorted and disjoint: those with short gaps between them become one, so all are at most
+ * some times as long as what they cover.
+ */
+export function joinNearby(condensed: readonly Interval[]): readonly Interval[] {
+  const joined: Interval[] = [];
+  for (const { start, end } of condensed) {
+    const last = joined.at(-1);
+    if (last !== undefined && start - last.end <= GAP_FACTOR * (end - start)) joined[joined.length - 1] = { start: last.start, end };
+    else joined.push({ start, end });
+  }
+  return joined;
+}

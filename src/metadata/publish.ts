@@ -2,7 +2,7 @@
 
 import { assert, ServiceError } from '../base/errors.js';
 import type { EpochMs, Interval } from '../base/instant.js';
-import { condenseIntervals, contains, formatInterval, intersect } from '../base/interval.js';
+import { condenseIntervals, contains, formatInterval, intersect, joinNearby, liesWithin } from '../base/interval.js';
 import { highest } from '../base/lists.js';
 import { LoopTurns } from '../base/loop-turns.js';
 import { failpoint } from '../configuration/failpoint.js';
@@ -201,21 +201,21 @@ async function planReplace(
 ): Promise<readonly SegmentDescriptor[]> {
   const { dataSource, segments, taskId } = request;
   const before: Interval[] = [];
-  for (const interval of intervals) {
-    lockOver(locks, interval, REPLACING, taskId);
-    for (const segment of await selectSegments(queries, { dataSource, used: true, overlapping: interval })) {
-      const staysUsed = !intervals.some((outer) => contains(outer, segment.id.interval));
+  for (const interval of intervals) lockOver(locks, interval, REPLACING, taskId);
+  for (const overlapping of joinNearby(intervals))
+    for (const segment of await selectSegments(queries, { dataSource, used: true, overlapping })) {
+      // One between the intervals meets none of them, and matters to nothing.
+      const staysUsed = !liesWithin(intervals, segment.id.interval);
       if ((granularity !== undefined || staysUsed) && !carried.has(segmentIdText(segment.id))) before.push(segment.id.interval);
     }
-    await markReplaced(queries, dataSource, interval, nowMs);
-  }
+  await markReplaced(queries, dataSource, intervals, nowMs);
   const counts = new Map<string, number>();
   for (const segment of segments) counts.set(chunkKey(segment.interval), (counts.get(chunkKey(segment.interval)) ?? 0) + 1);
   const next = new Map<string, number>();
   const placed: SegmentDescriptor[] = [];
   const turns = new LoopTurns();
   for (const segment of segments) {
-    if (!intervals.some((outer) => contains(outer, segment.interval)))
+    if (!liesWithin(intervals, segment.interval))
       throw new ServiceError(
         'conflict',
         `segment interval ${formatInterval(segment.interval)} lies outside of the replaced intervals ${intervals.map(formatInterval).join(', ')}`,
@@ -268,26 +268,26 @@ async function planAppend(queries: Queries, request: PublishRequest, locks: read
   });
 }
 
-/** Timeline of the used segments that meet one of the intervals. */
+/** Timeline of the used segments that meet one of the intervals, and of some between them. */
 export async function timelineWithin(
   queries: Queries,
   dataSource: string,
   intervals: readonly Interval[],
 ): Promise<SegmentTimeline<SegmentDescriptor>> {
   const timeline = new SegmentTimeline<SegmentDescriptor>();
-  for (const overlapping of condenseIntervals(intervals))
+  for (const overlapping of joinNearby(condenseIntervals(intervals)))
     timeline.change([], await selectSegments(queries, { dataSource, used: true, overlapping }));
   return timeline;
 }
 
-/** Highest partition number ever given in each chunk that begins in one of the intervals. Numbers are not given twice. */
+/** Highest partition number ever given in each chunk that begins in one of the intervals, sorted and disjoint. Numbers are not given twice. */
 export async function lastPartitionNumbers(
   queries: Queries,
   dataSource: string,
   intervals: readonly Interval[],
 ): Promise<Map<string, number>> {
   const last = new Map<string, number>();
-  for (const { start, end } of intervals) {
+  for (const { start, end } of joinNearby(intervals)) {
     for (const { start_ms, end_ms, version, partition_number } of await highestPartitions(queries, dataSource, { start, end }))
       last.set(`${chunkKey({ start: start_ms, end: end_ms })}/${version}`, partition_number);
   }

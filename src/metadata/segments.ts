@@ -1,6 +1,7 @@
 // Segments in the metadata store, and the revision of them.
 
 import type { EpochMs, Interval } from '../base/instant.js';
+import { joinNearby, liesWithin } from '../base/interval.js';
 import { append } from '../base/lists.js';
 import { LoopTurns } from '../base/loop-turns.js';
 import type { SegmentDescriptor } from '../model/segment.js';
@@ -178,9 +179,20 @@ export async function markUnused(queries: Queries, dataSource: string, target: M
   return changeUse(queries, ids, false, nowMs);
 }
 
-/** Marks the used segments inside an interval unused for good: a publish takes their place, even if by nothing. */
-export async function markReplaced(queries: Queries, dataSource: string, interval: Interval, nowMs: EpochMs): Promise<void> {
-  const ids = await targetIds(queries, dataSource, { kind: 'within', interval }, true);
+/**
+ * Marks the used segments inside of the intervals unused for good: a publish takes their place, even if by nothing.
+ * @param intervals  condensed
+ */
+export async function markReplaced(queries: Queries, dataSource: string, intervals: readonly Interval[], nowMs: EpochMs): Promise<void> {
+  const ids: string[] = [];
+  for (const within of joinNearby(intervals)) {
+    const { where, bindings } = await conditionOf(queries, { dataSource, used: true, within });
+    const rows = await queries.rows<{ id: string; start_ms: number; end_ms: number }>(
+      `SELECT id, start_ms, end_ms FROM segments WHERE ${where}`,
+      bindings,
+    );
+    for (const { id, start_ms, end_ms } of rows) if (liesWithin(intervals, { start: start_ms, end: end_ms })) ids.push(id);
+  }
   await changeUse(queries, ids, false, nowMs);
   for (let from = 0; from < ids.length; from += IDS_PER_STATEMENT) {
     const batch = ids.slice(from, from + IDS_PER_STATEMENT);

@@ -2,7 +2,16 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ETERNITY } from '../../src/base/instant.js';
-import { condenseIntervals, contains, containsInstant, formatInterval, intersect, parseInterval } from '../../src/base/interval.js';
+import {
+  condenseIntervals,
+  contains,
+  containsInstant,
+  formatInterval,
+  intersect,
+  joinNearby,
+  liesWithin,
+  parseInterval,
+} from '../../src/base/interval.js';
 
 const intervals = suite('intervals');
 
@@ -47,6 +56,47 @@ intervals('condensed intervals hold the same instants, sorted and apart', () => 
       for (const [index, each] of condensed.entries()) assert.ok(index === 0 || (condensed[index - 1]?.end ?? 0) < each.start);
     }),
   );
+});
+
+intervals('an interval lies within one of some, or within none', () => {
+  const interval = fc.tuple(fc.nat(40), fc.integer({ min: 1, max: 6 })).map(([start, length]) => ({ start, end: start + length }));
+  fc.assert(
+    fc.property(fc.array(interval), interval, (list, inner) => {
+      const condensed = condenseIntervals(list);
+      assert.is(
+        liesWithin(condensed, inner),
+        condensed.some((outer) => contains(outer, inner)),
+      );
+    }),
+  );
+});
+
+intervals('intervals with short gaps are joined, others are not', () => {
+  const joined: readonly [readonly (readonly [number, number])[], readonly (readonly [number, number])[]][] = [
+    [[], []],
+    [[[0, 1]], [[0, 1]]],
+    // Gaps of 4 and 5 times what follows.
+    [
+      [
+        [0, 1],
+        [5, 6],
+        [11, 12],
+      ],
+      [
+        [0, 6],
+        [11, 12],
+      ],
+    ],
+    [
+      [
+        [0, 1],
+        [11, 14],
+      ],
+      [[0, 14]],
+    ],
+  ];
+  const of = (list: readonly (readonly [number, number])[]) => list.map(([start, end]) => ({ start, end }));
+  for (const [given, expected] of joined) assert.equal(joinNearby(of(given)), of(expected));
 });
 
 intervals('intersection and containment', () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { suite } from 'uvu';
@@ -408,6 +408,21 @@ staged('more files than workers may read, and more segments than a statement may
     const { errorMessage: __, ...fault } = payloadOf(segments).status.errorReport?.error ?? {};
     assert.equal(fault, { errorCode: 'TooManyPartitions', maxPartitions: 2 });
     assert.equal(segments.published, []);
+  }
+});
+
+staged('rows in more time chunks than a statement may write', async ({ folder }) => {
+  const rows = path.join(folder, 'chunks');
+  mkdirSync(rows);
+  const hours = Array.from({ length: 5001 }, (_, hour) => `{"t":${hour * 3_600_000},"v":1}`);
+  for (const [file, from, to] of [['a.json', 0, 2500] as const, ['b.json', 2500, 5001] as const])
+    writeFileSync(path.join(rows, file), hours.slice(from, to).join('\n'));
+  const query = `INSERT INTO t SELECT MILLIS_TO_TIMESTAMP(t) AS __time, v FROM ${extern(rows)} PARTITIONED BY HOUR`;
+  for (const workers of [1, 2]) {
+    const made = await runSql(rows, query, { workers });
+    const { errorMessage: _, ...fault } = payloadOf(made).status.errorReport?.error ?? {};
+    assert.equal(fault, { errorCode: 'TooManyBuckets', maxBuckets: 5000 });
+    assert.equal(made.published, []);
   }
 });
 

@@ -124,6 +124,35 @@ publish('a segment across two adjacent replaced intervals is not cut', async ({ 
   assert.equal(await usedIds(database), ids);
 });
 
+publish('a replace leaves what lies between its intervals', async ({ database }) => {
+  const days = Array.from({ length: 9 }, (_, at) => day(at));
+  const even = days.filter((_, at) => at % 2 === 0);
+  const old = await replace(database, 'old', days, days, 1000);
+  const made = await replace(database, 'new', even, even, 9000);
+  assert.equal(await usedIds(database), [...old.filter((_, at) => at % 2 === 1), ...made].sort());
+});
+
+publish('a replace of many chunks with gaps between takes few statements', async ({ database }) => {
+  const CHUNKS = 2000;
+  const chunks = Array.from({ length: CHUNKS }, (_, at) => ({ start: 2 * at * 3_600_000, end: (2 * at + 1) * 3_600_000 }));
+  const all = { start: 0, end: 2 * CHUNKS * 3_600_000 };
+  await runningTask(database, 'many', 'exclusive', [all], 'ds', 1000);
+  let statements = 0;
+  const segments = chunks.map((chunk) => pushed(chunk));
+  const ids = await database.transaction((queries) => {
+    const counted: Queries = {
+      faults: queries.faults,
+      rows(sql, bindings) {
+        statements++;
+        return queries.rows(sql, bindings);
+      },
+    };
+    return publishSegments(counted, { taskId: 'many', dataSource: 'ds', segments, mode: { kind: 'replace', intervals: chunks } }, 1000);
+  });
+  assert.is(ids.length, CHUNKS);
+  assert.ok(statements < 50, `${statements} statements`);
+});
+
 publish('an append joins the visible chunk: same version, next number, not part of the core', async ({ database }) => {
   await replace(database, 'old', [day(0)], [day(0), day(0)], 1000);
   const [id] = await append(database, 'more', [day(0)], 9000);

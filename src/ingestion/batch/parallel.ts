@@ -1,6 +1,5 @@
 // Divides the work of an `index_parallel` task over sub-tasks.
 
-import { ServiceError } from '../../base/errors.js';
 import { formatInterval } from '../../base/interval.js';
 import type { PushedSegment } from '../../model/publication.js';
 import type { TaskContext } from '../contract.js';
@@ -9,6 +8,7 @@ import type { CountedRows, RowStatistics } from '../report/row-statistics.js';
 import type { Split } from '../source/splits.js';
 import type { IndexSpec } from '../task-spec/index-spec.js';
 import type { HashedPartitions, RangePartitions } from '../task-spec/partitions-spec.js';
+import { checkChunkCount } from '../task-spec/tuning-config.js';
 import { boundsFor, bucketsFor, RowSamples } from './row-sample.js';
 import type { LoadOutput, MergeOutput, PartialOutput, SampleOutput } from './sub-task.js';
 import type { SubTaskFields, SubTaskRuns } from './sub-task-runs.js';
@@ -30,15 +30,10 @@ export async function runParallel(options: ParallelOptions): Promise<readonly Pu
   const { spec, splits, progress } = options;
   const sizes = splits.map(({ sizeBytes }) => sizeBytes);
   progress.bytesTotal = sizes.includes(null) ? null : sizes.reduce((sum: number, size) => sum + (size ?? 0), 0);
-  const { partitions, maxAllowedLockCount } = spec.tuning;
+  const { partitions } = spec.tuning;
   const phases = new Phases(options);
   const segments = partitions.kind === 'dynamic' ? await phases.load() : await phases.divideAndMerge(partitions);
-  const chunks = new Set(segments.map(({ interval }) => interval.start)).size;
-  if (maxAllowedLockCount !== null && chunks > maxAllowedLockCount)
-    throw new ServiceError(
-      'resource_limit',
-      `the rows fall into ${chunks} time chunks, more than tuningConfig.maxAllowedLockCount (${maxAllowedLockCount})`,
-    );
+  checkChunkCount(spec.tuning, new Set(segments.map(({ interval }) => interval.start)).size);
   return segments;
 }
 

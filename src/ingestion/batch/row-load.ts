@@ -14,6 +14,7 @@ import { RowStatistics } from '../report/row-statistics.js';
 import { LazyEngine } from '../task-engine.js';
 import type { DataSchema } from '../task-spec/data-schema.js';
 import type { IndexSpec } from '../task-spec/index-spec.js';
+import { checkChunkCount } from '../task-spec/tuning-config.js';
 import { openStages } from './row-stages.js';
 import { refuseStatesAsValues, withStoredStates } from './state-columns.js';
 
@@ -69,7 +70,7 @@ export class RowLoad {
     return buildSegments({
       store: this.#store,
       partitions: tuning.partitions,
-      maxChunks: tuning.maxAllowedLockCount,
+      checkChunks: (count) => checkChunkCount(tuning, count),
       description: segmentDescription(dataSchema),
       context: this.#context,
       pushed: () => this.progress.tick(),

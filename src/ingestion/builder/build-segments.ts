@@ -11,8 +11,8 @@ import { SegmentPusher } from './segment-pusher.js';
 export interface BuildOptions {
   readonly store: RowStore;
   readonly partitions: PartitionsSpec;
-  /** Time chunks that may be written; null: any number. */
-  readonly maxChunks: number | null;
+  /** Called with the number of time chunks before one is written; throws when it is too many. */
+  readonly checkChunks: (count: number) => void;
   /** Description stored in every segment file. */
   readonly description: Omit<SegmentInput, 'frame' | 'dimensions'>;
   readonly context: TaskContext;
@@ -24,19 +24,14 @@ export interface BuildOptions {
 export async function buildSegments({
   store,
   partitions,
-  maxChunks,
+  checkChunks,
   description,
   context,
   pushed,
 }: BuildOptions): Promise<readonly PushedSegment[]> {
   const chunks = await store.finish();
   if (store.spilledBytes > 0) context.log(`spilled ${Math.ceil(store.spilledBytes / 1e6)} MB to disk while reading`);
-  if (maxChunks !== null && chunks.length > maxChunks) {
-    throw new ServiceError(
-      'resource_limit',
-      `the rows fall into ${chunks.length} time chunks, more than tuningConfig.maxAllowedLockCount (${maxChunks})`,
-    );
-  }
+  checkChunks(chunks.length);
   // Metrics that are kept as they were come as columns of the rows.
   const metrics = new Set(description.metrics);
   const dimensions = store.dimensions().flatMap(({ name }) => (metrics.has(name) ? [] : [name]));

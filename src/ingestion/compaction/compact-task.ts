@@ -22,6 +22,7 @@ import { publishSegments } from '../report/publication.js';
 import { RowStatistics } from '../report/row-statistics.js';
 import { failureOf } from '../report/task-failure.js';
 import { LazyEngine } from '../task-engine.js';
+import { checkChunkCount } from '../task-spec/tuning-config.js';
 import { type CompactSchema, compactSchema } from './compact-schema.js';
 import { type CompactUnit, unitsOf } from './compact-units.js';
 import type { CompactSpec } from './contract.js';
@@ -105,7 +106,7 @@ async function compactUnit(run: Run, unit: CompactUnit): Promise<readonly Pushed
       const built = await buildSegments({
         store,
         partitions: spec.tuning.partitions,
-        maxChunks: spec.tuning.maxAllowedLockCount,
+        checkChunks: (count) => checkChunkCount(spec.tuning, count),
         description: {
           metrics: schema.metricNames,
           aggregators: schema.aggregators,

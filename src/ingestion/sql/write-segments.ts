@@ -15,6 +15,7 @@ import type { LazyEngine } from '../task-engine.js';
 import { combiningMetric, type Metric, parseMetric } from '../task-spec/metric.js';
 import type { PartitionsSpec } from '../task-spec/partitions-spec.js';
 import { checkedTimes, type WriteStatement } from './output-rows.js';
+import { QueryFault } from './query-fault.js';
 import type { QuerySettings } from './query-settings.js';
 
 export interface SegmentWriting {
@@ -54,7 +55,7 @@ export async function writeSegments(
     return await buildSegments({
       store,
       partitions: partitionsOf(statement, settings),
-      maxChunks: null,
+      checkChunks: checkBucketCount,
       description: {
         metrics: metrics.map(({ name }) => name),
         aggregators: statement.rollup ?? null,
@@ -68,6 +69,19 @@ export async function writeSegments(
   } finally {
     store.close();
   }
+}
+
+/** Time chunks that one statement writes at most, as documented of the original. */
+const MAX_BUCKETS = 5000;
+
+/** @throws QueryFault when the rows of a statement fall into too many time chunks */
+export function checkBucketCount(count: number): void {
+  if (count > MAX_BUCKETS)
+    throw new QueryFault(
+      'resource_limit',
+      `the rows fall into ${count} time chunks, and a statement writes at most ${MAX_BUCKETS}: PARTITIONED BY longer ones, or write a shorter interval at a time`,
+      { errorCode: 'TooManyBuckets', maxBuckets: MAX_BUCKETS },
+    );
 }
 
 /** Columns that rows of the same time and dimensions add up in: groups of keys that are not all stored may have such rows. */

@@ -1,5 +1,6 @@
 // Reads the `tuningConfig` of a task.
 
+import { ServiceError } from '../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { INERT_KEYS } from './inert-keys.js';
 import { type PartitionsSpec, parsePartitionsSpec } from './partitions-spec.js';
@@ -102,4 +103,13 @@ function parsePartitions(fields: ObjectReader, maxRowsPerSegment: number | undef
   if (partitions.kind === 'dynamic')
     throw fields.invalid('forceGuaranteedRollup', 'cannot be true with dynamic partitions: give hashed, single_dim or range ones');
   return partitions;
+}
+
+/** @throws ServiceError `resource_limit` when a task would write more time chunks than its spec allows */
+export function checkChunkCount({ maxAllowedLockCount }: TuningConfig, count: number): void {
+  if (maxAllowedLockCount !== null && count > maxAllowedLockCount)
+    throw new ServiceError(
+      'resource_limit',
+      `the rows fall into ${count} time chunks, more than tuningConfig.maxAllowedLockCount (${maxAllowedLockCount})`,
+    );
 }

@@ -8,7 +8,7 @@ import type { TaskContext } from '../../contract.js';
 import type { QueryReport } from '../../report/query-report.js';
 import { named, type WriteStatement } from '../output-rows.js';
 import { parseQuerySpec, plannedQuery, type QueryTask } from '../query-task.js';
-import { partitionsOf, writeSegments } from '../write-segments.js';
+import { checkBucketCount, partitionsOf, writeSegments } from '../write-segments.js';
 import type { PartitionSlice, Shuffle, StageOutput, WorkOrder, WorkResult } from './contract.js';
 import { partitionsIn, stageFrames, wholePartition } from './durable-output.js';
 import { divide, inputShares } from './input-shares.js';
@@ -72,6 +72,7 @@ export class StagedRun {
     if (this.#reads.length === 1) return this.#segmentsHere(statement);
     const inputs = await this.#rowStages();
     const chunks = await partitionsIn(inputs, this.#context.storage);
+    checkBucketCount(chunks.length);
     this.#reading.progress.phase('building');
     const shares = divide(this.#slices(chunks, statement), this.#reads.length);
     const results = await this.#stage('write', shares, (partitions) => ({ kind: 'write', inputs, partitions }));
