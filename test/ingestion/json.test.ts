@@ -51,6 +51,30 @@ const cases: readonly {
   { name: 'values on one line', format: VALUES, text: '{"a":1}{"a":2} {"a":"\\"}"}', rows: [[1], [2], ['"}']] },
   { name: 'the elements of an array', format: VALUES, text: '[{"a":1},\n {"a":[2]} ]\n[{"a":3}]', rows: [[1], [[2]], [3]] },
   { name: 'elements that are not objects', format: VALUES, text: '[{"a":1}, 7]', rows: [[1]], rejected: 1 },
+  {
+    name: 'halves of pairs of surrogates, in values, names, and nested ones',
+    text: [
+      String.raw`{"a":"\ud83d\uDE00"}`,
+      String.raw`{"a":"\uD800"}`,
+      String.raw`{"a":"\udc00"}`,
+      String.raw`{"a":"\ud800x\udc00"}`,
+      String.raw`{"a":"\udc00\ud800"}`,
+      String.raw`{"a":"\ud800\ud83d\ude00"}`,
+      String.raw`{"a":1,"\ud800":2}`,
+      String.raw`{"a":[{"b":"\udfff"}]}`,
+      String.raw`{"a":"\\ud800"}`,
+      String.raw`{"a":"\ud7ff\ue000"}`,
+    ].join('\n'),
+    rows: [['\u{1f600}'], [String.raw`\ud800`], ['\ud7ff\ue000']],
+    rejected: 7,
+  },
+  {
+    name: 'half of a pair among values',
+    format: VALUES,
+    text: String.raw`{"a":"\ud800"}{"a":"\ud83d\ude00"}`,
+    rows: [['\u{1f600}']],
+    rejected: 1,
+  },
   { name: 'a value that never ends', format: VALUES, text: '{"a":1}{"a":', rows: [[1]], rejected: 1 },
 ];
 

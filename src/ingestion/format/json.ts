@@ -10,6 +10,7 @@ import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } f
 import { inputFormatKind } from './format-kind.js';
 import type { RejectRow, ValueBlock } from './input-block.js';
 import { JsonScanner, LONG_INTEGER, parseRow, SAMPLE_LENGTH_MAX } from './json-scanner.js';
+import { bytesHaveHalfPair, hasHalfPair } from './surrogates.js';
 import { endOfLines, textFault, textLines, textOf, wholeRows } from './text-rows.js';
 
 export { SAMPLE_LENGTH_MAX } from './json-scanner.js';
@@ -49,7 +50,7 @@ export const JSON_FORMAT = inputFormatKind<JsonFormat>({
 });
 
 /**
- * JSON objects to blocks of values, one object a row. A line (or value) that is not an object or not UTF-8 is rejected;
+ * JSON objects to blocks of values, one object a row. A line (or value) that is not an object, not UTF-8 or has half of a pair of surrogates is rejected;
  * blank lines are passed over. A long beyond 2^53 comes as a bigint.
  * @param chunks  each is valid until the next is asked for
  * @throws ServiceError `resource_limit` when a value is longer than `maxRowBytes`
@@ -70,7 +71,7 @@ export async function* readJson(
   try {
     for await (const bytes of wholeRows(chunks, format.multiLine ? endOfValues : endOfLines, { name, maxRowBytes })) {
       let rest = bytes;
-      if (scanner !== null && textFault(bytes) === undefined) {
+      if (scanner !== null && textFault(bytes) === undefined && !bytesHaveHalfPair(bytes)) {
         const taken: number = yield* scanner.blocks(bytes, (text) => (text.trim() === '' ? undefined : parseValues([text], reject)[0]));
         if (taken === bytes.length) continue;
         scanner.close();
@@ -88,7 +89,7 @@ export async function* readJson(
 /** All lines in one go, which is several times faster than a call a line; line by line when some line is at fault. */
 function parseLines(lines: readonly string[], reject: RejectRow): JsonObject[] {
   const list = `[${lines.join(',')}]`;
-  if (!LONG_INTEGER.test(list)) {
+  if (!LONG_INTEGER.test(list) && !hasHalfPair(list)) {
     try {
       const rows: unknown = parseJsonWithDoubles(list);
       // `{},{}` on one line would pass as two rows.
@@ -104,6 +105,10 @@ function parseValues(texts: readonly string[], reject: RejectRow): JsonObject[] 
   const rows: JsonObject[] = [];
   for (const text of texts) {
     let value: unknown;
+    if (hasHalfPair(text)) {
+      reject('the row has half of a pair of surrogates (\\ud800 to \\udfff), which is no character', text.slice(0, SAMPLE_LENGTH_MAX));
+      continue;
+    }
     try {
       value = parseRow(text.replace(BEHIND_VALUE, ''));
     } catch (error) {
