@@ -129,6 +129,7 @@ const NO_CALLS: TaskCalls = {
   ended: noCall,
   allocate: noCall,
   served: noCall,
+  seen: noCall,
   checkpoint: noCall,
   offsetsLost: noCall,
 };

@@ -1,9 +1,13 @@
 // Announces the processes of tasks that answer queries, and tells readers of changes.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Coordination } from './membership/coordination.js';
 import type { TaskServers } from './middlemanager/middle-manager.js';
 import { toServiceError } from './rpc/message.js';
 import { type Peers, TASK_ROLE } from './rpc/peers.js';
+
+/** Longest time that a task waits for Brokers, one of which may be lost. */
+const SEEN_MS_MAX = 3000;
 
 /** Announces the processes of tasks one after the other, and has readers look. */
 export function taskServers(
@@ -23,6 +27,15 @@ export function taskServers(
     open: (host, taskId) => inTurn(() => coordination.announce(TASK_ROLE, host, { ...process, taskId })),
     close: (host) => inTurn(() => coordination.withdraw(TASK_ROLE, host)),
     changed: () => inTurn(async () => undefined),
+    async seen() {
+      await turn;
+      const looks = peers
+        .all('broker')
+        .map(async ({ host, service }) =>
+          service.look().catch((error: unknown) => log(`broker ${host} did not look: ${toServiceError(error).message}`)),
+        );
+      await Promise.race([Promise.all(looks), sleep(SEEN_MS_MAX, undefined, { ref: false })]);
+    },
   };
 }
 

@@ -130,6 +130,8 @@ export interface SegmentCalls {
   allocate(request: AllocationRequest): Promise<SegmentId>;
   /** Waits until Historicals serve each of them, and no longer than this; false: some are not served. */
   served(ids: readonly string[], limitMs: number): Promise<boolean>;
+  /** Waits until the Brokers have seen who serves what now, for some moments at most. */
+  seen(): Promise<void>;
 }
 
 /** Everything that a task asks of the cluster by numbered calls. */

@@ -45,7 +45,7 @@ async function managerIn(folder: string, overlord: Partial<OverlordService> | ((
       kernels: 'simd',
       logBytesMax: 1 << 20,
     },
-    taskServers: { open: () => undefined, close: () => undefined, changed: () => undefined },
+    taskServers: { open: () => undefined, close: () => undefined, changed: () => undefined, seen: async () => undefined },
     taskEntry: new URL('./task-child.js', import.meta.url),
     now: Date.now,
     log: () => undefined,

@@ -60,6 +60,7 @@ function startChild(
         throw new Error('not asked');
       },
       served: async () => true,
+      seen: async () => undefined,
       offsetsLost: async () => undefined,
     },
     publish,

@@ -95,6 +95,7 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     segments: {
       allocate: async ({ dataSource, interval }) => ({ dataSource, interval, version: '2026-01-01T00:00:00.000Z', partitionNumber: 0 }),
       served: async () => true,
+      seen: async () => undefined,
     },
     serveLive: async () => ({ changed: () => undefined, close: async () => undefined }),
     stream: { checkpoint: async () => undefined, offsetsLost: async () => undefined },

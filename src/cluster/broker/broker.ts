@@ -115,6 +115,10 @@ export class Broker implements BrokerQueries, BrokerService {
     this.#ticker.wake();
   }
 
+  look(): Promise<void> {
+    return this.#ticker.wakeAndWait();
+  }
+
   async revisionsInUse(): Promise<Readonly<Record<string, number>>> {
     return this.#view.revisionsInUse();
   }

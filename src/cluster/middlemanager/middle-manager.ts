@@ -48,6 +48,8 @@ export interface TaskServers {
   close(host: string): void;
   /** One of them has other segments now. */
   changed(): void;
+  /** Resolves when the Brokers have seen all of the above, or after some moments. */
+  seen(): Promise<void>;
 }
 
 /** Time in which a process that ends finds an overlord to give its tasks back to. */
@@ -154,7 +156,7 @@ export class MiddleManager implements MiddleManagerService {
   }
 
   async #start({ taskId, attempt, payload, parentId = null }: TaskAssignment): Promise<TaskProcess> {
-    const { peers, publishTimeoutMs, session } = this.#options;
+    const { peers, publishTimeoutMs, session, taskServers } = this.#options;
     // The locks of a child are its parent's.
     const lockedId = parentId ?? taskId;
     const keepsTrying = (): boolean => !this.#stopping && this.#running.has(taskId);
@@ -178,7 +180,13 @@ export class MiddleManager implements MiddleManagerService {
           limitMs: publishTimeoutMs,
           keepsTrying,
         }),
-      calls: taskCalls({ parent: { taskId, run: { session, attempt } }, peers, waitMs: publishTimeoutMs, keepsTrying }),
+      calls: taskCalls({
+        parent: { taskId, run: { session, attempt } },
+        peers,
+        waitMs: publishTimeoutMs,
+        keepsTrying,
+        seen: () => taskServers.seen(),
+      }),
       query: (query, signal) => this.#query({ taskId, lockedId }, query, signal),
     });
   }

@@ -13,9 +13,11 @@ interface TaskCallOptions {
   /** Time that is waited for an Overlord. */
   readonly waitMs: number;
   readonly keepsTrying: () => boolean;
+  /** Resolves when the Brokers have seen what was announced before. */
+  readonly seen: () => Promise<void>;
 }
 
-export function taskCalls({ parent, peers, waitMs, keepsTrying }: TaskCallOptions): TaskCalls {
+export function taskCalls({ parent, peers, waitMs, keepsTrying, seen }: TaskCallOptions): TaskCalls {
   const ask = <Answer>(call: (overlord: OverlordService) => Promise<Answer>): Promise<Answer> =>
     untilLed(async () => call(peers.leading('overlord')), { limitMs: waitMs, keepsTrying });
   return {
@@ -29,6 +31,7 @@ export function taskCalls({ parent, peers, waitMs, keepsTrying }: TaskCallOption
     offsetsLost: (lost) => ask((overlord) => overlord.streamOffsetsLost(lost)),
     allocate: (request) => ask((overlord) => overlord.allocateSegment(request, parent)),
     served: (ids, limitMs) => untilServed(ids, { peers, limitMs, keepsWaiting: keepsTrying }),
+    seen,
     stop: (id, reason) => ask((overlord) => overlord.stopChild(parent, id, reason)),
   };
 }

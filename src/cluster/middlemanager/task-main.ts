@@ -138,6 +138,8 @@ async function serveLive(live: LiveSource, serving: ServingSettings): Promise<Li
     },
     async close() {
       await send({ kind: 'serving', port: null });
+      // A Broker that still knows of the port would be refused there.
+      await taskCalls.seen().catch((error: unknown) => log(`Brokers were not waited for: ${toServiceError(error).message}`));
       await port.close();
     },
   };
@@ -211,6 +213,7 @@ const taskCalls: TaskCalls = {
   ended: (id, attempt, outcome) => call('ended', [id, attempt, outcome]),
   allocate: (request) => call('allocate', [request]),
   served: (ids, limitMs) => call('served', [ids, limitMs]),
+  seen: () => call('seen', []),
   checkpoint: (request) => call('checkpoint', [request]),
   offsetsLost: (lost) => call('offsetsLost', [lost]),
 };

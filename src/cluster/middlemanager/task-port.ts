@@ -14,6 +14,9 @@ const PATH = /^\/internal\/v1\/task\/(\w+)$/;
 /** Bytes of a plan, with the lists of values that it may carry. */
 const BODY_BYTES_MAX = 2 ** 28;
 const REMAINING_MS_MAX = 86_400_000;
+/** Longest time that queries under way have when the port closes, and time between two looks at them. */
+const CLOSE_MS_MAX = 5000;
+const IDLE_LOOK_MS = 20;
 
 export interface TaskPort {
   readonly port: number;
@@ -30,8 +33,15 @@ export function openTaskPort(service: TaskService, { address, port, clusterKey, 
     server.listen(port, address, () => {
       const close = (): Promise<void> =>
         new Promise((closed) => {
-          server.close(() => closed());
-          server.closeAllConnections();
+          // Queries under way are answered to their end.
+          const idle = setInterval(() => server.closeIdleConnections(), IDLE_LOOK_MS);
+          const late = setTimeout(() => server.closeAllConnections(), CLOSE_MS_MAX);
+          server.close(() => {
+            clearInterval(idle);
+            clearTimeout(late);
+            closed();
+          });
+          server.closeIdleConnections();
         });
       resolve({ port: (server.address() as AddressInfo).port, close });
     });

@@ -54,6 +54,7 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     lookupReport: call,
     revisionsInUse: call,
     wake: call,
+    look: call,
     runForTask: { reply: 'stream', deadlineMs: (args) => (args[0] as TaskQueryRequest).deadlineMs },
   },
   coordinator: {

@@ -167,6 +167,8 @@ export interface BrokerService {
   revisionsInUse(): Promise<Readonly<Record<string, number>>>;
   /** Tells that something was published or loaded, so that the role looks now rather than at the next tick. */
   wake(): Promise<void>;
+  /** Resolves after a look that began at the call or later. */
+  look(): Promise<void>;
   /** The rows of a plan over datasources, for a task; closing the iterator early cancels the work. */
   runForTask(request: TaskQueryRequest, signal: CancelSignal): AsyncIterable<Frame>;
 }

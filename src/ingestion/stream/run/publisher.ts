@@ -78,6 +78,7 @@ export class SequencePublisher {
     const isServed = ids.length === 0 || (await context.segments.served(ids, handoffTimeoutMs));
     if (!isServed)
       context.log(`segments of ${sequence.name} are not served by others after ${handoffTimeoutMs} ms (handoffConditionTimeout)`);
+    await context.segments.seen();
     failpoint('stream.handedOff');
     await rows.drop(sequence.name);
     failpoint('stream.dropped');
