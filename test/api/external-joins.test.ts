@@ -175,4 +175,42 @@ tests('two files that do not fit into the memory of the task, into a table', asy
   assert.equal(await found(), expected);
 });
 
+tests('keys with several values, which meet rows of several parts', async (context) => {
+  const data = [{ m: ['a', 'b'] }, { m: ['a'] }, { m: null }].map((row) => JSON.stringify({ t: 0, ...row })).join('\n');
+  const spec = {
+    dataSchema: {
+      dataSource: 'tagged',
+      timestampSpec: { column: 't', format: 'millis' },
+      dimensionsSpec: { dimensions: ['m'] },
+      granularitySpec: { segmentGranularity: 'day', rollup: false },
+    },
+    ioConfig: { type: 'index_parallel', inputSource: { type: 'inline', data }, inputFormat: { type: 'json' } },
+  };
+  const { url } = context.server;
+  const { task } = (await callJson('POST', `${url}/svc/indexer/v1/task`, { type: 'index_parallel', spec })) as { readonly task: string };
+  await waitForTask(url, task);
+  for (let look = 0; look < 100 && (await sqlRows(url, 'SELECT COUNT(*) FROM tagged').catch(() => []))[0]?.[0] !== 3; look++)
+    await new Promise((done) => setTimeout(done, 50));
+  const weights = [
+    { k: 'a', w: 1 },
+    { k: 'b', w: 2 },
+    { k: 'a', w: 4 },
+    { k: 'z', w: 8 },
+  ].map((row) => JSON.stringify(row));
+  const file = `TABLE(EXTERN('${JSON.stringify({ type: 'inline', data: weights.join('\n') })}', '{"type":"json"}')) EXTEND (k VARCHAR, w BIGINT)`;
+  // Sums: a is 1 + 4, twice; b is 2.
+  for (const [join, expected] of [
+    [`tagged d JOIN ${file} x ON d.m = x.k`, [5, 12]],
+    [`${file} x JOIN tagged d ON x.k = d.m`, [5, 12]],
+    [`tagged d LEFT JOIN ${file} x ON d.m = x.k`, [6, 12]],
+    [`${file} x LEFT JOIN tagged d ON x.k = d.m`, [6, 20]],
+  ] as const)
+    for (const sqlJoinAlgorithm of ['sortMerge', 'broadcast']) {
+      const taskId = await submit(context, `SELECT COUNT(*), SUM(w) FROM ${join}`, { sqlJoinAlgorithm });
+      const { statusCode, errorMsg } = await ended(context, taskId);
+      assert.is(statusCode, 'SUCCESS', errorMsg ?? '');
+      assert.equal((await payloadOf(context, taskId)).results?.results, [expected], `${sqlJoinAlgorithm}: ${join}`);
+    }
+});
+
 tests.run();

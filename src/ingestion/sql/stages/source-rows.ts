@@ -6,7 +6,7 @@ import { ETERNITY } from '../../../base/instant.js';
 import { columnsRead } from '../../../execution/expression/columns-of-plan.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
 import { columnsOfExpression } from '../../../model/columns-read.js';
-import type { Frame } from '../../../model/frame.js';
+import type { Frame, FrameColumn } from '../../../model/frame.js';
 import type { ScanPlan } from '../../../model/plan.js';
 import { type ExternalSource, externalsOf, type JoinSource, type RowSource, type RowsPlan } from '../../../model/row-source.js';
 import type { ColumnSchema } from '../../../model/schema.js';
@@ -102,18 +102,21 @@ class SourceRows {
     const { joinAlgorithm, context } = this.#reading;
     const held = Math.min(context.maxBytesInMemory / 4, context.maxKernelBytes / 8);
     const isLarge = joinAlgorithm === 'sortMerge' || (joinAlgorithm === null && right.file.sizeBytes > held);
-    if (!isLarge || keys.length === 0) {
+    const isDivisible = isLarge && keys.length > 0 && !right.hasLists;
+    const left = isDivisible ? await this.#spooledSide(join, 'left', read) : undefined;
+    // A row with several values meets rows of several parts.
+    if (left === undefined || left.hasLists) {
       const maxBroadcastTablesSize = context.maxKernelBytes / 2;
       if (right.file.sizeBytes > maxBroadcastTablesSize)
         throw new QueryFault(
           'resource_limit',
-          `the right side of a join takes ${right.file.sizeBytes} bytes, more than the ${maxBroadcastTablesSize} that a task has for such (half of svc.indexer.task.maxKernelBytes); with keys, context.sqlJoinAlgorithm sortMerge divides it`,
+          `the right side of a join takes ${right.file.sizeBytes} bytes, more than the ${maxBroadcastTablesSize} that a task has for such (half of svc.indexer.task.maxKernelBytes); with keys of single values, context.sqlJoinAlgorithm sortMerge divides it`,
           { errorCode: 'BroadcastTablesTooLarge', maxBroadcastTablesSize },
         );
       const ofLeft = [...read, ...keys.flatMap((key) => [...columnsOfExpression(key.left)])];
-      return { ...join, left: await this.prepared(join.left, ofLeft), right: this.#onDisk(right.columns, () => allFrames(right.file)) };
+      const rows = left === undefined ? await this.prepared(join.left, ofLeft) : this.#onDisk(left.columns, () => allFrames(left.file));
+      return { ...join, left: rows, right: this.#onDisk(right.columns, () => allFrames(right.file)) };
     }
-    const left = await this.#spooledSide(join, 'left', read);
     context.log(`both sides of a join, ${left.file.rowCount} and ${right.file.rowCount} rows, are divided by their keys`);
     return this.#onDisk(this.#reading.columnsOf(join), () => this.#joinedParts(join, { left, right }, columns));
   }
@@ -148,13 +151,15 @@ class SourceRows {
       Math.min(context.maxBytesInMemory / 8, HELD_BYTES_MAX),
     );
     this.#files.push(file);
+    let hasLists = false;
     const plan = { ...scanOf([...keys.map(({ name }) => name), ...names]), virtualColumns: keys };
     for await (const frame of this.run(plan, source)) {
       const own = { rowCount: frame.rowCount, columns: frame.columns.slice(keys.length) };
+      hasLists ||= frame.columns.slice(0, keys.length).some(holdsLists);
       await file.add(own, hashBuckets(frame, keys.length, BUCKETS));
     }
     await file.finish();
-    return { file, columns };
+    return { file, columns, hasLists };
   }
 
   #allColumns(source: RowSource): readonly string[] {
@@ -178,6 +183,12 @@ class SourceRows {
 interface Side {
   readonly file: PartitionWriter;
   readonly columns: readonly ColumnSchema[];
+  /** Whether a key of some row has several values. */
+  readonly hasLists: boolean;
+}
+
+function holdsLists(column: FrameColumn): boolean {
+  return column.kind === 'multi' && column.offsets.some((offset, at) => at > 0 && offset - (column.offsets[at - 1] ?? 0) > 1);
 }
 
 /** Rows of a side that wait for others of their part. */
