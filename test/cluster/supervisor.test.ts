@@ -103,7 +103,7 @@ suites.before.each(async (world) => {
     earliest: async (partitions) => all(partitions, world.stream.low),
     latest: async (partitions) => all(partitions, world.stream.high),
     assign: async () => undefined,
-    poll: async () => ({ records: [], positions: new Map() }),
+    poll: async () => ({ records: [], positions: new Map(), isFull: false }),
     close: async () => undefined,
   });
   const { database } = opened;

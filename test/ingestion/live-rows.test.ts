@@ -178,6 +178,51 @@ live('are read from the first one on, in the segment of their time chunk', () =>
   }),
 );
 
+live('wait for more while the task is behind, a quarter of a second at most, and until it has caught up', () =>
+  withLive(ROWS, async (each) => {
+    const row = (n: number) => ({ t: n, name: 'a', n });
+    await each.rows.add(jsonBlock([row(1)], null));
+    await each.rows.settle();
+    each.rows.isBehind = true;
+    await each.rows.add(jsonBlock([row(2)], null));
+    await each.rows.settle();
+    assert.equal(await scanned(each), written([row(1)]));
+    while ((await scanned(each)).length < 2) await new Promise((done) => setTimeout(done, 20));
+    await each.rows.add(jsonBlock([row(3)], null));
+    await each.rows.settle();
+    assert.equal(await scanned(each), written([row(1), row(2)]));
+    each.rows.isBehind = false;
+    await each.rows.settle();
+    assert.equal(await scanned(each), written([row(1), row(2), row(3)]));
+    each.rows.isBehind = true;
+    await each.rows.add(jsonBlock([row(4)], null));
+    await each.rows.persist();
+    assert.equal(await scanned(each), written([row(1), row(2), row(3), row(4)]), 'all are written');
+    await each.rows.add(jsonBlock([row(5)], null));
+    await each.rows.seal();
+    assert.equal(await scanned(each), written([row(1), row(2), row(3), row(4), row(5)]), 'none is left out of its sequence');
+  }),
+);
+
+live('are parts of 32,768 at most while the task is behind, and of 8,192 otherwise', () =>
+  withLive(ROWS, async (each) => {
+    const block = jsonBlock(
+      Array.from({ length: 8192 }, (_, n) => ({ t: n, name: 'a', n })),
+      null,
+    );
+    const counts = (): readonly number[] => [each.rows.describe().reduce((sum, { rowCount }) => sum + rowCount, 0), each.rows.heldRows];
+    await each.rows.add(block);
+    assert.equal(counts(), [8192, 8192]);
+    each.rows.isBehind = true;
+    for (const held of [16_384, 24_576, 32_768]) {
+      await each.rows.add(block);
+      assert.equal(counts(), [8192, held]);
+    }
+    await each.rows.add(block);
+    assert.equal(counts(), [40_960, 40_960]);
+  }),
+);
+
 live('are those of one moment for a query that goes on while rows come, are joined, written and dropped', () =>
   withLive(ROWS, async (each) => {
     await each.rows.add(jsonBlock([{ t: 1, name: 'a', n: 1 }], null));

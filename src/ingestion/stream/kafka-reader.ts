@@ -151,19 +151,20 @@ export class KafkaReader implements StreamReader {
     const messages = await this.#consume(count);
     const records: StreamRecord[] = [];
     let bytes = 0;
+    const nowMs = this.#now();
     for (const message of messages) {
       const place = this.#assigned.get(message.topic)?.get(message.partition);
       // Messages of an assignment before this one may still come.
       if (place === undefined || message.offset < place.next) continue;
       place.next = message.offset + 1;
-      place.heardMs = this.#now();
+      place.heardMs = nowMs;
       bytes += (message.value?.length ?? 0) + (message.key?.length ?? 0);
       records.push(recordOf(message, place.name));
     }
     if (records.length > 0) this.#meanSize = Math.max(1, Math.ceil((this.#meanSize + (3 * bytes) / records.length) / 4));
     const positions = this.#takeEnds();
     await this.#refuseGone(this.#now() - SILENCE_MS);
-    return { records, positions };
+    return { records, positions, isFull: messages.length >= count };
   }
 
   async #consume(count: number): Promise<readonly KafkaMessage[]> {

@@ -7,7 +7,7 @@ import type { InputBlock } from '../format/input-block.js';
 import type { RowStatistics } from '../report/row-statistics.js';
 import type { StreamRecord } from './stream-reader.js';
 
-const LINE_FEED = Buffer.from('\n');
+const LINE_FEED = 10;
 
 /** Bytes of messages that are read together. */
 const BYTES_TOGETHER = 1 << 20;
@@ -49,7 +49,7 @@ export async function* recordBlocks(
     lines = [];
     size = 0;
     // Line feeds between messages are not of the stream.
-    if (together.length > 0) yield* blocksOf(Buffer.concat(together), format, together.length / 2);
+    if (together.length > 0) yield* blocksOf(asLines(together), format, together.length);
   }
   for (const { values } of records)
     for (const value of values) {
@@ -67,7 +67,7 @@ export async function* recordBlocks(
           `a message has ${value.length} bytes, more than svc.ingestion.maxRowBytes (${reading.inputLimits.maxRowBytes}) allows`,
         );
       if (format.isByLine && isLine(value)) {
-        lines.push(value, LINE_FEED);
+        lines.push(value);
         size += value.length;
         if (size >= BYTES_TOGETHER) yield* gathered();
         continue;
@@ -78,7 +78,19 @@ export async function* recordBlocks(
   yield* gathered();
 }
 
+/** Messages behind one another, each ended by a line feed. */
+function asLines(messages: readonly Uint8Array[]): Uint8Array {
+  const lines = Buffer.allocUnsafe(messages.reduce((sum, { length }) => sum + length + 1, 0));
+  let at = 0;
+  for (const message of messages) {
+    lines.set(message, at);
+    at += message.length;
+    lines[at++] = LINE_FEED;
+  }
+  return lines;
+}
+
 function isLine(value: Uint8Array): boolean {
-  const at = value.indexOf(10);
+  const at = value.indexOf(LINE_FEED);
   return at < 0 || at === value.length - 1;
 }

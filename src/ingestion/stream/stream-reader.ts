@@ -26,6 +26,8 @@ export interface StreamBatch {
    * shard. An end that is passed without a record is met by these.
    */
   readonly positions: Offsets;
+  /** There were as many records as were asked for: more of them wait. */
+  readonly isFull: boolean;
 }
 
 export interface PollLimits {

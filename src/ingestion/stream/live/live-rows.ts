@@ -38,6 +38,11 @@ export interface LiveRowsOptions {
 const WAITING_ROWS_MAX = 8192;
 /** Time that rows wait for a reader. */
 const WAITING_MS = 100;
+/** The same while further rows wait in the stream: few parts, which are seldom joined. */
+const BEHIND_ROWS_MAX = 1 << 15;
+const BEHIND_MS = 250;
+/** Bytes of messages that wait as rows. */
+const WAITING_BYTES_MAX = 16 * 2 ** 20;
 /** Parts of about one size that are joined to one. */
 const JOINED_PARTS = 8;
 /** Rows of a joined part: joining takes the thread of the task for as long. */
@@ -49,6 +54,9 @@ const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 interface Batch {
   readonly store: RowStore;
   readonly stages: Stages;
+  /** Time and bytes read when its first row came. */
+  sinceMs: number;
+  sinceBytes: number;
   rowCount: number;
 }
 
@@ -57,6 +65,8 @@ interface Batch {
  * are the parts of one moment: all rows up to some row, and none behind it. Parts are joined as they get many, and written to disk.
  */
 export class LiveRows implements LiveParts {
+  /** Whether further rows wait in the stream: readers are then shown those of up to a quarter of a second before. */
+  isBehind = false;
   readonly #options: LiveRowsOptions;
   readonly #maker: PartMaker;
   readonly #segments = new Map<string, LiveSegment>();
@@ -103,19 +113,30 @@ export class LiveRows implements LiveParts {
   async add(block: InputBlock): Promise<void> {
     await this.#inTurn(async () => {
       const batch = (this.#batch ??= this.#openBatch());
+      const { statistics } = this.#options;
+      if (batch.rowCount === 0) [batch.sinceMs, batch.sinceBytes] = [performance.now(), statistics.bytesRead];
       batch.stages.collector.add(block);
       batch.rowCount += block.rowCount;
-      if (batch.rowCount >= WAITING_ROWS_MAX) await this.#settle();
+      const isFull = batch.rowCount >= (this.isBehind ? BEHIND_ROWS_MAX : WAITING_ROWS_MAX);
+      if (isFull || statistics.bytesRead - batch.sinceBytes >= WAITING_BYTES_MAX) await this.#settle();
     });
     // Nobody reads a segment that is not known yet; an error of these rows is that of the next call.
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.settle().catch(() => undefined);
-    }, WAITING_MS);
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#settleAll().catch(() => undefined);
+      },
+      this.isBehind ? BEHIND_MS : WAITING_MS,
+    );
   }
 
-  /** Rows that came before are read from now on. */
-  settle(): Promise<void> {
+  /** Rows that came before are read from now on; while the task is behind, those that have waited for their time. */
+  async settle(): Promise<void> {
+    const isYoung = this.#batch === null || performance.now() - this.#batch.sinceMs < BEHIND_MS;
+    if (!this.isBehind || !isYoung) await this.#settleAll();
+  }
+
+  #settleAll(): Promise<void> {
     if (this.#settling !== null) return this.#settling;
     if (this.#batch === null || this.#batch.rowCount === 0) return this.#turn;
     const settling = this.#inTurn(async () => {
@@ -180,7 +201,7 @@ export class LiveRows implements LiveParts {
 
   /** Writes the rows that are in memory to disk; rows come in meanwhile. */
   async persist(): Promise<void> {
-    await this.settle();
+    await this.#settleAll();
     for (const segment of this.#segments.values()) {
       const held = segment.parts.filter(({ heldBytes }) => heldBytes > 0);
       if (held.length === 0) continue;
@@ -247,7 +268,13 @@ export class LiveRows implements LiveParts {
       workDirectory,
       engine: () => engine.get(),
     });
-    return { store, stages: openStages({ dataSchema, range, maxColumns, statistics, engine, store }), rowCount: 0 };
+    return {
+      store,
+      stages: openStages({ dataSchema, range, maxColumns, statistics, engine, store }),
+      sinceMs: 0,
+      sinceBytes: 0,
+      rowCount: 0,
+    };
   }
 
   /** Makes parts of the rows that wait; all of them are read from the same moment on. */

@@ -23,8 +23,10 @@ import { Persists } from './persists.js';
 import { SequencePublisher } from './publisher.js';
 import { type Sequence, Sequences } from './sequences.js';
 
-/** Records of a look at the stream. */
-const POLL_LIMITS = { maxRows: 8192, maxBytes: 16 * 2 ** 20 };
+/** Records of a look at the stream: of so many the client's objects die young. */
+const POLL_LIMITS = { maxRows: 2048, maxBytes: 16 * 2 ** 20 };
+/** So many full looks, one behind the other, tell that the task is behind its stream. */
+const POLLS_BEHIND = 4;
 /** Time between two looks at a stream that cannot be reached. */
 const RETRY_MS = 500;
 /** Threads on which queries run while rows come in. */
@@ -51,6 +53,8 @@ export class StreamRun implements StreamTaskControl {
   /** The supervisor was asked to end the sequence that is read. */
   #isCheckpointAsked = false;
   #sequenceMs = 0;
+  /** Looks at the stream, one behind the other, that found as many records as they asked for. */
+  #fullPolls = 0;
   readonly #persists: Persists;
   readonly #gate = new PauseGate();
 
@@ -290,8 +294,10 @@ export class StreamRun implements StreamTaskControl {
     );
   }
 
-  async #take({ records, positions }: StreamBatch): Promise<void> {
+  async #take({ records, positions, isFull }: StreamBatch): Promise<void> {
     const sequences = this.#sequences;
+    this.#fullPolls = isFull ? this.#fullPolls + 1 : 0;
+    this.#rows.isBehind = this.#fullPolls >= POLLS_BEHIND;
     const own: StreamRecord[] = [];
     const last = new Map<string, string>();
     for (const record of records) {
