@@ -39,6 +39,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'ingestion/source/local.ts CHUNKS_AHEAD': 'of one file that is read, a megabyte each',
   'ingestion/sql/stages/source-rows.ts HELD_BYTES_MAX': 'of one side of a join, before its rows go to a file of their part',
   'ingestion/stream/kafka-reader.ts QUEUED_BYTES_MAX': 'the part of the client in the memory of a streaming task',
+  'ingestion/stream/live/live-rows.ts WAITING_BYTES_MAX': 'rows of one part; tuningConfig.maxBytesInMemory bounds the task',
   'ingestion/stream/live/live-rows.ts WAITING_MS': 'time until rows without a reader become a part of their segment',
   'ingestion/stream/live/live-rows.ts WAITING_ROWS_MAX': 'rows of one part; tuningConfig.maxRowsInMemory bounds the task',
   'metadata/faults.ts FAULTS_MAX': 'documents set aside that are listed for a person; each is in the log as well',
