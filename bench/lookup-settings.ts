@@ -1,5 +1,7 @@
 import { SILENT_LOG } from '../src/base/log.js';
+import type { ConfiguredLookups } from '../src/cluster/lookups/configured-lookups.js';
 import type { LookupSettings } from '../src/cluster/lookups/lookup-source.js';
+import { LookupStore } from '../src/cluster/lookups/lookup-store.js';
 
 type Given = Partial<LookupSettings> & {
   readonly allowedDirectories?: readonly string[];
@@ -24,5 +26,14 @@ export function lookupSettings(given: Given = {}): LookupSettings {
     random: () => 0,
     log: SILENT_LOG,
     ...others,
+  };
+}
+
+/** Lookups of a process for which none are configured. */
+export function heldLookups(): Pick<ConfiguredLookups, 'store' | 'report' | 'known'> {
+  return {
+    store: new LookupStore(lookupSettings()),
+    report: () => ({ tier: '__default', current: {}, failed: {} }),
+    known: async () => undefined,
   };
 }

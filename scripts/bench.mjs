@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|compaction|loading|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|compaction|loading|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|security|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
@@ -32,12 +32,13 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   planning  what planning a dashboard's statements takes, anew and from the plan cache, against its goals
   fresh     statements whose text is new each time against a bare echo, of known and of unknown shapes; answers must be DuckDB's
   loop      the longest that anything runs in one piece on the event loop, for large requests of many kinds, against its goal
+  security  what users and rights cost SELECT 1, and wrong passwords: times of known and unknown users, others who work meanwhile, against its goals (Linux)
   http      requests per second against bare servers, against its goals (also: npm run bench:http)
             without a name: kernels and queries
 
   --json FILE         every figure of all of them, in one file
   --kernels a,b       kernels, queries, sketches: the sets to compare (simd, scalar, reference, or the path of one)
-  --only WHAT         kernels, expressions, functions, tsbs: names matching a pattern; loop: a word of the case; loading: parts of names, such as csv-5; queries, pageviews, joins, tpch, sketches, memory, planning: these ids, a,b; dashboards: engines (dolmen,duckdb)
+  --only WHAT         kernels, expressions, functions, tsbs: names matching a pattern; loop: a word of the case; security: overhead or logins; loading: parts of names, such as csv-5; queries, pageviews, joins, tpch, sketches, memory, planning: these ids, a,b; dashboards: engines (dolmen,duckdb)
   --smoke             kernels: small and quick, answers only
   --digits N          tsbs: behind the point of a metric (4)
   --packed            tsbs: answers packed by gzip, as fetch asks for them
@@ -49,10 +50,10 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --polls N           lookups: that find another file (10000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
   --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews, dashboards (2); loading: numbers of threads (1,2)
-  --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, http (5), segments (9), threads (4), dashboards (3), tpch, loading (1), planning (200)
-  --seconds N         http (2), fresh (3), dashboards (8): of load a round
+  --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, http, security (5), segments (9), threads (4), dashboards (3), tpch, loading (1), planning (200)
+  --seconds N         http, security (2), fresh (3), dashboards (8): of load a round
   --rate N            streams: messages sent per second (10000)
-  --connections N     http, fresh (32); dashboards: numbers of clients (8,64)
+  --connections N     http, fresh, security (32); dashboards: numbers of clients (8,64)
   --client NAME       http: sockets, or autocannon (sockets)
 `;
 
@@ -81,6 +82,7 @@ const BENCHMARKS = {
   planning: ['rounds', 'only'],
   loop: ['only'],
   fresh: ['rows', 'rounds', 'seconds', 'connections'],
+  security: ['only', 'rounds', 'seconds', 'connections'],
   http: ['rounds', 'seconds', 'connections', 'client'],
 };
 const text = { type: 'string' };

@@ -1,6 +1,5 @@
 // OpenLDAP as a service of scripts/services.mjs: two trees, of which one keeps memberOf, with TLS.
 import { chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { makeCertificates } from './certificates.mjs';
 
@@ -12,7 +11,7 @@ export const TREES = ['with', 'without'];
 const USERS = { alice: 'alice secret', bob: 'bob secret', 'star*(name)\\': 'star secret', zoë: 'zoë sécret' };
 const GROUPS = { analysts: ['alice', 'zoë'], admins: ['alice'], 'odd, group+one': ['bob'] };
 
-export function ldapService({ find, user, password }) {
+export function ldapService({ find, user, password, freePort }) {
   const suffix = (tree) => `dc=${tree},dc=test`;
   const portsFile = (data) => join(data, 'ports.json');
   return {
@@ -79,12 +78,4 @@ export function ldapService({ find, user, password }) {
       return { secureUri: `ldaps://127.0.0.1:${securePort}`, certificates: join(folder, 'certificates') };
     },
   };
-}
-
-async function freePort() {
-  const server = createServer();
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -22,17 +22,20 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { ldapService } from './ldap-service.mjs';
 
-const HELP = `npm run services -- NAME start|stop|status|install [--folder FOLDER]
+const HELP = `npm run services -- NAME start|halt|stop|status|install [--folder FOLDER]
 
   postgres    PostgreSQL (Debian: postgresql), database "test"
   mariadb     MariaDB (Debian: mariadb-server-core, mariadb-client-core), database "test"
   ldap        OpenLDAP (Debian: slapd), by ldap, ldaps and StartTLS, with and without memberOf
   kafka       Apache Kafka, one broker in KRaft mode (jars of Maven, in build/kafka or $KAFKA_DIR; Java 17)
 
-  start       starts it and prints how to connect, as JSON; one that runs already is told again
+  s3          S3rver, with a bucket "test" (npm, in build/s3 or $S3_DIR)
+
+  start       starts it and prints how to connect, as JSON; one that runs already is told again, one that was halted goes on
+  halt        ends it and keeps its folder
   stop        ends it and removes its folder
   status      prints how to connect; exits with 1 when it does not run
-  install     installs what is missing of it: Debian packages (as root, with apt-get), jars (with Maven); for kafka also the
+  install     installs what is missing of it: Debian packages (as root, with apt-get), jars (with Maven), a package of npm; for kafka also the
               libraries that its optional client is compiled with
 
   --folder    where its data and log lie (default: a folder of its own in that of temporary files)
@@ -45,6 +48,11 @@ const READY_MS = 60_000;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const KAFKA_JARS = join(process.env.KAFKA_DIR ?? join(ROOT, 'build/kafka'), 'lib');
+const S3_FOLDER = process.env.S3_DIR ?? join(ROOT, 'build/s3');
+const S3_PACKAGE = 's3rver@3.7.1';
+const S3_PROGRAM = join(S3_FOLDER, 'node_modules/s3rver/bin/s3rver.js');
+/** The only account that this server knows. */
+const S3_ACCOUNT = 'S3RVER';
 /** The client of Kafka, an optional package, is compiled with these when it is installed. */
 const CLIENT_LIBRARIES = ['libssl-dev', 'libsasl2-dev', 'libzstd-dev', 'libcurl4-openssl-dev', 'zlib1g-dev', 'liblz4-dev', 'libtool'];
 const CLIENT_HEADERS = ['openssl/ssl.h', 'sasl/sasl.h', 'zstd.h', 'zlib.h', 'lz4.h'].map((name) => join('/usr/include', name));
@@ -107,7 +115,7 @@ const SERVICES = {
     ready: /ready for connections/,
     stopSignal: 'SIGTERM',
   },
-  ldap: ldapService({ find, user: USER, password: PASSWORD }),
+  ldap: ldapService({ find, user: USER, password: PASSWORD, freePort }),
   kafka: {
     packages: ['openjdk-17-jre-headless', 'maven', ...CLIENT_LIBRARIES],
     program: () => (existsSync(KAFKA_JARS) ? find('java', []) : undefined),
@@ -156,6 +164,29 @@ const SERVICES = {
       ];
       execFileSync('mvn', args, { stdio: ['ignore', 'ignore', 'pipe'] });
       renameSync(`${KAFKA_JARS}.part`, KAFKA_JARS);
+    },
+  },
+  s3: {
+    packages: [],
+    program: () => (existsSync(S3_PROGRAM) ? process.execPath : undefined),
+    hint: 'npm run services -- s3 install',
+    uri: (port) => `http://127.0.0.1:${port}`,
+    async prepare() {},
+    args: ({ data, port }) => [S3_PROGRAM, '-a', '127.0.0.1', '-p', String(port), '-d', data, '--silent', '--configure-bucket', DATABASE],
+    ready: /^/,
+    stopSignal: 'SIGTERM',
+    fill: () => ({ user: S3_ACCOUNT, password: S3_ACCOUNT }),
+    fetch: () => {
+      // A tool, which no part of the program depends on: it stands in no lock file, and nothing of it is run but the server.
+      rmSync(`${S3_FOLDER}.part`, { recursive: true, force: true });
+      mkdirSync(`${S3_FOLDER}.part`, { recursive: true });
+      writeFileSync(join(`${S3_FOLDER}.part`, 'package.json'), '{"private":true}\n');
+      execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', S3_PACKAGE], {
+        cwd: `${S3_FOLDER}.part`,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      rmSync(S3_FOLDER, { recursive: true, force: true });
+      renameSync(`${S3_FOLDER}.part`, S3_FOLDER);
     },
   },
 };
@@ -214,28 +245,33 @@ function isRunning(pid) {
   }
 }
 
-/** Address and account of a service that runs; undefined when it does not. */
-function running(folder) {
+/** Address and account of a service that was started; undefined when there is none. */
+function known(folder) {
   const file = join(folder, 'service.json');
-  if (!existsSync(file)) return undefined;
-  const service = JSON.parse(readFileSync(file, 'utf8'));
-  return isRunning(service.pid) ? service : undefined;
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+}
+
+/** The same of one that runs. */
+function running(folder) {
+  const service = known(folder);
+  return service !== undefined && isRunning(service.pid) ? service : undefined;
 }
 
 async function start(name, folder) {
-  const known = running(folder);
-  if (known !== undefined) return known;
+  const before = known(folder);
+  if (before !== undefined && isRunning(before.pid)) return before;
   const kind = SERVICES[name];
   const program = kind.program();
   if (program === undefined) throw new Error(`${name} is not installed here (${kind.hint ?? `Debian: ${kind.packages.join(' ')}`})`);
   const account = kind.account === undefined ? undefined : accountOf(kind.account);
-  rmSync(folder, { recursive: true, force: true });
   const data = join(folder, 'data');
+  const env = { PATH: process.env.PATH, HOME: data, LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8' };
+  if (before !== undefined) return launch({ name, program, account, env, data, folder, port: before.port });
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(data, { recursive: true, mode: 0o755 });
   chmodSync(folder, 0o755);
   chmodSync(data, 0o700);
   if (account !== undefined) chownSync(data, account.uid, account.gid);
-  const env = { PATH: process.env.PATH, HOME: data, LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8' };
   const run = async (command, args, input) => {
     const child = promisify(execFile)(command, args, { ...account, cwd: data, env });
     child.child.stdin.end(input ?? '');
@@ -245,6 +281,12 @@ async function start(name, folder) {
   };
   const port = await freePort();
   await kind.prepare({ program, data, folder, port, run, account });
+  return launch({ name, program, account, env, data, folder, port });
+}
+
+/** Runs the program over data that are there. */
+async function launch({ name, program, account, env, data, folder, port }) {
+  const kind = SERVICES[name];
   const log = openSync(join(folder, 'log'), 'a');
   const child = spawn(program, kind.args({ data, port }), { ...account, cwd: data, env, detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
@@ -280,13 +322,16 @@ async function start(name, folder) {
   return service;
 }
 
-async function stop(name, folder) {
+async function halt(name, folder) {
   const service = running(folder);
-  if (service !== undefined) {
-    process.kill(service.pid, SERVICES[name].stopSignal);
-    for (const untilMs = Date.now() + READY_MS; isRunning(service.pid); await sleep(50))
-      if (Date.now() > untilMs) process.kill(service.pid, 'SIGKILL');
-  }
+  if (service === undefined) return;
+  process.kill(service.pid, SERVICES[name].stopSignal);
+  for (const untilMs = Date.now() + READY_MS; isRunning(service.pid); await sleep(50))
+    if (Date.now() > untilMs) process.kill(service.pid, 'SIGKILL');
+}
+
+async function stop(name, folder) {
+  await halt(name, folder);
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -317,12 +362,13 @@ async function main() {
   const options = { folder: { type: 'string' }, help: { type: 'boolean', short: 'h' } };
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const [name, verb = 'start'] = positionals;
-  if (values.help || !Object.hasOwn(SERVICES, name ?? '') || !['start', 'stop', 'status', 'install'].includes(verb)) {
+  if (values.help || !Object.hasOwn(SERVICES, name ?? '') || !['start', 'halt', 'stop', 'status', 'install'].includes(verb)) {
     process.stdout.write(HELP);
     return values.help ? 0 : 2;
   }
   const folder = values.folder ?? join(tmpdir(), `dolmen-services-${userInfo().uid}`, name);
   if (verb === 'install') install(name);
+  else if (verb === 'halt') await halt(name, folder);
   else if (verb === 'stop') await stop(name, folder);
   else {
     const service = verb === 'start' ? await start(name, folder) : running(folder);

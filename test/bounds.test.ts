@@ -25,6 +25,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'execution/aggregate-state/sketch/stored-hashes.ts WAITING_BLOCKS_MAX': 'blocks of one segment, counted in the memory of the query',
   'execution/expression/time/function.ts COMPUTED_BYTES_MAX': 'values of functions of time by bucket, which are computed anew otherwise',
   'execution/expression/remembered-results.ts BYTES_MAX': 'within one query, whose memory svc.query.maxMemoryBytes bounds',
+  'execution/group/run.ts CACHED_GROUPS': 'groups of one segment, in the memory of the query',
   'execution/join/stage-run.ts WAITING_ROWS': 'row numbers of one stretch, in the memory of the query',
   'execution/post/parts.ts HELD_ROWS_MAX': 'rows between two steps of work; they are counted in the memory of the query',
   'execution/post/stream.ts HELD_ROWS': 'rows between two steps of work; they are counted in the memory of the query',
@@ -42,6 +43,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'ingestion/stream/live/live-rows.ts WAITING_BYTES_MAX': 'rows of one part; tuningConfig.maxBytesInMemory bounds the task',
   'ingestion/stream/live/live-rows.ts WAITING_MS': 'time until rows without a reader become a part of their segment',
   'ingestion/stream/live/live-rows.ts WAITING_ROWS_MAX': 'rows of one part; tuningConfig.maxRowsInMemory bounds the task',
+  'metadata/leadership.ts AHEAD_MS_MAX': 'milliseconds of a clock that stepped back; nothing is kept',
   'metadata/faults.ts FAULTS_MAX': 'documents set aside that are listed for a person; each is in the log as well',
   'model/access/basic-authorizer.ts DECISIONS_KEPT_MAX': 'of one revision of users and roles, a few bytes each; others are found anew',
   'planner/sql/relation/rules/swap-join-sides.ts HELD_BYTES_MAX':
@@ -52,6 +54,8 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'server/queries/sql-body.ts CONTEXTS_MAX': 'contexts of at most a thousand characters, read',
   'server/queries/sql-body.ts KEPT_BODY_BYTES_MAX': 'of one body; svc.broker.requests.maxBytes bounds all',
   'storage/pin-cache.ts KEPT_COUNT': 'pins that let go as soon as svc.processing.columnCacheBytes are needed',
+  'storage/s3/s3-client.ts PARTS_AT_A_TIME': 'of one file, svc.storage.transfer.minimumUploadPartSize bytes each',
+  'storage/s3/s3-deep-storage.ts FILES_AT_A_TIME': 'of one push; svc.s3.maxConnections bounds what goes out at once',
   'storage/segment-pin.ts LOADS_AT_A_TIME': 'of one query: beyond what keeps all threads at work they would only wait',
 };
 

@@ -22,6 +22,10 @@ export interface Service {
   /** Folder of certificates (`scripts/certificates.mjs`). */
   readonly certificates?: string;
   stop(): Promise<void>;
+  /** Ends it for a while; its data stay. */
+  halt(): Promise<void>;
+  /** Starts it again, at the same address. */
+  resume(): Promise<void>;
 }
 
 /** Starts a service of `scripts/services.mjs` for a test; undefined, with a printed reason, where it cannot be had. */
@@ -32,9 +36,11 @@ export async function startService(name: string): Promise<Service | undefined> {
   const script = (verb: string) => run(process.execPath, [SCRIPT, name, verb, '--folder', path.join(folder, 'service')]);
   try {
     const { stdout } = await script('start');
-    const service = JSON.parse(stdout) as Omit<Service, 'stop'>;
+    const service = JSON.parse(stdout) as Omit<Service, 'stop' | 'halt' | 'resume'>;
     return {
       ...service,
+      halt: async () => void (await script('halt')),
+      resume: async () => void (await script('start')),
       async stop() {
         await script('stop');
         rmSync(folder, { recursive: true });

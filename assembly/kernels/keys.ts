@@ -294,3 +294,53 @@ export function rehash(keys: usize, groupCount: u32, words: u32, slots: usize, c
     store<u32>(slots + (<usize>slot << 2), group + 1);
   }
 }
+
+@inline
+function divideAll(words: u32, input: usize, n: u32, bits: u32, keys: usize, groupCount: u32, starts: usize, out: usize): void {
+  const bytes = <usize>words << 3;
+  const end = out + (<usize>n << 2);
+  const last = starts + (<usize>4 << bits);
+  memory.fill(starts, 0, last - starts);
+  let key = input;
+  // The part of each key stands where its number will.
+  for (let to = out; to < end; to += 4, key += bytes) {
+    const part = hashOf(words, key) >> (32 - bits);
+    store<u32>(to, part);
+    const count = starts + (<usize>part << 2);
+    store<u32>(count, load<u32>(count) + 1);
+  }
+  let place = groupCount;
+  for (let at = starts; at < last; at += 4) {
+    const count = load<u32>(at);
+    store<u32>(at, place);
+    place += count;
+  }
+  key = input;
+  for (let to = out; to < end; to += 4, key += bytes) {
+    const next = starts + (<usize>load<u32>(to) << 2);
+    const number = load<u32>(next);
+    store<u32>(next, number + 1);
+    store<u32>(to, number);
+    const added = keys + <usize>number * bytes;
+    for (let at: usize = 0; at < bytes; at += 8) store<u64>(added + at, load<u64>(key + at));
+  }
+  // Each start has become the end of its part, which is the start of the next one.
+  memory.copy(starts + 4, starts, last - starts);
+  store<u32>(starts, groupCount);
+}
+
+export function divideKeys(input: usize, n: u32, words: u32, bits: u32, keys: usize, groupCount: u32, starts: usize, out: usize): void {
+  assert(isAligned<u64>(input) && isAligned<u64>(keys) && isAligned<u32>(starts) && isAligned<u32>(out) && words > 0 && bits > 0 && bits <= 12);
+  if (words == 1) divideAll(1, input, n, bits, keys, groupCount, starts, out);
+  else if (words == 2) divideAll(2, input, n, bits, keys, groupCount, starts, out);
+  else divideAll(words, input, n, bits, keys, groupCount, starts, out);
+}
+
+export function listRanges(ranges: usize, count: u32, stride: u32, out: usize): u32 {
+  assert(isAligned<u32>(ranges) && isAligned<u32>(out));
+  let to = out;
+  for (let i: u32 = 0; i < count; i++, ranges += <usize>stride << 2) {
+    for (let number = load<u32>(ranges), end = load<u32>(ranges, 4); number < end; number++, to += 4) store<u32>(to, number);
+  }
+  return <u32>((to - out) >> 2);
+}

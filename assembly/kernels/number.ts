@@ -1,4 +1,5 @@
 import { bitsOf32, isAligned, join64, lanesOf, lowBits, spreadOf } from './lanes';
+import { logarithm } from './logarithm';
 
 // Functions of numbers, element by element: what expressions need beside the arithmetic of compute.ts.
 
@@ -62,6 +63,10 @@ const SQUARE_ROOT: u32 = 5;
 const ABSOLUTE: u32 = 6;
 @inline
 const NEGATE: u32 = 7;
+@inline
+const TO_FLOAT: u32 = 8;
+@inline
+const LOGARITHM: u32 = 9;
 
 @inline
 function mapOne(operation: u32, x: f64): f64 {
@@ -73,6 +78,7 @@ function mapOne(operation: u32, x: f64): f64 {
   if (operation == SQUARE_ROOT) return sqrt(x);
   if (operation == ABSOLUTE) return abs(x);
   if (operation == NEGATE) return -x;
+  if (operation == LOGARITHM) return logarithm(x);
   return <f64>(<f32>x);
 }
 
@@ -97,12 +103,15 @@ function mapTwo(operation: u32, x: v128): v128 {
 function mapAll(operation: u32, values: usize, n: u32, out: usize): void {
   const end = <usize>n << 3;
   let at: usize = 0;
-  if (ASC_FEATURE_SIMD) for (; at + 16 <= end; at += 16) v128.store(out + at, mapTwo(operation, v128.load(values + at)));
+  // Two logarithms at once take longer: both ways of a logarithm are computed for each.
+  if (ASC_FEATURE_SIMD && operation != LOGARITHM) {
+    for (; at + 16 <= end; at += 16) v128.store(out + at, mapTwo(operation, v128.load(values + at)));
+  }
   for (; at < end; at += 8) store<f64>(out + at, mapOne(operation, load<f64>(values + at)));
 }
 
 export function mapF64(values: usize, n: u32, operation: u32, out: usize): void {
-  assert(isAligned<f64>(values) && isAligned<f64>(out) && operation <= 8);
+  assert(isAligned<f64>(values) && isAligned<f64>(out) && operation <= 9);
   switch (operation) {
     case FLOOR: return mapAll(FLOOR, values, n, out);
     case CEIL: return mapAll(CEIL, values, n, out);
@@ -112,7 +121,8 @@ export function mapF64(values: usize, n: u32, operation: u32, out: usize): void 
     case SQUARE_ROOT: return mapAll(SQUARE_ROOT, values, n, out);
     case ABSOLUTE: return mapAll(ABSOLUTE, values, n, out);
     case NEGATE: return mapAll(NEGATE, values, n, out);
-    default: return mapAll(8, values, n, out);
+    case TO_FLOAT: return mapAll(TO_FLOAT, values, n, out);
+    default: return mapAll(LOGARITHM, values, n, out);
   }
 }
 

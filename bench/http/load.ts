@@ -4,6 +4,7 @@ export interface Load {
   readonly url: string;
   /** Absent: a GET. A function makes each request's body. */
   readonly body?: string | (() => string);
+  readonly headers?: Readonly<Record<string, string>>;
   /** Told some of the answers' bodies with the bodies of their requests. */
   readonly onAnswer?: (body: string, answer: string) => void;
   /** Told how long each request took, from the first byte sent to the last received. */
@@ -29,9 +30,10 @@ const TOLD_EVERY = 101;
  * Written on sockets, because a client that costs as much a request as the servers do measures itself.
  * @throws Error with the first answer that is not 200
  */
-export async function load({ url, body, connections, seconds, onAnswer, onTime }: Load): Promise<LoadFigure> {
+export async function load({ url, body, headers = {}, connections, seconds, onAnswer, onTime }: Load): Promise<LoadFigure> {
   const { hostname, port, pathname, host } = new URL(url);
-  const requests = requestsOf(`${pathname} HTTP/1.1\r\nHost: ${host}\r\n`, body);
+  const lines = Object.entries({ Host: host, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
+  const requests = requestsOf(`${pathname} HTTP/1.1\r\n${lines.join('')}`, body);
   const opened = await Promise.all(Array.from({ length: connections }, () => open(hostname, Number(port))));
   const latenciesMs: number[] = [];
   const cpuBefore = process.cpuUsage();
@@ -119,7 +121,7 @@ function isWhole(answer: string): boolean {
 }
 
 /** The body of an answer that is complete. */
-function bodyOf(answer: string): string {
+export function bodyOf(answer: string): string {
   const at = answer.indexOf('\r\n\r\n');
   const written = Buffer.from(answer.slice(at + 4), 'latin1').toString();
   if (!/\r\ntransfer-encoding: *chunked/i.test(answer.slice(0, at))) return written;

@@ -115,10 +115,37 @@ function hashing(bench: Bench): BenchCase[] {
       },
     };
   };
+  const divided = (name: string): BenchCase => {
+    const input = bench.i64(rows * 2, () => BigInt(bench.below(2 ** 31)));
+    const starts = bench.allocate(257 * 4);
+    return {
+      name,
+      kernels: ['divideKeys'],
+      rows,
+      bytes: rows * 16,
+      blocks: rows / B,
+      call: (k, block) => k.divideKeys(input + block * B * 16, B, 2, 8, known, block * B, starts, groups),
+      outputs: [
+        { at: groups, bytes: B * 4 },
+        { at: known, bytes: rows * 16 },
+      ],
+    };
+  };
+  const ranges = bench.u32(B / 32, (index) => (index >> 1) * 1000 + (index & 1) * 64);
   return [
     hashed('hash keys, 4k of 8 bytes', 1, 4000),
     hashed('hash keys, 64k of 16 bytes', 2, 64000),
     hashed('hash keys, 500k of 8 bytes', 1, 500000),
+    divided('divide keys of 16 bytes into 256 parts'),
+    {
+      name: 'list ranges of 64 numbers',
+      kernels: ['listRanges'],
+      rows,
+      bytes: rows * 4,
+      blocks: rows / B,
+      call: (k) => void k.listRanges(ranges, B / 64, 2, groups),
+      outputs: [{ at: groups, bytes: B * 4 }],
+    },
   ];
 }
 

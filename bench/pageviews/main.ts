@@ -6,8 +6,9 @@ import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { median } from '../harness.js';
+import { Connection } from '../http/connection.js';
 import { processorTime } from '../processor-time.js';
-import { runTask, sqlRows, startDolmen, waitForCount } from '../server.js';
+import { runTask, startDolmen, waitForCount } from '../server.js';
 import { type Cell, difference } from '../tpch/compare.js';
 import { QUESTIONS, type Question } from './questions.js';
 import { shapes } from './shapes.js';
@@ -61,6 +62,7 @@ const server = await startDolmen({
 });
 const duckdb = await DuckDBInstance.create(path.join(folder, 'views.duckdb'));
 const connection = await duckdb.connect();
+const dolmen = new Connection(server.url);
 try {
   await connection.run(`SET TimeZone = 'UTC'`);
   await connection.run(`SET threads = ${threads}`);
@@ -83,6 +85,7 @@ try {
   }
   judge(figures);
 } finally {
+  dolmen.close();
   await server.stop();
   connection.closeSync();
   duckdb.closeSync();
@@ -123,7 +126,7 @@ async function measure({ id, sql, duckdb: other = sql }: Question): Promise<Figu
       let [expected, found]: [unknown[][], unknown[][]] = [[], []];
       const asks = [
         async () => theirs.push(await timed(process.pid, async () => void (expected = (await connection.runAndReadAll(other)).getRows()))),
-        async () => ours.push(await timed(server.child.pid, async () => void (found = await sqlRows(server.url, sql, CONTEXT)))),
+        async () => ours.push(await timed(server.child.pid, async () => void (found = await dolmen.sqlRows(sql, CONTEXT)))),
       ];
       if (round % 2 !== 0) asks.reverse();
       for (const ask of asks) await ask();

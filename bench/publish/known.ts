@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Broker } from '../../src/cluster/broker/broker.js';
 import { Coordinator } from '../../src/cluster/coordinator/coordinator.js';
 import { Historical } from '../../src/cluster/historical/historical.js';
-import { LookupStore } from '../../src/cluster/lookups/lookup-store.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
 import { StorageOwner } from '../../src/cluster/storage-owner.js';
 import type { Engine } from '../../src/execution/run/engine.js';
@@ -17,7 +16,7 @@ import { segmentIdText } from '../../src/model/segment-id.js';
 import type { SegmentStore } from '../../src/storage/contract.js';
 import { memoryStorage, scanPlan, segmentOf } from '../../test/cluster/fakes.js';
 import { openMetadata, pushed, runningTask } from '../../test/metadata/fixture.js';
-import { lookupSettings } from '../lookup-settings.js';
+import { heldLookups } from '../lookup-settings.js';
 import { LoopStretch } from './loop-stretch.js';
 
 const HOUR = 3_600_000;
@@ -124,6 +123,7 @@ function openRoles(database: Database) {
     engine: engine as Engine,
     results: { serves: () => false } as never,
     gate: { through: (frames: AsyncIterable<unknown>) => frames } as never,
+    lookups: heldLookups(),
     loadsAtATime: 4,
     dropDelayMs: 0,
     session: 's',
@@ -163,8 +163,7 @@ function openRoles(database: Database) {
     results: null,
     gatherBytesMax: null,
     heldBytesMax: Infinity,
-    lookups: new LookupStore(lookupSettings()),
-    lookupTier: '__default',
+    lookups: heldLookups(),
     pollMs: 1000,
   });
   return { coordinator, broker, historical };

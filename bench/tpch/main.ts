@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { runTask, sqlRows, startDolmen, waitForCount } from '../server.js';
+import { Connection } from '../http/connection.js';
+import { runTask, startDolmen, waitForCount } from '../server.js';
 import { type Cell, difference } from './compare.js';
 import type { BenchQuery } from './query.js';
 import { SSB_QUERIES } from './ssb-queries.js';
@@ -50,6 +51,7 @@ mkdirSync(input, { recursive: true });
 const server = await startDolmen({ dataDir, portOffset: PORT_OFFSET, flags: ['--property', `svc.processing.numThreads=${threads}`] });
 const duckdb = await DuckDBInstance.create(':memory:');
 const connection = await duckdb.connect();
+const dolmen = new Connection(server.url);
 try {
   await load(connection);
   const wanted = [...TPCH_QUERIES, ...SSB_QUERIES].filter(({ id }) => values.only === undefined || values.only.split(',').includes(id));
@@ -70,6 +72,7 @@ try {
   if (agreeing < figures.length) process.exitCode = 1;
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ scale, rounds, threads, queries: figures }, null, 2)}\n`);
 } finally {
+  dolmen.close();
   await server.stop();
   connection.closeSync();
   duckdb.closeSync();
@@ -102,7 +105,7 @@ async function measure({ id, sql, orderedBy }: BenchQuery): Promise<Figure> {
     began = performance.now();
     const beganCpu = cpuMs(server.child.pid);
     try {
-      const found = await sqlRows(server.url, sql, CONTEXT);
+      const found = await dolmen.sqlRows(sql, CONTEXT);
       dolmenMs = Math.min(dolmenMs, performance.now() - began);
       dolmenCpuMs = Math.min(dolmenCpuMs, cpuMs(server.child.pid) - beganCpu);
       const wrong = difference(found as Cell[][], expected, orderedBy);

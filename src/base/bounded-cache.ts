@@ -28,6 +28,10 @@ export class BoundedCache<Key, Value> {
     return this.#size;
   }
 
+  get count(): number {
+    return this.#entries.size;
+  }
+
   /** The value, which is then the most recently used one. */
   find(key: Key): Value | undefined {
     const entry = this.#entries.get(key);

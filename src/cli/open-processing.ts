@@ -8,8 +8,9 @@ import { acceptKernels } from '../kernels/conformance/accept.js';
 import type { KernelSet } from '../kernels/contract.js';
 import { KernelMemory } from '../kernels/memory.js';
 import type { DeepStorage, SegmentStore } from '../storage/contract.js';
+import { openDeepStorage } from '../storage/deep/open-deep-storage.js';
+import { deepStoragePlaces } from '../storage/deep/storage-places.js';
 import { STORAGE_JOBS } from '../storage/jobs.js';
-import { createLocalDeepStorage } from '../storage/local-deep-storage.js';
 import { createSegmentStore } from '../storage/segment-store.js';
 
 /** Kernel memory, the threads over it, and the segments in it: one of each per process, for every role that computes. */
@@ -51,7 +52,7 @@ export async function openProcessing(configuration: Configuration): Promise<Proc
     openFilesMax: configuration.get('svc.segmentCache.maxOpenFiles'),
     run: async (name, request) => (threads === undefined ? STORAGE_JOBS[name](request, memory, kernelSet) : threads.runJob(name, request)),
   });
-  const storage = createLocalDeepStorage(configuration.get('svc.storage.directory'));
+  const storage = openDeepStorage(deepStoragePlaces(configuration));
   const segments = configuration.roles().includes('historical')
     ? new LocalSegments(new SegmentCache(configuration.get('svc.segmentCache.directory'), storage), store)
     : undefined;

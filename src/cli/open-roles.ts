@@ -22,6 +22,8 @@ import { AVATICA_CODECS } from '../server/avatica/codecs.js';
 import type { AvaticaLimits } from '../server/avatica/connections.js';
 import { AvaticaLogins } from '../server/avatica/logins.js';
 import type { HttpRequest, Route } from '../server/http.types.js';
+import { QueryMetrics } from '../server/metrics/query-metrics.js';
+import { processMetrics, roleMetrics } from '../server/metrics/role-metrics.js';
 import { PlanThread } from '../server/planning/plan-thread.js';
 import { QueryLog } from '../server/queries/query-log.js';
 import { queryRows } from '../server/queries/query-rows.js';
@@ -76,7 +78,8 @@ export async function openRoles({
   }
   const gate = gateOf(configuration, cluster);
   const security = securityRoutes(configuration, cluster, log.with({ part: 'access' }));
-  const queries = openQueries(configuration, cluster, planThread, log);
+  const queryMetrics = new QueryMetrics();
+  const queries = openQueries(configuration, cluster, { planThread, queryMetrics, log });
   return {
     gate,
     processHeaders: { [CLUSTER_KEY_HEADER]: cluster.clusterKey, ...cluster.access.escalator.headers },
@@ -87,6 +90,11 @@ export async function openRoles({
         version,
         modules: modulesOf(configuration, version),
         selfDiscovered: () => cluster.coordination.discovered,
+        metrics: async () => {
+          const namespace = configuration.get('svc.emitter.prometheus.namespace');
+          const ofQueries = cluster.broker === undefined ? '' : queryMetrics.write(namespace);
+          return `${processMetrics()}${ofQueries}${await roleMetrics({ cluster, store: processing.store }, namespace)}`;
+        },
       }),
     ],
     routesOf: roleRoutes({ configuration, cluster, log, gate, securityRoutes: security.ofLeader, readTask, queryRoutes: queries.routes }),
@@ -146,12 +154,21 @@ interface Queries {
 function openQueries(
   configuration: Configuration,
   { access, broker, peers, coordination, client, hostOf }: Cluster,
-  planThread: PlanThread,
-  processLog: Log,
+  {
+    planThread,
+    queryMetrics,
+    log: processLog,
+  }: { readonly planThread: PlanThread; readonly queryMetrics: QueryMetrics; readonly log: Log },
 ): Queries {
   if (broker === undefined) return { routes: [], async stop() {} };
   const requests = requestLogOf(configuration);
-  const log = new QueryLog({ kept: configuration.get('svc.query.profile.kept'), now: Date.now, onQuery: queryCounter(), requests });
+  const log = new QueryLog({
+    kept: configuration.get('svc.query.profile.kept'),
+    now: Date.now,
+    onQuery: queryCounter(),
+    requests,
+    metrics: queryMetrics,
+  });
   const options = {
     planThread,
     now: Date.now,

@@ -151,7 +151,28 @@ export function createProgram(version: string): { run(words: readonly string[]):
       },
     );
 
-  for (const command of [...program.commands, ...user.commands]) command.exitOverride();
+  const metadata = program.command('metadata').description('the metadata store, while no server runs over it');
+  for (const [verb, description] of [
+    ['export', 'copy the metadata store into a new file of SQLite'],
+    ['import', 'copy a file of SQLite into the metadata store, which must be new'],
+  ] as const)
+    metadata
+      .command(verb)
+      .description(description)
+      .argument('<file>', 'path of the file, such as data/metadata.sqlite')
+      .option('--data-dir <folder>', 'where the metadata lives (svc.data.directory)')
+      .option('--property <name=value>', 'sets one property; may be given several times', (value, all: readonly string[] = []) => [
+        ...all,
+        value,
+      ])
+      .option('--config <file>', 'a runtime.properties file')
+      .action(async (path: string, options: { dataDir?: string; property?: readonly string[]; config?: string }) => {
+        const { metadataExport, metadataImport } = await import('./metadata.js');
+        const flags = [...(options.property ?? []), ...(options.dataDir === undefined ? [] : [`svc.data.directory=${options.dataDir}`])];
+        code = await (verb === 'export' ? metadataExport : metadataImport)(path, { flags, file: options.config });
+      });
+
+  for (const command of [...program.commands, ...user.commands, ...metadata.commands]) command.exitOverride();
 
   return {
     async run(words) {

@@ -29,7 +29,7 @@ export async function start(options: StartOptions): Promise<ExitCode> {
   });
   for (const warning of configuration.warnings) process.stderr.write(`${style.bad('warning')}: ${warning}\n`);
   const open = checkSecurity(configuration);
-  mkdirSync(configuration.get('svc.data.directory'), { recursive: true });
+  mkdirSync(configuration.get('svc.data.directory'), { recursive: true, mode: 0o700 });
   for (const directory of configuration.get('svc.ingestion.local.allowedDirectories')) mkdirSync(directory, { recursive: true });
 
   const ended = untilAskedToEnd();

@@ -6,9 +6,10 @@ import { createInterface } from 'node:readline/promises';
 import { ServiceError } from '../base/errors.js';
 import { makeUser } from '../cluster/access/initial-access.js';
 import { PasswordHasher } from '../cluster/access/password-hash.js';
+import { metadataSettings } from '../cluster/metadata-settings.js';
 import { Configuration } from '../configuration/configuration.js';
-import { openSqlite } from '../metadata/database.js';
 import { migrate } from '../metadata/migrations.js';
+import { openDatabase } from '../metadata/open-database.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 
 export interface UserAddOptions {
@@ -36,9 +37,9 @@ export async function userAdd(user: string, options: UserAddOptions): Promise<Ex
   const authorizer =
     options.authorizer ?? configuration.named('svc.auth.authorizer').find(({ type }) => type === 'basic')?.name ?? DEFAULT_NAME;
   const password = await readPassword();
-  const file = configuration.get('svc.metadata.file');
-  mkdirSync(dirname(file), { recursive: true });
-  const database = await openSqlite(file);
+  const settings = metadataSettings(configuration, 'user');
+  if (settings.type === 'sqlite') mkdirSync(dirname(settings.file), { recursive: true, mode: 0o700 });
+  const database = await openDatabase(settings);
   try {
     await migrate(database);
     const credentials = await new PasswordHasher(1).hash(password, found?.credentialIterations ?? DEFAULT_ITERATIONS);

@@ -12,6 +12,9 @@ const ENTRY_PART_MAX = 1 / 4;
 /** Frames by key under a byte budget. One for all roles of a process. */
 export class FrameCache {
   readonly #bytesMax: number;
+  /** Results that were found, and that were not. */
+  hits = 0;
+  misses = 0;
   readonly #kept: BoundedCache<string, readonly Frame[]>;
 
   constructor(bytesMax: number) {
@@ -23,8 +26,15 @@ export class FrameCache {
     return this.#kept.size;
   }
 
+  get entries(): number {
+    return this.#kept.count;
+  }
+
   find(key: string): readonly Frame[] | undefined {
-    return this.#kept.find(key);
+    const found = this.#kept.find(key);
+    if (found === undefined) this.misses++;
+    else this.hits++;
+    return found;
   }
 
   /** The same frames; what came is kept under `key` once all of it has, and only then. */

@@ -3,19 +3,18 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { getHeapStatistics } from 'node:v8';
 import type { Log } from '../base/log.js';
 import type { Configuration } from '../configuration/configuration.js';
 import type { Role } from '../configuration/properties.js';
 import type { Engine } from '../execution/run/engine.js';
-import type { InputLimits } from '../ingestion/format/format-kind.js';
-import type { HttpRules } from '../ingestion/source/url-policy.js';
 import { openStreamReader } from '../ingestion/stream/open-reader.js';
-import { type Database, openSqlite } from '../metadata/database.js';
+import type { Database } from '../metadata/database.js';
 import { migrate } from '../metadata/migrations.js';
+import { openDatabase } from '../metadata/open-database.js';
 import { writeConfigOnce } from '../metadata/settings.js';
 import type { DeepStorage, SegmentStore } from '../storage/contract.js';
-import { createLocalDeepStorage } from '../storage/local-deep-storage.js';
+import { openStorage } from '../storage/deep/open-deep-storage.js';
+import { logPlace, resultPlace } from '../storage/deep/storage-places.js';
 import { createResultStorage, type ResultStorage } from '../storage/result-storage.js';
 import { type ClusterAccess, openAccess } from './access/access.js';
 import { Broker } from './broker/broker.js';
@@ -26,21 +25,22 @@ import { Historical } from './historical/historical.js';
 import type { LocalSegments } from './historical/local-segments.js';
 import { RunGate } from './historical/run-gate.js';
 import { SegmentResults } from './historical/segment-results.js';
-import type { LookupSettings } from './lookups/lookup-source.js';
+import { ConfiguredLookups } from './lookups/configured-lookups.js';
 import { LookupStore } from './lookups/lookup-store.js';
 import type { Coordination } from './membership/coordination.js';
-import { EmbeddedCoordination } from './membership/embedded.js';
+import { openCoordination } from './membership/open-membership.js';
+import { metadataSettings } from './metadata-settings.js';
 import { MiddleManager } from './middlemanager/middle-manager.js';
 import { TASK_ENTRY } from './middlemanager/task-entry.js';
-import type { TaskSettings } from './middlemanager/task-messages.js';
 import { Overlord } from './overlord/overlord.js';
 import type { ReadTask } from './overlord/submission.js';
 import { killSettings, oldRecordsSettings, oldTasksSettings } from './retention-settings.js';
 import { HttpClient } from './rpc/http-client.js';
 import { CLUSTER_KEY_HEADER } from './rpc/message.js';
 import { Peers } from './rpc/peers.js';
-import { clientTls, serverKeys } from './rpc/tls-material.js';
+import { clientTls } from './rpc/tls-material.js';
 import { Sampling } from './sampling.js';
+import { lookupSettings, taskSettings } from './source-settings.js';
 import { StorageOwner } from './storage-owner.js';
 import { taskServers, wakeReaders } from './task-servers.js';
 
@@ -76,6 +76,8 @@ export interface Cluster {
   /** Shared secret of the cluster's processes; created once, kept in metadata. */
   readonly clusterKey: string;
   readonly access: ClusterAccess;
+  /** Kept results of the roles of this process. */
+  readonly cache: Pick<FrameCache, 'entries' | 'bytes' | 'hits' | 'misses'>;
   readonly historical: Historical | undefined;
   readonly broker: Broker | undefined;
   readonly coordinator: Coordinator | undefined;
@@ -103,29 +105,28 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   };
   const now = Date.now;
 
-  const database = await openSqlite(configuration.get('svc.metadata.file'));
+  const session = randomBytes(8).toString('hex');
+  const settings = metadataSettings(configuration, session);
+  const database = await openDatabase(settings);
   const [clusterKey, access] = await prepare(configuration, database, log).catch(async (error: unknown) => {
     await database.close();
     throw error;
   });
   database.faults.onFault((fault) => log.error('a document of the metadata store cannot be read and is set aside', { ...fault }));
-  const session = randomBytes(8).toString('hex');
-  const coordination = new EmbeddedCoordination({
-    database,
-    session,
-    now,
-    heartbeatMs: configuration.get('svc.coordination.heartbeat'),
-    expiryMs: configuration.get('svc.coordination.expiry'),
-    pulse: { file: configuration.get('svc.metadata.file'), stallMs: configuration.get('svc.coordination.stallLimit') },
-    onError: (error) => log.warn('heartbeat failed', { error }),
-  });
+  const coordination = openCoordination(configuration, { settings, database, session }, (error) => log.warn('heartbeat failed', { error }));
   const client = new HttpClient({ processHeaders: { [CLUSTER_KEY_HEADER]: clusterKey, ...access.escalator.headers }, tls });
   const peers = new Peers({ client, coordination });
 
   const owner = new StorageOwner(storage);
   const frames = new FrameCache(configuration.get('svc.cache.sizeInBytes'));
 
-  const lookups = new LookupStore(lookupSettings(configuration, peers, log));
+  const lookups = new ConfiguredLookups({
+    store: new LookupStore(lookupSettings(configuration, peers, log)),
+    tier: configuration.get('svc.lookup.lookupTier'),
+    peers,
+    pollMs: configuration.get('svc.broker.period'),
+    log: logOf('lookups'),
+  });
   const historical = segments
     ? new Historical({
         host: hostOf('historical'),
@@ -144,6 +145,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
           Math.max(1, configuration.get('svc.processing.numThreads')) * RUNS_PER_THREAD,
           configuration.get('svc.historical.queue.maxSize'),
         ),
+        lookups,
         loadsAtATime: configuration.get('svc.segmentCache.numLoadingThreads'),
         dropDelayMs: configuration.get('svc.historical.dropDelay'),
         session,
@@ -165,7 +167,6 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
           writes: configuration.get('svc.broker.cache.populateResultLevelCache'),
         },
         lookups,
-        lookupTier: configuration.get('svc.lookup.lookupTier'),
         pollMs: configuration.get('svc.broker.period'),
         now,
         log: logOf('broker'),
@@ -231,6 +232,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         // A folder of its own: several middle managers of one machine may share the configured one.
         workDirectory: join(configuration.get('svc.indexer.task.directory'), String(configuration.port('middleManager'))),
         logDirectory: configuration.get('svc.indexer.logs.directory'),
+        logStorage: logStorage(configuration),
         oldTasks,
         publishTimeoutMs: configuration.get('svc.indexer.task.publishTimeout'),
         settings: taskSettings(configuration, clusterKey),
@@ -254,6 +256,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     client,
     clusterKey,
     access,
+    cache: frames,
     historical,
     broker,
     coordinator,
@@ -283,6 +286,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         await announce('historical');
         wakeReaders(peers, coordination);
       }
+      if (broker !== undefined || historical !== undefined) await lookups.start();
       await broker?.start();
     },
     async stop() {
@@ -292,78 +296,10 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       await broker?.stop();
       await coordination.close();
       historical?.stop();
-      lookups.close();
+      await lookups.stop();
       await client.close();
       await database.close();
     },
-  };
-}
-
-/** Settings that every task and every sample of this process is run with. */
-function taskSettings(configuration: Configuration, clusterKey: string): Omit<TaskSettings, 'workDirectory' | 'peers'> {
-  return {
-    storageDirectory: configuration.get('svc.storage.directory'),
-    resultDirectory: resultDirectory(configuration),
-    allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),
-    exportDirectory: configuration.get('svc.export.storage.baseDir'),
-    maxBytesInMemory: configuration.get('svc.indexer.task.maxBytesInMemory'),
-    maxHeapBytes: configuration.get('svc.indexer.task.maxHeapBytes'),
-    maxKernelBytes: configuration.get('svc.indexer.task.maxKernelBytes'),
-    http: httpRules(configuration),
-    databaseHosts: configuration.get('svc.access.jdbc.allowedHosts'),
-    inputLimits: inputLimits(configuration),
-    keepsStoredTimes: configuration.get('svc.indexer.task.ignoreTimestampSpecForDruidInputSource'),
-    kernels: configuration.get('svc.processing.kernels'),
-    serving: {
-      address: configuration.get('svc.host'),
-      port: 0,
-      clusterKey,
-      tls: configuration.get('svc.enableTlsPort') ? serverKeys(configuration) : null,
-    },
-    logBytesMax: configuration.get('svc.indexer.logs.maxBytes'),
-  };
-}
-
-function httpRules(configuration: Configuration): HttpRules {
-  return {
-    maxBytes: configuration.get('svc.ingestion.http.maxBytes'),
-    allowedProtocols: configuration.get('svc.ingestion.http.allowedProtocols'),
-    allowedHosts: configuration.get('svc.ingestion.http.allowedHosts'),
-    allowedAddresses: configuration.get('svc.ingestion.http.allowedAddresses'),
-    allowedHeaders: configuration.get('svc.ingestion.http.allowedHeaders').map((name) => name.toLowerCase()),
-    passwordVariables: configuration.get('svc.ingestion.passwordVariables'),
-  };
-}
-
-function inputLimits(configuration: Configuration): InputLimits {
-  return {
-    maxColumns: configuration.get('svc.ingestion.maxColumns'),
-    maxRowBytes: configuration.get('svc.ingestion.maxRowBytes'),
-    decompression: {
-      maxBytes: configuration.get('svc.ingestion.decompression.maxBytes'),
-      maxRatio: configuration.get('svc.ingestion.decompression.maxRatio'),
-      maxEntries: configuration.get('svc.ingestion.decompression.maxEntries'),
-    },
-  };
-}
-
-function lookupSettings(configuration: Configuration, peers: Peers, log: Log): LookupSettings {
-  return {
-    sourceLimits: {
-      allowedDirectories: configuration.get('svc.ingestion.local.allowedDirectories'),
-      http: httpRules(configuration),
-      get peers() {
-        return peers.hosts();
-      },
-    },
-    inputLimits: inputLimits(configuration),
-    bytesMax: configuration.get('svc.lookup.maxBytes'),
-    jdbcHosts: configuration.get('svc.access.jdbc.allowedHosts'),
-    heapBytes: getHeapStatistics().heap_size_limit,
-    environment: process.env,
-    now: Date.now,
-    random: Math.random,
-    log,
   };
 }
 
@@ -380,13 +316,14 @@ const RUNS_PER_THREAD = 2;
 /** Period of the overlord's look for lost workers and free slots when nothing wakes it. */
 const OVERLORD_PERIOD_MS = 500;
 
-/** Folder of the results of statements; null: they are not kept. */
-function resultDirectory(configuration: Configuration): string | null {
-  return configuration.get('svc.msq.intermediate.storage.enable') ? configuration.get('svc.msq.intermediate.storage.basePath') : null;
+/** Storage of the logs of ended tasks; null: they stay in the folder. */
+export function logStorage(configuration: Configuration): DeepStorage | null {
+  const place = logPlace(configuration);
+  return place === null ? null : openStorage(place);
 }
 
 /** Durable storage of the results of statements; null: there is none. */
 export function resultStorage(configuration: Configuration): ResultStorage | null {
-  const directory = resultDirectory(configuration);
-  return directory === null ? null : createResultStorage(createLocalDeepStorage(directory));
+  const place = resultPlace(configuration);
+  return place === null ? null : createResultStorage(openStorage(place));
 }

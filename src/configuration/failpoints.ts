@@ -54,6 +54,12 @@ export const STREAM_FAILPOINTS = {
   'stream.handedOff': ['task', 'others serve the rows, another task goes on behind them'],
   'stream.dropped': ['task', 'others serve the rows, another task goes on behind them'],
   'allocate.beforeCommit': ['overlord', 'the task asks again'],
+  'supervisor.submitted': ['overlord', 'the next Overlord adopts the task'],
+  'supervisor.paused': ['overlord', 'the next Overlord has the tasks go on'],
+  'supervisor.ended': ['overlord', 'the next Overlord finds the tasks publishing, or in their next sequence'],
+  'supervisor.adopted': ['overlord', 'the Overlord after it adopts the tasks again'],
+  'worker.started': ['middleManager', 'it starts once more, the tasks of the one before are replaced'],
+  'worker.announced': ['middleManager', 'its tasks end with it, and are replaced'],
 } as const satisfies Readonly<Record<string, readonly [process: Role, promise: string]>>;
 
 type Role = 'overlord' | 'middleManager' | 'task' | 'historical' | 'coordinator';

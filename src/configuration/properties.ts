@@ -1,6 +1,7 @@
 // Table of all properties: meaning, type and default of each.
 
 import { resolve } from 'node:path';
+import { METADATA_PROPERTIES } from './metadata-properties.js';
 import { PROCESSING_PROPERTIES } from './processing-properties.js';
 import {
   addressRanges,
@@ -10,6 +11,7 @@ import {
   choices,
   DAY_MS,
   flag,
+  formed,
   GIBIBYTE,
   hosts,
   integer,
@@ -27,6 +29,7 @@ import {
 } from './property.js';
 import { RETENTION_PROPERTIES } from './retention-properties.js';
 import { SECURITY_PROPERTIES } from './security-properties.js';
+import { STORAGE_PROPERTIES } from './storage-properties.js';
 
 export const ROLES = ['router', 'broker', 'historical', 'coordinator', 'overlord', 'middleManager'] as const;
 export type Role = (typeof ROLES)[number];
@@ -55,6 +58,13 @@ export const PROPERTIES = {
   'svc.log.file': path('log/dolmen.log', 'File that log lines are appended to.', resolve),
   'svc.log.maxBytes': bytes({ min: 4096, max: 2 ** 40 }, '64MiB', 'Size at which the log file is put aside as <file>.1.'),
   'svc.log.maxFiles': integer({ min: 1, max: 1000 }, '5', 'Log files that are kept, the one being written among them.'),
+
+  'svc.emitter.prometheus.namespace': formed(
+    /^[a-zA-Z_:][a-zA-Z0-9_:]*$/,
+    'a name of letters, digits, _ and :',
+    'druid',
+    'Word that names of metrics at /metrics begin with.',
+  ),
 
   // ── ports ──────────────────────────────────────────────────────────────────────────────────────────────────────
   'svc.router.port': integer(PORT, '8888', 'Port of the Router.'),
@@ -118,20 +128,9 @@ export const PROPERTIES = {
   ...PROCESSING_PROPERTIES,
   ...RETENTION_PROPERTIES,
   ...SECURITY_PROPERTIES,
+  ...STORAGE_PROPERTIES,
 
-  // ── storage and metadata ───────────────────────────────────────────────────────────────────────────────────────
-  'svc.storage.directory': path('deep-storage', 'Deep storage: the published segment files.', resolve),
-  'svc.msq.intermediate.storage.enable': flag(
-    'true',
-    'Whether statements may keep their results in durable storage (context key selectDestination: durableStorage).',
-  ),
-  'svc.msq.intermediate.storage.basePath': path('query-results', 'Durable storage: results of statements.', resolve),
-  'svc.msq.intermediate.storage.cleaner.durationToRetain': milliseconds(
-    { min: 1000, max: 10 ** 13 },
-    '21600000',
-    'Time after which results of statements are removed.',
-  ),
-  'svc.export.storage.baseDir': path('exports', 'Folder below which INSERT INTO EXTERN(local(…)) writes its files.', resolve),
+  // ── segments and metadata ───────────────────────────────────────────────────────────────────────────────────────
   'svc.segmentCache.directory': path('segment-cache', 'Local copies of the segments that the Historical serves.', resolve),
   'svc.segmentCache.numLoadingThreads': integer({ min: 1, max: 1024 }, '4', 'Segments that a Historical fetches at a time.'),
   'svc.segmentCache.maxOpenFiles': integer(
@@ -139,13 +138,13 @@ export const PROPERTIES = {
     '256',
     'Segment files that a Historical has open at a time; others are opened again when they are read.',
   ),
-  'svc.metadata.file': path('metadata.sqlite', 'SQLite file with segments, tasks and rules.', resolve),
+  ...METADATA_PROPERTIES,
   'svc.lookup.maxBytes': bytes({ min: 1024, max: 2 ** 31 }, '1GiB', 'Keys and values of one lookup together.'),
   'svc.access.jdbc.allowedHosts': hosts(
     '[]',
     'Hosts that jdbc lookups and sql input sources may connect to; *.example.com stands for every name below it. Empty: every host.',
   ),
-  'svc.lookup.lookupTier': text('__default', 'Tier of lookups that the Broker loads.'),
+  'svc.lookup.lookupTier': text('__default', 'Tier of lookups that a Broker or a Historical loads.'),
   'svc.server.tier': text('_default_tier', 'Tier of the Historical.'),
   'svc.server.priority': integer({ min: -1000, max: 1000 }, '0', 'Priority of the Historical among those that serve a segment.'),
   'svc.server.maxSize': bytes({ min: 0, max: 2 ** 52 }, '300GiB', 'Bytes of segments that the Historical takes.'),
@@ -195,7 +194,7 @@ export const PROPERTIES = {
   'svc.broker.period': milliseconds(
     { min: 10, max: DAY_MS },
     'PT0.5S',
-    'Time between two looks of the Broker at the Coordinator and the Historicals.',
+    'Time between two looks of the Broker at the Coordinator and the Historicals, and of a Historical at the configured lookups.',
   ),
   'svc.broker.plans.maxBytes': bytes(
     { min: 0, max: 2 ** 40 },
@@ -219,6 +218,11 @@ export const PROPERTIES = {
   ),
   'svc.coordination.heartbeat': milliseconds({ min: 10, max: DAY_MS }, 'PT1S', 'Time between two signs of life of a process.'),
   'svc.coordination.expiry': milliseconds({ min: 100, max: DAY_MS }, 'PT5S', 'Silence after which a process, or a leader, counts as gone.'),
+  'svc.coordination.leaderExpiry': milliseconds(
+    { min: 100, max: DAY_MS },
+    '1500',
+    'Silence after which a leader that is connected to PostgreSQL may be replaced; one that is not is at once.',
+  ),
   'svc.coordination.stallLimit': milliseconds(
     { min: 100, max: DAY_MS },
     'PT2M',
@@ -231,7 +235,6 @@ export const PROPERTIES = {
   ),
   'svc.indexer.auditLog.enabled': flag('false', 'Whether a task lists the segments it published.'),
   'svc.indexer.task.directory': path('tasks', 'Working directories of tasks; emptied when a task ends.', resolve),
-  'svc.indexer.logs.directory': path('task-logs', 'Logs of tasks.', resolve),
   'svc.indexer.logs.maxBytes': bytes({ min: 1024, max: 2 ** 40 }, '64MiB', 'Largest log of a task; what it says beyond is left out.'),
   'svc.indexer.task.maxBytesInMemory': bytes(
     { min: MEBIBYTE, max: BANK_BYTES_MAX },
@@ -328,7 +331,7 @@ export function isPropertyName(name: string): name is PropertyName {
   return Object.hasOwn(PROPERTIES, name);
 }
 
-const PORT_PROPERTIES: Readonly<Record<Role, PropertyName & `${string}.port`>> = {
+const PORT_PROPERTIES: Readonly<Record<Role, PropertyName & `svc.${Role}.port`>> = {
   router: 'svc.router.port',
   broker: 'svc.broker.port',
   historical: 'svc.historical.port',
@@ -337,7 +340,7 @@ const PORT_PROPERTIES: Readonly<Record<Role, PropertyName & `${string}.port`>> =
   middleManager: 'svc.middleManager.port',
 };
 
-export function portProperty(role: Role): PropertyName & `${string}.port` {
+export function portProperty(role: Role): PropertyName & `svc.${Role}.port` {
   return PORT_PROPERTIES[role];
 }
 

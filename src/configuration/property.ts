@@ -38,6 +38,11 @@ export function text(defaultText: Default, meaning: string): Property<string> {
   return { accepts: 'a string', defaultText, meaning, read: (written) => written };
 }
 
+/** A string of a form that `accepts` describes. */
+export function formed(pattern: RegExp, accepts: string, defaultText: string, meaning: string): Property<string> {
+  return { accepts, defaultText, meaning, read: (written) => (pattern.test(written) ? written : undefined) };
+}
+
 export function integer(range: { readonly min: number; readonly max: number }, defaultText: Default, meaning: string): Property<number> {
   return {
     accepts: `an integer from ${range.min} to ${range.max}`,
@@ -61,9 +66,19 @@ export function optional<Value>(property: Property<Value>): Property<Value | nul
   };
 }
 
+/** A documented property that nothing here can follow: any value is refused. */
+export function refused(reason: string): Property<null> {
+  return {
+    accepts: `nothing: ${reason}`,
+    defaultText: '',
+    meaning: `Refused: ${reason}.`,
+    read: (written) => (written === '' ? null : undefined),
+  };
+}
+
 /**
  * A password: itself, or a JSON object that says where it is: `{"type":"environment","variable":"V"}`,
- * `{"type":"file","path":"P"}` (its first line), `{"type":"default","password":"P"}`.
+ * `{"type":"file","path":"P"}` (its first line), `{"type":"default","password":"P"}`. One that is empty there is missing.
  */
 export function secret(meaning: string): Property<string> {
   return {
@@ -71,7 +86,7 @@ export function secret(meaning: string): Property<string> {
     defaultText: '',
     meaning,
     isSecret: true,
-    read: (written, dataDirectory) => (/^\s*\{/.test(written) ? readProvider(written, dataDirectory) : written),
+    read: (written, dataDirectory) => (/^\s*\{/.test(written) ? readProvider(written, dataDirectory) || undefined : written),
   };
 }
 

@@ -40,6 +40,20 @@ type RangeFunction = (parts: readonly Expression[], range: (part: Expression) =>
 /** Comparisons and logic: 0, 1 or null. */
 const TRUTH: RangeFunction = () => ({ low: 0n, high: 1n, mayBeNull: true });
 
+/** Smallest and largest value of parts of an instant. */
+const PARTS_OF_TIME: ReadonlyMap<string, readonly [low: bigint, high: bigint]> = new Map([
+  ['MILLISECOND', [0n, 999n]],
+  ['SECOND', [0n, 59n]],
+  ['MINUTE', [0n, 59n]],
+  ['HOUR', [0n, 23n]],
+  ['DAY', [1n, 31n]],
+  ['DOW', [0n, 7n]],
+  ['DOY', [1n, 366n]],
+  ['WEEK', [1n, 53n]],
+  ['MONTH', [1n, 12n]],
+  ['QUARTER', [1n, 4n]],
+]);
+
 const RANGES: { readonly [name: string]: RangeFunction } = {
   '+': ofTwo((a, b) => [a.low + b.low, a.high + b.high]),
   '-': ofTwo((a, b) => [a.low - b.high, a.high - b.low]),
@@ -75,6 +89,11 @@ const RANGES: { readonly [name: string]: RangeFunction } = {
     const results = cases.filter((_, index) => index % 2 === 1 || (index === cases.length - 1 && cases.length % 2 === 1));
     const found = union(results.map(range));
     return cases.length % 2 === 1 || found === null || found === undefined ? found : { ...found, mayBeNull: true };
+  },
+  timestamp_extract([, unit]) {
+    const name = constantOf(unit)?.value;
+    const bounds = typeof name === 'string' ? PARTS_OF_TIME.get(name.toUpperCase()) : undefined;
+    return bounds === undefined ? undefined : { low: bounds[0], high: bounds[1], mayBeNull: true };
   },
   nvl: firstKnown,
   coalesce: firstKnown,

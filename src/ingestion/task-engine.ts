@@ -1,5 +1,6 @@
 // The engine of a task, created on first use.
 
+import path from 'node:path';
 import { createEngine, type ProcessingEngine } from '../execution/run/local-engine.js';
 import { KernelMemory } from '../kernels/memory.js';
 import { createSegmentStore, type IndexedSegmentStore } from '../storage/segment-store.js';
@@ -57,10 +58,19 @@ export class LazyEngine {
 
   #open(): Opened {
     if (this.#opened !== null) return this.#opened;
-    const { kernels, signal, maxKernelBytes } = this.#context;
+    const { kernels, signal, maxKernelBytes, maxBytesInMemory, workDirectory } = this.#context;
     // A run of rows, its dictionaries and the groups made of it; grows as it is used.
     const memory = KernelMemory.create({ maximumBytes: maxKernelBytes, property: 'svc.indexer.task.maxKernelBytes' });
-    const engine = createEngine({ kernels, memory, threads: this.#threads });
+    const engine = createEngine({
+      kernels,
+      memory,
+      threads: this.#threads,
+      groupBytesMax: maxKernelBytes / 4,
+      spillDirectory: path.join(workDirectory, 'spill'),
+      spillDirectoryProperty: 'svc.indexer.task.directory',
+      sortBytes: maxBytesInMemory / 8,
+      heldBytes: { max: maxBytesInMemory / 2, property: 'svc.indexer.task.maxBytesInMemory' },
+    });
     const frames = new FrameEngine(engine, (frame) => uploadFrame(frame, memory), kernels, signal);
     this.#opened = { memory, engine, frames };
     return this.#opened;

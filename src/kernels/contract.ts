@@ -190,6 +190,13 @@ export type KernelSet =
     readonly hashKeys: (input: Address, n: number, words: number, slots: Address, capacity: number, keys: Address, groupCount: number, out: Address) => number;
     /** Fills empty `slots` from `keys` after the host enlarged the table. */
     readonly rehash: (keys: Address, groupCount: number, words: number, slots: Address, capacity: number) => void;
+    /**
+     * Copies n keys of `words` u64 behind the first `groupCount` of `keys`, ordered by part, those of one part as they come. A key is of part p of 2^bits (1 to 12) when
+     * the upper bits of its hash, that of `hashKeys`, are p. Part p gets the numbers [starts[p], starts[p + 1]), u32[2^bits + 1]; `out`: u32 number of each key.
+     */
+    readonly divideKeys: (input: Address, n: number, words: number, bits: number, keys: Address, groupCount: number, starts: Address, out: Address) => void;
+    /** Lists the numbers of `count` ranges [u32, u32), which lie `stride` u32 apart, in order; returns how many. */
+    readonly listRanges: (ranges: Address, count: number, stride: number, out: Address) => number;
   } &
 
   // ── time.ts ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -244,7 +251,7 @@ export type KernelSet =
   {
     /** Magnitudes; that of the lowest i64 is itself. */
     readonly absI64: (values: Address, n: number, out: Address) => void;
-    /** Operation 0 floor, 1 ceil, 2 towards zero, 3 nearest (half to even), 4 sign (that of a zero or NaN is itself), 5 square root, 6 magnitude, 7 negated, 8 as f32 keeps it. */
+    /** Operation 0 floor, 1 ceil, 2 towards zero, 3 nearest (half to even), 4 sign (that of a zero or NaN is itself), 5 square root, 6 magnitude, 7 negated, 8 as f32 keeps it, 9 natural logarithm. */
     readonly mapF64: (values: Address, n: number, operation: number, out: Address) => void;
     /**
      * Half away from zero, on the digits that a value prints with, never -0; `power` is 10 to as many places as are kept, at most 22. Values of

@@ -79,6 +79,8 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   gather64: 4,
   hashKeys: 8,
   rehash: 5,
+  divideKeys: 8,
+  listRanges: 4,
   ...perType('timeRuns', INTEGERS, () => 7),
   bucketI64: 5,
   floorI64: 5,

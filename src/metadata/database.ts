@@ -1,5 +1,6 @@
-// The SQLite database of metadata: connection, statements, transactions.
+// Interface of a database of metadata, and SQLite: connection, statements, transactions.
 
+import { chmod, open, stat } from 'node:fs/promises';
 import sqlite3 from 'sqlite3';
 import { ServiceError } from '../base/errors.js';
 import { MetadataFaults } from './faults.js';
@@ -14,12 +15,20 @@ export interface Queries {
 
 export type Binding = string | number | null;
 
+/** Placeholders of an IN list; an empty list has no value in it. */
+export const placeholders = (values: readonly unknown[]): string => (values.length === 0 ? 'NULL' : values.map(() => '?').join(', '));
+
 /**
- * The relational store behind metadata: SQLite here, PostgreSQL later. Statements, those of migrations apart, keep to
- * the dialect both share (`ON CONFLICT`, `RETURNING`, no functions of their own); instants are epoch milliseconds,
- * documents JSON text.
+ * The relational store behind metadata: SQLite here, PostgreSQL in `postgresql/`. Statements keep to the dialect both
+ * share (`ON CONFLICT`, `RETURNING`, no functions of their own); instants are epoch milliseconds, documents JSON text.
  */
 export interface Database extends Queries {
+  /** A statement of a migration, which is written for SQLite, in the words of this database. */
+  schemaStatement(sql: string): string;
+  /** Statement after which a column counts on from its largest number; null: it does so by itself. */
+  counterStatement(table: string, column: string): string | null;
+  /** False: somebody else makes the tables; a store without them is refused. */
+  readonly createsTables: boolean;
   /**
    * Runs `work` in one transaction that holds the write lock from its first statement on; rolls back when it throws.
    * `work` must use the queries it is given: the database itself waits for the transaction to end.
@@ -38,8 +47,9 @@ const CONNECTION_SETTINGS = `
   PRAGMA foreign_keys = ON;
 `;
 
-/** Opens (and creates) the file; several processes of one machine may share it. */
+/** Opens (and creates) the file, for its owner alone; several processes of one machine may share it. */
 export async function openSqlite(file: string): Promise<Database> {
+  await keepPrivate(file);
   const connection = await connect(file);
   const call = <Result>(ask: (done: Done<Result>) => void): Promise<Result> =>
     new Promise((resolve, reject) => ask((error, result) => (error === null ? resolve(result) : reject(error))));
@@ -79,6 +89,9 @@ export async function openSqlite(file: string): Promise<Database> {
   const faults = new MetadataFaults();
   return {
     faults,
+    schemaStatement: (sql) => sql,
+    counterStatement: () => null,
+    createsTables: true,
     rows: (sql, bindings) => inOwnTurn(() => rows(sql, bindings)),
     transaction: (work) =>
       inOwnTurn(async () => {
@@ -103,6 +116,26 @@ const NO_TRANSACTION = 'SQLITE_ERROR';
 
 /** Callback of the driver. */
 type Done<Result> = (error: Error | null, result: Result) => void;
+
+/** Rights that users beside the owner and the group have. */
+const RIGHTS_OF_OTHERS = 0o007;
+
+/**
+ * Makes the file for its owner alone, or takes away what all users may do with one that is there: it holds the key of the cluster, and
+ * salted hashes of passwords. SQLite gives the files beside it (`-wal`, `-shm`) the rights of the file itself.
+ */
+async function keepPrivate(file: string): Promise<void> {
+  // Why a file cannot be opened is for SQLite to say.
+  await open(file, 'a', 0o600).then(
+    (made) => made.close(),
+    () => undefined,
+  );
+  for (const each of [file, `${file}-wal`, `${file}-shm`]) {
+    const found = await stat(each).catch(() => null);
+    if (found === null || (found.mode & RIGHTS_OF_OTHERS) === 0 || found.uid !== process.getuid?.()) continue;
+    await chmod(each, found.mode & 0o777 & ~RIGHTS_OF_OTHERS);
+  }
+}
 
 function connect(file: string): Promise<sqlite3.Database> {
   return new Promise((resolve, reject) => {

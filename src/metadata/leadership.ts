@@ -19,13 +19,15 @@ export interface LeaseRequest {
   readonly heldEpoch: number | null;
   readonly nowMs: EpochMs;
   readonly leaseMs: number;
+  /** The holder is known to be gone, whatever its lease says. */
+  readonly isHolderGone?: boolean;
 }
 
 /**
  * Renews a held lease, or takes one that nobody holds, that has run out, or that an earlier process of the same
  * address held (two processes cannot listen at one address, so that one has ended). Returns who leads afterwards.
  */
-export async function takeLease(database: Database, request: LeaseRequest): Promise<Leader> {
+export async function takeLease(database: Pick<Database, 'transaction'>, request: LeaseRequest): Promise<Leader> {
   const { role, host, heldEpoch, nowMs, leaseMs } = request;
   return database.transaction(async (queries) => {
     const current = await findLeader(queries, role);
@@ -33,7 +35,7 @@ export async function takeLease(database: Database, request: LeaseRequest): Prom
       await queries.rows('UPDATE leaders SET expires_ms = ? WHERE role = ?', [nowMs + leaseMs, role]);
       return { ...current, expiresMs: nowMs + leaseMs };
     }
-    if (current !== undefined && current.host !== host && current.expiresMs > nowMs) return current;
+    if (current !== undefined && current.host !== host && current.expiresMs > nowMs && request.isHolderGone !== true) return current;
     const taken: Leader = { role, epoch: (current?.epoch ?? 0) + 1, host, expiresMs: nowMs + leaseMs };
     await queries.rows(
       `INSERT INTO leaders (role, epoch, host, expires_ms) VALUES (?, ?, ?, ?)
@@ -44,23 +46,30 @@ export async function takeLease(database: Database, request: LeaseRequest): Prom
   });
 }
 
-/** Renews leases that are still held; one that another candidate has taken stays theirs. */
+/** Further ahead than a renewal that was held up can be behind another one. */
+const AHEAD_MS_MAX = 60_000;
+
+/**
+ * Renews leases that are still held; one that another candidate has taken stays theirs. A renewal that comes late shortens none, but
+ * one that is far ahead was written before the clock stepped back, and would keep a leader that is paused.
+ */
 export async function renewLeases(
   queries: Queries,
   leases: readonly { readonly role: string; readonly epoch: number }[],
   expiresMs: EpochMs,
 ): Promise<void> {
   for (const { role, epoch } of leases)
-    await queries.rows('UPDATE leaders SET expires_ms = ? WHERE role = ? AND epoch = ? AND expires_ms < ?', [
+    await queries.rows('UPDATE leaders SET expires_ms = ? WHERE role = ? AND epoch = ? AND (expires_ms < ? OR expires_ms > ?)', [
       expiresMs,
       role,
       epoch,
       expiresMs,
+      expiresMs + AHEAD_MS_MAX,
     ]);
 }
 
 /** Lets the next candidate in at once; nothing happens when the epoch is no longer held. */
-export async function giveUpLease(database: Database, role: string, epoch: number): Promise<void> {
+export async function giveUpLease(database: Pick<Database, 'transaction'>, role: string, epoch: number): Promise<void> {
   await database.transaction((queries) => queries.rows('UPDATE leaders SET expires_ms = 0 WHERE role = ? AND epoch = ?', [role, epoch]));
 }
 

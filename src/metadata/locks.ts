@@ -1,7 +1,7 @@
 // Locks of tasks on intervals of a datasource.
 
 import type { EpochMs, Interval } from '../base/instant.js';
-import { condenseIntervals } from '../base/interval.js';
+import { condenseIntervals, contains } from '../base/interval.js';
 import { formatInstant } from '../base/time.js';
 import type { Queries } from './database.js';
 
@@ -45,18 +45,17 @@ interface LockRow {
 }
 
 /**
- * Grants all intervals of a request, condensed, under one version, or none. Versions of a datasource strictly increase, so what
- * is written under a later lock hides what was written under an earlier one.
- * @returns undefined while another task holds a conflicting lock
+ * Grants all intervals of a request that the task does not hold yet, condensed, under one version, or none. Versions of a datasource
+ * strictly increase, so what is written under a later lock hides what was written under an earlier one.
+ * @returns all locks of the task; undefined while another task holds a conflicting lock
  */
 export async function acquireLocks(queries: Queries, request: LockRequest, nowMs: EpochMs): Promise<readonly Lock[] | undefined> {
   const held = await locksOfTask(queries, request.taskId);
-  if (held.length > 0) return held;
-  const others = await locksOfDataSource(queries, request.dataSource);
-  if (others.some((lock) => conflicts(lock, request))) return undefined;
+  const intervals = condenseIntervals(request.intervals).filter((each) => !held.some(({ interval }) => contains(interval, each)));
+  if (intervals.length === 0) return held;
+  if ((await locksInTheWay(queries, { ...request, intervals })).length > 0) return undefined;
 
   const version = await nextVersion(queries, request.dataSource, nowMs);
-  const intervals = condenseIntervals(request.intervals);
   for (const { start, end } of intervals) {
     await queries.rows('INSERT INTO locks (task_id, data_source, start_ms, end_ms, kind, version) VALUES (?, ?, ?, ?, ?, ?)', [
       request.taskId,
@@ -67,7 +66,14 @@ export async function acquireLocks(queries: Queries, request: LockRequest, nowMs
       version,
     ]);
   }
-  return intervals.map((interval) => ({ taskId: request.taskId, dataSource: request.dataSource, interval, kind: request.kind, version }));
+  const { taskId, dataSource, kind } = request;
+  return [...held, ...intervals.map((interval) => ({ taskId, dataSource, interval, kind, version }))];
+}
+
+/** Locks of other tasks that a request has to wait for. */
+export async function locksInTheWay(queries: Queries, request: LockRequest): Promise<readonly Lock[]> {
+  const others = await locksOfDataSource(queries, request.dataSource);
+  return others.filter((lock) => lock.taskId !== request.taskId && conflicts(lock, request));
 }
 
 export function conflicts(held: Pick<Lock, 'interval' | 'kind'>, wanted: Pick<LockRequest, 'intervals' | 'kind'>): boolean {

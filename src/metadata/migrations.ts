@@ -131,23 +131,40 @@ const MIGRATIONS: readonly (readonly string[])[] = [
     "ALTER TABLE audit ADD COLUMN identity TEXT NOT NULL DEFAULT ''",
     'ALTER TABLE audit ADD COLUMN previous TEXT',
   ],
+  [
+    // The length of all time is more than 64 bits hold.
+    'DROP INDEX segments_by_length',
+    'CREATE INDEX segments_by_length ON segments (used, data_source, (CAST(end_ms AS DOUBLE PRECISION) - CAST(start_ms AS DOUBLE PRECISION)))',
+  ],
 ];
 
 /** Brings the schema up to date. Safe when several processes start at once: the first to get the write lock does it. */
 export async function migrate(database: Database): Promise<void> {
   await database.transaction(async (queries) => {
-    await queries.rows('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)');
+    if (database.createsTables)
+      await queries.rows(database.schemaStatement('CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)'));
     const present = await schemaVersion(queries);
     if (present > MIGRATIONS.length)
       throw new ServiceError(
         'unsupported',
         `the metadata store is of a newer version of this program: its schema is ${present}, this one knows ${MIGRATIONS.length}; start that version, or another svc.data.directory`,
       );
-    for (const statement of MIGRATIONS.slice(present).flat()) await queries.rows(statement);
     if (present === MIGRATIONS.length) return;
+    if (!database.createsTables) throw otherSchema(present, ', and svc.metadata.storage.connector.createTables is false');
+    for (const statement of MIGRATIONS.slice(present).flat()) await queries.rows(database.schemaStatement(statement));
     await queries.rows('DELETE FROM schema_version');
     await queries.rows('INSERT INTO schema_version VALUES (?)', [MIGRATIONS.length]);
   });
+}
+
+/** @throws ServiceError `unsupported` when the store is not of this version */
+export async function requireCurrentSchema(queries: Queries): Promise<void> {
+  const present = await schemaVersion(queries);
+  if (present !== MIGRATIONS.length) throw otherSchema(present, '; start a server over it first');
+}
+
+function otherSchema(present: number, reason: string): ServiceError {
+  return new ServiceError('unsupported', `the schema of the metadata store is ${present}, expected ${MIGRATIONS.length}${reason}`);
 }
 
 async function schemaVersion(queries: Queries): Promise<number> {

@@ -6,7 +6,7 @@ import { append } from '../base/lists.js';
 import { LoopTurns } from '../base/loop-turns.js';
 import type { SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
-import type { Binding, Queries } from './database.js';
+import { type Binding, placeholders, type Queries } from './database.js';
 import { noteKilled, type PartitionRow } from './killed-partitions.js';
 import { visibleSegments } from './timeline.js';
 
@@ -343,16 +343,17 @@ async function conditionOf(queries: Queries, selection: SegmentSelection): Promi
   return { where: conditions.join(' AND '), bindings };
 }
 
+/** Expression of the index: the length of all time is more than 64 bits hold. */
+const LENGTH = 'CAST(end_ms AS DOUBLE PRECISION) - CAST(start_ms AS DOUBLE PRECISION)';
+
 /** Milliseconds; 0 of no segments. */
 async function longestInterval(queries: Queries, dataSource: string, used: boolean): Promise<number> {
   const rows = await queries.rows<{ length: number }>(
-    'SELECT end_ms - start_ms AS length FROM segments WHERE used = ? AND data_source = ? ORDER BY end_ms - start_ms DESC LIMIT 1',
+    `SELECT ${LENGTH} AS length FROM segments WHERE used = ? AND data_source = ? ORDER BY ${LENGTH} DESC LIMIT 1`,
     [used ? 1 : 0, dataSource],
   );
   return rows[0]?.length ?? 0;
 }
-
-const placeholders = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
 
 function readInterval(start: unknown, end: unknown): Interval | null {
   return typeof start === 'number' && typeof end === 'number' && start < end ? { start, end } : null;

@@ -89,6 +89,13 @@ export async function audit(queries: Queries, subject: AuditSubject, author: Aut
   );
 }
 
+/** Writes a stored document of the key `name` and files the change; to be called in the transaction that makes it. */
+export async function changeConfig(queries: Queries, name: string, payload: string, author: Author, nowMs: EpochMs): Promise<void> {
+  const previous = await findConfig(queries, name);
+  await writeConfig(queries, name, payload);
+  await audit(queries, { type: name, key: name, previous }, author, payload, nowMs);
+}
+
 export interface AuditSelection {
   readonly type: string;
   /** null: of every key. */

@@ -3,7 +3,7 @@
 import type { EpochMs, Interval } from '../base/instant.js';
 import { append } from '../base/lists.js';
 import { taskFileName } from '../model/task-file-name.js';
-import type { Binding, Queries } from './database.js';
+import { type Binding, placeholders, type Queries } from './database.js';
 
 /** WAITING for locks, PENDING for a worker, RUNNING on one; the last two are final. */
 export type TaskState = 'WAITING' | 'PENDING' | 'RUNNING' | 'SUCCESS' | 'FAILED';
@@ -136,7 +136,7 @@ export interface TaskSelection {
 
 /** Tasks by priority, then age: the order in which they are served. */
 export async function selectTasks(queries: Queries, selection: TaskSelection): Promise<readonly TaskRecord[]> {
-  const conditions = [`state IN (${selection.states.map(() => '?').join(', ')})`];
+  const conditions = [`state IN (${placeholders(selection.states)})`];
   const bindings: Binding[] = [...selection.states];
   const add = (condition: string, ...values: Binding[]) => {
     conditions.push(condition);
@@ -154,7 +154,7 @@ export async function selectTasks(queries: Queries, selection: TaskSelection): P
 /** Number of tasks in some states, without those that tasks have submitted. */
 export async function countTasks(queries: Queries, states: readonly TaskState[]): Promise<number> {
   const rows = await queries.rows<{ count: number }>(
-    `SELECT COUNT(*) AS count FROM tasks WHERE parent IS NULL AND state IN (${states.map(() => '?').join(', ')})`,
+    `SELECT COUNT(*) AS count FROM tasks WHERE parent IS NULL AND state IN (${placeholders(states)})`,
     states,
   );
   return rows[0]?.count ?? 0;

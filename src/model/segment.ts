@@ -68,7 +68,7 @@ export const PARTITION_FUNCTION = 'murmur3_32_abs';
 
 /** A pushed segment file: where it is, what it holds. */
 export interface SegmentFile {
-  /** Location of the file in deep storage: `{type: 'local', path}` and, later, others. `path` is relative to the storage directory. */
+  /** Location of the file in deep storage: `{type: 'local', path}` or `{type: 's3', path}`, relative to the folder or bucket. */
   readonly loadSpec: { readonly type: string; readonly path: string };
   readonly sizeBytes: number;
   readonly rowCount: number;

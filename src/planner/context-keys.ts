@@ -48,7 +48,7 @@ const ROWS: readonly Row[] = [
   ['sqlQueryId sqlTimeZone sqlOuterLimit plannerRulesOff sqlStringifyArrays useNativeQueryExplain', 'elsewhere', 'honoured'],
   [
     'rowsPerSegment maxParseExceptions waitUntilSegmentsLoad selectDestination rowsPerPage useConcurrentLocks taskLockType ' +
-      'maxNumTasks taskAssignment faultTolerance maxInputFilesPerWorker maxPartitions finalizeAggregations',
+      'maxNumTasks taskAssignment faultTolerance maxInputFilesPerWorker maxPartitions maxNumSegments finalizeAggregations',
     'elsewhere',
     'task',
   ],

@@ -74,6 +74,9 @@ export function cellWriter(column: FrameColumn, sqlType: SqlType, timeZone: stri
   }
 }
 
+/** Fewer rows are written each by itself: memory for what they share costs more. */
+const SHARING_ROWS_MIN = 64;
+
 /** Writes entries of a dictionary. Where rows share them, each is spelled and encoded once. */
 function entryWriter(
   ids: Uint32Array,
@@ -81,7 +84,8 @@ function entryWriter(
   spell: (value: string | null) => string,
   out: TextBytes,
 ): CellWriter {
-  if (dictionary.length * 2 > ids.length) return (row) => out.text(spell(dictionary[ids[row] ?? 0] ?? null));
+  if (ids.length < SHARING_ROWS_MIN || dictionary.length * 2 > ids.length)
+    return (row) => out.text(spell(dictionary[ids[row] ?? 0] ?? null));
   const spelled = new TextBytes();
   const ends = new Uint32Array(dictionary.length);
   const starts = new Uint32Array(dictionary.length);

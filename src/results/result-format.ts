@@ -100,9 +100,12 @@ function listWriter(cells: readonly CellWriter[], out: TextBytes): CellWriter {
   };
 }
 
+/** Bytes of the names of few columns; more grow as they are written. */
+const KEYS_BYTES = 64;
+
 function objectRow(columns: readonly OutputColumn[], frame: Frame, options: WritingOptions, out: TextBytes): CellWriter {
   const cells = cellWriters(columns, frame, options.timeZone, jsonSpelling(options), out);
-  const keys = new TextBytes();
+  const keys = new TextBytes(KEYS_BYTES);
   const ends = columns.map(({ name }, index) => {
     keys.text(`${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
     return keys.length;

@@ -18,6 +18,22 @@ const CELLS_BETWEEN_LOOKS = 500;
 /** Results that are known are written in one step, one after the other. */
 const knownText = new TextBytes();
 
+/** Text of a result that is written; the last small one is taken again, for memory outside of the heap costs more than a small answer's text. */
+let spare: TextBytes | undefined;
+/** Bytes of a text that is kept. */
+const SPARE_BYTES_MAX = 2 * CHUNK_LENGTH;
+
+function takeText(): TextBytes {
+  const taken = spare ?? new TextBytes();
+  spare = undefined;
+  return taken;
+}
+
+function giveBack(out: TextBytes): void {
+  out.length = 0;
+  if (out.bytes.length <= SPARE_BYTES_MAX) spare = out;
+}
+
 /** The body of a SQL answer of few rows, all of which are here. */
 export function writeKnown(frames: readonly Frame[], columns: readonly OutputColumn[], options: ResultOptions): string {
   const format = RESULT_FORMATS[options.format];
@@ -50,10 +66,11 @@ export async function* writeResult(
   const iterator = frames[Symbol.asyncIterator]();
   const turns = new LoopTurns();
   let ended = false;
+  let out: TextBytes | undefined;
   try {
     let pending = iterator.next();
     let next = await pending;
-    const out = new TextBytes();
+    out = takeText();
     let rowsBefore = writeHeader(format, columns, options, out);
     while (next.done !== true) {
       const frame = next.value;
@@ -75,6 +92,7 @@ export async function* writeResult(
     out.text(format.close);
     yield out.take();
   } finally {
+    if (out !== undefined) giveBack(out);
     // The reader went away, or a frame could not be written: what makes the frames stops too.
     if (!ended) await iterator.return?.();
   }

@@ -97,6 +97,8 @@ export interface SegmentInput {
 }
 
 export interface DeepStorage {
+  /** Type of the load specs of what is pushed: `{type, path}` is then the one of a key. */
+  readonly type: string;
   /** Moves finished local files in, each whole or not at all; they are on disk when this resolves. Returns their load specs. */
   push(
     files: readonly { readonly localFile: string; readonly key: string }[],

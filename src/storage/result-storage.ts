@@ -25,18 +25,18 @@ export interface ResultStorage {
   removeBefore(instantMs: number): Promise<void>;
 }
 
-export function createResultStorage(storage: Pick<DeepStorage, 'push' | 'read' | 'list' | 'remove'>): ResultStorage {
+export function createResultStorage(storage: Pick<DeepStorage, 'type' | 'push' | 'read' | 'list' | 'remove'>): ResultStorage {
   const keyOf = ({ taskId, attempt }: ResultRun, page: number): string =>
     `${taskFileName(taskId)}/${attempt === 0 ? '' : `${attempt}/`}page-${page}`;
   return {
     async push(run, page, localFile) {
       await storage.push([{ localFile, key: keyOf(run, page) }]);
     },
-    read: (run, page) => framesOf(storage.read({ type: 'local', path: keyOf(run, page) })),
+    read: (run, page) => framesOf(storage.read({ type: storage.type, path: keyOf(run, page) })),
     async removeBefore(instantMs) {
       for await (const { path, modifiedMs } of storage.list()) {
         if (modifiedMs >= instantMs) continue;
-        await storage.remove({ type: 'local', path });
+        await storage.remove({ type: storage.type, path });
         failpoint('results.removed');
       }
     },

@@ -213,4 +213,58 @@ tests('keys with several values, which meet rows of several parts', async (conte
     }
 });
 
+tests('lookups, which a task reads through a Broker', async (context) => {
+  const { url } = context.server;
+  const lookups = `${url}/svc/coordinator/v1/lookups`;
+  const lookup = { version: 'v1', lookupExtractorFactory: { type: 'map', map: { a: 'A', b: 'B', c: 'C' } } };
+  await callJson('POST', `${lookups}/config/__default/letters`, lookup);
+  const isLoaded = async () => ((await callJson('GET', `${lookups}/status/__default/letters`)) as { readonly loaded: boolean }).loaded;
+  for (let look = 0; look < 100 && !(await isLoaded()); look++) await new Promise((done) => setTimeout(done, 50));
+  const rows = [
+    { k: 'a', w: 1 },
+    { k: 'b', w: 2 },
+    { k: 'a', w: 4 },
+    { k: 'z', w: 8 },
+  ].map((row) => JSON.stringify(row));
+  const file = `TABLE(EXTERN('${JSON.stringify({ type: 'inline', data: rows.join('\n') })}', '{"type":"json"}')) EXTEND (k VARCHAR, w BIGINT)`;
+  for (const [join, expected] of [
+    [
+      `${file} x JOIN lookup.letters l ON x.k = l.k`,
+      [
+        ['A', 5],
+        ['B', 2],
+      ],
+    ],
+    [
+      `${file} x LEFT JOIN lookup.letters l ON x.k = l.k`,
+      [
+        [null, 8],
+        ['A', 5],
+        ['B', 2],
+      ],
+    ],
+    [
+      `lookup.letters l LEFT JOIN ${file} x ON x.k = l.k`,
+      [
+        ['A', 5],
+        ['B', 2],
+        ['C', null],
+      ],
+    ],
+    [
+      `${file} x JOIN lookup.letters l ON x.k = l.k JOIN lookup.letters m ON l.v = UPPER(m.k)`,
+      [
+        ['A', 5],
+        ['B', 2],
+      ],
+    ],
+  ] as const)
+    for (const sqlJoinAlgorithm of ['sortMerge', 'broadcast']) {
+      const taskId = await submit(context, `SELECT l.v, SUM(x.w) FROM ${join} GROUP BY 1 ORDER BY 1 NULLS FIRST`, { sqlJoinAlgorithm });
+      const { statusCode, errorMsg } = await ended(context, taskId);
+      assert.is(statusCode, 'SUCCESS', `${sqlJoinAlgorithm}: ${join}: ${errorMsg}`);
+      assert.equal((await payloadOf(context, taskId)).results?.results, expected, `${sqlJoinAlgorithm}: ${join}`);
+    }
+});
+
 tests.run();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { callJson, type DolmenProcess, sqlRows, startDolmen } from '../../bench/server.js';
+import { callJson, type DolmenProcess, sqlRows, startDolmen, waitForTask } from '../../bench/server.js';
 import { startKafka } from '../ingestion/stream/kafka.js';
 
 const PORT_OFFSET = 26_700;
@@ -113,6 +113,24 @@ if (kafka === undefined) {
       (told) => Object.keys(told).length > 0,
     );
     assert.equal(Object.keys(stats), ['0']);
+  });
+
+  tests('older time is written and replaced while its task reads', async (context) => {
+    const { server } = context;
+    const run = async (query: string): Promise<void> => {
+      const { taskId } = (await callJson('POST', `${server.url}/svc/v2/sql/task`, { query })) as { taskId: string };
+      await waitForTask(server.url, taskId);
+    };
+    const row = (n: number) => `SELECT TIME_PARSE('2023-06-01') AS __time, 'old' AS page, ${n} AS n`;
+    await run(`INSERT INTO events ${row(1)} PARTITIONED BY DAY`);
+    await run(`REPLACE INTO events OVERWRITE WHERE __time < TIMESTAMP '2023-07-01' ${row(2)} PARTITIONED BY DAY`);
+    const old = () => sqlRows(server.url, "SELECT SUM(n) FROM events WHERE page = 'old'");
+    await until('what replaced', old, (rows) => JSON.stringify(rows) === '[[2]]');
+    await run("REPLACE INTO events OVERWRITE WHERE __time < TIMESTAMP '2023-07-01' SELECT * FROM events WHERE n < 0 PARTITIONED BY DAY");
+    await until('nothing', old, (rows) => JSON.stringify(rows) === '[[null]]');
+    const reading = await sqlRows(server.url, "SELECT COUNT(*) FROM sys.tasks WHERE type = 'index_kafka' AND status = 'RUNNING'");
+    assert.ok(Number(reading[0]?.[0]) > 0);
+    await untilStored(server, 2000);
   });
 
   tests('another spec reads on where the one before ended; suspended, all is published', async (context) => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -52,6 +52,8 @@ start('a taken port ends with 3 and names it; nothing else is left listening', a
     second.stderr.on('data', (chunk) => (err += String(chunk)));
     const code = await new Promise((resolve) => second.once('close', resolve));
     assert.is(code, 3, err);
+    // A new folder is for its owner alone: segments, logs and results in it are not told by permissions of the server.
+    assert.is((statSync(join(dataDir, 'other')).mode & 0o777).toString(8), '700');
     assert.match(err, new RegExp(`127\\.0\\.0\\.1:${8083 + PORT_OFFSET}: the port is in use.*--port-offset`));
   } finally {
     assert.is(await first.stop(), 0);

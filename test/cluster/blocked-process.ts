@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { EmbeddedCoordination } from '../../src/cluster/membership/embedded.js';
+import { membershipOver } from '../../src/cluster/membership/membership-store.js';
+import { StoredCoordination } from '../../src/cluster/membership/stored.js';
 import { openSqlite } from '../../src/metadata/database.js';
 
 /** A process of `pulse.test.ts`: leads, sees the other one, and then blocks its event loop for `blockMs`. */
@@ -11,13 +12,12 @@ const { file, stallMs, heartbeatMs, expiryMs, blockMs } = workerData as Record<
 };
 const seen: string[] = [];
 const database = await openSqlite(file);
-const member = new EmbeddedCoordination({
-  database,
+const member = new StoredCoordination({
+  store: membershipOver(database, Date.now),
   session: 'blocked',
-  now: Date.now,
   heartbeatMs,
   expiryMs,
-  pulse: { file, stallMs },
+  pulse: { settings: { type: 'sqlite', file }, stallMs },
   onError: (error) => seen.push(String(error)),
 });
 await member.announce('middleManager', 'w:1', {});

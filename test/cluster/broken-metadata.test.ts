@@ -2,7 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SegmentCatalog } from '../../src/cluster/coordinator/catalog.js';
 import { CoordinatorSettings } from '../../src/cluster/coordinator/settings.js';
-import { EmbeddedCoordination } from '../../src/cluster/membership/embedded.js';
+import { membershipOver } from '../../src/cluster/membership/membership-store.js';
+import { StoredCoordination } from '../../src/cluster/membership/stored.js';
 import { readWorkerConfig } from '../../src/cluster/overlord/worker-config.js';
 import type { Database } from '../../src/metadata/database.js';
 import { type Fence, takeLease } from '../../src/metadata/leadership.js';
@@ -70,10 +71,9 @@ async function readAll(database: Database, fence: Fence) {
   const catalog = new SegmentCatalog(database);
   await catalog.refresh();
   const settings = new CoordinatorSettings({ database, fence: () => fence, now: () => 0 });
-  const member = new EmbeddedCoordination({
-    database,
+  const member = new StoredCoordination({
+    store: membershipOver(database, () => 1000),
     session: 's',
-    now: () => 1000,
     heartbeatMs: 60_000,
     expiryMs: 5000,
     onError: (error) => assert.unreachable(String(error)),

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { runHere } from '../../src/cluster/middlemanager/child-run.js';
 import type { TaskContext } from '../../src/ingestion/contract.js';
 import { taskFileName } from '../../src/model/task-file-name.js';
-import { createLocalDeepStorage } from '../../src/storage/local-deep-storage.js';
+import { createLocalDeepStorage } from '../../src/storage/deep/local-deep-storage.js';
 import { taskContext } from '../ingestion/run-task.js';
 
 const runs = suite('children run by their parent');

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { EmbeddedCoordination } from '../../src/cluster/membership/embedded.js';
+import { membershipOver } from '../../src/cluster/membership/membership-store.js';
+import { StoredCoordination } from '../../src/cluster/membership/stored.js';
 import { type Database, openSqlite } from '../../src/metadata/database.js';
 import type { Fence } from '../../src/metadata/leadership.js';
 import { openMetadata } from '../metadata/fixture.js';
@@ -15,7 +16,7 @@ interface Context {
   close(): Promise<void>;
 }
 
-const coordination = suite<Context>('embedded coordination');
+const coordination = suite<Context>('coordination over the metadata file');
 coordination.before.each(async (context) => {
   Object.assign(context, await openMetadata());
 });
@@ -26,15 +27,14 @@ async function join(file: string, session: string) {
   const database = await openSqlite(file);
   let paused = false;
   const guarded: Database = {
-    faults: database.faults,
+    ...database,
     rows: (sql, bindings) => (paused ? new Promise(() => undefined) : database.rows(sql, bindings)),
     transaction: (work) => (paused ? new Promise(() => undefined) : database.transaction(work)),
     close: () => database.close(),
   };
-  const member = new EmbeddedCoordination({
-    database: guarded,
+  const member = new StoredCoordination({
+    store: membershipOver(guarded, () => nowMs),
     session,
-    now: () => nowMs,
     heartbeatMs: 10,
     expiryMs: EXPIRY_MS,
     onError: (error) => assert.unreachable(String(error)),
@@ -128,6 +128,33 @@ coordination('a leader that falls silent loses its lease to the other candidate'
   assert.equal(second.seen, ['gained 2']);
   await b.leave();
   await a.database.close();
+});
+
+coordination('a process whose metadata store is away ends all that it leads, and its connection', async ({ database }) => {
+  const errors: string[] = [];
+  const away = () => Promise.reject(new Error('away'));
+  let isConnected = true;
+  const member = new StoredCoordination({
+    store: {
+      ...membershipOver(database, () => nowMs),
+      giveUp: away,
+      withdrawAll: away,
+      disconnect: async () => {
+        isConnected = false;
+      },
+    },
+    session: 'a',
+    heartbeatMs: 10,
+    expiryMs: EXPIRY_MS,
+    onError: (error) => void errors.push(String(error)),
+  });
+  const [first, second] = [events(), events()];
+  await member.campaign('coordinator', 'a:1', first.candidate);
+  await member.campaign('overlord', 'a:2', second.candidate);
+  await member.close();
+  assert.equal([first.seen, second.seen], Array(2).fill(['gained 1', 'lost']));
+  assert.not.ok(isConnected);
+  assert.equal(errors, Array(3).fill('Error: away'));
 });
 
 coordination.run();

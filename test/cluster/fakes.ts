@@ -14,6 +14,7 @@ export function emptyHistorical(): HistoricalService {
     inventoryAfter: async () => null,
     loadSegments: async () => undefined,
     dropSegments: async () => undefined,
+    lookupReport: async () => ({ tier: '__default', current: {}, failed: {} }),
   };
 }
 
@@ -54,6 +55,7 @@ export function memoryStorage(files = new Map<string, number>()): DeepStorage & 
   let record: string | undefined;
   return {
     files,
+    type: 'local',
     push: () => Promise.reject(new Error('not asked')),
     pull: () => Promise.reject(new Error('not asked')),
     // biome-ignore lint/correctness/useYield: nothing is read

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { heldLookups } from '../../bench/lookup-settings.js';
 import { ServiceError } from '../../src/base/errors.js';
 import { FrameCache } from '../../src/cluster/frame-cache.js';
 import { Historical } from '../../src/cluster/historical/historical.js';
@@ -15,7 +16,7 @@ import type { Engine } from '../../src/execution/run/engine.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import type { SegmentStore } from '../../src/storage/contract.js';
-import { createLocalDeepStorage } from '../../src/storage/local-deep-storage.js';
+import { createLocalDeepStorage } from '../../src/storage/deep/local-deep-storage.js';
 import { scanPlan, segmentOf } from './fakes.js';
 
 /** Opens files whose content is `good`, fails by itself for those with `unlucky`; the rest is corrupt. */
@@ -86,6 +87,7 @@ historicals.before.each((context) => {
       engine: { run: () => frames() } as unknown as Engine,
       results: new SegmentResults({ frames: new FrameCache(0), reads: false, writes: false }),
       gate: new RunGate(1, 100),
+      lookups: heldLookups(),
       loadsAtATime: 4,
       dropDelayMs,
       session: 's',

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ConnectionRefusal, parseConnectionUri } from '../../src/ingestion/source/database/connection-uri.js';
+import { ConnectionRefusal, parseConnectionUri } from '../../src/configuration/connection-uri.js';
 
 const uris = suite('connection strings of jdbc lookups');
 

@@ -19,6 +19,7 @@ export const EVERYTHING: Interval = { start: -1000 * DAY, end: 1000 * DAY };
 
 interface Payload {
   readonly id: string;
+  readonly type?: 'index' | 'index_kafka';
   readonly dataSource?: string;
   readonly replace?: readonly Interval[];
   readonly priority?: number;
@@ -26,10 +27,10 @@ interface Payload {
 }
 
 function describe(payload: unknown): TaskDescription {
-  const { id, dataSource = 'ds', replace, priority, isChild } = payload as Payload;
+  const { id, type = 'index', dataSource = 'ds', replace, priority, isChild } = payload as Payload;
   if (id === undefined) throw new ServiceError('input_invalid', 'id is missing');
   return {
-    type: 'index',
+    type,
     dataSource,
     id,
     groupId: null,

@@ -13,6 +13,7 @@ import { publishSegments } from '../../src/metadata/publish.js';
 import { allRules, audit, auditHistory, writeRules } from '../../src/metadata/settings.js';
 import { findTask, finishTask, insertChild, insertTask } from '../../src/metadata/tasks.js';
 import { day, openMetadata, pushed, runningTask } from '../metadata/fixture.js';
+import { memoryStorage } from './fakes.js';
 
 type Context = Awaited<ReturnType<typeof openMetadata>> & { fence: Fence };
 const old = suite<Context>('records that are too old');
@@ -130,16 +131,31 @@ old('logs go by their age, but not those of running tasks', async () => {
     writeFileSync(path.join(folder, name), 'x');
     if (name !== 'new.log') utimesSync(path.join(folder, name), 1, 1);
   }
+  const storage = memoryStorage(
+    new Map([
+      ['old.log', 1],
+      ['new.log', Date.now()],
+      ['running.log', 1],
+    ]),
+  );
   const oldTasks = { retainMs: 3_600_000, initialDelayMs: 0, delayMs: 3_600_000 };
   const done = new Promise<string>((resolve) => {
-    const logs = new OldLogs({ logDirectory: folder, oldTasks, inUse: () => new Set(['running.log']), now: Date.now, log: resolve });
+    const logs = new OldLogs({
+      logDirectory: folder,
+      logStorage: storage,
+      oldTasks,
+      inUse: () => new Set(['running.log']),
+      now: Date.now,
+      log: resolve,
+    });
     logs.start();
   });
   // The timer of the logs keeps no process alive.
   const held = setTimeout(() => undefined, 60_000);
-  assert.is(await done, 'removed 1 logs of tasks that are too old');
+  assert.is(await done, 'removed 2 logs of tasks that are too old');
   clearTimeout(held);
   assert.equal(readdirSync(folder).sort(), ['new.log', 'other.txt', 'running.log']);
+  assert.equal([...storage.files.keys()].sort(), ['new.log', 'running.log']);
   rmSync(folder, { recursive: true });
 });
 

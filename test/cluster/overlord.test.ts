@@ -94,6 +94,43 @@ overlords('a task of higher priority takes the locks of those below it, unless t
   assert.equal([await stateOf(database, 'equal'), await stateOf(database, 'lower')], ['FAILED', 'FAILED']);
 });
 
+overlords('a task that reads a stream holds the chunks that it has segments in, and no other time', async ({ database, overlord }) => {
+  const submit = (id: string, priority: number, replace?: readonly Interval[]) =>
+    overlord.submit(JSON.stringify({ id, priority, replace, type: replace === undefined ? 'index_kafka' : 'index' }));
+  const allocate = (interval: Interval) =>
+    overlord.allocateSegment({ dataSource: 'ds', sequence: 'q', interval }, { taskId: 'stream', run: { session: 's1', attempt: 1 } });
+  await submit('stream', 75);
+  await untilState(database, 'stream', 'RUNNING');
+  assert.equal(await locksOfTask(database, 'stream'), []);
+  const first = await allocate(day(1));
+  assert.equal(await allocate(day(1)), first);
+  for (const [id, priority, at] of [
+    ['older', 50, 0],
+    ['newer', 90, 2],
+    ['here', 50, 1],
+  ] as const)
+    await submit(id, priority, [day(at)]);
+  await untilState(database, 'older', 'RUNNING');
+  await untilState(database, 'newer', 'RUNNING');
+  await settle();
+  assert.is(await stateOf(database, 'here'), 'WAITING');
+  // Late rows take their time from a task of lower priority, and wait for one of higher.
+  await allocate(day(0));
+  assert.is(await stateOf(database, 'older'), 'FAILED');
+  assert.is(await codeOf(allocate(day(2))), 'unavailable');
+  assert.equal(
+    (await locksOfTask(database, 'stream')).map(({ interval, kind }) => [interval, kind]),
+    [
+      [day(1), 'shared'],
+      [day(0), 'shared'],
+    ],
+  );
+  await overlord.taskEnded({ taskId: 'newer', run: { session: 's1', attempt: 1 }, succeeded: true, errorMessage: null, report: null });
+  await allocate(day(2));
+  await overlord.taskEnded({ taskId: 'stream', run: { session: 's1', attempt: 1 }, succeeded: true, errorMessage: null, report: null });
+  await untilState(database, 'here', 'RUNNING');
+});
+
 overlords('appends to the same intervals run side by side', async ({ database, overlord }) => {
   await overlord.submit(JSON.stringify({ id: 'a' }));
   await overlord.submit(JSON.stringify({ id: 'b' }));

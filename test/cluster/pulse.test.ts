@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { EmbeddedCoordination } from '../../src/cluster/membership/embedded.js';
+import { membershipOver } from '../../src/cluster/membership/membership-store.js';
+import { StoredCoordination } from '../../src/cluster/membership/stored.js';
 import { openSqlite } from '../../src/metadata/database.js';
 import { openMetadata } from '../metadata/fixture.js';
 
@@ -18,10 +19,9 @@ pulses('in one process leadership and members outlast any delay of the timers', 
   const { database, close } = await openMetadata();
   let nowMs = 1000;
   const seen: string[] = [];
-  const member = new EmbeddedCoordination({
-    database,
+  const member = new StoredCoordination({
+    store: membershipOver(database, () => nowMs),
     session: 's',
-    now: () => nowMs,
     heartbeatMs: 60_000,
     expiryMs: EXPIRY_MS,
     onError: (error) => assert.unreachable(String(error)),
@@ -54,10 +54,9 @@ for (const { name, stallMs, blockedSees, otherSees } of cases)
     const { file, close } = await openMetadata(FOLDER);
     const seen: string[] = [];
     const database = await openSqlite(file);
-    const other = new EmbeddedCoordination({
-      database,
+    const other = new StoredCoordination({
+      store: membershipOver(database, Date.now),
       session: 'other',
-      now: Date.now,
       heartbeatMs: HEARTBEAT_MS,
       expiryMs: EXPIRY_MS,
       onError: (error) => assert.unreachable(String(error)),

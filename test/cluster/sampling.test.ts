@@ -16,8 +16,8 @@ suiteOf.before.each((context) => {
     peers: { all: () => [], hosts: () => [] },
     workDirectory: join(context.folder, 'samples'),
     settings: {
-      storageDirectory: '',
-      resultDirectory: null,
+      storagePlaces: [{ type: 'local', directory: '' }],
+      resultPlace: null,
       serving: { address: '127.0.0.1', port: 0, clusterKey: 'key', tls: null },
       allowedDirectories: [],
       exportDirectory: '',

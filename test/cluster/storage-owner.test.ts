@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
 import { type CleanupReport, removeOrphans } from '../../src/cluster/coordinator/cleanup.js';
 import { type Ownership, StorageOwner } from '../../src/cluster/storage-owner.js';
 import { type Database, openSqlite } from '../../src/metadata/database.js';
@@ -76,14 +77,25 @@ class World {
     return { id, path };
   }
 
+  /** A publish that is refused by its transaction. */
+  async refuse(): Promise<void> {
+    const { id, path } = await this.begin();
+    this.abandoned.add(path);
+    const refused = this.#owner.publish(this.database, id, () => Promise.reject(new ServiceError('conflict', 'no longer its run')));
+    assert.is(await refused.catch((error: ServiceError) => error.code), 'conflict');
+    await finishTask(this.database, id, { succeeded: false, error: 'refused', report: null }, 0);
+  }
+
   async publish(crash = false): Promise<void> {
     const { id, path } = await this.begin();
-    const commit = fencedTransaction(this.database, this.#fence, async (queries) => {
-      const segment = { ...pushed(day(0)), loadSpec: { type: 'local', path } };
-      await publishSegments(queries, { taskId: id, dataSource: id, mode: { kind: 'append' }, segments: [segment] }, 0);
-      await this.#owner.recordPublish(queries, id);
-      if (crash) throw new Error('killed before the commit');
-    });
+    const commit = this.#owner.publish(this.database, id, (record) =>
+      fencedTransaction(this.database, this.#fence, async (queries) => {
+        const segment = { ...pushed(day(0)), loadSpec: { type: 'local', path } };
+        await publishSegments(queries, { taskId: id, dataSource: id, mode: { kind: 'append' }, segments: [segment] }, 0);
+        await record(queries);
+        if (crash) throw new Error('killed before the commit');
+      }),
+    );
     if (crash) {
       await commit.catch(() => undefined);
       return this.restart();
@@ -211,6 +223,71 @@ owners('a publish that did not commit, or that the copy before it has not seen, 
   assert.is((await world.cleanUp()).kept, 0);
 });
 
+owners('a publish that its transaction refuses leaves no record, and its files go', async ({ world }) => {
+  await world.publish();
+  const record = await world.storage.readRecord();
+  await world.refuse();
+  assert.is(await world.storage.readRecord(), record);
+  assert.equal(await world.cleanUp(), { removed: 1, kept: 0, keptBytes: 0 });
+});
+
+owners('publishes at one time are recorded one after another', async ({ world }) => {
+  await Promise.all(Array.from({ length: 5 }, () => world.publish()));
+  assert.equal(await world.check(), { state: 'confirmed', confirmedMs: 0, unsettledTasks: [] });
+});
+
+owners('a record that arrives late, of a leader that was replaced, does not make the store a stranger', async ({ world }) => {
+  await world.publish();
+  const late = (await world.storage.readRecord()) ?? '';
+  await world.publish();
+  await world.publish();
+  await world.storage.writeRecord(late);
+  assert.is((await world.check()).state, 'confirmed', 'it has seen that publish');
+  const unseen = {
+    ...(JSON.parse(late) as object),
+    publication: 'never committed',
+    previous: JSON.parse(late).publication,
+    taskId: 'lost',
+  };
+  await world.storage.writeRecord(JSON.stringify(unseen));
+  assert.equal(await world.check(), { state: 'confirmed', confirmedMs: 0, unsettledTasks: ['lost'] });
+  await world.publish();
+  assert.equal(await world.check(), { state: 'confirmed', confirmedMs: 0, unsettledTasks: ['lost'] });
+});
+
+owners('metadata answers while deep storage does not', async ({ world }) => {
+  const { writeRecord } = world.storage;
+  let write = (): void => undefined;
+  const isAsked = new Promise<void>((asked) => {
+    world.storage.writeRecord = async (text) => {
+      asked();
+      await new Promise<void>((resolve) => {
+        write = resolve;
+      });
+      world.storage.writeRecord = writeRecord;
+      return writeRecord(text);
+    };
+  });
+  const published = world.publish();
+  await isAsked;
+  assert.equal(await world.database.rows('SELECT 1 AS one'), [{ one: 1 }]);
+  write();
+  await published;
+  assert.is((await world.check()).state, 'confirmed');
+});
+
+owners('a publish begins anew when a person confirms the store meanwhile', async ({ world }) => {
+  await world.publish();
+  const { writeRecord } = world.storage;
+  world.storage.writeRecord = async (text) => {
+    world.storage.writeRecord = writeRecord;
+    await writeRecord(text);
+    await world.confirm();
+  };
+  await world.publish();
+  assert.equal(await world.check(), { state: 'confirmed', confirmedMs: 1, unsettledTasks: [] });
+});
+
 owners('a store whose deep storage was emptied goes on', async ({ world }) => {
   await world.publish();
   world.storage.files.clear();
@@ -220,9 +297,17 @@ owners('a store whose deep storage was emptied goes on', async ({ world }) => {
 });
 
 owners('no order of events removes a published file', async () => {
-  const step = fc.constantFrom('publish', 'crash', 'abandon', 'backUp', 'restore', 'newStore', 'restart', 'cleanUp') as fc.Arbitrary<
-    'publish' | 'crash' | 'abandon' | 'backUp' | 'restore' | 'newStore' | 'restart' | 'cleanUp'
-  >;
+  const step = fc.constantFrom(
+    'publish',
+    'crash',
+    'refuse',
+    'abandon',
+    'backUp',
+    'restore',
+    'newStore',
+    'restart',
+    'cleanUp',
+  ) as fc.Arbitrary<'publish' | 'crash' | 'refuse' | 'abandon' | 'backUp' | 'restore' | 'newStore' | 'restart' | 'cleanUp'>;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 8 }), async (steps) => {
       const world = new World();
@@ -231,6 +316,7 @@ owners('no order of events removes a published file', async () => {
         const act: Readonly<Record<(typeof steps)[number], () => Promise<unknown>>> = {
           publish: () => world.publish(),
           crash: () => world.publish(true),
+          refuse: () => world.refuse(),
           abandon: () => world.abandon(),
           backUp: () => world.backUp(),
           restore: async () => world.backups[0] !== undefined && (await world.open(world.backups[0])),

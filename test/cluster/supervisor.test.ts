@@ -11,9 +11,8 @@ import { chatOfControl } from '../../src/ingestion/stream/chat-control.js';
 import type { StreamReader } from '../../src/ingestion/stream/stream-reader.js';
 import { parseSupervisorSpec } from '../../src/ingestion/stream/supervisor-spec.js';
 import type { Database } from '../../src/metadata/database.js';
-import type { Fence } from '../../src/metadata/leadership.js';
-import { takeLease } from '../../src/metadata/leadership.js';
-import { findOffsets, moveOffsets } from '../../src/metadata/stream-offsets.js';
+import { type Fence, fencedTransaction, takeLease } from '../../src/metadata/leadership.js';
+import { claimOffsets, findOffsets, moveOffsets } from '../../src/metadata/stream-offsets.js';
 import { activeSupervisors } from '../../src/metadata/supervisors.js';
 import { finishTask, insertTask, moveTask, startTask } from '../../src/metadata/tasks.js';
 import type { StreamTaskControl, StreamTaskStatus } from '../../src/model/stream/control.js';
@@ -303,6 +302,41 @@ suites('a lost task is replaced from what is published; groups behind one that f
   assert.is(supervisor.groups.publishing.length, 0);
 });
 
+suites('a task whose stream is gone has all replicas publish up to the furthest of them', async (world) => {
+  const supervisor = open(world, { replicas: 2 });
+  await supervisor.runOnce();
+  const [one, two] = [...world.tasks.values()];
+  one?.at.set('0', '50');
+  const offsets = new Map([
+    ['0', '5'],
+    ['1', '5'],
+  ]);
+  const start = { kind: 'kafka' as const, stream: 'events', offsets, exclusive: new Set<string>() };
+  for (const task of [one, two])
+    await supervisor.checkpoint({ supervisorId: 'ds', taskId: task?.payload.id ?? '', taskGroupId: 0, start, finish: true });
+  assert.is(supervisor.groups.reading.size, 0);
+  assert.is(supervisor.groups.publishing.length, 1);
+  assert.equal(Object.fromEntries(supervisor.groups.next), { 0: '50', 1: '5' });
+});
+
+suites('a topic that was made anew with fewer messages halts the supervisor', async (world) => {
+  await fencedTransaction(world.database, world.fence, (queries) =>
+    claimOffsets(queries, 'ds', 'ds', {
+      kind: 'kafka',
+      stream: 'events',
+      offsets: new Map([
+        ['0', '101'],
+        ['1', '100'],
+      ]),
+      exclusive: new Set(),
+    }),
+  );
+  const supervisor = open(world);
+  await supervisor.runOnce();
+  assert.is(world.tasks.size, 0);
+  assert.match(supervisor.state.errors.at(-1)?.message ?? '', /does not have the stored offset 101 of partition 0 any more; reset/);
+});
+
 suites('a checkpoint ends the sequence of all replicas at the furthest offsets, once however many ask', async (world) => {
   const supervisor = open(world, { replicas: 2 });
   await supervisor.runOnce();
@@ -317,7 +351,8 @@ suites('a checkpoint ends the sequence of all replicas at the furthest offsets, 
     ]),
     exclusive: new Set<string>(),
   };
-  for (const task of [one, two]) await supervisor.checkpoint({ supervisorId: 'ds', taskId: task?.payload.id ?? '', taskGroupId: 0, start });
+  for (const task of [one, two])
+    await supervisor.checkpoint({ supervisorId: 'ds', taskId: task?.payload.id ?? '', taskGroupId: 0, start, finish: false });
   assert.equal(
     [...(two?.sequences ?? [])],
     [

@@ -11,8 +11,8 @@ import { DECOMPRESSION } from '../ingestion/blocks.js';
 
 const settings: TaskSettings = {
   workDirectory: '',
-  storageDirectory: '',
-  resultDirectory: null,
+  storagePlaces: [{ type: 'local', directory: '' }],
+  resultPlace: null,
   serving: { address: '127.0.0.1', port: 0, clusterKey: 'key', tls: null },
   allowedDirectories: [],
   exportDirectory: '',

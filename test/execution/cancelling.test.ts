@@ -195,7 +195,11 @@ function run(groupPlan: GroupPlan, { groupBytesMax, ending, others }: Run, look:
   const placed = uploadFrame(frame, memory);
   const flags = memory.allocate(64);
   memory.i32(flags, 16).fill(0);
-  const spill = new SpillSpace({ folder, bytesMax: 1 << 30, used: flags }, memory, 0);
+  const spill = new SpillSpace(
+    { folder, directoryProperty: 'test.folder', bytesMax: 1 << 30, sortBytes: 1 << 28, heldBytes: null, used: flags },
+    memory,
+    0,
+  );
   const context: RunContext = {
     memory,
     kernels,

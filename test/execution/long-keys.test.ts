@@ -116,7 +116,7 @@ keys('any keys in any segments, with conditions on sums', async () => {
         upperStrict,
       };
       const isIn = (value: number | bigint | null): boolean => {
-        if (value === null) return range.lower === null && range.upper === null ? true : false;
+        if (value === null) return range.lower === null && range.upper === null;
         // NaN comes after every number.
         const [low, high] = [range.lower as number | bigint | null, range.upper as number | bigint | null];
         const isNaN = Number.isNaN(value);

@@ -16,8 +16,9 @@ const HELD_ROWS = 50;
 const memory = KernelMemory.create({ maximumBytes: 1 << 20 });
 const used = memory.allocate(64);
 memory.i32(used, 16).fill(0);
+const LIMITS = { directoryProperty: 'test.folder', sortBytes: 1 << 28, heldBytes: null };
 const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-stream-'));
-const spill = new SpillSpace({ folder, bytesMax: 1 << 24, used }, memory, 0);
+const spill = new SpillSpace({ ...LIMITS, folder, bytesMax: 1 << 24, used }, memory, 0);
 const leaf = { intervals: [], emptyValues: NO_EMPTY_VALUES, check: () => undefined };
 
 /** A number, a text, and the place among all rows. */
@@ -110,7 +111,46 @@ stream('more rows than may be held are no error where they need not be', () => {
   assert.throws(() => run(sortBy(0, null), undefined), /maxRowsQueuedForOrdering/);
 });
 
-stream('rows of several types, or of several values, are held or refused, not put on disk', () => {
+stream('rows of many bytes are put on disk however few they are, lists among them', () => {
+  const small = new SpillSpace({ ...LIMITS, sortBytes: 2000, folder, bytesMax: 1 << 24, used }, memory, 0);
+  const withLists = (frame: Frame, at: number): Frame => ({
+    ...frame,
+    columns: [
+      ...frame.columns,
+      {
+        kind: 'multi',
+        name: 'list',
+        // Rows have no value, one, two and three in turn.
+        offsets: Uint32Array.from({ length: frame.rowCount + 1 }, (_, row) => ([0, 0, 1, 3][row % 4] ?? 0) + 6 * Math.floor(row / 4)),
+        ids: Uint32Array.from({ length: 6 * Math.ceil(frame.rowCount / 4) }, (_, value) => value % 3),
+        dictionary: ['a', 'b', `${at}`],
+      },
+    ],
+  });
+  const frames = many.map(withLists);
+  const steps = new StreamedSteps([sortBy(0, null)], leaf, { heldRowsMax: 100_000, spill: small });
+  for (const frame of frames) assert.equal([...steps.push(frame)], []);
+  assert.is(left().length, 1);
+  const byNumber = (a: unknown[], b: unknown[]): number => Number(a[0]) - Number(b[0]) || Number(a[2]) - Number(b[2]);
+  assert.equal(rowsOf(steps.end()), rowsOf(frames).sort(byNumber));
+  assert.equal(left(), []);
+  // A hundred rows are too many to be held.
+  const best = new StreamedSteps([sortBy(0, 100)], leaf, { heldRowsMax: 100_000, spill: small });
+  assert.equal(rowsOf(through(best, frames)), rowsOf(frames).sort(byNumber).slice(0, 100));
+  assert.equal(left(), []);
+});
+
+stream('a step that needs all rows is refused by its bytes', () => {
+  const heldBytes = { max: 4000, property: 'test.bytes' };
+  const small = new SpillSpace({ ...LIMITS, sortBytes: 1000, heldBytes, folder, bytesMax: 1 << 24, used }, memory, 0);
+  const top: PostStep = { step: 'topPerBucket', bucket: 'number', by: [], limit: 3 };
+  assert.throws(
+    () => rowsOf(through(new StreamedSteps([top], leaf, { heldRowsMax: 100_000, spill: small }), many)),
+    /4000 bytes.*test\.bytes/,
+  );
+});
+
+stream('rows of several types are held or refused, not put on disk', () => {
   const other: Frame = {
     ...frameOf([[1, 'x', 0]]),
     columns: [{ kind: 'string', name: 'number', ids: Uint32Array.of(0), dictionary: ['5'] }, ...frameOf([[1, 'x', 0]]).columns.slice(1)],

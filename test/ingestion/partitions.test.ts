@@ -1,9 +1,14 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { pruneByPartition } from '../../src/cluster/broker/partition-pruning.js';
 import { bucketOfText } from '../../src/expression/partition-bucket.js';
-import { partsOf } from '../../src/ingestion/builder/partitions.js';
+import { keyFrame, type Part, partsOf } from '../../src/ingestion/builder/partitions.js';
+import { sortedBounds } from '../../src/ingestion/builder/range-bounds.js';
+import { LazyEngine } from '../../src/ingestion/task-engine.js';
 import type { HashedPartitions, RangePartitions } from '../../src/ingestion/task-spec/partitions-spec.js';
 import type { VisibleChunk } from '../../src/metadata/timeline.js';
 import type { Filter } from '../../src/model/filter.js';
@@ -12,6 +17,7 @@ import type { ScanPlan } from '../../src/model/plan.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { listOf } from '../../src/model/value-list.js';
 import { caseCount } from '../case-count.js';
+import { taskContext } from './run-task.js';
 
 /** Rows divided by their values, and segments left out by them: no row is lost, none is kept twice. */
 const partitions = suite('partitions');
@@ -120,7 +126,7 @@ function inTwo(rows: readonly Row[]): () => Frame[] {
   return () => [frameOf(rows.slice(0, half)), frameOf(rows.slice(half))];
 }
 
-function segmentOf(partitionNum: number, partitions: number, part: ReturnType<typeof partsOf>[number]['part']): SegmentDescriptor {
+function segmentOf(partitionNum: number, partitions: number, part: Part['part']): SegmentDescriptor {
   return {
     id: { dataSource: 'ds', interval: { start: 0, end: 10 }, version: 'v', partitionNumber: partitionNum },
     shardSpec: { ...part, partitionNum, partitions },
@@ -141,7 +147,7 @@ partitions('every row is in one part; no segment that has a row of the answer is
   let leftOut = 0;
   fc.assert(
     fc.property(rowsOf, specOf, filterOf, (rows, spec, filter) => {
-      const parts = partsOf(spec, rows.length, inTwo(rows));
+      const parts = partsOf(spec, rows.length, inTwo(rows)) ?? [];
       const seen = parts.flatMap((part) => [...part.rows]).sort((a, b) => a - b);
       assert.equal(seen, [...rows.keys()]);
       for (const { rows: own } of parts) assert.ok(own.every((row, at) => at === 0 || row > (own[at - 1] ?? 0)));
@@ -164,11 +170,12 @@ partitions('every row is in one part; no segment that has a row of the answer is
 partitions('keys of ranges come in order, none is in two segments, and sizes are as asked', () => {
   fc.assert(
     fc.property(rowsOf, fc.integer({ min: 1, max: 30 }), fc.boolean(), (rows, rowsPerSegment, isLimit) => {
-      const parts = partsOf(
-        { kind: 'range', dimensions: ['b', 'a'], isSingle: false, rowsPerSegment, isLimit, refusesMultiValues: true },
-        rows.length,
-        inTwo(rows),
-      );
+      const parts =
+        partsOf(
+          { kind: 'range', dimensions: ['b', 'a'], isSingle: false, rowsPerSegment, isLimit, refusesMultiValues: true },
+          rows.length,
+          inTwo(rows),
+        ) ?? [];
       const keyOf = (row: number) => JSON.stringify([rows[row]?.[1], rows[row]?.[0]]);
       const keys = parts.map((part) => new Set([...part.rows].map(keyOf)));
       assert.is(
@@ -188,6 +195,29 @@ partitions('keys of ranges come in order, none is in two segments, and sizes are
   );
 });
 
+partitions('keys that outgrow memory divide the rows just so, by way of the disk', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-partitions-'));
+  const engine = new LazyEngine({ ...taskContext(folder, []), maxBytesInMemory: 4096 });
+  const dimensions = ['b', 'missing', 'a'];
+  async function* keys(frames: readonly Frame[]): AsyncGenerator<Frame> {
+    for (const frame of frames) yield keyFrame(frame, dimensions);
+  }
+  try {
+    await fc.assert(
+      fc.asyncProperty(rowsOf, fc.integer({ min: 1, max: 30 }), fc.boolean(), async (rows, rowsPerSegment, isLimit) => {
+        const spec = { kind: 'range', dimensions, isSingle: false, rowsPerSegment, isLimit, refusesMultiValues: true } as const;
+        assert.is(partsOf(spec, rows.length, inTwo(rows), 100), null);
+        const bounds = await sortedBounds(spec, rows.length, keys(inTwo(rows)()), engine.get());
+        assert.equal(partsOf({ ...spec, bounds }, rows.length, inTwo(rows)), partsOf(spec, rows.length, inTwo(rows)));
+      }),
+      { numRuns: caseCount(60) },
+    );
+  } finally {
+    await engine.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 partitions('rows of several values have no place in an order', () => {
   const frame: Frame = {
     rowCount: 1,
@@ -202,7 +232,7 @@ partitions('rows of several values have no place in an order', () => {
     refusesMultiValues: true,
   } as const;
   assert.throws(() => partsOf(range, 1, () => [frame]), /partitionsSpec: the column "tags" has rows of several values/);
-  const [part] = partsOf({ kind: 'hashed', numShards: 2, targetRowsPerSegment: 1, dimensions: ['tags'] }, 1, () => [frame]);
+  const [part] = partsOf({ kind: 'hashed', numShards: 2, targetRowsPerSegment: 1, dimensions: ['tags'] }, 1, () => [frame]) ?? [];
   assert.is(part?.rows.length, 1);
 });
 

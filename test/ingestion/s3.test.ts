@@ -48,7 +48,9 @@ function answer(request: http.IncomingMessage, response: http.ServerResponse, se
       .slice(from, from + 2)
       .map((each) => `<Contents><Key>${each}</Key><Size>${OBJECTS.get(each)?.length}</Size></Contents>`);
     const next = from + 2 < keys.length ? `<NextContinuationToken>${from + 2}</NextContinuationToken>` : '';
-    response.writeHead(200, { 'content-type': 'application/xml' }).end(`<ListBucketResult>${contents.join('')}${next}</ListBucketResult>`);
+    response
+      .writeHead(200, { 'content-type': 'application/xml' })
+      .end(`<ListBucketResult><IsTruncated>${next !== ''}</IsTruncated>${contents.join('')}${next}</ListBucketResult>`);
     return;
   }
   const object = OBJECTS.get(key);

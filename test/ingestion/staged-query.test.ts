@@ -4,6 +4,7 @@ import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ChildTask, TaskChildren, TaskContext } from '../../src/ingestion/contract.js';
+import { folderOfJsonLines } from './json-files.js';
 import { childrenOf, run, type TaskRun, taskContext } from './run-task.js';
 
 /** Statements over files, whose work is divided over workers: the answer is that of one. */
@@ -35,17 +36,11 @@ function rowsOf(file: number): readonly Row[] {
   });
 }
 
-const ROWS = Array.from({ length: FILES }, (_, file) => rowsOf(file)).flat();
+const BY_FILE = Array.from({ length: FILES }, (_, file) => rowsOf(file));
+const ROWS = BY_FILE.flat();
 
 staged.before((context) => {
-  context.folder = mkdtempSync(path.join(tmpdir(), 'dolmen-staged-'));
-  for (let file = 0; file < FILES; file++)
-    writeFileSync(
-      path.join(context.folder, `${file}.json`),
-      rowsOf(file)
-        .map((row) => JSON.stringify(row))
-        .join('\n'),
-    );
+  context.folder = folderOfJsonLines('dolmen-staged-', BY_FILE);
 });
 staged.after(({ folder }) => rmSync(folder, { recursive: true, force: true }));
 

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { rmSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { folderOfJsonLines } from './json-files.js';
 import { run, type TaskRun } from './run-task.js';
 
 /** INSERT and REPLACE that store states (`finalizeAggregations: false`): what is stored, and that nothing is finalized unseen. */
@@ -26,17 +25,11 @@ const rowsOf = (file: number): readonly Row[] =>
     return { t: (n % 2) * DAY + n, page: `page ${n % 3}`, user: `user ${(n * 7) % 90}`, v: n };
   });
 
-const ROWS = Array.from({ length: FILES }, (_, file) => rowsOf(file)).flat();
+const BY_FILE = Array.from({ length: FILES }, (_, file) => rowsOf(file));
+const ROWS = BY_FILE.flat();
 
 stored.before((context) => {
-  context.folder = mkdtempSync(path.join(tmpdir(), 'dolmen-groups-'));
-  for (let file = 0; file < FILES; file++)
-    writeFileSync(
-      path.join(context.folder, `${file}.json`),
-      rowsOf(file)
-        .map((row) => JSON.stringify(row))
-        .join('\n'),
-    );
+  context.folder = folderOfJsonLines('dolmen-groups-', BY_FILE);
 });
 stored.after(({ folder }) => rmSync(folder, { recursive: true, force: true }));
 

@@ -9,6 +9,7 @@ import { ETERNITY } from '../../src/base/instant.js';
 import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
 import type { ChatHandler, LiveSource, PublishRequest, TaskContext, TaskOutcome } from '../../src/ingestion/contract.js';
 import { runStreamTask } from '../../src/ingestion/stream/run/run-stream-task.js';
+import { OffsetsGone } from '../../src/ingestion/stream/stream-reader.js';
 import { parseStreamTask } from '../../src/ingestion/stream/stream-task.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import type { CheckpointRequest, OffsetsLost } from '../../src/model/stream/control.js';
@@ -297,6 +298,36 @@ tasks('sequences that a supervisor knows of are read and published one by one', 
   ]);
 });
 
+tasks('each sequence has files of its own: those published before stay as they are', async () => {
+  const stream = new FakeStream(1);
+  for (let n = 0; n < 9; n++) stream.send(0, message(n));
+  const published: PublishRequest[] = [];
+  const found: unknown[] = [];
+  const task = begin(stream, {
+    ends: { 0: '9' },
+    checkpoints: { 0: { 0: 0 }, 1: { 0: 5 }, 2: { 0: 8 } },
+    context: {
+      segments: {
+        served: async () => true,
+        seen: async () => undefined,
+        // The Overlord gives each sequence a segment of its own.
+        allocate: async ({ dataSource, interval, sequence }) => ({ dataSource, interval, version: sequence, partitionNumber: 0 }),
+      },
+      async publish(request) {
+        published.push(request);
+        found.push(await numbersOf(published));
+        return request.segments.map(() => 'published');
+      },
+    },
+  });
+  assert.is((await task.outcome).errorMessage, null);
+  assert.equal(found, [
+    [0, 1, 2, 3, 4],
+    [0, 1, 2, 3, 4, 5, 6, 7],
+    [0, 1, 2, 3, 4, 5, 6, 7, 8],
+  ]);
+});
+
 tasks('replicas make equal segments, however their records come', async () => {
   const files = async (pollRows: number, maxRowsInMemory: number): Promise<readonly Buffer[]> => {
     const stream = new FakeStream(1);
@@ -370,13 +401,69 @@ tasks('a stream that cannot be reached for a moment is read on; offsets that are
   stream.earliest[0] = 1;
   const kept = begin(stream, { ends: { 0: '2' } });
   assert.match((await kept.outcome).errorMessage ?? '', /offset 0 of partition 0/);
-  assert.equal(kept.lost, []);
+  assert.equal(kept.lost.length, 1);
   const reset = begin(stream, { ends: { 0: '2' }, tuning: { resetOffsetAutomatically: true } });
   assert.not.ok((await reset.outcome).succeeded);
   assert.equal(
     reset.lost.map(({ lost }) => Object.fromEntries(lost.offsets)),
     [{ 0: '0' }],
   );
+});
+
+for (const { name, fault, reason } of [
+  { name: 'a topic that is deleted', fault: new ServiceError('not_found', 'there is no topic t'), reason: /there is no topic t; what/ },
+  { name: 'an offset that is gone', fault: new OffsetsGone(new Map([['0', '2']])), reason: /offset 2 of partition 0; what/ },
+])
+  for (const ended of ['by nobody', 'by its supervisor', 'by a new leader', 'by a supervisor that does not answer'] as const)
+    tasks(`${name}: what was read is published, ended ${ended}, and the task says why it halts`, async () => {
+      const stream = new FakeStream(2);
+      stream.send(0, message(1), message(2));
+      stream.send(1, message(3));
+      const read = reading();
+      let nowMs = 0;
+      let task: Task | undefined;
+      const told: unknown[] = [];
+      const supervision = {
+        async checkpoint({ finish }: CheckpointRequest): Promise<void> {
+          told.push(`checkpoint ${finish}`);
+          if (ended === 'by nobody') throw new ServiceError('not_found', 'no supervisor');
+          if (ended === 'by a new leader' && told.length === 1) throw new ServiceError('unavailable', 'no Overlord leads');
+          if (ended === 'by its supervisor' || ended === 'by a new leader') {
+            const at = task?.chat('POST', 'pause');
+            void at?.then((offsets) => task?.chat('POST', 'offsets/end', offsets, { finish: 'true' }));
+          } else nowMs += 60_000;
+        },
+        async offsetsLost({ lost }: OffsetsLost): Promise<void> {
+          told.push(Object.fromEntries(lost.offsets), read.numbers.length);
+        },
+      };
+      task = begin(stream, { context: { ...read.context, stream: supervision, now: () => nowMs } });
+      await until(async () => (await task.count()) === 3);
+      stream.faults.push(fault);
+      const { succeeded, errorMessage } = await task.outcome;
+      assert.not.ok(succeeded);
+      assert.match(errorMessage ?? '', reason);
+      assert.equal(read.published.map(bounds), [['base_0', { 0: '0', 1: '0' }, { 0: '2', 1: '1' }]]);
+      assert.equal(read.numbers.length, 3);
+      const asked = ended === 'by a new leader' ? ['checkpoint true', 'checkpoint true'] : ['checkpoint true'];
+      assert.equal(told, [...asked, ...(fault instanceof OffsetsGone ? [{ 0: '2' }, 3] : [])]);
+    });
+
+tasks('rows that were taken in part are not read again: an error among them ends the task', async () => {
+  const stream = new FakeStream(1);
+  stream.send(0, message(1), message(2));
+  const task = begin(stream, {
+    ends: { 0: '2' },
+    context: {
+      segments: {
+        ...taskContext('', []).segments,
+        allocate: async () => {
+          throw new ServiceError('unavailable', 'no Overlord leads');
+        },
+      },
+    },
+  });
+  assert.is((await task.outcome).errorMessage, 'no Overlord leads');
 });
 
 tasks('a publish that finds other offsets ends the task', async () => {

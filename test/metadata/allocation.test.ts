@@ -1,8 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ETERNITY } from '../../src/base/instant.js';
+import { ETERNITY, type Interval } from '../../src/base/instant.js';
 import { allocateSegment } from '../../src/metadata/allocation.js';
-import { publishSegments } from '../../src/metadata/publish.js';
+import type { Queries } from '../../src/metadata/database.js';
+import { locksOfTask } from '../../src/metadata/locks.js';
+import { APPENDING, lockOver, publishSegments } from '../../src/metadata/publish.js';
 import { selectSegments } from '../../src/metadata/segments.js';
 import type { SegmentId } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
@@ -18,13 +20,18 @@ allocations.after.each((context) => context.close());
 
 const at = (offset: string): StreamPosition => ({ kind: 'kafka', stream: 't', offsets: new Map([['0', offset]]), exclusive: new Set() });
 
+const lockIn = (queries: Queries, taskId: string) => async (interval: Interval) =>
+  lockOver(await locksOfTask(queries, taskId), interval, APPENDING, taskId);
+
 /** Calls for two tasks that append beside each other. */
 async function appending({ database }: Context) {
   for (const id of ['a', 'b']) await runningTask(database, id, 'append', [ETERNITY]);
   let offset = 0;
   return {
     allocate: (taskId: string, sequence: string, number = 0): Promise<SegmentId> =>
-      database.transaction((queries) => allocateSegment(queries, { taskId, dataSource: 'ds', sequence, interval: day(number) }, 1000)),
+      database.transaction((queries) =>
+        allocateSegment(queries, { dataSource: 'ds', sequence, interval: day(number) }, lockIn(queries, taskId), 1000),
+      ),
     publish: (taskId: string, sequence: string, allocated: SegmentId): Promise<readonly string[]> =>
       database.transaction((queries) =>
         publishSegments(

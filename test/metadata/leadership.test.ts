@@ -1,7 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openSqlite } from '../../src/metadata/database.js';
-import { fencedTransaction, findLeader, giveUpLease, takeLease } from '../../src/metadata/leadership.js';
+import { fencedTransaction, findLeader, giveUpLease, renewLeases, takeLease } from '../../src/metadata/leadership.js';
 import { acquireLocks, releaseLocks } from '../../src/metadata/locks.js';
 import { migrate } from '../../src/metadata/migrations.js';
 import { findConfig, writeConfig } from '../../src/metadata/settings.js';
@@ -45,11 +44,11 @@ leadership('a lease given up lets the next one in; one given up too late changes
   assert.is((await findLeader(database, 'coordinator'))?.expiresMs, 101);
 });
 
-leadership('a deposed leader cannot commit anything', async ({ database, file }) => {
+leadership('a deposed leader cannot commit anything', async ({ database, open }) => {
   await takeLease(database, at('a', 0));
   const deposed = { role: 'coordinator', epoch: 1 };
   await fencedTransaction(database, deposed, (queries) => writeConfig(queries, 'x', '1'));
-  const other = await openSqlite(file);
+  const other = await open();
   await takeLease(other, at('b', 1000));
   await other.close();
   let code: unknown;
@@ -60,8 +59,8 @@ leadership('a deposed leader cannot commit anything', async ({ database, file })
   assert.is(await findConfig(database, 'x'), '1');
 });
 
-leadership('two processes that write at once both get through', async ({ database, file }) => {
-  const other = await openSqlite(file);
+leadership('two processes that write at once both get through', async ({ database, open }) => {
+  const other = await open();
   await database.transaction((queries) => writeConfig(queries, 'count', '0'));
   const increment = (through: typeof database) =>
     through.transaction(async (queries) => writeConfig(queries, 'count', String(Number(await findConfig(queries, 'count')) + 1)));
@@ -70,12 +69,26 @@ leadership('two processes that write at once both get through', async ({ databas
   await other.close();
 });
 
-leadership('migrations run once, however many processes open the file at the same time', async ({ file }) => {
-  const databases = await Promise.all([openSqlite(file), openSqlite(file), openSqlite(file)]);
+leadership('migrations run once, however many processes open the file at the same time', async ({ open }) => {
+  const databases = await Promise.all([open(), open(), open()]);
   await Promise.all(databases.map(migrate));
   const rows = await databases[0]?.rows<{ version: number }>('SELECT version FROM schema_version');
   assert.is(rows?.length, 1);
   await Promise.all(databases.map((each) => each.close()));
+});
+
+leadership('a lease follows a clock that steps back, but no renewal that comes late', async ({ database }) => {
+  const HOUR = 3_600_000;
+  await takeLease(database, at('a', 10 * HOUR));
+  const renewed = async (expiresMs: number, epoch = 1) => {
+    await renewLeases(database, [{ role: 'coordinator', epoch }], expiresMs);
+    return (await findLeader(database, 'coordinator'))?.expiresMs;
+  };
+  assert.is(await renewed(10 * HOUR + 300), 10 * HOUR + 300);
+  assert.is(await renewed(10 * HOUR + 200), 10 * HOUR + 300, 'late');
+  assert.is(await renewed(10 * HOUR - 5000), 10 * HOUR + 300, 'late by a statement that took long');
+  assert.is(await renewed(9 * HOUR + 100), 9 * HOUR + 100, 'the clock has stepped back');
+  assert.is(await renewed(9 * HOUR + 400, 2), 9 * HOUR + 100, 'of another epoch');
 });
 
 leadership('exclusive locks keep others out of their intervals, shared ones only exclusive ones', async ({ database }) => {

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Interval } from '../../src/base/instant.js';
-import { type Database, openSqlite, type Queries } from '../../src/metadata/database.js';
+import type { Database, Queries } from '../../src/metadata/database.js';
 import { releaseLocks } from '../../src/metadata/locks.js';
 import { publishSegments, segmentsToRead, visibleSegments } from '../../src/metadata/publish.js';
 import { currentRevision, deleteUnused, markUnused, markUsed, selectSegments } from '../../src/metadata/segments.js';
@@ -236,7 +236,7 @@ publish('only a running task that holds the right lock may publish', async ({ da
   assert.equal(await usedIds(database), []);
 });
 
-publish('a publish that breaks off after any of its statements leaves everything as it was', async ({ database, file }) => {
+publish('a publish that breaks off after any of its statements leaves everything as it was', async ({ database, open }) => {
   await replace(database, 'old', [day(0), day(1), day(2)], [day(0), day(1), day(2)], 1000);
   await runningTask(database, 'new', 'exclusive', [{ start: 0, end: 3 * DAY }], 'ds', 2000);
   const request: PublishRequest = {
@@ -254,7 +254,7 @@ publish('a publish that breaks off after any of its statements leaves everything
     } catch (error) {
       assert.is((error as Error).message, 'broken off');
       // Also for another process that reads the file.
-      const other = await openSqlite(file);
+      const other = await open();
       assert.equal([await usedIds(other), await currentRevision(other)], before, `after ${breakAfter} statements`);
       await other.close();
     }

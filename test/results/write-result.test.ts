@@ -206,3 +206,33 @@ streaming('a reader that leaves stops what makes the frames', async () => {
   assert.ok(stopped);
 });
 streaming.run();
+
+const memory = suite('memory of texts');
+
+const CITY = COLUMNS.slice(1, 2);
+
+/** Rows `a`, `b`, `c`, `a`, … of so many. */
+function citiesOf(rows: number): { readonly frame: Frame; readonly text: string } {
+  const dictionary = ['a', 'b', 'c'];
+  const ids = Uint32Array.from({ length: rows }, (_, row) => row % 3);
+  return {
+    frame: { rowCount: rows, columns: [{ kind: 'string', name: 'city', ids, dictionary }] },
+    text: `[${Array.from({ length: rows }, (_, row) => `["${dictionary[row % 3]}"]`).join(',')}]\n`,
+  };
+}
+
+memory('answers that are written at a time, and after one that was left early, keep their own text', async () => {
+  const options = { format: 'array', header: false, typesHeader: false, sqlTypesHeader: false, timeZone: 'UTC' } as const;
+  const left = writeResult(framesOf(citiesOf(20_000).frame, citiesOf(20_000).frame), CITY, options);
+  await left.next();
+  const sizes = [1, 63, 64, 500, 20_000];
+  const texts = await Promise.all(sizes.map((rows) => written(framesOf(citiesOf(rows).frame), CITY, { format: 'array' })));
+  await left.return();
+  const again = await Promise.all(sizes.map((rows) => written(framesOf(citiesOf(rows).frame), CITY, { format: 'array' })));
+  for (const [at, rows] of sizes.entries()) {
+    assert.is(texts[at], citiesOf(rows).text);
+    assert.is(again[at], citiesOf(rows).text);
+  }
+});
+
+memory.run();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Frame } from '../../src/model/frame.js';
-import { createLocalDeepStorage } from '../../src/storage/local-deep-storage.js';
+import { createLocalDeepStorage } from '../../src/storage/deep/local-deep-storage.js';
 import { createResultStorage, ResultPage } from '../../src/storage/result-storage.js';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-results-'));

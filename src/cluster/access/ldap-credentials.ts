@@ -1,5 +1,6 @@
 // Checks users and passwords against a directory (LDAP); the only file that calls ldapts.
 
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { ConnectionOptions, SecureVersion } from 'node:tls';
@@ -32,7 +33,7 @@ export interface LdapOptions {
   onFailure(error: unknown): void;
 }
 
-/** Connections to the directory at a time. */
+/** Checks at a time, each with up to two connections to the directory. */
 const RUNNING_MAX = 8;
 /** Groups of one user that are read. */
 const GROUPS_MAX = 10_000;
@@ -47,11 +48,14 @@ const load = (): Promise<Library> => (library ??= import('ldapts'));
 export class LdapCredentials implements CredentialsValidator {
   readonly #options: LdapOptions;
   readonly #tls: ConnectionOptions;
+  /** Distinguished name of an entry that is not there. */
+  readonly #nobody: string;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
   constructor(options: LdapOptions) {
     this.#options = options;
+    this.#nobody = `cn=${randomUUID()},${options.baseDn}`;
     const { hostname } = new URL(options.url);
     const host = hostname.replace(/^\[|\]$/g, '');
     const { trustStorePath, minVersion } = options.tls;
@@ -95,22 +99,30 @@ export class LdapCredentials implements CredentialsValidator {
 
   async #ask({ user, password }: UserPassword): Promise<Checked> {
     const { bindUser, bindPassword, userAttribute } = this.#options;
-    const found = await this.#connected(async (client) => {
+    return this.#connected(async (client) => {
       await client.bind(bindUser, bindPassword);
       const entry = await this.#findUser(client, user);
-      return entry && { dn: entry.dn, user: textsOf(entry, userAttribute)[0] ?? user, groups: await this.#groupsOf(client, entry, user) };
+      if (entry === undefined) {
+        // A name that is not there takes the same steps: the time of an answer does not tell which are.
+        await this.#binds(this.#nobody, password).catch(() => false);
+        return { outcome: 'unknown' };
+      }
+      if (!(await this.#binds(entry.dn, password))) return { outcome: 'wrong' };
+      return { outcome: 'right', user: textsOf(entry, userAttribute)[0] ?? user, groups: await this.#groupsOf(client, entry, user) };
     });
-    if (found === undefined) return { outcome: 'unknown' };
-    const isRight = await this.#connected(async (client, { InvalidCredentialsError }) => {
+  }
+
+  /** Whether the directory takes the password for that of an entry. */
+  async #binds(dn: string, password: string): Promise<boolean> {
+    return this.#connected(async (client, { InvalidCredentialsError }) => {
       try {
-        await client.bind(found.dn, password);
+        await client.bind(dn, password);
         return true;
       } catch (error) {
         if (error instanceof InvalidCredentialsError) return false;
         throw error;
       }
     });
-    return isRight ? { outcome: 'right', user: found.user, groups: found.groups } : { outcome: 'wrong' };
   }
 
   async #findUser(client: Client, user: string): Promise<Entry | undefined> {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { ServiceError } from '../../base/errors.js';
 import type { Credentials } from './records.js';
 
-const derive = promisify(pbkdf2);
+const deriveByPlatform = promisify(pbkdf2);
 const SALT_BYTES = 32;
 const HASH_BYTES = 64;
 /** The platform has four threads, which files and the metadata store need as well. */
@@ -14,12 +14,14 @@ const RUNNING_MAX = 2;
 /** PBKDF2 with HMAC-SHA-512. At most two are computed at a time, and a bounded number waits. */
 export class PasswordHasher {
   readonly #queuedMax: number;
+  readonly #deriveKey: typeof deriveByPlatform;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
   /** @param queuedMax  `svc.auth.login.maxQueued` */
-  constructor(queuedMax: number) {
+  constructor(queuedMax: number, deriveKey = deriveByPlatform) {
     this.#queuedMax = queuedMax;
+    this.#deriveKey = deriveKey;
   }
 
   async hash(password: string, iterations: number): Promise<Credentials> {
@@ -28,14 +30,19 @@ export class PasswordHasher {
     return { salt: salt.toString('base64'), hash: hash.toString('base64'), iterations };
   }
 
-  /** Takes as long for a wrong password as for the right one. @throws ServiceError `capacity_exceeded` */
-  async matches(password: string, { salt, hash, iterations }: Credentials): Promise<boolean> {
-    const computed = await this.#derive(password, Buffer.from(salt, 'base64'), iterations);
+  /**
+   * Takes as long for a wrong password as for the right one, and so many rounds whatever the credentials have.
+   * @param rounds  at least those of the credentials
+   * @throws ServiceError `capacity_exceeded`
+   */
+  async matches(password: string, { salt, hash, iterations }: Credentials, rounds = iterations): Promise<boolean> {
+    const computed = await this.#derive(password, Buffer.from(salt, 'base64'), iterations, rounds - iterations);
     const stored = Buffer.from(hash, 'base64');
     return stored.length === computed.length && timingSafeEqual(stored, computed);
   }
 
-  async #derive(password: string, salt: Buffer, iterations: number): Promise<Buffer> {
+  /** @param further  rounds whose result is dropped */
+  async #derive(password: string, salt: Buffer, iterations: number, further = 0): Promise<Buffer> {
     if (this.#running >= RUNNING_MAX) {
       if (this.#waiting.length >= this.#queuedMax)
         throw new ServiceError(
@@ -45,7 +52,9 @@ export class PasswordHasher {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     } else this.#running++;
     try {
-      return await derive(password, salt, iterations, HASH_BYTES, 'sha512');
+      const derived = await this.#deriveKey(password, salt, iterations, HASH_BYTES, 'sha512');
+      if (further > 0) await this.#deriveKey(password, salt, further, HASH_BYTES, 'sha512');
+      return derived;
     } finally {
       // The place goes to the next in line, if there is one.
       const next = this.#waiting.shift();

@@ -12,6 +12,7 @@ import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js'
 import { segmentIdText } from '../../model/segment-id.js';
 import { rowSourceColumns } from '../../planner/row-source-columns.js';
 import { withExactSums } from '../../planner/rules/exact-sums.js';
+import type { ConfiguredLookups } from '../lookups/configured-lookups.js';
 import type { LookupStore } from '../lookups/lookup-store.js';
 import { resolveLookups } from '../lookups/resolve-lookups.js';
 import type { RoleOptions } from '../role-options.js';
@@ -55,9 +56,7 @@ export interface BrokerOptions extends RoleOptions {
   readonly exactSums: boolean;
   /** Heap that partial results of one query may take before they are merged. */
   readonly heldBytesMax: number;
-  readonly lookups: LookupStore;
-  /** Tier whose lookups it loads (`svc.lookup.lookupTier`). */
-  readonly lookupTier: string;
+  readonly lookups: Pick<ConfiguredLookups, 'store' | 'report' | 'known'>;
   /** Time between two looks at the coordinator and the historicals. */
   readonly pollMs: number;
 }
@@ -74,11 +73,10 @@ export class Broker implements BrokerQueries, BrokerService {
   readonly #cluster: Cluster;
   /** Servers that were there at the last look. */
   #hosts: readonly string[] = [];
-  #lookupGeneration: string | null = null;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
-    this.lookups = options.lookups;
+    this.lookups = options.lookups.store;
     this.#cluster = {
       engine: options.engine,
       retries: options.retries,
@@ -153,7 +151,7 @@ export class Broker implements BrokerQueries, BrokerService {
   }
 
   async lookupReport(): Promise<LookupReport> {
-    return { tier: this.#options.lookupTier, current: this.lookups.current(), failed: this.lookups.failed() };
+    return this.#options.lookups.report();
   }
 
   tables(): readonly string[] {
@@ -340,8 +338,9 @@ export class Broker implements BrokerQueries, BrokerService {
 
   /** Inventories first: a snapshot can only be adopted by what is known to be served. */
   async #look(): Promise<void> {
-    const { peers, log } = this.#options;
+    const { peers, lookups, log } = this.#options;
     const view = this.#view;
+    if (view.revision === null) await lookups.known();
     const told = await Promise.all(
       peers.all('historical').map(async ({ host, service }) => {
         try {
@@ -359,10 +358,6 @@ export class Broker implements BrokerQueries, BrokerService {
     view.catchUp();
     const newer = await peers.leading('coordinator').snapshotAfter(view.revision, view.term);
     if (newer !== null) view.adopt(newer);
-    const lookups = await peers.leading('coordinator').lookupsAfter(this.#options.lookupTier, this.#lookupGeneration);
-    if (lookups === null) return;
-    await this.lookups.replace(lookups.lookups);
-    this.#lookupGeneration = lookups.generation;
   }
 }
 

@@ -75,7 +75,7 @@ async function removeOrphansAmong(files: readonly StoredFile[], options: Cleanup
     .map((file) => ({ file, verdict: judge(file, tasks.get(folderOf(file.path)), options) }));
   const orphans = verdicts.filter(({ verdict }) => verdict === 'remove');
   for (const { file } of orphans) {
-    await options.storage.remove({ type: 'local', path: file.path });
+    await options.storage.remove({ type: options.storage.type, path: file.path });
     failpoint('orphans.removed');
   }
   const kept = verdicts.filter(({ verdict }) => verdict === 'keep');

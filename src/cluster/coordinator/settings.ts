@@ -9,10 +9,9 @@ import {
   type Author,
   audit,
   auditHistory,
-  findConfig,
+  changeConfig,
   findRules,
   readConfig,
-  writeConfig,
   writeRules,
 } from '../../metadata/settings.js';
 import { DYNAMIC_CONFIG_NAME, type DynamicConfig, mergeDynamicConfig, parseDynamicConfig } from './dynamic-config.js';
@@ -55,9 +54,7 @@ export class CoordinatorSettings {
   async changeDynamicConfig(changes: ReadonlyMap<string, unknown>, author: Author): Promise<void> {
     await this.#change(async (queries) => {
       const payload = JSON.stringify(mergeDynamicConfig(await this.dynamicConfig(queries), changes));
-      const previous = await findConfig(queries, DYNAMIC_CONFIG_NAME);
-      await writeConfig(queries, DYNAMIC_CONFIG_NAME, payload);
-      await audit(queries, { type: DYNAMIC_CONFIG_NAME, key: DYNAMIC_CONFIG_NAME, previous }, author, payload, this.#options.now());
+      await changeConfig(queries, DYNAMIC_CONFIG_NAME, payload, author, this.#options.now());
     });
   }
 
@@ -68,9 +65,7 @@ export class CoordinatorSettings {
   async changeLookups(alter: (current: Lookups) => Lookups, author: Author): Promise<void> {
     await this.#change(async (queries) => {
       const payload = stringifyJson(alter(await this.lookups(queries)));
-      const previous = await findConfig(queries, LOOKUPS_NAME);
-      await writeConfig(queries, LOOKUPS_NAME, payload);
-      await audit(queries, { type: LOOKUPS_NAME, key: LOOKUPS_NAME, previous }, author, payload, this.#options.now());
+      await changeConfig(queries, LOOKUPS_NAME, payload, author, this.#options.now());
     });
   }
 

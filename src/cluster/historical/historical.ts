@@ -10,8 +10,18 @@ import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js'
 import { segmentIdText } from '../../model/segment-id.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import { ChangeLog } from '../change-log.js';
+import type { ConfiguredLookups } from '../lookups/configured-lookups.js';
+import type { LookupStore } from '../lookups/lookup-store.js';
 import { toServiceError } from '../rpc/message.js';
-import type { HistoricalService, InventoryUpdate, RunPlanRequest, RunReport, SegmentServer, ServerInventory } from '../rpc/services.js';
+import type {
+  HistoricalService,
+  InventoryUpdate,
+  LookupReport,
+  RunPlanRequest,
+  RunReport,
+  SegmentServer,
+  ServerInventory,
+} from '../rpc/services.js';
 import { withReport } from '../run-report.js';
 import { FetchedSegments } from './fetched-segments.js';
 import type { LocalSegments } from './local-segments.js';
@@ -25,6 +35,7 @@ export interface HistoricalOptions extends SegmentServer {
   readonly engine: Engine;
   readonly results: SegmentResults;
   readonly gate: RunGate;
+  readonly lookups: Pick<ConfiguredLookups, 'store' | 'report'>;
   /** A dropped segment stays readable so long for queries that were already on their way. */
   readonly dropDelayMs: number;
   /** Segments fetched at a time. */
@@ -145,6 +156,26 @@ export class Historical implements HistoricalService {
       analyses.push(await this.#options.store.analyze(id, columns, plan.analyses));
     }
     return analyses;
+  }
+
+  /** Segments that are served here; the list is read as it changes. */
+  holding(): Omit<SegmentServer, 'host'> & { readonly segments: Iterable<SegmentDescriptor> } {
+    const { tier, priority, maxSizeBytes } = this.#options;
+    return { tier, priority, maxSizeBytes, segments: this.#served.values() };
+  }
+
+  /** Runs over segments. */
+  get runs(): Pick<RunGate, 'waiting' | 'inside'> {
+    return this.#options.gate;
+  }
+
+  /** Lookups of this process. */
+  get lookups(): LookupStore {
+    return this.#options.lookups.store;
+  }
+
+  async lookupReport(): Promise<LookupReport> {
+    return this.#options.lookups.report();
   }
 
   async inventory(): Promise<ServerInventory> {

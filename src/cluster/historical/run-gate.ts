@@ -42,6 +42,14 @@ export class RunGate {
     this.#now = now;
   }
 
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  get inside(): number {
+    return this.#inside.length;
+  }
+
   async *through(
     frames: AsyncIterable<Frame>,
     {

@@ -25,7 +25,8 @@ interface Place {
 
 /** Rows of a lookup, read in turns. */
 export interface LookupRows {
-  readonly rowCount: number;
+  /** Null: not known before they are read. */
+  readonly rowCount: number | null;
   /** Columns `k` and `v`, a row for each key. */
   readonly frames: () => AsyncIterable<Frame>;
 }

@@ -3,7 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
 import { own } from '../../base/names.js';
-import { parseConnectionUri } from '../../ingestion/source/database/connection-uri.js';
+import { parseConnectionUri } from '../../configuration/connection-uri.js';
 import { isSecretUrl } from '../../ingestion/source/secrets.js';
 
 type Factory = Readonly<Record<string, unknown>>;

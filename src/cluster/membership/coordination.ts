@@ -14,7 +14,7 @@ export interface Member {
 }
 
 /**
- * Discovery between the processes of a cluster: announce, watch, elect. Embedded over the metadata file for one machine; over
+ * Discovery between the processes of a cluster: announce, watch, elect. Over the metadata file for one machine; over
  * PostgreSQL (advisory locks, LISTEN/NOTIFY) for several. Its view may be late by a heartbeat; leadership, which must not be
  * wrong, is checked again inside every metadata transaction (`fencedTransaction`).
  */

@@ -1,15 +1,16 @@
 // Thread that renews leases and announcements while the event loop is busy.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { renewAnnouncements } from '../../metadata/announcements.js';
-import { openSqlite } from '../../metadata/database.js';
-import { renewLeases } from '../../metadata/leadership.js';
-import { ALIVE_AT, type HeldLease, type PulseWorkerData, RENEWED_AT, type ToPulse } from './pulse.js';
+import { openDatabase } from '../../metadata/open-database.js';
+import type { HeldLease } from './membership-store.js';
+import { openMembership } from './open-membership.js';
+import { ALIVE_AT, type PulseWorkerData, RENEWED_AT, type ToPulse } from './pulse.js';
 
 /** The thread of a `Pulse`. */
-const { file, session, heartbeatMs, expiryMs, stallMs, shared } = workerData as PulseWorkerData;
+const { settings, session, heartbeatMs, leaseMs, stallMs, shared } = workerData as PulseWorkerData;
 const signs = new Float64Array(shared);
-const database = await openSqlite(file);
+const database = await openDatabase(settings);
+const store = openMembership(settings, database);
 let leases: readonly HeldLease[] = [];
 let running: Promise<void> = Promise.resolve();
 
@@ -24,16 +25,14 @@ parentPort?.on('message', (message: ToPulse) => {
 async function renew(): Promise<void> {
   const nowMs = Date.now();
   if ((signs[ALIVE_AT] ?? 0) < nowMs - stallMs) return;
-  await database.transaction(async (queries) => {
-    await renewAnnouncements(queries, session, nowMs);
-    await renewLeases(queries, leases, nowMs + expiryMs);
-  });
-  signs[RENEWED_AT] = nowMs;
+  await store.renew(session, leases, leaseMs);
+  signs[RENEWED_AT] = store.now();
 }
 
 async function end(): Promise<void> {
   clearInterval(timer);
   await running;
+  await store.disconnect();
   await database.close();
   parentPort?.close();
 }

@@ -1,19 +1,15 @@
 // Starts and feeds the thread that renews leases and announcements.
 
 import { Worker } from 'node:worker_threads';
-
-/** A leadership that is renewed. */
-export interface HeldLease {
-  readonly role: string;
-  readonly epoch: number;
-}
+import type { MetadataSettings } from '../../metadata/open-database.js';
+import type { HeldLease } from './membership-store.js';
 
 export interface PulseOptions {
-  /** The metadata file, to which the thread has a connection of its own. */
-  readonly file: string;
+  /** The metadata store, to which the thread has a connection of its own. */
+  readonly settings: MetadataSettings;
   readonly session: string;
   readonly heartbeatMs: number;
-  readonly expiryMs: number;
+  readonly leaseMs: number;
   /** Silence of the event loop after which the process counts as hung and is not kept alive. */
   readonly stallMs: number;
 }

@@ -1,5 +1,6 @@
 // The MiddleManager: runs tasks in child processes, as many as it has slots.
 
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../base/errors.js';
@@ -8,6 +9,7 @@ import type { ChatRequest, TableQuery, TaskOutcome, TaskProgress } from '../../i
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import { taskFileName } from '../../model/task-file-name.js';
+import type { DeepStorage } from '../../storage/contract.js';
 import type { OldTasksSettings } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
@@ -29,6 +31,8 @@ export interface MiddleManagerOptions {
   /** Each task has a directory of its own below it; all of it is removed at the start. */
   readonly workDirectory: string;
   readonly logDirectory: string;
+  /** Storage that the logs of ended tasks are moved to; null: they stay. */
+  readonly logStorage: DeepStorage | null;
   /** Logs, which are removed after a time; null: they are kept. */
   readonly oldTasks: OldTasksSettings | null;
   /** Time a task waits for the Overlord that publishes it, and for a Broker that reads datasources for it. */
@@ -69,6 +73,8 @@ export class MiddleManager implements MiddleManagerService {
   /** Numbers of the runs of these tasks. */
   readonly #attempts = new Map<string, number>();
   readonly #oldLogs: OldLogs;
+  /** Logs on their way to storage. */
+  readonly #storing = new Set<Promise<void>>();
   #enabled = true;
   #stopping = false;
   /** Ends of tasks that were stopped with this process, until the overlord has heard of them. */
@@ -86,6 +92,7 @@ export class MiddleManager implements MiddleManagerService {
     await mkdir(this.#options.workDirectory, { recursive: true });
     await mkdir(this.#options.logDirectory, { recursive: true });
     this.#oldLogs.start();
+    failpoint('worker.started');
   }
 
   /** Stops taking tasks; resolves when all task processes are gone, including those that were being started, and their tasks given back. */
@@ -94,6 +101,7 @@ export class MiddleManager implements MiddleManagerService {
     this.#enabled = false;
     await Promise.all(this.runningTasks().map((taskId) => this.shutdownTask(taskId)));
     await Promise.all(this.#returning);
+    await Promise.all(this.#storing);
     await this.#oldLogs.stop();
   }
 
@@ -164,6 +172,7 @@ export class MiddleManager implements MiddleManagerService {
     await rm(workDirectory, { recursive: true, force: true });
     await mkdir(workDirectory, { recursive: true });
     await mkdir(this.#options.logDirectory, { recursive: true });
+    if (attempt > 1) await this.#fetchLog(taskId);
     return TaskProcess.start({
       program: 'task',
       taskId,
@@ -199,7 +208,9 @@ export class MiddleManager implements MiddleManagerService {
       serving(port) {
         if (host !== undefined) taskServers.close(host);
         host = port === null ? undefined : `${settings.serving.address}:${port}`;
-        if (host !== undefined) taskServers.open(host, taskId);
+        if (host === undefined) return;
+        taskServers.open(host, taskId);
+        failpoint('worker.announced');
       },
       liveChanged: () => taskServers.changed(),
     };
@@ -264,12 +275,29 @@ export class MiddleManager implements MiddleManagerService {
     await rm(this.#workDirectory(taskId), { recursive: true, force: true }).catch((error: unknown) =>
       log(`work directory of ${taskId}: ${toServiceError(error).message}`),
     );
+    const stored = this.#storeLog(taskId).finally(() => this.#storing.delete(stored));
+    this.#storing.add(stored);
     this.#lastCompletedMs = now();
     this.#running.delete(taskId);
     this.#attempts.delete(taskId);
     const run = { session, attempt };
     if (this.#stopping && !succeeded) await this.#giveBack(taskId, run);
     else await this.#report({ taskId, run, succeeded, errorMessage, report });
+  }
+
+  /** The log of an ended task goes to where other processes find it; where that fails it stays, and this worker answers with it. */
+  async #storeLog(taskId: string): Promise<void> {
+    const { logStorage, log } = this.#options;
+    await logStorage
+      ?.push([{ localFile: this.#logFile(taskId), key: taskLogName(taskId) }])
+      .catch((error: unknown) => log(`log of ${taskId} stays here: ${toServiceError(error).message}`));
+  }
+
+  /** A further run of a task writes behind what the runs before it have written. */
+  async #fetchLog(taskId: string): Promise<void> {
+    const { logStorage } = this.#options;
+    if (logStorage === null || existsSync(this.#logFile(taskId))) return;
+    await logStorage.pull({ type: logStorage.type, path: taskLogName(taskId) }, this.#logFile(taskId)).catch(() => undefined);
   }
 
   /** Lets another worker run a task that was stopped because this process ends. Without an overlord, the next one finds this worker gone. */
@@ -308,4 +336,5 @@ export function taskLogFile(logDirectory: string, taskId: string): string {
   return join(logDirectory, taskLogName(taskId));
 }
 
-const taskLogName = (taskId: string): string => `${taskFileName(taskId)}.log`;
+/** Name of a task's log in its folder, and its key in storage. */
+export const taskLogName = (taskId: string): string => `${taskFileName(taskId)}.log`;

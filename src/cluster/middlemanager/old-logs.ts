@@ -2,12 +2,15 @@
 
 import { opendir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { DeepStorage } from '../../storage/contract.js';
 import type { OldTasksSettings } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
 import { Ticker } from '../ticker.js';
 
 interface OldLogsOptions {
   readonly logDirectory: string;
+  /** Logs of ended tasks, of all workers; null: there are none. */
+  readonly logStorage: Pick<DeepStorage, 'type' | 'list' | 'remove'> | null;
   /** null: all are kept. */
   readonly oldTasks: OldTasksSettings | null;
   /** Names of the logs of tasks that run here. */
@@ -47,7 +50,7 @@ export class OldLogs {
 
   /** Removes the logs that nobody has written to for so long. */
   async #remove({ retainMs }: OldTasksSettings): Promise<void> {
-    const { logDirectory, inUse, now, log } = this.#options;
+    const { logDirectory, logStorage, inUse, now, log } = this.#options;
     const beforeMs = now() - retainMs;
     let removed = 0;
     for await (const { name } of await opendir(logDirectory)) {
@@ -58,6 +61,12 @@ export class OldLogs {
       await rm(file, { force: true });
       removed++;
     }
+    if (logStorage !== null)
+      for await (const { path, modifiedMs } of logStorage.list()) {
+        if (modifiedMs >= beforeMs || inUse().has(path)) continue;
+        await logStorage.remove({ type: logStorage.type, path });
+        removed++;
+      }
     if (removed > 0) log(`removed ${removed} logs of tasks that are too old`);
   }
 }

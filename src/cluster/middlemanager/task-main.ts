@@ -11,7 +11,7 @@ import { runTask } from '../../ingestion/task.js';
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
-import { createLocalDeepStorage } from '../../storage/local-deep-storage.js';
+import { openDeepStorage, openStorage, type StoragePlace } from '../../storage/deep/open-deep-storage.js';
 import { createResultStorage, type ResultRun } from '../../storage/result-storage.js';
 import { toServiceError } from '../rpc/message.js';
 import { refusePublish, runHere } from './child-run.js';
@@ -83,7 +83,7 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
   log(`task ${taskId} runs in process ${process.pid}${attempt === 1 ? '' : `, attempt ${attempt}`}`);
   const { maxHeapBytes, maxBytesInMemory, maxKernelBytes } = settings;
   log(`memory: ${mebibytes(maxHeapBytes)} of heap, ${mebibytes(maxBytesInMemory)} for rows, ${mebibytes(maxKernelBytes)} for kernels`);
-  const storage = createLocalDeepStorage(settings.storageDirectory);
+  const storage = openDeepStorage(settings.storagePlaces);
   const context: TaskContext = {
     taskId,
     attempt,
@@ -99,7 +99,7 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
     keepsStoredTimes: settings.keepsStoredTimes,
     kernels: settings.kernels,
     storage: taskStorage(storage, { taskId, attempt, parentId }),
-    pushResults: settings.resultDirectory === null ? null : pushResults(settings.resultDirectory, { taskId, attempt }),
+    pushResults: settings.resultPlace === null ? null : pushResults(settings.resultPlace, { taskId, attempt }),
     signal: cancellation.signal,
     now: Date.now,
     log,
@@ -145,8 +145,8 @@ async function serveLive(live: LiveSource, serving: ServingSettings): Promise<Li
   };
 }
 
-function pushResults(directory: string, run: ResultRun): (page: number, localFile: string) => Promise<void> {
-  const results = createResultStorage(createLocalDeepStorage(directory));
+function pushResults(place: StoragePlace, run: ResultRun): (page: number, localFile: string) => Promise<void> {
+  const results = createResultStorage(openStorage(place));
   return (page, localFile) => results.push(run, page, localFile);
 }
 

@@ -6,15 +6,18 @@ import type { ChatRequest, TableQuery, TaskCalls, TaskOutcome, TaskProgress, Tas
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
+import type { StoragePlace } from '../../storage/deep/open-deep-storage.js';
+import type { DeepStoragePlaces } from '../../storage/deep/storage-places.js';
 import type { KeyStore } from '../rpc/tls-material.js';
 
 /** Settings that a task's child process receives from this process. */
 export interface TaskSettings extends TaskRules {
-  readonly storageDirectory: string;
+  /** Deep storage: new files go to the first. */
+  readonly storagePlaces: DeepStoragePlaces;
   /** JavaScript heap of its process. */
   readonly maxHeapBytes: number;
   /** Durable storage of results; null: there is none. */
-  readonly resultDirectory: string | null;
+  readonly resultPlace: StoragePlace | null;
   /** Way in which its process can be called by others, if it serves anything. */
   readonly serving: ServingSettings;
   /** Bytes that the log of the task may take. */

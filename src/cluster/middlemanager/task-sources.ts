@@ -1,9 +1,10 @@
 // Runs plans over sources among which are files in the process of a task.
 
-import { ServiceError } from '../../base/errors.js';
+import { ETERNITY } from '../../base/instant.js';
 import type { TableQuery, TaskContext } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowSource } from '../../model/row-source.js';
+import { scanOf } from '../sources/source-plans.js';
 import { SourceRunner } from '../sources/source-runner.js';
 
 interface TaskSourcesOptions {
@@ -13,7 +14,10 @@ interface TaskSourcesOptions {
   readonly readTables: (query: TableQuery) => AsyncIterable<Frame>;
 }
 
-/** Runs plans by the engine of a task: datasources are read by a broker, and sides of joins lie in the memory of the task. */
+/** All entries of a lookup. */
+const ENTRIES = scanOf(['k', 'v'], [ETERNITY], []);
+
+/** Runs plans by the engine of a task: datasources and lookups are read by a broker, and sides of joins lie in the memory of the task. */
 export function taskSources({ kernels, signal, readTables }: TaskSourcesOptions): TaskContext['runSource'] {
   return ({ plan, source }, { engine, external, columnsOf }) => {
     const runner = new SourceRunner({
@@ -23,9 +27,8 @@ export function taskSources({ kernels, signal, readTables }: TaskSourcesOptions)
       runTables: (tablesPlan, tables) => readTables({ plan: tablesPlan, source: tableSource(tables) }),
       isServedHere: () => false,
       rowsOfTable: () => null,
-      lookup: (name) => {
-        throw new ServiceError('unsupported', `lookup ${name} beside TABLE(EXTERN(...)) is not supported: load it into a datasource first`);
-      },
+      // A Broker holds the lookups of the cluster. The number of their rows is not known before they are read.
+      lookup: (name) => ({ rowCount: null, frames: () => readTables({ plan: ENTRIES, source: { kind: 'lookup', name } }) }),
       runOptions: { deadlineMs: Number.MAX_SAFE_INTEGER, kernels, batchRows: null },
       signal,
     });

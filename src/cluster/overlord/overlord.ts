@@ -6,7 +6,6 @@ import { formatInterval } from '../../base/interval.js';
 import { stringifyJson } from '../../base/json.js';
 import { failpoint } from '../../configuration/failpoint.js';
 import type { AllocationRequest, ChildDocuments, ChildLook, ChildTask } from '../../ingestion/contract.js';
-import { allocateSegment } from '../../metadata/allocation.js';
 import { carriedBy } from '../../metadata/carried.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
@@ -196,15 +195,18 @@ export class Overlord implements OverlordService, Candidate {
 
   async publish(request: PublishRequest, run: TaskRun): Promise<readonly string[]> {
     const { database, owner, now, log } = this.#options;
-    const ids = await fencedTransaction(database, this.fence(), async (queries) => {
-      const task = await findTask(queries, request.taskId);
-      if (task !== undefined && !isRunOf(task, run))
-        throw new ServiceError('conflict', `task ${request.taskId} is ${task.state}, and this run of it is not the one that counts`);
-      const published = await publishSegments(queries, request, now());
-      await owner.recordPublish(queries, request.taskId);
-      failpoint('publish.beforeCommit');
-      return published;
-    });
+    const fence = this.fence();
+    const ids = await owner.publish(database, request.taskId, (record) =>
+      fencedTransaction(database, fence, async (queries) => {
+        const task = await findTask(queries, request.taskId);
+        if (task !== undefined && !isRunOf(task, run))
+          throw new ServiceError('conflict', `task ${request.taskId} is ${task.state}, and this run of it is not the one that counts`);
+        const published = await publishSegments(queries, request, now());
+        await record(queries);
+        failpoint('publish.beforeCommit');
+        return published;
+      }),
+    );
     failpoint('publish.committed');
     log(`task ${request.taskId} published ${ids.length} segments of ${request.dataSource}`);
     this.wakeCoordinator();
@@ -268,12 +270,8 @@ export class Overlord implements OverlordService, Candidate {
     this.wake();
   }
 
-  async allocateSegment(request: AllocationRequest, { taskId, run }: ParentRun): Promise<SegmentId> {
-    const { database, now } = this.#options;
-    return fencedTransaction(database, this.fence(), async (queries) => {
-      if (!isRunOf(await findTask(queries, taskId), run)) throw new ServiceError('conflict', `this run of task ${taskId} does not count`);
-      return allocateSegment(queries, { ...request, taskId }, now());
-    });
+  allocateSegment(request: AllocationRequest, run: ParentRun): Promise<SegmentId> {
+    return this.#locks.allocate(request, run);
   }
 
   async checkpointStream(request: CheckpointRequest): Promise<void> {

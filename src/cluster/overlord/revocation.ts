@@ -2,7 +2,7 @@
 
 import type { EpochMs } from '../../base/instant.js';
 import type { Queries } from '../../metadata/database.js';
-import { conflicts, type LockRequest, locksOfDataSource } from '../../metadata/locks.js';
+import { type LockRequest, locksInTheWay } from '../../metadata/locks.js';
 import { findPublication } from '../../metadata/publish.js';
 import { findTask, type TaskRecord } from '../../metadata/tasks.js';
 import { KILL_TASK } from './kill-task.js';
@@ -19,7 +19,7 @@ export async function revokeLocks(
   priority: number,
   nowMs: EpochMs,
 ): Promise<readonly TaskRecord[]> {
-  const inTheWay = (await locksOfDataSource(queries, request.dataSource)).filter((lock) => conflicts(lock, request));
+  const inTheWay = await locksInTheWay(queries, request);
   const tasks: TaskRecord[] = [];
   for (const taskId of new Set(inTheWay.map((lock) => lock.taskId))) {
     const task = await findTask(queries, taskId);

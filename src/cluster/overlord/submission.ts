@@ -77,14 +77,16 @@ export function newTask({ document, description }: TaskRead, nowMs: EpochMs): Ne
   };
 }
 
-/** Lock that a task must hold before it runs. */
+/** Lock that a task must hold before it runs. A task that reads a stream gets its locks chunk by chunk, with the segments for its rows. */
 export function lockRequestOf(taskId: string, description: TaskDescription): LockRequest {
   const { dataSource, mode } = description;
   // Statements that read have a datasource in common: none waits for another, whatever its context asks for.
   if (description.isReadOnly === true) return { taskId, dataSource, kind: 'shared', intervals: [] };
-  return { taskId, dataSource, kind: lockKindOf(description), intervals: mode.kind === 'append' ? [ETERNITY] : mode.intervals };
+  const appendsTo = STREAM_TASKS.has(description.type) ? [] : [ETERNITY];
+  return { taskId, dataSource, kind: lockKindOf(description), intervals: mode.kind === 'append' ? appendsTo : mode.intervals };
 }
 
+const STREAM_TASKS: ReadonlySet<string> = new Set(['index_kafka', 'index_kinesis']);
 const LOCK_KINDS: readonly LockKind[] = ['exclusive', 'shared', 'append', 'replace'];
 
 /** Kind of a task's lock: the context says whether appends and a replace may run beside each other. */
@@ -125,7 +127,7 @@ function isConcurrent(value: unknown): boolean {
 }
 
 /** Tasks whose fields stand in the payload itself, rather than in its `spec`. */
-const FLAT_TYPES: ReadonlySet<string> = new Set(['compact', 'kill', 'index_kafka', 'index_kinesis']);
+const FLAT_TYPES: ReadonlySet<string> = new Set(['compact', 'kill', ...STREAM_TASKS]);
 
 /** The body of the payload endpoint, without passwords. */
 export function payloadDocument(

@@ -4,15 +4,7 @@ import type { EpochMs } from '../../base/instant.js';
 import { stringifyJson } from '../../base/json.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
-import {
-  type AuditEntry,
-  type AuditSelection,
-  type Author,
-  audit,
-  auditHistory,
-  findConfig,
-  writeConfig,
-} from '../../metadata/settings.js';
+import { type AuditEntry, type AuditSelection, type Author, auditHistory, changeConfig } from '../../metadata/settings.js';
 import { parseWorkerConfig, readWorkerConfig, WORKER_CONFIG_NAME, type WorkerConfig } from './worker-config.js';
 
 interface WorkerConfigsOptions {
@@ -36,11 +28,9 @@ export class WorkerConfigs {
   async change(fields: ReadonlyMap<string, unknown>, author: Author): Promise<void> {
     const { database, now } = this.#options;
     const payload = stringifyJson(parseWorkerConfig(Object.fromEntries(fields)));
-    await fencedTransaction(database, this.#options.fence(), async (queries) => {
-      const previous = await findConfig(queries, WORKER_CONFIG_NAME);
-      await writeConfig(queries, WORKER_CONFIG_NAME, payload);
-      await audit(queries, { type: WORKER_CONFIG_NAME, key: WORKER_CONFIG_NAME, previous }, author, payload, now());
-    });
+    await fencedTransaction(database, this.#options.fence(), (queries) =>
+      changeConfig(queries, WORKER_CONFIG_NAME, payload, author, now()),
+    );
   }
 
   history(selection: Pick<AuditSelection, 'interval' | 'count'>): Promise<readonly AuditEntry[]> {

@@ -49,6 +49,7 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     inventoryAfter: call,
     loadSegments: call,
     dropSegments: longCall,
+    lookupReport: call,
   },
   broker: {
     lookupReport: call,

@@ -57,6 +57,7 @@ export interface HistoricalService {
   inventoryAfter(generation: string | null): Promise<InventoryUpdate | null>;
   loadSegments(descriptors: readonly SegmentDescriptor[]): Promise<void>;
   dropSegments(segmentIds: readonly string[]): Promise<void>;
+  lookupReport(): Promise<LookupReport>;
 }
 
 /** The process of a task that reads a stream: its live segments are queried like any others. */
@@ -153,7 +154,7 @@ export interface LookupSnapshot {
   readonly lookups: Readonly<Record<string, Lookup>>;
 }
 
-/** Lookups of its tier that a Broker has loaded. */
+/** Lookups of its tier that a Broker or a Historical has loaded. */
 export interface LookupReport {
   readonly tier: string;
   readonly current: Readonly<Record<string, Lookup>>;

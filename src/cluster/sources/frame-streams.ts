@@ -1,6 +1,6 @@
 // Streams of frames between the parts of a row source.
 
-import { frameBytes } from '../../execution/join/rows.js';
+import { frameBytes } from '../../execution/block/frame-bytes.js';
 import type { Frame, Uploaded } from '../../model/frame.js';
 
 /** Right sides larger than this are not sent to other processes: rows of the left side come here instead. */

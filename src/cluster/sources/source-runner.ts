@@ -3,8 +3,9 @@
 import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import { ETERNITY, type Interval } from '../../base/instant.js';
+import { frameBytes } from '../../execution/block/frame-bytes.js';
 import { columnsRead } from '../../execution/expression/columns-of-plan.js';
-import { frameBytes, selectColumns, type WantedColumn } from '../../execution/join/rows.js';
+import { selectColumns, type WantedColumn } from '../../execution/join/rows.js';
 import type { Engine, RunOptions, UploadedRows } from '../../execution/run/engine.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';

@@ -157,20 +157,20 @@ function frameColumn(column: ResultColumn, start: number, end: number, check: Ch
   const { name } = column;
   if (column.kind === 'string')
     return { kind: 'string', name, ...typed(column.type), ...compactTexts(column.ids.subarray(start, end), column.text, check) };
-  if (column.kind === 'multi') return pickMultiple(name, column.of, column.rows.subarray(start, end));
+  if (column.kind === 'multi') return pickMultiple(name, column.of, column.rows.subarray(start, end), check);
   const nulls = column.nulls === null ? null : nullBits(column.nulls.subarray(start, end));
   if (column.kind === 'long') return { kind: 'long', name, values: column.values.slice(start, end), nulls };
   return { kind: 'double', name, type: column.type, values: column.values.slice(start, end), nulls };
 }
 
-function pickMultiple(name: string, { offsets, ids, dictionary }: MultiColumn, rows: Uint32Array): FrameColumn {
+function pickMultiple(name: string, { offsets, ids, dictionary }: MultiColumn, rows: Uint32Array, check: Check): FrameColumn {
   const picked = new Uint32Array(rows.length + 1);
   const values: number[] = [];
   rows.forEach((row, index) => {
     for (let at = offsets[row] ?? 0; at < (offsets[row + 1] ?? 0); at++) values.push(ids[at] ?? 0);
     picked[index + 1] = values.length;
   });
-  return { kind: 'multi', name, offsets: picked, ids: Uint32Array.from(values), dictionary };
+  return { kind: 'multi', name, offsets: picked, ...compactTexts(Uint32Array.from(values), (id) => dictionary[id] ?? null, check) };
 }
 
 /** A frame as a table that post-processing steps can work on. */

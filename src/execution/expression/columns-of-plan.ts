@@ -53,6 +53,8 @@ export function readsNoTime(plan: RowPlan): boolean {
   );
 }
 
+const NONE_LOOKED_UP: readonly LookedUpColumn[] = [];
+
 /** @param ofSegments  rows are read as segments keep them, with fields of JSON columns beside these */
 function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly string[] = [TIME_COLUMN]): NeededColumns {
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
@@ -70,13 +72,19 @@ function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly strin
       else if (aggregator.kind !== 'count') named.add(aggregator.column);
     }
   }
-  const found = [...comparable].flatMap((name) => lookedUpColumn(virtualColumns, name) ?? []);
-  const lookedUp = new Map(found.map((looked) => [looked.name, looked]));
-  const shared = [...comparable].map((name) => storedName(virtualColumns, name)).filter((name) => !Object.hasOwn(virtualColumns, name));
+  const lookedUp = new Map<string, LookedUpColumn>();
+  const shared = new Set<string>();
+  for (const name of comparable) {
+    const looked = lookedUpColumn(virtualColumns, name);
+    if (looked !== undefined) lookedUp.set(looked.name, looked);
+    const stored = storedName(virtualColumns, name);
+    if (!Object.hasOwn(virtualColumns, stored)) shared.add(stored);
+    named.add(name);
+  }
   return {
-    columns: [...storedColumns([...named, ...comparable], virtualColumns, isStored)],
-    comparable: [...new Set(shared)],
-    lookedUp: [...lookedUp.values()],
+    columns: [...storedColumns(named, virtualColumns, isStored)],
+    comparable: [...shared],
+    lookedUp: lookedUp.size === 0 ? NONE_LOOKED_UP : [...lookedUp.values()],
   };
 }
 
@@ -98,7 +106,7 @@ function columnsOfCondition(filter: Filter, isStored: (name: string) => boolean,
   }
 }
 
-function storedColumns(names: readonly string[], virtualColumns: VirtualColumns, isStored: (name: string) => boolean): Set<string> {
+function storedColumns(names: Iterable<string>, virtualColumns: VirtualColumns, isStored: (name: string) => boolean): Set<string> {
   const stored = new Set<string>();
   const visited = new Set<string>();
   const visit = (name: string): void => {

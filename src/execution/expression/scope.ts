@@ -23,8 +23,10 @@ export interface VirtualColumns {
   readonly [name: string]: VirtualColumn;
 }
 
+const NO_VIRTUAL_COLUMNS: VirtualColumns = Object.freeze({});
+
 export function virtualColumnsByName(columns: readonly VirtualColumn[]): VirtualColumns {
-  return Object.fromEntries(columns.map((column) => [column.name, column]));
+  return columns.length === 0 ? NO_VIRTUAL_COLUMNS : Object.fromEntries(columns.map((column) => [column.name, column]));
 }
 
 /** Source of a name that is not a virtual column's. */

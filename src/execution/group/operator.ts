@@ -8,13 +8,14 @@ import { ownNow } from '../block/own-time.js';
 import { framesOf, type ResultTable } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
 import type { LeafResult } from '../post/leaf-result.js';
-import { postParts } from '../post/parts.js';
+import { type BestRows, bestOfParts, endBest, keepsBest, postParts } from '../post/parts.js';
 import { runSteps } from '../post/steps.js';
 import { type GroupLayout, layoutGroups, queryColumns } from './key/layout.js';
 import type { GroupSource } from './run.js';
 import { pairBytes } from './spill/group-spill.js';
 import { mergeSpilled } from './spill/merge-spilled.js';
-import type { GroupTableParts } from './table/group-parts.js';
+import { isDivisible, partTables } from './table/divided.js';
+import { type GroupTableParts, PARTS } from './table/group-parts.js';
 import { GroupTable } from './table/group-table.js';
 import { freeParts, mergeTable } from './table/merge-tables.js';
 import { partialRows } from './table/partial.js';
@@ -37,6 +38,17 @@ export function* endGroups(
   const { post } = layout.plan;
   const leaf = leafOf(layout, context);
   const waiting = [...others];
+  const divided = [table.shown(), ...others];
+  if (
+    isReduced(table, ending) &&
+    divided.some(({ division }) => division !== undefined) &&
+    divided.every(({ spilled }) => spilled === null)
+  ) {
+    yield* reducedAlone(table, others, counts);
+    return;
+  }
+  // Equal groups become one: the table's own are merged into it like those of others.
+  if (table.division !== undefined) waiting.unshift(table.moveOut());
   let startMs = ownNow();
   /** Time since the last look at the clock. */
   const lap = (): number => {
@@ -47,7 +59,7 @@ export function* endGroups(
   };
   const arena = context.memory.arena();
   try {
-    if (context.spill !== undefined && !fitsWith(table, others)) {
+    if (context.spill !== undefined && !fitsWith(table, waiting)) {
       const parts = rowsOfParts({ context, arena }, table, waiting.splice(0), ending, counts);
       const frames =
         ending === 'partial' ? framesOfAll(parts, context.check) : postParts(parts, post, leaf, { spill: context.spill, heldRowsMax });
@@ -73,6 +85,65 @@ export function* endGroups(
     arena.release();
     table.free();
   }
+}
+
+/** Whether the groups of a table end as few rows, which are found part by part. */
+export function isReduced({ layout, hasSpilled }: GroupTable, ending: 'final' | 'partial'): boolean {
+  return !hasSpilled && endsInBest(layout, ending);
+}
+
+export function endsInBest(layout: GroupLayout, ending: 'final' | 'partial'): boolean {
+  return ending === 'final' && isDivisible(layout) && keepsBest(layout.plan.post);
+}
+
+/** Best rows of the parts that `next` deals out, of all `tables`. Frees nothing of these. */
+export function bestOfTables(
+  layout: GroupLayout,
+  context: RunContext,
+  tables: readonly GroupTableParts[],
+  next: () => number | undefined,
+  counts: RowCounts,
+): BestRows {
+  const startMs = ownNow();
+  const { post } = layout.plan;
+  function* rows(): Generator<ResultTable> {
+    for (const table of partTables(layout, context, tables, next)) {
+      const arena = context.memory.arena();
+      try {
+        const found = groupRows({ context, arena }, table, post);
+        counts.rowsToFinish += found.rowCount;
+        yield found;
+      } finally {
+        arena.release();
+      }
+    }
+  }
+  const best = bestOfParts(rows(), post, leafOf(layout, context));
+  counts.mergeMs += ownNow() - startMs;
+  return best;
+}
+
+/** Ends the query over the best rows of all threads. */
+export function* endReduced({ layout, context }: GroupTable, best: readonly BestRows[], counts: RowCounts): Generator<Frame> {
+  const startMs = ownNow();
+  const frames = [...endBest(best, layout.plan.post, leafOf(layout, context))];
+  counts.finishMs += ownNow() - startMs;
+  counts.rowsFinished += frames.reduce((sum, { rowCount }) => sum + rowCount, 0);
+  yield* frames;
+}
+
+/** All parts on this thread. Frees the table and the others. */
+function* reducedAlone(table: GroupTable, others: readonly GroupTableParts[], counts: RowCounts): Generator<Frame> {
+  const { layout, context } = table;
+  let best: BestRows;
+  try {
+    let part = 0;
+    best = bestOfTables(layout, context, [table.shown(), ...others], () => (part < PARTS ? part++ : undefined), counts);
+  } finally {
+    for (const parts of others) freeParts(context, parts);
+    table.free();
+  }
+  yield* endReduced(table, [best], counts);
 }
 
 /** Whether everything is in memory and stays within its limit when it is one table. */

@@ -15,6 +15,7 @@ import { bindPlanFilter } from '../filter/plan-filter.js';
 import { ALL, type Match, NONE, type Predicate } from '../filter/predicate.js';
 import type { GroupLayout } from './key/layout.js';
 import { SegmentGroups } from './segment/segment-groups.js';
+import { areApart, divideTable, foldEqual, isDivisible } from './table/divided.js';
 import { GroupTable } from './table/group-table.js';
 
 /*
@@ -168,7 +169,7 @@ function openView(layout: GroupLayout, unsampled: RunContext, placed: UploadedVi
         if (from < to) counts.rowsScanned += to - from;
         if (from < to && context.times !== undefined) counts.rowsSampled += to - from;
         for (let at = from; at < to && bound.predicate.constant !== NONE; ) {
-          at = runRange({ bound, context, counts, lap }, at, to, view.rowCount);
+          at = runRange({ bound, context, counts, lap }, table, at, to, view.rowCount);
           if (at >= to) break;
           combine(table);
           bound = bindSegment(layout, context, placed, ranges);
@@ -190,6 +191,8 @@ interface BoundSegment {
   readonly bindGroups: () => SegmentGroups;
   readonly bits: Address;
   readonly arena: Arena;
+  /** Rows that were grouped. */
+  rows: number;
   /** Arena size before rows were grouped. */
   bytesAtFirst: number;
   /** Bytes beside the arena then: values that are known before rows are. */
@@ -218,7 +221,7 @@ function bindSegment(
     };
     const bits = takeBits(arena);
     const groups = predicate.constant === ALL ? bindGroups() : undefined;
-    return { predicate, groups, bindGroups, bits, arena, bytesAtFirst: arena.bytes, besideAtFirst: groups?.bytesBeside ?? 0 };
+    return { predicate, groups, bindGroups, bits, arena, rows: 0, bytesAtFirst: arena.bytes, besideAtFirst: groups?.bytesBeside ?? 0 };
   } catch (error) {
     arena.release();
     throw error;
@@ -239,9 +242,34 @@ function refuseMultiValues({ keys }: GroupPlan, groups: SegmentGroups): void {
 /** Empties the table first where it might not hold them all. */
 function combineBounded({ groups, arena, bytesAtFirst }: BoundSegment, table: GroupTable): void {
   if (groups === undefined) return;
-  const bytes = table.bytesWith(groups.groupIndex.groupCount, arena.bytes - bytesAtFirst + groups.bytesBeside);
-  if (table.canSpill && (bytes > table.context.groupBytesMax || !table.context.memory.hasRoom(bytes - table.bytes))) table.spill(0);
+  const isFull = (): boolean => {
+    const bytes = table.bytesWith(groups.groupIndex.groupCount, arena.bytes - bytesAtFirst + groups.bytesBeside);
+    return bytes > table.context.groupBytesMax || !table.context.memory.hasRoom(bytes - table.bytes);
+  };
+  if (table.division !== undefined) foldEqual(table, isFull());
+  if (table.canSpill && isFull()) table.spill(0);
   groups.combineInto(table);
+}
+
+/** Groups of a segment at which it shows whether nearly every row has one of its own. */
+const MANY_GROUPS = 1 << 17;
+/** Groups that stay in the cache while rows are added to them. */
+const CACHED_GROUPS = 1 << 14;
+
+/** Divides the table where nearly every row has a group of its own; groups go there from then on before they outgrow the cache. */
+function moveDivided(bound: BoundSegment, table: GroupTable, rows: number): void {
+  const { groups } = bound;
+  bound.rows += rows;
+  if (groups?.groupIndex.kind !== 'hash') return;
+  const { groupCount } = groups.groupIndex;
+  if (table.division === undefined) {
+    const areMany = groupCount >= MANY_GROUPS && areApart(table.layout, groupCount, bound.rows);
+    if (!areMany || table.hasSpilled || table.hasManyEqual || !isDivisible(table.layout)) return;
+    divideTable(table);
+  }
+  if (groupCount < CACHED_GROUPS) return;
+  combineBounded(bound, table);
+  groups.reset();
 }
 
 interface RangeRun {
@@ -253,7 +281,7 @@ interface RangeRun {
 }
 
 /** Rows [from, to), block by block. Returns where it ended: before `to` when the groups have grown too large. */
-function runRange({ bound, context, counts, lap }: RangeRun, from: number, to: number, rowCount: number): number {
+function runRange({ bound, context, counts, lap }: RangeRun, table: GroupTable, from: number, to: number, rowCount: number): number {
   const { predicate, bits, arena } = bound;
   const grownBytesMax = context.spill === undefined ? Infinity : Math.floor(context.groupBytesMax * SEGMENT_PART);
   const clock = predicate.constant === ALL ? undefined : new FilterClock();
@@ -287,6 +315,7 @@ function runRange({ bound, context, counts, lap }: RangeRun, from: number, to: n
     counts.rowsMatched += matched;
     for (let batch = start; matched > 0 && batch < end; batch += batchRows)
       groupsOf().addRows(block, batch, Math.min(end, batch + batchRows), match);
+    if (matched > 0) moveDivided(bound, table, matched);
     clock?.end();
     at = block.start + end;
   } while (at < to && grownBytes() <= grownBytesMax);

@@ -117,17 +117,3 @@ export function rowsByTime(frame: Frame): Uint32Array | null {
   const rows = Uint32Array.from({ length: frame.rowCount }, (_, row) => row);
   return rows.sort((a, b) => (instants[a] ?? 0) - (instants[b] ?? 0) || a - b);
 }
-
-/** An estimate of what a frame holds: numbers and ids exactly, texts by their length. */
-export function frameBytes(frame: Frame): number {
-  let bytes = 0;
-  for (const column of frame.columns) {
-    if (column.kind === 'string' || column.kind === 'multi') {
-      bytes += column.ids.byteLength + (column.kind === 'multi' ? column.offsets.byteLength : 0);
-      for (const text of column.dictionary) bytes += TEXT_OVERHEAD_BYTES + (text?.length ?? 0);
-    } else bytes += column.values.byteLength + (column.nulls?.byteLength ?? 0);
-  }
-  return bytes;
-}
-
-const TEXT_OVERHEAD_BYTES = 24;

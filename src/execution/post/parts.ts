@@ -1,6 +1,6 @@
 // Post-processing of results that come in parts and do not fit in memory at once.
 
-import { append } from '../../base/lists.js';
+import { append, flatMapped } from '../../base/lists.js';
 import type { Frame } from '../../model/frame.js';
 import type { PostStep } from '../../model/plan.js';
 import { concatFrames } from '../block/concat-frames.js';
@@ -27,18 +27,16 @@ export function* postParts(
   leaf: LeafResult,
   { spill, heldRowsMax }: { readonly spill: SpillSpace; readonly heldRowsMax: number },
 ): Generator<Frame> {
-  const whole = steps.findIndex((step) => !isRowWise(step));
+  const { whole, decisive, reducing } = reducingStep(steps);
+  if (reducing !== undefined) {
+    yield* endBest([bestOfParts(parts, steps, leaf)], steps, leaf);
+    return;
+  }
   const rowWise = whole < 0 ? steps : steps.slice(0, whole);
-  const decisive = whole < 0 ? undefined : steps[whole];
   const prepared = prepare(parts, rowWise, leaf);
-  const wanted = decisive?.step === 'sort' ? decisive.offset + (decisive.limit ?? Infinity) : Infinity;
-  if (decisive?.step === 'sort' && wanted > HELD_ROWS_MAX) {
+  if (decisive?.step === 'sort') {
     const ending = [{ step: 'limit', offset: decisive.offset, limit: decisive.limit } as const, ...steps.slice(whole + 1)];
     yield* streamed(sortOnDisk(prepared, decisive, leaf, spill), new StreamedSteps(ending, leaf, { heldRowsMax, spill }));
-  } else if (decisive?.step === 'sort') {
-    yield* reduced(prepared, { ...decisive, offset: 0, limit: wanted }, steps.slice(whole), leaf);
-  } else if (decisive?.step === 'topPerBucket') {
-    yield* reduced(prepared, decisive, steps.slice(whole), leaf);
   } else if (decisive !== undefined) {
     yield* streamed(atLeastOne(prepared, leaf), new StreamedSteps(steps.slice(whole), leaf, { heldRowsMax, spill }));
   } else {
@@ -78,22 +76,59 @@ function* streamed(rows: Iterable<Frame>, steps: StreamedSteps): Generator<Frame
   }
 }
 
-/** Post-processing that begins with a step which may run over the parts first and over their results again. */
-function* reduced(parts: Iterable<ResultTable>, step: PostStep, ending: readonly PostStep[], leaf: LeafResult): Generator<Frame> {
+/** The best rows of some parts of a result, and the names of the keys that break ties. */
+export interface BestRows {
+  readonly frames: readonly Frame[];
+  readonly keys: readonly string[];
+}
+
+/** Whether the steps begin with one that keeps few rows, and may run over the parts first and over their results again. */
+export function keepsBest(steps: readonly PostStep[]): boolean {
+  return reducingStep(steps).reducing !== undefined;
+}
+
+function reducingStep(steps: readonly PostStep[]): {
+  readonly whole: number;
+  readonly decisive: PostStep | undefined;
+  readonly reducing: PostStep | undefined;
+} {
+  const whole = steps.findIndex((step) => !isRowWise(step));
+  const decisive = whole < 0 ? undefined : steps[whole];
+  const wanted = decisive?.step === 'sort' ? decisive.offset + (decisive.limit ?? Infinity) : Infinity;
+  if (decisive?.step === 'topPerBucket') return { whole, decisive, reducing: decisive };
+  if (decisive?.step !== 'sort' || wanted > HELD_ROWS_MAX) return { whole, decisive, reducing: undefined };
+  return { whole, decisive, reducing: { ...decisive, offset: 0, limit: wanted } };
+}
+
+/** Runs the steps as far as the one that keeps the best rows (`keepsBest`). */
+export function bestOfParts(parts: Iterable<ResultTable>, steps: readonly PostStep[], leaf: LeafResult): BestRows {
+  const { whole: at, reducing } = reducingStep(steps);
+  const step = reducing === undefined ? [] : [reducing];
   let held: Frame[] = [];
   let keys: readonly string[] = [];
   let [rows, rowsReduced] = [0, 0];
-  const whole = (): ResultTable => ({ ...tableOf(concatFrames(held, leaf.check)), keys });
-  for (const part of parts) {
+  for (const part of prepare(parts, steps.slice(0, at), leaf)) {
     keys = part.keys;
-    const best = [...framesOf(runSteps(part, [step], leaf), leaf.check)];
+    const best = [...framesOf(runSteps(part, step, leaf), leaf.check)];
     append(held, best);
     rows += best.reduce((sum, frame) => sum + frame.rowCount, 0);
     if (rows < 2 * rowsReduced + HELD_ROWS_MAX / 16) continue;
-    held = [...framesOf(runSteps(whole(), [step], leaf), leaf.check)];
+    held = [...framesOf(runSteps(tableOfBest({ frames: held, keys }, leaf), step, leaf), leaf.check)];
     rows = rowsReduced = held.reduce((sum, frame) => sum + frame.rowCount, 0);
   }
-  if (held.length > 0) yield* framesOf(runSteps(whole(), ending, leaf), leaf.check);
+  return { frames: held, keys };
+}
+
+/** Ends the steps over the best rows of all parts. */
+export function* endBest(parts: readonly BestRows[], steps: readonly PostStep[], leaf: LeafResult): Generator<Frame> {
+  const { whole } = reducingStep(steps);
+  const frames = flatMapped(parts, (part) => part.frames);
+  const keys = parts.find((part) => part.frames.length > 0)?.keys ?? [];
+  if (frames.length > 0) yield* framesOf(runSteps(tableOfBest({ frames, keys }, leaf), steps.slice(whole), leaf), leaf.check);
+}
+
+function tableOfBest({ frames, keys }: BestRows, { check }: LeafResult): ResultTable {
+  return { ...tableOf(concatFrames(frames, check)), keys };
 }
 
 function* sortOnDisk(parts: Iterable<ResultTable>, sort: SortStep, leaf: LeafResult, spill: SpillSpace): Generator<Frame> {

@@ -2,17 +2,21 @@
 
 import { deserialize, serialize } from 'node:v8';
 import { BinaryHeap } from '../../base/binary-heap.js';
+import { append } from '../../base/lists.js';
 import { cellAt, type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
-import { framesOf, type ResultTable, typed } from '../block/result-table.js';
+import { frameBytes } from '../block/frame-bytes.js';
+import { framesOf, type ResultTable, tableOf, typed } from '../block/result-table.js';
 import type { SpilledBytes, SpillFile } from '../spill/spill-file.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import type { LeafResult } from './leaf-result.js';
 import { compareCells, sortKeys } from './sort.js';
 
-/** Rows read of a run at a time. */
+/** Rows read of a run at a time, and their bytes, about. */
 const RUN_FRAME_ROWS = 1024;
+const RUN_FRAME_BYTES = 1 << 16;
 const OUTPUT_ROWS = 16384;
+const OUTPUT_BYTES = 1 << 22;
 /** Runs that are read side by side: with more of them they are first merged into one. */
 const FAN_IN = 32;
 
@@ -34,6 +38,8 @@ interface Reader {
   /** Sort keys, by position. */
   columns: readonly FrameColumn[];
   at: number;
+  /** Bytes of a row of the frame, about. */
+  rowBytes: number;
 }
 
 /**
@@ -55,11 +61,11 @@ export class SortedRuns {
   add(table: ResultTable, by: readonly SortKey[]): void {
     if (table.rowCount === 0) return;
     this.#keys = sortKeys(table, by);
-    this.#write(0, framesOf(table, this.#leaf.check, RUN_FRAME_ROWS));
+    this.#write(0, this.#runFrames(table));
     for (let number = 0; this.#levels[number]?.runs.length === FAN_IN; number++) {
       const level = this.#levels[number];
       if (level === undefined) return;
-      this.#write(number + 1, this.#merge([level], RUN_FRAME_ROWS));
+      this.#write(number + 1, this.#merge([level], RUN_FRAME_ROWS, RUN_FRAME_BYTES));
       level.file.remove();
       this.#levels[number] = undefined;
     }
@@ -68,12 +74,21 @@ export class SortedRuns {
   /** Equal rows come in the order of the tables. */
   merged(): Generator<Frame> {
     // Tables go up from level to level: the higher ones were first.
-    return this.#merge(this.#levels.flatMap((level) => level ?? []).reverse(), OUTPUT_ROWS);
+    return this.#merge(this.#levels.flatMap((level) => level ?? []).reverse(), OUTPUT_ROWS, OUTPUT_BYTES);
   }
 
   remove(): void {
     for (const level of this.#levels) level?.file.remove();
     this.#levels.length = 0;
+  }
+
+  /** Frames of few rows where rows are long: one of each run is in memory at a time. */
+  *#runFrames(table: ResultTable): Generator<Frame> {
+    for (const frame of framesOf(table, this.#leaf.check, RUN_FRAME_ROWS)) {
+      const parts = Math.ceil(frameBytes(frame) / RUN_FRAME_BYTES);
+      if (parts > 1) yield* framesOf(tableOf(frame), this.#leaf.check, Math.ceil(frame.rowCount / parts));
+      else yield frame;
+    }
   }
 
   #write(number: number, frames: Iterable<Frame>): void {
@@ -87,25 +102,35 @@ export class SortedRuns {
     level.runs.push(run);
   }
 
-  *#merge(levels: readonly Level[], frameRows: number): Generator<Frame> {
+  *#merge(levels: readonly Level[], frameRows: number, bytesMax: number): Generator<Frame> {
     const readers: Reader[] = [];
     let run = 0;
     for (const { file, runs } of levels) {
       for (const places of runs) {
-        const reader: Reader = { file, run: run++, rest: [...places], frame: { rowCount: 0, columns: [] }, columns: [], at: 0 };
+        const reader: Reader = {
+          file,
+          run: run++,
+          rest: [...places],
+          frame: { rowCount: 0, columns: [] },
+          columns: [],
+          at: 0,
+          rowBytes: 0,
+        };
         if (this.#advance(reader)) readers.push(reader);
       }
     }
     const heap = readerHeap(readers, this.#keys);
     let picks: Pick[] = [];
+    let bytes = 0;
     for (let reader = heap.first; reader !== undefined; reader = heap.first) {
       picks.push({ frame: reader.frame, row: reader.at++ });
+      bytes += reader.rowBytes;
       if (reader.at < reader.frame.rowCount || this.#advance(reader)) heap.update();
       else heap.dropFirst();
       if (picks.length % RUN_FRAME_ROWS === 0) this.#leaf.check();
-      if (picks.length < frameRows) continue;
+      if (picks.length < frameRows && bytes < bytesMax) continue;
       yield pickedFrame(picks);
-      picks = [];
+      [picks, bytes] = [[], 0];
     }
     if (picks.length > 0) yield pickedFrame(picks);
   }
@@ -116,6 +141,7 @@ export class SortedRuns {
     const frame = deserialize(new Uint8Array(reader.file.read(place))) as Frame;
     reader.frame = frame;
     reader.at = 0;
+    reader.rowBytes = frameBytes(frame) / frame.rowCount;
     reader.columns = this.#keys.flatMap(({ column }) => frame.columns.find(({ name }) => name === column) ?? []);
     return true;
   }
@@ -146,8 +172,23 @@ function pickedFrame(picks: readonly Pick[]): Frame {
   return { rowCount: picks.length, columns };
 }
 
+function pickedLists(name: string, index: number, picks: readonly Pick[]): FrameColumn {
+  const offsets = new Uint32Array(picks.length + 1);
+  const dictionary: (string | null)[] = [];
+  picks.forEach(({ frame, row }, at) => {
+    const column = frame.columns[index];
+    const cell = column === undefined ? null : cellAt(column, row);
+    // A null has no values, in a list of one as in none.
+    if (Array.isArray(cell)) append(dictionary, cell);
+    else if (typeof cell === 'string') dictionary.push(cell);
+    offsets[at + 1] = dictionary.length;
+  });
+  return { kind: 'multi', name, offsets, ids: Uint32Array.from(dictionary, (_, at) => at), dictionary };
+}
+
 function pickedColumn(first: FrameColumn, index: number, picks: readonly Pick[]): FrameColumn {
   const { name, kind } = first;
+  if (picks.some(({ frame }) => frame.columns[index]?.kind === 'multi')) return pickedLists(name, index, picks);
   if (kind === 'string' || kind === 'multi') {
     const dictionary = picks.map(({ frame, row }) => {
       const column = frame.columns[index];

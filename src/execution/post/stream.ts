@@ -5,6 +5,7 @@ import { type Frame, frameColumnType } from '../../model/frame.js';
 import type { PostStep } from '../../model/plan.js';
 import { ascending } from '../block/checked-loops.js';
 import { concatFrames } from '../block/concat-frames.js';
+import { frameBytes } from '../block/frame-bytes.js';
 import { framesOf, pickRows, type ResultTable, tableOf } from '../block/result-table.js';
 import type { SpillSpace } from '../spill/spill-space.js';
 import type { LeafResult } from './leaf-result.js';
@@ -38,9 +39,11 @@ export class StreamedSteps {
   readonly #options: HoldingOptions;
   #held: Frame[] = [];
   #heldRows = 0;
+  #heldBytes = 0;
   #foldAt: number;
+  #foldAtBytes: number;
   #runs: SortedRuns | undefined;
-  /** Kinds of the columns of all frames so far; null: they differ, or cannot be put on disk. */
+  /** Types of the columns of all frames so far; null: they differ, so that rows cannot be put on disk. */
   #kinds: string | null | undefined;
 
   constructor(steps: readonly PostStep[], leaf: LeafResult, options: HoldingOptions) {
@@ -50,6 +53,7 @@ export class StreamedSteps {
     this.#leaf = leaf;
     this.#options = options;
     this.#foldAt = options.heldRows ?? HELD_ROWS;
+    this.#foldAtBytes = options.spill?.sortBytes ?? Infinity;
   }
 
   /** No later row can come through any more: a limit is reached. */
@@ -73,10 +77,17 @@ export class StreamedSteps {
     for (const each of frames) {
       this.#held.push(each);
       this.#heldRows += each.rowCount;
+      if (this.#options.spill !== undefined) this.#heldBytes += frameBytes(each);
       this.#noteKinds(each);
     }
-    if (this.#heldRows >= this.#foldAt) this.#fold();
-    const { heldRowsMax } = this.#options;
+    if (this.#heldRows >= this.#foldAt || this.#heldBytes >= this.#foldAtBytes) this.#fold();
+    const { heldRowsMax, spill } = this.#options;
+    const heldBytes = spill?.heldBytes ?? null;
+    if (heldBytes !== null && this.#heldBytes > heldBytes.max)
+      throw new ServiceError(
+        'resource_limit',
+        `a step that has to see all rows at once holds more than ${heldBytes.max} bytes of them; the limit is a part of ${heldBytes.property}`,
+      );
     if (this.#heldRows > heldRowsMax)
       throw new ServiceError(
         'resource_limit',
@@ -123,7 +134,12 @@ export class StreamedSteps {
       this.#held = [...framesOf(best, this.#leaf.check)];
       this.#heldRows = best.rowCount;
       this.#foldAt = heldRows + best.rowCount;
-    } else if (this.#options.spill !== undefined && typeof this.#kinds === 'string') this.#putOnDisk(sort);
+      const sortBytes = this.#options.spill?.sortBytes ?? Infinity;
+      this.#heldBytes = this.#options.spill === undefined ? 0 : this.#held.reduce((sum, frame) => sum + frameBytes(frame), 0);
+      this.#foldAtBytes = sortBytes + this.#heldBytes;
+      if (this.#heldBytes < sortBytes / 2) return;
+    }
+    if (this.#options.spill !== undefined && typeof this.#kinds === 'string') this.#putOnDisk(sort);
   }
 
   #putOnDisk(sort: Extract<PostStep, { step: 'sort' }>): void {
@@ -132,12 +148,15 @@ export class StreamedSteps {
     if (typeof this.#kinds !== 'string')
       throw new ServiceError(
         'resource_limit',
-        `ordering more than ${this.#options.heldRows ?? HELD_ROWS} rows needs columns to have one type, and one value a row, in all segments`,
+        `ordering more than ${this.#options.heldRows ?? HELD_ROWS} rows needs columns to have one type in all segments`,
       );
     this.#runs ??= new SortedRuns(spill, this.#leaf);
     this.#runs.add(runSteps(this.#whole(), [{ ...sort, offset: 0, limit: null }], this.#leaf), sort.by);
     this.#held = [];
     this.#heldRows = 0;
+    this.#heldBytes = 0;
+    this.#foldAt = this.#options.heldRows ?? HELD_ROWS;
+    this.#foldAtBytes = spill.sortBytes;
   }
 
   #whole(): ResultTable {
@@ -145,7 +164,7 @@ export class StreamedSteps {
   }
 
   #noteKinds({ columns }: Frame): void {
-    const kinds = columns.some(({ kind }) => kind === 'multi') ? null : columns.map((column) => frameColumnType(column)).join();
+    const kinds = columns.map((column) => frameColumnType(column)).join();
     this.#kinds = this.#kinds === undefined || this.#kinds === kinds ? kinds : null;
   }
 }

@@ -1,6 +1,7 @@
 // Options of an engine.
 
 import type { KernelMemory, MakeRoom } from '../../kernels/memory.js';
+import type { HeldBytes } from '../spill/spill-space.js';
 import type { ThreadPool } from '../threads/pool.js';
 
 export interface EngineOptions {
@@ -17,10 +18,16 @@ export interface EngineOptions {
   readonly groupBytesMax?: number;
   /** Directory of this process for group tables that outgrow this; undefined for none. */
   readonly spillDirectory?: string;
+  /** Property that names that directory; left out: `svc.query.groupBy.spillDirectory`. */
+  readonly spillDirectoryProperty?: string;
+  /** Bytes of rows that a sort holds before it writes them to that directory. */
+  readonly sortBytes?: number;
   /** Disk limit of one query (`svc.query.groupBy.maxOnDiskStorage`); 0 for none. */
   readonly spillBytesMax?: number;
   /** Rows of a scan that one query may hold to sort them (`svc.query.scan.maxRowsQueuedForOrdering`). */
   readonly heldRowsMax?: number;
+  /** Bytes of rows that a step may hold which has to see all of them; left out: no limit. With a directory only. */
+  readonly heldBytes?: HeldBytes;
   /** Plans over fewer rows run on the calling thread: a hand-over would cost more. */
   readonly rowsRunInline?: number;
   /** Rows of a morsel, where segments are cut. */

@@ -4,6 +4,7 @@ import type { KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import { morselsOf } from '../group/run.js';
 import type { GroupTableParts } from '../group/table/group-parts.js';
+import type { BestRows } from '../post/parts.js';
 import type { GroupRequest } from '../threads/jobs.js';
 import type { RunOptions } from './engine.js';
 import type { Executors } from './executors.js';
@@ -24,14 +25,14 @@ interface GroupRun {
  * Groups the rows of segments: on one thread where they are few, else each thread takes morsels into a table of its own,
  * and the last one merges the tables of all.
  */
-export function runGrouped(group: GroupRun, run: Omit<GroupRequest, 'cut'>, options: RunOptions): AsyncGenerator<Frame> {
+export function runGrouped(group: GroupRun, run: Omit<GroupRequest, 'cut' | 'ending'>, options: RunOptions): AsyncGenerator<Frame> {
   const { executors, reader, keep, morselRows } = group;
   const { ending, profile } = options;
   const { control, plan, data, builds } = run;
   const threads = executors.runsInline(control.rows) ? 1 : executors.threads;
   const cut = { threads, morselRows: morselRows };
   const morselCount = threads === 1 ? 1 : morselsOf(data.views, plan, cut).length;
-  if (morselCount >= 2) return runOnThreads(group, { control, plan, data, builds, cut }, options, morselCount);
+  if (morselCount >= 2) return runOnThreads(group, { control, plan, data, builds, cut, ending }, options, morselCount);
   const stream = executors.forRows(control).open('group', { control, plan, data, builds, cut, ending, awaitsParts: false });
   return reader.read(stream, 'group', profile, { keep });
 }
@@ -39,37 +40,61 @@ export function runGrouped(group: GroupRun, run: Omit<GroupRequest, 'cut'>, opti
 async function* runOnThreads(
   { memory, executors, controls, reader, keep }: GroupRun,
   request: GroupRequest,
-  { ending, profile }: RunOptions,
+  { profile }: RunOptions,
   morselCount: number,
 ): AsyncGenerator<Frame> {
   const { control } = request;
   const { threads } = request.cut;
   const [last = executors.inline, ...others] = executors.threadsFor(Math.min(threads, morselCount), control);
-  const stream = last.open('group', { ...request, ending, awaitsParts: true });
+  const stream = last.open('group', { ...request, awaitsParts: true });
   const parts: GroupTableParts[] = [];
   let failure: unknown;
   // A thread that fails stops the others; all have ended before memory is given back.
-  const work = [
+  const all = async (work: readonly Promise<unknown>[]): Promise<void> => {
+    await Promise.all(
+      work.map((each) =>
+        each.catch((error: unknown) => {
+          failure ??= error;
+          controls.cancel(control);
+        }),
+      ),
+    );
+  };
+  const freeParts = (): void => {
+    for (const { owned } of parts) for (const address of owned) memory.free(address);
+  };
+  let divided: GroupTableParts | undefined;
+  await all([
     // This thread's counts come with its frames.
-    stream.next(),
+    stream.next().then((item) => {
+      divided = item?.divided;
+      if (divided !== undefined) parts.push(divided);
+    }),
     ...others.map(async (thread) => {
       const result = await thread.call('groupPart', request);
       parts.push(result.parts);
       reader.count(result.counts, 'group', profile);
     }),
-  ];
-  await Promise.all(
-    work.map((each: Promise<unknown>) =>
-      each.catch((error: unknown) => {
-        failure ??= error;
-        controls.cancel(control);
+  ]);
+  const isShared = failure === undefined && divided !== undefined && parts.length > 1 && parts.every(({ spilled }) => spilled === null);
+  const best: BestRows[] = [];
+  if (isShared) {
+    Atomics.store(memory.i32(control.flags, 2), 1, 0);
+    await all([
+      stream.next({ kind: 'divided', parts }),
+      ...others.map(async (thread) => {
+        const result = await thread.call('groupBest', { ...request, tables: parts });
+        best.push(result.best);
+        reader.count(result.counts, 'group', profile);
       }),
-    ),
-  );
+    ]);
+    freeParts();
+    parts.length = 0;
+  }
   if (failure !== undefined) {
     await stream.close();
-    for (const { owned } of parts) for (const address of owned) memory.free(address);
+    freeParts();
     throw failure;
   }
-  yield* reader.read(stream, 'group', profile, { parts, keep });
+  yield* reader.read(stream, 'group', profile, { input: isShared ? { kind: 'best', best } : { kind: 'parts', parts }, keep });
 }

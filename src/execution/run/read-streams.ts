@@ -4,9 +4,9 @@ import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { Profile } from '../../model/profile.js';
 import { addCounts, type RowCounts } from '../block/row-counts.js';
-import type { GroupTableParts } from '../group/table/group-parts.js';
 import type { BuildSide } from '../join/build-side.js';
 import type { OpenStream } from '../threads/executor.js';
+import type { StreamInput } from '../threads/stream-items.js';
 import type { RunCounters } from './engine.js';
 import { feed } from './row-feed.js';
 
@@ -29,15 +29,11 @@ export class StreamReader {
     stream: OpenStream,
     reads: Reads,
     profile: Profile | undefined,
-    { parts, keep = refuseBuilt }: { readonly parts?: readonly GroupTableParts[]; readonly keep?: KeepBuilt | undefined } = {},
+    { input, keep = refuseBuilt }: { readonly input?: StreamInput; readonly keep?: KeepBuilt | undefined } = {},
   ): AsyncGenerator<Frame> {
     let last: RowCounts | undefined;
     try {
-      for (
-        let item = await stream.next(parts && { kind: 'parts', parts });
-        item !== null;
-        item = item.isLast ? null : await stream.next()
-      ) {
+      for (let item = await stream.next(input); item !== null; item = item.isLast ? null : await stream.next()) {
         last = item.counts;
         if (item.built !== undefined) yield keep(item.built);
         if (item.frame !== null) yield item.frame;

@@ -14,6 +14,7 @@ import type { EngineOptions } from './engine-options.js';
 
 const DEFAULT_GROUP_BYTES = 1 << 30;
 const DEFAULT_HELD_ROWS = 20_000_000;
+const DEFAULT_SORT_BYTES = 1 << 28;
 
 /** Makes the control of each run: its limits, its memory account, and the flag that cancels it on every thread. */
 export class RunControls {
@@ -75,10 +76,11 @@ export class RunControls {
   }
 
   #spillPlace({ limits }: RunOptions, flags: Address): SpillPlace | null {
-    const { spillDirectory, spillBytesMax = Infinity } = this.#options;
+    const { spillDirectory, spillBytesMax = Infinity, sortBytes = DEFAULT_SORT_BYTES, heldBytes = null } = this.#options;
+    const { spillDirectoryProperty: directoryProperty = 'svc.query.groupBy.spillDirectory' } = this.#options;
     const bytesMax = Math.min(spillBytesMax, limits?.maxOnDiskStorage ?? Infinity);
     if (spillDirectory === undefined || bytesMax === 0) return null;
-    return { folder: `${spillDirectory}/${++this.#runs}`, bytesMax, used: flags + 8 };
+    return { folder: `${spillDirectory}/${++this.#runs}`, directoryProperty, bytesMax, sortBytes, heldBytes, used: flags + 8 };
   }
 }
 

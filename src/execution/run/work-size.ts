@@ -1,18 +1,19 @@
 // Estimates how much work a plan is.
 
 import { ETERNITY } from '../../base/instant.js';
-import { eachMember } from '../../base/names.js';
+import { eachMember, own } from '../../base/names.js';
 import type { RowPlan } from '../../model/plan.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import { isPacked } from '../../model/value-list.js';
-import type { SegmentView } from '../../storage/view.js';
+import type { ColumnView, SegmentView } from '../../storage/view.js';
 import { granularityGrain } from '../expression/time/grains.js';
-import type { Builds } from '../join/with-stages.js';
+import { type Builds, hasStages } from '../join/with-stages.js';
 
 /*
  * Estimates of work before it is done, in rows read: small plans stay on the calling thread.
  */
 
-/** Cost, in rows read, of a segment whose rows are only counted by binary search. */
+/** Cost, in rows read, of a segment of which no row is read: its rows are counted by binary search, its extremes known. */
 const ROWS_PER_BOUNDARY = 1000;
 /** Cost of uploading a row, in rows read. */
 const UPLOAD_COSTS = 50;
@@ -30,14 +31,36 @@ const COUNTED_MAX = 20_000;
 /** About how much work a plan is, in rows. */
 export function rowsToRead(plan: RowPlan, views: readonly SegmentView[]): number {
   const { parts, listed } = sizeOf(plan);
-  const onlyCounts =
-    plan.operator === 'group' &&
-    plan.filter === null &&
-    plan.keys.length === 0 &&
-    plan.aggregators.every(({ kind, filter }) => kind === 'count' && filter === null);
   const perRow = Math.max(1, (parts + (plan.operator === 'scan' ? plan.columns.length : 0)) / PARTS_OF_ROW);
-  const rows = views.reduce((sum, { rowCount }) => sum + (onlyCounts ? Math.min(rowCount, ROWS_PER_BOUNDARY) : rowCount * perRow), 0);
+  const readsNoRow = readsNoRowOf(plan);
+  const rows = views.reduce(
+    (sum, view) => sum + (readsNoRow(view) ? Math.min(view.rowCount, ROWS_PER_BOUNDARY) : view.rowCount * perRow),
+    0,
+  );
   return rows + views.length * (parts * PART_COSTS + listed * LISTED_COSTS) + bucketsToFill(plan);
+}
+
+/** Tells of which segments no row is read: the plan counts all rows, and asks for extremes of LONGs as they are stored. */
+function readsNoRowOf(plan: RowPlan): (view: SegmentView) => boolean {
+  if (plan.operator !== 'group' || plan.filter !== null || plan.keys.length > 0 || hasStages(plan)) return () => false;
+  const extremes: string[] = [];
+  for (const aggregator of plan.aggregators) {
+    if (aggregator.filter !== null) return () => false;
+    if (aggregator.kind === 'count') continue;
+    if ((aggregator.kind !== 'min' && aggregator.kind !== 'max') || aggregator.type !== 'LONG') return () => false;
+    extremes.push(aggregator.column);
+  }
+  if (plan.virtualColumns.some(({ name }) => extremes.includes(name))) return () => false;
+  return ({ columns, timeMin, timeMax }) => {
+    if (extremes.length === 0) return true;
+    const areAll = columns[TIME_COLUMN] === undefined || plan.intervals.some(({ start, end }) => start <= timeMin && end > timeMax);
+    return areAll && extremes.every((name) => isKnown(own(columns, name)));
+  };
+}
+
+/** Whether the extremes of a column are known from its upload. */
+function isKnown(column: ColumnView | undefined): boolean {
+  return column?.kind === 'number' && column.type === 'LONG' && column.nulls === 0 && column.min !== null;
 }
 
 /** About how many buckets a plan has a row for, whether or not rows fall into them; where an interval has no end it may be any number. */

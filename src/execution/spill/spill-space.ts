@@ -6,12 +6,25 @@ import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import { type SpillBudget, SpillFile } from './spill-file.js';
 
+/** Limit of the bytes of rows that are held. */
+export interface HeldBytes {
+  readonly max: number;
+  /** Property that sets it. */
+  readonly property: string;
+}
+
 /** Disk space of one query for what its memory does not hold; plain data. */
 export interface SpillPlace {
   /** Folder of this query alone; created when a thread first needs it, removed by the query's owner. */
   readonly folder: string;
+  /** Property that says where the folder lies. */
+  readonly directoryProperty: string;
   /** Most bytes on disk at once, of all threads together. */
   readonly bytesMax: number;
+  /** Bytes of rows that a sort holds before it writes a sorted run. */
+  readonly sortBytes: number;
+  /** Limit of rows that a step holds which has to see all of them; null: none. */
+  readonly heldBytes: HeldBytes | null;
   /** Two i32 in kernel memory: KiB on disk now, of all threads; and 1 once a thread has made the folder. */
   readonly used: Address;
 }
@@ -26,7 +39,6 @@ let filesMade = 0;
 
 /** The disk space of one query, as one thread sees it. */
 export class SpillSpace implements SpillBudget {
-  readonly directoryProperty = 'svc.query.groupBy.spillDirectory';
   readonly #place: SpillPlace;
   readonly #memory: KernelMemory;
   readonly #thread: number;
@@ -36,6 +48,18 @@ export class SpillSpace implements SpillBudget {
     this.#place = place;
     this.#memory = memory;
     this.#thread = thread;
+  }
+
+  get directoryProperty(): string {
+    return this.#place.directoryProperty;
+  }
+
+  get sortBytes(): number {
+    return this.#place.sortBytes;
+  }
+
+  get heldBytes(): HeldBytes | null {
+    return this.#place.heldBytes;
   }
 
   create(): SpillFile {

@@ -19,8 +19,10 @@ import { giveAway, ownNow } from '../block/own-time.js';
 import { framesOf } from '../block/result-table.js';
 import { type ComputedValues, noCounts, type RowCounts } from '../block/row-counts.js';
 import type { SegmentData } from '../block/segment-data.js';
-import { endGroups, layoutOf } from '../group/operator.js';
-import { type Morsel, type MorselCut, morselsOf, runMorsels } from '../group/run.js';
+import type { GroupLayout } from '../group/key/layout.js';
+import { bestOfTables, endGroups, endReduced, endsInBest, isReduced, layoutOf } from '../group/operator.js';
+import { type Morsel, type MorselCut, runMorsels } from '../group/run.js';
+import { divideAtEnd, divideOrFree } from '../group/table/divided.js';
 import type { GroupTableParts } from '../group/table/group-parts.js';
 import type { GroupTable } from '../group/table/group-table.js';
 import { mergePlan } from '../group/table/partial.js';
@@ -29,13 +31,15 @@ import { type PipelineOptions, RowPipeline } from '../join/row-pipeline.js';
 import { uploadScan } from '../join/upload-scan.js';
 import { type Builds, boundaryOfPieces, hasStages, runStagedMorsels, scanPieces, stagedLayout, stagedPieces } from '../join/with-stages.js';
 import { type LeafResult, NO_EMPTY_VALUES } from '../post/leaf-result.js';
+import type { BestRows } from '../post/parts.js';
 import { runSteps } from '../post/steps.js';
 import { StreamedSteps } from '../post/stream.js';
 import { scanFrames } from '../scan/operator.js';
 import { inSegmentOrder } from '../scan/order.js';
 import { timeBoundary } from '../scan/time-boundary.js';
 import { type SpillPlace, SpillSpace } from '../spill/spill-space.js';
-import { answered, counted, items, nextFrame, type Stream, timed } from './stream-items.js';
+import { morselTaker, partTaker } from './dealing.js';
+import { answered, counted, items, nextFrame, type Stream, type StreamItem, timed } from './stream-items.js';
 
 /** Settings of a query's run on a thread; plain data. */
 export interface RunControl {
@@ -68,11 +72,16 @@ export interface Calls extends StorageJobs {
     readonly request: GroupRequest;
     readonly response: { readonly parts: GroupTableParts; readonly counts: RowCounts };
   };
+  /** Merges parts of the divided tables of all threads, as they deal them out to each other. */
+  readonly groupBest: {
+    readonly request: GroupRequest & { readonly tables: readonly GroupTableParts[] };
+    readonly response: { readonly best: BestRows; readonly counts: RowCounts };
+  };
 }
 
 /** Requests to a thread that are answered frame by frame. */
 export interface Streams {
-  readonly group: GroupRequest & { readonly ending: 'final' | 'partial'; readonly awaitsParts: boolean };
+  readonly group: GroupRequest & { readonly awaitsParts: boolean };
   readonly scan: {
     readonly control: RunControl;
     readonly plan: ScanPlan;
@@ -112,6 +121,7 @@ export interface GroupRequest {
   /** Build sides of the joins among the plan's stages. */
   readonly builds: Builds;
   readonly cut: MorselCut;
+  readonly ending: 'final' | 'partial';
 }
 
 /** One segment in so many is read by kernels that are looked at. */
@@ -201,7 +211,13 @@ export const CALLS: CallHandlers = {
   groupPart: (request, thread) => {
     const counts = noCounts();
     const table = groupMorsels(request, thread, counts);
+    if (isReduced(table, request.ending)) divideOrFree(table);
     return { parts: table.detach(), counts };
+  },
+  groupBest: ({ tables, ...request }, thread) => {
+    const counts = noCounts();
+    const context = thread.context(request.control, counts);
+    return { best: bestOfTables(layoutOfRequest(request), context, tables, partTaker(request, thread.memory), counts), counts };
   },
 };
 
@@ -213,7 +229,18 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     if (request.awaitsParts) {
       let isAnswered = false;
       try {
-        const input = yield { frame: null, isLast: false, counts };
+        const isShared = isReduced(table, request.ending);
+        if (isShared) divideAtEnd(table);
+        const waiting: StreamItem = { frame: null, isLast: false, counts };
+        // Other threads may still read the groups when this one fails: they are the caller's to free.
+        const input = yield !isShared || table.division === undefined ? waiting : { ...waiting, divided: table.moveOut() };
+        if (input?.kind === 'divided') {
+          const own = bestOfTables(table.layout, table.context, input.parts, partTaker(request, thread.memory), counts);
+          const others = yield waiting;
+          const best = others?.kind === 'best' ? others.best : [];
+          yield* answered(endReduced(table, [own, ...best], counts), request, table.context, counts);
+          return;
+        }
         if (input?.kind === 'parts') parts = input.parts;
         isAnswered = true;
       } finally {
@@ -354,17 +381,15 @@ function leafOf({ intervals }: RowPlan, { check }: RunContext): LeafResult {
 
 function groupMorsels(request: GroupRequest, thread: ThreadContext, counts: RowCounts): GroupTable {
   const { control, plan, data, builds } = request;
-  const { groupBytesMax } = control;
   const [context, next] = [thread.context(control, counts), morselTaker(request, thread.memory)];
-  if (!hasStages(plan)) return runMorsels(layoutOf({ plan, ...data }, groupBytesMax), context, next, counts);
-  return runStagedMorsels(stagedLayout(plan, data, builds, groupBytesMax), context, { plan, views: data.views, builds }, next, counts);
+  const layout = layoutOfRequest(request);
+  if (!hasStages(plan)) return runMorsels(layout, context, next, counts);
+  return runStagedMorsels(layout, context, { plan, views: data.views, builds }, next, counts);
 }
 
-/** Threads of a query cut the same morsels and share one counter, so a fast thread takes more. */
-function morselTaker({ control, plan, data, cut }: GroupRequest, memory: KernelMemory): () => Morsel | undefined {
-  const morsels = morselsOf(data.views, plan, cut);
-  const words = memory.i32(control.flags, 2);
-  return () => morsels[Atomics.add(words, 1, 1)];
+function layoutOfRequest({ control: { groupBytesMax }, plan, data, builds, ending }: GroupRequest): GroupLayout {
+  const layout = hasStages(plan) ? stagedLayout(plan, data, builds, groupBytesMax) : layoutOf({ plan, ...data }, groupBytesMax);
+  return { ...layout, keepsBest: endsInBest(layout, ending) };
 }
 
 /** Rows of partial results are uploaded so many blocks at a time, with a look at the query between. */

@@ -4,12 +4,14 @@ import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
 import { concatFrames } from '../block/concat-frames.js';
 import type { RunContext } from '../block/context.js';
+import { frameBytes } from '../block/frame-bytes.js';
 import { ownNow } from '../block/own-time.js';
 import type { RowCounts } from '../block/row-counts.js';
 import type { GroupTableParts } from '../group/table/group-parts.js';
 import { type BuildSide, uploadBuildSide } from '../join/build-side.js';
-import { frameBytes, uploadedColumns } from '../join/rows.js';
+import { uploadedColumns } from '../join/rows.js';
 import { refuseMany } from '../join/upload-scan.js';
+import type { BestRows } from '../post/parts.js';
 
 /** One answer of a stream. One that is not the last and has no frame means that the stream waits for input. */
 export interface StreamItem {
@@ -18,11 +20,18 @@ export interface StreamItem {
   readonly counts: RowCounts;
   /** The last of `build`, and of a plan that asks for an upload. */
   readonly built?: BuildSide;
+  /** The divided groups of `group`, which all threads may merge parts of; they are the reader's from then on. */
+  readonly divided?: GroupTableParts;
 }
 
-/** Input of a stream: tables of other threads (`group`), the next rows, or null after the last of them. */
+/**
+ * Input of a stream: tables of other threads (`group`), to be merged alone or, all of them, with other threads, whose best rows come
+ * next; the next rows, or null after the last of them.
+ */
 export type StreamInput =
   | { readonly kind: 'parts'; readonly parts: readonly GroupTableParts[] }
+  | { readonly kind: 'divided'; readonly parts: readonly GroupTableParts[] }
+  | { readonly kind: 'best'; readonly best: readonly BestRows[] }
   | { readonly kind: 'rows'; readonly frame: Frame | null }
   | undefined;
 

@@ -16,7 +16,7 @@ const lookup: ExpressionFunction = {
   type: () => 'STRING',
   bind() {
     return () => {
-      throw new ServiceError('unsupported', 'lookup(): registered lookups are known to queries over rows on a Broker only');
+      throw new ServiceError('unsupported', 'lookup(): tasks hold no lookups; a statement can join the table lookup.NAME instead');
     };
   },
 };

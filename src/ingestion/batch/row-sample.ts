@@ -3,7 +3,7 @@
 import type { EpochMs, Interval } from '../../base/instant.js';
 import { highest } from '../../base/lists.js';
 import type { PartitionKey } from '../../model/segment.js';
-import { boundsOf, compareKeys } from '../builder/partitions.js';
+import { boundsOf, compareKeys } from '../builder/range-bounds.js';
 import type { HashedPartitions, RangePartitions } from '../task-spec/partitions-spec.js';
 
 /** Hashes are whole numbers below it. */

@@ -35,7 +35,7 @@ export async function buildSegments({
   // Metrics that are kept as they were come as columns of the rows.
   const metrics = new Set(description.metrics);
   const dimensions = store.dimensions().flatMap(({ name }) => (metrics.has(name) ? [] : [name]));
-  const pusher = new SegmentPusher(context.storage, context.workDirectory);
+  const pusher = new SegmentPusher(context.storage, context.workDirectory, 'taken');
   try {
     for (const chunk of chunks) {
       for await (const { frame, part } of store.frames(chunk, partitions)) {

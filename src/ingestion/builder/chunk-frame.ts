@@ -1,72 +1,83 @@
 // Joins the pieces of a time chunk to one frame.
 
 import { Buffer } from 'node:buffer';
-import { cellAt, type FrameColumn } from '../../model/frame.js';
-import { isTextType, type TextType, TIME_COLUMN } from '../../model/schema.js';
+import { cellAt, type FrameColumn, isNullAt } from '../../model/frame.js';
+import { isTextType, type NumberType, type TextType, TIME_COLUMN } from '../../model/schema.js';
 import { type PackedColumn, PackedEntriesBuilder, type SegmentFrame } from '../../storage/columns/packed-column.js';
 import { NULL_ID } from '../column/byte-dictionary.js';
 import { toText } from '../column/coercion.js';
 import { DoubleColumn, LongColumn } from '../column/number-column.js';
-import type { StoredColumn } from '../column/run-column.js';
 import { inputValue, textReading } from '../column/text-reading.js';
+import type { ChunkPiece, PieceColumn } from './chunk-piece.js';
 import type { ClosedDictionary, DictionaryGeneration } from './dictionary-generation.js';
 import { allRows, type ColumnPlan, columnPlan } from './run-buffer.js';
 
-export interface PieceColumn {
-  readonly column: StoredColumn;
-  /** Generation of the dictionary that the ids belong to. */
-  readonly generation: DictionaryGeneration;
-}
-
-/** Consecutive rows of a chunk. */
-export interface ChunkPiece {
-  readonly rowCount: number;
-  column(name: string): PieceColumn | undefined;
-  slice(from: number, to: number): ChunkPiece;
-  /** @param rows  numbers of rows in this piece, ascending */
-  pick(rows: Uint32Array): ChunkPiece;
-}
-
 /**
  * Joins pieces end to end. A piece may lack a column that was found later (null), and may hold it in another type than
- * the plan's, which is what the column ended as: a narrower one, or JSON where its values were mixed.
+ * the plan's, which is what the column ended as: a narrower one, or JSON where its values were mixed. The arrays of the
+ * frame are its own, and pieces are read column by column: what was spilled is not in memory twice.
  */
 export function chunkFrame(plans: readonly ColumnPlan[], pieces: readonly ChunkPiece[]): SegmentFrame {
   const rowCount = pieces.reduce((total, piece) => total + piece.rowCount, 0);
-  const columns = [columnPlan(TIME_COLUMN, 'LONG'), ...plans].map((plan) =>
-    plan.type === 'AUTO' || plan.type === 'AUTO_MULTI_VALUE' || (plan.type === 'STRING' && !holdsOtherTexts(plan.name, pieces))
-      ? joinStrings(plan.name, pieces, rowCount)
-      : isTextType(plan.type)
-        ? joinTexts(plan.name, plan.type, pieces, rowCount)
-        : joinNumbers(plan, pieces),
-  );
+  const columns = [columnPlan(TIME_COLUMN, 'LONG'), ...plans].map((plan) => {
+    const parts = pieces.map((piece) => ({ rowCount: piece.rowCount, found: piece.column(plan.name) }));
+    const { type } = plan;
+    if (type === 'AUTO' || type === 'AUTO_MULTI_VALUE' || (type === 'STRING' && !parts.some(holdsOtherTexts)))
+      return joinStrings(plan.name, parts, rowCount);
+    return isTextType(type) ? joinTexts(plan.name, type, parts, rowCount) : joinNumbers(plan.name, type, parts, rowCount);
+  });
   return { rowCount, columns };
 }
 
-/** Whether some piece holds texts that are not strings. Only columns of single strings do. */
-function holdsOtherTexts(name: string, pieces: readonly ChunkPiece[]): boolean {
-  return pieces.some((piece) => {
-    const column = piece.column(name)?.column;
-    return column?.kind === 'ids' && column.type !== 'STRING';
-  });
+type NumberColumn = Extract<FrameColumn, { readonly kind: 'long' | 'double' }>;
+
+/** Rows of one column in a piece, which may lack it. */
+interface Part {
+  readonly rowCount: number;
+  readonly found: PieceColumn | undefined;
 }
 
-function joinNumbers(plan: ColumnPlan, pieces: readonly ChunkPiece[]): FrameColumn {
-  const [only] = pieces;
-  const whole = pieces.length === 1 ? only?.column(plan.name)?.column : undefined;
-  if (whole !== undefined && whole.kind === (plan.type === 'LONG' ? 'long' : 'double')) return whole as FrameColumn;
-  const joined = plan.type === 'LONG' ? new LongColumn(plan.name) : new DoubleColumn(plan.name, plan.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE');
-  for (const piece of pieces) {
-    const stored = piece.column(plan.name)?.column;
-    // Strings in a number column are the nulls from before its first value.
-    if (stored === undefined || stored.kind === 'ids') joined.appendNulls(piece.rowCount);
-    else joined.appendFrame(stored, allRows(piece.rowCount), new Uint8Array(piece.rowCount));
+/** Whether it holds texts that are not strings. Only columns of single strings do. */
+function holdsOtherTexts({ found }: Part): boolean {
+  return found?.column.kind === 'ids' && found.column.type !== 'STRING';
+}
+
+function joinNumbers(name: string, type: NumberType, parts: readonly Part[], rowCount: number): FrameColumn {
+  const longs = new BigInt64Array(type === 'LONG' ? rowCount : 0);
+  const doubles = new Float64Array(type === 'LONG' ? 0 : rowCount);
+  const nulls = new Uint32Array((rowCount + 31) >>> 5);
+  let hasNulls = false;
+  let to = 0;
+  for (const part of parts) {
+    const numbers = numbersOf(name, type, part);
+    if (numbers.kind === 'long') longs.set(numbers.values, to);
+    else doubles.set(numbers.values, to);
+    if (numbers.nulls !== null) {
+      hasNulls = true;
+      for (let row = 0; row < part.rowCount; row++)
+        if (isNullAt(numbers.nulls, row)) nulls[(to + row) >>> 5] = (nulls[(to + row) >>> 5] ?? 0) | (1 << ((to + row) & 31));
+    }
+    to += part.rowCount;
   }
-  return joined.toFrameColumn(Uint32Array.from({ length: joined.rowCount }, (_, row) => row));
+  const mask = hasNulls ? nulls : null;
+  return type === 'LONG'
+    ? { kind: 'long', name, values: longs, nulls: mask }
+    : { kind: 'double', name, type, values: doubles, nulls: mask };
 }
 
-function joinStrings(name: string, pieces: readonly ChunkPiece[], rowCount: number): PackedColumn {
-  const parts = pieces.map((piece) => ({ rowCount: piece.rowCount, found: piece.column(name) }));
+/** Numbers of the type, converted where they are stored as others. */
+function numbersOf(name: string, type: NumberType, { rowCount, found }: Part): NumberColumn {
+  const stored = found?.column;
+  if (type === 'LONG' ? stored?.kind === 'long' : stored?.kind === 'double' && (type === 'DOUBLE' || stored.type === type))
+    return stored as NumberColumn;
+  const converted = type === 'LONG' ? new LongColumn(name) : new DoubleColumn(name, type);
+  // Strings in a number column are the nulls from before its first value.
+  if (stored === undefined || stored.kind === 'ids') converted.appendNulls(rowCount);
+  else converted.appendFrame(stored, allRows(rowCount), new Uint8Array(rowCount));
+  return converted.toFrameColumn(Uint32Array.from({ length: rowCount }, (_, row) => row));
+}
+
+function joinStrings(name: string, parts: readonly Part[], rowCount: number): PackedColumn {
   const lists = new Map<DictionaryGeneration, Uint32Array[]>();
   for (const { found } of parts) {
     if (found?.column.kind !== 'ids') continue;
@@ -88,6 +99,12 @@ function joinStrings(name: string, pieces: readonly ChunkPiece[], rowCount: numb
   let row = 0;
   let to = 0;
   for (const { rowCount: rows, found } of parts) {
+    if (!isMulti && found?.column.kind === 'ids') {
+      const placed = places.get(found.generation) ?? new Uint32Array(1);
+      const { ids: stored } = found.column;
+      for (let at = 0; at < stored.length; at++) ids[to++] = placed[stored[at] ?? 0] ?? 0;
+      continue;
+    }
     const { values, starts } = partIds(found, rows, places, entries);
     if (!isMulti) {
       ids.set(values, to);
@@ -109,7 +126,7 @@ function joinStrings(name: string, pieces: readonly ChunkPiece[], rowCount: numb
 }
 
 /** One id a row; values from before the column widened to its type are converted, each distinct one once. */
-function joinTexts(name: string, type: TextType, pieces: readonly ChunkPiece[], rowCount: number): FrameColumn {
+function joinTexts(name: string, type: TextType, parts: readonly Part[], rowCount: number): FrameColumn {
   const dictionary: (string | null)[] = [null];
   const ids = new Uint32Array(rowCount);
   const read = textReading(type);
@@ -124,15 +141,15 @@ function joinTexts(name: string, type: TextType, pieces: readonly ChunkPiece[], 
     return place;
   };
   let to = 0;
-  for (const piece of pieces) {
-    const found = piece.column(name);
+  for (const part of parts) {
+    const { found } = part;
     if (found?.column.kind === 'ids') {
       const { column, generation } = found;
       const closed = generation.dictionary(name);
       const isSame = column.type === type;
       const known = new Int32Array(closed?.count ?? 1).fill(-1);
       known[NULL_ID] = NULL_ID;
-      for (let row = 0; row < piece.rowCount; row++) {
+      for (let row = 0; row < part.rowCount; row++) {
         const id = column.ids[row] ?? NULL_ID;
         if ((known[id] ?? NULL_ID) < 0) {
           const text = closed?.textOf(id) ?? null;
@@ -141,9 +158,9 @@ function joinTexts(name: string, type: TextType, pieces: readonly ChunkPiece[], 
         ids[to + row] = known[id] ?? NULL_ID;
       }
     } else if (found !== undefined) {
-      for (let row = 0; row < piece.rowCount; row++) ids[to + row] = placeOf(read(cellAt(found.column, row)));
+      for (let row = 0; row < part.rowCount; row++) ids[to + row] = placeOf(read(cellAt(found.column, row)));
     }
-    to += piece.rowCount;
+    to += part.rowCount;
   }
   return { kind: 'string', name, type, ids, dictionary };
 }
@@ -154,10 +171,15 @@ function placeUsed(closed: ClosedDictionary | undefined, lists: readonly Uint32A
   if (closed === undefined) return places;
   for (const ids of lists) for (let at = 0; at < ids.length; at++) places[ids[at] ?? 0] = 1;
   places[NULL_ID] = 0;
-  const { bytes, ends } = closed.entries;
-  for (let at = 0; at < closed.order.length; at++) {
-    const id = closed.order[at] ?? 0;
-    if (places[id] !== 0) places[id] = entries.add(bytes, ends[at] ?? 0, ends[at + 1] ?? 0);
+  const { order } = closed;
+  // Entries are kept in their order, so those that follow each other and all occur are added together.
+  for (let from = 0; from < order.length; from++) {
+    if (places[order[from] ?? 0] === 0) continue;
+    let to = from + 1;
+    while (to < order.length && places[order[to] ?? 0] !== 0) to++;
+    const first = entries.addRun(closed.entries, from + 1, to + 1);
+    for (let at = from; at < to; at++) places[order[at] ?? 0] = first + at - from;
+    from = to;
   }
   return places;
 }

@@ -4,13 +4,14 @@ import path from 'node:path';
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs, Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
-import { type SpillBudget, type SpilledBytes, SpillFile } from '../../execution/spill/spill-file.js';
+import { type SpillBudget, SpillFile } from '../../execution/spill/spill-file.js';
 import type { Frame } from '../../model/frame.js';
 import type { Buckets } from '../../model/granularity.js';
 import { plainFrame, type SegmentFrame } from '../../storage/columns/packed-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { StoredColumn } from '../column/run-column.js';
-import { type ChunkPiece, chunkFrame, type PieceColumn } from './chunk-frame.js';
+import { chunkFrame } from './chunk-frame.js';
+import { type ChunkPiece, keptPiece, spilledPiece } from './chunk-piece.js';
 import { DictionaryGeneration } from './dictionary-generation.js';
 import type { ColumnPlan, RunBuffer } from './run-buffer.js';
 
@@ -30,7 +31,7 @@ export interface ChunkStoreOptions {
 interface OpenChunk {
   readonly interval: Interval;
   rowCount: number;
-  readonly pieces: (() => ChunkPiece)[];
+  readonly pieces: ChunkPiece[];
 }
 
 /** A task may fill the disk under its working directory. */
@@ -80,16 +81,15 @@ export class ChunkStore {
 
   /** The pieces of a chunk as frames, each with its rows in order of arrival: for rollup, which joins them. */
   *frames(chunk: Chunk, columns: readonly ColumnPlan[]): Generator<Frame> {
-    for (const load of this.#open(chunk).pieces) yield plainFrame(chunkFrame(columns, [load()]));
+    for (const piece of this.#open(chunk).pieces) yield plainFrame(chunkFrame(columns, [piece]));
   }
 
   /** Rows [from, to) of a chunk as one frame, in order of arrival. */
   frame(chunk: Chunk, columns: readonly ColumnPlan[], from: number, to: number): SegmentFrame {
     const pieces: ChunkPiece[] = [];
     let start = 0;
-    for (const load of this.#open(chunk).pieces) {
+    for (const piece of this.#open(chunk).pieces) {
       if (start >= to) break;
-      const piece = load();
       const end = start + piece.rowCount;
       if (end > from) pieces.push(piece.slice(Math.max(0, from - start), Math.min(piece.rowCount, to - start)));
       start = end;
@@ -102,9 +102,8 @@ export class ChunkStore {
     const pieces: ChunkPiece[] = [];
     let start = 0;
     let at = 0;
-    for (const load of this.#open(chunk).pieces) {
+    for (const piece of this.#open(chunk).pieces) {
       if (at >= rows.length) break;
-      const piece = load();
       const from = at;
       while (at < rows.length && (rows[at] ?? 0) < start + piece.rowCount) at++;
       if (at > from) pieces.push(at - from === piece.rowCount ? piece : piece.pick(rows.subarray(from, at).map((row) => row - start)));
@@ -149,7 +148,7 @@ export class ChunkStore {
       column.release();
     }
     for (const { chunk, rows, columns } of kept) {
-      chunk.pieces.push(() => new MemoryPiece(rows.length, columns, generation));
+      chunk.pieces.push(keptPiece(rows.length, columns, generation));
       chunk.rowCount += rows.length;
     }
   }
@@ -196,119 +195,4 @@ export class ChunkStore {
     this.#byStart.set(start, chunk);
     return chunk;
   }
-}
-
-class MemoryPiece implements ChunkPiece {
-  readonly rowCount: number;
-  readonly #columns: readonly StoredColumn[];
-  readonly #generation: DictionaryGeneration;
-
-  constructor(rowCount: number, columns: readonly StoredColumn[], generation: DictionaryGeneration) {
-    this.rowCount = rowCount;
-    this.#columns = columns;
-    this.#generation = generation;
-  }
-
-  column(name: string): PieceColumn | undefined {
-    const column = this.#columns.find((candidate) => candidate.name === name);
-    return column === undefined ? undefined : { column, generation: this.#generation };
-  }
-
-  slice(from: number, to: number): ChunkPiece {
-    if (from === 0 && to === this.rowCount) return this;
-    return new MemoryPiece(
-      to - from,
-      this.#columns.map((column) => sliceColumn(column, from, to)),
-      this.#generation,
-    );
-  }
-
-  pick(rows: Uint32Array): ChunkPiece {
-    return new MemoryPiece(
-      rows.length,
-      this.#columns.map((column) => pickColumn(column, rows)),
-      this.#generation,
-    );
-  }
-}
-
-function pickColumn(column: StoredColumn, rows: Uint32Array): StoredColumn {
-  if (column.kind === 'ids') {
-    const { ids, offsets: starts } = column;
-    if (starts === null) return { ...column, ids: rows.map((row) => ids[row] ?? 0) };
-    const offsets = new Uint32Array(rows.length + 1);
-    rows.forEach((row, at) => {
-      offsets[at + 1] = (offsets[at] ?? 0) + (starts[row + 1] ?? 0) - (starts[row] ?? 0);
-    });
-    const picked = new Uint32Array(offsets[rows.length] ?? 0);
-    rows.forEach((row, at) => picked.set(ids.subarray(starts[row], starts[row + 1]), offsets[at]));
-    return { ...column, ids: picked, offsets };
-  }
-  const nulls = column.nulls === null ? null : pickBits(column.nulls, rows);
-  return column.kind === 'long'
-    ? { ...column, values: BigInt64Array.from(rows, (row) => column.values[row] ?? 0n), nulls }
-    : { ...column, values: Float64Array.from(rows, (row) => column.values[row] ?? 0), nulls };
-}
-
-function pickBits(words: Uint32Array, rows: Uint32Array): Uint32Array {
-  const picked = new Uint32Array((rows.length + 31) >>> 5);
-  rows.forEach((row, at) => {
-    if (((words[row >>> 5] ?? 0) >>> (row & 31)) & 1) picked[at >>> 5] = (picked[at >>> 5] ?? 0) | (1 << (at & 31));
-  });
-  return picked;
-}
-
-function sliceColumn(column: StoredColumn, from: number, to: number): StoredColumn {
-  if (column.kind === 'ids') {
-    const { offsets } = column;
-    if (offsets === null) return { ...column, ids: column.ids.subarray(from, to) };
-    const first = offsets[from] ?? 0;
-    return {
-      ...column,
-      ids: column.ids.subarray(first, offsets[to]),
-      offsets: offsets.subarray(from, to + 1).map((offset) => offset - first),
-    };
-  }
-  const nulls = column.nulls === null ? null : sliceBits(column.nulls, from, to);
-  return column.kind === 'long'
-    ? { ...column, values: column.values.slice(from, to), nulls }
-    : { ...column, values: column.values.slice(from, to), nulls };
-}
-
-function sliceBits(words: Uint32Array, from: number, to: number): Uint32Array {
-  const sliced = new Uint32Array((to - from + 31) >>> 5);
-  for (let at = from; at < to; at++) {
-    if (((words[at >>> 5] ?? 0) >>> (at & 31)) & 1)
-      sliced[(at - from) >>> 5] = (sliced[(at - from) >>> 5] ?? 0) | (1 << ((at - from) & 31));
-  }
-  return sliced;
-}
-
-/** Writes the columns of a piece now and reads them back whenever the piece is asked for. */
-function spilledPiece(
-  file: SpillFile,
-  rowCount: number,
-  columns: readonly StoredColumn[],
-  generation: DictionaryGeneration,
-): () => ChunkPiece {
-  const write = (array: ArrayBufferView | null): SpilledBytes | null => (array === null ? null : file.append(array));
-  const words = (place: SpilledBytes | null): Uint32Array | null => (place === null ? null : new Uint32Array(file.read(place)));
-  const loaders = columns.map((column): (() => StoredColumn) => {
-    const { name } = column;
-    if (column.kind === 'ids') {
-      const [ids, offsets] = [file.append(column.ids), write(column.offsets)];
-      const { type } = column;
-      return () => ({ kind: 'ids', name, type, ids: new Uint32Array(file.read(ids)), offsets: words(offsets) });
-    }
-    const [values, nulls] = [file.append(column.values), write(column.nulls)];
-    if (column.kind === 'long') return () => ({ kind: 'long', name, values: new BigInt64Array(file.read(values)), nulls: words(nulls) });
-    const { type } = column;
-    return () => ({ kind: 'double', name, type, values: new Float64Array(file.read(values)), nulls: words(nulls) });
-  });
-  return () =>
-    new MemoryPiece(
-      rowCount,
-      loaders.map((load) => load()),
-      generation,
-    );
 }

@@ -1,10 +1,25 @@
 // Runs plans over frames with the query engine, for ingestion.
 
+import { ETERNITY } from '../../base/instant.js';
 import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
-import type { RowPlan } from '../../model/plan.js';
+import type { PostStep, RowPlan, ScanPlan } from '../../model/plan.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import type { UploadedFrame } from '../../storage/uploaded-frame.js';
+
+/** A plan over rows that are there already. */
+const NO_PLAN: ScanPlan = {
+  operator: 'scan',
+  dataSource: '',
+  intervals: [ETERNITY],
+  filter: null,
+  virtualColumns: [],
+  columns: [],
+  timeOrder: null,
+  offset: 0,
+  limit: null,
+  post: [],
+};
 
 /**
  * The engine of queries, run over frames: what ingestion computes (transforms, filters, rollup, the SELECT of a
@@ -43,6 +58,12 @@ export class FrameEngine {
   /** `partial`: the answer is a part again, which keeps their number small. */
   async *merge(plan: RowPlan, parts: readonly (readonly Frame[])[], ending: RunOptions['ending']): AsyncGenerator<Frame> {
     yield* this.#engine.merge(plan, parts.map(asyncOf), { ...this.#options, ending }, this.#signal);
+  }
+
+  /** The rows that post-processing steps over all rows leave; more of them than memory holds are sorted on disk. */
+  finish(steps: readonly PostStep[], frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
+    const plan: ScanPlan = { ...NO_PLAN, post: steps };
+    return this.#engine.merge(plan, [frames], { ...this.#options, ending: 'final' }, this.#signal);
   }
 
   close(): Promise<void> {

@@ -6,6 +6,7 @@ import { bucketOfText } from '../../expression/partition-bucket.js';
 import { cellAt, type Frame, type FrameColumn } from '../../model/frame.js';
 import { PARTITION_FUNCTION, type PartitionKey, type SegmentPart } from '../../model/segment.js';
 import type { HashedPartitions, RangePartitions } from '../task-spec/partitions-spec.js';
+import { boundsOf, compareKeys } from './range-bounds.js';
 
 /** Rows of one segment, ascending, and what they have in common. */
 export interface Part {
@@ -20,10 +21,17 @@ export type KeyFrames = () => Iterable<Frame>;
 
 /**
  * Divides the rows of a chunk. A column that is named and not there is null in every row.
+ * @param keyBytesMax  memory for the different keys of ranges whose bounds are not known
+ * @returns  null: the keys take more memory
  * @throws ServiceError `input_invalid` for rows of several values in a column whose order divides them
  */
-export function partsOf(spec: HashedPartitions | RangePartitions, rowCount: number, frames: KeyFrames): readonly Part[] {
-  return spec.kind === 'hashed' ? hashedParts(spec, rowCount, frames()) : rangeParts(spec, rowCount, frames());
+export function partsOf(
+  spec: HashedPartitions | RangePartitions,
+  rowCount: number,
+  frames: KeyFrames,
+  keyBytesMax = Infinity,
+): readonly Part[] | null {
+  return spec.kind === 'hashed' ? hashedParts(spec, rowCount, frames()) : rangeParts(spec, rowCount, frames, keyBytesMax);
 }
 
 /** Whether the rows can be divided so: rows of several values have no place in an order. */
@@ -104,98 +112,93 @@ function cellTexts(column: FrameColumn | undefined): (row: number) => string {
 function rangeParts(
   { dimensions, isSingle, rowsPerSegment, isLimit, bounds }: RangePartitions,
   rowCount: number,
-  frames: Iterable<Frame>,
-): readonly Part[] {
-  const keys = new KeyTable(dimensions, rowCount);
-  for (const frame of frames) keys.add(frame);
-  const { places, sorted } = keys.finish();
-  const rowsByPlace = new Float64Array(sorted.length);
-  for (const place of places) rowsByPlace[place] = (rowsByPlace[place] ?? 0) + 1;
-  const starts = bounds ?? boundsOf(sorted, rowsByPlace, { rowsPerSegment, isLimit });
-  const partByPlace = new Uint32Array(sorted.length);
-  let part = 0;
-  for (const [place, key] of sorted.entries()) {
-    for (let next = starts[part]; next !== undefined && compareKeys(key, next) >= 0; next = starts[part]) part++;
-    partByPlace[place] = part;
+  frames: KeyFrames,
+  keyBytesMax: number,
+): readonly Part[] | null {
+  let starts = bounds ?? null;
+  if (starts === null) {
+    const keys = new KeyTable(dimensions, keyBytesMax);
+    for (const frame of frames()) if (!keys.add(frame)) return null;
+    const { sorted, rows } = keys.finish();
+    starts = boundsOf(sorted, rows, { rowsPerSegment, isLimit });
   }
-  return rowsByPart(
-    places.map((place) => partByPlace[place] ?? 0),
-    starts.length + 1,
-  ).flatMap((rows, at) =>
+  const partByRow = new Uint32Array(rowCount);
+  let start = 0;
+  for (const frame of frames()) {
+    const partAt = partsByRow(frame, dimensions, starts);
+    for (let row = 0; row < frame.rowCount; row++) partByRow[start + row] = partAt(row);
+    start += frame.rowCount;
+  }
+  return rowsByPart(partByRow, starts.length + 1).flatMap((rows, at) =>
     rows.length === 0
       ? []
       : [{ rows, at, part: { type: 'range', dimensions, isSingle, start: starts[at - 1] ?? null, end: starts[at] ?? null } }],
   );
 }
 
-/** Keys at which segments begin, the first segment apart. @param sorted  the different keys */
-export function boundsOf(
-  sorted: readonly PartitionKey[],
-  rowsByKey: Float64Array,
-  { rowsPerSegment, isLimit }: Pick<RangePartitions, 'rowsPerSegment' | 'isLimit'>,
-): readonly PartitionKey[] {
-  return cuts(rowsByKey, rowsPerSegment, isLimit)
-    .slice(1)
-    .map((place) => sorted[place] ?? []);
-}
-
-/** Nulls come first. */
-export function compareKeys(a: PartitionKey, b: PartitionKey): number {
-  for (const [at, left] of a.entries()) {
-    const right = b[at] ?? null;
-    if (left === right) continue;
-    if (left === null) return -1;
-    if (right === null) return 1;
-    return compareText(left, right);
-  }
-  return 0;
-}
-
-/** Places of keys at which segments begin; the first is 0. */
-function cuts(rowsByPlace: Float64Array, rowsPerSegment: number, isLimit: boolean): readonly number[] {
-  const total = rowsByPlace.reduce((sum, rows) => sum + rows, 0);
-  // Segments of about equal size rather than a small last one.
-  const size = isLimit ? rowsPerSegment : total / Math.max(1, Math.round(total / rowsPerSegment));
-  const starts = [0];
-  let rows = 0;
-  rowsByPlace.forEach((added, place) => {
-    const isOver = isLimit ? rows + added > size : rows + added / 2 > size;
-    if (rows > 0 && isOver) {
-      starts.push(place);
-      rows = 0;
+/** The part of each row: as many of the keys at which parts start as are not above its own. */
+function partsByRow({ columns }: Frame, dimensions: readonly string[], starts: readonly PartitionKey[]): (row: number) => number {
+  const partOf = (key: PartitionKey): number => {
+    let [low, high] = [0, starts.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compareKeys(starts[middle] ?? [], key) <= 0) low = middle + 1;
+      else high = middle;
     }
-    rows += added;
-  });
-  return starts;
+    return low;
+  };
+  const found = dimensions.map((name) => columns.find((column) => column.name === name));
+  const [only] = found;
+  if (found.length === 1 && only?.kind === 'string') {
+    const parts = new Int32Array(only.dictionary.length).fill(-1);
+    return (row) => {
+      const id = only.ids[row] ?? 0;
+      const known = parts[id] ?? -1;
+      if (known >= 0) return known;
+      const part = partOf([only.dictionary[id] ?? null]);
+      parts[id] = part;
+      return part;
+    };
+  }
+  const texts = found.map(keyTexts);
+  return (row) => partOf(texts.map((textAt) => textAt(row)));
 }
 
-/** The different keys of rows, and which each row has. */
+/** Bytes of a key in memory, beside twice its characters: it is kept as it is and as it is looked up. */
+const KEY_BYTES = 160;
+
+/** The different keys of rows, and how many rows each has. */
 class KeyTable {
   readonly #dimensions: readonly string[];
-  readonly #keyByRow: Uint32Array;
+  readonly #bytesMax: number;
   readonly #numbers = new Map<string, number>();
   readonly #keys: PartitionKey[] = [];
-  #rows = 0;
+  readonly #rows: number[] = [];
+  #bytes = 0;
 
-  constructor(dimensions: readonly string[], rowCount: number) {
+  constructor(dimensions: readonly string[], bytesMax: number) {
     this.#dimensions = dimensions;
-    this.#keyByRow = new Uint32Array(rowCount);
+    this.#bytesMax = bytesMax;
   }
 
-  add({ columns, rowCount }: Frame): void {
+  /** False: the keys take too much memory. */
+  add({ columns, rowCount }: Frame): boolean {
     const found = this.#dimensions.map((name) => columns.find((column) => column.name === name));
     const [only] = found;
-    if (found.length === 1 && only?.kind === 'string') {
-      const numbers = new Int32Array(only.dictionary.length).fill(-1);
-      for (let row = 0; row < rowCount; row++) {
-        const id = only.ids[row] ?? 0;
-        if (numbers[id] === -1) numbers[id] = this.#numberOf([only.dictionary[id] ?? null]);
-        this.#keyByRow[this.#rows++] = numbers[id] ?? 0;
-      }
-      return;
-    }
+    const isDictionary = found.length === 1 && only?.kind === 'string';
+    const numbers = new Int32Array(isDictionary ? only.dictionary.length : 0).fill(-1);
     const texts = found.map(keyTexts);
-    for (let row = 0; row < rowCount; row++) this.#keyByRow[this.#rows++] = this.#numberOf(texts.map((textAt) => textAt(row)));
+    for (let row = 0; row < rowCount; row++) {
+      const id = isDictionary ? (only.ids[row] ?? 0) : 0;
+      let number = numbers[id] ?? -1;
+      if (number < 0) {
+        number = this.#numberOf(texts.map((textAt) => textAt(row)));
+        if (this.#bytes > this.#bytesMax) return false;
+        if (isDictionary) numbers[id] = number;
+      }
+      this.#rows[number] = (this.#rows[number] ?? 0) + 1;
+    }
+    return true;
   }
 
   #numberOf(key: PartitionKey): number {
@@ -204,16 +207,32 @@ class KeyTable {
     if (known !== undefined) return known;
     const number = this.#keys.push(key) - 1;
     this.#numbers.set(name, number);
+    this.#bytes += KEY_BYTES + 2 * name.length;
     return number;
   }
 
-  /** The different keys in order, and the place among them of each row's. */
-  finish(): { readonly places: Uint32Array; readonly sorted: readonly PartitionKey[] } {
+  /** The different keys in order, and the rows of each. */
+  finish(): { readonly sorted: readonly PartitionKey[]; readonly rows: Float64Array } {
     const order = Array.from(this.#keys, (_, number) => number).sort((a, b) => compareKeys(this.#keys[a] ?? [], this.#keys[b] ?? []));
-    const placeOf = new Uint32Array(order.length);
-    for (const [place, number] of order.entries()) placeOf[number] = place;
-    return { places: this.#keyByRow.map((number) => placeOf[number] ?? 0), sorted: order.map((number) => this.#keys[number] ?? []) };
+    return {
+      sorted: order.map((number) => this.#keys[number] ?? []),
+      rows: Float64Array.from(order, (number) => this.#rows[number] ?? 0),
+    };
   }
+}
+
+/** Columns of the texts of dimensions, in their order, as keys compare them. */
+export function keyFrame({ columns, rowCount }: Frame, dimensions: readonly string[]): Frame {
+  return {
+    rowCount,
+    columns: dimensions.map((name): FrameColumn => {
+      const column = columns.find((each) => each.name === name);
+      if (column?.kind === 'string') return { kind: 'string', name, ids: column.ids, dictionary: column.dictionary };
+      const textAt = keyTexts(column);
+      const dictionary = Array.from({ length: rowCount }, (_, row) => textAt(row));
+      return { kind: 'string', name, ids: Uint32Array.from(dictionary, (_, row) => row), dictionary };
+    }),
+  };
 }
 
 /** The text of each cell as a part of a key. */

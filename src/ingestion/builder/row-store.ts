@@ -12,7 +12,8 @@ import type { Metric } from '../task-spec/metric.js';
 import { type HashedPartitions, maxRowsOf, type PartitionsSpec, type RangePartitions } from '../task-spec/partitions-spec.js';
 import { type Chunk, ChunkStore } from './chunk-store.js';
 import type { FrameEngine } from './frame-engine.js';
-import { isDividable, partsOf } from './partitions.js';
+import { isDividable, type KeyFrames, keyFrame, type Part, partsOf } from './partitions.js';
+import { sortedBounds } from './range-bounds.js';
 import { decodeLists, encodeLists, joinPlan, ROW_NUMBER, rollupPlan, rowPlan, withArrivalTime, withTime } from './rollup.js';
 import { allRows, type ColumnPlan, columnPlan, RunBuffer, timesOf } from './run-buffer.js';
 
@@ -124,7 +125,17 @@ export class RowStore {
       for (const [from, to] of evenCuts(rows.count, maxRowsOf(partitions))) yield { frame: rows.between(from, to), at: at++, part: null };
       return;
     }
-    for (const { rows: numbers, at, part } of partsOf(partitions, rows.count, keys)) yield { frame: rows.of(numbers), at, part };
+    for (const { rows: numbers, at, part } of await this.#parts(partitions, rows.count, keys)) yield { frame: rows.of(numbers), at, part };
+  }
+
+  /** Parts of a chunk; the bounds of ranges whose keys outgrow memory are found by sorting them on disk. */
+  async #parts(partitions: HashedPartitions | RangePartitions, rowCount: number, frames: KeyFrames): Promise<readonly Part[]> {
+    const { maxBytesInMemory, engine } = this.#options;
+    const parts = partsOf(partitions, rowCount, frames, maxBytesInMemory / 4);
+    if (parts !== null || partitions.kind === 'hashed') return parts ?? [];
+    const { dimensions } = partitions;
+    const bounds = await sortedBounds(partitions, rowCount, keyFrames(frames(), dimensions), engine());
+    return partsOf({ ...partitions, bounds }, rowCount, frames) ?? [];
   }
 
   /** The time and all dimensions of the rows of a chunk, some rows at a time. */
@@ -250,6 +261,10 @@ function isStoredAsItComes({ name, aggregator, inputs }: Metric): boolean {
 /** Lists were ordered when they came in. */
 function keepingLists(plan: ColumnPlan): ColumnPlan {
   return { ...plan, multiValueHandling: 'ARRAY' };
+}
+
+async function* keyFrames(frames: Iterable<Frame>, dimensions: readonly string[]): AsyncGenerator<Frame> {
+  for (const frame of frames) yield keyFrame(frame, dimensions);
 }
 
 function* evenCuts(rowCount: number, maxRows: number): Generator<readonly [number, number]> {

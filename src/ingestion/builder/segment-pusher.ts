@@ -25,6 +25,7 @@ export class SegmentPusher {
   sizeBytes = 0;
   readonly #storage: Pick<DeepStorage, 'push'>;
   readonly #workDirectory: string;
+  readonly #frames: 'taken' | 'copied';
   readonly #writers = new SegmentWriters();
   readonly #pushed = new Map<number, PushedSegment>();
   readonly #underWay = new Set<Promise<void>>();
@@ -34,11 +35,17 @@ export class SegmentPusher {
   #writtenBytes = 0;
   #pushing: Promise<void> = Promise.resolve();
   #failure: { readonly error: unknown } | null = null;
-  #sequence = 0;
+  #sequence: number;
 
-  constructor(storage: Pick<DeepStorage, 'push'>, workDirectory: string) {
+  /**
+   * @param frames  taken: they are made for one segment each, which may have their arrays
+   * @param first   number of its first file: those of one run of a task have different ones, for they lie in one folder
+   */
+  constructor(storage: Pick<DeepStorage, 'push'>, workDirectory: string, frames: 'taken' | 'copied' = 'copied', first = 0) {
     this.#storage = storage;
+    this.#frames = frames;
     this.#workDirectory = workDirectory;
+    this.#sequence = first;
   }
 
   /**
@@ -81,7 +88,7 @@ export class SegmentPusher {
 
   async #build(sequence: number, interval: Interval, part: SegmentPart | null, input: SegmentInput): Promise<void> {
     const file = path.join(this.#workDirectory, `segment-${sequence}`);
-    const { sizeBytes, rowCount, columns } = await this.#writers.write(file, input);
+    const { sizeBytes, rowCount, columns } = await this.#writers.write(file, input, this.#frames);
     failpoint('task.segmentWritten');
     const { dimensions, metrics } = input;
     this.#written.push({ sequence, file, segment: { interval, part, sizeBytes, rowCount, dimensions, metrics, columns } });

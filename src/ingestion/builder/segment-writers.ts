@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, ServiceError } from '../../base/errors.js';
+import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import type { SegmentInput } from '../../storage/contract.js';
 import { type WrittenSegment, writeSegment } from '../../storage/segment-writer.js';
 
@@ -27,12 +28,15 @@ export class SegmentWriters {
   /** Segments that are worth having under way at a time. */
   static readonly parallelism = Math.min(THREADS_MAX, availableParallelism());
 
-  /** Writes a segment; at most `parallelism` calls may be under way. */
-  async write(file: string, input: SegmentInput): Promise<WrittenSegment> {
+  /**
+   * Writes a segment; at most `parallelism` calls may be under way.
+   * @param frames  taken: the arrays of the frame move to the thread, and whoever made it has them no longer
+   */
+  async write(file: string, input: SegmentInput, frames: 'taken' | 'copied' = 'copied'): Promise<WrittenSegment> {
     if (cellsOf(input) < CELLS_WRITTEN_HERE) return writeSegment(file, input);
     const thread = this.#idle.pop() ?? this.#start();
     const answered = once(thread, 'message');
-    thread.postMessage({ file, input });
+    thread.postMessage({ file, input }, frames === 'taken' ? buffersOf(input.frame) : []);
     const [answer] = (await answered) as [FromWriter];
     this.#idle.push(thread);
     if (answer.kind === 'failed') throw new ServiceError(answer.code, answer.message);
@@ -48,4 +52,24 @@ export class SegmentWriters {
     this.#threads.push(thread);
     return thread;
   }
+}
+
+function buffersOf({ columns }: SegmentFrame): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>();
+  const add = (array: ArrayBufferView | null): void => {
+    if (array !== null && array.buffer instanceof ArrayBuffer) buffers.add(array.buffer);
+  };
+  for (const column of columns) {
+    if (column.kind === 'long' || column.kind === 'double') {
+      add(column.values);
+      add(column.nulls);
+      continue;
+    }
+    add(column.ids);
+    if (column.kind !== 'string') add(column.offsets);
+    if (column.kind !== 'packed') continue;
+    add(column.dictionary.bytes);
+    add(column.dictionary.ends);
+  }
+  return [...buffers];
 }

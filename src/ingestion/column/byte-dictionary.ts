@@ -1,6 +1,7 @@
 // Dictionary of strings given as UTF-8 bytes.
 
 import { Buffer } from 'node:buffer';
+import { textHash } from './text-hash.js';
 
 /** The id of null in every dictionary of ingestion. */
 export const NULL_ID = 0;
@@ -56,7 +57,7 @@ export class ByteDictionary {
   /** The id of the bytes [start, end) of `source`, which is only read. */
   idOf(source: Uint8Array, start: number, end: number): number {
     const words = this.#wordsOf(source);
-    return this.#find(source, words, start, end, hashOf(words, start, end));
+    return this.#find(source, words, start, end, textHash(words, start, end));
   }
 
   /**
@@ -75,7 +76,7 @@ export class ByteDictionary {
         const row = rows[from + at] ?? 0;
         const start = starts[row] ?? 0;
         const end = ends[row] ?? -1;
-        const hash = end < 0 ? 0 : hashOf(words, start, end);
+        const hash = end < 0 ? 0 : textHash(words, start, end);
         hashes[at] = hash;
         touched ^= slots[(hash << SLOT_SHIFT) & mask] ?? 0;
       }
@@ -189,17 +190,4 @@ export class ByteDictionary {
 /** A view that reads four bytes at any place. */
 function wordsOf({ buffer, byteOffset, length }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, length);
-}
-
-/** Four bytes a step; mixed at the end so that the low bits, which choose the slot, depend on every byte. */
-function hashOf(words: DataView, start: number, end: number): number {
-  let hash = end - start;
-  let at = start;
-  for (; at + 4 <= end; at += 4) {
-    hash = Math.imul(hash ^ words.getInt32(at, true), 0x9e3779b1);
-    hash ^= hash >>> 15;
-  }
-  for (; at < end; at++) hash = Math.imul(hash ^ words.getUint8(at), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
-  return hash ^ (hash >>> 15);
 }

@@ -173,6 +173,7 @@ export class QueryReport {
   #processor(kind: StageKind): Readonly<Record<string, unknown>> {
     const { statement } = this.#task;
     if (kind === 'merge') return { type: 'groupByPostShuffle' };
+    if (kind === 'post') return { type: this.#query.plan.post.some(({ step }) => step === 'window') ? 'window' : 'limit' };
     if (kind === 'read' || statement.kind === 'select')
       return { type: this.#query.plan.operator === 'group' ? 'groupByPreShuffle' : 'scan' };
     if (statement.kind !== 'export')

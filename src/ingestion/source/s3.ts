@@ -4,10 +4,12 @@ import { lookup } from 'node:dns/promises';
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
+import { type S3Object, S3Objects } from '../../storage/s3/s3-client.js';
+import type { S3Failure } from '../../storage/s3/s3-failures.js';
+import { endpointUrl, type S3ClientSettings } from '../../storage/s3/s3-settings.js';
 import { machineAddresses } from './http.js';
 import { globMatcher } from './local.js';
 import { type Password, parsePassword, passwordText } from './password.js';
-import { type S3Access, type S3Object, S3Reader } from './s3-client.js';
 import { type InputEntity, inputSourceKind, type SourceLimits } from './source-kind.js';
 import { parseSystemFields, systemValues } from './system-fields.js';
 import { UrlPolicy } from './url-policy.js';
@@ -18,7 +20,7 @@ interface S3Source {
   /** Matches whole keys; null: all. */
   readonly matches: ((key: string) => boolean) | null;
   readonly systemFields: ReturnType<typeof parseSystemFields>;
-  readonly client: Omit<S3Access, 'credentials' | 'policy' | 'signal'>;
+  readonly client: Omit<S3ClientSettings, 'credentials'>;
   readonly credentials: {
     readonly accessKeyId: Password;
     readonly secretAccessKey: Password;
@@ -109,12 +111,11 @@ function clientOf(endpointConfig: ObjectReader | undefined, clientConfig: Object
     ['disableChunkedEncoding'],
   );
   const written = endpointConfig?.optionalString('url');
-  const protocol = clientConfig?.optionalString('protocol') ?? 'https';
-  const url = written === undefined || /^https?:\/\//.test(written) ? written : `${protocol}://${written}`;
-  if (endpointConfig !== undefined && url !== undefined && (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)))
+  const endpoint = written === undefined ? null : endpointUrl(written, clientConfig?.optionalString('protocol') ?? 'https');
+  if (endpointConfig !== undefined && endpoint === undefined)
     throw endpointConfig.invalid('url', `expected a host or an http or https URL, found "${written}"`);
   return {
-    endpoint: url === undefined ? null : new URL(url),
+    endpoint: endpoint ?? null,
     region: endpointConfig?.optionalString('signingRegion') ?? null,
     pathStyle: clientConfig?.boolean('enablePathStyleAccess', false) ?? false,
     crossRegion: clientConfig?.boolean('crossRegionAccessEnabled', clientConfig.boolean('forceGlobalBucketAccessEnabled', false)) ?? false,
@@ -133,12 +134,10 @@ async function s3Entities(source: S3Source, { http, peers, signal }: SourceLimit
     machineAddresses: machineAddresses(),
   });
   // An address that is written out is not looked up again.
-  if (client.endpoint !== null) await policy.addressesOf(client.endpoint);
+  if (client.endpoint !== null) await policy.addressesOf(new URL(client.endpoint));
   const secret = (password: Password): string => passwordText(password, http.passwordVariables ?? []);
-  const reader = new S3Reader({
+  const settings: S3ClientSettings = {
     ...client,
-    policy,
-    signal,
     credentials:
       credentials === null
         ? null
@@ -147,7 +146,8 @@ async function s3Entities(source: S3Source, { http, peers, signal }: SourceLimit
             secretAccessKey: secret(credentials.secretAccessKey),
             ...(credentials.sessionToken === null ? {} : { sessionToken: secret(credentials.sessionToken) }),
           },
-  });
+  };
+  const reader = new S3Objects({ settings, addressesOf: (url) => policy.addressesOf(url), signal, failed: inputFailure });
   const found: (S3Object & { readonly sizeBytes: number | null })[] = source.objects.map((object) => ({ ...object, sizeBytes: null }));
   for (const { bucket, key } of source.prefixes) {
     for await (const object of reader.list(bucket, key)) {
@@ -168,3 +168,17 @@ async function s3Entities(source: S3Source, { http, peers, signal }: SourceLimit
       };
     });
 }
+
+function inputFailure(name: string, failure: S3Failure, cause: unknown): ServiceError {
+  if (failure.kind === 'cancelled') return new ServiceError('cancelled', 'the task was cancelled', cause);
+  const reason = failure.kind === 'refused' ? `cannot be read: S3 answers ${failure.answer}` : REASONS[failure.kind];
+  return new ServiceError('input_unreadable', `${name} ${reason}`, cause);
+}
+
+const REASONS: Readonly<Record<Exclude<S3Failure['kind'], 'refused' | 'cancelled'>, string>> = {
+  absent: 'does not exist',
+  changed: 'was changed while it was read',
+  forbidden: 'cannot be read: S3 refuses these credentials',
+  unreachable: 'cannot be read: there is no answer of S3, or it breaks off',
+  unconfigured: 'cannot be read: there are no credentials or no region for S3',
+};

@@ -2,11 +2,15 @@
 
 import { join } from 'node:path';
 import { ServiceError } from '../../base/errors.js';
+import type { Interval } from '../../base/instant.js';
+import { formatInterval } from '../../base/interval.js';
+import { formatInstant } from '../../base/time.js';
 import { failpoint } from '../../configuration/failpoint.js';
 import type { Frame } from '../../model/frame.js';
 import { type PushedSegment, TOMBSTONES_MAX } from '../../model/publication.js';
 import { sqlTimeZone } from '../../planner/sql/context.js';
 import { ResultPage } from '../../storage/result-storage.js';
+import { granularityText } from '../compaction/compaction-state.js';
 import type { TaskContext, TaskOutcome } from '../contract.js';
 import { QueryReport } from '../report/query-report.js';
 import { failureOf } from '../report/task-failure.js';
@@ -116,13 +120,61 @@ async function publish(
       `the statement makes ${segments.length} segments, more than context.maxPartitions (${settings.maxPartitions}) allows`,
       { errorCode: 'TooManyPartitions', maxPartitions: settings.maxPartitions },
     );
+  checkChunks(segments, settings.maxNumSegments, statement);
   const request = { taskId: context.taskId, dataSource, segments, mode };
-  const ids = await context.publish({ ...request, waitsUntilLoaded: settings.waitUntilSegmentsLoad }).catch((error: unknown) => {
+  const ids = await context.publish({ ...request, waitsUntilLoaded: settings.waitUntilSegmentsLoad }).catch(async (error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error;
+    // Another task has taken the lock, or what the statement has read.
+    if (error.code === 'conflict') {
+      const interval = mode.kind === 'append' ? await unfitInterval(dataSource, segments, context) : undefined;
+      if (interval === undefined) throw new QueryFault(error.code, error.message, { errorCode: 'InsertLockPreempted' });
+      throw new QueryFault(error.code, error.message, {
+        errorCode: 'InsertCannotAllocateSegment',
+        dataSource,
+        interval: formatInterval(interval),
+        allocatedInterval: null,
+      });
+    }
     // A publish has one limit.
-    if (!(error instanceof ServiceError) || error.code !== 'resource_limit') throw error;
+    if (error.code !== 'resource_limit') throw error;
     throw new QueryFault(error.code, error.message, { errorCode: 'TooManyBuckets', maxBuckets: TOMBSTONES_MAX });
   });
   context.log(`published ${ids.length} segments`);
+}
+
+/** The time chunk of a segment that reaches over one that is there, so that rows cannot be added to it. */
+async function unfitInterval(
+  dataSource: string,
+  segments: readonly PushedSegment[],
+  { visibleSegments }: TaskContext,
+): Promise<Interval | undefined> {
+  const intervals = segments.map(({ interval }) => interval);
+  const there = (await visibleSegments(dataSource, intervals)).map(({ segment }) => segment.id.interval);
+  return intervals.find(({ start, end }) =>
+    there.some((chunk) => chunk.start < end && start < chunk.end && (start < chunk.start || chunk.end < end)),
+  );
+}
+
+function checkChunks(segments: readonly PushedSegment[], maxNumSegments: number | null, { partitionedBy }: WriteStatement): void {
+  if (maxNumSegments === null) return;
+  const counts = new Map<number, number>();
+  for (const { interval } of segments) {
+    const numSegments = (counts.get(interval.start) ?? 0) + 1;
+    counts.set(interval.start, numSegments);
+    if (numSegments <= maxNumSegments) continue;
+    const all = segments.filter((segment) => segment.interval.start === interval.start).length;
+    throw new QueryFault(
+      'resource_limit',
+      `the statement makes ${all} segments in ${formatInterval(interval)}, more than context.maxNumSegments (${maxNumSegments}) allows`,
+      {
+        errorCode: 'TooManySegmentsInTimeChunk',
+        timeChunk: formatInstant(interval.start),
+        numSegments: all,
+        maxNumSegments,
+        segmentGranularity: granularityText(partitionedBy),
+      },
+    );
+  }
 }
 
 function refuseEmpty(dataSource: string): never {

@@ -97,9 +97,3 @@ function floorCall(time: Expression, period: string, origin: number | null, time
     arguments: [time, literal('STRING', period), literal('LONG', origin === null ? null : BigInt(origin)), literal('STRING', timeZone)],
   };
 }
-
-/** Whether the answer over all rows is the answers over its parts, one after the other. */
-export function isRowWise(plan: ExternalPlan): plan is ScanPlan {
-  if (plan.operator !== 'scan' || plan.offset > 0 || plan.limit !== null) return false;
-  return plan.post.every(({ step }) => step === 'compute' || step === 'filter' || step === 'project');
-}

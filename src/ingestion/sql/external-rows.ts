@@ -2,8 +2,10 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
+import { type ArrayElement, arrayElements, arrayText } from '../../model/array-text.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowSource } from '../../model/row-source.js';
+import { isArrayType, type TextType } from '../../model/schema.js';
 import { withArrivalTime } from '../builder/rollup.js';
 import { RowCollector } from '../builder/row-collector.js';
 import { columnPlan, RunBuffer } from '../builder/run-buffer.js';
@@ -26,12 +28,39 @@ export interface ExternalReading {
   readonly context: TaskContext;
   readonly statistics: RowStatistics;
   readonly progress: ProgressReporter;
+  /** Whether strings lose their NUL characters. */
+  readonly removeNullBytes: boolean;
   /** Parts of the input source that are read. */
   readonly chosen: (parts: readonly InputPart[]) => readonly InputPart[];
 }
 
 /** The rows of EXTERN in batches, columns as its signature has them; a value that does not fit its type is null. */
-export async function* externalFrames(
+export async function* externalFrames(source: ExternalSource, reading: ExternalReading): AsyncGenerator<Frame> {
+  for await (const frame of framesAsTheyCome(source, reading)) yield reading.removeNullBytes ? withoutNulCharacters(frame) : frame;
+}
+
+function withoutNulCharacters({ rowCount, columns }: Frame): Frame {
+  const cleaned = columns.map((column) => {
+    if (column.kind !== 'string' && column.kind !== 'multi') return column;
+    const type = column.kind === 'string' ? (column.type ?? 'STRING') : 'STRING';
+    return { ...column, dictionary: column.dictionary.map((text) => text && withoutNul(text, type)) };
+  });
+  return { rowCount, columns: cleaned };
+}
+
+function withoutNul(text: string, type: TextType): string {
+  if (type === 'STRING') return text.replaceAll('\0', '');
+  if (isArrayType(type)) return arrayText(arrayElements(text, type).map(elementWithoutNul), type);
+  // Characters of JSON are escaped.
+  return text.replaceAll(/\\(?:u0000|.)/gs, (escaped) => (escaped === '\\u0000' ? '' : escaped));
+}
+
+function elementWithoutNul(element: ArrayElement): ArrayElement {
+  if (typeof element === 'string') return element.replaceAll('\0', '');
+  return Array.isArray(element) ? (element as readonly ArrayElement[]).map(elementWithoutNul) : element;
+}
+
+async function* framesAsTheyCome(
   source: ExternalSource,
   { context, statistics, progress, chosen }: ExternalReading,
 ): AsyncGenerator<Frame> {
@@ -56,13 +85,16 @@ export async function* externalFrames(
     buffer,
     statistics,
   );
+  // A batch is copied some times on its way through a plan.
+  const bytesMax = context.maxBytesInMemory / 16;
   const reading = { source: input, format, columns: new Set(names), context, statistics, progress, chosen };
   for await (const block of readBlocks(reading)) {
     collector.add(block);
     statistics.processed += block.rowCount;
-    if (buffer.rowCount >= BATCH_ROWS) yield takeFrame(buffer);
+    if (buffer.rowCount >= BATCH_ROWS || buffer.sizeBytes - buffer.dictionaryBytes >= bytesMax || buffer.dictionaryBytes >= 2 * bytesMax)
+      yield takeFrame(buffer, bytesMax);
   }
-  if (buffer.rowCount > 0) yield takeFrame(buffer);
+  if (buffer.rowCount > 0) yield takeFrame(buffer, bytesMax);
   if (collector.faultyRows > 0)
     context.log(`${collector.faultyRows} rows have a value that does not fit the type in EXTERN's signature; it was taken as null`);
 }
@@ -71,10 +103,11 @@ export async function* inlineFrames(frame: Frame): AsyncGenerator<Frame> {
   yield withArrivalTime(frame);
 }
 
-function takeFrame(buffer: RunBuffer): Frame {
+/** @param dictionaryBytesMax  dictionaries that are larger are begun anew */
+function takeFrame(buffer: RunBuffer, dictionaryBytesMax: number): Frame {
   const { rowCount, columns } = buffer.toFrame();
   buffer.clear();
-  if (buffer.dictionaryBytes > BATCH_DICTIONARY_BYTES)
+  if (buffer.dictionaryBytes > Math.min(BATCH_DICTIONARY_BYTES, dictionaryBytesMax))
     for (const { column } of buffer.dictionaries()) column.replaceDictionary(new ByteDictionary());
   // The time that the buffer has of its own is none of the signature's.
   return { rowCount, columns: columns.slice(1) };

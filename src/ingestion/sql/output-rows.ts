@@ -3,6 +3,8 @@
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInterval } from '../../base/interval.js';
+import { highest } from '../../base/lists.js';
+import { frameBytes } from '../../execution/block/frame-bytes.js';
 import type { Frame } from '../../model/frame.js';
 import { bucketsOf } from '../../model/granularity.js';
 import { TIME_COLUMN } from '../../model/schema.js';
@@ -50,4 +52,27 @@ export function checkedTimes(frame: Frame, { overwrite, query, partitionedBy }: 
     }
   }
   return times;
+}
+
+/** @throws QueryFault for a row that is larger than a statement allows */
+export function checkRowSizes(frame: Frame, maxFrameSize: number | null): void {
+  if (maxFrameSize === null || frameBytes(frame) <= maxFrameSize) return;
+  const sizes = new Float64Array(frame.rowCount);
+  for (const column of frame.columns) {
+    const textBytes =
+      column.kind === 'string' || column.kind === 'multi' ? column.dictionary.map((text) => Buffer.byteLength(text ?? '')) : [];
+    for (let row = 0; row < frame.rowCount; row++) {
+      if (column.kind === 'string') sizes[row] = (sizes[row] ?? 0) + (textBytes[column.ids[row] ?? 0] ?? 0);
+      else if (column.kind !== 'multi') sizes[row] = (sizes[row] ?? 0) + 8;
+      else
+        for (let at = column.offsets[row] ?? 0; at < (column.offsets[row + 1] ?? 0); at++)
+          sizes[row] = (sizes[row] ?? 0) + (textBytes[column.ids[at] ?? 0] ?? 0);
+    }
+  }
+  const largest = highest(sizes);
+  if (largest > maxFrameSize)
+    throw new QueryFault('resource_limit', `a row takes ${largest} bytes, more than context.maxFrameSize (${maxFrameSize}) allows`, {
+      errorCode: 'RowTooLarge',
+      maxFrameSize,
+    });
 }

@@ -24,11 +24,21 @@ const FAULT_CODES: Partial<Readonly<Record<ErrorCode, string>>> = {
   cancelled: 'Canceled',
   resource_limit: 'NotEnoughMemory',
   input_invalid: 'QueryRuntimeError',
+  unsupported: 'QueryNotSupported',
 };
 
 /** The body of an error report. */
 export function faultOf(error: unknown): FaultBody & { readonly errorMessage: string } {
   const errorMessage = error instanceof Error ? error.message : String(error);
   if (error instanceof QueryFault) return { ...error.body, errorMessage };
-  return { errorCode: (error instanceof ServiceError ? FAULT_CODES[error.code] : undefined) ?? 'UnknownError', errorMessage };
+  if (isFullDisk(error))
+    return { errorCode: 'NotEnoughTemporaryStorage', suggestedMinimumStorage: null, configuredTemporaryStorage: null, errorMessage };
+  const errorCode = error instanceof ServiceError ? FAULT_CODES[error.code] : undefined;
+  return errorCode === undefined ? { errorCode: 'UnknownError', message: errorMessage, errorMessage } : { errorCode, errorMessage };
+}
+
+/** Whether it was the disk that had no room. */
+function isFullDisk(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'EFBIG')) || isFullDisk(error.cause);
 }

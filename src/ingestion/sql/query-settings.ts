@@ -33,6 +33,12 @@ export interface QuerySettings {
   readonly maxInputFilesPerWorker: number;
   /** Segments that a statement may make. */
   readonly maxPartitions: number;
+  /** Segments that it may make in one time chunk; null: as many as in all. */
+  readonly maxNumSegments: number | null;
+  /** Bytes of a row, and of the rows that are written together between stages; null: rows may be of any size. */
+  readonly maxFrameSize: number | null;
+  /** Whether strings of EXTERN lose their NUL characters. */
+  readonly removeNullBytes: boolean;
 }
 
 const ROWS_PER_SEGMENT = 3_000_000;
@@ -49,7 +55,6 @@ const FIXED: Readonly<Record<string, { readonly value: unknown; readonly because
   forceSegmentSortByTime: { value: true, because: 'segments are sorted by __time first' },
   includeSegmentSource: { value: 'NONE', because: 'rows of tasks that still run are not read' },
   storeCompactionState: { value: false, because: 'segments do not keep how they were made' },
-  removeNullBytes: { value: false, because: 'text is stored as it comes' },
 };
 
 /** The context is open: keys that are not named here belong to the planner or to the user. */
@@ -60,12 +65,12 @@ export function parseQuerySettings(context: ObjectReader): QuerySettings {
   }
   checkHints(context);
   const maxParseExceptions = context.optionalInteger('maxParseExceptions', -1) ?? 0;
-  const maxRowsInMemory = context.optionalInteger('maxRowsInMemory', 1) ?? MAX_ROWS_IN_MEMORY;
+  // An older name of the same.
+  const rowsInMemory = context.optionalInteger('rowsInMemory', 1) ?? MAX_ROWS_IN_MEMORY;
   return {
     rowsPerSegment: context.optionalInteger('rowsPerSegment', 1) ?? ROWS_PER_SEGMENT,
     maxParseExceptions: maxParseExceptions < 0 ? Number.MAX_SAFE_INTEGER : maxParseExceptions,
-    // An older name of the same.
-    maxRowsInMemory: context.optionalInteger('rowsInMemory', 1) ?? maxRowsInMemory,
+    maxRowsInMemory: context.optionalInteger('maxRowsInMemory', 1) ?? rowsInMemory,
     failOnEmptyInsert: context.boolean('failOnEmptyInsert', false),
     waitUntilSegmentsLoad: context.boolean('waitUntilSegmentsLoad', false),
     segmentSortOrder: parseSortOrder(context),
@@ -78,15 +83,22 @@ export function parseQuerySettings(context: ObjectReader): QuerySettings {
     joinAlgorithm: parseJoinAlgorithm(context),
     maxInputFilesPerWorker: context.optionalInteger('maxInputFilesPerWorker', 1) ?? INPUT_FILES_PER_WORKER,
     maxPartitions: context.optionalInteger('maxPartitions', 1) ?? PARTITIONS,
+    maxNumSegments: context.optionalInteger('maxNumSegments', 1) ?? null,
+    maxFrameSize: context.optionalInteger('maxFrameSize', 1) ?? null,
+    removeNullBytes: context.boolean('removeNullBytes', false),
   };
 }
 
-/** Keys that choose between ways to the same rows, or size what is not there: their values are read, and refused where they mean nothing. */
+/** Keys that ask for what is so in any case, or for what is not there, which the log of the task tells; values that mean nothing are refused. */
 function checkHints(context: ObjectReader): void {
-  context.boolean('durableShuffleStorage', true);
+  const { inertKeys } = context.context;
+  // Rows between workers lie in durable storage, however many failures are to be survived.
+  if (!context.boolean('durableShuffleStorage', true)) inertKeys.push(context.at('durableShuffleStorage'));
+  // There are no counters yet that would have to be left out.
   context.boolean('includeAllCounters', true);
-  for (const key of ['maxFrameSize', 'maxThreads']) context.optionalInteger(key, 1);
-  if (context.has('indexSpec')) context.context.inertKeys.push(context.at('indexSpec'));
+  // A task computes on one thread.
+  context.optionalInteger('maxThreads', 1);
+  for (const key of ['indexSpec', 'skipTypeVerification']) if (context.has(key)) inertKeys.push(context.at(key));
   const indexSpec = context.raw('indexSpec');
   if (indexSpec !== undefined && !isRecord(typeof indexSpec === 'string' ? jsonOrNull(indexSpec) : indexSpec))
     throw context.mismatch('indexSpec', 'an object, or one as JSON');

@@ -61,6 +61,8 @@ export function parseQuerySpec(spec: ObjectReader, now: EpochMs): QueryTask {
   const statement = planSql({ query, context, parameters }, schemaOfTask(schema, 'spec.schema'), now);
   if (statement.kind === 'explain')
     throw new ServiceError('unsupported', 'EXPLAIN PLAN FOR is not run by a task; send it to the SQL endpoint');
+  if (settings.removeNullBytes && tablesOf((statement.kind === 'select' ? statement : statement.query).source).length > 0)
+    throw contextFields.unsupported('removeNullBytes', 'expected false: strings of datasources are read as they are stored');
   if (statement.kind !== 'insert' && statement.kind !== 'replace' && !contextFields.boolean('finalizeAggregations', true))
     throw contextFields.unsupported('finalizeAggregations', 'expected true: INSERT and REPLACE store states, results are values');
   if (statement.kind === 'insert' || statement.kind === 'replace') checkOutput(statement, settings);

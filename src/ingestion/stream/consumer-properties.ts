@@ -75,6 +75,9 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
 
 const PROVIDERS = ['druid.dynamic.config.provider', 'svc.dynamic.config.provider'];
 
+/** Ways to log in with a name and a password; others would start programs, or load code. */
+const MECHANISMS: readonly string[] = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'];
+
 /** @throws ServiceError that names the property */
 export function parseConsumerProperties(fields: ObjectReader): ConsumerProperties {
   const values = new Map<string, Password>();
@@ -87,6 +90,7 @@ export function parseConsumerProperties(fields: ObjectReader): ConsumerPropertie
     const provider = fields.optionalObject(key);
     if (provider !== undefined) addProvided(values, provider);
   }
+  for (const [name, value] of values) if (value.kind === 'written') checkValue(name, value.text);
   const isolation = fields.choice('isolation.level', ['read_committed', 'read_uncommitted'], 'read_committed');
   const bootstrapServers = serversOf(fields);
   fields.ignore(...INERT);
@@ -95,6 +99,12 @@ export function parseConsumerProperties(fields: ObjectReader): ConsumerPropertie
     INERT,
   );
   return { bootstrapServers, isolation, values };
+}
+
+/** @throws ServiceError `unsupported` for a value that the client must not be given */
+function checkValue(name: string, text: string): void {
+  if (name === 'sasl.mechanisms' && !MECHANISMS.includes(text.toUpperCase()))
+    throw new ServiceError('unsupported', `sasl.mechanism is not among ${MECHANISMS.join(', ')}`);
 }
 
 function add(values: Map<string, Password>, fields: ObjectReader, key: string): void {
@@ -150,6 +160,7 @@ export function consumerConfiguration(
   ]);
   for (const [name, password] of values) {
     const text = passwordText(password, allowedVariables);
+    checkValue(name, text);
     if (name === 'sasl.jaas.config') addLogin(configuration, text);
     else if (name === 'security.protocol') configuration.set(name, text.toLowerCase());
     else if (name === 'ssl.endpoint.identification.algorithm') configuration.set(name, text === '' ? 'none' : text);

@@ -1,6 +1,6 @@
 // Reads durations and instants of specs of streams.
 
-import type { EpochMs } from '../../base/instant.js';
+import { type EpochMs, ETERNITY } from '../../base/instant.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { parseInstant, parsePeriod } from '../../base/time.js';
 
@@ -21,7 +21,8 @@ export function instantOf(fields: ObjectReader, key: string): EpochMs | null {
   const value = fields.raw(key);
   if (value === undefined) return null;
   const ms = typeof value === 'number' ? value : parseInstant(fields.string(key));
-  if (ms === undefined) throw fields.mismatch(key, 'an instant');
+  if (ms === undefined || !Number.isInteger(ms) || ms < ETERNITY.start || ms > ETERNITY.end)
+    throw fields.mismatch(key, 'an instant: ISO 8601 text, or whole milliseconds since 1970');
   return ms;
 }
 

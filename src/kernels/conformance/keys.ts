@@ -2,6 +2,7 @@
 
 import { append } from '../../base/lists.js';
 import type { Id } from '../contract.js';
+import { hashOf } from '../reference/keys.js';
 import { FLOATS, IDS, INTEGERS, perType } from '../signatures.js';
 import { type Run, uploadRuns } from './aggregate.js';
 import { uploadLists } from './filter.js';
@@ -157,6 +158,28 @@ export const KEY_CHECKS = {
       });
     }
   },
+  divideKeys: (lab: Lab) => {
+    for (const words of [1, 2, 3]) lab.each([1, 8, 12], (rows, bits) => divides(lab, rows, words, bits));
+  },
+  listRanges: (lab: Lab) => {
+    lab.each([2, 3, 65], (rows, stride) => {
+      const ranges: number[] = [];
+      const numbers: number[] = [];
+      for (let i = 0; i < Math.ceil(rows / 100); i++) {
+        const [start, length] = [lab.random(4294960000), lab.random(100)];
+        append(ranges, [start, start + length, ...new Array<number>(stride - 2).fill(lab.random(1000))]);
+        for (let number = start; number < start + length; number++) numbers.push(number);
+      }
+      const at = lab.place('U32', ranges);
+      const out = lab.output('U32', numbers.length);
+      const count = ranges.length / stride;
+      lab.expectResult(
+        lab.call(() => lab.kernels.listRanges(at, count, stride, out)),
+        numbers.length,
+      );
+      lab.expect('U32', out, numbers, 'number');
+    });
+  },
 };
 
 function bitsOfDouble(value: number): bigint {
@@ -247,6 +270,29 @@ function hashes(lab: Lab, rows: number, words: number, distinct: number): void {
   lab.expect('U32', outFirst, groups.slice(0, half), 'group');
   lab.expect('U32', outSecond, groups.slice(half), 'group');
   lab.expect('I64', known, firstSeen, 'key word');
+}
+
+function divides(lab: Lab, rows: number, words: number, bits: number): void {
+  const keys = Array.from({ length: rows }, () => keyOf(lab.random(1000000), words));
+  const known = [5n, 7n, 9n].flatMap((number) => new Array<bigint>(words).fill(number));
+  const input = lab.place('I64', keys.flat());
+  const into = lab.output('I64', (3 + rows) * words, [...known, ...new Array<bigint>(rows * words).fill(0n)]);
+  const starts = lab.output('U32', 2 ** bits + 1);
+  const out = lab.output('U32', rows);
+  lab.call(() => lab.kernels.divideKeys(input, rows, words, bits, into, 3, starts, out));
+  const partOf = keys.map((key) => hashOf(new Uint32Array(BigInt64Array.from(key).buffer), 0, words * 2) >>> (32 - bits));
+  const order = [...keys.keys()].sort((a, b) => (partOf[a] ?? 0) - (partOf[b] ?? 0) || a - b);
+  const counts = new Array<number>(2 ** bits).fill(0);
+  for (const part of partOf) counts[part] = (counts[part] ?? 0) + 1;
+  const bounds = [3];
+  for (const count of counts) bounds.push((bounds.at(-1) ?? 0) + count);
+  const numbers = new Array<number>(rows);
+  order.forEach((row, place) => {
+    numbers[row] = 3 + place;
+  });
+  lab.expect('U32', starts, bounds, 'start');
+  lab.expect('U32', out, numbers, 'number');
+  lab.expect('I64', into, [...known, ...order.flatMap((row) => keys[row] ?? [])], 'key word');
 }
 
 function distinctKeys(lab: Lab, count: number, words: number): bigint[] {

@@ -35,6 +35,7 @@ const MAPS: readonly ((x: number) => number)[] = [
   Math.abs,
   (x) => -x,
   Math.fround,
+  Math.log,
 ];
 
 /** Half away from zero, on the digits that a number prints with. */

@@ -200,6 +200,34 @@ export function keyKernels(memory: KernelMemory) {
         table[slot] = group + 1;
       }
     },
+    divideKeys(input: Address, n: number, words: number, bits: number, keys: Address, groupCount: number, starts: Address, out: Address) {
+      const halves = words * 2;
+      const source = memory.u32(input, n * halves);
+      const known = memory.u32(keys);
+      const bounds = memory.u32(starts, 2 ** bits + 1);
+      const numbers = memory.u32(out, n);
+      bounds.fill(0);
+      const partAt = (i: number): number => hashOf(source, i * halves, halves) >>> (32 - bits);
+      for (let i = 0; i < n; i++) bounds[partAt(i) + 1] = (bounds[partAt(i) + 1] ?? 0) + 1;
+      bounds[0] = groupCount;
+      for (let part = 1; part < bounds.length; part++) bounds[part] = (bounds[part] ?? 0) + (bounds[part - 1] ?? 0);
+      const places = bounds.slice();
+      for (let i = 0; i < n; i++) {
+        const place = places[partAt(i)] ?? 0;
+        places[partAt(i)] = place + 1;
+        numbers[i] = place;
+        for (let half = 0; half < halves; half++) known[place * halves + half] = source[i * halves + half] ?? 0;
+      }
+    },
+    listRanges(ranges: Address, count: number, stride: number, out: Address) {
+      const bounds = memory.u32(ranges);
+      const numbers = memory.u32(out);
+      let n = 0;
+      for (let i = 0; i < count; i++) {
+        for (let number = bounds[i * stride] ?? 0; number < (bounds[i * stride + 1] ?? 0); number++) numbers[n++] = number;
+      }
+      return n;
+    },
   };
 }
 

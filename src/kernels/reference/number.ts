@@ -26,6 +26,7 @@ const MAPS: readonly ((x: number) => number)[] = [
   Math.abs,
   (x) => -x,
   Math.fround,
+  Math.log,
 ];
 
 export function numberKernels(memory: KernelMemory) {

@@ -1,6 +1,6 @@
 // Rewrites plain data, such as plans, innermost parts first.
 
-import { eachMember } from '../../base/names.js';
+import { own } from '../../base/names.js';
 
 /**
  * Plain data of plans and row sources with `change` made of every object in it, innermost first. What has nothing to
@@ -26,11 +26,15 @@ function rewrite(data: unknown, change: (object: object) => object): unknown {
   }
   // Nothing is copied before something in it has changed: mostly nothing has.
   let fields: Map<string, unknown> | undefined;
-  eachMember(data, (value, name) => {
+  const names = Object.keys(data);
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] ?? '';
+    const value = own(data as Readonly<Record<string, unknown>>, name);
+    if (typeof value !== 'object') continue;
     const rewritten = rewrite(value, change);
-    if (rewritten === value) return;
+    if (rewritten === value) continue;
     fields ??= new Map(Object.entries(data));
     fields.set(name, rewritten);
-  });
+  }
   return change(fields === undefined ? data : Object.fromEntries(fields));
 }

@@ -57,13 +57,15 @@ export interface StreamTaskControl {
   stop(): Promise<void>;
 }
 
-/** A task of a group that has read enough rows for the sequence that it reads. */
+/** A task of a group that has read enough rows for the sequence that it reads, or whose stream has lost what comes next. */
 export interface CheckpointRequest {
   readonly supervisorId: string;
   readonly taskId: string;
   readonly taskGroupId: number;
   /** Start of that sequence: a request for one that ended meanwhile changes nothing. */
   readonly start: StreamPosition;
+  /** The group is to publish and end, rather than go on with its next sequence. */
+  readonly finish: boolean;
 }
 
 /** Offsets that a task has to read and that the stream does not have any more. */

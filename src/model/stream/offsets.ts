@@ -30,6 +30,9 @@ export interface StreamTraits {
   /** Whether JSON writes offsets as numbers. */
   readonly areNumbers: boolean;
   readonly taskType: 'index_kafka' | 'index_kinesis';
+  /** Names of partitions. */
+  readonly partition: RegExp;
+  readonly partitionNames: string;
 }
 
 export const KINESIS_NO_END = 'NO_END_SEQUENCE_NUMBER';
@@ -39,8 +42,22 @@ export const KINESIS_END_OF_SHARD = 'EOS';
 export const KINESIS_EXPIRED = 'EXPIRED';
 
 export const STREAM_TRAITS: Readonly<Record<StreamKind, StreamTraits>> = {
-  kafka: { noEnd: '9223372036854775807', endIsInclusive: false, areNumbers: true, taskType: 'index_kafka' },
-  kinesis: { noEnd: KINESIS_NO_END, endIsInclusive: true, areNumbers: false, taskType: 'index_kinesis' },
+  kafka: {
+    noEnd: '9223372036854775807',
+    endIsInclusive: false,
+    areNumbers: true,
+    taskType: 'index_kafka',
+    partition: /^(?:[A-Za-z0-9._-]{1,249}:)?(?:0|[1-9]\d{0,8})$/,
+    partitionNames: "a whole number, of several topics 'topic:number'",
+  },
+  kinesis: {
+    noEnd: KINESIS_NO_END,
+    endIsInclusive: true,
+    areNumbers: false,
+    taskType: 'index_kinesis',
+    partition: /^[A-Za-z0-9_.-]{1,128}$/,
+    partitionNames: 'the id of a shard',
+  },
 };
 
 const DIGITS = /^\d{1,60}$/;
@@ -77,7 +94,11 @@ function exactNumber(digits: string): number | bigint {
 /** Reads offsets by partition. @throws ServiceError that names the field */
 export function parseOffsets(kind: StreamKind, fields: ObjectReader): Map<string, string> {
   const offsets = new Map<string, string>();
-  for (const partition of fields.keys()) offsets.set(partition, parseOffset(kind, fields, partition));
+  for (const partition of fields.keys()) {
+    const { partition: pattern, partitionNames } = STREAM_TRAITS[kind];
+    if (!pattern.test(partition)) throw fields.invalid(partition, `a partition is ${partitionNames}`);
+    offsets.set(partition, parseOffset(kind, fields, partition));
+  }
   return offsets;
 }
 

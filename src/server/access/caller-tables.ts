@@ -16,6 +16,9 @@ interface Tables<Each extends Table> {
   table(name: string): Each | undefined;
 }
 
+/** Tables of one caller, and the names of those that it may not read. */
+type SeenTables<Each extends Table> = Tables<Each> & { forbidden?(): readonly string[] };
+
 /**
  * The tables that callers see. The same table under the same policy is the same object until it changes, whoever asks: plans are kept by
  * that, and one caller's plan is never another's unless they see the same.
@@ -25,13 +28,24 @@ export class CallerTables<Each extends Table> {
   readonly #forbidden = new WeakMap<Each, Each>();
   readonly #restricted = new WeakMap<Each, Map<string, Each>>();
   readonly #texts = new WeakMap<Policy, string>();
+  readonly #seen = new WeakMap<Caller, SeenTables<Each>>();
 
   constructor(base: Tables<Each>) {
     this.#base = base;
   }
 
-  of(caller: Caller): Tables<Each> & { forbidden?(): readonly string[] } {
+  /** The same object for a caller each time: it asks for rights whenever it is asked. */
+  of(caller: Caller): SeenTables<Each> {
     if (caller.isUnrestricted) return this.#base;
+    let seen = this.#seen.get(caller);
+    if (seen === undefined) {
+      seen = this.#seenBy(caller);
+      this.#seen.set(caller, seen);
+    }
+    return seen;
+  }
+
+  #seenBy(caller: Caller): SeenTables<Each> {
     const mayRead = (name: string) => permits(caller, dataSource(name), 'READ');
     return {
       tables: () => this.#base.tables().filter(mayRead),

@@ -3,13 +3,14 @@
 import { Canceller, type CancelSignal } from '../../base/cancel-signal.js';
 import type { EpochMs } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
-import { type Caller, demand } from '../../model/access/authorizer.js';
+import { type Caller, demand, refuseAccess } from '../../model/access/authorizer.js';
 import { type Action, dataSource } from '../../model/access/resource.js';
 import type { Frame } from '../../model/frame.js';
 import { addStage, newProfile, PROFILE_COUNTERS, type Profile, STAGES } from '../../model/profile.js';
 import type { PlanStage } from '../../planner/sql/plan-watch.js';
 import { mayHandle } from '../access/readable.js';
 import { asServiceError } from '../errors.js';
+import type { QueryMetrics } from '../metrics/query-metrics.js';
 import type { LoggedRequest, RequestLog, RequestOutcome } from './request-log.js';
 
 export interface QueryDescription {
@@ -42,6 +43,7 @@ export class QueryLog {
   readonly #now: () => EpochMs;
   readonly #onQuery: (() => void) | undefined;
   readonly #requests: RequestLog | undefined;
+  readonly #metrics: QueryMetrics | undefined;
   /**
    * The kept runs in a ring: the next one replaces the oldest. There is no map by id beside it: one that
    * entries leave as fast as they come keeps garbage alive, and ids are seldom looked for.
@@ -52,13 +54,16 @@ export class QueryLog {
   /**
    * @param options.onQuery   told of each query that begins
    * @param options.requests  where queries are logged that ended; left out: nowhere
+   * @param options.metrics   told of each query that ended
    */
   constructor(options: {
     readonly kept: number;
     now(): EpochMs;
     readonly onQuery?: () => void;
     readonly requests?: RequestLog | undefined;
+    readonly metrics?: QueryMetrics;
   }) {
+    this.#metrics = options.metrics;
     this.#requests = options.requests;
     this.#circle = new Array<QueryRun | undefined>(options.kept).fill(undefined);
     this.#now = options.now;
@@ -77,7 +82,7 @@ export class QueryLog {
   begin(description: QueryDescription, receivedMs: number, request?: LoggedRequest): QueryRun {
     const requests = this.#requests;
     const onEnd = requests && request && ((outcome: RequestOutcome) => requests.write(request, outcome));
-    const run = new QueryRun(description, this.#now(), receivedMs, onEnd);
+    const run = new QueryRun(description, { startedAt: this.#now(), receivedMs, onEnd, metrics: this.#metrics });
     this.#onQuery?.();
     if (this.#circle.length === 0) return run;
     this.#circle[this.#next] = run;
@@ -105,7 +110,8 @@ export class QueryLog {
   }
 
   /**
-   * Whether the caller may end what runs under an id: each query of it is the caller's, or one whose datasources are open to the caller.
+   * Whether the caller may end what runs under an id: each query of it is the caller's, or one whose datasources are open to the caller;
+   * one without datasources is its sender's alone.
    * @param action  the right to these datasources
    * @returns false when nothing is known to run under the id
    * @throws ServiceError `forbidden`
@@ -116,11 +122,12 @@ export class QueryLog {
     for (const { description, state } of this.#newestFirst()) {
       if (description.queryId !== queryId || state.state !== 'running') continue;
       isKnown = true;
-      if (description.user !== caller.identity.user)
-        demand(
-          caller,
-          description.tables.map((name) => ({ resource: dataSource(name), action })),
-        );
+      if (description.user === caller.identity.user) continue;
+      if (description.tables.length === 0) refuseAccess();
+      demand(
+        caller,
+        description.tables.map((name) => ({ resource: dataSource(name), action })),
+      );
     }
     return isKnown;
   }
@@ -152,8 +159,23 @@ export class QueryRun {
   #ending: Canceller | undefined;
   /** Called once, when the answer has ended. */
   #onEnd: ((outcome: RequestOutcome) => void) | undefined;
+  readonly #metrics: QueryMetrics | undefined;
 
-  constructor(description: QueryDescription, startedAt: EpochMs, receivedMs: number, onEnd?: (outcome: RequestOutcome) => void) {
+  constructor(
+    description: QueryDescription,
+    {
+      startedAt,
+      receivedMs,
+      onEnd,
+      metrics,
+    }: {
+      readonly startedAt: EpochMs;
+      readonly receivedMs: number;
+      readonly onEnd?: ((outcome: RequestOutcome) => void) | undefined;
+      readonly metrics?: QueryMetrics | undefined;
+    },
+  ) {
+    this.#metrics = metrics;
     this.#onEnd = onEnd;
     this.#description = description;
     this.#startedAt = startedAt;
@@ -228,7 +250,7 @@ export class QueryRun {
       const endMs = performance.now();
       addStage(this.profile, 'write', endMs - startMs, rows, rows);
       this.#milliseconds = endMs - this.#receivedMs;
-      if (this.#onEnd !== undefined) this.#tellEnd(bytesOf(text));
+      this.#tellEnd(this.#onEnd === undefined ? 0 : bytesOf(text));
     }
   }
 
@@ -236,8 +258,10 @@ export class QueryRun {
     const [onEnd, milliseconds] = [this.#onEnd, this.#milliseconds ?? 0];
     // The request is let go of: the entry may be kept for long.
     this.#onEnd = undefined;
-    const { queryType, user } = this.#description;
+    const { queryType, dataSource, user } = this.#description;
     const [startedAt, planningMs] = [this.#startedAt, this.profile.stages.plan.milliseconds];
+    const errorCode = this.#state.state === 'failed' ? this.#state.code : undefined;
+    this.#metrics?.ended({ queryType, dataSource, milliseconds, planningMs, errorCode });
     onEnd?.({ startedAt, queryType, milliseconds, planningMs, bytes, success: this.#state.state === 'done', user });
   }
 

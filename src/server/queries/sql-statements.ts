@@ -103,6 +103,7 @@ export class SqlStatements {
   readonly #lookups: Required<Pick<SqlSchema, 'lookups'>>;
   /** The schema of those who may read everything. */
   readonly #whole: SqlSchema;
+  readonly #schemas = new WeakMap<Caller, SqlSchema>();
   readonly #thread: PlanThread;
   /** Long statements. */
   readonly #beingPlanned = new Set<{ readonly sqlQueryId: string | null; readonly user: string; readonly cancelling: AbortController }>();
@@ -239,7 +240,13 @@ export class SqlStatements {
   }
 
   #schemaOf(caller: Caller): SqlSchema {
-    return caller.isUnrestricted ? this.#whole : { ...this.#tables.of(caller), ...this.#lookups };
+    if (caller.isUnrestricted) return this.#whole;
+    let schema = this.#schemas.get(caller);
+    if (schema === undefined) {
+      schema = { ...this.#tables.of(caller), ...this.#lookups };
+      this.#schemas.set(caller, schema);
+    }
+    return schema;
   }
 
   #allowed(statement: PlannedStatement | undefined, caller: Caller): PlannedStatement | undefined {
@@ -254,53 +261,53 @@ export class SqlStatements {
   /** The whole answer at once, when the result is known and short; else undefined, and it is to be run. */
   answerKnown(
     statement: Answerable,
-    { sql, read, caller, sqlQueryId, receivedMs, watch, request }: Omit<StatementRun, 'signal'>,
+    asked: Omit<StatementRun, 'signal'>,
     write: (frames: readonly Frame[], columns: readonly OutputColumn[]) => string,
   ): KnownAnswer | undefined {
     if (statement.kind === 'explain' || externalsOf(statement.source).length > 0) return undefined;
     const { plan, source, columns } = statement;
+    const { read } = asked;
     const frames = this.#broker.knownResult(plan, source, read);
     if (frames === undefined) return undefined;
     const rows = frames.reduce((sum, { rowCount }) => sum + rowCount, 0);
     if (rows * columns.length > CELLS_AT_ONCE_MAX) return undefined;
     this.#allowedMs(read);
-    const { log, scheduler } = this.#options;
     const tables = tablesOf(source);
-    const [dataSource = null] = tables;
-    const logged = log.begin(
-      {
-        queryId: sqlQueryId,
-        queryType: 'sql',
-        dataSource,
-        sql,
-        planning: planningOf(watch),
-        tables,
-        user: caller.identity.user,
-        isUnderPolicy: isUnderPolicy(caller, tables),
-      },
-      receivedMs,
-      request,
-    );
+    const [dataSource = ''] = tables;
+    const logged = this.#begin(tables, asked);
     logged.profile.resultCacheHits++;
     const text = logged.whole(rows, () => {
       // A known answer takes no time, but it is refused like any other when the scheduler admits nothing.
-      scheduler.pass({ priority: read.priority, lane: read.lane, dataSource: dataSource ?? '', intervals: plan.intervals });
+      this.#options.scheduler.pass({ priority: read.priority, lane: read.lane, dataSource, intervals: plan.intervals });
       return write(frames, columns);
     });
     return { text, logged };
   }
 
   /** The query begins when its first frame is asked for. */
-  run(statement: Answerable, { sql, read, caller, sqlQueryId, receivedMs, watch, signal, request }: StatementRun): RunningStatement {
-    const { log, scheduler } = this.#options;
+  run(statement: Answerable, asked: StatementRun): RunningStatement {
+    const { read, sqlQueryId, signal } = asked;
     const deadlineMs = this.#options.now() + this.#allowedMs(read);
     const tables = statement.kind === 'explain' ? statement.tables : tablesOf(statement.source);
-    const [dataSource = null] = tables;
-    const logged = log.begin(
+    const [dataSource = ''] = tables;
+    const logged = this.#begin(tables, asked);
+    if (statement.kind === 'explain') return { columns: EXPLAIN_COLUMNS, frames: logged.frames(only(statement.frame)), logged };
+    const { profile } = logged;
+    const onEnd = (reason: unknown) => logged.end(reason);
+    const frames = this.#options.scheduler.during(
+      { priority: read.priority, lane: read.lane, dataSource, intervals: statement.plan.intervals },
+      (priority) => this.#frames(statement, queryOptions(read, { queryId: sqlQueryId, deadlineMs, priority, signal, profile, onEnd })),
+    );
+    return { columns: statement.columns, frames: logged.frames(frames), logged };
+  }
+
+  /** The statement's entry in the log of queries. */
+  #begin(tables: readonly string[], { sql, caller, sqlQueryId, receivedMs, watch, request }: Omit<StatementRun, 'signal'>): QueryRun {
+    return this.#options.log.begin(
       {
         queryId: sqlQueryId,
         queryType: 'sql',
-        dataSource,
+        dataSource: tables[0] ?? null,
         sql,
         planning: planningOf(watch),
         tables,
@@ -310,14 +317,6 @@ export class SqlStatements {
       receivedMs,
       request,
     );
-    if (statement.kind === 'explain') return { columns: EXPLAIN_COLUMNS, frames: logged.frames(only(statement.frame)), logged };
-    const { profile } = logged;
-    const onEnd = (reason: unknown) => logged.end(reason);
-    const frames = scheduler.during(
-      { priority: read.priority, lane: read.lane, dataSource: dataSource ?? '', intervals: statement.plan.intervals },
-      (priority) => this.#frames(statement, queryOptions(read, { queryId: sqlQueryId, deadlineMs, priority, signal, profile, onEnd })),
-    );
-    return { columns: statement.columns, frames: logged.frames(frames), logged };
   }
 
   #frames({ plan, source }: PlannedQuery, options: QueryOptions): AsyncIterable<Frame> {

@@ -36,10 +36,10 @@ async function untilReady(broker: Pick<Broker, 'ready'>, waitMs: number, signal:
   }
 }
 
-export function brokerRoutes(broker: Pick<Broker, 'ready' | 'lookupReport' | 'lookups'>): readonly Route[] {
+export function brokerRoutes(broker: Pick<Broker, 'ready' | 'lookups'>): readonly Route[] {
   return [
     ...lookupIntrospectRoutes((name) => broker.lookups.find(name)),
-    ...lookupListenRoutes(async () => (await broker.lookupReport()).current),
+    ...lookupListenRoutes(() => broker.lookups.current()),
     route('GET', '/svc/broker/v1/loadstatus', STATE_READ, async () => json(200, { inventoryInitialized: broker.ready })),
     route('GET', '/svc/broker/v1/readiness', PUBLIC, async () =>
       broker.ready ? { status: 200 } : json(503, { error: 'the segments of the cluster are not known yet' }),

@@ -6,17 +6,15 @@ import { type Lookup, shownLookup, shownLookups } from '../../cluster/coordinato
 import type { Route } from '../http.types.js';
 import { CONFIG_READ, json, route } from './exchange.js';
 
-/** The lookups that the addressed process holds. Only those with a Broker hold any: plans carry the entries to where they run. */
-export function lookupListenRoutes(held: () => Promise<Readonly<Record<string, Lookup>>>): readonly Route[] {
+/** The lookups that the addressed process holds. */
+export function lookupListenRoutes(held: () => Readonly<Record<string, Lookup>>): readonly Route[] {
   return [
-    route('GET', '/svc/listen/v1/lookups', CONFIG_READ, async () => json(200, shownLookups(await held()))),
+    route('GET', '/svc/listen/v1/lookups', CONFIG_READ, async () => json(200, shownLookups(held()))),
     route('GET', '/svc/listen/v1/lookups/{name}', CONFIG_READ, async (_request, { name = '' }) => {
-      const lookups = await held();
+      const lookups = held();
       const lookup = Object.hasOwn(lookups, name) ? own(lookups, name) : undefined;
       if (lookup === undefined) throw new ServiceError('not_found', `lookup ${name} is not held by this process`);
       return json(200, shownLookup(lookup));
     }),
   ];
 }
-
-export const NO_LOOKUPS = async (): Promise<Readonly<Record<string, Lookup>>> => ({});

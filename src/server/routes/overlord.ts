@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { ServiceError } from '../../base/errors.js';
 import { isRecord, parseJson } from '../../base/json.js';
 import { own } from '../../base/names.js';
-import { taskLogFile } from '../../cluster/middlemanager/middle-manager.js';
+import { taskLogFile, taskLogName } from '../../cluster/middlemanager/middle-manager.js';
 import { FINISHED_LISTED_MAX, type Overlord } from '../../cluster/overlord/overlord.js';
 import { payloadDocument, type ReadTask } from '../../cluster/overlord/submission.js';
 import { taskBody } from '../../cluster/overlord/task-body.js';
@@ -16,6 +16,7 @@ import { findSegment } from '../../metadata/segments.js';
 import { findTask, selectTasks, type TaskRecord, type TaskState, taskDocuments } from '../../metadata/tasks.js';
 import type { Caller } from '../../model/access/authorizer.js';
 import type { Action } from '../../model/access/resource.js';
+import type { DeepStorage } from '../../storage/contract.js';
 import { demandDataSource, readable } from '../access/readable.js';
 import { authorizeSample, authorizeSubmission, authorizeTask, payloadFor } from '../access/task-access.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
@@ -49,6 +50,8 @@ export interface OverlordSource {
   readonly readTask: ReadTask;
   readonly sampling: Sampling;
   readonly logDirectory: string;
+  /** Logs of ended tasks; null: they stay with their workers. */
+  readonly logStorage: DeepStorage | null;
   /** `svc.indexer.auditLog.enabled`. */
   readonly listsSegments: boolean;
 }
@@ -222,17 +225,30 @@ async function getTask(
   return { task, ...documents };
 }
 
-/** Reads a task's log from the shared folder when this process sees it, else from the worker that has the file. */
+/** Reads a task's log from the shared folder when this process sees it, else from the worker that has the file, else from storage. */
 async function readLog(source: OverlordSource, request: HttpRequest, taskId: string): Promise<HttpResponse> {
   const { task } = await getTask(source, request.caller, taskId);
   const offset = readCount(request, 'offset') ?? 0;
   const log =
     (await readFile(taskLogFile(source.logDirectory, taskId)).catch(() => null)) ??
     (await source.overlord.workerOf(task)?.log(taskId)) ??
+    (await storedLog(source.logStorage, taskId)) ??
     null;
   if (log === null) throw new ServiceError('not_found', `task ${taskId} has no log yet`);
   if (offset === 0) return text(log);
   return text(Buffer.from(log).toString('utf8').split('\n').slice(offset).join('\n'));
+}
+
+async function storedLog(storage: DeepStorage | null, taskId: string): Promise<Uint8Array | null> {
+  if (storage === null) return null;
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const chunk of storage.read({ type: storage.type, path: taskLogName(taskId) })) chunks.push(chunk);
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'not_found') return null;
+    throw error;
+  }
+  return Buffer.concat(chunks);
 }
 
 function workerBody({ host, category, capacity, runningTasks, lastCompletedMs }: WorkerStatus): Readonly<Record<string, unknown>> {

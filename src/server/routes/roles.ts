@@ -2,7 +2,7 @@
 
 import type { Log } from '../../base/log.js';
 import type { ReadTask } from '../../cluster/overlord/submission.js';
-import type { Cluster } from '../../cluster/roles.js';
+import { type Cluster, logStorage } from '../../cluster/roles.js';
 import type { Configuration } from '../../configuration/configuration.js';
 import type { Role } from '../../configuration/properties.js';
 import type { Gate } from '../access/gate.js';
@@ -40,11 +40,7 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
   const scheme = configuration.get('svc.enableTlsPort') ? 'https' : 'http';
   const auditHistoryMs = configuration.get('svc.audit.manager.auditHistoryMillis');
   const routes = new Map<Role, readonly Route[]>();
-  if (historical !== undefined)
-    routes.set('historical', [
-      ...historicalRoutes(historical, broker && (async () => (await broker.lookupReport()).current)),
-      ...internalRoutes('historical', historical),
-    ]);
+  if (historical !== undefined) routes.set('historical', [...historicalRoutes(historical), ...internalRoutes('historical', historical)]);
   if (broker !== undefined) routes.set('broker', [...queryRoutes, ...brokerRoutes(broker), ...internalRoutes('broker', broker)]);
   if (middleManager !== undefined)
     routes.set('middleManager', [
@@ -70,12 +66,12 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
   }
   if (overlord !== undefined && sampling !== undefined) {
     const leading = { role: 'overlord', scheme, coordination, leading: () => overlord.leading } as const;
-    const logDirectory = configuration.get('svc.indexer.logs.directory');
+    const logs = { logDirectory: configuration.get('svc.indexer.logs.directory'), logStorage: logStorage(configuration) };
     const listsSegments = configuration.get('svc.indexer.auditLog.enabled');
     routes.set('overlord', [
       ...leaderRoutes('/svc/indexer/v1', leading),
       ...onLeader(leading, [
-        ...overlordRoutes({ overlord, database, readTask, sampling, logDirectory, listsSegments }),
+        ...overlordRoutes({ overlord, database, readTask, sampling, ...logs, listsSegments }),
         ...compactionRoutes({
           configs: overlord.compactionConfigs,
           coordinator: async () => peers.leading('coordinator'),

@@ -30,7 +30,7 @@ const TARGETS: Readonly<Record<string, TargetRole>> = {
 };
 
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
-/** Headers of a connection rather than of the message; lengths are set again by the writer. */
+/** Headers of a connection rather than of the message, and those that the writer sets again. */
 const HOP_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
@@ -42,6 +42,9 @@ const HOP_HEADERS: ReadonlySet<string> = new Set([
   'host',
   'date',
   'expect',
+  'x-content-type-options',
+  'content-security-policy',
+  'strict-transport-security',
   // Looked at here, by the server that the browser talks to (`web-guard.ts`).
   'origin',
   'sec-fetch-site',

@@ -4,6 +4,7 @@ import { getHeapStatistics } from 'node:v8';
 import { stringifyJson } from '../../base/json.js';
 import type { Configuration } from '../../configuration/configuration.js';
 import type { HttpResponse, Route, RouteAccess } from '../http.types.js';
+import { CONTENT_TYPE } from '../metrics/exposition.js';
 import { CONFIG_READ, PUBLIC, STATE_READ } from './exchange.js';
 
 export interface StatusSource {
@@ -13,6 +14,8 @@ export interface StatusSource {
   readonly modules: readonly { readonly name: string; readonly artifact: string; readonly version: string }[];
   /** Whether the coordination mechanism has confirmed that this process joined the cluster. */
   selfDiscovered(): boolean;
+  /** The metrics of the process, in the text form of Prometheus. */
+  metrics(): Promise<string>;
 }
 
 /** The paths that every role answers. */
@@ -28,6 +31,13 @@ export function statusRoutes(source: StatusSource): readonly Route[] {
     state('/status', STATE_READ, () => ({ ...versions(source), modules: source.modules, memory: memory() })),
     state('/status/properties', CONFIG_READ, () => source.configuration.visibleProperties()),
     state('/status/health', PUBLIC, () => true),
+    {
+      method: 'GET',
+      path: '/metrics',
+      permission: STATE_READ,
+      errors: 'map',
+      handle: async () => ({ status: 200, headers: { 'Content-Type': CONTENT_TYPE }, body: await source.metrics() }),
+    },
     state('/status/selfDiscovered/status', STATE_READ, () => ({ selfDiscovered: source.selfDiscovered() })),
     {
       method: 'GET',

@@ -57,23 +57,38 @@ export class PackedEntriesBuilder {
 
   /** Adds the bytes [start, end) of `source`; returns the id of the entry. */
   add(source: Uint8Array, start: number, end: number): number {
-    const length = end - start;
-    const to = this.#end;
-    if (to + length > this.#bytes.length) this.#bytes = grown(this.#bytes, to + length, Uint8Array);
+    this.#append(source, start, end);
     if (this.#count === this.#ends.length) this.#ends = grown(this.#ends, this.#count + 1, Uint32Array);
-    const bytes = this.#bytes;
-    if (length > LOOP_BYTES_MAX) bytes.set(source.subarray(start, end), to);
-    else for (let at = 0; at < length; at++) bytes[to + at] = source[start + at] ?? 0;
-    this.#end = to + length;
     this.#ends[this.#count] = this.#end;
     return this.#count++;
   }
 
+  /** Adds the entries [from, to), null not among them; returns the id of the first. */
+  addRun({ bytes, ends }: PackedTexts, from: number, to: number): number {
+    const first = this.#count;
+    const start = ends[from - 1] ?? 0;
+    const before = this.#end - start;
+    this.#append(bytes, start, ends[to - 1] ?? 0);
+    const count = first + to - from;
+    if (count > this.#ends.length) this.#ends = grown(this.#ends, count, Uint32Array);
+    for (let at = from; at < to; at++) this.#ends[first + at - from] = (ends[at] ?? 0) + before;
+    this.#count = count;
+    return first;
+  }
+
   /** Adds all but null; returns how far behind their old ids the new ones are. */
-  addAll({ bytes, ends }: PackedEntries): number {
-    const before = this.#count - 1;
-    for (let id = 1; id < ends.length; id++) this.add(bytes, ends[id - 1] ?? 0, ends[id] ?? 0);
-    return before;
+  addAll(entries: PackedEntries): number {
+    return entries.ends.length > 1 ? this.addRun(entries, 1, entries.ends.length) - 1 : this.#count - 1;
+  }
+
+  #append(source: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    const to = this.#end;
+    if (to + length > this.#bytes.length) this.#bytes = grown(this.#bytes, to + length, Uint8Array);
+    const bytes = this.#bytes;
+    if (length > LOOP_BYTES_MAX) bytes.set(source.subarray(start, end), to);
+    else for (let at = 0; at < length; at++) bytes[to + at] = source[start + at] ?? 0;
+    this.#end = to + length;
   }
 
   entries(isSorted: boolean): PackedEntries {

@@ -1,3 +1,5 @@
+import { pbkdf2 } from 'node:crypto';
+import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
@@ -207,31 +209,36 @@ authentication('a bounded number of passwords waits to be checked', async () => 
   assert.ok(await hasher.hash('x', 1000));
 });
 
-authentication('a check costs as much for a user that is not there', async () => {
+authentication('a check costs as many rounds for a user that is not there, and for one with few', async () => {
   const hasher = new PasswordHasher(10);
-  const credentials = await hasher.hash('right', 20_000);
-  const logins = new Map([
-    ['known', { credentials }],
+  const logins = new Map<string, { credentials: Credentials | null }>([
+    ['known', { credentials: await hasher.hash('right', 20_000) }],
+    ['few', { credentials: await hasher.hash('right', 1000) }],
     ['without', { credentials: null }],
   ]);
-  const rounds: number[] = [];
-  const counting = Object.assign(new PasswordHasher(10), {
-    matches: (password: string, stored: Credentials) => {
-      rounds.push(stored.iterations);
-      assert.is(Buffer.from(stored.hash, 'base64').length, 64);
-      return hasher.matches(password, stored);
-    },
+  let rounds = 0;
+  const counting = new PasswordHasher(10, (password, salt, iterations, ...rest) => {
+    rounds += iterations;
+    return promisify(pbkdf2)(password, salt, iterations, ...rest);
   });
-  const counted = new MetadataCredentials({ logins: () => logins, hasher: counting, iterations: 20_000 });
-  const outcomes: string[] = [];
-  for (const user of ['known', 'unknown', 'without']) outcomes.push((await counted.check({ user, password: 'wrong' })).outcome);
-  assert.equal(
-    [rounds, outcomes],
-    [
-      [20_000, 20_000, 20_000],
-      ['wrong', 'unknown', 'unknown'],
-    ],
-  );
+  for (const iterations of [5000, 20_000, 30_000]) {
+    const credentials = new MetadataCredentials({ logins: () => logins, hasher: counting, iterations });
+    const found: [string, string, string, number][] = [];
+    for (const user of ['known', 'few', 'unknown', 'without'])
+      for (const password of ['wrong', 'right']) {
+        rounds = 0;
+        const { outcome: checked } = await credentials.check({ user, password });
+        found.push([user, password, checked, rounds]);
+      }
+    const all = Math.max(20_000, iterations);
+    const known = (user: string) =>
+      [
+        [user, 'wrong', 'wrong', all],
+        [user, 'right', 'right', all],
+      ] as const;
+    const unknown = (user: string) => ['wrong', 'right'].map((password) => [user, password, 'unknown', all] as const);
+    assert.equal(found, [...known('known'), ...known('few'), ...unknown('unknown'), ...unknown('without')]);
+  }
 });
 
 authentication.run();

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { checkSecurity } from '../../../src/cluster/access/checks.js';
 import { Configuration } from '../../../src/configuration/configuration.js';
 
+process.env['DOLMEN_TEST_EMPTY'] = '';
 const checks = suite('configurations of security');
 
 const check = (flags: readonly string[]) => checkSecurity(Configuration.read({ flags, machine: { cores: 2, memoryBytes: 2 ** 33 } }));
@@ -69,6 +70,12 @@ const REFUSED: readonly (readonly [flags: readonly string[], message: RegExp])[]
     /initialAdminPassword/,
   ],
   [[...BASIC, 'svc.auth.authenticator.a.initialAdminPassword={"type":"file","path":"/no/such/file"}'], /initialAdminPassword/],
+  // Empty ones would let everybody in.
+  ...[
+    '{"type":"default","password":""}',
+    '{"type":"environment","variable":"DOLMEN_TEST_EMPTY"}',
+    '{"type":"file","path":"/dev/null"}',
+  ].map((provider) => [[...BASIC, `svc.auth.authenticator.a.initialAdminPassword=${provider}`], /initialAdminPassword/] as const),
   ...['url', 'bindUser', 'bindPassword', 'baseDn', 'userSearch', 'userAttribute'].map(
     (name) => [ldap({ [name]: '' }), new RegExp(name)] as const,
   ),

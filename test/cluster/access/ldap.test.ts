@@ -149,6 +149,56 @@ ldap('a directory that never answers is given up on', async () => {
   silent.close();
 });
 
+ldap('empty passwords and names are refused before anything is sent, even where the directory takes every bind', async () => {
+  let connections = 0;
+  const eager = createServer((socket) => {
+    connections++;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => eager.listen(0, '127.0.0.1', resolve));
+  const service = { uri: `ldap://127.0.0.1:${(eager.address() as AddressInfo).port}`, user: 'x', password: 'x' } as unknown as Service;
+  const credentials = new LdapCredentials(optionsOf(service, { tls: { trustStorePath: null, minVersion: 'TLSv1.2' } }));
+  const blanks = ['', '\0', '\0\0', 'x\0', '\0x'];
+  for (const blank of blanks)
+    for (const [user, password] of [
+      ['alice', blank],
+      [blank, 'alice secret'],
+      [blank, blank],
+    ] as const)
+      assert.is(outcomeOf(await credentials.check({ user, password })), 'unknown');
+  assert.is(connections, 0);
+  assert.is(outcomeOf(await credentials.check({ user: 'alice', password: ' ' })), 'undecided');
+  assert.is(connections, 1);
+  eager.close();
+});
+
+ldap('a name that is not there takes the same steps as a wrong password', async ({ service }) => {
+  if (service === undefined) return;
+  const { port } = new URL(service.uri);
+  let connections = 0;
+  const relay = createServer((outside) => {
+    connections++;
+    const inside = connect(Number(port), '127.0.0.1');
+    for (const socket of [outside, inside]) socket.on('error', () => undefined);
+    outside.pipe(inside).pipe(outside);
+  });
+  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  try {
+    const url = `ldap://127.0.0.1:${(relay.address() as AddressInfo).port}`;
+    const credentials = new LdapCredentials(optionsOf(service, { url, groupSearch: '(member=%s)' }));
+    for (const [user, expected] of [
+      ['alice', 'wrong'],
+      ['nobody', 'unknown'],
+    ] as const) {
+      connections = 0;
+      assert.is(outcomeOf(await credentials.check({ user, password: 'x' })), expected);
+      assert.is(connections, 2, user);
+    }
+  } finally {
+    relay.close();
+  }
+});
+
 /** Names as somebody writes them who wants the filter to say something else. */
 const part = fc.constantFrom(
   '*',

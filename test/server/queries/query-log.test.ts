@@ -2,11 +2,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
 import { ALLOW_ALL_CALLER } from '../../../src/model/access/authorizer.js';
+import type { Permission } from '../../../src/model/access/basic-authorizer.js';
 import type { Frame } from '../../../src/model/frame.js';
 import { addStage } from '../../../src/model/profile.js';
 import type { HttpRequest } from '../../../src/server/http.types.js';
 import { QueryLog, type QueryRun } from '../../../src/server/queries/query-log.js';
 import { profileHeader, profileRoutes } from '../../../src/server/routes/profile.js';
+import { permission, userWith } from '../access/secured-house.js';
 
 const logs = suite('query log');
 
@@ -63,6 +65,29 @@ logs('a failure is kept with its code; what is left early was cancelled', async 
   const left = begin(log, 'left');
   for await (const _ of left.body(written(left, frames(1, 1, 1)))) break;
   assert.equal([left.report()['state'], left.report()['code']], ['failed', 'cancelled']);
+});
+
+/** Queries of `me` by what they read, and who else may end them. */
+const ENDED: readonly (readonly [tables: readonly string[], permissions: readonly Permission[], expected: boolean])[] = [
+  [[], [], false],
+  [[], [permission('READ', 'DATASOURCE', '.*')], false],
+  [[], [permission('READ', 'STATE', 'STATE')], false],
+  [[], [permission('WRITE', 'STATE', 'STATE')], true],
+  [['wiki'], [], false],
+  [['wiki'], [permission('READ', 'DATASOURCE', 'wiki')], true],
+  [['wiki', 'other'], [permission('READ', 'DATASOURCE', 'wiki')], false],
+  [['wiki'], [permission('WRITE', 'STATE', 'STATE')], true],
+];
+logs('a query is ended by its sender, by who may read all of its datasources, or by who may write the state', () => {
+  for (const [tables, permissions, expected] of ENDED) {
+    const log = newLog();
+    log.begin({ queryId: 'q', queryType: 'sql', dataSource: null, tables, user: 'me' }, performance.now());
+    assert.is(log.mayCancel('q', userWith('me', []), 'READ'), true);
+    const mayCancel = () => log.mayCancel('q', userWith('somebody', permissions), 'READ');
+    if (expected) assert.is(mayCancel(), true);
+    else assert.throws(mayCancel, (error: ServiceError) => error.code === 'forbidden', JSON.stringify([tables, permissions]));
+    assert.is(log.mayCancel('unknown', userWith('me', []), 'READ'), false);
+  }
 });
 
 logs('only the last queries are kept; of two with one id the later', () => {

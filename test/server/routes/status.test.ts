@@ -23,7 +23,7 @@ const REQUEST: HttpRequest = {
 async function ask(path: string, discovered = true, flags: readonly string[] = []): Promise<{ response: HttpResponse; body: unknown }> {
   const configuration = Configuration.read({ flags: ['svc.server.hiddenProperties=["TIER"]', ...flags] });
   const modules = [{ name: 'kernels', artifact: 'simd', version: '1' }];
-  const routes = statusRoutes({ configuration, version: '1.2.3', modules, selfDiscovered: () => discovered });
+  const routes = statusRoutes({ configuration, version: '1.2.3', modules, selfDiscovered: () => discovered, metrics: async () => '' });
   const route = routes.find((each) => each.path === path);
   if (route === undefined) throw new Error(`no route ${path}`);
   const response = await route.handle(REQUEST, {});

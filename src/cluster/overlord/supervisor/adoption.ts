@@ -1,6 +1,7 @@
 // Finds tasks of a supervisor that it does not know: those of the Overlord before it, or of a spec before its own.
 
 import { lowest } from '../../../base/lists.js';
+import { failpoint } from '../../../configuration/failpoint.js';
 import { compareOffsets, type Offsets, type StreamPosition } from '../../../model/stream/offsets.js';
 import { toServiceError } from '../../rpc/message.js';
 import type { KnownTask, StreamTasks } from './stream-tasks.js';
@@ -44,6 +45,7 @@ export async function adoptTasks(options: AdoptionOptions): Promise<void> {
     }),
   );
   await Promise.all([...adopted].map((group) => resume(group, tasks)));
+  if (unknown.length > 0) failpoint('supervisor.adopted');
 }
 
 /** Ends of a task that publishes; null of one that reads, or starts. */

@@ -1,5 +1,6 @@
 // Sets one end for all tasks of a group.
 
+import { failpoint } from '../../../configuration/failpoint.js';
 import { compareOffsets, type Offsets } from '../../../model/stream/offsets.js';
 import { toServiceError } from '../../rpc/message.js';
 import type { StreamTasks } from './stream-tasks.js';
@@ -38,7 +39,9 @@ export async function checkpointGroup(group: TaskGroup, finish: boolean, { tasks
     }
   });
   if (group.tasks.size === 0) return null;
+  failpoint('supervisor.paused');
   await forEachTask(group, { tasks, state }, 'took no end', (control) => control.setEndOffsets(ends, finish));
+  failpoint('supervisor.ended');
   return group.tasks.size === 0 ? null : ends;
 }
 

@@ -6,6 +6,7 @@ import { ServiceError } from '../../../base/errors.js';
 import { parseJson, stringifyJson } from '../../../base/json.js';
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import { formatInstant } from '../../../base/time.js';
+import { failpoint } from '../../../configuration/failpoint.js';
 import { controlByChat, writtenCheckpoints } from '../../../ingestion/stream/chat-control.js';
 import { instantOf } from '../../../ingestion/stream/duration.js';
 import { taskTuningDocument } from '../../../ingestion/stream/stream-tuning.js';
@@ -58,6 +59,7 @@ export class StreamTasks {
   async submit(group: TaskGroup): Promise<string> {
     const id = `${group.baseSequenceName}_${randomBytes(4).toString('hex')}`;
     await this.#host.submit(stringifyJson(this.#document(id, group)));
+    failpoint('supervisor.submitted');
     return id;
   }
 

@@ -73,14 +73,15 @@ export class StreamView {
     return new Map([...early, ...late]);
   }
 
-  /** Partitions whose offset the stream does not have any more. */
+  /** Partitions whose offset the stream does not have any more, or not yet: a topic was made anew. */
   async gone(offsets: Offsets): Promise<readonly string[]> {
     const partitions = [...offsets.keys()];
     const reader = await this.#open();
-    const earliest = await this.#orReopen(reader.earliest(partitions));
+    const [earliest, latest] = await this.#orReopen(Promise.all([reader.earliest(partitions), reader.latest(partitions)]));
     return partitions.filter((partition) => {
-      const [first, offset] = [earliest.get(partition), offsets.get(partition)];
-      return first !== undefined && offset !== undefined && compareOffsets(offset, first) < 0;
+      const [first, last, offset] = [earliest.get(partition), latest.get(partition), offsets.get(partition)];
+      if (first === undefined || last === undefined || offset === undefined) return false;
+      return compareOffsets(offset, first) < 0 || compareOffsets(offset, last) > 0;
     });
   }
 

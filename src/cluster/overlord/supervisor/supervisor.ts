@@ -150,7 +150,7 @@ export class Supervisor {
   }
 
   /** Ends the sequence that a group reads. */
-  async checkpoint({ taskGroupId, start, taskId }: CheckpointRequest): Promise<void> {
+  async checkpoint({ taskGroupId, start, taskId, finish }: CheckpointRequest): Promise<void> {
     await this.#inTurn(async () => {
       const group = this.groups.reading.get(taskGroupId);
       if (group === undefined || !group.tasks.has(taskId)) return;
@@ -158,6 +158,7 @@ export class Supervisor {
       // Another replica has asked before.
       if (!sameOffsets(last, start.offsets)) return;
       await this.groups.refresh();
+      if (finish) return this.groups.end(group);
       const ends = await checkpointGroup(group, false, this);
       if (ends === null) {
         this.groups.reading.delete(taskGroupId);

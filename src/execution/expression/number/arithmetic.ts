@@ -8,7 +8,18 @@ import { eitherNull, inLane, type Lane, laneKernel, type Node, type NumberNode, 
 type Kernel = (a: Address, b: Address, scalar: number, n: number, out: Address) => void;
 
 /** Operations of the kernel `mapF64`, by number. */
-export const MAP = { floor: 0, ceil: 1, truncate: 2, nearest: 3, sign: 4, squareRoot: 5, magnitude: 6, negate: 7, float: 8 } as const;
+export const MAP = {
+  floor: 0,
+  ceil: 1,
+  truncate: 2,
+  nearest: 3,
+  sign: 4,
+  squareRoot: 5,
+  magnitude: 6,
+  negate: 7,
+  float: 8,
+  logarithm: 9,
+} as const;
 
 export function laneOf(nodes: readonly Node[]): Lane {
   return nodes.some((node) => node.kind === 'number' && node.lane === 'F64') ? 'F64' : 'I64';

@@ -96,6 +96,8 @@ export class NumberCompiler {
     if (expression.kind !== 'call' || mayRefuse(expression)) return undefined;
     const [inner, ...others] = expression.arguments.filter((argument) => columnsReadBy(argument).size > 0);
     if (inner?.kind !== 'call' || others.length > 0 || inferType(inner, this.#typeOf) !== 'STRING') return undefined;
+    // A function of one dictionary is computed by entry as a whole, without a string in between that is kept.
+    if (onlyDictionary(this.#scope, inner) !== undefined) return undefined;
     const strings = new ValuePool<string>();
     const node = this.#text(inner, strings);
     if (node === undefined) return undefined;

@@ -56,6 +56,7 @@ const comparisons = (['==', '!=', '<', '<=', '>', '>='] as const).map((name) => 
 const maps = (
   [
     ['floor', MAP.floor],
+    ['log', MAP.logarithm],
     ['ceil', MAP.ceil],
     ['rint', MAP.nearest],
     ['sqrt', MAP.squareRoot],

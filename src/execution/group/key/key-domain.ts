@@ -137,10 +137,11 @@ function storedType(column: SegmentView['columns'][string] | undefined): ColumnT
 function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: ColumnType | null, cardMax: number): KeyDomain {
   const typeOf = (name: string): ColumnType | undefined => typeOfColumn(columns, name, 0);
   const type = wanted ?? virtual.outputType ?? expressionType(virtual.expression, typeOf);
-  if (!isNumberType(type) || grainsOf(virtual.expression) !== undefined) return { kind: 'interned', type };
+  if (!isNumberType(type)) return { kind: 'interned', type };
   // Rows that come in pieces may have nulls that no view has.
   const isLong = type === 'LONG' && columns.pieces === undefined && expressionType(virtual.expression, typeOf) === 'LONG';
-  return (isLong ? longsDomain(computedRange(columns, virtual, 0), cardMax) : undefined) ?? { kind: 'wide', type };
+  const ids = isLong ? longsDomain(computedRange(columns, virtual, 0), cardMax) : undefined;
+  return ids ?? (grainsOf(virtual.expression) === undefined ? { kind: 'wide', type } : { kind: 'interned', type });
 }
 
 function computedRange(columns: QueryColumns, { name, expression, keeps }: VirtualColumn, depth: number): LongRange | null | undefined {

@@ -19,6 +19,8 @@ export interface GroupLayout {
   readonly keys: readonly KeyLayout[];
   readonly aggregators: readonly AggregatorLayout[];
   readonly indexLayout: IndexLayout;
+  /** Whether few of the groups leave the table, found part by part. */
+  readonly keepsBest: boolean;
 }
 
 export interface KeyLayout {
@@ -71,7 +73,7 @@ export function layoutGroups(plan: GroupPlan, columns: QueryColumns, groupBytesM
   );
   const bitsMax = Math.min(DISTINCT_BITS_MAX, groupBytesMax);
   const aggregators = plan.aggregators.map((aggregator) => shapeAggregator(aggregator, columns, indexLayout, bitsMax));
-  return { plan, columns, keys, aggregators, indexLayout };
+  return { plan, columns, keys, aggregators, indexLayout, keepsBest: false };
 }
 
 export function queryColumns(

@@ -1,7 +1,7 @@
 // Hash table of the groups of one segment.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import { takeZeroed } from '../../block/context.js';
+import { clear, takeZeroed } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 
 /** The packed keys of the groups of one segment; grows. Memory is the segment's. */
@@ -24,6 +24,12 @@ export class LocalHash {
   find(packed: Address, n: number, out: Address): void {
     if (this.count + n > this.#capacity) this.#grow(this.count + n);
     this.count = this.#scope.context.kernels.hashKeys(packed, n, this.#words, this.#slots, this.#capacity * 2, this.keys, this.count, out);
+  }
+
+  /** Forgets all groups. */
+  reset(): void {
+    this.count = 0;
+    clear(this.#scope.context, this.#slots, this.#capacity * 2 * 4);
   }
 
   #grow(count: number): void {

@@ -191,8 +191,23 @@ function storedTextKey(scope: SegmentScope, column: StringColumnView, remap: (po
 
 function longsKey(scope: SegmentScope, source: Source, domain: Extract<KeyDomain, { kind: 'longs' }>): LocalKey {
   if (source.kind === 'number') return storedLongs(scope, source.column, domain);
+  const overTime = source.kind === 'computed' ? timeFunction(scope, source.expression, source.vector) : undefined;
+  if (overTime !== undefined) return longsOverTime(scope, overTime, domain);
   const vector = asNumbers(scope, source, 'LONG');
   return vector === undefined ? constantId(scope, domain.nullId) : computedLongs(scope, vector, domain);
+}
+
+function longsOverTime(
+  scope: SegmentScope,
+  { runs, values }: NonNullable<ReturnType<typeof timeFunction>>,
+  { base, nullId }: Extract<KeyDomain, { kind: 'longs' }>,
+): LocalKey {
+  const toGlobal = (): Address => {
+    const ids = scope.arena.take(Math.max(1, values.length) * 4);
+    scope.context.memory.u32(ids, values.length).set(values.map((value) => (value === null ? nullId : Number(BigInt(value) - base))));
+    return ids;
+  };
+  return { kind: 'runs', runs, card: values.length, toGlobal };
 }
 
 /** Ids of a segment of its own, among which null has one, are as many as this at most: each has a place in a list of the ids of the domain. */

@@ -12,22 +12,36 @@ import { multiplesOf } from '../table/distinct-combine.js';
 import type { GroupTable } from '../table/group-table.js';
 import type { LocalGroups, RowClass } from './row-class.js';
 
-/** Adds the groups of one segment to a thread's table: per group, never per row, and by kernels only. */
-export function combineSegment(groups: LocalGroups, table: GroupTable): void {
-  const { scope, groupIndex, keys, classes } = groups;
-  const { arena, context } = scope;
-  const { kernels } = context;
-  const remaps = keys.map((key, index) => {
+/** The ids of the table by local ids, for each key; 0: they are the same. */
+export function remapsOf({ keys }: Pick<LocalGroups, 'keys'>, table: GroupTable): readonly Address[] {
+  return keys.map((key, index) => {
     const pool = table.pools[index];
     assert(pool !== undefined, `no pool of key ${index}`);
     return key.shift === undefined ? key.toGlobal(pool) : 0;
   });
+}
+
+/** Adds the groups of one segment to a thread's table: per group, never per row, and by kernels only. */
+export function combineSegment(groups: LocalGroups, table: GroupTable, remaps: readonly Address[]): void {
+  const { context } = groups.scope;
+  const arena = context.memory.arena();
+  try {
+    combineWithin({ context, arena }, groups, table, remaps);
+  } finally {
+    arena.release();
+  }
+}
+
+function combineWithin(scratch: Scratch, groups: LocalGroups, table: GroupTable, remaps: readonly Address[]): void {
+  const { groupIndex, classes } = groups;
+  const { arena, context } = scratch;
+  const { kernels } = context;
   const { groupCount } = groupIndex;
   // Groups of a hash table exist.
   if (groupIndex.kind === 'hash') table.expect(groupCount);
   const [everyRow, ...others] = classes;
   if (everyRow === undefined) return;
-  const writer = new GroupWriter({ context, arena }, table);
+  const writer = new GroupWriter(scratch, table);
   // Group numbers are kept when several classes or sets of pairs ask for them.
   const keepsNumbers = others.length > 0 || classes.some((each) => each.distincts.length > 0);
   const groupOf = keepsNumbers ? arena.take(groupCount * 4) : 0;
@@ -38,9 +52,9 @@ export function combineSegment(groups: LocalGroups, table: GroupTable): void {
     if (table.present !== 0) kernels.presentGroups(numbers, n, table.present);
     combineClass(context, everyRow, base, cells, numbers, n, table);
   };
-  if (groupIndex.kind === 'dense') combineDense(groups, groupIndex.strides, everyRow, { remaps, writer, combineCells });
-  else combineHash(groups, groupIndex, { remaps, writer, combineCells });
-  for (const each of others) combineOtherClass({ context, arena }, each, groupCount, groupOf, table);
+  if (groupIndex.kind === 'dense') combineDense(scratch, groups, groupIndex.strides, everyRow, { remaps, writer, combineCells });
+  else combineHash(scratch, groups, groupIndex, { remaps, writer, combineCells });
+  for (const each of others) combineOtherClass(scratch, each, groupCount, groupOf, table);
   for (const each of classes) for (const distinct of each.distincts) distinct.combine(table, groupOf, groupCount);
 }
 
@@ -76,18 +90,19 @@ function combineClass(
 
 /** Cells of a stretch of the fastest key that have rows; all other keys are the same along it. */
 function combineDense(
+  { context, arena }: Scratch,
   groups: LocalGroups,
   strides: readonly number[],
   everyRow: RowClass,
   { remaps, writer, combineCells }: Destination,
 ): void {
-  const { keys, scope } = groups;
-  const { memory } = scope.context;
+  const { keys } = groups;
+  const { memory } = context;
   const [fast = 0, ...slow] = byCardDescending(keys);
   const stretch = keys[fast]?.card ?? 1;
   const stretches = groups.groupIndex.groupCount / stretch;
-  const cells = scope.arena.take(BLOCK_ROWS * 4);
-  const bits = scope.arena.take(BLOCK_ROWS / 8);
+  const cells = arena.take(BLOCK_ROWS * 4);
+  const bits = arena.take(BLOCK_ROWS / 8);
   const slowIds = slow.map((index) => {
     const remap = remaps[index] ?? 0;
     const card = keys[index]?.card ?? 1;
@@ -97,7 +112,7 @@ function combineDense(
   for (let number = 0; number < stretches; number++) {
     for (let from = 0; from < stretch; from += BLOCK_ROWS) {
       const base = number * stretch + from;
-      const n = listNonZero(scope.context, everyRow, base, Math.min(BLOCK_ROWS, stretch - from), bits, cells);
+      const n = listNonZero(context, everyRow, base, Math.min(BLOCK_ROWS, stretch - from), bits, cells);
       if (n === 0) continue;
       writer.start(n);
       for (const { index, card, stride, ids, shift } of slowIds) {
@@ -118,11 +133,15 @@ function isVarying(key: LocalKey | undefined): boolean {
   return key !== undefined && key.kind !== 'constant';
 }
 
-function combineHash(groups: LocalGroups, groupIndex: Extract<LocalGroups['groupIndex'], { kind: 'hash' }>, into: Destination): void {
-  const { keys, scope } = groups;
+function combineHash(
+  scratch: Scratch,
+  { keys }: LocalGroups,
+  groupIndex: Extract<LocalGroups['groupIndex'], { kind: 'hash' }>,
+  into: Destination,
+): void {
   const { table, indexLayout } = groupIndex;
   combinePackedKeys(
-    scope,
+    scratch,
     {
       keys: table.keys,
       count: table.count,

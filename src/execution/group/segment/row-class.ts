@@ -48,3 +48,13 @@ export interface LocalGroups {
   readonly groupIndex: GroupIndex;
   readonly classes: readonly RowClass[];
 }
+
+/** Masks and row numbers are kept for one block only. */
+export function takesStretches({ filter, nulls, readers, accumulators }: RowClass): boolean {
+  return filter === undefined && nulls === undefined && readers.length === 0 && accumulators.every((each) => each.takesStretches);
+}
+
+/** Columns without nulls of their own never get here. */
+export function sameNulls(a: NumberVector | undefined, b: NumberVector | undefined): boolean {
+  return a === b || (a?.stored !== undefined && a.stored === b?.stored);
+}

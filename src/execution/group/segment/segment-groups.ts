@@ -18,11 +18,11 @@ import type { GroupLayout } from '../key/layout.js';
 import { bindColumn, bindGroupKey, type LocalKey } from '../key/local-key.js';
 import type { GroupTable } from '../table/group-table.js';
 import { countAccumulator, extremeAccumulator, sumAccumulator } from './accumulator.js';
-import { combineSegment } from './combine.js';
+import { combineSegment, remapsOf } from './combine.js';
 import { distinctAccumulator } from './distinct-accumulator.js';
 import { linearSum, StoredSums } from './linear-sum.js';
 import type { Accumulator, LocalStates, Tallying } from './local-states.js';
-import type { ComingRows, RowClass } from './row-class.js';
+import { type ComingRows, type RowClass, sameNulls, takesStretches } from './row-class.js';
 import { stateAccumulator } from './state-accumulator.js';
 
 /** Groups that `tallyPair` takes. */
@@ -50,6 +50,8 @@ export class SegmentGroups {
   readonly #keptGroups: Address;
   readonly #mask: Address;
   readonly #runs: Address;
+  /** Ids of the table by local ids, for each key; known from the first combine on. */
+  #remaps: readonly Address[] | undefined;
 
   constructor(scope: SegmentScope, layout: GroupLayout, coming: ComingRows) {
     this.scope = scope;
@@ -103,7 +105,14 @@ export class SegmentGroups {
     if (groupCount === 0) return;
     for (const { accumulators, state, counts } of this.classes)
       for (const accumulator of accumulators) accumulator.finish(groupCount, counts ? state : 0);
-    combineSegment(this, table);
+    this.#remaps ??= remapsOf(this, table);
+    combineSegment(this, table, this.#remaps);
+  }
+
+  /** Forgets the groups, which are hashed and without interned values, after they have been combined. */
+  reset(): void {
+    if (this.groupIndex.kind === 'hash') this.groupIndex.table.reset();
+    for (const each of this.classes) this.#initialise(each, 0, this.#states.capacity);
   }
 
   #addRuns(block: Block, start: number, end: number, match: Match): void {
@@ -319,14 +328,12 @@ export class SegmentGroups {
     const { capacity } = this.#states;
     for (const each of this.classes) {
       // Groups of a hash table exist because a row was put in them; of a dense one only the first class can tell.
-      if (each.words === undefined) each.state = takeZeroed(arena, context, capacity * (each.counts ? 8 : 1));
-      if (each.allPresent && !each.counts) context.memory.u8(each.state, capacity).fill(1);
-      for (const accumulator of each.accumulators) {
-        if (accumulator.bytesPerGroup === 0) continue;
-        accumulator.state = arena.take(capacity * accumulator.bytesPerGroup);
-        accumulator.initialise(0, capacity);
-      }
+      if (each.words === undefined) each.state = arena.take(capacity * (each.counts ? 8 : 1));
+      for (const accumulator of each.accumulators)
+        if (accumulator.bytesPerGroup > 0) accumulator.state = arena.take(capacity * accumulator.bytesPerGroup);
       if (each.words !== undefined) each.state = each.words.state;
+      this.#initialise(each, 0, capacity);
+      if (each.allPresent && !each.counts) context.memory.u8(each.state, capacity).fill(1);
     }
   }
 
@@ -350,18 +357,18 @@ export class SegmentGroups {
       return larger;
     };
     for (const each of this.classes) {
-      if (each.words === undefined) {
-        const bytes = each.counts ? 8 : 1;
-        each.state = enlarge(each.state, bytes);
-        clear(context, each.state + old * bytes, (capacity - old) * bytes);
-      }
-      for (const accumulator of each.accumulators) {
-        if (accumulator.bytesPerGroup === 0) continue;
-        accumulator.state = enlarge(accumulator.state, accumulator.bytesPerGroup);
-        accumulator.initialise(old, capacity);
-      }
+      if (each.words === undefined) each.state = enlarge(each.state, each.counts ? 8 : 1);
+      for (const accumulator of each.accumulators)
+        if (accumulator.bytesPerGroup > 0) accumulator.state = enlarge(accumulator.state, accumulator.bytesPerGroup);
       if (each.words !== undefined) each.state = each.words.state;
+      this.#initialise(each, old, capacity);
     }
+  }
+
+  #initialise(each: RowClass, from: number, to: number): void {
+    const bytes = each.counts ? 8 : 1;
+    if (each.words === undefined) clear(this.scope.context, each.state + from * bytes, (to - from) * bytes);
+    for (const accumulator of each.accumulators) if (accumulator.bytesPerGroup > 0) accumulator.initialise(from, to);
   }
 
   #hasWideConstant(): boolean {
@@ -386,14 +393,4 @@ function tallySteps(accumulators: readonly Accumulator[], groupCount: number): T
   const paired = narrow.slice(0, narrow.length - (narrow.length % 2));
   const pairs = flatMapped(paired, (first, index) => (index % 2 === 0 ? [[first, paired[index + 1]] as const] : []));
   return [...pairs, ...accumulators.filter((each) => !paired.includes(each)).map((each) => [each, undefined] as const)];
-}
-
-/** Masks and row numbers are kept for one block only. */
-function takesStretches({ filter, nulls, readers, accumulators }: RowClass): boolean {
-  return filter === undefined && nulls === undefined && readers.length === 0 && accumulators.every((each) => each.takesStretches);
-}
-
-/** Columns without nulls of their own never get here. */
-function sameNulls(a: NumberVector | undefined, b: NumberVector | undefined): boolean {
-  return a === b || (a?.stored !== undefined && a.stored === b?.stored);
 }

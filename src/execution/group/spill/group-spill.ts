@@ -186,6 +186,7 @@ function partsAt(
       objects: readCollected(file, chunk.objects[index] ?? null),
     })),
     spilled: null,
+    division: undefined,
   };
 }
 

@@ -29,6 +29,19 @@ export interface GroupTableParts {
   readonly owned: readonly Address[];
   /** Groups that the table wrote to disk before. */
   readonly spilled: SpilledGroups | null;
+  /** Set where groups lie by parts of their keys' hash; several may then have one key. */
+  readonly division: Division | undefined;
+}
+
+/** Upper bits of a key's hash that its part is. */
+export const DIVISION_BITS = 8;
+export const PARTS = 2 ** DIVISION_BITS;
+
+/** Blocks of groups, each in the order of their parts. */
+export interface Division {
+  /** u32[PARTS + 1] per block: numbers of the first group of each part, and behind the last (`divideKeys`). */
+  readonly starts: Address;
+  readonly blocks: number;
 }
 
 /** Groups of one partition, written at once. */

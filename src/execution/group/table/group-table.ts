@@ -10,7 +10,7 @@ import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
 import { type KeyPool, keyPool } from '../key/key-pool.js';
 import type { AggregatorLayout, GroupLayout } from '../key/layout.js';
 import { GroupSpill } from '../spill/group-spill.js';
-import type { GroupTableParts, SpilledGroups } from './group-parts.js';
+import { DIVISION_BITS, type Division, type GroupTableParts, PARTS, type SpilledGroups } from './group-parts.js';
 
 /** The state of one aggregator over all groups; addresses of one entry per group. */
 export interface StateColumn {
@@ -27,6 +27,10 @@ export interface StateColumn {
 }
 
 const FIRST_CAPACITY = 1 << 14;
+/** Bounds of the parts of a block. */
+const BOUND_BYTES = (PARTS + 1) * 4;
+/** Blocks of a divided table that there is room for at first. */
+const FIRST_BLOCKS = 64;
 /** Smallest spilling table: large enough for the groups of a few blocks. */
 const SPILLING_TABLE_BYTES_MIN = 1 << 24;
 
@@ -48,6 +52,12 @@ export class GroupTable {
   groupCount = 0;
   /** Groups there is room for. */
   capacity: number;
+  /** Groups of the divided table at the last look for equal ones. */
+  groupsLooked = 0;
+  /** Whether too many groups were equal for the table to be divided. */
+  hasManyEqual = false;
+  /** Set while groups are added without a look for equal ones, by parts of their hash. */
+  #division: (Division & { readonly room: number }) | undefined;
   readonly #owned = new Map<Address, number>();
   readonly #bytesMax: number;
   #bytes = 0;
@@ -75,8 +85,7 @@ export class GroupTable {
   bytesWith(groups: number, addedBytes: number): number {
     let bytes = this.#bytes;
     if (this.layout.indexLayout.kind === 'hash') {
-      let capacity = this.capacity;
-      while (capacity < this.groupCount + groups) capacity *= 2;
+      const capacity = this.#capacityFor(this.groupCount + groups);
       if (capacity > this.capacity) bytes *= 1.25 * (capacity / this.capacity);
     }
     return this.#growsByContent ? 1.5 * (bytes + addedBytes) : bytes;
@@ -118,9 +127,34 @@ export class GroupTable {
     return this.#spill;
   }
 
+  get division(): Division | undefined {
+    return this.#division;
+  }
+
+  /** Begins to add groups without a look for equal ones; there are none yet. */
+  divide(): void {
+    assert(this.layout.indexLayout.kind === 'hash' && this.groupCount === 0, 'only an empty table of hashed groups is divided');
+    this.give(this.slots);
+    this.slots = this.slotCount = 0;
+    this.#division = { starts: this.take(FIRST_BLOCKS * BOUND_BYTES), blocks: 0, room: FIRST_BLOCKS };
+  }
+
+  /** Forgets all groups, and keeps the memory. Of tables whose states are numbers. */
+  clear(): void {
+    this.groupCount = 0;
+    clear(this.context, this.slots, this.slotCount * 4);
+    this.layout.aggregators.forEach((aggregator, index) => {
+      const state = this.states[index];
+      if (state === undefined) return;
+      this.#initialise(aggregator, state.at, 0, this.capacity);
+      if (state.seen !== 0) clear(this.context, state.seen, this.capacity);
+    });
+  }
+
   #allocate(): void {
     const { indexLayout } = this.layout;
     this.groupCount = 0;
+    this.#division = undefined;
     this.capacity = indexLayout.kind === 'dense' ? indexLayout.cells : FIRST_CAPACITY;
     try {
       if (indexLayout.kind === 'dense') {
@@ -152,6 +186,12 @@ export class GroupTable {
     const { indexLayout } = this.layout;
     if (indexLayout.kind !== 'hash') return;
     this.#reserve(this.groupCount + n, indexLayout.words);
+    if (this.#division !== undefined) {
+      const starts = this.#nextBlock(this.#division);
+      this.context.kernels.divideKeys(keys, n, indexLayout.words, DIVISION_BITS, this.keys, this.groupCount, starts, out);
+      this.groupCount += n;
+      return;
+    }
     this.groupCount = this.context.kernels.hashKeys(
       keys,
       n,
@@ -162,6 +202,14 @@ export class GroupTable {
       this.groupCount,
       out,
     );
+  }
+
+  /** Address of the bounds of another block. */
+  #nextBlock({ starts, blocks, room }: Division & { readonly room: number }): Address {
+    const isFull = blocks === room;
+    const at = isFull ? this.#enlarge(starts, room * BOUND_BYTES, room * 2 * BOUND_BYTES) : starts;
+    this.#division = { starts: at, blocks: blocks + 1, room: isFull ? room * 2 : room };
+    return at + blocks * BOUND_BYTES;
   }
 
   take(bytes: number): Address {
@@ -201,6 +249,25 @@ export class GroupTable {
     return parts;
   }
 
+  /** The groups as they are, whose memory stays the table's. */
+  shown(): GroupTableParts {
+    return this.#parts([], null);
+  }
+
+  /** Gives all groups away and forgets them; what has spilled stays. Of tables without interned values, whose states are numbers. */
+  moveOut(): GroupTableParts {
+    const parts = this.#parts([...this.#owned.keys()], null);
+    this.#owned.clear();
+    this.#bytes = 0;
+    try {
+      this.#allocate();
+    } catch (error) {
+      for (const at of parts.owned) this.context.memory.free(at);
+      throw error;
+    }
+    return parts;
+  }
+
   #parts(owned: readonly Address[], spilled: SpilledGroups | null): GroupTableParts {
     return {
       groupCount: this.groupCount,
@@ -219,6 +286,7 @@ export class GroupTable {
       pooledBytes: [...this.pools, ...this.distinctPools].reduce((sum, { bytes }) => sum + bytes, 0),
       owned,
       spilled,
+      division: this.#division,
     };
   }
 
@@ -290,13 +358,14 @@ export class GroupTable {
   #reserve(groups: number, words: number): void {
     if (groups <= this.capacity) return;
     const old = this.capacity;
-    let capacity = old;
-    while (capacity < groups) capacity *= 2;
+    const capacity = this.#capacityFor(groups);
     this.keys = this.#enlarge(this.keys, old * words * 8, capacity * words * 8);
-    this.give(this.slots);
-    this.slotCount = capacity * 2;
-    this.slots = this.#zeroed(this.slotCount * 4);
-    this.context.kernels.rehash(this.keys, this.groupCount, words, this.slots, this.slotCount);
+    if (this.#division === undefined) {
+      this.give(this.slots);
+      this.slotCount = capacity * 2;
+      this.slots = this.#zeroed(this.slotCount * 4);
+      this.context.kernels.rehash(this.keys, this.groupCount, words, this.slots, this.slotCount);
+    }
     this.layout.aggregators.forEach((aggregator, index) => {
       const state = this.states[index];
       if (state === undefined || aggregator.kind === 'distinct' || aggregator.kind === 'state') return;
@@ -307,6 +376,12 @@ export class GroupTable {
       clear(this.context, state.seen + old, capacity - old);
     });
     this.capacity = capacity;
+  }
+
+  #capacityFor(groups: number): number {
+    let { capacity } = this;
+    while (capacity < groups) capacity = this.#division === undefined ? capacity * 2 : Math.ceil(capacity / 2 ** 12) * 6 * 2 ** 10;
+    return capacity;
   }
 
   #enlarge(at: Address, oldBytes: number, newBytes: number): Address {

@@ -15,10 +15,10 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
   const { context, layout } = table;
   const arena = context.memory.arena();
   const scratch = { context, arena };
-  const seenBuffers = { bits: arena.take(BLOCK_ROWS / 8), rows: arena.take(BLOCK_ROWS * 4), groups: arena.take(BLOCK_ROWS * 4) };
   const { indexLayout } = layout;
   let { owned } = parts;
   try {
+    const seenBuffers = { bits: arena.take(BLOCK_ROWS / 8), rows: arena.take(BLOCK_ROWS * 4), groups: arena.take(BLOCK_ROWS * 4) };
     const groupOf = arena.take(Math.max(1, parts.groupCount) * 4);
     const addStates = (base: number, cells: Address, numbers: Address, n: number): void => {
       context.kernels.maxGroupsU32(numbers, 0, cells, n, groupOf + base * 4);
@@ -111,7 +111,7 @@ interface Scratch {
   readonly arena: Arena;
 }
 
-interface GroupBlock {
+export interface GroupBlock {
   /** The first group of the block. */
   readonly base: number;
   /** Groups counted from there, and their numbers in the table. */
@@ -120,7 +120,8 @@ interface GroupBlock {
   readonly n: number;
 }
 
-function addState(
+/** Adds the states of one aggregator. The buffers are of a block: bits, u32 and u32. */
+export function addState(
   table: GroupTable,
   parts: GroupTableParts,
   index: number,
@@ -139,8 +140,9 @@ function addState(
   else if (aggregator.kind === 'sum') kernels.sumGroupsF64(at, cells, numbers, n, into.at, 1);
   else kernelFor(kernels, `${aggregator.kind}Groups`, aggregator.state)(at, cells, numbers, n, into.at);
   if (from.seen === 0) return;
-  kernels.filterRangeU8(from.seen + base, Math.min(BLOCK_ROWS, parts.groupCount - base), 1, 255, bits);
-  const kept = kernels.compactMask(bits, cells, numbers, n, rows, groups);
+  kernels.keyDenseU8(from.seen + base, cells, n, 1, 0, rows);
+  kernels.filterRangeU32(rows, n, 1, 255, bits);
+  const kept = kernels.compactMask(bits, 0, numbers, n, rows, groups);
   kernels.presentGroups(groups, kept, into.seen);
 }
 

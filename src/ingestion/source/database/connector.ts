@@ -2,9 +2,9 @@
 
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
+import { type Connection, ConnectionRefusal, parseConnectionUri } from '../../../configuration/connection-uri.js';
 import { withoutTrailingDot } from '../../../configuration/network-names.js';
 import { parsePassword, passwordText } from '../password.js';
-import { type Connection, ConnectionRefusal, parseConnectionUri } from './connection-uri.js';
 import { connectMysql } from './mysql.js';
 import { connectPostgresql } from './postgresql.js';
 import type { ConnectOptions, TableReader } from './table-reader.js';

@@ -1,11 +1,8 @@
 // Reads rows of PostgreSQL.
 
-import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
-import { onFirstUse } from '../../../base/on-first-use.js';
+import { postgresqlDriver } from '../../../metadata/postgresql/driver.js';
 import { CONNECT_MS, type ConnectOptions, FETCHED_ROWS, type TableColumn, type TableReader, tlsOptions } from './table-reader.js';
-
-const library = onFirstUse(() => createRequire(import.meta.url)('pg') as typeof import('pg'));
 
 const LATER_MS = 1000;
 
@@ -27,7 +24,7 @@ const KINDS: ReadonlyMap<number, TableColumn['kind']> = new Map([
 
 /** A connection whose statements run in one transaction that cannot write. */
 export async function connectPostgresql({ connection, user, password, timeoutMs, signal }: ConnectOptions): Promise<TableReader> {
-  const { Client } = library();
+  const { Client } = postgresqlDriver();
   const socket = new Socket();
   // Every option is given: what is left out comes from the environment of the process.
   const client = new Client({

@@ -1,6 +1,6 @@
 // Interface of a client that reads rows of another database.
 
-import type { Connection } from './connection-uri.js';
+import type { Connection } from '../../../configuration/connection-uri.js';
 
 /** Parts of a connection, and who connects. */
 export interface ConnectOptions {

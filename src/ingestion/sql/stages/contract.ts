@@ -6,10 +6,10 @@ import type { LineRange } from '../../source/line-range.js';
 import type { FileRange } from './stage-output.js';
 
 /**
- * `read`: rows of the input, or for a grouping parts of groups. `merge`: whole groups from these parts. `write`: segments
- * of time chunks.
+ * `read`: rows of the input, or for a grouping parts of groups. `merge`: whole groups from these parts. `post`: rows that steps over all
+ * of them leave, such as sorted ones. `write`: segments of time chunks.
  */
-export type StageKind = 'read' | 'merge' | 'write';
+export type StageKind = 'read' | 'merge' | 'post' | 'write';
 
 /** A part of an input source: its place in the list of them, and its name, by which a list that has changed is seen. */
 export interface SharedPart {
@@ -53,6 +53,7 @@ export type WorkOrder = {
       readonly partitions: readonly number[];
       readonly shuffle: Shuffle;
     }
+  | { readonly kind: 'post'; readonly inputs: readonly StageOutput[]; readonly shuffle: Shuffle }
   | { readonly kind: 'write'; readonly inputs: readonly StageOutput[]; readonly partitions: readonly PartitionSlice[] }
 );
 

@@ -9,7 +9,6 @@ import { parseInputFormat } from '../../format/input-format.js';
 import { inputParts, parseInputSource } from '../../source/input-source.js';
 import { lineRanges } from '../../source/line-range.js';
 import { type InputPart, isStored } from '../../source/source-kind.js';
-import { isRowWise } from '../external-plan.js';
 import { QueryFault } from '../query-fault.js';
 import type { QuerySettings } from '../query-settings.js';
 import type { InputShare, SharedPart } from './contract.js';
@@ -60,10 +59,10 @@ export async function inputShares(
   return shares.map((segments) => ({ kind: 'segments', segments }));
 }
 
-/** Whether a plan over a table can be run segment by segment: for rows, or for parts of groups. */
+/** Whether a plan over a table can be run segment by segment: for rows in any order, or for parts of groups. */
 function isDivisible(plan: RowsPlan): boolean {
   if (plan.operator === 'timeBoundary' || plan.segments !== undefined) return false;
-  return plan.operator === 'group' ? plan.withinData !== true : isRowWise(plan) && plan.timeOrder === null;
+  return plan.operator === 'group' ? plan.withinData !== true : plan.timeOrder === null;
 }
 
 /** Files of lines in ranges, so that all workers have about as much to read. */

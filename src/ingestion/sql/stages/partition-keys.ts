@@ -3,9 +3,12 @@
 import { type Frame, type FrameColumn, isNullAt } from '../../../model/frame.js';
 import type { Buckets } from '../../../model/granularity.js';
 
-/** The bucket of each row by its first columns. Equal values have one bucket, whatever frame they stand in. */
-export function hashBuckets({ rowCount, columns }: Frame, columnCount: number, buckets: number): Float64Array {
-  const hashes = new Uint32Array(rowCount);
+/**
+ * The bucket of each row by its first columns. Equal values have one bucket, whatever frame they stand in.
+ * @param seed  another one divides the rows of a bucket
+ */
+export function hashBuckets({ rowCount, columns }: Frame, columnCount: number, buckets: number, seed = 0): Float64Array {
+  const hashes = new Uint32Array(rowCount).fill(seed);
   for (const column of columns.slice(0, columnCount)) addHashes(column, hashes);
   const keys = new Float64Array(rowCount);
   for (let row = 0; row < rowCount; row++) keys[row] = mixed(hashes[row] ?? 0) % buckets;

@@ -1,61 +1,49 @@
 // Rows that a stage reads: of the input of a statement, or of the stage before.
 
 import { ServiceError } from '../../../base/errors.js';
+import { frameBytes } from '../../../execution/block/frame-bytes.js';
 import type { Frame } from '../../../model/frame.js';
+import type { GroupPlan } from '../../../model/plan.js';
 import type { PlannedQuery } from '../../../model/statement.js';
 import type { FrameEngine } from '../../builder/frame-engine.js';
 import { withArrivalTime } from '../../builder/rollup.js';
+import type { TableQuery } from '../../contract.js';
 import { rangeOf } from '../../source/line-range.js';
 import { type InputPart, isStored } from '../../source/source-kind.js';
-import { type ExternalPlan, isRowWise, planOverArrivals } from '../external-plan.js';
 import { externalFrames, inlineFrames } from '../external-rows.js';
 import type { InputShare } from './contract.js';
+import { type PlanParts, planParts, planPartsOfAll } from './plan-parts.js';
 import type { Reading } from './reading.js';
 import { isJoinedHere, sourceRows } from './source-rows.js';
 
 /** Rows of parts of groups that are merged before they go on. */
 const MERGE_ROWS = 1 << 19;
 
-/** The plan whose parts, made by the readers, are merged to the result; null: readers give rows of the result. */
-export function mergedPlan({ source, plan }: PlannedQuery): ExternalPlan | null {
-  if (source.kind === 'table') return plan.operator === 'group' ? plan : null;
-  if (source.kind !== 'external' && source.kind !== 'inline') return null;
-  const external = planOverArrivals(plan);
-  return isRowWise(external) ? null : external;
-}
-
-/** The same where all is read at once: a broker gives whole groups of a table. */
-export function mergedPlanOfAll(query: PlannedQuery): ExternalPlan | null {
-  return query.source.kind === 'table' ? null : mergedPlan(query);
-}
-
-/** Keys by whose hash parts of a plan can be shuffled, each bucket to be merged by itself; 0: all parts are merged together. */
-export function shuffledKeys(plan: ExternalPlan): number {
-  if (plan.operator !== 'group') return 0;
-  const isEachByItself = plan.post.every(({ step }) => step === 'compute' || step === 'filter' || step === 'project');
-  return isEachByItself ? plan.keys.length : 0;
-}
-
-/** Rows of a share of the input: of the result, or parts of `mergedPlan`. */
+/** Rows of a share of the input, or parts of groups. */
 export async function* shareRows(share: InputShare, reading: Reading): AsyncGenerator<Frame> {
   const { query, engine } = reading;
-  const { source, plan } = query;
+  const { source } = query;
+  const { read, merge } = partsOf(share, query);
   if (isJoinedHere(source, reading)) {
-    yield* sourceRows(plan, source, reading);
+    yield* sourceRows(read, source, reading);
     return;
   }
   if (source.kind !== 'external' && source.kind !== 'inline') {
     if (share.kind === 'segments') reading.filesRead += share.segments.length;
-    yield* tableRows(query, share, reading);
+    yield* tableRows({ plan: read, source, ...(merge === null ? {} : { ending: 'partial' as const }) }, share, reading);
     return;
   }
   const frames =
     source.kind === 'inline'
       ? inlineFrames(source.frame)
       : arrivals(externalFrames(source, { ...reading, chosen: chosenBy(share, reading) }));
-  const merged = mergedPlan(query);
-  if (merged !== null) yield* partRows(merged, engine.get(), frames);
-  else for await (const frame of frames) yield* engine.get().run(planOverArrivals(plan), [frame]);
+  if (merge !== null) yield* partRows(merge, engine.get(), frames, reading.context.maxBytesInMemory / 8);
+  else for await (const frame of frames) yield* engine.get().run(read, [frame]);
+}
+
+/** The parts of a plan, of which one reader of all makes fewer. */
+export function partsOf(share: InputShare, query: PlannedQuery): PlanParts {
+  return share.kind === 'all' ? planPartsOfAll(query) : planParts(query);
 }
 
 /** External rows have no time of their own; a column called so is one of the signature. */
@@ -80,16 +68,9 @@ function chosenBy(share: InputShare, reading: Reading): (parts: readonly InputPa
   };
 }
 
-/** The result as a broker gives it, where nothing is left to compute, or parts of groups of some segments. */
-async function* tableRows(
-  { plan, source }: PlannedQuery,
-  share: InputShare,
-  { context, statistics, progress }: Reading,
-): AsyncGenerator<Frame> {
-  const query =
-    share.kind === 'segments'
-      ? { plan: { ...plan, segments: share.segments }, source, ...(plan.operator === 'group' ? { ending: 'partial' as const } : {}) }
-      : { plan, source };
+/** Rows as a broker gives them, or parts of groups of some segments. */
+async function* tableRows(whole: TableQuery, share: InputShare, { context, statistics, progress }: Reading): AsyncGenerator<Frame> {
+  const query = share.kind === 'segments' ? { ...whole, plan: { ...whole.plan, segments: share.segments } } : whole;
   for await (const frame of context.readTables(query)) {
     if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
     statistics.processed += frame.rowCount;
@@ -98,26 +79,34 @@ async function* tableRows(
   }
 }
 
-/** Parts of a plan over each of the frames, those of many frames joined. */
-async function* partRows(plan: ExternalPlan, engine: FrameEngine, frames: AsyncIterable<Frame>): AsyncGenerator<Frame> {
+/**
+ * Parts of a plan over each of the frames, those of many frames joined.
+ * @param bytesMax  parts that take more are merged
+ */
+async function* partRows(plan: GroupPlan, engine: FrameEngine, frames: AsyncIterable<Frame>, bytesMax: number): AsyncGenerator<Frame> {
   let parts: (readonly Frame[])[] = [];
-  let waiting = 0;
+  let [waiting, bytes] = [0, 0];
   for await (const frame of frames) {
     const part = await engine.partial(plan, frame);
     parts.push(part);
     waiting += rowsOf(part);
-    if (plan.operator !== 'group' || waiting < MERGE_ROWS) continue;
+    bytes += bytesOf(part);
+    if (waiting < MERGE_ROWS && bytes < bytesMax) continue;
     const merged: Frame[] = [];
     for await (const whole of engine.merge(plan, parts, 'partial')) merged.push(whole);
-    waiting = rowsOf(merged);
+    [waiting, bytes] = [rowsOf(merged), bytesOf(merged)];
     // Joining what stays as much again and again would cost more than it saves.
-    const isKept = waiting < MERGE_ROWS / 2;
+    const isKept = waiting < MERGE_ROWS / 2 && bytes < bytesMax / 2;
     parts = isKept ? [merged] : [];
     if (isKept) continue;
     yield* merged;
-    waiting = 0;
+    [waiting, bytes] = [0, 0];
   }
   for (const part of parts) yield* part;
+}
+
+function bytesOf(frames: readonly Frame[]): number {
+  return frames.reduce((bytes, frame) => bytes + frameBytes(frame), 0);
 }
 
 function rowsOf(frames: readonly Frame[]): number {

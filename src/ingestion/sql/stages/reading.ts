@@ -19,6 +19,8 @@ export interface Reading {
   readonly columnsOf: (source: RowSource) => readonly ColumnSchema[];
   /** Way to join asked for; null: any. */
   readonly joinAlgorithm: QuerySettings['joinAlgorithm'];
+  /** Whether strings of EXTERN lose their NUL characters. */
+  readonly removeNullBytes: boolean;
   /** Counts files and segments. */
   filesRead: number;
 }

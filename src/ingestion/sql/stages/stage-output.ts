@@ -4,7 +4,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import { ServiceError } from '../../../base/errors.js';
 import { concatFrames } from '../../../execution/block/concat-frames.js';
-import type { Frame, FrameColumn } from '../../../model/frame.js';
+import { frameBytes } from '../../../execution/block/frame-bytes.js';
+import type { Frame } from '../../../model/frame.js';
 import { pickRows } from './pick-rows.js';
 
 /*
@@ -44,20 +45,25 @@ export class PartitionWriter {
   rowCount = 0;
   readonly #file: FileHandle;
   readonly #bytesHeldMax: number;
+  readonly #frameBytesMax: number;
   readonly #index = new Map<number, { rowCount: number; readonly frames: FileRange[] }>();
   /** Rows that wait for more of their partition. */
   #held = new Map<number, FramePart[]>();
   #bytesHeld = 0;
   #end = 0;
 
-  private constructor(file: FileHandle, bytesHeldMax: number) {
+  private constructor(file: FileHandle, bytesHeldMax: number, frameBytesMax: number) {
     this.#file = file;
     this.#bytesHeldMax = bytesHeldMax;
+    this.#frameBytesMax = frameBytesMax;
   }
 
-  /** @param bytesHeldMax  rows beyond it are written */
-  static async open(file: string, bytesHeldMax: number): Promise<PartitionWriter> {
-    return new PartitionWriter(await open(file, 'w+'), bytesHeldMax);
+  /**
+   * @param bytesHeldMax   rows beyond it are written
+   * @param frameBytesMax  rows of more bytes are written as several frames
+   */
+  static async open(file: string, bytesHeldMax: number, frameBytesMax = Infinity): Promise<PartitionWriter> {
+    return new PartitionWriter(await open(file, 'w+'), bytesHeldMax, frameBytesMax);
   }
 
   get sizeBytes(): number {
@@ -76,7 +82,7 @@ export class PartitionWriter {
       else entry.rowCount += rows.length;
     }
     this.rowCount += frame.rowCount;
-    this.#bytesHeld += bytesOf(frame) + keys.length * Uint32Array.BYTES_PER_ELEMENT + parts.size * PART_BYTES;
+    this.#bytesHeld += frameBytes(frame) + keys.length * Uint32Array.BYTES_PER_ELEMENT + parts.size * PART_BYTES;
     if (this.#bytesHeld > this.#bytesHeldMax) await this.#flush();
   }
 
@@ -107,8 +113,19 @@ export class PartitionWriter {
     for (const [key, parts] of held)
       for (const batch of batchesOf(parts)) {
         const picked = batch.map(({ frame, rows }) => (rows.length === frame.rowCount ? frame : pickRows(frame, rows)));
-        this.#index.get(key)?.frames.push(await this.#append(serialize(concatFrames(picked))));
+        for (const each of this.#cut(concatFrames(picked))) this.#index.get(key)?.frames.push(await this.#append(serialize(each)));
       }
+  }
+
+  *#cut(frame: Frame): Generator<Frame> {
+    const count = Math.min(frame.rowCount, Math.ceil(frameBytes(frame) / this.#frameBytesMax));
+    if (count <= 1) return yield frame;
+    const rows = Math.ceil(frame.rowCount / count);
+    for (let from = 0; from < frame.rowCount; from += rows)
+      yield pickRows(
+        frame,
+        Uint32Array.from({ length: Math.min(rows, frame.rowCount - from) }, (_, at) => from + at),
+      );
   }
 
   async #append(bytes: Buffer): Promise<FileRange> {
@@ -166,19 +183,4 @@ function* batchesOf(parts: readonly FramePart[]): Generator<readonly FramePart[]
     rowCount += part.rows.length;
   }
   if (batch.length > 0) yield batch;
-}
-
-/** Bytes that a frame takes in memory, about. */
-function bytesOf({ columns }: Frame): number {
-  return columns.reduce((bytes, column) => bytes + bytesOfColumn(column), 0);
-}
-
-/** A text of a dictionary beside its characters. */
-const TEXT_BYTES = 32;
-
-function bytesOfColumn(column: FrameColumn): number {
-  if (column.kind === 'long' || column.kind === 'double') return column.values.byteLength + (column.nulls?.byteLength ?? 0);
-  let bytes = column.ids.byteLength + (column.kind === 'multi' ? column.offsets.byteLength : 0);
-  for (const text of column.dictionary) bytes += TEXT_BYTES + (text?.length ?? 0);
-  return bytes;
 }

@@ -1,28 +1,25 @@
 // Runs a statement stage by stage: in one pass where one worker reads the input, else by workers that shuffle rows between stages.
 
-import path from 'node:path';
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import type { Frame } from '../../../model/frame.js';
 import type { PushedSegment } from '../../../model/publication.js';
 import type { TaskContext } from '../../contract.js';
 import type { QueryReport } from '../../report/query-report.js';
-import { named, type WriteStatement } from '../output-rows.js';
+import { checkRowSizes, named, type WriteStatement } from '../output-rows.js';
 import { parseQuerySpec, plannedQuery, type QueryTask } from '../query-task.js';
 import { checkBucketCount, partitionsOf, writeSegments } from '../write-segments.js';
 import type { PartitionSlice, Shuffle, StageOutput, WorkOrder, WorkResult } from './contract.js';
 import { partitionsIn, stageFrames, wholePartition } from './durable-output.js';
 import { divide, inputShares } from './input-shares.js';
-import { mergedPlan, mergedPlanOfAll, shareRows, shuffledKeys } from './read-rows.js';
+import { planParts, planPartsOfAll } from './plan-parts.js';
+import { shareRows } from './read-rows.js';
 import type { Reading } from './reading.js';
-import { framesOf, PartitionWriter } from './stage-output.js';
-import { countsOf, mergedRows, openReading, partitionKeys, readSegments, tooManyWarnings } from './work.js';
+import { wholeGroups } from './whole-groups.js';
+import { countsOf, finished, openReading, readSegments, tooManyWarnings } from './work.js';
 import { Workers } from './workers.js';
 
 /** Buckets of groups for each worker: one of them is in memory at a time. */
 const BUCKETS_PER_WORKER = 8;
-/** Rows of parts of groups that one worker keeps in memory; more of them go to disk, in buckets. */
-const PARTS_IN_MEMORY = 1 << 20;
-const BUCKETS_ON_DISK = 32;
 
 export class StagedRun {
   readonly task: QueryTask;
@@ -94,16 +91,21 @@ export class StagedRun {
     return this.#reading.engine.close();
   }
 
-  /** Reads, and merges what has to be merged, by workers; gives where the rows lie, by time chunk for a table. */
+  /** Reads, and merges and finishes what has to be, by workers; gives where the rows lie, by time chunk for a table. */
   async #rowStages(): Promise<readonly StageOutput[]> {
-    const plan = mergedPlan(plannedQuery(this.task));
-    const read = outputsOf(await this.#stage('read', this.#reads, (order) => order));
-    if (plan === null) return read;
-    const buckets = shuffledKeys(plan) === 0 ? [{ partition: 0, rowCount: 0 }] : await partitionsIn(read, this.#context.storage);
-    const shuffle = resultShuffle(this.task);
-    return outputsOf(
-      await this.#stage('merge', this.#shares(buckets), (partitions) => ({ kind: 'merge', inputs: read, partitions, shuffle })),
-    );
+    const { merge, keyCount, last } = planParts(plannedQuery(this.task));
+    const result = resultShuffle(this.task);
+    const shuffle: Shuffle = last.length === 0 ? result : { kind: 'none' };
+    let inputs = outputsOf(await this.#stage('read', this.#reads, (order) => order));
+    if (merge !== null) {
+      const parts = inputs;
+      const buckets = keyCount === 0 ? [{ partition: 0, rowCount: 0 }] : await partitionsIn(parts, this.#context.storage);
+      inputs = outputsOf(
+        await this.#stage('merge', this.#shares(buckets), (partitions) => ({ kind: 'merge', inputs: parts, partitions, shuffle })),
+      );
+    }
+    if (last.length === 0) return inputs;
+    return outputsOf(await this.#stage('post', [inputs], (rows) => ({ kind: 'post', inputs: rows, shuffle: result })));
   }
 
   async #stage<Share>(kind: WorkOrder['kind'], shares: readonly Share[], orderOf: (share: Share) => Work): Promise<readonly WorkResult[]> {
@@ -149,12 +151,14 @@ export class StagedRun {
     const { columns } = reading.query;
     this.#report.beginStage('read', 1);
     let rowsOut = 0;
-    const parts = shareRows({ kind: 'all' }, reading);
-    const plan = mergedPlanOfAll(reading.query);
+    const parts = planPartsOfAll(reading.query);
+    const read = shareRows({ kind: 'all' }, reading);
+    const rows = finished(parts.merge === null ? read : wholeGroups(read, parts, reading), parts.last, reading.engine);
     let failed = false;
     try {
-      for await (const frame of plan === null ? parts : this.#groupsHere(parts, shuffledKeys(plan) > 0)) {
+      for await (const frame of rows) {
         rowsOut += frame.rowCount;
+        checkRowSizes(frame, this.task.settings.maxFrameSize);
         yield named(frame, columns);
       }
     } catch (error) {
@@ -163,31 +167,6 @@ export class StagedRun {
     } finally {
       // A reader that has enough leaves early, and all is well.
       if (!failed) this.#report.endStage('read', [{ ...countsOf(reading), rowsIn: reading.statistics.rows, rowsOut }]);
-    }
-  }
-
-  /** Whole groups from their parts, which go to disk in buckets once they are many. */
-  async *#groupsHere(parts: AsyncGenerator<Frame>, isShuffled: boolean): AsyncGenerator<Frame> {
-    const { workDirectory, maxBytesInMemory } = this.#context;
-    const shuffle: Shuffle = { kind: 'hash', buckets: BUCKETS_ON_DISK };
-    const held: Frame[] = [];
-    let rowsHeld = 0;
-    let file: PartitionWriter | null = null;
-    try {
-      for await (const part of parts) {
-        held.push(part);
-        rowsHeld += part.rowCount;
-        if (!isShuffled || rowsHeld <= PARTS_IN_MEMORY) continue;
-        file ??= await PartitionWriter.open(path.join(workDirectory, 'parts'), maxBytesInMemory / 4);
-        for (const each of held.splice(0)) await file.add(each, partitionKeys(each, shuffle, this.task));
-      }
-      if (file === null) return yield* mergedRows([0], () => asyncOf(held), this.#reading);
-      for (const each of held.splice(0)) await file.add(each, partitionKeys(each, shuffle, this.task));
-      await file.finish();
-      const { index, read } = file;
-      yield* mergedRows([...index.keys()], (bucket) => framesOf(index, bucket, read), this.#reading);
-    } finally {
-      await file?.close();
     }
   }
 
@@ -229,9 +208,9 @@ type Work = WorkOrder extends infer Order ? (Order extends unknown ? Omit<Order,
 
 /** Partitions that readers write: those of the next stage. */
 function readShuffle(task: QueryTask, workers: number): Shuffle {
-  const plan = mergedPlan(plannedQuery(task));
-  if (plan === null) return resultShuffle(task);
-  return shuffledKeys(plan) === 0 ? { kind: 'none' } : { kind: 'hash', buckets: workers * BUCKETS_PER_WORKER };
+  const { merge, keyCount, last } = planParts(plannedQuery(task));
+  if (merge === null) return last.length === 0 ? resultShuffle(task) : { kind: 'none' };
+  return keyCount === 0 ? { kind: 'none' } : { kind: 'hash', buckets: workers * BUCKETS_PER_WORKER };
 }
 
 function resultShuffle({ statement }: QueryTask): Shuffle {
@@ -250,8 +229,4 @@ function addCounts({ statistics }: Reading, results: readonly WorkResult[]): voi
     statistics.unparseable += counts.unparseable;
     statistics.bytesRead += counts.bytesRead;
   }
-}
-
-async function* asyncOf(frames: readonly Frame[]): AsyncGenerator<Frame> {
-  yield* frames;
 }

@@ -7,6 +7,7 @@ import { ServiceError } from '../../../base/errors.js';
 import { ETERNITY } from '../../../base/instant.js';
 import type { Frame } from '../../../model/frame.js';
 import { bucketsOf } from '../../../model/granularity.js';
+import type { PostStep } from '../../../model/plan.js';
 import type { PushedSegment } from '../../../model/publication.js';
 import type { TableColumns } from '../../../planner/plan.js';
 import { rowSourceColumns } from '../../../planner/row-source-columns.js';
@@ -15,16 +16,20 @@ import type { TaskContext } from '../../contract.js';
 import { ProgressReporter } from '../../report/progress.js';
 import { RowStatistics } from '../../report/row-statistics.js';
 import { LazyEngine } from '../../task-engine.js';
-import { checkedTimes, named } from '../output-rows.js';
+import { checkedTimes, checkRowSizes, named } from '../output-rows.js';
 import { QueryFault } from '../query-fault.js';
 import { plannedQuery, type QueryTask } from '../query-task.js';
 import { writeSegments } from '../write-segments.js';
-import type { Shuffle, WorkOrder, WorkResult } from './contract.js';
+import type { PartitionSlice, Shuffle, StageOutput, WorkOrder, WorkResult } from './contract.js';
 import { bytesOf, stageFrames, wholePartition } from './durable-output.js';
 import { chunkStarts, hashBuckets } from './partition-keys.js';
-import { mergedPlan, shareRows, shuffledKeys } from './read-rows.js';
+import { earlySteps, planParts } from './plan-parts.js';
+import { partsOf, shareRows } from './read-rows.js';
 import type { Reading } from './reading.js';
 import { type FileRange, PartitionWriter } from './stage-output.js';
+import { wholeGroups } from './whole-groups.js';
+
+type RowsOrder = Exclude<WorkOrder, { readonly kind: 'write' }>;
 
 interface Written {
   readonly index: FileRange;
@@ -87,6 +92,7 @@ export function openReading(task: QueryTask, context: TaskContext): Reading {
     progress,
     columnsOf: (source) => rowSourceColumns(source, { table }),
     joinAlgorithm: task.settings.joinAlgorithm,
+    removeNullBytes: task.settings.removeNullBytes,
     filesRead: 0,
   };
 }
@@ -100,34 +106,23 @@ export async function readSegments({ output }: WorkResult, { storage }: TaskCont
   return deserialize(await bytesOf(storage, output.loadSpec, output.index)) as readonly PushedSegment[];
 }
 
-async function rowsOf(
-  order: Exclude<WorkOrder, { readonly kind: 'write' }>,
-  task: QueryTask,
-  reading: Reading,
-  file: string,
-): Promise<Written> {
+async function rowsOf(order: RowsOrder, task: QueryTask, reading: Reading, file: string): Promise<Written> {
   const { context, query, statistics } = reading;
-  const partitions = await PartitionWriter.open(file, context.maxBytesInMemory / 4);
+  const partitions = await PartitionWriter.open(file, context.maxBytesInMemory / 4, task.settings.maxFrameSize ?? Infinity);
   let rowsMerged = 0;
   try {
-    const merging = async function* (frames: AsyncIterable<Frame>): AsyncGenerator<Frame> {
-      for await (const frame of frames) {
+    const counted = async function* (of: readonly PartitionSlice[], inputs: readonly StageOutput[]): AsyncGenerator<Frame> {
+      for await (const frame of stageFrames(inputs, of, context.storage)) {
         rowsMerged += frame.rowCount;
+        if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
         yield frame;
       }
     };
-    const rows =
-      order.kind === 'read'
-        ? shareRows(order.share, reading)
-        : mergedRows(
-            order.partitions,
-            (partition) => merging(stageFrames(order.inputs, [wholePartition(partition)], context.storage)),
-            reading,
-          );
+    const { rows, isResult } = orderedRows(order, reading, counted);
     for await (const frame of rows) {
-      // Parts of groups have names of their own.
-      const isResult = order.kind === 'merge' || mergedPlan(query) === null;
+      // Parts of groups, and rows that are not the last ones, have names of their own.
       const output = isResult ? named(frame, query.columns) : frame;
+      checkRowSizes(output, task.settings.maxFrameSize);
       await partitions.add(output, partitionKeys(output, order.shuffle, task));
     }
     const index = await partitions.finish();
@@ -138,34 +133,53 @@ async function rowsOf(
   }
 }
 
+/** The rows that an order is to leave, and whether they are those of the result. */
+function orderedRows(
+  order: RowsOrder,
+  reading: Reading,
+  read: (of: readonly PartitionSlice[], inputs: readonly StageOutput[]) => AsyncGenerator<Frame>,
+): { readonly rows: AsyncIterable<Frame>; readonly isResult: boolean } {
+  const { query, engine } = reading;
+  const parts = order.kind === 'read' ? partsOf(order.share, query) : planParts(query);
+  switch (order.kind) {
+    case 'read': {
+      const rows = shareRows(order.share, reading);
+      if (parts.merge !== null) return { rows, isResult: false };
+      return { rows: finished(rows, earlySteps(parts), engine), isResult: parts.last.length === 0 };
+    }
+    case 'merge': {
+      const rows = mergedRows(order.partitions, (partition) => read([wholePartition(partition)], order.inputs), reading);
+      return { rows: finished(rows, earlySteps(parts), engine), isResult: parts.last.length === 0 };
+    }
+    case 'post':
+      return { rows: finished(read([wholePartition(0)], order.inputs), parts.last, engine), isResult: true };
+  }
+}
+
+/** Rows after post-processing steps that look at all of them. */
+export function finished(rows: AsyncIterable<Frame>, steps: readonly PostStep[], engine: LazyEngine): AsyncIterable<Frame> {
+  return steps.length === 0 ? rows : engine.get().finish(steps, rows);
+}
+
 export function partitionKeys(frame: Frame, shuffle: Shuffle, { statement }: QueryTask): Float64Array {
   switch (shuffle.kind) {
     case 'none':
       return new Float64Array(frame.rowCount);
-    case 'hash': {
-      const plan = mergedPlan(statement.kind === 'select' ? statement : statement.query);
-      return hashBuckets(frame, plan === null ? 0 : shuffledKeys(plan), shuffle.buckets);
-    }
+    case 'hash':
+      return hashBuckets(frame, planParts(statement.kind === 'select' ? statement : statement.query).keyCount, shuffle.buckets);
     case 'time':
       if (statement.kind !== 'insert' && statement.kind !== 'replace') throw new ServiceError('internal', 'only tables have time chunks');
       return chunkStarts(checkedTimes(frame, statement), bucketsOf(statement.partitionedBy));
   }
 }
 
-/** Whole groups from their parts, a partition of them at a time; of no parts, the row of no rows where the plan has one. */
-export async function* mergedRows(
+/** Whole groups from their parts, a partition of them at a time. */
+async function* mergedRows(
   partitions: readonly number[],
   framesOf: (partition: number) => AsyncIterable<Frame>,
-  { query, engine, context: { signal } }: Reading,
+  reading: Reading,
 ): AsyncGenerator<Frame> {
-  const plan = mergedPlan(query);
-  if (plan === null) throw new ServiceError('internal', 'the rows of the readers are the result already');
-  for (const partition of partitions) {
-    if (signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
-    const parts: (readonly Frame[])[] = [];
-    for await (const frame of framesOf(partition)) parts.push([frame]);
-    yield* engine.get().merge(plan, parts, 'final');
-  }
+  for (const partition of partitions) yield* wholeGroups(framesOf(partition), planParts(reading.query), reading);
 }
 
 async function segmentsOf(

@@ -70,6 +70,8 @@ export class LiveRows implements LiveParts {
   readonly #options: LiveRowsOptions;
   readonly #maker: PartMaker;
   readonly #segments = new Map<string, LiveSegment>();
+  /** Files of all sequences so far, in deep storage. */
+  #filesPushed = 0;
   /** Segments of the open sequence by the start of their chunk. */
   readonly #open = new Map<EpochMs, LiveSegment>();
   #sequence = '';
@@ -218,7 +220,8 @@ export class LiveRows implements LiveParts {
     const { workDirectory, dataSchema } = this.#options;
     await this.#turn;
     const segments = [...this.#segments.values()].filter((segment) => segment.sequence === sequence);
-    const pusher = new SegmentPusher(storage, workDirectory);
+    const pusher = new SegmentPusher(storage, workDirectory, 'copied', this.#filesPushed);
+    this.#filesPushed += segments.length;
     try {
       for (const { id, parts } of segments) {
         const frames: Awaited<ReturnType<LivePart['frames']>>[number][] = [];

@@ -1,7 +1,8 @@
 // Sequences of the rows that a streaming task reads: each is published as a whole.
 
 import { ServiceError } from '../../../base/errors.js';
-import { compareOffsets, type Offsets, STREAM_TRAITS, type StreamKind } from '../../../model/stream/offsets.js';
+import { compareOffsets, type Offsets, STREAM_TRAITS, type StreamKind, type StreamPosition } from '../../../model/stream/offsets.js';
+import type { ReadFrom } from '../stream-reader.js';
 
 export interface Sequence {
   readonly number: number;
@@ -55,6 +56,18 @@ export class Sequences {
     return [...this.#positions]
       .filter(([partition, offset]) => !this.#isReached(offset, end.get(partition)))
       .map(([partition]) => partition);
+  }
+
+  /** Places at which partitions are read on. @param start  of the task */
+  places(partitions: readonly string[], start: StreamPosition): ReadonlyMap<string, ReadFrom> {
+    return new Map(
+      partitions.map((partition) => {
+        const offset = this.#positions.get(partition) ?? '';
+        // Behind the first record the place of a shard is that of the last one read.
+        const isExclusive = this.#kind === 'kinesis' && (start.exclusive.has(partition) || offset !== start.offsets.get(partition));
+        return [partition, { offset, isExclusive }];
+      }),
+    );
   }
 
   /** Whether a record belongs to the sequence; one at or behind its end does not. */

@@ -5,7 +5,7 @@ import { ServiceError } from '../../../base/errors.js';
 import { lowest } from '../../../base/lists.js';
 import { failpoint } from '../../../configuration/failpoint.js';
 import type { ParseErrorEntry, RowRates, StreamTaskControl, StreamTaskStatus } from '../../../model/stream/control.js';
-import { type Offsets, type StreamPosition, startAfter } from '../../../model/stream/offsets.js';
+import { type Offsets, type StreamPosition, sameOffsets, startAfter } from '../../../model/stream/offsets.js';
 import { TimeRange } from '../../builder/row-collector.js';
 import type { LiveAnnouncement, TaskContext, TaskOutcome } from '../../contract.js';
 import { indexReport } from '../../report/index-report.js';
@@ -16,12 +16,13 @@ import { LazyEngine } from '../../task-engine.js';
 import { messageBlocks } from '../kafka-format.js';
 import { LiveRows } from '../live/live-rows.js';
 import { RATE_TICK_MS, RowMeter } from '../row-rates.js';
-import { OffsetsGone, type ReadFrom, type StreamBatch, type StreamReader, type StreamRecord } from '../stream-reader.js';
+import type { StreamBatch, StreamReader, StreamRecord } from '../stream-reader.js';
 import type { StreamTaskSpec } from '../stream-task.js';
 import { PauseGate } from './pause-gate.js';
 import { Persists } from './persists.js';
 import { SequencePublisher } from './publisher.js';
 import { type Sequence, Sequences } from './sequences.js';
+import { StreamLoss } from './stream-loss.js';
 
 /** Records of a look at the stream: of so many the client's objects die young. */
 const POLL_LIMITS = { maxRows: 2048, maxBytes: 16 * 2 ** 20 };
@@ -29,6 +30,9 @@ const POLL_LIMITS = { maxRows: 2048, maxBytes: 16 * 2 ** 20 };
 const POLLS_BEHIND = 4;
 /** Time between two looks at a stream that cannot be reached. */
 const RETRY_MS = 500;
+/** Time that a supervisor has to set an end for all replicas of a task whose stream is gone, and between two looks whether it has. */
+const LOSS_WAIT_MS = 30_000;
+const LOSS_LOOK_MS = 100;
 /** Threads on which queries run while rows come in. */
 const QUERY_THREADS = 1;
 
@@ -53,6 +57,8 @@ export class StreamRun implements StreamTaskControl {
   /** The supervisor was asked to end the sequence that is read. */
   #isCheckpointAsked = false;
   #sequenceMs = 0;
+  /** The stream has lost what comes next. */
+  #loss: StreamLoss | null = null;
   /** Looks at the stream, one behind the other, that found as many records as they asked for. */
   #fullPolls = 0;
   readonly #persists: Persists;
@@ -123,6 +129,7 @@ export class StreamRun implements StreamTaskControl {
       this.#status = 'PUBLISHING';
       this.#progress.phase('publishing');
       await this.#publisher.finish();
+      if (this.#loss !== null) throw await this.#loss.tell(this.#spec, this.#context);
       this.#progress.phase('completed');
       const report = indexReport(taskId, this.#statistics, 'COMPLETED', null, this.#publisher.segmentCount);
       return { succeeded: true, errorMessage: null, report };
@@ -244,7 +251,7 @@ export class StreamRun implements StreamTaskControl {
     this.#isCheckpointAsked = false;
   }
 
-  /** @returns whether the sequence was read to its end; false: the task was stopped */
+  /** @returns whether the sequence was read to its end; false: the task was stopped, or the stream has lost all of it */
   async #readSequence(reader: StreamReader): Promise<boolean> {
     const sequences = this.#sequences;
     let assigned = '';
@@ -260,17 +267,42 @@ export class StreamRun implements StreamTaskControl {
       if (this.#isStopped) return false;
       const left = sequences.unfinished;
       if (left.length === 0) return true;
+      if (this.#loss !== null) {
+        if (!(await this.#endAt(this.#loss))) return false;
+        continue;
+      }
+      let batch: StreamBatch;
       try {
         // Records behind the end of the last sequence were passed over: they are read again.
-        if (assigned !== left.join('\n')) await reader.assign(this.#from(left));
+        if (assigned !== left.join('\n')) await reader.assign(sequences.places(left, this.#spec.io.start));
         assigned = left.join('\n');
-        await this.#take(await reader.poll({ ...POLL_LIMITS, timeoutMs: this.#spec.io.pollTimeoutMs }));
+        batch = await reader.poll({ ...POLL_LIMITS, timeoutMs: this.#spec.io.pollTimeoutMs });
       } catch (error) {
-        if (error instanceof OffsetsGone) throw await this.#offsetsGone(error);
         assigned = '';
-        await this.#tryAgain(error);
+        this.#loss = StreamLoss.of(error);
+        if (this.#loss === null) await this.#tryAgain(error);
+        continue;
       }
+      await this.#take(batch);
     }
+  }
+
+  /** Has the sequence end where reading has come to, as nothing more comes; false: nothing of it was read. */
+  async #endAt(loss: StreamLoss): Promise<boolean> {
+    const { current, positions } = this.#sequences;
+    const { log, now, signal } = this.#context;
+    if (sameOffsets(positions, current.start)) return false;
+    if (loss.waitsUntilMs === null) {
+      log(`${loss.message}: what was read is published`);
+      loss.waitsUntilMs = now() + LOSS_WAIT_MS;
+      // An end that was asked for before is that of a sequence which another one follows.
+      this.#isCheckpointAsked = false;
+    } else if (now() >= loss.waitsUntilMs) {
+      this.#sequences.setEnd(positions, true);
+      return true;
+    } else await sleep(LOSS_LOOK_MS, undefined, { signal }).catch(() => undefined);
+    if (!this.#isCheckpointAsked) await this.#askForEnd(true);
+    return true;
   }
 
   /** Waits when a stream cannot be reached; throws any other error. */
@@ -279,19 +311,6 @@ export class StreamRun implements StreamTaskControl {
     if (signal.aborted || !(error instanceof ServiceError) || error.code !== 'unavailable') throw error;
     log(`the stream cannot be reached: ${error.message}`);
     await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
-  }
-
-  #from(partitions: readonly string[]): ReadonlyMap<string, ReadFrom> {
-    const { positions } = this.#sequences;
-    const { start } = this.#spec.io;
-    return new Map(
-      partitions.map((partition) => {
-        const offset = positions.get(partition) ?? '';
-        // Behind the first record the place of a shard is that of the last one read.
-        const isExclusive = this.#spec.kind === 'kinesis' && (start.exclusive.has(partition) || offset !== start.offsets.get(partition));
-        return [partition, { offset, isExclusive }];
-      }),
-    );
   }
 
   async #take({ records, positions, isFull }: StreamBatch): Promise<void> {
@@ -326,8 +345,8 @@ export class StreamRun implements StreamTaskControl {
 
   /** Asks the supervisor to end the sequence once it has rows enough; a task without one ends it where it is. */
   async #askForCheckpoint(): Promise<void> {
-    const { tuning, supervisorId, io } = this.#spec;
-    const { taskId, now, log, stream } = this.#context;
+    const { tuning } = this.#spec;
+    const { now } = this.#context;
     const { current } = this.#sequences;
     if (this.#isCheckpointAsked || current.isLast) return;
     const { total, largest } = this.#rows.openRows();
@@ -335,15 +354,25 @@ export class StreamRun implements StreamTaskControl {
       total >= tuning.maxTotalRows ||
       largest >= tuning.maxRowsPerSegment ||
       now() - this.#sequenceMs >= (tuning.handoffPeriodMs ?? Infinity);
-    if (!isDue) return;
-    this.#isCheckpointAsked = true;
+    if (isDue) await this.#askForEnd(false);
+  }
+
+  /** @param finish  no sequence follows it */
+  async #askForEnd(finish: boolean): Promise<void> {
+    const { supervisorId, io } = this.#spec;
+    const { taskId, log, stream } = this.#context;
+    const { current } = this.#sequences;
     const { start } = this.#boundsOf(current);
     try {
-      await stream.checkpoint({ supervisorId, taskId, taskGroupId: io.taskGroupId, start });
+      await stream.checkpoint({ supervisorId, taskId, taskGroupId: io.taskGroupId, start, finish });
+      this.#isCheckpointAsked = true;
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
+      const code = error instanceof ServiceError ? error.code : null;
+      // No Overlord leads: it is asked again later.
+      if (code === 'unavailable') return;
+      if (code !== 'not_found') throw error;
       log(`no supervisor ${supervisorId} ends the sequence ${current.name}: it ends here`);
-      this.#sequences.setEnd(this.#sequences.positions, false);
+      this.#sequences.setEnd(this.#sequences.positions, finish);
     }
   }
 
@@ -355,15 +384,6 @@ export class StreamRun implements StreamTaskControl {
   #throwFailures(): void {
     const failure = this.#publisher.failure ?? this.#persists.failure;
     if (failure !== null) throw failure.error;
-  }
-
-  async #offsetsGone(error: OffsetsGone): Promise<unknown> {
-    const { supervisorId, tuning, io } = this.#spec;
-    const { taskId, stream, log } = this.#context;
-    if (!tuning.resetOffsetAutomatically) return error;
-    log(`${error.message}; they are forgotten (resetOffsetAutomatically)`);
-    await stream.offsetsLost({ supervisorId, taskId, lost: { ...io.start, offsets: error.offsets, exclusive: NONE } });
-    return error;
   }
 
   #boundsOf({ number, start, end }: Sequence): { readonly start: StreamPosition; readonly end: StreamPosition } {

@@ -18,7 +18,19 @@ export function resourcesOfQuery(source: RowSource, target: IngestionTarget | Ex
   return [...read, { resource: target.kind === 'export' ? EXTERNAL : dataSource(target.dataSource), action: 'WRITE' }];
 }
 
+/** Sources of kept plans are asked about each time that they run. */
+const readBySource = new WeakMap<RowSource, readonly ResourceAction[]>();
+
 function resourcesRead(source: RowSource): readonly ResourceAction[] {
+  let read = readBySource.get(source);
+  if (read === undefined) {
+    read = resourcesOfExternals(source);
+    readBySource.set(source, read);
+  }
+  return read;
+}
+
+function resourcesOfExternals(source: RowSource): readonly ResourceAction[] {
   return externalsOf(source).flatMap(({ inputSource }): readonly ResourceAction[] => [
     { resource: EXTERNAL, action: 'READ' },
     ...resourcesOfInput(inputSource),

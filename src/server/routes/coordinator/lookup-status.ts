@@ -12,7 +12,7 @@ import type { CoordinatorSource } from './coordinator-source.js';
 
 const BASE = '/svc/coordinator/v1/lookups';
 
-/** Lookup status of one Broker: loaded, to load, to drop. */
+/** Lookup status of one process: loaded, to load, to drop. */
 interface NodeState {
   readonly host: string;
   readonly tier: string;
@@ -23,7 +23,7 @@ interface NodeState {
   readonly failed: Readonly<Record<string, string>>;
 }
 
-/** Lookup status by process. Brokers load lookups and send them along with the plans that use them. */
+/** Lookup status by process. Brokers and Historicals load lookups. */
 export function lookupStatusRoutes({ coordinator, peers }: CoordinatorSource): readonly Route[] {
   const read = async (): Promise<{ readonly lookups: Lookups; readonly nodes: readonly NodeState[] }> => {
     const lookups = await coordinator.settings.lookups();
@@ -83,11 +83,12 @@ export function lookupStatusRoutes({ coordinator, peers }: CoordinatorSource): r
   ];
 }
 
-/** Loaded lookups of every Broker that answers. */
+/** Loaded lookups of every Broker and Historical that answers. */
 export async function lookupReports(
   peers: Pick<Peers, 'all'>,
 ): Promise<readonly { readonly host: string; readonly report: LookupReport }[]> {
-  const reports = peers.all('broker').map(async ({ host, service }) => ({ host, report: await service.lookupReport().catch(() => null) }));
+  const holders = [...peers.all('broker'), ...peers.all('historical')];
+  const reports = holders.map(async ({ host, service }) => ({ host, report: await service.lookupReport().catch(() => null) }));
   return (await Promise.all(reports)).flatMap(({ host, report }) => (report === null ? [] : [{ host, report }]));
 }
 

@@ -3,6 +3,7 @@
 import type { AuthorizerRecords } from '../../../cluster/access/directory.js';
 import { parseGroupMapping, parsePermissions, permissionBody } from '../../../cluster/access/records.js';
 import type { Permission } from '../../../model/access/basic-authorizer.js';
+import { readPolicyFilter } from '../../../planner/table-access.js';
 import type { Route } from '../../http.types.js';
 import { isFlagged, json, readJson } from '../exchange.js';
 import { notThere, type Parameters, presentIn, reading, type SecuritySource, writing } from './security-source.js';
@@ -109,9 +110,19 @@ function roleRoutes(source: SecuritySource): readonly Route[] {
       json(200, permissionsBody(presentIn(recordsOf(source, parameters).roles, 'Role', parameters['roleName'] ?? ''), false)),
     ),
     writing('POST', `${path}/{roleName}/permissions`, (parameters, by, request) =>
-      store.setPermissions(authorizerOf(source, parameters), parameters['roleName'] ?? '', parsePermissions(readJson(request)), by),
+      store.setPermissions(authorizerOf(source, parameters), parameters['roleName'] ?? '', readPermissions(readJson(request)), by),
     ),
   ];
+}
+
+/**
+ * The permissions of a role. A policy whose filter could be read over no table is refused: it would refuse its datasources.
+ * @throws ServiceError `input_invalid`, `query_invalid` or `unsupported` naming the field
+ */
+function readPermissions(body: unknown): readonly Permission[] {
+  const permissions = parsePermissions(body);
+  for (const { policy } of permissions) readPolicyFilter(policy?.rowFilter ?? null, []);
+  return permissions;
 }
 
 /** All records of an authorizer at once, as processes of the original ask for them. */

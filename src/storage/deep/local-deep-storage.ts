@@ -3,9 +3,10 @@
 import { constants, createReadStream, type Dirent } from 'node:fs';
 import { copyFile, mkdir, open, opendir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, posix, sep } from 'node:path';
-import { ServiceError } from '../base/errors.js';
-import { failpoint } from '../configuration/failpoint.js';
-import type { DeepStorage } from './contract.js';
+import { ServiceError } from '../../base/errors.js';
+import { failpoint } from '../../configuration/failpoint.js';
+import type { DeepStorage } from '../contract.js';
+import { isAbsent, partsOfKey, placeFile } from './placed-file.js';
 
 type LoadSpec = Parameters<DeepStorage['remove']>[0];
 
@@ -20,6 +21,8 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
     return resolveInside(directory, loadSpec.path);
   };
   return {
+    type: 'local',
+
     async push(files: readonly { readonly localFile: string; readonly key: string }[]): Promise<readonly LoadSpec[]> {
       const placed = files.map(({ localFile, key }) => ({ localFile, file: resolveInside(directory, key) }));
       const folders = new Set(placed.map(({ file }) => dirname(file)));
@@ -34,7 +37,7 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
 
     async pull(loadSpec: LoadSpec, localFile: string): Promise<void> {
       // A copy of its own: what damages one of the two leaves the other.
-      await place(`${loadSpec.path} in deep storage`, localFile, (to) => copyOnce(fileOf(loadSpec), to));
+      await placeFile(`${loadSpec.path} in deep storage`, localFile, (to) => copyOnce(fileOf(loadSpec), to));
     },
 
     async *read(loadSpec: LoadSpec, range?: { readonly at: number; readonly bytes: number }): AsyncGenerator<Uint8Array> {
@@ -77,13 +80,9 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
 /** File with the storage record, next to the folders of tasks, whose names are hashes. */
 const RECORD_NAME = '_metadata-store.json';
 
-/** The file system's name for a key: at least one part, none of them empty, `.` or `..`, no separators or NUL within. */
+/** The file system's name for a key. */
 function resolveInside(directory: string, key: string): string {
-  const parts = key.split('/');
-  const isPlain = (part: string): boolean => part !== '' && part !== '.' && part !== '..' && !part.includes('\0') && !part.includes('\\');
-  if (!parts.every(isPlain))
-    throw new ServiceError('input_invalid', `path in deep storage: found ${JSON.stringify(key)}, expected names joined by slashes`);
-  return join(directory, ...parts);
+  return join(directory, ...partsOfKey(key));
 }
 
 /** Moves a finished file here; its directory is still to be synced. */
@@ -103,24 +102,11 @@ async function moveDurably(from: string, to: string): Promise<void> {
 
 /** Makes `to` the file that `make` makes, whole or not at all, and on disk; `what` names what it is made from. */
 async function placeDurably(what: string, to: string, make: (to: string) => Promise<void>): Promise<void> {
-  await place(what, to, async (temporary) => {
+  await placeFile(what, to, async (temporary) => {
     await make(temporary);
     await sync(temporary);
   });
   await sync(dirname(to));
-}
-
-/** Makes `to` the file that `make` makes, whole or not at all for as long as the machine runs. */
-async function place(what: string, to: string, make: (to: string) => Promise<void>): Promise<void> {
-  const temporary = `${to}.${process.pid}.tmp`;
-  try {
-    await make(temporary);
-    await rename(temporary, to);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    if (isAbsent(error)) throw new ServiceError('not_found', `${what} does not exist`, error);
-    throw error;
-  }
 }
 
 async function copyOnce(from: string, to: string): Promise<void> {
@@ -181,8 +167,4 @@ async function statIfThere(file: string): Promise<{ readonly size: number; reado
     if (isAbsent(error)) return undefined;
     throw error;
   }
-}
-
-function isAbsent(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

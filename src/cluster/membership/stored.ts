@@ -1,22 +1,22 @@
-// Coordination over the metadata file, for the processes of one machine.
+// Coordination over records that processes share: beats, elections, and news of changes.
 
-import { liveAnnouncements, removeAnnouncement, removeAnnouncements, writeAnnouncements } from '../../metadata/announcements.js';
-import type { Database } from '../../metadata/database.js';
-import { findLeader, giveUpLease, type Leader, takeLease } from '../../metadata/leadership.js';
+import type { Leader } from '../../metadata/leadership.js';
 import type { Candidate, Coordination, Member } from './coordination.js';
+import type { MembershipStore } from './membership-store.js';
 import { Pulse, type PulseOptions } from './pulse.js';
 
-export interface EmbeddedOptions {
-  readonly database: Database;
+export interface StoredOptions {
+  readonly store: MembershipStore;
   /** Unique to this start of the process. */
   readonly session: string;
-  readonly now: () => number;
   /** Time between two heartbeats, at which members and leaders are read as well. */
   readonly heartbeatMs: number;
-  /** A member without a heartbeat, or a leader without a renewal, for so long is gone. */
+  /** A member without a heartbeat for so long is gone. */
   readonly expiryMs: number;
+  /** The same of a leader without a renewal; default: `expiryMs`. */
+  readonly leaseMs?: number;
   /** Renews on a thread once another process was seen; undefined: the event loop alone renews. */
-  readonly pulse?: Pick<PulseOptions, 'file' | 'stallMs'>;
+  readonly pulse?: Pick<PulseOptions, 'settings' | 'stallMs'>;
   /** A heartbeat failed (the metadata file is busy or gone); it is tried again at the next. */
   readonly onError: (error: unknown) => void;
 }
@@ -30,10 +30,10 @@ interface Campaign {
   turn: Promise<void>;
 }
 
-/** Coordination over the metadata file, for any number of processes on one machine. */
-export class EmbeddedCoordination implements Coordination {
+/** Coordination over a `MembershipStore`, for any number of processes. */
+export class StoredCoordination implements Coordination {
   readonly session: string;
-  readonly #options: EmbeddedOptions;
+  readonly #options: StoredOptions;
   readonly #announced: Omit<Member, 'session'>[] = [];
   readonly #campaigns: Campaign[] = [];
   readonly #listeners = new Set<() => void>();
@@ -48,10 +48,19 @@ export class EmbeddedCoordination implements Coordination {
   #seen: string;
   #closed = false;
   #pulse: Pulse | undefined;
+  readonly #leaseMs: number;
+  /** The last beat failed. */
+  #mustRecover = false;
+  /** Until then members that were known before a failure stay. */
+  #keepsUntilMs = 0;
 
-  constructor(options: EmbeddedOptions) {
+  constructor(options: StoredOptions) {
     this.#options = options;
     this.session = options.session;
+    this.#leaseMs = options.leaseMs ?? options.expiryMs;
+    options.store.onNews(() => {
+      if (!this.#closed) this.#beat().catch(options.onError);
+    });
     this.#seen = this.#picture();
     this.#schedule();
   }
@@ -65,7 +74,7 @@ export class EmbeddedCoordination implements Coordination {
     const at = this.#announced.findIndex((member) => member.role === role && member.host === host);
     if (at < 0) return;
     this.#announced.splice(at, 1);
-    await removeAnnouncement(this.#options.database, { role, host, session: this.session });
+    await this.#options.store.withdraw({ role, host, session: this.session });
     await this.#beat();
   }
 
@@ -88,13 +97,13 @@ export class EmbeddedCoordination implements Coordination {
     if (leader === undefined) return undefined;
     // Nobody else can have acted as the leader without a newer epoch, which every transaction is checked against.
     const isHeldHere = this.#campaigns.some((campaign) => campaign.role === role && campaign.heldEpoch === leader.epoch);
-    return isHeldHere || leader.expiresMs > this.#options.now() ? leader : undefined;
+    return isHeldHere || leader.expiresMs > this.#options.store.now() ? leader : undefined;
   }
 
   isCurrent(role: string): boolean {
     const leader = this.#leaders.get(role);
-    const expiresMs = Math.max(leader?.expiresMs ?? 0, (this.#pulse?.renewedMs ?? 0) + this.#options.expiryMs);
-    return expiresMs > this.#options.now();
+    const expiresMs = Math.max(leader?.expiresMs ?? 0, (this.#pulse?.renewedMs ?? 0) + this.#leaseMs);
+    return expiresMs > this.#options.store.now();
   }
 
   refresh(): Promise<void> {
@@ -115,14 +124,17 @@ export class EmbeddedCoordination implements Coordination {
     clearTimeout(this.#timer);
     await this.#beating;
     await this.#pulse?.end();
-    const { database } = this.#options;
+    const { store, onError } = this.#options;
     for (const campaign of this.#campaigns) {
       if (campaign.heldEpoch === null) continue;
-      await campaign.turn;
+      // Whoever waited for it has its failure.
+      await campaign.turn.catch(() => undefined);
       await campaign.candidate.lost();
-      await giveUpLease(database, campaign.role, campaign.heldEpoch);
+      // A database that is away takes nothing back: leases and announcements run out there, and the rest of the process ends.
+      await store.giveUp(campaign.role, campaign.heldEpoch).catch(onError);
     }
-    await removeAnnouncements(database, this.session);
+    await store.withdrawAll(this.session).catch(onError);
+    await store.disconnect();
   }
 
   #schedule(): void {
@@ -142,25 +154,29 @@ export class EmbeddedCoordination implements Coordination {
       this.#nextBeat = undefined;
       return this.#closed ? undefined : this.#beatOnce();
     });
+    beat.catch(() => {
+      this.#mustRecover = true;
+    });
     this.#nextBeat = beat;
     this.#beating = beat.catch(() => undefined);
     return beat;
   }
 
   async #beatOnce(): Promise<void> {
-    const { database, now, expiryMs } = this.#options;
+    const { store, expiryMs } = this.#options;
     const { session } = this;
-    const heartbeatMs = now();
-    if (this.#announced.length > 0)
-      await database.transaction((queries) =>
-        writeAnnouncements(
-          queries,
-          this.#announced.map(({ role, host, details }) => ({ role, host, session, details, heartbeatMs })),
-        ),
-      );
-    const live = await liveAnnouncements(database, heartbeatMs - expiryMs);
+    await store.prepare();
+    if (this.#announced.length > 0) await store.announce(this.#announced.map((each) => ({ ...each, session })));
+    const nowMs = store.now();
+    if (this.#mustRecover) this.#keepsUntilMs = nowMs + expiryMs;
+    this.#mustRecover = false;
+    const live = await store.live(nowMs - expiryMs);
+    const found = live.map(({ role, host, session: owner, details }) => ({ role, host, session: owner, details }));
+    // Others may need a while to come back to a database that was away: they are not gone because they have not yet.
+    const places = new Set(found.map(({ role, host }) => `${role} ${host}`));
+    const kept = nowMs < this.#keepsUntilMs ? this.#members.filter(({ role, host }) => !places.has(`${role} ${host}`)) : [];
     this.#membersOf.clear();
-    this.#members = live.map(({ role, host, session: owner, details }) => ({ role, host, session: owner, details }));
+    this.#members = kept.length === 0 ? found : [...found, ...kept];
     for (const campaign of this.#campaigns) await this.#stand(campaign);
     this.#keepPulse();
     await this.#learnLeaders();
@@ -168,10 +184,9 @@ export class EmbeddedCoordination implements Coordination {
   }
 
   async #stand(campaign: Campaign): Promise<void> {
-    const { database, now, expiryMs } = this.#options;
     const { role, host, candidate, heldEpoch } = campaign;
     const isFirst = !this.#leaders.has(role);
-    const leader = await takeLease(database, { role, host, heldEpoch, nowMs: now(), leaseMs: expiryMs });
+    const leader = await this.#options.store.stand({ role, host, heldEpoch, leaseMs: this.#leaseMs });
     this.#leaders.set(role, leader);
     if (heldEpoch !== null && leader.epoch !== heldEpoch) {
       campaign.heldEpoch = null;
@@ -190,10 +205,10 @@ export class EmbeddedCoordination implements Coordination {
 
   /** Starts the thread that sends heartbeats once there is another process; with one process nobody waits for them. */
   #keepPulse(): void {
-    const { pulse, heartbeatMs, expiryMs, onError } = this.#options;
+    const { pulse, heartbeatMs, onError } = this.#options;
     const hasOthers = this.#members.some((member) => member.session !== this.session);
     if (pulse !== undefined && hasOthers && !this.#closed)
-      this.#pulse ??= new Pulse({ ...pulse, session: this.session, heartbeatMs, expiryMs }, onError);
+      this.#pulse ??= new Pulse({ ...pulse, session: this.session, heartbeatMs, leaseMs: this.#leaseMs }, onError);
     this.#pulse?.hold(this.#campaigns.flatMap(({ role, heldEpoch }) => (heldEpoch === null ? [] : [{ role, epoch: heldEpoch }])));
   }
 
@@ -202,7 +217,7 @@ export class EmbeddedCoordination implements Coordination {
     const standing = new Set(this.#campaigns.map((campaign) => campaign.role));
     for (const role of new Set(this.#members.map((member) => member.role))) {
       if (standing.has(role)) continue;
-      const leader = await findLeader(this.#options.database, role);
+      const leader = await this.#options.store.leader(role);
       if (leader !== undefined) this.#leaders.set(role, leader);
     }
   }
