@@ -112,6 +112,39 @@ else {
       await watcher.close();
     }
   });
+
+  tests('a connection that is being made while the database is closed is closed as well', async () => {
+    const settings = settingsOf();
+    // Each connection waits here for its turn.
+    const held: (() => void)[] = [];
+    let holds = false;
+    const proxy = createServer((client) => {
+      const server = dial(service.port, service.host);
+      for (const socket of [client, server]) socket.on('error', () => undefined);
+      const join = (): void => {
+        client.on('close', () => server.destroy()).pipe(server);
+        server.on('close', () => client.destroy()).pipe(client);
+      };
+      if (holds) held.push(join);
+      else join();
+    });
+    const port = await new Promise<number>((resolve) =>
+      proxy.listen(0, '127.0.0.1', () => resolve((proxy.address() as { readonly port: number }).port)),
+    );
+    try {
+      const database = await openPostgresql({ ...settings, host: '127.0.0.1', port });
+      holds = true;
+      const reading = errorOf(database.rows('SELECT pg_sleep(20)'));
+      while (held.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await database.close();
+      for (const join of held) join();
+      const error = await reading;
+      assert.instance(error, ServiceError);
+      assert.match((error as ServiceError).message, /the database is closed/);
+    } finally {
+      proxy.close();
+    }
+  });
   tests.after(() => service.stop());
 }
 tests.run();

@@ -61,8 +61,14 @@ async function persist<Result>(work: () => Promise<Result>): Promise<Result> {
 export async function openPostgresql(settings: PostgresqlSettings): Promise<Database> {
   let isClosed = false;
   const connect = async (): Promise<PostgresqlConnection> => {
-    if (isClosed) throw new ServiceError('internal', 'metadata: the database is closed');
-    return connectPostgresql(settings);
+    const refuse = (): never => {
+      throw new ServiceError('internal', 'metadata: the database is closed');
+    };
+    if (isClosed) refuse();
+    const connection = await connectPostgresql(settings);
+    // Closed meanwhile: nobody would close this one any more.
+    if (isClosed) await connection.close().then(refuse);
+    return connection;
   };
   const faults = new MetadataFaults();
   const writer = new Seat(connect);
