@@ -18,6 +18,10 @@ export const SECURITY_PROPERTIES = {
   'svc.auth.securedContextKeys': optional(
     texts('', 'Context keys that take the right; nothing: all but those of svc.auth.unsecuredContextKeys.'),
   ),
+  'svc.auth.enableInputSourceSecurity': flag(
+    'false',
+    'Whether input sources of tasks, statements, supervisors and the sampler take READ of EXTERNAL by their types.',
+  ),
   'svc.sql.planner.authorizeSystemTablesDirectly': flag('false', 'Whether tables of sys take READ of SYSTEM_TABLE by their names.'),
   'svc.auth.login.maxFailures': integer(
     { min: 1, max: 1_000_000 },

@@ -119,7 +119,7 @@ function authorizersOf(configuration: Configuration, directory: AccessDirectory)
     if (settings.type === 'readOnly') byName.set(settings.name, READ_ONLY);
     if (settings.type === 'basic') byName.set(settings.name, basicAuthorizer(settings, directory));
   }
-  return new Authorizers(byName);
+  return new Authorizers(byName, configuration.get('svc.auth.enableInputSourceSecurity'));
 }
 
 const READ_ONLY: Authorizer = { allowsAll: false, authorize: (_identity, _resource, action) => (action === 'READ' ? ALLOWED : DENIED) };

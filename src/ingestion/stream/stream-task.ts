@@ -3,6 +3,7 @@
 import { isRecord, parseJson } from '../../base/json.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { Offsets, StreamKind } from '../../model/stream/offsets.js';
+import { resourcesOfStream } from '../../planner/sql/explain/resources.js';
 import type { TaskDescription } from '../contract.js';
 import { type DataSchema, parseDataSchema } from '../task-spec/data-schema.js';
 import { readCheckpoints } from './chat-control.js';
@@ -75,7 +76,15 @@ function checkpointsOf(kind: StreamKind, context: ObjectReader | undefined, { st
 }
 
 /** The task as the Overlord keeps it: it appends for as long as it reads. */
-export function describeStreamTask(fields: ObjectReader, type: StreamTaskType): Pick<TaskDescription, 'dataSource' | 'mode' | 'spec'> {
-  const { dataSchema, source, supervisorId } = parseStreamTask(fields, type);
-  return { dataSource: dataSchema.dataSource, mode: { kind: 'append' }, spec: { ...source, supervisorId } };
+export function describeStreamTask(
+  fields: ObjectReader,
+  type: StreamTaskType,
+): Pick<TaskDescription, 'dataSource' | 'mode' | 'spec' | 'resources'> {
+  const { kind, dataSchema, source, supervisorId } = parseStreamTask(fields, type);
+  return {
+    dataSource: dataSchema.dataSource,
+    mode: { kind: 'append' },
+    spec: { ...source, supervisorId },
+    resources: resourcesOfStream(kind),
+  };
 }

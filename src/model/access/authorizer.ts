@@ -28,6 +28,8 @@ export interface Caller {
   readonly identity: Identity;
   /** Everything is allowed, without a policy: checks and filters of lists may be left out. */
   readonly isUnrestricted: boolean;
+  /** `svc.auth.enableInputSourceSecurity`: input sources take a right by their types. */
+  readonly securesInputSources?: boolean;
   access(resource: Resource, action: Action): Access;
 }
 
@@ -43,9 +45,12 @@ export const NOBODY_CALLER: Caller = {
 /** The authorizers of a process by name; an identity of an unknown one may do nothing. */
 export class Authorizers {
   readonly #byName: ReadonlyMap<string, Authorizer>;
+  readonly #securesInputSources: boolean;
 
-  constructor(byName: ReadonlyMap<string, Authorizer>) {
+  /** @param securesInputSources  `svc.auth.enableInputSourceSecurity` */
+  constructor(byName: ReadonlyMap<string, Authorizer>, securesInputSources = false) {
     this.#byName = byName;
+    this.#securesInputSources = securesInputSources;
   }
 
   callerOf(identity: Identity): Caller {
@@ -54,6 +59,7 @@ export class Authorizers {
     return {
       identity,
       isUnrestricted: authorizer.allowsAll,
+      securesInputSources: this.#securesInputSources,
       access: (resource, action) => authorizer.authorize(identity, resource, action),
     };
   }
@@ -84,5 +90,8 @@ export function permitsWhole(caller: Caller, resource: Resource, action: Action)
 /** @throws ServiceError `forbidden` unless all of them are permitted, each without a policy */
 export function demand(caller: Caller, actions: Iterable<ResourceAction>): void {
   if (caller.isUnrestricted) return;
-  for (const { resource, action } of actions) if (!permitsWhole(caller, resource, action)) refuseAccess();
+  for (const { resource, action, unlessSecured = resource } of actions) {
+    const asked = caller.securesInputSources === true ? resource : unlessSecured;
+    if (asked !== null && !permitsWhole(caller, asked, action)) refuseAccess();
+  }
 }

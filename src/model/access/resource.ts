@@ -17,6 +17,8 @@ export interface Resource {
 export interface ResourceAction {
   readonly resource: Resource;
   readonly action: Action;
+  /** Resource that is asked for in its place without `svc.auth.enableInputSourceSecurity`; null: none. */
+  readonly unlessSecured?: Resource | null;
 }
 
 export const STATE: Resource = { type: 'STATE', name: 'STATE' };
@@ -25,6 +27,11 @@ export const CONFIG: Resource = { type: 'CONFIG', name: 'CONFIG' };
 export const SECURITY: Resource = { type: 'CONFIG', name: 'security' };
 /** Rows from outside of the cluster, whatever they are read from. */
 export const EXTERNAL: Resource = { type: 'EXTERNAL', name: 'EXTERNAL' };
+
+/** Rows from outside by the type of their input source, or of the place that they are exported to. */
+export function externalOf(type: string): Resource {
+  return { type: 'EXTERNAL', name: type };
+}
 
 export function dataSource(name: string): Resource {
   return { type: 'DATASOURCE', name };

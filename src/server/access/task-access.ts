@@ -6,7 +6,7 @@ import type { TaskDescription } from '../../ingestion/contract.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
 import { type Caller, demand, permitsWhole, refuseAccess } from '../../model/access/authorizer.js';
 import { type Action, dataSource } from '../../model/access/resource.js';
-import { resourcesOfInput } from '../../planner/sql/explain/resources.js';
+import { resourcesOfInput, resourcesOfStream } from '../../planner/sql/explain/resources.js';
 import { demandDataSource, demandOwner } from './readable.js';
 
 /** Datasource that tasks name which write to none: their rows are for who sent the statement. */
@@ -49,8 +49,9 @@ export function authorizeSubmission(caller: Caller, { dataSource: written, resou
 export function authorizeSample(caller: Caller, body: Uint8Array): void {
   if (caller.isUnrestricted) return;
   const request: unknown = parseJson(Buffer.from(body).toString('utf8'));
-  const spec = memberOf(request, 'spec');
-  demand(caller, resourcesOfInput(memberOf(memberOf(spec, 'ioConfig'), 'inputSource')));
+  const type = memberOf(request, 'type');
+  if (type === 'kafka' || type === 'kinesis') return demand(caller, resourcesOfStream(type));
+  demand(caller, resourcesOfInput(memberOf(memberOf(memberOf(request, 'spec'), 'ioConfig'), 'inputSource')));
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -10,8 +10,9 @@ import { shownDocument } from '../../cluster/overlord/supervisor/shown-spec.js';
 import type { Supervisor } from '../../cluster/overlord/supervisor/supervisor.js';
 import type { SupervisorSpec } from '../../ingestion/stream/supervisor-spec.js';
 import type { SupervisorVersion } from '../../metadata/supervisors.js';
-import type { Caller } from '../../model/access/authorizer.js';
+import { type Caller, demand } from '../../model/access/authorizer.js';
 import { parsePosition, type StreamPosition } from '../../model/stream/offsets.js';
+import { resourcesOfStream } from '../../planner/sql/explain/resources.js';
 import { demandDataSource, mayWrite, readable } from '../access/readable.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { formatInstant, found, isFlagged, json, LISTED, readAuthor, readJson, route } from './exchange.js';
@@ -111,10 +112,11 @@ const SUPERVISOR = found('supervisor');
 
 const dataSourceOf = ({ dataSource }: { readonly dataSource: string }): string => dataSource;
 
-/** @throws ServiceError `forbidden` unless the caller may write the datasource, and that of the spec before */
-function authorizeSpec(caller: Caller, { dataSource }: SupervisorSpec, before: Supervisor | undefined): void {
+/** @throws ServiceError `forbidden` unless the caller may write the datasource, and that of the spec before, and read the stream */
+function authorizeSpec(caller: Caller, { dataSource, kind }: SupervisorSpec, before: Supervisor | undefined): void {
   if (caller.isUnrestricted) return;
   demandDataSource(caller, dataSource, 'WRITE');
+  demand(caller, resourcesOfStream(kind));
   if (before !== undefined) demandDataSource(caller, before.spec.dataSource, 'WRITE');
 }
 

@@ -153,13 +153,14 @@ export function permission(action: Action, type: ResourceType, name: string, pol
   return { resource: { type, name }, action, policy };
 }
 
-/** A user with one role of these permissions. */
-export function userWith(user: string, permissions: readonly Permission[]): Caller {
+/** A user with one role of these permissions. `securesInputSources`: input sources take rights by their types. */
+export function userWith(user: string, permissions: readonly Permission[], securesInputSources = false): Caller {
   const roles = new Map([[user, permissions]]);
   const compile = (pattern: string) => {
     const expression = compileRegularExpression(pattern, 'input_invalid');
     return (name: string) => expression.groups(name) !== null;
   };
   const basic = createBasicAuthorizer({ roles: () => roles, rolesOf: (identity) => [identity.user], compile });
-  return new Authorizers(new Map([['basic', basic]])).callerOf({ user, authenticator: 'basic', authorizer: 'basic', groups: [] });
+  const authorizers = new Authorizers(new Map([['basic', basic]]), securesInputSources);
+  return authorizers.callerOf({ user, authenticator: 'basic', authorizer: 'basic', groups: [] });
 }

@@ -1,7 +1,7 @@
 // Resources of a statement beside the tables that it reads.
 
 import { isRecord } from '../../../base/json.js';
-import { dataSource, EXTERNAL, type ResourceAction } from '../../../model/access/resource.js';
+import { dataSource, EXTERNAL, externalOf, type Resource, type ResourceAction } from '../../../model/access/resource.js';
 import { externalsOf, type RowSource } from '../../../model/row-source.js';
 import type { ExportTarget, IngestionTarget, PlannedStatement } from '../../../model/statement.js';
 
@@ -15,8 +15,12 @@ export function resourcesOf(statement: PlannedStatement): readonly ResourceActio
 export function resourcesOfQuery(source: RowSource, target: IngestionTarget | ExportTarget | null): readonly ResourceAction[] {
   const read = resourcesRead(source);
   if (target === null) return read;
-  return [...read, { resource: target.kind === 'export' ? EXTERNAL : dataSource(target.dataSource), action: 'WRITE' }];
+  if (target.kind !== 'export') return [...read, { resource: dataSource(target.dataSource), action: 'WRITE' }];
+  return [...read, { resource: externalOf(EXPORT_TYPE), action: 'WRITE', unlessSecured: EXTERNAL }];
 }
+
+/** The only place that rows are exported to: files of this machine. */
+const EXPORT_TYPE = 'local';
 
 /** Sources of kept plans are asked about each time that they run. */
 const readBySource = new WeakMap<RowSource, readonly ResourceAction[]>();
@@ -31,16 +35,23 @@ function resourcesRead(source: RowSource): readonly ResourceAction[] {
 }
 
 function resourcesOfExternals(source: RowSource): readonly ResourceAction[] {
-  return externalsOf(source).flatMap(({ inputSource }): readonly ResourceAction[] => [
-    { resource: EXTERNAL, action: 'READ' },
-    ...resourcesOfInput(inputSource),
-  ]);
+  return externalsOf(source).flatMap(({ inputSource }) => resourcesOfInput(inputSource, EXTERNAL));
 }
 
-/** The datasources that an input source of native specs reads. */
-export function resourcesOfInput(inputSource: unknown): readonly ResourceAction[] {
-  if (!isRecord(inputSource)) return [];
-  const { type, dataSource: name, delegates } = inputSource;
-  if (type === 'combining' && Array.isArray(delegates)) return delegates.flatMap(resourcesOfInput);
-  return type === 'druid' && typeof name === 'string' ? [{ resource: dataSource(name), action: 'READ' }] : [];
+/**
+ * Resources of an input source of native specs: its type and those of its delegates, and the datasource that it reads.
+ * @param unlessSecured  resource that reading it takes where types are not asked about; left out: none, as in a task of its own
+ */
+export function resourcesOfInput(inputSource: unknown, unlessSecured: Resource | null = null): readonly ResourceAction[] {
+  // One without a type is refused where it is read; nobody is spared a right by writing it wrongly.
+  const { type, dataSource: name, delegates } = isRecord(inputSource) ? inputSource : {};
+  if (type === 'combining' && Array.isArray(delegates) && delegates.length > 0)
+    return delegates.flatMap((each) => resourcesOfInput(each, unlessSecured));
+  const read: ResourceAction = { resource: externalOf(String(type)), action: 'READ', unlessSecured };
+  return type === 'druid' && typeof name === 'string' ? [read, { resource: dataSource(name), action: 'READ' }] : [read];
+}
+
+/** Resources of a stream that a task, a supervisor or the sampler reads. */
+export function resourcesOfStream(kind: string): readonly ResourceAction[] {
+  return [{ resource: externalOf(kind), action: 'READ', unlessSecured: null }];
 }
