@@ -33,9 +33,24 @@ export class Connection {
     return JSON.parse(bodyOf(answer)) as unknown[][];
   }
 
+  /**
+   * The answer to a request that changes nothing. A server may have closed a connection that was silent for a while, which shows only
+   * when it is written to: the request is then sent once more.
+   */
   async #ask(request: string): Promise<string> {
-    const socket = this.#socket ?? (await this.#open());
+    const socket = this.#socket;
+    if (socket !== undefined) {
+      const answer = await this.#send(socket, request).catch((error: Error) => {
+        if (this.#received.length > 0) throw error;
+      });
+      if (answer !== undefined) return answer;
+    }
+    return this.#send(await this.#open(), request);
+  }
+
+  #send(socket: Socket, request: string): Promise<string> {
     return new Promise((resolve, reject) => {
+      this.#received = [];
       this.#waiting = { resolve, reject };
       socket.write(request);
     });
@@ -46,11 +61,12 @@ export class Connection {
     return new Promise((resolve, reject) => {
       const socket = connect({ host: hostname, port: Number(port), noDelay: true }, () => {
         this.#socket = socket;
-        this.#received = [];
         resolve(socket);
       });
       const fail = (error: Error): void => {
         reject(error);
+        // An error is followed by the event of closing, when another socket may be in use.
+        if (socket !== this.#socket) return;
         this.#socket = undefined;
         this.#end((waiting) => waiting.reject(error));
       };
