@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|compaction|loading|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|security|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|compaction|loading|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|security|catalogue|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
@@ -25,6 +25,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   loading   files of CSV, NDJSON and Parquet, narrow and wide, into segments and by DuckDB into a file, against its goals; sums must agree (Linux)
   lookups   a lookup of many entries: time to load, memory of an entry, memory over polls, and queries with it beside plain ones (Linux)
   streams   from the acknowledgement of a message of Kafka to its row in an answer, and rows per second of processor time beside those of a file (Linux, needs Kafka)
+  catalogue a Coordinator and a Broker over very many records of segments, with simulated Historicals, against their goals (Linux)
   restart   from the start of a process to its first answer, against reading its segment files
   threads   two processing threads against one, in turn
   memory    how much the process grows for questions with very many groups (Linux)
@@ -43,7 +44,8 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --digits N          tsbs: behind the point of a metric (4)
   --packed            tsbs: answers packed by gzip, as fetch asks for them
   --data FOLDER       tsbs, pageviews: keep their tables there, and find them again; restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
-  --segments N        segments (10000), publish (26304): of 20 rows each
+  --segments N        segments (10000), publish (26304): of 20 rows each; catalogue (500000)
+  --datasources N     catalogue (5000)
   --known N           publish: segments known by their metadata alone, to which one is added (100000)
   --rows N            queries, joins, sketches, expressions, functions, pageviews, lookups, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards (500000); loading, of 5 columns (500000)
   --entries N         lookups: of the lookup (1000000)
@@ -72,6 +74,7 @@ const BENCHMARKS = {
   dashboards: ['only', 'rows', 'threads', 'rounds', 'seconds', 'connections'],
   publish: ['segments', 'known'],
   compaction: ['segments', 'rows', 'rounds'],
+  catalogue: ['segments', 'datasources', 'rounds'],
   loading: ['only', 'rows', 'threads', 'rounds'],
   streams: ['rate', 'seconds', 'rows'],
   lookups: ['only', 'rows', 'entries', 'polls', 'threads', 'rounds'],
@@ -106,6 +109,7 @@ const options = {
       'client',
       'data',
       'segments',
+      'datasources',
       'known',
       'digits',
     ].map((name) => [name, text]),

@@ -21,11 +21,18 @@ export class Ticker {
   #waiting: (() => void)[] = [];
   /** End of the current rest, on the clock of `performance`. */
   #restsUntilMs = 0;
+  #runs = 0;
+  #lastRunMs = 0;
 
   constructor(job: () => Promise<void>, periodMs: number, onError: (error: unknown) => void) {
     this.#job = job;
     this.#periodMs = periodMs;
     this.#onError = onError;
+  }
+
+  /** Number of runs that have ended, and how long the last one took. */
+  get ended(): { readonly runs: number; readonly lastMs: number } {
+    return { runs: this.#runs, lastMs: this.#lastRunMs };
   }
 
   /** Resolves after the first run, also when that failed. */
@@ -73,6 +80,8 @@ export class Ticker {
     for (const done of waiting) done();
     const endMs = performance.now();
     const tookMs = endMs - startMs;
+    this.#runs++;
+    this.#lastRunMs = tookMs;
     if (tookMs > LONG_RUN_MS) this.#restsUntilMs = endMs + Math.min(REST_FACTOR * tookMs, this.#periodMs);
     this.#running = undefined;
     if (!this.#started) return;

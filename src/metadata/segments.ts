@@ -82,9 +82,10 @@ export async function* segmentsChanged(queries: Queries, after: number, upTo: nu
   type Row = SegmentRow & { used: number; data_source: string; start_ms: unknown; end_ms: unknown; version: unknown; revision: number };
   let [revision, id] = [after + 1, ''];
   for (;;) {
+    // Signed, `used` leads to no index: SQLite would read and sort all that is left by one of its indices for each part.
     const rows: readonly Row[] = await queries.rows<Row>(
       `SELECT id, data_source, used, payload, start_ms, end_ms, version, revision FROM segments
-       WHERE (revision, id) > (?, ?) AND revision <= ? ${after === 0 ? 'AND used = 1' : ''}
+       WHERE (revision, id) > (?, ?) AND revision <= ? ${after === 0 ? 'AND +used = 1' : ''}
        ORDER BY revision, id LIMIT ${CHANGES_PER_READ}`,
       [revision, id, upTo],
     );

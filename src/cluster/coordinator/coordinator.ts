@@ -131,6 +131,11 @@ export class Coordinator implements CoordinatorService, Candidate {
     return { servers: this.#inventories.servers, targets: this.#targets.byId, drops: this.#drops };
   }
 
+  /** Runs of the duties of this process, and how long the last one took. */
+  get runs(): { readonly runs: number; readonly lastMs: number } {
+    return this.#duties.ended;
+  }
+
   /** Begins anew: what another leader has planned meanwhile is not known. */
   async gained(fence: Fence): Promise<void> {
     await this.#refreshing;

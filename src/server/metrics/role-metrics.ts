@@ -61,7 +61,12 @@ export async function roleMetrics({ cluster, store }: MetricSource, namespace: s
   gauges.add('query/cache/total/misses', 'Results that were looked for and not found.', misses);
   gauges.add('query/cache/total/hitRate', 'Share of results that were found.', hits + misses === 0 ? 0 : hits / (hits + misses));
   if (cluster.historical !== undefined) await historicalMetrics(gauges, cluster.historical, store);
-  if (cluster.coordinator?.leading === true) await coordinatorMetrics(gauges, cluster.coordinator.picture);
+  if (cluster.coordinator?.leading === true) {
+    const { runs, lastMs } = cluster.coordinator.runs;
+    gauges.add('coordinator/global/time', 'Milliseconds that the last run of the duties took.', lastMs);
+    gauges.add('coordinator/global/runs', 'Runs of the duties that this process has ended.', runs);
+    await coordinatorMetrics(gauges, cluster.coordinator.picture);
+  }
   if (cluster.overlord?.leading === true) await overlordMetrics(gauges, cluster.overlord, cluster.database);
   if (cluster.middleManager !== undefined) {
     const { capacity, runningTasks, enabled } = await cluster.middleManager.status();
