@@ -6,6 +6,7 @@ import {
   chownSync,
   closeSync,
   existsSync,
+  fstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -287,7 +288,10 @@ async function start(name, folder) {
 /** Runs the program over data that are there. */
 async function launch({ name, program, account, env, data, folder, port }) {
   const kind = SERVICES[name];
-  const log = openSync(join(folder, 'log'), 'a');
+  const logFile = join(folder, 'log');
+  const log = openSync(logFile, 'a');
+  // An earlier run said that it was ready as well.
+  const { size: earlier } = fstatSync(log);
   const child = spawn(program, kind.args({ data, port }), { ...account, cwd: data, env, detached: true, stdio: ['ignore', log, log] });
   closeSync(log);
   let ended = false;
@@ -308,11 +312,11 @@ async function launch({ name, program, account, env, data, folder, port }) {
     uri: kind.uri(port),
     folder,
   };
-  const isReady = async () => kind.ready.test(readFileSync(join(folder, 'log'), 'utf8')) && answers(port);
+  const isReady = async () => kind.ready.test(readFileSync(logFile).subarray(earlier).toString()) && answers(port);
   for (const untilMs = Date.now() + READY_MS; !(await isReady()); ) {
     if (ended || Date.now() > untilMs) {
       if (!ended) process.kill(child.pid, 'SIGKILL');
-      throw new Error(`${name} did not start:\n${readFileSync(join(folder, 'log'), 'utf8').slice(-2000)}`);
+      throw new Error(`${name} did not start:\n${readFileSync(logFile, 'utf8').slice(-2000)}`);
     }
     await sleep(50);
   }
