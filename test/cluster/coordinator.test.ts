@@ -26,7 +26,14 @@ const duties = suite<Context>('coordinator');
 duties.before.each(async (context) => {
   Object.assign(context, await openMetadata());
 });
-duties.after.each((context) => context.close());
+let isOver = false;
+duties.before.each(() => {
+  isOver = false;
+});
+duties.after.each(async (context) => {
+  isOver = true;
+  await context.close();
+});
 
 /** A leading coordinator over one fake historical that loads at once, and a broker that reports what the test says. */
 async function lead(database: Database, { now = Date.now, held = new Map<string, SegmentDescriptor>(), log = unexpected } = {}) {
@@ -77,7 +84,10 @@ async function gain(database: Database, coordinator: Coordinator): Promise<void>
   await coordinator.gained({ role: 'coordinator', epoch: leader.epoch });
 }
 
-const unexpected = (line: string): void => assert.unreachable(line);
+/** Duties that are still under way when a test is over find no tables any more. */
+const unexpected = (line: string): void => {
+  if (!isOver) assert.unreachable(line);
+};
 const NOWHERE = { type: 'loadForever', useDefaultTierForNull: false };
 const setRules = (database: Database, rules: readonly object[]): Promise<void> =>
   database.transaction((queries) => writeRules(queries, 'ds', JSON.stringify(parseRules(rules)), 0));
