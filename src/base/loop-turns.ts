@@ -1,6 +1,7 @@
 // Turns of the event loop: a turn every 2 ms for loops that grow with their input, and the coming one.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Clock, SYSTEM_CLOCK } from './clock/clock.js';
 
 /** Longest stretch before the event loop gets its turn. */
 const STRETCH_MS = 2;
@@ -10,15 +11,18 @@ const STRETCH_MS = 2;
  * until everybody else had one.
  */
 export class LoopTurns {
-  #sinceMs = performance.now();
+  /** Clock of all of them: a simulation stops it, so that what a turn is given for does not hang on the machine. */
+  static clock: Pick<Clock, 'monotonicMs'> = SYSTEM_CLOCK;
+
+  #sinceMs = LoopTurns.clock.monotonicMs();
 
   get isDue(): boolean {
-    return performance.now() - this.#sinceMs > STRETCH_MS;
+    return LoopTurns.clock.monotonicMs() - this.#sinceMs > STRETCH_MS;
   }
 
   async give(): Promise<void> {
     await nextTurn();
-    this.#sinceMs = performance.now();
+    this.#sinceMs = LoopTurns.clock.monotonicMs();
   }
 }
 

@@ -1,5 +1,7 @@
 // Runs a duty periodically and when it is woken, with rests between long runs.
 
+import { type Clock, SYSTEM_CLOCK, type Timer } from '../base/clock/clock.js';
+
 /** A run that took so long is followed by a rest of `REST_FACTOR` times as long, however often it is woken. */
 const LONG_RUN_MS = 5;
 const REST_FACTOR = 2;
@@ -13,21 +15,23 @@ export class Ticker {
   readonly #job: () => Promise<void>;
   readonly #periodMs: number;
   readonly #onError: (error: unknown) => void;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #timer: Timer | undefined;
   #running: Promise<void> | undefined;
   #again = false;
   #started = false;
   /** Told after the next run to begin. */
   #waiting: (() => void)[] = [];
-  /** End of the current rest, on the clock of `performance`. */
+  /** End of the current rest, by the monotonic clock. */
   #restsUntilMs = 0;
   #runs = 0;
   #lastRunMs = 0;
 
-  constructor(job: () => Promise<void>, periodMs: number, onError: (error: unknown) => void) {
+  constructor(job: () => Promise<void>, periodMs: number, onError: (error: unknown) => void, clock: Clock = SYSTEM_CLOCK) {
     this.#job = job;
     this.#periodMs = periodMs;
     this.#onError = onError;
+    this.#clock = clock;
   }
 
   /** Number of runs that have ended, and how long the last one took. */
@@ -46,7 +50,7 @@ export class Ticker {
   /** Resolves when no run is under way any more. */
   async stop(): Promise<void> {
     this.#started = false;
-    clearTimeout(this.#timer);
+    this.#clock.clearTimer(this.#timer);
     await this.#running;
     for (const done of this.#waiting.splice(0)) done();
   }
@@ -66,19 +70,19 @@ export class Ticker {
       this.#again = true;
       return;
     }
-    const restMs = this.#restsUntilMs - performance.now();
+    const restMs = this.#restsUntilMs - this.#clock.monotonicMs();
     if (restMs <= 0) this.#running = this.#run();
     else this.#schedule(restMs);
   }
 
   async #run(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#clock.clearTimer(this.#timer);
     this.#again = false;
     const waiting = this.#waiting.splice(0);
-    const startMs = performance.now();
+    const startMs = this.#clock.monotonicMs();
     await this.#job().catch(this.#onError);
     for (const done of waiting) done();
-    const endMs = performance.now();
+    const endMs = this.#clock.monotonicMs();
     const tookMs = endMs - startMs;
     this.#runs++;
     this.#lastRunMs = tookMs;
@@ -90,9 +94,9 @@ export class Ticker {
   }
 
   #schedule(delayMs: number): void {
-    clearTimeout(this.#timer);
+    this.#clock.clearTimer(this.#timer);
     // A timer may fire a little early by the clock that rests are measured with.
-    this.#timer = setTimeout(() => this.wake(), Math.ceil(delayMs));
+    this.#timer = this.#clock.setTimer(() => this.wake(), Math.ceil(delayMs), undefined);
     this.#timer.unref();
   }
 }

@@ -93,6 +93,7 @@ export class Broker implements BrokerQueries, BrokerService {
       () => this.#look(),
       options.pollMs,
       (error) => options.log(`broker: ${toServiceError(error).message}`),
+      options.clock,
     );
   }
 
@@ -304,7 +305,7 @@ export class Broker implements BrokerQueries, BrokerService {
 
   /** Counts the query as running and holds on to its segments. */
   #begin(tables: readonly string[], options: QueryOptions): RunningQuery {
-    const deadline = startDeadline(options.deadlineMs - this.#options.now(), options.signal);
+    const deadline = startDeadline(options.deadlineMs - this.#options.now(), options.signal, this.#options.clock);
     const { onEnd } = options;
     const told = onEnd && (() => onEnd(deadline.signal.reason));
     if (told !== undefined) deadline.signal.addEventListener('abort', told, { once: true });

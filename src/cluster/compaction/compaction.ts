@@ -31,6 +31,7 @@ export class Compaction {
         const { code, message } = toServiceError(error);
         if (code !== 'not_leader') log(`coordinator compaction: ${code}: ${message}`);
       },
+      options.clock,
     );
   }
 

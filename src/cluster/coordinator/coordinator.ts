@@ -115,7 +115,7 @@ export class Coordinator implements CoordinatorService, Candidate {
       // Leadership ended in the middle of a run: the next leader does the rest.
       if (code !== 'not_leader') options.log(`coordinator ${what}: ${code}: ${message}`);
     };
-    this.#duties = new Ticker(() => this.#runDuties(), options.periodMs, report('duties'));
+    this.#duties = new Ticker(() => this.#runDuties(), options.periodMs, report('duties'), options.clock);
     const fence = (): Fence => this.fence();
     this.orphans = new OrphanDuty({ ...options, fence, failed: report('cleanup') });
     this.#kill = new KillDuty({ ...options, dynamicConfig: () => this.settings.dynamicConfig(), failed: report('kill') });

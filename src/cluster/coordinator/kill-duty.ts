@@ -47,7 +47,7 @@ export class KillDuty {
 
   constructor(options: KillDutyOptions) {
     this.#options = options;
-    this.#ticker = options.kill === null ? null : new Ticker(() => this.run(), options.kill.periodMs, options.failed);
+    this.#ticker = options.kill === null ? null : new Ticker(() => this.run(), options.kill.periodMs, options.failed, options.clock);
   }
 
   start(): void {

@@ -38,7 +38,7 @@ export class OldRecordsDuty {
 
   constructor(options: OldRecordsOptions) {
     this.#options = options;
-    this.#ticker = new Ticker(() => this.run(), options.oldRecords.lookMs, options.failed);
+    this.#ticker = new Ticker(() => this.run(), options.oldRecords.lookMs, options.failed, options.clock);
   }
 
   start(): void {

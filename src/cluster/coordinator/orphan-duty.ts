@@ -38,7 +38,7 @@ export class OrphanDuty {
 
   constructor(options: OrphanDutyOptions) {
     this.#options = options;
-    this.#ticker = new Ticker(() => this.#run(), options.cleanupPeriodMs, options.failed);
+    this.#ticker = new Ticker(() => this.#run(), options.cleanupPeriodMs, options.failed, options.clock);
   }
 
   start(): void {

@@ -1,6 +1,7 @@
 // The Historical: keeps assigned segments on disk and open, and runs plans over them.
 
 import type { CancelSignal } from '../../base/cancel-signal.js';
+import { type Clock, SYSTEM_CLOCK, type Timer } from '../../base/clock/clock.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Engine } from '../../execution/run/engine.js';
 import { isTombstone } from '../../metadata/tombstones.js';
@@ -30,7 +31,7 @@ import type { SegmentResults } from './segment-results.js';
 import { TurnsByName } from './turns-by-name.js';
 
 export interface HistoricalOptions extends SegmentServer {
-  readonly segments: LocalSegments;
+  readonly segments: Pick<LocalSegments, 'recovered' | 'fetch' | 'remove' | 'stop'>;
   readonly store: SegmentStore;
   readonly engine: Engine;
   readonly results: SegmentResults;
@@ -45,6 +46,8 @@ export interface HistoricalOptions extends SegmentServer {
   /** The inventory changed. */
   readonly onChange: () => void;
   readonly log: (line: string) => void;
+  /** Clock of its timers; default: that of the machine. */
+  readonly clock?: Clock;
 }
 
 /** While loads are under way, those that are done are told of together. */
@@ -59,11 +62,12 @@ const ROWS_THAT_WAIT = 1_000_000;
 /** Keeps assigned segments on disk and open, and runs plans over them. */
 export class Historical implements HistoricalService {
   readonly #options: HistoricalOptions;
+  readonly #clock: Clock;
   readonly #served = new Map<string, SegmentDescriptor>();
   readonly #queue: SegmentDescriptor[] = [];
   readonly #loading = new Map<string, SegmentDescriptor>();
   readonly #failed = new Map<string, string>();
-  readonly #dropTimers = new Map<string, NodeJS.Timeout>();
+  readonly #dropTimers = new Map<string, Timer>();
   /** Opening and closing of each segment. */
   readonly #turns = new TurnsByName();
   readonly #fetched: FetchedSegments;
@@ -73,12 +77,13 @@ export class Historical implements HistoricalService {
   #servedBytes = 0;
   /** Segments that were closed, or are being. */
   #closings = 0;
-  #telling: NodeJS.Timeout | undefined;
+  #telling: Timer | undefined;
   readonly #looked = new WeakMap<readonly string[], { readonly closings: number; readonly rows: number }>();
   #ready = false;
 
   constructor(options: HistoricalOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.#fetched = new FetchedSegments({
       open: (id, descriptor) => this.#turns.run(id, () => this.#open(id, descriptor)),
       close: (id, descriptor) => this.#closeUnused(id, descriptor),
@@ -106,8 +111,8 @@ export class Historical implements HistoricalService {
 
   stop(): void {
     this.#options.segments.stop();
-    clearTimeout(this.#telling);
-    for (const timer of this.#dropTimers.values()) clearTimeout(timer);
+    this.#clock.clearTimer(this.#telling);
+    for (const timer of this.#dropTimers.values()) this.#clock.clearTimer(timer);
     this.#queue.length = 0;
   }
 
@@ -240,7 +245,7 @@ export class Historical implements HistoricalService {
   async #load(descriptor: SegmentDescriptor): Promise<void> {
     const id = segmentIdText(descriptor.id);
     try {
-      clearTimeout(this.#dropTimers.get(id));
+      this.#clock.clearTimer(this.#dropTimers.get(id));
       this.#dropTimers.delete(id);
       await this.#turns.run(id, async () => {
         await this.#open(id, descriptor);
@@ -251,7 +256,7 @@ export class Historical implements HistoricalService {
     } finally {
       this.#loading.delete(id);
       if (this.#loading.size === 0) this.#tell();
-      else this.#telling ??= setTimeout(() => this.#tell(), TOLD_EVERY_MS);
+      else this.#telling ??= this.#clock.setTimer(() => this.#tell(), TOLD_EVERY_MS, undefined);
     }
   }
 
@@ -300,10 +305,11 @@ export class Historical implements HistoricalService {
   }
 
   #closeLater(id: string, descriptor: SegmentDescriptor, delayMs: number): void {
-    const timer = setTimeout(() => {
+    const drop = (): void => {
       this.#dropTimers.delete(id);
       void this.#closeUnused(id, descriptor);
-    }, delayMs);
+    };
+    const timer = this.#clock.setTimer(drop, delayMs, undefined);
     timer.unref();
     this.#dropTimers.set(id, timer);
   }
@@ -349,7 +355,7 @@ export class Historical implements HistoricalService {
   }
 
   #tell(): void {
-    clearTimeout(this.#telling);
+    this.#clock.clearTimer(this.#telling);
     this.#telling = undefined;
     this.#options.onChange();
   }

@@ -1,5 +1,6 @@
 // Coordination over records that processes share: beats, elections, and news of changes.
 
+import { type Clock, SYSTEM_CLOCK, type Timer } from '../../base/clock/clock.js';
 import type { Leader } from '../../metadata/leadership.js';
 import type { Candidate, Coordination, Member } from './coordination.js';
 import type { MembershipStore } from './membership-store.js';
@@ -17,6 +18,8 @@ export interface StoredOptions {
   readonly leaseMs?: number;
   /** Renews on a thread once another process was seen; undefined: the event loop alone renews. */
   readonly pulse?: Pick<PulseOptions, 'settings' | 'stallMs'>;
+  /** Clock of its timers; default: that of the machine. */
+  readonly clock?: Clock;
   /** A heartbeat failed (the metadata file is busy or gone); it is tried again at the next. */
   readonly onError: (error: unknown) => void;
 }
@@ -41,7 +44,8 @@ export class StoredCoordination implements Coordination {
   /** Members by role, cached: requests ask for them far more often than members change. */
   readonly #membersOf = new Map<string, readonly Member[]>();
   #leaders = new Map<string, Leader>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #clock: Clock;
+  #timer: Timer | undefined;
   #beating: Promise<void> = Promise.resolve();
   /** The beat that has not begun. */
   #nextBeat: Promise<void> | undefined;
@@ -56,6 +60,7 @@ export class StoredCoordination implements Coordination {
 
   constructor(options: StoredOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.session = options.session;
     this.#leaseMs = options.leaseMs ?? options.expiryMs;
     options.store.onNews(() => {
@@ -121,7 +126,7 @@ export class StoredCoordination implements Coordination {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#clock.clearTimer(this.#timer);
     await this.#beating;
     await this.#pulse?.end();
     const { store, onError } = this.#options;
@@ -139,12 +144,13 @@ export class StoredCoordination implements Coordination {
 
   #schedule(): void {
     if (this.#closed) return;
-    this.#timer = setTimeout(() => {
+    const beat = (): void => {
       this.#pulse?.alive();
       this.#beat()
         .catch(this.#options.onError)
         .finally(() => this.#schedule());
-    }, this.#options.heartbeatMs);
+    };
+    this.#timer = this.#clock.setTimer(beat, this.#options.heartbeatMs, undefined);
   }
 
   /** Beats follow one another; a caller's own announcement is in the one it waits for, with those of other callers. */

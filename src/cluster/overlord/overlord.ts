@@ -118,6 +118,7 @@ export class Overlord implements OverlordService, Candidate {
       () => this.#advance(),
       options.periodMs,
       (error) => options.log(`overlord: ${toServiceError(error).message}`),
+      options.clock,
     );
   }
 

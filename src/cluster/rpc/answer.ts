@@ -1,6 +1,7 @@
 // Server side of a call between roles: decodes the request, runs the method, writes its reply.
 
 import type { CancelSignal } from '../../base/cancel-signal.js';
+import { type Clock, SYSTEM_CLOCK } from '../../base/clock/clock.js';
 import { ServiceError } from '../../base/errors.js';
 import { startDeadline } from './deadline.js';
 import { DESCRIPTIONS, type MethodDescription, type RpcRole, type RpcServices } from './descriptions.js';
@@ -16,8 +17,13 @@ export interface RpcCall {
 }
 
 /** The other end of `remoteService`: calls the local service and gives its reply as messages; never throws. */
-export async function* answerCall<Role extends RpcRole>(role: Role, service: RpcServices[Role], call: RpcCall): AsyncIterable<Uint8Array> {
-  const deadline = startDeadline(call.remainingMs, call.signal);
+export async function* answerCall<Role extends RpcRole>(
+  role: Role,
+  service: RpcServices[Role],
+  call: RpcCall,
+  clock: Clock = SYSTEM_CLOCK,
+): AsyncIterable<Uint8Array> {
+  const deadline = startDeadline(call.remainingMs, call.signal, clock);
   try {
     const description = new Map(Object.entries<MethodDescription>(DESCRIPTIONS[role])).get(call.method);
     if (description === undefined) throw new ServiceError('not_found', `${role} has no internal method ${call.method}`);

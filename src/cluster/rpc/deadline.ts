@@ -1,6 +1,7 @@
 // Signals that also fire at a deadline.
 
 import { Canceller, type CancelSignal } from '../../base/cancel-signal.js';
+import { type Clock, SYSTEM_CLOCK, type Timer } from '../../base/clock/clock.js';
 import { ServiceError } from '../../base/errors.js';
 
 /** A signal that follows another one and also fires at an instant; `release` when the work is over. */
@@ -18,31 +19,33 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /** One for all: every query ends by cancelling what may still run for it, and a stack of that tells nobody anything. */
 const CANCELLED = new ServiceError('cancelled', 'the request was cancelled');
 
-export function startDeadline(remainingMs: number, parent: CancelSignal | null): Deadline {
-  return new RunningDeadline(Math.min(Math.max(remainingMs, 0), TIMER_MS_MAX), parent);
+export function startDeadline(remainingMs: number, parent: CancelSignal | null, clock: Clock = SYSTEM_CLOCK): Deadline {
+  return new RunningDeadline(Math.min(Math.max(remainingMs, 0), TIMER_MS_MAX), parent, clock);
 }
 
 class RunningDeadline implements Deadline {
   readonly signal = new Canceller();
-  readonly #timer: NodeJS.Timeout;
+  readonly #clock: Clock;
+  readonly #timer: Timer;
   readonly #parent: CancelSignal | null;
   readonly #cancel = (): void => this.cancel();
 
-  constructor(remainingMs: number, parent: CancelSignal | null) {
+  constructor(remainingMs: number, parent: CancelSignal | null, clock: Clock) {
+    this.#clock = clock;
     this.#parent = parent;
-    this.#timer = setTimeout(endInTime, remainingMs, this.signal);
+    this.#timer = clock.setTimer(endInTime, remainingMs, this.signal);
     if (parent?.aborted === true) this.cancel();
     else parent?.addEventListener('abort', this.#cancel, { once: true });
   }
 
   cancel(): void {
-    clearTimeout(this.#timer);
+    this.#clock.clearTimer(this.#timer);
     const reason = this.#parent?.reason;
     this.signal.abort(reason instanceof ServiceError ? reason : CANCELLED);
   }
 
   release(): void {
-    clearTimeout(this.#timer);
+    this.#clock.clearTimer(this.#timer);
     this.#parent?.removeEventListener('abort', this.#cancel);
   }
 }

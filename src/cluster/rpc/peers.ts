@@ -1,5 +1,6 @@
 // Finds the peers of a role: local objects, or clients of the same interface over HTTP.
 
+import { type Clock, SYSTEM_CLOCK } from '../../base/clock/clock.js';
 import { ServiceError } from '../../base/errors.js';
 import { ROLES } from '../../configuration/properties.js';
 import type { Coordination } from '../membership/coordination.js';
@@ -12,13 +13,15 @@ export const TASK_ROLE = 'task' satisfies RpcRole;
 
 /** Gives a role its peers: the object itself when it lives in this process, else a client of the same interface. */
 export class Peers {
-  readonly #client: HttpClient;
+  readonly #client: Pick<HttpClient, 'send'>;
+  readonly #clock: Clock;
   readonly #coordination: Coordination;
   readonly #services = new Map<string, object>();
   readonly #here = new Set<string>();
 
-  constructor(parts: { readonly client: HttpClient; readonly coordination: Coordination }) {
+  constructor(parts: { readonly client: Pick<HttpClient, 'send'>; readonly coordination: Coordination; readonly clock?: Clock }) {
     this.#client = parts.client;
+    this.#clock = parts.clock ?? SYSTEM_CLOCK;
     this.#coordination = parts.coordination;
   }
 
@@ -38,7 +41,7 @@ export class Peers {
     const known = this.#services.get(key);
     // The key begins with the role, and both writers of the map keep to it.
     if (known !== undefined) return known as RpcServices[Role];
-    const remote = remoteService<RpcServices[Role]>(DESCRIPTIONS[role], this.#client, { role, host });
+    const remote = remoteService<RpcServices[Role]>(DESCRIPTIONS[role], this.#client, { role, host }, this.#clock);
     this.#services.set(key, remote);
     return remote;
   }

@@ -1,6 +1,7 @@
 // Client side of a call between roles: a service of another process as an object.
 
 import { isCancelSignal } from '../../base/cancel-signal.js';
+import { type Clock, SYSTEM_CLOCK } from '../../base/clock/clock.js';
 import { ServiceError } from '../../base/errors.js';
 import { startDeadline } from './deadline.js';
 import type { MethodDescription, ServiceDescription } from './descriptions.js';
@@ -18,13 +19,14 @@ export interface RemoteAddress {
  */
 export function remoteService<Service extends object>(
   description: ServiceDescription<Service>,
-  client: HttpClient,
+  client: Pick<HttpClient, 'send'>,
   address: RemoteAddress,
+  clock: Clock = SYSTEM_CLOCK,
 ): Service {
   const methods = Object.entries<MethodDescription>(description).map(([name, method]) => [
     name,
     (...args: readonly unknown[]) => {
-      const values = callRemote(client, address, name, method, args);
+      const values = callRemote({ client, clock, address }, name, method, args);
       return method.reply === 'stream' ? values : firstOf(values);
     },
   ]);
@@ -33,17 +35,16 @@ export function remoteService<Service extends object>(
 }
 
 async function* callRemote(
-  client: HttpClient,
-  address: RemoteAddress,
+  { client, clock, address }: { readonly client: Pick<HttpClient, 'send'>; readonly clock: Clock; readonly address: RemoteAddress },
   name: string,
   method: MethodDescription,
   args: readonly unknown[],
 ): AsyncIterable<unknown> {
   const last = args.at(-1);
   const parent = isCancelSignal(last) ? last : null;
-  const nowMs = Date.now();
+  const nowMs = clock.now();
   const remainingMs = method.deadlineMs(args, nowMs) - nowMs;
-  const deadline = startDeadline(remainingMs, parent);
+  const deadline = startDeadline(remainingMs, parent, clock);
   try {
     const response = await client.send({
       host: address.host,

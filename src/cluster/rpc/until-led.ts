@@ -1,6 +1,6 @@
 // Repeats a call until a leader is there to answer it.
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, SYSTEM_CLOCK, sleep } from '../../base/clock/clock.js';
 import { ServiceError } from '../../base/errors.js';
 
 /** Time between two tries. */
@@ -14,16 +14,20 @@ const TRY_AGAIN_MS = 250;
  */
 export async function untilLed<Result>(
   call: () => Promise<Result>,
-  { limitMs, keepsTrying = () => true }: { readonly limitMs: number; readonly keepsTrying?: () => boolean },
+  {
+    limitMs,
+    keepsTrying = () => true,
+    clock = SYSTEM_CLOCK,
+  }: { readonly limitMs: number; readonly keepsTrying?: () => boolean; readonly clock?: Clock },
 ): Promise<Result> {
-  const endMs = performance.now() + limitMs;
+  const endMs = clock.monotonicMs() + limitMs;
   for (;;) {
     try {
       return await call();
     } catch (error) {
       const isMomentary = error instanceof ServiceError && (error.code === 'unavailable' || error.code === 'not_leader');
-      if (!isMomentary || performance.now() >= endMs || !keepsTrying()) throw error;
-      await sleep(Math.min(TRY_AGAIN_MS, Math.max(1, endMs - performance.now())));
+      if (!isMomentary || clock.monotonicMs() >= endMs || !keepsTrying()) throw error;
+      await sleep(clock, Math.min(TRY_AGAIN_MS, Math.max(1, endMs - clock.monotonicMs())));
     }
   }
 }

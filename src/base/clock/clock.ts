@@ -1,0 +1,31 @@
+// Clock and timers of a process: those of the machine, or ones that a simulation gives.
+
+import type { EpochMs } from '../instant.js';
+
+/** A timer that was set; after `unref` the process does not stay for it. */
+export type Timer = Pick<NodeJS.Timeout, 'unref'>;
+
+/** Time as a process sees it. Classes are given one, and `SYSTEM_CLOCK` unless a simulation orders what happens (decision 34). */
+export interface Clock {
+  /** Time of the calendar, which a person may set back. */
+  now(): EpochMs;
+  /** Milliseconds since an instant of its own; never goes back. */
+  monotonicMs(): number;
+  setTimer<Told>(callback: (told: Told) => void, delayMs: number, told: Told): Timer;
+  clearTimer(timer: Timer | undefined): void;
+}
+
+export const SYSTEM_CLOCK: Clock = {
+  now: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  setTimer: setTimeout,
+  // Timers of this clock are those of Node.
+  clearTimer: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
+};
+
+/** Resolves when the time is over. */
+export function sleep(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.setTimer(resolve, delayMs, undefined);
+  });
+}
