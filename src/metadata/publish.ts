@@ -81,7 +81,7 @@ async function checkInputs(
     throw new ServiceError('conflict', `task ${taskId} has read segment ${unused}, which is not used any more; nothing is published`);
   if (mode.kind === 'append') return;
   const read = new Set(inputs);
-  const visible = await visibleSegments(queries, dataSource, mode.intervals, carried);
+  const visible = await visibleSegments(queries, dataSource, mode.intervals, async () => carried);
   const shown = new Set(visible.map(({ segment }) => segmentIdText(segment.id)));
   for (const overlapping of condenseIntervals(mode.intervals))
     for (const segment of await selectSegments(queries, { dataSource, used: true, overlapping })) {
@@ -110,23 +110,26 @@ async function appendedMeanwhile(
 
 /**
  * The visible segments that meet one of the intervals.
- * @param without  printed ids of segments that count as not there
+ * @param findWithout  printed ids of segments that count as not there, read after the segments: of one that is appended in between, the ids tell
  * @throws ServiceError `segments_unavailable` when a used one of them cannot be read: whoever replaces them would lose its rows
  */
 export async function visibleSegments(
   queries: Queries,
   dataSource: string,
   intervals: readonly Interval[],
-  without: ReadonlySet<string> = NONE,
+  findWithout: () => Promise<ReadonlySet<string>> = async () => NONE,
 ): Promise<readonly VisibleSegment[]> {
   const timeline = new SegmentTimeline<SegmentDescriptor>();
   const condensed = condenseIntervals(intervals);
+  const found = new Map<string, SegmentDescriptor>();
   for (const overlapping of condensed) {
     const { segments, unreadable } = await selectReadable(queries, { dataSource, used: true, overlapping });
     if (unreadable.length > 0)
       throw new ServiceError('segments_unavailable', `segment ${unreadable[0]} cannot be read in the metadata store; nothing is replaced`);
-    timeline.change([], without.size === 0 ? segments : segments.filter(({ id }) => !without.has(segmentIdText(id))));
+    for (const segment of segments) found.set(segmentIdText(segment.id), segment);
   }
+  for (const id of await findWithout()) found.delete(id);
+  timeline.change([], [...found.values()]);
   const chunks = condensed.flatMap((interval) => timeline.overlapping(interval));
   return [...new Set(chunks)].flatMap(({ segments, visible }) => segments.map((segment) => ({ segment, visible })));
 }
@@ -145,7 +148,7 @@ export async function pinnedSegments(queries: Queries, taskId: string): Promise<
   const [first] = locks;
   if (first === undefined) return null;
   const intervals = locks.map(({ interval }) => interval);
-  const visible = await segmentsToRead(queries, first.dataSource, intervals, await carriedBy(queries, taskId));
+  const visible = await segmentsToRead(queries, first.dataSource, intervals, () => carriedBy(queries, taskId));
   return { dataSource: first.dataSource, intervals, ids: visible.map(({ segment }) => segmentIdText(segment.id)) };
 }
 

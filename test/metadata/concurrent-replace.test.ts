@@ -100,6 +100,22 @@ concurrent('a task that replaces reads what was there when it got its lock', asy
   assert.is(await pinnedSegments(database, 'later'), null);
 });
 
+concurrent('a task that replaces does not read what is appended while it looks', async ({ database }) => {
+  await runningTask(database, 'first', 'append', [day(0)], 'ds', 1000);
+  const [before = ''] = await publish(database, append('first', [day(0)]));
+  await runningTask(database, 'r', 'replace', [day(0)], 'ds', 2000);
+  await runningTask(database, 'later', 'append', [day(0)], 'ds', 3000);
+  // Published between its look at segments and its look at those that it carries along.
+  let looks = 0;
+  const rows: Database['rows'] = async (sql, bindings) => {
+    if (/FROM carried_segments|payload FROM segments/.test(sql) && ++looks === 2) await publish(database, append('later', [day(0)]));
+    return database.rows(sql, bindings);
+  };
+  const pinned = await pinnedSegments({ rows, faults: database.faults }, 'r');
+  assert.is(looks, 2);
+  assert.equal(pinned?.ids, [before]);
+});
+
 concurrent('chunks that are finer than what was appended cannot take it along: nothing is published', async ({ database }) => {
   await runningTask(database, 'r', 'replace', [day(0)], 'ds', 1000);
   await runningTask(database, 'a', 'append', [day(0)], 'ds', 2000);
@@ -199,7 +215,7 @@ class Model {
 
   async #proceed(task: Running): Promise<void> {
     if (task.kind === 'compact' && task.read === null) {
-      const found = await visibleSegments(this.#database, this.#dataSource, [task.interval], await carriedBy(this.#database, task.id));
+      const found = await visibleSegments(this.#database, this.#dataSource, [task.interval], () => carriedBy(this.#database, task.id));
       const rows = found.flatMap(({ segment, visible }) =>
         this.#shownOf(
           segment,
