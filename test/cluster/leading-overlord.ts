@@ -49,6 +49,8 @@ export class Worker implements MiddleManagerService {
   readonly member: Member;
   enabled = true;
   failure: ServiceError | null = null;
+  /** undefined: as of a worker of an earlier version. */
+  endingTasks: readonly string[] | undefined;
   capacity: number;
 
   constructor(host: string, session: string, capacity = 10) {
@@ -58,7 +60,16 @@ export class Worker implements MiddleManagerService {
 
   async status() {
     const { host, session } = this.member;
-    return { host, session, category: 'c', capacity: this.capacity, enabled: this.enabled, runningTasks: this.running, lastCompletedMs: 0 };
+    return {
+      host,
+      session,
+      category: 'c',
+      capacity: this.capacity,
+      enabled: this.enabled,
+      runningTasks: this.running,
+      lastCompletedMs: 0,
+      ...(this.endingTasks === undefined ? {} : { endingTasks: this.endingTasks }),
+    };
   }
 
   async assign({ taskId, attempt }: TaskAssignment) {

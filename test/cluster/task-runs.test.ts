@@ -1,9 +1,10 @@
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
+import type { Database } from '../../src/metadata/database.js';
 import { locksOfTask } from '../../src/metadata/locks.js';
 import { selectSegments } from '../../src/metadata/segments.js';
 import { findTask } from '../../src/metadata/tasks.js';
-import { day, pushed } from '../metadata/fixture.js';
+import { day, pushed, runningTask } from '../metadata/fixture.js';
 
 import { codeOf, overlordSuite, settle, stateOf, untilState, Worker } from './leading-overlord.js';
 
@@ -97,6 +98,38 @@ overlords('a worker that ends gives its tasks back as often as it likes', async 
   await overlord.publish(request, { session: 's1', attempt: 1 });
   await overlord.taskReturned('published', { session: 's1', attempt: 1 });
   assert.is(await stateOf(database, 'published'), 'SUCCESS');
+});
+
+/** A run that a leader recorded before it ended: no worker has heard of it. */
+async function recordRun(database: Database, id: string): Promise<void> {
+  await runningTask(database, id, 'shared', [day(0)], 'ds', 1);
+  await database.rows("UPDATE tasks SET worker_host = 'w:1', worker_session = 's1', payload = ? WHERE id = ?", [
+    JSON.stringify({ id }),
+    id,
+  ]);
+}
+
+overlords('a run that its worker has never heard of begins again', async ({ database, overlord, workers }) => {
+  const [worker] = workers;
+  await recordRun(database, 'a');
+  if (worker !== undefined) worker.endingTasks = [];
+  overlord.wake();
+  while (worker?.attempts.at(-1) !== 2) await settle();
+  assert.equal(worker?.running, ['a']);
+});
+
+overlords('a run whose end its worker is about to tell, or may not be able to, stays', async ({ database, overlord, workers }) => {
+  const [worker] = workers;
+  await recordRun(database, 'a');
+  for (const endingTasks of [undefined, ['a']]) {
+    if (worker !== undefined) worker.endingTasks = endingTasks;
+    // Two rounds: what the first has found out is not asked again.
+    for (let round = 0; round < 2; round++) {
+      await overlord.submit(JSON.stringify({ id: `${endingTasks} ${round}` }));
+      while (worker?.running.includes(`${endingTasks} ${round}`) !== true) await settle();
+    }
+    assert.is((await findTask(database, 'a'))?.attempts, 1);
+  }
 });
 
 overlords.run();

@@ -73,6 +73,8 @@ export class MiddleManager implements MiddleManagerService {
   /** Numbers of the runs of these tasks. */
   readonly #attempts = new Map<string, number>();
   readonly #oldLogs: OldLogs;
+  /** Tasks whose end the Overlord has not heard of. */
+  readonly #ending = new Set<string>();
   /** Logs on their way to storage. */
   readonly #storing = new Set<Promise<void>>();
   #enabled = true;
@@ -127,6 +129,7 @@ export class MiddleManager implements MiddleManagerService {
       capacity,
       enabled: this.#enabled,
       runningTasks: this.runningTasks(),
+      endingTasks: [...this.#ending],
       lastCompletedMs: this.#lastCompletedMs,
     };
   }
@@ -278,11 +281,13 @@ export class MiddleManager implements MiddleManagerService {
     const stored = this.#storeLog(taskId).finally(() => this.#storing.delete(stored));
     this.#storing.add(stored);
     this.#lastCompletedMs = now();
+    this.#ending.add(taskId);
     this.#running.delete(taskId);
     this.#attempts.delete(taskId);
     const run = { session, attempt };
     if (this.#stopping && !succeeded) await this.#giveBack(taskId, run);
     else await this.#report({ taskId, run, succeeded, errorMessage, report });
+    this.#ending.delete(taskId);
   }
 
   /** The log of an ended task goes to where other processes find it; where that fails it stays, and this worker answers with it. */

@@ -19,6 +19,8 @@ export interface AssignmentOptions {
   /** Workers that answer. */
   readonly workers: () => Promise<readonly WorkerStatus[]>;
   /** Number of attempts, and time while workers do not answer, after which a task that no worker takes fails. */
+  /** A worker has said that it runs this attempt of a task. */
+  readonly heard: (taskId: string, attempt: number) => void;
   readonly assignmentTries: number;
   readonly assignmentTimeoutMs: number;
   readonly now: () => number;
@@ -81,6 +83,7 @@ export class Assignments {
     await peers
       .at('middleManager', worker.host)
       .assign({ taskId: task.id, attempt, payload: parseJson(documents.payload), parentId: task.parentId });
+    this.#options.heard(task.id, attempt);
   }
 
   /** Back into the queue, or failed with its lock given back when it was refused too often or for too long. */

@@ -45,6 +45,7 @@ import { endRun, endTask, isRunOf, recoverTask } from './recovery.js';
 import { auditSubmission, authorOf, newTask, type ReadTask, type Sender, THIS_CLUSTER } from './submission.js';
 import type { SupervisorHost } from './supervisor/contract.js';
 import { Supervisors } from './supervisor/supervisors.js';
+import { UnheardRuns } from './unheard-runs.js';
 import { WorkerConfigs } from './worker-configs.js';
 
 const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
@@ -83,6 +84,7 @@ export class Overlord implements OverlordService, Candidate {
   readonly #options: OverlordOptions;
   readonly #ticker: Ticker;
   readonly #assignments: Assignments;
+  readonly #unheard = new UnheardRuns();
   readonly #kills: KillRuns;
   readonly #children: Children;
   readonly #locks: LockGrants;
@@ -93,7 +95,7 @@ export class Overlord implements OverlordService, Candidate {
   constructor(options: OverlordOptions) {
     this.#options = options;
     const { database, now } = options;
-    this.#assignments = new Assignments({ ...options, workers: () => this.workers() });
+    this.#assignments = new Assignments({ ...options, workers: () => this.workers(), heard: (...run) => this.#unheard.heard(...run) });
     this.#kills = new KillRuns({ ...options, fence: () => this.fence(), wake: () => this.wake() });
     const stopRun = (task: TaskRecord): void => this.#stopRun(task);
     this.#children = new Children({ ...options, fence: () => this.fence(), stopRun, workerOf: (task) => this.workerOf(task) });
@@ -187,7 +189,7 @@ export class Overlord implements OverlordService, Candidate {
 
   async visibleSegments(taskId: string, dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]> {
     const { database } = this.#options;
-    return segmentsToRead(database, dataSource, intervals, await carriedBy(database, taskId));
+    return segmentsToRead(database, dataSource, intervals, () => carriedBy(database, taskId));
   }
 
   pinnedSegments(taskId: string): Promise<PinnedSegments | null> {
@@ -331,10 +333,12 @@ export class Overlord implements OverlordService, Candidate {
     const { database } = this.#options;
     const running = await selectTasks(database, { states: ['RUNNING'] });
     this.#kills.start(running.filter(({ type }) => type === KILL_TASK));
-    await this.#forEach(running, async (task) => {
-      if (task.type === KILL_TASK || this.workerOf(task) !== undefined) return;
-      await this.#recover(task, { isLoss: true });
-    });
+    const onWorkers = running.filter(({ type }) => type !== KILL_TASK);
+    const lost = onWorkers.filter((task) => this.workerOf(task) === undefined);
+    await this.#forEach(lost, (task) => this.#recover(task, { isLoss: true }));
+    const there = onWorkers.filter((task) => task.claimedBy === null && !lost.includes(task));
+    const unheard = await this.#unheard.find(there, () => this.workers());
+    await this.#forEach(unheard, (task) => this.#recover(task, { isLoss: false }));
     await this.#forEach(await this.#children.abandoned(), (task) => this.#recover(task, { isLoss: false }));
   }
 
@@ -342,7 +346,7 @@ export class Overlord implements OverlordService, Candidate {
     const { database, lossesMax, now, log } = this.#options;
     const recovery = await recoverTask(database, this.fence(), task, { isLoss, lossesMax }, now());
     if (recovery === 'unchanged') return;
-    log(`task ${task.id}: worker ${task.workerHost ?? '(none)'} ${isLoss ? 'is gone' : 'gave it back'}: ${recovery}`);
+    log(`task ${task.id}: worker ${task.workerHost ?? '(none)'} ${isLoss ? 'is gone' : 'does not run it any more'}: ${recovery}`);
     if (recovery !== 'queued') {
       this.supervisors.taskChanged(task.dataSource);
       this.#hint((coordinator) => coordinator.cleanUp());

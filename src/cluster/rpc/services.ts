@@ -318,5 +318,7 @@ export interface WorkerStatus {
   readonly capacity: number;
   readonly enabled: boolean;
   readonly runningTasks: readonly string[];
+  /** Tasks that have ended here, and whose end no Overlord has heard of yet; left out by processes of earlier versions. */
+  readonly endingTasks?: readonly string[];
   readonly lastCompletedMs: EpochMs;
 }
