@@ -15,6 +15,8 @@ import { LazyEngine } from '../task-engine.js';
 import type { DataSchema } from '../task-spec/data-schema.js';
 import type { IndexSpec } from '../task-spec/index-spec.js';
 import { checkChunkCount } from '../task-spec/tuning-config.js';
+import { readDivided, usualDivision } from './divided/divided-load.js';
+import type { DividingOptions } from './divided/file-parts.js';
 import { openStages } from './row-stages.js';
 import { refuseStatesAsValues, withStoredStates } from './state-columns.js';
 
@@ -26,8 +28,10 @@ export class RowLoad {
   #spec: IndexSpec;
   readonly #context: TaskContext;
   readonly #engine: LazyEngine;
+  readonly #division: DividingOptions;
 
-  constructor(spec: IndexSpec, context: TaskContext) {
+  constructor(spec: IndexSpec, context: TaskContext, division: DividingOptions = usualDivision()) {
+    this.#division = division;
     this.#spec = spec;
     this.#context = context;
     this.statistics = new RowStatistics(spec.tuning, context.log, context.now);
@@ -47,6 +51,17 @@ export class RowLoad {
     progress.phase('reading');
     await this.#findStates();
     const store = this.#store;
+    const load = { spec: this.#spec, context, statistics, progress, store };
+    if (!(await readDivided(load, this.#division))) await this.#readHere(store);
+    const { processed, processedWithError, thrownAway, unparseable } = statistics;
+    context.log(
+      `read ${statistics.rows} rows: ${processed} kept, ${processedWithError} kept with an error, ${thrownAway} thrown away, ${unparseable} unparseable`,
+    );
+  }
+
+  async #readHere(store: RowStore): Promise<void> {
+    const { statistics, progress } = this;
+    const context = this.#context;
     const { dataSchema, inputSource: source, inputFormat: format } = this.#spec;
     const range = new TimeRange(dataSchema.granularity.intervals, dataSchema.granularity.queryGranularity);
     const { maxColumns } = context.inputLimits;
@@ -57,10 +72,6 @@ export class RowLoad {
       await stages.relieve();
     }
     await stages.finish();
-    const { processed, processedWithError, thrownAway, unparseable } = statistics;
-    context.log(
-      `read ${statistics.rows} rows: ${processed} kept, ${processedWithError} kept with an error, ${thrownAway} thrown away, ${unparseable} unparseable`,
-    );
   }
 
   /** Builds and pushes the segments of all that was read. */

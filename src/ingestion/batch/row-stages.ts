@@ -13,7 +13,7 @@ export interface StagesOptions {
   readonly range: TimeRange;
   readonly maxColumns: number;
   readonly statistics: RowStatistics;
-  readonly engine: LazyEngine;
+  readonly engine: Pick<LazyEngine, 'get'>;
   readonly store: RowStore;
 }
 

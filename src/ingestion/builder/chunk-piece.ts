@@ -1,6 +1,7 @@
 // Consecutive rows of a time chunk, in memory or spilled, column by column.
 
 import type { SpilledBytes, SpillFile } from '../../execution/spill/spill-file.js';
+import type { TextType } from '../../model/schema.js';
 import type { StoredColumn } from '../column/run-column.js';
 import type { DictionaryGeneration } from './dictionary-generation.js';
 
@@ -49,28 +50,56 @@ export function keptPiece(rowCount: number, columns: readonly StoredColumn[], ge
   return new ChunkPiece(rowCount, new Map(columns.map((column) => [column.name, () => column])), generation);
 }
 
-/** Writes the columns of a piece to the file now. */
-export function spilledPiece(
-  file: SpillFile,
-  rowCount: number,
-  columns: readonly StoredColumn[],
-  generation: DictionaryGeneration,
-): ChunkPiece {
-  const write = (array: ArrayBufferView | null): SpilledBytes | null => (array === null ? null : file.append(array));
-  const words = (place: SpilledBytes | null): Uint32Array | null => (place === null ? null : new Uint32Array(file.read(place)));
-  const spill = (column: StoredColumn): LoadColumn => {
-    const { name } = column;
-    if (column.kind === 'ids') {
-      const [ids, offsets] = [file.append(column.ids), write(column.offsets)];
-      const { type } = column;
-      return () => ({ kind: 'ids', name, type, ids: new Uint32Array(file.read(ids)), offsets: words(offsets) });
+/** A column of a spilled piece: plain data. */
+type SpilledColumn =
+  | {
+      readonly kind: 'ids';
+      readonly name: string;
+      readonly type: TextType;
+      readonly ids: SpilledBytes;
+      readonly offsets: SpilledBytes | null;
     }
+  | { readonly kind: 'long'; readonly name: string; readonly values: SpilledBytes; readonly nulls: SpilledBytes | null }
+  | {
+      readonly kind: 'double';
+      readonly name: string;
+      readonly type: Extract<StoredColumn, { readonly kind: 'double' }>['type'];
+      readonly values: SpilledBytes;
+      readonly nulls: SpilledBytes | null;
+    };
+
+/** Places of the columns of a piece in a file: plain data, which another thread can open. */
+export interface SpilledPiece {
+  readonly rowCount: number;
+  readonly columns: readonly SpilledColumn[];
+}
+
+/** Writes the columns of a piece to the file now. */
+export function spillPiece(file: SpillFile, rowCount: number, columns: readonly StoredColumn[]): SpilledPiece {
+  const write = (array: ArrayBufferView | null): SpilledBytes | null => (array === null ? null : file.append(array));
+  const spill = (column: StoredColumn): SpilledColumn => {
+    const { name } = column;
+    if (column.kind === 'ids')
+      return { kind: 'ids', name, type: column.type, ids: file.append(column.ids), offsets: write(column.offsets) };
     const [values, nulls] = [file.append(column.values), write(column.nulls)];
-    if (column.kind === 'long') return () => ({ kind: 'long', name, values: new BigInt64Array(file.read(values)), nulls: words(nulls) });
-    const { type } = column;
-    return () => ({ kind: 'double', name, type, values: new Float64Array(file.read(values)), nulls: words(nulls) });
+    return column.kind === 'long' ? { kind: 'long', name, values, nulls } : { kind: 'double', name, type: column.type, values, nulls };
   };
-  return new ChunkPiece(rowCount, new Map(columns.map((column) => [column.name, spill(column)])), generation);
+  return { rowCount, columns: columns.map(spill) };
+}
+
+/** A piece whose columns are read from the file. */
+export function openPiece(file: SpillFile, spilled: SpilledPiece, generation: DictionaryGeneration): ChunkPiece {
+  const words = (place: SpilledBytes | null): Uint32Array | null => (place === null ? null : new Uint32Array(file.read(place)));
+  const load = (column: SpilledColumn): StoredColumn => {
+    const { name } = column;
+    if (column.kind === 'ids')
+      return { kind: 'ids', name, type: column.type, ids: new Uint32Array(file.read(column.ids)), offsets: words(column.offsets) };
+    if (column.kind === 'long')
+      return { kind: 'long', name, values: new BigInt64Array(file.read(column.values)), nulls: words(column.nulls) };
+    return { kind: 'double', name, type: column.type, values: new Float64Array(file.read(column.values)), nulls: words(column.nulls) };
+  };
+  const columns = spilled.columns.map((column): [string, LoadColumn] => [column.name, () => load(column)]);
+  return new ChunkPiece(spilled.rowCount, new Map(columns), generation);
 }
 
 function pickColumn(column: StoredColumn, rows: Uint32Array): StoredColumn {

@@ -11,8 +11,8 @@ import { plainFrame, type SegmentFrame } from '../../storage/columns/packed-colu
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { StoredColumn } from '../column/run-column.js';
 import { chunkFrame } from './chunk-frame.js';
-import { type ChunkPiece, keptPiece, spilledPiece } from './chunk-piece.js';
-import { DictionaryGeneration } from './dictionary-generation.js';
+import { type ChunkPiece, keptPiece, openPiece, type SpilledPiece, spillPiece } from './chunk-piece.js';
+import { DictionaryGeneration, type SpilledGeneration } from './dictionary-generation.js';
 import type { ColumnPlan, RunBuffer } from './run-buffer.js';
 
 /** The rows of one time chunk, in pieces: one for each run that had any. */
@@ -26,6 +26,27 @@ export interface ChunkStoreOptions {
   readonly workDirectory: string;
   /** A generation of dictionaries that grew beyond it is written out. */
   readonly dictionaryBytesMax: number;
+  /** Its rows are another store's (`handOverRows`). */
+  readonly handsOver?: true;
+}
+
+/** Rows of one time chunk in the file of a store, for another one: plain data. */
+export interface HandedChunk {
+  readonly interval: Interval;
+  readonly pieces: readonly { readonly rows: SpilledPiece; readonly generation: number }[];
+}
+
+/** The file of a store that has handed over all of its rows, with the dictionaries in it; plain data. */
+export interface HandedFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly generations: readonly SpilledGeneration[];
+}
+
+/** A file that another store wrote. */
+export interface OpenedFile {
+  readonly file: SpillFile;
+  readonly generations: readonly DictionaryGeneration[];
 }
 
 interface OpenChunk {
@@ -47,6 +68,11 @@ export class ChunkStore {
   readonly #file: SpillFile;
   readonly #byStart = new Map<EpochMs, OpenChunk>();
   readonly #generations: DictionaryGeneration[] = [];
+  /** Files of other stores whose rows these are. */
+  readonly #opened: OpenedFile[] = [];
+  /** Rows in its file that nobody has taken; kept by a store that hands them over. */
+  readonly #handed = new Map<EpochMs, { readonly interval: Interval; readonly pieces: HandedChunk['pieces'][number][] }>();
+  #openedBytes = 0;
   #finished = false;
 
   constructor(options: ChunkStoreOptions) {
@@ -56,7 +82,42 @@ export class ChunkStore {
   }
 
   get spilledBytes(): number {
-    return this.#file.sizeBytes;
+    return this.#file.sizeBytes + this.#openedBytes;
+  }
+
+  /** The rows of the last runs, out of this store: they stay in its file. */
+  handOverRows(): readonly HandedChunk[] {
+    const handed = [...this.#handed.values()];
+    this.#handed.clear();
+    return handed;
+  }
+
+  /** Its file, with the dictionaries of `run`; nothing is added to it afterwards. */
+  handOver(run: RunBuffer): HandedFile {
+    this.#closeGeneration(run, true);
+    const { path: file, sizeBytes } = this.#file;
+    this.#file.handOver();
+    return { path: file, sizeBytes, generations: this.#generations.map((generation) => generation.spilled()) };
+  }
+
+  /** Opens the file of another store, which this one removes in the end. */
+  openFile({ path: file, sizeBytes, generations }: HandedFile): OpenedFile {
+    const opened = sizeBytes === 0 ? new SpillFile(file, TASK_SPACE) : SpillFile.open(file, TASK_SPACE);
+    this.#openedBytes += sizeBytes;
+    const made = { file: opened, generations: generations.map((spilled) => new DictionaryGeneration(opened, spilled)) };
+    this.#opened.push(made);
+    return made;
+  }
+
+  /** Adds rows of another store behind those that are here. */
+  addHanded({ interval, pieces }: HandedChunk, { file, generations }: OpenedFile): void {
+    const chunk = this.#chunkAt(interval.start);
+    for (const { rows, generation: number } of pieces) {
+      const generation = generations[number];
+      if (generation === undefined) throw new ServiceError('internal', `no dictionaries ${number} in ${file.path}`);
+      chunk.pieces.push(openPiece(file, rows, generation));
+      chunk.rowCount += rows.rowCount;
+    }
   }
 
   /** Takes the rows of `run` and empties it. */
@@ -114,6 +175,7 @@ export class ChunkStore {
 
   close(): void {
     this.#file.remove();
+    for (const { file } of this.#opened) file.remove();
   }
 
   #open(chunk: Chunk): OpenChunk {
@@ -132,10 +194,22 @@ export class ChunkStore {
     if (generation === undefined) return;
     for (const [chunk, rows] of this.#rowsByChunk(run)) {
       const columns: readonly StoredColumn[] = [run.timeColumn(rows), ...run.columns.map((column) => column.gather(rows))];
-      chunk.pieces.push(spilledPiece(this.#file, rows.length, columns, generation));
+      const spilled = spillPiece(this.#file, rows.length, columns);
+      if (this.#options.handsOver === true) {
+        this.#hand(chunk.interval, spilled);
+        continue;
+      }
+      chunk.pieces.push(openPiece(this.#file, spilled, generation));
       chunk.rowCount += rows.length;
     }
     run.clear();
+  }
+
+  #hand(interval: Interval, rows: SpilledPiece): void {
+    const piece = { rows, generation: this.#generations.length - 1 };
+    const known = this.#handed.get(interval.start);
+    if (known === undefined) this.#handed.set(interval.start, { interval, pieces: [piece] });
+    else known.pieces.push(piece);
   }
 
   /** Rows of the last run to pieces in memory, column by column: each gives up its own once it is cut. */

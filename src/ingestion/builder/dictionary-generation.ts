@@ -15,9 +15,17 @@ export interface ClosedDictionary {
   textOf(id: number): string;
 }
 
-type Kept =
-  | { readonly kind: 'memory'; readonly dictionary: ClosedDictionary }
-  | { readonly kind: 'file'; readonly bytes: SpilledBytes; readonly ends: SpilledBytes; readonly order: SpilledBytes };
+type Kept = { readonly kind: 'memory'; readonly dictionary: ClosedDictionary } | ({ readonly kind: 'file' } & SpilledDictionary);
+
+/** Places of a dictionary in a file: plain data, which another thread can open. */
+interface SpilledDictionary {
+  readonly bytes: SpilledBytes;
+  readonly ends: SpilledBytes;
+  readonly order: SpilledBytes;
+}
+
+/** Dictionaries of a generation that are all in a file, by column. */
+export type SpilledGeneration = ReadonlyMap<string, SpilledDictionary>;
 
 /**
  * The dictionaries that a stretch of runs shares. A task whose distinct values fit its budget has one generation;
@@ -27,8 +35,15 @@ export class DictionaryGeneration {
   readonly #columns = new Map<string, Kept>();
   readonly #file: SpillFile;
 
-  constructor(file: SpillFile) {
+  /** @param spilled  of a generation that another thread has written to the file */
+  constructor(file: SpillFile, spilled: SpilledGeneration = new Map()) {
     this.#file = file;
+    for (const [column, { bytes, ends, order }] of spilled) this.#columns.set(column, { kind: 'file', bytes, ends, order });
+  }
+
+  /** Its dictionaries for another thread; those that are in memory are left out. */
+  spilled(): SpilledGeneration {
+    return new Map([...this.#columns].flatMap(([column, kept]) => (kept.kind === 'file' ? [[column, kept] as const] : [])));
   }
 
   /** `toFile`: more generations follow, so this one gives up its memory. */

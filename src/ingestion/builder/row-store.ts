@@ -10,7 +10,7 @@ import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { RunColumn } from '../column/run-column.js';
 import type { Metric } from '../task-spec/metric.js';
 import { type HashedPartitions, maxRowsOf, type PartitionsSpec, type RangePartitions } from '../task-spec/partitions-spec.js';
-import { type Chunk, ChunkStore } from './chunk-store.js';
+import { type Chunk, ChunkStore, type HandedChunk, type HandedFile, type OpenedFile } from './chunk-store.js';
 import type { FrameEngine } from './frame-engine.js';
 import { isDividable, type KeyFrames, keyFrame, type Part, partsOf } from './partitions.js';
 import { sortedBounds } from './range-bounds.js';
@@ -30,6 +30,8 @@ export interface RowStoreOptions {
   readonly workDirectory: string;
   /** Engine, requested only when rows are rolled up or metrics computed. */
   readonly engine: () => FrameEngine;
+  /** Its rows are another store's, and are stored as they come. */
+  readonly handsOver?: true;
 }
 
 /** Rows of a segment, and the part of their chunk that they are; null: any. */
@@ -72,7 +74,7 @@ export class RowStore {
 
   constructor(options: RowStoreOptions) {
     this.#options = options;
-    const { dimensions, metrics, rollup, maxBytesInMemory, buckets, workDirectory } = options;
+    const { dimensions, metrics, rollup, maxBytesInMemory, buckets, workDirectory, handsOver } = options;
     const inputs = new Map(metrics.flatMap((metric) => metric.inputs.map(({ column }) => [column.name, column] as const)));
     this.input = new RunBuffer([...dimensions, ...inputs.values()]);
     this.#metricColumns = new Set([...inputs.keys(), ...metrics.map(({ name }) => name)]);
@@ -81,7 +83,17 @@ export class RowStore {
         ? new RunBuffer([...dimensions.map(keepingLists), ...metrics.map(({ name, type }) => columnPlan(name, type))])
         : null;
     // A quarter of the memory each for the run of rows, for the dictionaries, and for the segment being written.
-    this.#chunks = new ChunkStore({ buckets, workDirectory, dictionaryBytesMax: maxBytesInMemory / 4 });
+    this.#chunks = new ChunkStore({
+      buckets,
+      workDirectory,
+      dictionaryBytesMax: maxBytesInMemory / 4,
+      ...(handsOver === undefined ? {} : { handsOver }),
+    });
+  }
+
+  /** Whether rows are stored as they come, in columns whose types are known: several stores can then take them. */
+  get isDivisible(): boolean {
+    return this.#aggregated === null && !this.input.columns.some((column) => column instanceof AutoColumn);
   }
 
   get spilledBytes(): number {
@@ -94,6 +106,33 @@ export class RowStore {
     if (this.#aggregated === null) return this.#chunks.add(this.input);
     await this.#aggregate(this.#aggregated);
     if (this.#isFull(this.#aggregated)) this.#chunks.add(this.#aggregated);
+  }
+
+  /** All rows since the last call, out of this store: they stay in its file. */
+  handOverRows(): readonly HandedChunk[] {
+    if (this.input.rowCount > 0) this.#chunks.add(this.input);
+    return this.#chunks.handOverRows();
+  }
+
+  /** Forgets the rows since `handOverRows`. */
+  discardRows(): void {
+    this.input.clear();
+    this.#chunks.handOverRows();
+  }
+
+  /** Its file, to which nothing is added afterwards. */
+  handOver(): HandedFile {
+    return this.#chunks.handOver(this.input);
+  }
+
+  /** Opens the file of another store, whose rows are to be added. */
+  openFile(file: HandedFile): OpenedFile {
+    return this.#chunks.openFile(file);
+  }
+
+  /** Adds rows of another store behind those that are here. */
+  addHanded(chunks: readonly HandedChunk[], file: OpenedFile): void {
+    for (const chunk of chunks) this.#chunks.addHanded(chunk, file);
   }
 
   async finish(): Promise<readonly Chunk[]> {

@@ -1,8 +1,11 @@
 // The input formats `csv` and `tsv`.
 
+import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { contentOf } from '../source/decompress.js';
-import { inputFormatKind } from './format-kind.js';
+import { bytesFrom, checkUnchanged, firstRowOf } from '../source/file-part.js';
+import type { InputEntity } from '../source/source-kind.js';
+import { inputFormatKind, type PartReading } from './format-kind.js';
 import type { TextBlock } from './input-block.js';
 import { type DelimitedFormat, type DelimitedReading, firstDuplicate, RowSplitter } from './row-splitter.js';
 
@@ -16,6 +19,7 @@ function delimitedKind(type: 'csv' | 'tsv', delimiter: string, extensions: reado
     parse: (fields) => parseDelimited(fields, type, delimiter),
     read: (format, entity, reading) =>
       readDelimited(format, contentOf(entity, reading), { name: entity.name, limits: reading.inputLimits, reject: reading.reject }),
+    readPart: readDelimitedPart,
   });
 }
 
@@ -67,4 +71,51 @@ export async function* readDelimited(
     }
   }
   yield* splitter.blocks(true);
+}
+
+/**
+ * The rows of a part of a file, as `readDelimited` would have them if a row began where the part assumes it: a quoted field may have
+ * line feeds, so whoever reads the part before knows better. What stands before the first row of the file is read for every part.
+ */
+async function* readDelimitedPart(
+  format: DelimitedFormat,
+  { name, localFile }: InputEntity,
+  { part, began, ended, read, inputLimits, reject }: PartReading,
+): AsyncGenerator<TextBlock> {
+  if (localFile === null) throw new ServiceError('internal', `${name} is not a file`);
+  const splitter = new RowSplitter(format, { name, limits: inputLimits, reject });
+  let at = part.from;
+  if (part.from > 0) {
+    await takeHead(splitter, localFile);
+    at = await firstRowOf(localFile, part);
+    splitter.startAt(at);
+  }
+  splitter.until = part.to;
+  began(at);
+  if (at < part.to)
+    for await (const chunk of bytesFrom(localFile, at)) {
+      for (let taken = 0; taken < chunk.length && !splitter.isDone; ) {
+        taken += splitter.fill(chunk, taken);
+        yield* splitter.blocks(false);
+      }
+      read(splitter.position - at);
+      at = splitter.position;
+      if (splitter.isDone) break;
+    }
+  if (!splitter.isDone) {
+    yield* splitter.blocks(true);
+    read(part.fileBytes - at);
+  }
+  ended(splitter.isDone ? splitter.position : part.fileBytes);
+  await checkUnchanged(name, localFile, part);
+}
+
+/** Passes over what stands before the rows; of a file that has nothing else no row begins behind it. */
+async function takeHead(splitter: RowSplitter, file: string): Promise<void> {
+  if (splitter.takeHead(false)) return;
+  for await (const chunk of bytesFrom(file, 0))
+    for (let taken = 0; taken < chunk.length; ) {
+      taken += splitter.fill(chunk, taken);
+      if (splitter.takeHead(false)) return;
+    }
 }

@@ -2,6 +2,7 @@
 
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { DecompressionLimits } from '../codec/decompression-limits.js';
+import type { FilePart } from '../source/file-part.js';
 import type { InputEntity } from '../source/source-kind.js';
 import type { InputBlock, RejectRow } from './input-block.js';
 
@@ -30,6 +31,15 @@ export interface Reading {
   readonly reject: RejectRow;
 }
 
+/** Reading of a part of a file, and who is told where its rows were. */
+export interface PartReading extends Reading {
+  readonly part: FilePart;
+  /** Told before the first row where it begins. */
+  readonly began: (at: number) => void;
+  /** Told behind the last row where the next one begins, or would. */
+  readonly ended: (at: number) => void;
+}
+
 /** An input format with its options read: ready to open entities. */
 export interface InputFormat {
   readonly type: string;
@@ -37,6 +47,8 @@ export interface InputFormat {
   readonly isByLine: boolean;
   /** Rows of an entity in blocks. */
   readonly read: (entity: InputEntity, reading: Reading) => AsyncGenerator<InputBlock>;
+  /** Rows of a part of a local file that is not compressed; absent: such files are read whole, or line by line. */
+  readonly readPart?: (entity: InputEntity, reading: PartReading) => AsyncGenerator<InputBlock>;
   /** The format of a message of a stream that has line feeds; absent: itself. */
   readonly ofMessage?: InputFormat;
 }
@@ -57,6 +69,7 @@ export function inputFormatKind<Options>({
   isByLine = () => false,
   ofMessage,
   read,
+  readPart,
 }: {
   readonly type: string;
   readonly files: InputFormatKind['files'];
@@ -67,13 +80,20 @@ export function inputFormatKind<Options>({
   /** See `InputFormat`. */
   readonly ofMessage?: (options: Options) => Options;
   readonly read: (options: Options, entity: InputEntity, reading: Reading) => AsyncGenerator<InputBlock>;
+  /** See `InputFormat`. */
+  readonly readPart?: (options: Options, entity: InputEntity, reading: PartReading) => AsyncGenerator<InputBlock>;
 }): InputFormatKind {
   return {
     type,
     files,
     open(fields) {
       const options = parse(fields);
-      const opened = (by: Options): InputFormat => ({ type, isByLine: isByLine(by), read: (entity, reading) => read(by, entity, reading) });
+      const opened = (by: Options): InputFormat => ({
+        type,
+        isByLine: isByLine(by),
+        read: (entity, reading) => read(by, entity, reading),
+        ...(readPart === undefined ? {} : { readPart: (entity, reading) => readPart(by, entity, reading) }),
+      });
       return ofMessage === undefined ? opened(options) : { ...opened(options), ofMessage: opened(ofMessage(options)) };
     },
   };

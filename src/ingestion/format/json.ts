@@ -46,6 +46,7 @@ export const JSON_FORMAT = inputFormatKind<JsonFormat>({
       maxRowBytes: reading.inputLimits.maxRowBytes,
       reject: reading.reject,
       kernels: reading.kernels,
+      isContinued: entity.isContinued,
     }),
 });
 
@@ -63,13 +64,20 @@ export async function* readJson(
     maxRowBytes,
     reject,
     kernels = KERNELS,
-  }: { readonly name: string; readonly maxRowBytes: number; readonly reject: RejectRow; readonly kernels?: string | undefined },
+    isContinued,
+  }: {
+    readonly name: string;
+    readonly maxRowBytes: number;
+    readonly reject: RejectRow;
+    readonly kernels?: string | undefined;
+    readonly isContinued?: boolean | undefined;
+  },
 ): AsyncGenerator<ValueBlock> {
   const flatten = format.flatten === null ? null : compileFlatten(format.flatten);
   // Rows that are flattened are needed whole, and values that span lines are not told apart by line feeds.
   let scanner = flatten === null && !format.multiLine ? new JsonScanner(kernels) : null;
   try {
-    for await (const bytes of wholeRows(chunks, format.multiLine ? endOfValues : endOfLines, { name, maxRowBytes })) {
+    for await (const bytes of wholeRows(chunks, format.multiLine ? endOfValues : endOfLines, { name, maxRowBytes, isContinued })) {
       let rest = bytes;
       if (scanner !== null && textFault(bytes) === undefined && !bytesHaveHalfPair(bytes)) {
         const taken: number = yield* scanner.blocks(bytes, (text) => (text.trim() === '' ? undefined : parseValues([text], reject)[0]));

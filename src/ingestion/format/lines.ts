@@ -12,7 +12,7 @@ export const LINES = inputFormatKind({
   parse: (fields) => fields.accept([]),
   isByLine: () => true,
   async *read(_, entity, reading) {
-    const limits = { name: entity.name, maxRowBytes: reading.inputLimits.maxRowBytes };
+    const limits = { name: entity.name, maxRowBytes: reading.inputLimits.maxRowBytes, isContinued: entity.isContinued };
     for await (const bytes of wholeRows(contentOf(entity, reading), endOfLines, limits)) {
       const rows = textLines(bytes, reading.reject).map((line) => ({ line: line.replace(/\r$/, '') }));
       if (rows.length > 0) yield jsonBlock(rows, null);

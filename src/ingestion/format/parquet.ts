@@ -5,12 +5,13 @@ import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { AsyncBuffer, FileMetaData } from 'hyparquet';
+import type { AsyncBuffer, FileMetaData, RowGroup } from 'hyparquet';
 import { ServiceError } from '../../base/errors.js';
 import { contentOf } from '../source/decompress.js';
+import { checkUnchanged, type FilePart } from '../source/file-part.js';
 import type { InputEntity } from '../source/source-kind.js';
 import { compileFlatten, type FlattenSpec, parseFlattenSpec } from './flatten.js';
-import { inputFormatKind, type Reading } from './format-kind.js';
+import { inputFormatKind, type PartReading, type Reading } from './format-kind.js';
 import type { ValueBlock } from './input-block.js';
 import { jsonBlock } from './json.js';
 import { type ColumnReader, columnBlock, pageReader, type ReadColumn, recordsOf, valueReader } from './parquet-block.js';
@@ -31,6 +32,12 @@ export const PARQUET = inputFormatKind<ParquetFormat>({
     return { binaryAsString: fields.boolean('binaryAsString', false), flatten: parseFlattenSpec(fields) };
   },
   read: readParquet,
+  async *readPart(format, entity, reading) {
+    const { part, began, ended } = reading;
+    began(part.from);
+    yield* readParquet(format, entity, reading);
+    ended(part.to);
+  },
 });
 
 /** A row group may have millions of rows; they pass on in blocks. */
@@ -43,7 +50,7 @@ const BLOCK_ROWS = 16_384;
 export async function* readParquet(
   format: ParquetFormat,
   entity: InputEntity,
-  reading: Pick<Reading, 'columns' | 'workDirectory' | 'inputLimits' | 'read' | 'samples'>,
+  reading: Pick<Reading, 'columns' | 'workDirectory' | 'inputLimits' | 'read' | 'samples'> & Partial<Pick<PartReading, 'part'>>,
 ): AsyncGenerator<ValueBlock> {
   const local = entity.localFile ?? (await fetched(entity, reading));
   const handle = await open(local);
@@ -51,9 +58,10 @@ export async function* readParquet(
     const { size, mtimeMs } = await handle.stat();
     // A local file counts as read by the row groups that are through; a fetched one was counted on its way here.
     let counted = 0;
-    const advance = (part: number): void => {
+    const bytesAsked = reading.part === undefined ? size : reading.part.to - reading.part.from;
+    const advance = (share: number): void => {
       if (entity.localFile === null) return;
-      const bytes = Math.floor(size * part);
+      const bytes = Math.floor(bytesAsked * share);
       reading.read(bytes - counted);
       counted = bytes;
     };
@@ -75,6 +83,7 @@ export async function* readParquet(
     yield* rowGroups(format, entity.name, file, reading, advance);
     const after = await handle.stat();
     if (after.size !== size || after.mtimeMs !== mtimeMs) throw changed(entity.name);
+    if (reading.part !== undefined) await checkUnchanged(entity.name, local, reading.part);
     advance(1);
   } finally {
     await handle.close();
@@ -89,8 +98,8 @@ async function* rowGroups(
   format: ParquetFormat,
   name: string,
   file: AsyncBuffer,
-  { columns: wanted, samples }: Pick<Reading, 'columns' | 'samples'>,
-  advance: (part: number) => void,
+  { columns: wanted, samples, part }: Pick<Reading, 'columns' | 'samples'> & Partial<Pick<PartReading, 'part'>>,
+  advance: (share: number) => void,
 ): AsyncGenerator<ValueBlock> {
   const [{ parquetMetadataAsync, parquetScan, parquetSchema }, { parquetHeader }, { decompressPage }, shapes, { compressors }] =
     await Promise.all([
@@ -111,11 +120,17 @@ async function* rowGroups(
   const columns = schema.children.filter(({ element }) => wanted === null || format.flatten !== null || wanted.has(element.name));
   for (const column of columns) checkDecimals(column, name);
   const flatten = format.flatten === null ? null : compileFlatten(format.flatten);
-  const rowCount = metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0);
+  const isAsked = (group: RowGroup): boolean => part === undefined || isIn(group, part);
+  const rowCount = metadata.row_groups.filter(isAsked).reduce((sum, group) => sum + Number(group.num_rows), 0);
   const scan = await parquetScan({ file, metadata, compressors, utf8: format.binaryAsString, parsers: PARSERS, useOffsetIndex: false });
   let before = 0;
+  let rowsRead = 0;
   for (const group of metadata.row_groups) {
     const groupRows = Number(group.num_rows);
+    if (!isAsked(group)) {
+      before += groupRows;
+      continue;
+    }
     let start = 0;
     try {
       const readers = await Promise.all(
@@ -141,11 +156,11 @@ async function* rowGroups(
       );
       for (; start < groupRows; start += BLOCK_ROWS) {
         const count = Math.min(BLOCK_ROWS, groupRows - start);
-        const read: ReadColumn[] = [];
-        for (const reader of readers) read.push(await reader.read(start, count));
-        const block = columnBlock(count, read);
+        const found: ReadColumn[] = [];
+        for (const reader of readers) found.push(await reader.read(start, count));
+        const block = columnBlock(count, found);
         yield flatten === null ? block : jsonBlock(recordsOf(block), flatten);
-        advance((before + start + count) / rowCount);
+        advance((rowsRead + start + count) / rowCount);
       }
     } catch (error) {
       if (error instanceof ServiceError) throw error;
@@ -153,7 +168,15 @@ async function* rowGroups(
       throw new ServiceError('input_unreadable', `${name}, rows ${before + start} to ${end}, cannot be read: ${messageOf(error)}`, error);
     }
     before += groupRows;
+    rowsRead += groupRows;
   }
+}
+
+/** Whether the first byte of a row group lies in a part; of one without columns: whether the part is the first. */
+function isIn({ columns: [first] }: RowGroup, { from, to }: FilePart): boolean {
+  const chunk = first?.meta_data;
+  const at = chunk === undefined ? 0 : Number(chunk.dictionary_page_offset || chunk.data_page_offset);
+  return from <= at && at < to;
 }
 
 function messageOf(error: unknown): string {

@@ -31,7 +31,7 @@ export const REGEX = inputFormatKind<RegexFormat>({
   },
   isByLine: () => true,
   async *read(format, entity, reading) {
-    const limits = { name: entity.name, maxRowBytes: reading.inputLimits.maxRowBytes };
+    const limits = { name: entity.name, maxRowBytes: reading.inputLimits.maxRowBytes, isContinued: entity.isContinued };
     for await (const bytes of wholeRows(contentOf(entity, reading), endOfLines, limits)) {
       const rows: JsonObject[] = [];
       for (const text of textLines(bytes, reading.reject)) {

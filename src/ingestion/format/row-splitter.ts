@@ -51,6 +51,10 @@ export class RowSplitter {
   readonly #delimiter: number;
   readonly #quote: number;
   #bytes = Buffer.allocUnsafe(BUFFER_BYTES + 2);
+  /** Position in the file from which on rows are not wanted. */
+  until = Number.POSITIVE_INFINITY;
+  /** Position of the buffer in the file. */
+  #base = 0;
   /** Bytes [at, filled) are still to be cut; two more bytes are kept for line feeds that end them. */
   #at = 0;
   #filled = 0;
@@ -81,9 +85,27 @@ export class RowSplitter {
     if (!this.#expectsHeader && format.columns !== null) this.#setColumns(format.columns);
   }
 
+  /** Position of the next row in the file. */
+  get position(): number {
+    return this.#base + this.#at;
+  }
+
+  /** Whether the next row begins behind those that are wanted. */
+  get isDone(): boolean {
+    return this.position >= this.until;
+  }
+
+  /** Goes on at a position of the file, where a row is taken to begin. */
+  startAt(position: number): void {
+    this.#base = position;
+    this.#at = this.#filled = this.#worthCutting = 0;
+    this.#first = false;
+  }
+
   /** Moves what is left to the front and takes in as much of `chunk` as there is room for. Returns the bytes taken. */
   fill(chunk: Uint8Array, from: number): number {
     if (this.#at > 0) this.#bytes.copyWithin(0, this.#at, this.#filled);
+    this.#base += this.#at;
     this.#filled -= this.#at;
     this.#at = 0;
     if (this.#filled >= this.#bytes.length - 2) this.#grow();
@@ -99,30 +121,34 @@ export class RowSplitter {
     if (!isLast && this.#filled - this.#at < this.#worthCutting) return;
     yield* this.#wholeRows(isLast);
     const left = this.#filled - this.#at;
-    if (left > this.#limits.maxRowBytes) throw rowTooLong(this.#name, this.#limits.maxRowBytes);
+    if (left > this.#limits.maxRowBytes && !this.isDone) throw rowTooLong(this.#name, this.#limits.maxRowBytes);
     this.#worthCutting = Math.min(left * 2, this.#limits.maxRowBytes + 1);
   }
 
   *#wholeRows(isLast: boolean): Generator<TextBlock> {
     if (isLast && this.#filled > this.#at && this.#bytes[this.#filled - 1] !== LINE_FEED) this.#bytes[this.#filled++] = LINE_FEED;
-    while (this.#skip > 0) {
-      const end = this.#bytes.indexOf(LINE_FEED, this.#at);
-      if (end < 0 || end >= this.#filled) return;
-      this.#at = end + 1;
-      this.#skip--;
-    }
-    if (this.#columns === null && !this.#takeHeader()) {
-      // A file without a byte has no rows; one of blank lines has not the header that it should have.
-      if (isLast && this.#filled > this.#at)
-        throw new ServiceError('input_unreadable', `${this.#name}: no header row, where findColumnsFromHeader expects one`);
-      return;
-    }
+    if (!this.takeHead(isLast)) return;
     for (;;) {
       const cut = this.#cutRows(isLast);
       const rowCount = this.#keepText(cut);
       if (rowCount > 0) yield this.#block(rowCount);
       if (cut < this.#blockRows) return;
     }
+  }
+
+  /** Passes over what stands before the rows; false: it is not all there. */
+  takeHead(isLast: boolean): boolean {
+    while (this.#skip > 0) {
+      const end = this.#bytes.indexOf(LINE_FEED, this.#at);
+      if (end < 0 || end >= this.#filled) return false;
+      this.#at = end + 1;
+      this.#skip--;
+    }
+    if (this.#columns !== null || this.#takeHeader()) return true;
+    // A file without a byte has no rows; one of blank lines has not the header that it should have.
+    if (isLast && this.#filled > this.#at)
+      throw new ServiceError('input_unreadable', `${this.#name}: no header row, where findColumnsFromHeader expects one`);
+    return false;
   }
 
   #block(rowCount: number): TextBlock {
@@ -158,7 +184,8 @@ export class RowSplitter {
     this.#escapedRows = [];
     // A row may end anywhere before `filled`; the line feed behind it stops every inner loop.
     bytes[this.#filled] = LINE_FEED;
-    while (row < this.#blockRows && this.#at < this.#filled) {
+    const wanted = Math.min(this.#filled, this.until - this.#base);
+    while (row < this.#blockRows && this.#at < wanted) {
       const rowStart = this.#at;
       let at = rowStart;
       let column = 0;
@@ -286,10 +313,13 @@ export class RowSplitter {
     if (fault !== undefined) throw new ServiceError('input_unreadable', `${this.#name}: the header cannot be read: ${fault}`);
     const fieldCount = header.reduce((count, byte) => (byte === this.#delimiter ? count + 1 : count), 1);
     this.#setPlaces(fieldCount);
+    const { until } = this;
     const filled = this.#filled;
     const behind = this.#bytes[end + 1] ?? 0;
     this.#filled = end + 1;
+    this.until = Number.POSITIVE_INFINITY;
     const cut = this.#cutRows(false);
+    this.until = until;
     this.#filled = filled;
     this.#bytes[end + 1] = behind;
     if (cut !== 1) throw new ServiceError('input_unreadable', `${this.#name}: the header row is blank or has an open quote`);

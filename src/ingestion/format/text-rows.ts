@@ -13,18 +13,23 @@ const SAMPLE_BYTES_MAX = 10_000;
  * looked at again only when twice as many bytes have come, so that time stays linear in its length.
  * @param chunks  each is valid until the next is asked for, and so are the pieces
  * @param endOfRows  position behind the last whole row, 0 if there is none
+ * @param limits  isContinued: they come from within a file, and what looks like a byte order mark is none
  * @throws ServiceError `resource_limit` for a row longer than `maxRowBytes`
  */
 export async function* wholeRows(
   chunks: AsyncIterable<Uint8Array>,
   endOfRows: (bytes: Buffer) => number,
-  { name, maxRowBytes }: { readonly name: string; readonly maxRowBytes: number },
+  {
+    name,
+    maxRowBytes,
+    isContinued = false,
+  }: { readonly name: string; readonly maxRowBytes: number; readonly isContinued?: boolean | undefined },
 ): AsyncGenerator<Buffer> {
   // One buffer for all pieces: new ones would have V8 collect garbage for every few of them.
   let buffer = Buffer.allocUnsafeSlow(2 * BLOCK_BYTES);
   let filled = 0;
   let worthLooking = 3;
-  let first = true;
+  let first = !isContinued;
   const pending = (): Buffer => {
     const start = first && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf && filled >= 3 ? 3 : 0;
     first = false;

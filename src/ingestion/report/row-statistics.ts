@@ -65,8 +65,11 @@ export class RowStatistics implements RowCounts {
   readonly #limits: ParseExceptionLimits;
   readonly #log: (line: string) => void;
   readonly #now: () => number;
+  /** Rows with exceptions that others have counted before. */
+  readonly #exceptionsBefore: number;
 
-  constructor(limits: ParseExceptionLimits, log: (line: string) => void, now: () => number) {
+  constructor(limits: ParseExceptionLimits, log: (line: string) => void, now: () => number, exceptionsBefore = 0) {
+    this.#exceptionsBefore = exceptionsBefore;
     this.#limits = limits;
     this.#log = log;
     this.#now = now;
@@ -78,7 +81,11 @@ export class RowStatistics implements RowCounts {
 
   /** Whether more rows could not be parsed than may be. */
   get isOverLimit(): boolean {
-    return this.unparseable + this.processedWithError > this.#limits.maxParseExceptions;
+    return this.#exceptionsBefore + this.exceptions > this.#limits.maxParseExceptions;
+  }
+
+  get exceptions(): number {
+    return this.unparseable + this.processedWithError;
   }
 
   counts(): RowCounts {
@@ -118,7 +125,17 @@ export class RowStatistics implements RowCounts {
    * Takes in what another task has counted of a part of the input.
    * @throws ServiceError `input_unreadable` once there are more than `maxParseExceptions` in all parts
    */
-  addCounted({ processed, processedWithError, thrownAway, unparseable, bytesRead, saved }: CountedRows): void {
+  addCounted(counted: CountedRows): void {
+    this.take(counted);
+    if (this.isOverLimit)
+      throw new ServiceError(
+        'input_unreadable',
+        `more than ${this.#limits.maxParseExceptions} rows could not be parsed (maxParseExceptions) in all sub-tasks together`,
+      );
+  }
+
+  /** Takes in what others have counted, however many could not be parsed. */
+  take({ processed, processedWithError, thrownAway, unparseable, bytesRead, saved }: CountedRows): void {
     this.processed += processed;
     this.processedWithError += processedWithError;
     this.thrownAway += thrownAway;
@@ -126,11 +143,6 @@ export class RowStatistics implements RowCounts {
     this.bytesRead += bytesRead;
     const room = Math.max(0, this.#limits.maxSavedParseExceptions - this.saved.length);
     for (const each of saved.slice(0, room)) this.saved.push(each);
-    if (this.unparseable + this.processedWithError > this.#limits.maxParseExceptions)
-      throw new ServiceError(
-        'input_unreadable',
-        `more than ${this.#limits.maxParseExceptions} rows could not be parsed (maxParseExceptions) in all sub-tasks together`,
-      );
   }
 
   /**
@@ -153,7 +165,7 @@ export class RowStatistics implements RowCounts {
     if (this.#limits.logParseExceptions) this.#log(`row ${this.rows}: ${reason}: ${input}`);
     if (this.saved.length < this.#limits.maxSavedParseExceptions)
       this.saved.push({ type, input, details: [reason], timeOfExceptionMs: this.#now() });
-    if (this.unparseable + this.processedWithError > this.#limits.maxParseExceptions) {
+    if (this.isOverLimit) {
       throw new ServiceError(
         'input_unreadable',
         `more than ${this.#limits.maxParseExceptions} rows could not be parsed (maxParseExceptions); the last: ${reason}: ${input.slice(0, 200)}`,

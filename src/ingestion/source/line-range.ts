@@ -39,6 +39,8 @@ export function rangeOf(entity: InputEntity, range: LineRange): InputEntity {
     ...entity,
     sizeBytes: range.to - range.from,
     localFile: null,
+    isPlain: true,
+    ...(range.from > 0 ? { isContinued: true } : {}),
     open: async () => Readable.from(linesOf(entity, range)),
   };
 }

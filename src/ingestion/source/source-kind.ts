@@ -17,6 +17,8 @@ export interface InputEntity {
   open(): Promise<Readable>;
   /** Its bytes are rows, whatever they begin with: nothing is decompressed. */
   readonly isPlain?: true;
+  /** Its bytes come from within a file: no byte order mark is among them. */
+  readonly isContinued?: true;
   /** Its content is lines of JSON, whatever format the spec has. */
   readonly isJsonLines?: true;
   /** Local file of the stored bytes, if any. */
