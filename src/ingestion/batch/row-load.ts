@@ -15,8 +15,7 @@ import { LazyEngine } from '../task-engine.js';
 import type { DataSchema } from '../task-spec/data-schema.js';
 import type { IndexSpec } from '../task-spec/index-spec.js';
 import { checkChunkCount } from '../task-spec/tuning-config.js';
-import { readDivided, usualDivision } from './divided/divided-load.js';
-import type { DividingOptions } from './divided/file-parts.js';
+import { type Division, readDivided, usualDivision } from './divided/divided-load.js';
 import { openStages } from './row-stages.js';
 import { refuseStatesAsValues, withStoredStates } from './state-columns.js';
 
@@ -28,9 +27,9 @@ export class RowLoad {
   #spec: IndexSpec;
   readonly #context: TaskContext;
   readonly #engine: LazyEngine;
-  readonly #division: DividingOptions;
+  readonly #division: Division;
 
-  constructor(spec: IndexSpec, context: TaskContext, division: DividingOptions = usualDivision()) {
+  constructor(spec: IndexSpec, context: TaskContext, division: Division = usualDivision()) {
     this.#division = division;
     this.#spec = spec;
     this.#context = context;

@@ -88,7 +88,8 @@ export class RowCollector {
       this.#kept = new Int32Array(block.rowCount);
       this.#faults = new Uint8Array(block.rowCount);
     }
-    const selection = this.#select(block);
+    const refused: RefusedRow[] = [];
+    const selection = this.#select(block, refused);
     if (this.#options.discovery !== 'none') this.#discover(block, this.#options.discovery);
     this.#faults.fill(0, 0, block.rowCount);
     this.#buffer.appendTimes(this.#times, selection);
@@ -106,7 +107,7 @@ export class RowCollector {
         else column.appendFields(block, position, selection, this.#faults);
       }
     }
-    this.#count(block, selection);
+    this.#count(block, selection, refused);
     this.#rowsBefore += block.rowCount;
   }
 
@@ -122,8 +123,8 @@ export class RowCollector {
     return Array.from({ length: rowCount }, (_, row) => this.#rowsBefore + row);
   }
 
-  /** Reads the times; rows without one are rejected, rows outside the range thrown away. */
-  #select(block: InputBlock): RowSelection {
+  /** Reads the times; rows without one are refused, rows outside the range left out. */
+  #select(block: InputBlock, refused: RefusedRow[]): RowSelection {
     const { timestamp, range } = this.#options;
     const kept = this.#kept;
     const times = this.#times;
@@ -141,15 +142,12 @@ export class RowCollector {
           time === Number.NEGATIVE_INFINITY
             ? `the timestamp column "${timestamp.column}" is null`
             : `the timestamp column "${timestamp.column}" does not have the format that timestampSpec names`;
-        this.#statistics.reject(reason, block.sample(row), this.#rowsBefore + row);
+        refused.push({ row, reason });
         continue;
       }
       if (this.#exactTimes !== null) this.#exactTimes[row] = time;
       const placed = range === null ? time : range.place(time);
-      if (placed === undefined) {
-        this.#statistics.thrownAway++;
-        continue;
-      }
+      if (placed === undefined) continue;
       times[row] = placed;
       kept[count++] = row;
     }
@@ -205,19 +203,46 @@ export class RowCollector {
     }
   }
 
-  #count(block: InputBlock, { rows, count }: RowSelection): void {
-    if (!this.#options.countsRows) {
-      for (let at = 0; at < count; at++) this.faultyRows += this.#faults[rows[at] ?? 0] ?? 0;
+  /** Counts the rows of a block, and those among them that its format could not read, in their order: the first exceptions are kept. */
+  #count(block: InputBlock, { rows, count }: RowSelection, refused: readonly RefusedRow[]): void {
+    const statistics = this.#statistics;
+    const { countsRows } = this.#options;
+    const ahead = statistics.takeAhead();
+    let faulty = 0;
+    for (let at = 0; at < count; at++) faulty += this.#faults[rows[at] ?? 0] ?? 0;
+    if (!countsRows) this.faultyRows += faulty;
+    if (ahead.length + refused.length === 0 && (faulty === 0 || !countsRows)) {
+      if (countsRows) statistics.processed += count;
+      statistics.thrownAway += block.rowCount - count;
       return;
     }
-    let clean = 0;
-    for (let at = 0; at < count; at++) {
-      const row = rows[at] ?? 0;
-      if (this.#faults[row] === 0) clean++;
-      else this.#statistics.fault(MISFIT, block.sample(row), this.#rowsBefore + row);
+    let [aheadAt, refusedAt, keptAt] = [0, 0, 0];
+    const rejectAhead = (before: number): void => {
+      for (let each = ahead[aheadAt]; each !== undefined && each.before <= before; each = ahead[++aheadAt])
+        statistics.reject(each.reason, each.sample);
+    };
+    for (let row = 0; row < block.rowCount; row++) {
+      rejectAhead(row);
+      const number = this.#rowsBefore + row;
+      const refusal = refused[refusedAt];
+      if (refusal?.row === row) {
+        refusedAt++;
+        statistics.reject(refusal.reason, block.sample(row), number);
+      } else if (keptAt < count && rows[keptAt] === row) {
+        keptAt++;
+        if (!countsRows) continue;
+        if (this.#faults[row] === 0) statistics.processed++;
+        else statistics.fault(MISFIT, block.sample(row), number);
+      } else statistics.thrownAway++;
     }
-    this.#statistics.processed += clean;
+    rejectAhead(Number.POSITIVE_INFINITY);
   }
+}
+
+/** A row without a time. */
+interface RefusedRow {
+  readonly row: number;
+  readonly reason: string;
 }
 
 function isAllNested(block: ValueBlock, name: string): boolean {

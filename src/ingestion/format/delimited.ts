@@ -3,7 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { contentOf } from '../source/decompress.js';
-import { bytesFrom, checkUnchanged, firstRowOf } from '../source/file-part.js';
+import { bytesFrom, checkUnchanged, firstRowOf, type NamedFile } from '../source/file-part.js';
 import type { InputEntity } from '../source/source-kind.js';
 import { inputFormatKind, type PartReading } from './format-kind.js';
 import type { TextBlock } from './input-block.js';
@@ -83,17 +83,18 @@ async function* readDelimitedPart(
   { part, began, ended, read, inputLimits, reject }: PartReading,
 ): AsyncGenerator<TextBlock> {
   if (localFile === null) throw new ServiceError('internal', `${name} is not a file`);
+  const file = { name, path: localFile };
   const splitter = new RowSplitter(format, { name, limits: inputLimits, reject });
   let at = part.from;
   if (part.from > 0) {
-    await takeHead(splitter, localFile);
-    at = await firstRowOf(localFile, part);
+    await takeHead(splitter, file);
+    at = await firstRowOf(file, part);
     splitter.startAt(at);
   }
   splitter.until = part.to;
   began(at);
   if (at < part.to)
-    for await (const chunk of bytesFrom(localFile, at)) {
+    for await (const chunk of bytesFrom(file, at)) {
       for (let taken = 0; taken < chunk.length && !splitter.isDone; ) {
         taken += splitter.fill(chunk, taken);
         yield* splitter.blocks(false);
@@ -102,16 +103,17 @@ async function* readDelimitedPart(
       at = splitter.position;
       if (splitter.isDone) break;
     }
-  if (!splitter.isDone) {
+  const isWhole = splitter.isDone;
+  if (!isWhole) {
     yield* splitter.blocks(true);
     read(part.fileBytes - at);
   }
-  ended(splitter.isDone ? splitter.position : part.fileBytes);
-  await checkUnchanged(name, localFile, part);
+  ended(isWhole ? splitter.position : part.fileBytes);
+  await checkUnchanged(file, part);
 }
 
 /** Passes over what stands before the rows; of a file that has nothing else no row begins behind it. */
-async function takeHead(splitter: RowSplitter, file: string): Promise<void> {
+async function takeHead(splitter: RowSplitter, file: NamedFile): Promise<void> {
   if (splitter.takeHead(false)) return;
   for await (const chunk of bytesFrom(file, 0))
     for (let taken = 0; taken < chunk.length; ) {

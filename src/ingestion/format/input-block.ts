@@ -61,5 +61,8 @@ export interface Members {
   value(row: number): unknown;
 }
 
-/** Told of every row that its reader could not make sense of; throws once there are too many. */
-export type RejectRow = (reason: string, sample: string) => void;
+/**
+ * Told of every row that its reader could not make sense of, in their order; throws once there are too many.
+ * @param before  rows that stand before it in the block that comes next; none, unless given
+ */
+export type RejectRow = (reason: string, sample: string, before?: number) => void;

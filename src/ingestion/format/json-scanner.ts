@@ -29,8 +29,8 @@ const INDEX_NAME = /^(?:0|[1-9]\d{0,9})$/;
 export const LONG_INTEGER = /(?<![\d.])\d{16,}(?![\d.eE])/;
 export const SAMPLE_LENGTH_MAX = 10_000;
 
-/** Reads a line that is not plainly one object; undefined: it is blank, or was rejected. */
-export type ReadOdd = (text: string) => JsonObject | undefined;
+/** Reads a line that is not plainly one object, with `before` rows of its block before it; undefined: it is blank, or was rejected. */
+export type ReadOdd = (text: string, before: number) => JsonObject | undefined;
 
 interface Bench {
   readonly memory: KernelMemory;
@@ -167,7 +167,7 @@ export class JsonScanner {
       lines[kept * 2] = start;
       lines[kept * 2 + 1] = isOdd ? end - ODD_ROW : end;
       if (isOdd) {
-        const object = readOdd(piece.toString('utf8', start, end - ODD_ROW));
+        const object = readOdd(piece.toString('utf8', start, end - ODD_ROW), kept);
         if (object === undefined) continue;
         odd.set(kept, object);
         for (const { kinds } of planes) kinds[row] = UNKNOWN_KIND;

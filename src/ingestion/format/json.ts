@@ -11,7 +11,7 @@ import { inputFormatKind } from './format-kind.js';
 import type { RejectRow, ValueBlock } from './input-block.js';
 import { JsonScanner, LONG_INTEGER, parseRow, SAMPLE_LENGTH_MAX } from './json-scanner.js';
 import { bytesHaveHalfPair, hasHalfPair } from './surrogates.js';
-import { endOfLines, textFault, textLines, textOf, wholeRows } from './text-rows.js';
+import { endOfLines, type NoText, textFault, textLines, textOf, wholeRows } from './text-rows.js';
 
 export { SAMPLE_LENGTH_MAX } from './json-scanner.js';
 
@@ -80,13 +80,15 @@ export async function* readJson(
     for await (const bytes of wholeRows(chunks, format.multiLine ? endOfValues : endOfLines, { name, maxRowBytes, isContinued })) {
       let rest = bytes;
       if (scanner !== null && textFault(bytes) === undefined && !bytesHaveHalfPair(bytes)) {
-        const taken: number = yield* scanner.blocks(bytes, (text) => (text.trim() === '' ? undefined : parseValues([text], reject)[0]));
+        const taken: number = yield* scanner.blocks(bytes, (text, before) =>
+          text.trim() === '' ? undefined : parseValues([text], (reason, sample) => reject(reason, sample, before))[0],
+        );
         if (taken === bytes.length) continue;
         scanner.close();
         scanner = null;
         rest = bytes.subarray(taken);
       }
-      const rows = format.multiLine ? parseValues(textOf(splitValues(rest), reject), reject) : parseLines(textLines(rest, reject), reject);
+      const rows = format.multiLine ? parseValues(textOf(splitValues(rest)), reject) : parseLines(textLines(rest), reject);
       if (rows.length > 0) yield jsonBlock(rows, flatten);
     }
   } finally {
@@ -95,7 +97,8 @@ export async function* readJson(
 }
 
 /** All lines in one go, which is several times faster than a call a line; line by line when some line is at fault. */
-function parseLines(lines: readonly string[], reject: RejectRow): JsonObject[] {
+function parseLines(lines: readonly (string | NoText)[], reject: RejectRow): JsonObject[] {
+  if (!lines.every((line) => typeof line === 'string')) return parseValues(lines, reject);
   const list = `[${lines.join(',')}]`;
   if (!LONG_INTEGER.test(list) && !hasHalfPair(list)) {
     try {
@@ -109,23 +112,27 @@ function parseLines(lines: readonly string[], reject: RejectRow): JsonObject[] {
   return parseValues(lines, reject);
 }
 
-function parseValues(texts: readonly string[], reject: RejectRow): JsonObject[] {
+function parseValues(texts: readonly (string | NoText)[], reject: RejectRow): JsonObject[] {
   const rows: JsonObject[] = [];
+  const refuse = (reason: string, text: string): void => reject(reason, text.slice(0, SAMPLE_LENGTH_MAX), rows.length);
   for (const text of texts) {
     let value: unknown;
+    if (typeof text !== 'string') {
+      refuse(text.fault, text.sample);
+      continue;
+    }
     if (hasHalfPair(text)) {
-      reject('the row has half of a pair of surrogates (\\ud800 to \\udfff), which is no character', text.slice(0, SAMPLE_LENGTH_MAX));
+      refuse('the row has half of a pair of surrogates (\\ud800 to \\udfff), which is no character', text);
       continue;
     }
     try {
       value = parseRow(text.replace(BEHIND_VALUE, ''));
     } catch (error) {
-      reject(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`, text.slice(0, SAMPLE_LENGTH_MAX));
+      refuse(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`, text);
       continue;
     }
     if (isObject(value)) rows.push(value);
-    else
-      reject(`expected a JSON object, found ${Array.isArray(value) ? 'an array' : describeValue(value)}`, text.slice(0, SAMPLE_LENGTH_MAX));
+    else refuse(`expected a JSON object, found ${Array.isArray(value) ? 'an array' : describeValue(value)}`, text);
   }
   return rows;
 }

@@ -1,6 +1,7 @@
 // The input format `lines`.
 
 import { contentOf } from '../source/decompress.js';
+import type { JsonObject } from './flatten.js';
 import { inputFormatKind } from './format-kind.js';
 import { jsonBlock } from './json.js';
 import { endOfLines, textLines, wholeRows } from './text-rows.js';
@@ -14,7 +15,10 @@ export const LINES = inputFormatKind({
   async *read(_, entity, reading) {
     const limits = { name: entity.name, maxRowBytes: reading.inputLimits.maxRowBytes, isContinued: entity.isContinued };
     for await (const bytes of wholeRows(contentOf(entity, reading), endOfLines, limits)) {
-      const rows = textLines(bytes, reading.reject).map((line) => ({ line: line.replace(/\r$/, '') }));
+      const rows: JsonObject[] = [];
+      for (const line of textLines(bytes))
+        if (typeof line === 'string') rows.push({ line: line.replace(/\r$/, '') });
+        else reading.reject(line.fault, line.sample, rows.length);
       if (rows.length > 0) yield jsonBlock(rows, null);
     }
   },

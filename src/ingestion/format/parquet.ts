@@ -83,7 +83,7 @@ export async function* readParquet(
     yield* rowGroups(format, entity.name, file, reading, advance);
     const after = await handle.stat();
     if (after.size !== size || after.mtimeMs !== mtimeMs) throw changed(entity.name);
-    if (reading.part !== undefined) await checkUnchanged(entity.name, local, reading.part);
+    if (reading.part !== undefined) await checkUnchanged({ name: entity.name, path: local }, reading.part);
     advance(1);
   } finally {
     await handle.close();

@@ -65,7 +65,7 @@ export async function* readBlocks({
     read(bytes: number) {
       statistics.bytesRead += bytes;
     },
-    reject: (reason: string, sample: string) => statistics.reject(reason, sample),
+    reject: (reason: string, sample: string, before?: number) => statistics.rejectRead(reason, sample, before),
   };
   for (const part of parts) {
     for await (const block of blocksOf(part)) {

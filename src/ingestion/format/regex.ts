@@ -34,10 +34,14 @@ export const REGEX = inputFormatKind<RegexFormat>({
     const limits = { name: entity.name, maxRowBytes: reading.inputLimits.maxRowBytes, isContinued: entity.isContinued };
     for await (const bytes of wholeRows(contentOf(entity, reading), endOfLines, limits)) {
       const rows: JsonObject[] = [];
-      for (const text of textLines(bytes, reading.reject)) {
+      for (const text of textLines(bytes)) {
+        if (typeof text !== 'string') {
+          reading.reject(text.fault, text.sample, rows.length);
+          continue;
+        }
         const line = text.replace(/\r$/, '');
         const row = rowOf(line, format);
-        if (row === undefined) reading.reject('the line does not match the pattern', line);
+        if (row === undefined) reading.reject('the line does not match the pattern', line, rows.length);
         else rows.push(row);
       }
       if (rows.length > 0) yield jsonBlock(rows, null);

@@ -67,6 +67,10 @@ export class RowSplitter {
   #blockRows = BLOCK_ROWS_MAX;
   readonly #rowStarts = new Int32Array(BLOCK_ROWS_MAX);
   readonly #rowEnds = new Int32Array(BLOCK_ROWS_MAX);
+  /** Rows that cannot be cut, by their places among those of the block. */
+  readonly #rejected: { readonly row: number; readonly reason: string; readonly sample: string }[] = [];
+  /** The row behind those that were cut is. */
+  #isTooLong = false;
   /** Rows of the block with a quoted field that has `""` in it. */
   #escapedRows: number[] = [];
   /** A row that is not whole yet is cut again only when the buffer holds so many bytes. */
@@ -92,7 +96,7 @@ export class RowSplitter {
 
   /** Whether the next row begins behind those that are wanted. */
   get isDone(): boolean {
-    return this.position >= this.until;
+    return this.position >= this.until && this.#columns !== null && this.#skip === 0;
   }
 
   /** Goes on at a position of the file, where a row is taken to begin. */
@@ -130,9 +134,11 @@ export class RowSplitter {
     if (!this.takeHead(isLast)) return;
     for (;;) {
       const cut = this.#cutRows(isLast);
+      const hasMore = cut === this.#blockRows || this.#rejected.length === this.#blockRows;
       const rowCount = this.#keepText(cut);
       if (rowCount > 0) yield this.#block(rowCount);
-      if (cut < this.#blockRows) return;
+      if (this.#isTooLong) throw rowTooLong(this.#name, this.#limits.maxRowBytes);
+      if (!hasMore) return;
     }
   }
 
@@ -172,7 +178,7 @@ export class RowSplitter {
     return this.#bytes.subarray(this.#rowStarts[0] ?? 0, this.#rowEnds[rowCount - 1] ?? 0).includes(LIST_DELIMITER);
   }
 
-  /** Cuts up to a block of rows; fewer only when the buffer holds no more whole ones. */
+  /** Cuts up to a block of rows; fewer only when so many are rejected, or the buffer holds no more whole ones. */
   #cutRows(isLast: boolean): number {
     const bytes = this.#bytes;
     const delimiter = this.#delimiter;
@@ -180,12 +186,14 @@ export class RowSplitter {
     const starts = this.#starts;
     const ends = this.#ends;
     const columnCount = starts.length;
+    const { maxRowBytes } = this.#limits;
     let row = 0;
     this.#escapedRows = [];
+    this.#rejected.length = 0;
     // A row may end anywhere before `filled`; the line feed behind it stops every inner loop.
     bytes[this.#filled] = LINE_FEED;
     const wanted = Math.min(this.#filled, this.until - this.#base);
-    while (row < this.#blockRows && this.#at < wanted) {
+    while (row < this.#blockRows && this.#rejected.length < this.#blockRows && this.#at < wanted) {
       const rowStart = this.#at;
       let at = rowStart;
       let column = 0;
@@ -242,10 +250,12 @@ export class RowSplitter {
         at++;
       }
       if (at >= this.#filled && !isLast) return row;
+      this.#isTooLong = at - rowStart > maxRowBytes;
+      if (this.#isTooLong) return row;
       this.#at = Math.min(at + 1, this.#filled);
       const rowEnd = bytes[at - 1] === CARRIAGE_RETURN ? at - 1 : at;
       if (broken !== null) {
-        this.#reject(broken, bytes.toString('utf8', rowStart, rowEnd));
+        this.#rejected.push({ row, reason: broken, sample: bytes.toString('utf8', rowStart, rowEnd) });
         continue;
       }
       if (column === 1 && rowEnd <= rowStart) continue;
@@ -268,22 +278,30 @@ export class RowSplitter {
     const rowEnds = this.#rowEnds;
     if (textFault(bytes.subarray(rowStarts[0] ?? 0, rowCount === 0 ? 0 : rowEnds[rowCount - 1])) === undefined) {
       for (const row of this.#escapedRows) this.#unescape(row);
+      for (const { row, reason, sample } of this.#rejected) this.#reject(reason, sample, row);
       return rowCount;
     }
+    let next = 0;
+    const rejectBefore = (row: number, before: number): void => {
+      for (let each = this.#rejected[next]; each !== undefined && each.row <= row; each = this.#rejected[++next])
+        this.#reject(each.reason, each.sample, before);
+    };
     const escaped = new Set(this.#escapedRows);
     let kept = 0;
     for (let row = 0; row < rowCount; row++) {
+      rejectBefore(row, kept);
       const start = rowStarts[row] ?? 0;
       const end = rowEnds[row] ?? 0;
       const fault = textFault(bytes.subarray(start, end));
       if (fault !== undefined) {
-        this.#reject(fault, bytes.toString('utf8', start, end));
+        this.#reject(fault, bytes.toString('utf8', start, end), kept);
         continue;
       }
       if (escaped.has(row)) this.#unescape(row);
       for (const positions of [...this.#starts, ...this.#ends, rowStarts, rowEnds]) positions[kept] = positions[row] ?? 0;
       kept++;
     }
+    rejectBefore(rowCount, kept);
     return kept;
   }
 

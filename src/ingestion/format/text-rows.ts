@@ -2,7 +2,6 @@
 
 import { Buffer, isUtf8 } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
-import type { RejectRow } from './input-block.js';
 
 const LINE_FEED = 10;
 const BLOCK_BYTES = 1 << 18;
@@ -48,6 +47,9 @@ export async function* wholeRows(
       if (filled < worthLooking) continue;
       const bytes = pending();
       const end = endOfRows(bytes);
+      const long = endOfRows === endOfLines && end > maxRowBytes ? startOfLongLine(bytes.subarray(0, end), maxRowBytes) : -1;
+      if (long > 0) yield bytes.subarray(0, long);
+      if (long >= 0) throw rowTooLong(name, maxRowBytes);
       if (end > 0) yield bytes.subarray(0, end);
       const left = bytes.length - end;
       buffer.copyWithin(0, filled - left, filled);
@@ -72,19 +74,33 @@ export function endOfLines(bytes: Buffer): number {
   return bytes.lastIndexOf(LINE_FEED) + 1;
 }
 
-/** Lines of a piece as strings, blank ones left out; a line that is not text is rejected. */
-export function textLines(bytes: Buffer, reject: RejectRow): string[] {
-  const lines = textFault(bytes) === undefined ? bytes.toString('utf8').split('\n') : textOf(splitLines(bytes), reject);
-  return lines.filter((line) => line.trim() !== '');
+/** A row that is not text. */
+export interface NoText {
+  readonly fault: string;
+  readonly sample: string;
 }
 
-/** The rows as strings; a row that is not text is rejected. */
-export function textOf(rows: readonly Buffer[], reject: RejectRow): string[] {
-  return rows.flatMap((row) => {
+/** Where the first line begins that is longer; -1: none is. Lines that are not whole yet are refused alike, whatever pieces they come in. */
+function startOfLongLine(bytes: Buffer, maxRowBytes: number): number {
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    if (end - start > maxRowBytes) return start;
+    start = end + 1;
+  }
+  return -1;
+}
+
+/** Lines of a piece as strings, blank ones left out. */
+export function textLines(bytes: Buffer): (string | NoText)[] {
+  const lines = textFault(bytes) === undefined ? bytes.toString('utf8').split('\n') : textOf(splitLines(bytes));
+  return lines.filter((line) => typeof line !== 'string' || line.trim() !== '');
+}
+
+/** The rows as strings. */
+export function textOf(rows: readonly Buffer[]): (string | NoText)[] {
+  return rows.map((row) => {
     const fault = textFault(row);
-    if (fault === undefined) return [row.toString('utf8')];
-    reject(fault, row.toString('utf8', 0, SAMPLE_BYTES_MAX));
-    return [];
+    return fault === undefined ? row.toString('utf8') : { fault, sample: row.toString('utf8', 0, SAMPLE_BYTES_MAX) };
   });
 }
 

@@ -50,6 +50,15 @@ export interface CountedRows extends ReadCounts {
 
 const SAMPLE_LENGTH_MAX = 10_000;
 
+/** A row that its format could not read, with rows of the next block before it. */
+export interface RejectedRow {
+  readonly before: number;
+  readonly reason: string;
+  readonly sample: string;
+}
+
+const NONE: readonly RejectedRow[] = [];
+
 /** Counts what became of every row of the input, and keeps the first bad ones to show. */
 export class RowStatistics implements RowCounts {
   processed = 0;
@@ -67,6 +76,7 @@ export class RowStatistics implements RowCounts {
   readonly #now: () => number;
   /** Rows with exceptions that others have counted before. */
   readonly #exceptionsBefore: number;
+  #ahead: RejectedRow[] = [];
 
   constructor(limits: ParseExceptionLimits, log: (line: string) => void, now: () => number, exceptionsBefore = 0) {
     this.#exceptionsBefore = exceptionsBefore;
@@ -143,6 +153,23 @@ export class RowStatistics implements RowCounts {
     this.bytesRead += bytesRead;
     const room = Math.max(0, this.#limits.maxSavedParseExceptions - this.saved.length);
     for (const each of saved.slice(0, room)) this.saved.push(each);
+  }
+
+  /**
+   * Counts a row that its format could not read: now, or in its order when the rows of the next block are counted.
+   * @param before  rows of that block that stand before it
+   */
+  rejectRead(reason: string, sample: string, before = 0): void {
+    if (before === 0) this.reject(reason, sample);
+    else this.#ahead.push({ before, reason, sample: sample.slice(0, SAMPLE_LENGTH_MAX) });
+  }
+
+  /** Rows among those of the block that is counted now which its format could not read, in order; whoever takes them counts them. */
+  takeAhead(): readonly RejectedRow[] {
+    if (this.#ahead.length === 0) return NONE;
+    const ahead = this.#ahead;
+    this.#ahead = [];
+    return ahead;
   }
 
   /**

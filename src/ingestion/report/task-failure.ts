@@ -18,7 +18,8 @@ export function failureOf(
 /** Codes of the operating system for a disk, a share of it, or a file that cannot take more. */
 const FULL_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-function diskFull(error: unknown): ServiceError | undefined {
+/** undefined: it is another error. */
+export function diskFull(error: unknown): ServiceError | undefined {
   const isFull = error instanceof Error && 'code' in error && FULL_CODES.has(error.code);
   return isFull ? new ServiceError('resource_limit', `the disk is full: ${error.message}; nothing was published`, error) : undefined;
 }

@@ -32,7 +32,7 @@ export async function* streamBlocks(
   reading: Omit<Reading, 'read' | 'reject'>,
   { statistics, maxRows, signal }: { readonly statistics: RowStatistics; readonly maxRows: number; readonly signal: AbortSignal },
 ): AsyncGenerator<InputBlock> {
-  const reject = (reason: string, sample: string): void => statistics.reject(reason, sample);
+  const reject: Reading['reject'] = (reason, sample, before) => statistics.rejectRead(reason, sample, before);
   const limits = { maxRows: Math.max(1, maxRows), maxBytes: POLL_BYTES_MAX, timeoutMs: POLL_TIMEOUT_MS };
   while (!signal.aborted && statistics.unparseable < limits.maxRows) {
     const { records } = await reader.poll(limits);

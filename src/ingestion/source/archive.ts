@@ -79,7 +79,8 @@ function isZip(name: string, head: Uint8Array): boolean {
   return false;
 }
 
-async function localHead(name: string, file: string): Promise<Uint8Array> {
+/** The first bytes of a local file. */
+export async function localHead(name: string, file: string): Promise<Uint8Array> {
   try {
     const handle = await open(file);
     try {

@@ -3,6 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { ServiceError } from '../../base/errors.js';
+import { unreadable } from './decompress.js';
 
 const LINE_FEED = 10;
 const READ_BYTES = 1 << 20;
@@ -17,13 +18,23 @@ export interface FilePart {
   readonly modifiedMs: number;
 }
 
+/** A local file and the name by which a person finds it. */
+export interface NamedFile {
+  readonly name: string;
+  readonly path: string;
+}
+
 /** The bytes of a file from one on. */
-export function bytesFrom(file: string, start: number): AsyncIterable<Uint8Array> {
-  return createReadStream(file, { start, highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>;
+export async function* bytesFrom({ name, path }: NamedFile, start: number): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path, { start, highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw unreadable(name, error);
+  }
 }
 
 /** Position of the first row of a part, if no row spans a line feed before it. */
-export async function firstRowOf(file: string, { from, isAtRow, fileBytes }: FilePart): Promise<number> {
+export async function firstRowOf(file: NamedFile, { from, isAtRow, fileBytes }: FilePart): Promise<number> {
   if (isAtRow || from === 0) return from;
   let at = from - 1;
   for await (const chunk of bytesFrom(file, at)) {
@@ -35,8 +46,10 @@ export async function firstRowOf(file: string, { from, isAtRow, fileBytes }: Fil
 }
 
 /** @throws ServiceError `input_unreadable` for a file that is not what it was: its rows may be of two states of it */
-export async function checkUnchanged(name: string, file: string, { fileBytes, modifiedMs }: FilePart): Promise<void> {
-  const { size, mtimeMs } = await stat(file);
+export async function checkUnchanged({ name, path }: NamedFile, { fileBytes, modifiedMs }: FilePart): Promise<void> {
+  const { size, mtimeMs } = await stat(path).catch((error: unknown) => {
+    throw unreadable(name, error);
+  });
   if (size !== fileBytes || mtimeMs !== modifiedMs)
     throw new ServiceError('input_unreadable', `inputSource: ${name} was changed while it was read`);
 }

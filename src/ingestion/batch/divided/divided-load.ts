@@ -1,7 +1,6 @@
 // Divides the reading of a task over threads.
 
 import { availableParallelism } from 'node:os';
-import { ServiceError } from '../../../base/errors.js';
 import type { RowStore } from '../../builder/row-store.js';
 import type { TaskContext } from '../../contract.js';
 import type { ProgressReporter } from '../../report/progress.js';
@@ -9,7 +8,7 @@ import type { ReadCounts, RowStatistics } from '../../report/row-statistics.js';
 import { inputParts } from '../../source/input-source.js';
 import type { IndexSpec } from '../../task-spec/index-spec.js';
 import { type DividingOptions, type WorkPart, workParts } from './file-parts.js';
-import { type PartOutput, PartReader, type PartReaderPort, type ReaderRules } from './part-reader.js';
+import { errorOf, type PartOutput, PartReader, type PartReaderPort, type ReaderRules, type ReaderSetting } from './part-reader.js';
 import { ReaderThread } from './reader-thread.js';
 
 export interface DividedLoad {
@@ -22,9 +21,17 @@ export interface DividedLoad {
 
 const THREADS_MAX = 4;
 
+/** How input is divided, and who reads it beside this thread. */
+export interface Division extends DividingOptions {
+  readonly open: (setting: ReaderSetting, signal: AbortSignal) => PartReaderPort;
+}
+
 /** Division of the input of a task that nobody has set up otherwise. */
-export function usualDivision(): DividingOptions {
-  return { threads: Math.min(THREADS_MAX, availableParallelism()), bytesMin: 48e6, partBytesMin: 8e6, partBytesMax: 128e6 };
+export function usualDivision(): Division {
+  return {
+    ...{ threads: Math.min(THREADS_MAX, availableParallelism()), bytesMin: 48e6, partBytesMin: 8e6, partBytesMax: 128e6 },
+    open: (setting, signal) => new ReaderThread(setting, signal),
+  };
 }
 
 /**
@@ -32,7 +39,7 @@ export function usualDivision(): DividingOptions {
  * @returns whether it did
  * @throws ServiceError as one thread would that reads part after part
  */
-export async function readDivided(load: DividedLoad, options: DividingOptions): Promise<boolean> {
+export async function readDivided(load: DividedLoad, options: Division): Promise<boolean> {
   const { spec, context, store } = load;
   const parts = await partsOf(load, options);
   if (parts === null || spec.inputFormat === null) return false;
@@ -47,13 +54,15 @@ export async function readDivided(load: DividedLoad, options: DividingOptions): 
   signal.addEventListener('abort', stop);
   if (signal.aborted) stop();
   const rules: ReaderRules = { workDirectory, maxBytesInMemory, inputLimits, kernels };
-  const readers: PartReaderPort[] = [new PartReader(spec, rules, { of: threads, number: 0 }, ended.signal)];
+  const readers: PartReaderPort[] = [];
   for (let number = 1; number < threads; number++)
-    readers.push(new ReaderThread({ spec: spec.source, isParallel: spec.isParallel, rules, share: { of: threads, number } }, ended.signal));
+    readers.push(options.open({ spec: spec.source, isParallel: spec.isParallel, rules, share: { of: threads, number } }, ended.signal));
+  readers.push(new PartReader(spec, rules, { of: threads, number: 0 }, ended.signal));
   try {
     const outputs = await new Readings(load, parts, readers, stop).all();
-    const files = new Map<PartReaderPort, ReturnType<RowStore['openFile']>>();
-    for (const reader of readers) files.set(reader, store.openFile(await reader.finish()));
+    // Threads first: the reader that is here takes this one.
+    const finished = await Promise.all(readers.map(async (reader) => [reader, await reader.finish()] as const));
+    const files = new Map(finished.map(([reader, file]) => [reader, store.openFile(file)]));
     for (const { reader, chunks } of outputs) {
       const file = files.get(reader);
       if (file !== undefined) store.addHanded(chunks, file);
@@ -83,7 +92,7 @@ async function partsOf({ spec, context, store, progress }: DividedLoad, options:
   return parts;
 }
 
-type Read = PartOutput & { readonly reader: PartReaderPort };
+type Read = PartOutput & { readonly reader: PartReaderPort; readonly exceptionsBefore: number };
 
 /**
  * The readings of all parts. Each thread takes the next part when it is through with one. Where a part begins is a guess
@@ -134,13 +143,14 @@ class Readings {
     try {
       for (let at = this.#take(); at !== null; at = this.#take()) {
         const work = at.work;
-        const exceptionsBefore = at.isSettling ? this.#load.statistics.exceptions : 0;
+        const { exceptions } = this.#load.statistics;
+        const exceptionsBefore = at.number === this.#settled ? exceptions : 0;
         const output = await reader.read({ work, exceptionsBefore }, (counts) => {
           this.#running.set(reader, counts);
           this.#load.progress.tick();
         });
         this.#running.delete(reader);
-        this.#read[at.number] = { ...output, reader };
+        this.#read[at.number] = { ...output, reader, exceptionsBefore };
         this.#settle();
         this.#load.progress.tick();
       }
@@ -149,15 +159,15 @@ class Readings {
     }
   }
 
-  #take(): { readonly number: number; readonly work: WorkPart; readonly isSettling: boolean } | null {
+  #take(): { readonly number: number; readonly work: WorkPart } | null {
     if (this.#failure !== null) return null;
     if (this.#again !== null) {
       const work = this.#again;
       this.#again = null;
-      return { number: this.#settled, work, isSettling: true };
+      return { number: this.#settled, work };
     }
     const work = this.#parts[this.#next];
-    return work === undefined ? null : { number: this.#next++, work, isSettling: false };
+    return work === undefined ? null : { number: this.#next++, work };
   }
 
   /** Counts the parts that are known to be right now. */
@@ -172,12 +182,12 @@ class Readings {
         return this.#readAgain({ ...work, part: { ...work.part, from: begins, isAtRow: true } });
       const exceptions = statistics.exceptions;
       const isOver =
-        read.failure === null &&
+        read.exceptionsBefore !== exceptions &&
         exceptions + read.counts.processedWithError + read.counts.unparseable > this.#load.spec.tuning.maxParseExceptions;
       // The one row too many is found by who knows how many there were before.
       if (isOver) return this.#readAgain({ ...work, part: { ...work.part, from: begins, isAtRow: true } });
       statistics.take(read.counts);
-      if (read.failure !== null) return this.#fail(new ServiceError(read.failure.code, read.failure.message));
+      if (read.failure !== null) return this.#fail(errorOf(read.failure));
       this.#settled++;
     }
   }

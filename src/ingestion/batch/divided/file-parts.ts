@@ -1,9 +1,9 @@
 // Divides local files for several threads.
 
-import { open, stat } from 'node:fs/promises';
-import { HEAD_BYTES } from '../../codec/compressions.js';
+import { stat } from 'node:fs/promises';
 import type { InputFormat } from '../../format/format-kind.js';
-import { isPlain } from '../../source/decompress.js';
+import { localHead } from '../../source/archive.js';
+import { isPlain, unreadable } from '../../source/decompress.js';
 import type { FilePart } from '../../source/file-part.js';
 import { type InputPart, isStored } from '../../source/source-kind.js';
 
@@ -45,7 +45,9 @@ export async function workParts(
   for (const entity of parts) {
     if (isStored(entity) || entity.localFile === null || entity.isJsonLines === true || entity.isPlain === true) return null;
     const { name, localFile, systemFields } = entity;
-    const { size: fileBytes, mtimeMs: modifiedMs } = await stat(localFile);
+    const { size: fileBytes, mtimeMs: modifiedMs } = await stat(localFile).catch((error: unknown) => {
+      throw unreadable(name, error);
+    });
     const file = { name, path: localFile, ...(systemFields === undefined ? {} : { systemFields }) };
     files.push({ file, part: { from: 0, to: fileBytes, isAtRow: true, fileBytes, modifiedMs }, isWhole: true });
   }
@@ -56,7 +58,7 @@ export async function workParts(
   const divided: WorkPart[] = [];
   for (const whole of files) {
     const count = Math.ceil(whole.part.fileBytes / partBytes);
-    if (count < 2 || !isDivisible || !isPlain(whole.file.name, await headOf(whole.file.path))) divided.push(whole);
+    if (count < 2 || !isDivisible || !(await isReadInParts(whole.file))) divided.push(whole);
     else for (let at = 0; at < count; at++) divided.push(partOf(whole, at, count));
   }
   return divided.length < 2 ? null : divided;
@@ -67,12 +69,10 @@ function partOf({ file, part }: WorkPart, at: number, count: number): WorkPart {
   return { file, part: { ...part, from: bound(at), to: bound(at + 1), isAtRow: at === 0 }, isWhole: false };
 }
 
-async function headOf(file: string): Promise<Uint8Array> {
-  const handle = await open(file);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
+/** false also for a file that cannot be read: its reader says why, behind the rows of those before it. */
+async function isReadInParts({ name, path }: LocalFile): Promise<boolean> {
+  return localHead(name, path).then(
+    (head) => isPlain(name, head),
+    () => false,
+  );
 }

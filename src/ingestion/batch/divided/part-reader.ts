@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { type ErrorCode, ServiceError } from '../../../base/errors.js';
+import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import { failpoint } from '../../../configuration/failpoint.js';
 import { bucketsOf } from '../../../model/granularity.js';
 import type { HandedChunk, HandedFile } from '../../builder/chunk-store.js';
@@ -12,17 +13,28 @@ import type { TaskRules } from '../../contract.js';
 import type { InputFormat, PartReading } from '../../format/format-kind.js';
 import type { InputBlock } from '../../format/input-block.js';
 import { type CountedRows, type ReadCounts, RowStatistics } from '../../report/row-statistics.js';
+import { diskFull } from '../../report/task-failure.js';
 import { filesOf } from '../../source/archive.js';
 import { checkUnchanged } from '../../source/file-part.js';
 import { rangeOf } from '../../source/line-range.js';
 import { openLocal } from '../../source/local.js';
 import type { InputEntity } from '../../source/source-kind.js';
-import type { IndexSpec } from '../../task-spec/index-spec.js';
+import { type IndexSpec, parseIndexSpec } from '../../task-spec/index-spec.js';
 import { openStages } from '../row-stages.js';
 import type { WorkPart } from './file-parts.js';
 
 /** Limits and places of the readers of a task, of which each gets its share; plain data. */
 export type ReaderRules = Pick<TaskRules, 'workDirectory' | 'maxBytesInMemory' | 'inputLimits' | 'kernels'>;
+
+/** Setting of a reader; plain data. */
+export interface ReaderSetting {
+  /** Spec with defaults written out. */
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly isParallel: boolean;
+  readonly rules: ReaderRules;
+  /** Number of readers that share the limits, and which of them this one is. */
+  readonly share: { readonly of: number; readonly number: number };
+}
 
 /** A part to read; plain data. */
 export interface ReadOrder {
@@ -39,7 +51,25 @@ export interface PartOutput {
   readonly counts: CountedRows;
   /** Rows in the file of the reader. */
   readonly chunks: readonly HandedChunk[];
-  readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
+  readonly failure: ReadFailure | null;
+}
+
+/** An error on its way to another thread; plain data. */
+export interface ReadFailure {
+  /** null: an error that is not ours. */
+  readonly code: ErrorCode | null;
+  readonly message: string;
+  readonly stack: string;
+}
+
+export function failureOf(error: unknown): ReadFailure {
+  const known = diskFull(error) ?? error;
+  const { message, stack = '' } = known instanceof Error ? known : new Error(String(known));
+  return { code: known instanceof ServiceError ? known.code : null, message, stack };
+}
+
+export function errorOf({ code, message, stack }: ReadFailure): Error {
+  return code === null ? Object.assign(new Error(message), { stack }) : new ServiceError(code, message);
 }
 
 /** Reads parts of files, one after the other. */
@@ -51,6 +81,12 @@ export interface PartReaderPort {
   close(): Promise<void>;
 }
 
+/** A reader on the thread that this is. */
+export function openPartReader({ spec: fields, isParallel, rules, share }: ReaderSetting, signal: AbortSignal): PartReader {
+  const written = new ObjectReader(fields, 'spec', readContextOf('input_invalid', 'the task'));
+  return new PartReader(parseIndexSpec(written, isParallel ? 'index_parallel' : 'index'), rules, share, signal);
+}
+
 /** Reads parts of files into a store of its own, whose rows stay in its file. */
 export class PartReader implements PartReaderPort {
   readonly #spec: IndexSpec;
@@ -60,8 +96,7 @@ export class PartReader implements PartReaderPort {
   readonly #store: RowStore;
   #isHandedOver = false;
 
-  /** @param share  how many readers share the limits, and the number of this one */
-  constructor(spec: IndexSpec, rules: ReaderRules, share: { readonly of: number; readonly number: number }, signal: AbortSignal) {
+  constructor(spec: IndexSpec, rules: ReaderRules, share: ReaderSetting['share'], signal: AbortSignal) {
     if (spec.inputFormat === null) throw new ServiceError('internal', 'files are read by a format');
     this.#spec = spec;
     this.#format = spec.inputFormat;
@@ -76,7 +111,7 @@ export class PartReader implements PartReaderPort {
       metrics: dataSchema.metrics,
       rollup: false,
       buckets: bucketsOf(dataSchema.granularity.segmentGranularity),
-      maxRowsInMemory: Math.ceil(tuning.maxRowsInMemory / share.of),
+      maxRowsInMemory: Math.max(1, Math.floor(tuning.maxRowsInMemory / share.of)),
       maxBytesInMemory: Math.min(tuning.maxBytesInMemory ?? Number.MAX_SAFE_INTEGER, rules.maxBytesInMemory) / share.of,
       workDirectory,
       engine: noEngine,
@@ -142,7 +177,7 @@ export class PartReader implements PartReaderPort {
       read(bytes) {
         statistics.bytesRead += bytes;
       },
-      reject: (reason, sample) => statistics.reject(reason, sample),
+      reject: (reason, sample, before) => statistics.rejectRead(reason, sample, before),
       began(at) {
         places.began = at;
       },
@@ -156,7 +191,7 @@ export class PartReader implements PartReaderPort {
     const { part: _, ...whole } = reading;
     if (isWhole) {
       for await (const { entity: content, read } of filesOf(entity, whole)) yield* format.read(content, { ...whole, read });
-      await checkUnchanged(file.name, file.path, part);
+      await checkUnchanged(file, part);
     } else yield* format.read(rangeOf(entity, part), whole);
     places.ended = part.to;
   }
@@ -168,9 +203,4 @@ function entityOf({ name, path: file }: WorkPart['file'], sizeBytes: number): In
 
 function noEngine(): never {
   throw new ServiceError('internal', 'rows that several threads read are stored as they come');
-}
-
-function failureOf(error: unknown): NonNullable<PartOutput['failure']> {
-  if (error instanceof ServiceError) return { code: error.code, message: error.message };
-  return { code: 'internal', message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
 }

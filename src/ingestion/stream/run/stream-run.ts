@@ -331,7 +331,7 @@ export class StreamRun implements StreamTaskControl {
         workDirectory,
         inputLimits,
         kernels,
-        reject: (reason: string, sample: string) => this.#statistics.reject(reason, sample),
+        reject: (reason: string, sample: string, before?: number) => this.#statistics.rejectRead(reason, sample, before),
       };
       for await (const block of messageBlocks(own, this.#spec.io.inputFormat, reading, this.#statistics)) await this.#rows.add(block);
     }
