@@ -80,7 +80,7 @@ export interface NoText {
   readonly sample: string;
 }
 
-/** Where the first line begins that is longer; -1: none is. Lines that are not whole yet are refused alike, whatever pieces they come in. */
+/** Start of the first line that is longer; -1: none is. Lines that are not whole yet are refused alike, whatever pieces they come in. */
 function startOfLongLine(bytes: Buffer, maxRowBytes: number): number {
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(LINE_FEED, start);

@@ -21,7 +21,7 @@ export interface DividedLoad {
 
 const THREADS_MAX = 4;
 
-/** How input is divided, and who reads it beside this thread. */
+/** Division of an input, and who reads it beside this thread. */
 export interface Division extends DividingOptions {
   readonly open: (setting: ReaderSetting, signal: AbortSignal) => PartReaderPort;
 }
