@@ -10,6 +10,7 @@ import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentId, VisibleSegment } from '../model/segment.js';
 import type { StreamSupervision } from '../model/stream/control.js';
 import type { LiveParts } from '../model/stream/live.js';
+import type { StreamReach } from '../model/stream/reach.js';
 import type { DeepStorage, SegmentStore } from '../storage/contract.js';
 import type { SubTaskType } from './batch/sub-task-types.js';
 import type { InputLimits } from './format/format-kind.js';
@@ -105,6 +106,8 @@ export interface LiveSource {
   readonly rows: LiveParts;
   readonly engine: Engine;
   readonly store: SegmentStore;
+  /** Rows of the stream that its parts have at this moment. */
+  readonly reach: () => StreamReach;
 }
 
 /** Announcement of the live segments of a task. */

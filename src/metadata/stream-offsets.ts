@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../base/errors.js';
 import type { EpochMs } from '../base/instant.js';
-import { parseJson, stringifyJson } from '../base/json.js';
+import { isRecord, parseJson, stringifyJson } from '../base/json.js';
 import { ObjectReader, readContextOf } from '../base/json-reader.js';
 import type { StreamPublication } from '../model/publication.js';
 import {
@@ -16,14 +16,39 @@ import {
   writtenOffsets,
   writtenPosition,
 } from '../model/stream/offsets.js';
+import type { PublishedStream } from '../model/stream/reach.js';
 import type { Queries } from './database.js';
+import { bumpRevision } from './segments.js';
+import { activeSupervisors } from './supervisors.js';
 
 /** The published position of a supervisor's stream; undefined when nothing is published, or it was forgotten. */
 export async function findOffsets(queries: Queries, supervisorId: string): Promise<StreamPosition | undefined> {
   const rows = await queries.rows<{ payload: string }>('SELECT payload FROM stream_offsets WHERE supervisor_id = ?', [supervisorId]);
-  if (rows[0] === undefined) return undefined;
-  const fields = new ObjectReader(parseJson(rows[0].payload), '', readContextOf('internal', 'stored offsets'));
+  return rows[0] === undefined ? undefined : positionOf(rows[0].payload);
+}
+
+function positionOf(payload: string): StreamPosition {
+  const fields = new ObjectReader(parseJson(payload), '', readContextOf('internal', 'stored offsets'));
   return parsePosition(fields.type(['kafka', 'kinesis']), fields.object('partitions'));
+}
+
+/** Rows of each supervisor's stream that are published, by the supervisor's id. */
+export async function publishedStreams(queries: Queries): Promise<readonly PublishedStream[]> {
+  const rows = await queries.rows<{ supervisor_id: string; data_source: string; payload: string; resets: number }>(
+    `SELECT o.supervisor_id, o.data_source, o.payload, COALESCE(r.count, 0) AS resets
+     FROM stream_offsets o LEFT JOIN stream_resets r ON r.supervisor_id = o.supervisor_id ORDER BY o.supervisor_id`,
+  );
+  if (rows.length === 0) return [];
+  const running = new Set((await activeSupervisors(queries)).flatMap(({ id, document }) => (isSuspended(document) ? [] : [id])));
+  return rows.map(({ supervisor_id: supervisorId, data_source: dataSource, payload, resets }) => {
+    const { stream, offsets } = positionOf(payload);
+    return { supervisorId, dataSource, stream, offsets, resets: Number(resets), isRunning: running.has(supervisorId) };
+  });
+}
+
+function isSuspended(document: string | null): boolean {
+  const spec = parseJson(document ?? '{}');
+  return isRecord(spec) && spec['suspended'] === true;
 }
 
 /** Stores a position, in the form that the original stores. */
@@ -74,7 +99,10 @@ export async function claimOffsets(queries: Queries, supervisorId: string, dataS
   const stored = await findOffsets(queries, supervisorId);
   const isSame = stored !== undefined && stored.stream === start.stream && stored.kind === start.kind;
   const fresh = isSame ? without(start, stored.offsets.keys()) : start;
-  if (fresh.offsets.size > 0) await writeOffsets(queries, supervisorId, dataSource, advance(isSame ? stored : null, fresh));
+  if (fresh.offsets.size === 0) return;
+  await writeOffsets(queries, supervisorId, dataSource, advance(isSame ? stored : null, fresh));
+  // Brokers are told with the next snapshot.
+  await bumpRevision(queries);
 }
 
 /**
@@ -132,4 +160,5 @@ export async function resetOffsets(
      ON CONFLICT (supervisor_id) DO UPDATE SET count = stream_resets.count + 1`,
     [supervisorId],
   );
+  await bumpRevision(queries);
 }

@@ -2,6 +2,7 @@
 
 import type { EpochMs } from '../base/instant.js';
 import type { Queries } from './database.js';
+import { bumpRevision } from './segments.js';
 
 export interface SupervisorVersion {
   readonly id: string;
@@ -33,6 +34,8 @@ export async function writeSupervisor(
     document ?? TOMBSTONE,
     nowMs,
   ]);
+  // Brokers are told with the next snapshot whether it runs.
+  await bumpRevision(queries);
 }
 
 /** The newest version of each supervisor that was not terminated, by id. */

@@ -10,7 +10,8 @@ import { startKafka } from '../ingestion/stream/kafka.js';
 
 /*
  * Exactly once: numbered messages in transactions, some of them aborted, while the processes of tasks are killed at named points. What is
- * stored in the end is what was committed. The server with all its tasks is killed as well. DOLMEN_STREAM_KILLS=8 goes eight times through every
+ * stored in the end is what was committed, and a reader beside all of it never counts fewer rows than before, for as long as the Broker lives
+ * that it asks. The server with all its tasks is killed as well. DOLMEN_STREAM_KILLS=8 goes eight times through every
  * point of a task, with a kill of the server after each time: 72 kills.
  */
 const PORT_OFFSET = 23_600;
@@ -50,6 +51,8 @@ if (kafka !== undefined)
     const armed = path.join(folder, 'failpoint');
     process.env[FAILPOINT_VARIABLE] = armed;
     let server: DolmenProcess | undefined;
+    const reader = { isOver: false, lives: 0, answers: 0, most: 0, fewer: [] as string[] };
+    let reading = Promise.resolve();
     try {
       await kafka.createTopic('exact', 2);
       const start = (): Promise<DolmenProcess> => startDolmen({ dataDir: path.join(folder, 'data'), portOffset: PORT_OFFSET });
@@ -69,6 +72,18 @@ if (kafka !== undefined)
         for (const startMs = Date.now(); !(await isTrue()); await new Promise((done) => setTimeout(done, 100)))
           if (Date.now() > startMs + 90_000) throw new Error(`${what} did not come true; ${sent} are sent\n${server?.output() ?? ''}`);
       };
+      const read = async (): Promise<void> => {
+        for (; !reader.isOver; await new Promise((done) => setTimeout(done, 20))) {
+          const { lives } = reader;
+          const rows = await sqlRows(url, 'SELECT COUNT(*) FROM exact').catch(() => []);
+          if (rows.length === 0 || lives !== reader.lives) continue;
+          const count = Number(rows[0]?.[0]);
+          if (count < reader.most) reader.fewer.push(`${count} after ${reader.most}`);
+          reader.answers++;
+          reader.most = Math.max(reader.most, count);
+        }
+      };
+      reading = read();
       for (const points of ROUNDS) {
         for (const point of points) {
           writeFileSync(armed, `kill ${point}`);
@@ -77,7 +92,10 @@ if (kafka !== undefined)
             return !existsSync(armed);
           });
         }
+        // A Broker that starts does not know what another one has answered.
+        Object.assign(reader, { lives: reader.lives + 1, most: 0 });
         await server.kill();
+        Object.assign(reader, { lives: reader.lives + 1, most: 0 });
         await send();
         server = await start();
       }
@@ -96,7 +114,11 @@ if (kafka !== undefined)
         async () => (await sqlRows(url, 'SELECT COUNT(*) FROM sys.segments WHERE is_realtime = 1'))[0]?.[0] === 0,
       );
       assert.equal(await stored(), [sent, sent, sum, 0, sum * 31]);
+      assert.equal(reader.fewer, []);
+      assert.ok(reader.answers > 0, 'the reader had no answer');
     } finally {
+      reader.isOver = true;
+      await reading;
       delete process.env[FAILPOINT_VARIABLE];
       await server?.stop();
       rmSync(folder, { recursive: true, force: true });

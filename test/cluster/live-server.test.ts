@@ -18,6 +18,7 @@ import { LiveRows } from '../../src/ingestion/stream/live/live-rows.js';
 import { LazyEngine } from '../../src/ingestion/task-engine.js';
 import { parseDataSchema } from '../../src/ingestion/task-spec/data-schema.js';
 import type { Plan } from '../../src/model/plan.js';
+import type { StreamReach } from '../../src/model/stream/reach.js';
 import { taskContext } from '../ingestion/run-task.js';
 import { scanPlan } from './fakes.js';
 
@@ -30,6 +31,8 @@ const SCHEMA = {
 const KEY = 'the key of the cluster';
 
 /** The live rows of a task behind its port, and a client of it. */
+const REACH: StreamReach = { dataSource: 'ds', supervisorId: 's', stream: 'topic', baseSequenceName: 'q', partitions: new Map() };
+
 async function served(run: (each: { rows: LiveRows; client: TaskService; stranger: TaskService; server: LiveServer }) => Promise<void>) {
   const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-live-server-'));
   const context = taskContext(folder, []);
@@ -53,7 +56,7 @@ async function served(run: (each: { rows: LiveRows; client: TaskService; strange
     changed: () => server.changed(),
   });
   rows.begin('q');
-  const server = new LiveServer('session', { rows, engine: engine.processing(), store });
+  const server = new LiveServer('session', { rows, engine: engine.processing(), store, reach: () => REACH });
   const { port, close } = await openTaskPort(server, { address: '127.0.0.1', port: 0, clusterKey: KEY, tls: null });
   server.host = `127.0.0.1:${port}`;
   const clients: HttpClient[] = [];

@@ -6,7 +6,6 @@ import { LoopTurns } from '../../base/loop-turns.js';
 import type { Engine } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
-import type { PinnedSegments } from '../../model/publication.js';
 import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
@@ -16,32 +15,24 @@ import type { ConfiguredLookups } from '../lookups/configured-lookups.js';
 import type { LookupStore } from '../lookups/lookup-store.js';
 import { resolveLookups } from '../lookups/resolve-lookups.js';
 import type { RoleOptions } from '../role-options.js';
-import { type Deadline, startDeadline } from '../rpc/deadline.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
-import type { BrokerService, HistoricalService, LookupReport, TaskQueryRequest } from '../rpc/services.js';
+import type { BrokerService, LookupReport, TaskQueryRequest, TaskService } from '../rpc/services.js';
 import { SourceRunner } from '../sources/source-runner.js';
 import { Ticker } from '../ticker.js';
+import type { DataSourceView } from './block-view.js';
 import { CATCH_UP_MS_MAX, catchUp, tablesIn } from './catch-up.js';
 import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema, UnloadedSegments } from './contract.js';
 import { lookAtTasks, sealedInventory } from './live-segments.js';
+import { chunksOf, QueryPins } from './query-pins.js';
 import { type ResultCache, ResultKeys } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
-import {
-  type Asked,
-  chunksWithin,
-  namedSegments,
-  PlannedReads,
-  pinnedSegments,
-  planReads,
-  refuseUnreadable,
-  withinData,
-} from './scatter.js';
+import { type Asked, chunksWithin, namedSegments, PlannedReads, planReads, withinData } from './scatter.js';
 import { analyzeSegments, type Cluster, runOptions, runOverSegments } from './segment-runs.js';
 import { withMixedTypes } from './table-schema.js';
 import { findUnloaded, withUnloaded } from './unloaded.js';
-import { ClusterView, type DataSourceView, type PinnedView } from './view.js';
+import { ClusterView } from './view.js';
 
 export interface BrokerOptions extends RoleOptions {
   readonly engine: Engine;
@@ -65,7 +56,8 @@ export interface BrokerOptions extends RoleOptions {
 export class Broker implements BrokerQueries, BrokerService {
   readonly lookups: LookupStore;
   readonly #options: BrokerOptions;
-  readonly #view = new ClusterView();
+  readonly #view: ClusterView;
+  readonly #pins: QueryPins;
   readonly #running = new RunningQueries();
   readonly #constants = new ConstantResults();
   readonly #resultKeys = new ResultKeys();
@@ -76,6 +68,9 @@ export class Broker implements BrokerQueries, BrokerService {
 
   constructor(options: BrokerOptions) {
     this.#options = options;
+    this.#view = new ClusterView(options.now);
+    const wake = (): void => this.#ticker.wake();
+    this.#pins = new QueryPins({ view: this.#view, running: this.#running, wake, now: options.now, clock: options.clock });
     this.lookups = options.lookups.store;
     this.#cluster = {
       engine: options.engine,
@@ -87,6 +82,7 @@ export class Broker implements BrokerQueries, BrokerService {
       serving: () => this.#view.serving,
       servers: () => this.#view.servers,
       look: () => this.#ticker.wakeAndWait(),
+      streams: this.#pins,
       reads: new PlannedReads(),
     };
     this.#ticker = new Ticker(
@@ -186,6 +182,7 @@ export class Broker implements BrokerQueries, BrokerService {
     if (source.kind === 'inline') return this.#constants.find(plan, use);
     if (source.kind !== 'table' || use.realtimeSegmentsOnly === true || use.publishedOnly === true) return undefined;
     const view = this.#view.find(source.name);
+    if (this.#view.streams.missing(source.name) !== undefined) return undefined;
     return view === undefined ? undefined : this.#resultKeys.find(this.#options.results, plan, view, use);
   }
 
@@ -194,7 +191,7 @@ export class Broker implements BrokerQueries, BrokerService {
   }
 
   async *#runSource(plan: RowsPlan, source: RowSource, options: QueryOptions): AsyncIterable<Frame> {
-    const query = this.#begin([], options);
+    const query = this.#pins.begin([], options);
     const { signal } = query.deadline;
     const table = (name: string): TableSchema | undefined => this.#viewOf(name, options.unloaded)?.schema;
     const runner = new SourceRunner({
@@ -213,7 +210,7 @@ export class Broker implements BrokerQueries, BrokerService {
       yield* runner.run(plan, source);
       isWhole = true;
     } finally {
-      this.#end(query, isWhole);
+      this.#pins.end(query, isWhole);
     }
   }
 
@@ -229,10 +226,11 @@ export class Broker implements BrokerQueries, BrokerService {
     { isOwn = false, turns = new LoopTurns() } = {},
   ): AsyncIterable<Frame> {
     if (turns.isDue) await turns.give();
-    const query = this.#begin(tables, options);
+    const query = this.#pins.begin(tables, options);
     const { pinned = null } = options;
     let isWhole = false;
     try {
+      if (!this.#pins.pin(query)) await this.#pins.pinLater(query);
       const isPinned = pinned !== null && tables.includes(pinned.dataSource);
       const chunks = chunksOf(query, asked, isPinned ? pinned : null);
       const typed = withMixedTypes(everySegment(asked), () => query.pinned.map(({ view }) => view.schema));
@@ -246,15 +244,16 @@ export class Broker implements BrokerQueries, BrokerService {
       if (plan !== undefined) yield* runOverSegments(this.#cluster, plan, chunks, options, query.deadline.signal, noteKey);
       isWhole = true;
     } finally {
-      this.#end(query, isWhole);
+      this.#pins.end(query, isWhole);
     }
   }
 
   async *bySegment(dataSource: string, asked: Asked, options: QueryOptions): AsyncGenerator<SegmentToRun> {
-    const query = this.#begin([dataSource], options);
+    const query = this.#pins.begin([dataSource], options);
     const { signal } = query.deadline;
     const cluster = { ...this.#cluster, results: null };
     try {
+      if (!this.#pins.pin(query)) await this.#pins.pinLater(query);
       const { intervals } = asked;
       for (const chunk of chunksWithin(chunksOf(query, asked), intervals)) {
         const parts = chunk.visible.flatMap((piece) => intervals.flatMap((interval) => intersect(piece, interval) ?? []));
@@ -274,17 +273,18 @@ export class Broker implements BrokerQueries, BrokerService {
         }
       }
     } finally {
-      this.#end(query);
+      this.#pins.end(query);
     }
   }
 
   async analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]> {
-    const query = this.#begin([plan.dataSource], options);
+    const query = this.#pins.begin([plan.dataSource], options);
     try {
+      if (!this.#pins.pin(query)) await this.#pins.pinLater(query);
       const reads = await planReads(chunksOf(query, plan), plan.intervals, this.#view.serving.of);
       return await analyzeSegments(this.#cluster, everySegment(plan), reads, options, query.deadline.signal);
     } finally {
-      this.#end(query);
+      this.#pins.end(query);
     }
   }
 
@@ -303,37 +303,8 @@ export class Broker implements BrokerQueries, BrokerService {
     return this.#running.cancel(queryId);
   }
 
-  /** Counts the query as running and holds on to its segments. */
-  #begin(tables: readonly string[], options: QueryOptions): RunningQuery {
-    const deadline = startDeadline(options.deadlineMs - this.#options.now(), options.signal, this.#options.clock);
-    const { onEnd } = options;
-    const told = onEnd && (() => onEnd(deadline.signal.reason));
-    if (told !== undefined) deadline.signal.addEventListener('abort', told, { once: true });
-    this.#running.add(options.queryId, deadline);
-    const pinned: PinnedView[] = [];
-    for (const table of tables) {
-      const pin = this.#view.pin(table);
-      const { realtimeSegmentsOnly, publishedOnly, unloaded } = options;
-      const part =
-        realtimeSegmentsOnly === true ? pin?.view.only('live') : publishedOnly === true ? pin?.view.only('published') : pin?.view;
-      const view = unloaded === undefined ? part : withUnloaded(table, part, unloaded);
-      if (view !== undefined) pinned.push({ view, release: () => pin?.release() });
-    }
-    return { deadline, told, pinned };
-  }
-
-  /** @param isWhole  all of it was read */
-  #end({ deadline, told, pinned }: RunningQuery, isWhole = false): void {
-    if (told !== undefined) deadline.signal.removeEventListener('abort', told);
-    for (const pin of pinned) pin.release();
-    this.#running.remove(deadline);
-    deadline.release();
-    // When one part has failed or the client left early, nobody reads the other parts any more.
-    if (!isWhole) deadline.cancel();
-  }
-
   /** Who serves segments: a Historical, or a task its own. */
-  #historical(host: string): Pick<HistoricalService, 'runPlan' | 'analyzeSegments'> {
+  #historical(host: string): Pick<TaskService, 'runPlan' | 'analyzeSegments'> {
     return this.#options.peers.at(this.#view.isTask(host) ? 'task' : 'historical', host);
   }
 
@@ -352,7 +323,8 @@ export class Broker implements BrokerQueries, BrokerService {
         }
       }),
     );
-    const live = await lookAtTasks(peers.all('task'), (host) => view.liveGenerationOf(host), log);
+    const known = (host: string): string | null => (this.#pins.isWaiting ? null : view.liveGenerationOf(host));
+    const live = await lookAtTasks(peers.all('task'), known, log);
     this.#hosts = [...told.flatMap((each) => each?.host ?? []), ...live.hosts];
     await view.updateServers([...told.flatMap((each) => each?.update ?? []), ...live.updates.map(sealedInventory)], this.#hosts);
     view.updateLive(live.updates, live.hosts);
@@ -364,24 +336,6 @@ export class Broker implements BrokerQueries, BrokerService {
 
 /** No result is left in memory twice under one name. */
 const UNCACHED = { useCache: false, populateCache: false, useResultLevelCache: false, populateResultLevelCache: false } as const;
-
-interface RunningQuery {
-  readonly deadline: Deadline;
-  /** Listens to the deadline. */
-  readonly told: (() => void) | undefined;
-  readonly pinned: readonly PinnedView[];
-}
-
-/**
- * Time chunks of all tables of the query.
- * @throws ServiceError when metadata of a segment in the intervals cannot be read, or a segment that the query names is not there
- */
-function chunksOf({ pinned }: RunningQuery, asked: Asked, ofTask: PinnedSegments | null = null): DataSourceView['chunks'] {
-  for (const { view } of pinned) refuseUnreadable(view.unreadable, asked.intervals);
-  const [only, ...others] = pinned;
-  const visible = only !== undefined && others.length === 0 ? only.view.chunks : pinned.flatMap(({ view }) => view.chunks);
-  return namedSegments(ofTask === null ? visible : pinnedSegments(visible, ofTask), asked);
-}
 
 /** The plan for servers, which are told which segments to read. */
 function everySegment<AnyPlan extends Plan>(plan: AnyPlan): AnyPlan {

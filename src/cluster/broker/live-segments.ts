@@ -6,6 +6,7 @@ import { idTextOf } from '../../model/segment-id.js';
 import type { LiveDescriptor } from '../../model/stream/live.js';
 import { toServiceError } from '../rpc/message.js';
 import type { InventoryUpdate, LiveInventory, SegmentServer, TaskService } from '../rpc/services.js';
+import { LiveStreams } from './live-streams.js';
 
 /** Tasks serve a segment as long as no Historical does. */
 const TASK_PRIORITY = -1;
@@ -19,9 +20,19 @@ interface Known {
 /** Live segments by the tasks that serve them. */
 export class LiveSegments {
   readonly #inventories = new Map<string, LiveInventory>();
+  /** Segments that are shown; those of replicas by the one that leads them. */
   #known: ReadonlyMap<string, Known> = new Map();
+  /** Segments of all tasks. */
+  #ids: ReadonlySet<string> = new Set();
   /** Segments that were seen among the published ones: they are not shown as live ones any more, even if they are replaced. */
   readonly #published = new Set<string>();
+
+  /** Streams that the rows are of. */
+  readonly streams: LiveStreams;
+
+  constructor(now: () => number) {
+    this.streams = new LiveStreams(now);
+  }
 
   /** Generation of what is known of a task; null: nothing is. */
   generationOf(host: string): string | null {
@@ -39,15 +50,28 @@ export class LiveSegments {
    */
   update(updates: readonly LiveInventory[], hosts: ReadonlySet<string>): ReadonlySet<string> {
     const gone = [...this.#inventories.keys()].filter((host) => !hosts.has(host));
+    this.streams.update(updates, gone);
     if (gone.length === 0 && updates.length === 0) return NONE;
-    const before = this.#known;
     for (const host of gone) this.#inventories.delete(host);
-    for (const update of updates) this.#inventories.set(update.host, update);
-    this.#known = knownOf([...this.#inventories.values()]);
+    const newer = updates.filter(({ host, generation }) => this.generationOf(host) !== generation);
+    for (const update of newer) this.#inventories.set(update.host, update);
+    return gone.length === 0 && newer.length === 0 ? NONE : this.#renew();
+  }
+
+  /** Has a replica take the place of a task that does not answer. @returns the datasources that are otherwise than before */
+  demote(host: string): ReadonlySet<string> {
+    return this.streams.demote(host) ? this.#renew() : NONE;
+  }
+
+  #renew(): ReadonlySet<string> {
+    const before = this.#known;
+    const all = [...this.#inventories.values()];
+    this.#known = knownOf(all.filter(({ host }) => this.streams.leads(host)));
     const changed = new Set<string>();
     for (const [id, { descriptor }] of [...before, ...this.#known])
       if (before.get(id)?.descriptor !== this.#known.get(id)?.descriptor) changed.add(descriptor.id.dataSource);
-    for (const id of this.#published) if (!this.#known.has(id)) this.#published.delete(id);
+    this.#ids = new Set(all.flatMap(({ segments }) => segments.map(idTextOf)));
+    for (const id of this.#published) if (!this.#ids.has(id)) this.#published.delete(id);
     return changed;
   }
 
@@ -56,7 +80,7 @@ export class LiveSegments {
   }
 
   notePublished(id: string): void {
-    if (this.#known.has(id)) this.#published.add(id);
+    if (this.#ids.has(id)) this.#published.add(id);
   }
 
   /** Live segments of a datasource that were never published, as far as is known. */

@@ -10,10 +10,10 @@ import type { RowsPlan } from '../../model/row-source.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
 import { cacheKey, type FrameCache } from '../frame-cache.js';
+import type { DataSourceView } from './block-view.js';
 import type { QueryOptions, ResultUse } from './contract.js';
 import { hasLive } from './live-segments.js';
 import { isWithin } from './scatter.js';
-import type { DataSourceView } from './view.js';
 
 export interface ResultCache {
   readonly frames: FrameCache;

@@ -10,16 +10,19 @@ import { addProfile, addStage } from '../../model/profile.js';
 import type { RowsPlan } from '../../model/row-source.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { FrameSize } from '../frame-cache.js';
-import type { HistoricalService, RunPlanRequest, RunReport, SegmentServer } from '../rpc/services.js';
+import type { RunPlanRequest, RunReport, SegmentServer, TaskService } from '../rpc/services.js';
 import type { QueryOptions } from './contract.js';
 import { pruneByPartition } from './partition-pruning.js';
+import type { QueryPins } from './query-pins.js';
 import { type ResultCache, throughCache } from './result-cache.js';
 import { type PlannedReads, type Read, readsElsewhere, type Serving } from './scatter.js';
 import { servingUnloaded } from './unloaded.js';
 
 export interface Cluster {
   readonly engine: Pick<Engine, 'merge'>;
-  historical(host: string): Pick<HistoricalService, 'runPlan' | 'analyzeSegments'>;
+  historical(host: string): Pick<TaskService, 'runPlan' | 'analyzeSegments'>;
+  /** Rows of streams: how far answers have come, and tasks that are lost. */
+  readonly streams: Pick<QueryPins, 'answered' | 'lost'>;
   serving(): Serving;
   /** The Historicals that are there. */
   servers(): readonly SegmentServer[];
@@ -110,6 +113,10 @@ class SegmentRun {
     let handedOn = false;
     try {
       for await (const frame of this.#itemsOf(read, ending)) {
+        if ('reach' in frame) {
+          this.#cluster.streams.answered(read.host, frame);
+          continue;
+        }
         if (isReport(frame)) {
           if (this.#options.profile !== undefined) addProfile(this.#options.profile, frame.profile);
           continue;
@@ -126,6 +133,7 @@ class SegmentRun {
     } catch (error) {
       if (handedOn || retries === 0 || this.#signal.aborted || !isServerGone(error)) throw error;
       const goneNow = new Set([...gone, read.host]);
+      if (error.code === 'unavailable') await this.#cluster.streams.lost(read.host, read.segmentIds, this.#signal);
       const others = await findElsewhere(this.#cluster, read, goneNow, this.#signal);
       if (others === undefined) throw error;
       if (this.#options.profile !== undefined) this.#options.profile.segmentsRetried += read.segmentIds.length;
@@ -135,7 +143,7 @@ class SegmentRun {
     yield* held ?? [];
   }
 
-  #itemsOf(read: Read, ending: 'final' | 'partial'): AsyncIterable<Frame | RunReport> {
+  #itemsOf(read: Read, ending: 'final' | 'partial'): ReturnType<TaskService['runPlan']> {
     const plan = read.intervals === this.#plan.intervals ? this.#plan : { ...this.#plan, intervals: read.intervals };
     const request = requestFor(plan, read, ending, this.#options);
     return this.#cluster.historical(read.host).runPlan(request, this.#signal);
@@ -206,6 +214,7 @@ export async function analyzeSegments(
     } catch (error) {
       if (retries === 0 || signal.aborted || !isServerGone(error)) throw error;
       const goneNow = new Set([...gone, read.host]);
+      if (error.code === 'unavailable') await cluster.streams.lost(read.host, read.segmentIds, signal);
       const others = await findElsewhere(cluster, read, goneNow, signal);
       if (others === undefined) throw error;
       const answers = await Promise.all(others.map((other) => analyze(other, retries - 1, goneNow)));
@@ -220,7 +229,7 @@ function isReport(item: Frame | RunReport): item is RunReport {
   return 'profile' in item;
 }
 
-function isServerGone(error: unknown): boolean {
+function isServerGone(error: unknown): error is ServiceError {
   return error instanceof ServiceError && (error.code === 'unavailable' || error.code === 'segments_unavailable');
 }
 

@@ -9,10 +9,10 @@ import { idTextOf } from '../../model/segment-id.js';
 import type { Peers } from '../rpc/peers.js';
 import type { SegmentServer, UsedSegment } from '../rpc/services.js';
 import { untilLed } from '../rpc/until-led.js';
+import type { DataSourceView } from './block-view.js';
 import type { UnloadedSegments } from './contract.js';
 import type { Serving } from './scatter.js';
 import { tableSchema } from './table-schema.js';
-import type { DataSourceView } from './view.js';
 
 /**
  * Segments of some tables that the Coordinator has loaded nowhere; undefined where there are none.

@@ -1,31 +1,17 @@
 // The Broker's view of the cluster: which segments of each datasource are served, and where.
 
 import { LoopTurns } from '../../base/loop-turns.js';
-import { SegmentTimeline, type TimelineBlock } from '../../metadata/segment-timeline.js';
-import type { VisibleChunk } from '../../metadata/timeline.js';
-import { chunksOfRows, isTombstone } from '../../metadata/tombstones.js';
+import { SegmentTimeline } from '../../metadata/segment-timeline.js';
+import { isTombstone } from '../../metadata/tombstones.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import { idTextOf, parseSegmentId } from '../../model/segment-id.js';
+import type { PublishedStream } from '../../model/stream/reach.js';
 import { type HeldSegments, Inventories } from '../inventories.js';
 import type { InventoryUpdate, LiveInventory, SegmentServer, SnapshotUpdate } from '../rpc/services.js';
-import type { TableSchema } from './contract.js';
-import { LiveSegments, withLive } from './live-segments.js';
+import { BlockView, type DataSourceView } from './block-view.js';
+import { LiveSegments } from './live-segments.js';
+import type { LiveStreams } from './live-streams.js';
 import type { Serving } from './scatter.js';
-import { tableSchema } from './table-schema.js';
-
-/** Immutable view of one datasource that queries read; replaced as a whole. */
-export interface DataSourceView {
-  readonly dataSource: string;
-  /** Chunks of segments with rows. */
-  readonly chunks: readonly VisibleChunk<SegmentDescriptor>[];
-  /** Segments without rows, which hide older ones. */
-  readonly tombstones: readonly SegmentDescriptor[];
-  /** Used segments whose metadata cannot be read: queries that touch one are refused. */
-  readonly unreadable: readonly UnreadableSegment[];
-  readonly schema: TableSchema;
-  /** The part of it that is published, or that is not. */
-  only(part: 'published' | 'live'): DataSourceView;
-}
 
 interface HeldView {
   readonly view: BlockView;
@@ -69,13 +55,25 @@ export class ClusterView {
   /** Views that were replaced while queries still read from them. */
   readonly #retired = new Set<HeldView>();
   readonly #inventories = new Inventories();
-  readonly #live = new LiveSegments();
+  readonly #live: LiveSegments;
   /** Servers of each segment, best first. */
   readonly #serversOf = new Map<string, readonly HeldSegments[]>();
   #serving: Serving = this.#newServing();
   /** Revision of the last snapshot; null before the first. */
   #revision: number | null = null;
   #term: number | null = null;
+  /** Published rows of streams as of the last snapshot, and as they are shown. */
+  #streams: readonly PublishedStream[] = [];
+  #shownStreams: readonly PublishedStream[] = [];
+
+  constructor(now: () => number = Date.now) {
+    this.#live = new LiveSegments(now);
+  }
+
+  /** Streams whose rows are shown. */
+  get streams(): LiveStreams {
+    return this.#live.streams;
+  }
 
   /** Names of those with segments that have rows. */
   dataSources(): readonly string[] {
@@ -156,7 +154,15 @@ export class ClusterView {
    * @param hosts  the tasks that are there
    */
   updateLive(updates: readonly LiveInventory[], hosts: Iterable<string> = updates.map(({ host }) => host)): void {
-    const changed = this.#live.update(updates, new Set(hosts));
+    this.#showLive(this.#live.update(updates, new Set(hosts)));
+  }
+
+  /** Has replicas serve what a task did that does not answer. */
+  demote(host: string): void {
+    this.#showLive(this.#live.demote(host));
+  }
+
+  #showLive(changed: ReadonlySet<string>): void {
     for (const dataSource of changed) this.#renew(dataSource, this.#held.get(dataSource)?.revision ?? this.#revision ?? 0);
     if (changed.size > 0) this.#serving = this.#newServing();
   }
@@ -205,6 +211,7 @@ export class ClusterView {
     const isFirst = this.#revision === null;
     this.#revision = snapshot.revision;
     this.#term = snapshot.term ?? null;
+    this.#streams = snapshot.streams ?? [];
     this.catchUp({ unserved: isFirst });
   }
 
@@ -218,6 +225,15 @@ export class ClusterView {
       this.#behind.delete(dataSource);
     }
     for (const [dataSource, held] of this.#held) if (!this.#behind.has(dataSource)) held.revision = this.#revision;
+    this.#showStreams();
+  }
+
+  /** Offsets of a datasource are those of the snapshot that its segments are of. */
+  #showStreams(): void {
+    const isBehind = ({ dataSource }: PublishedStream): boolean => this.#behind.has(dataSource);
+    const shown = [...this.#streams.filter((each) => !isBehind(each)), ...this.#shownStreams.filter(isBehind)];
+    this.#shownStreams = shown;
+    this.streams.publish(shown);
   }
 
   #newServing(): Serving {
@@ -329,56 +345,6 @@ export class ClusterView {
 }
 
 const NOBODY: readonly HeldSegments[] = [];
-
-/** A view that makes its list and its schema when they are asked for: most views are replaced before. */
-class BlockView implements DataSourceView {
-  readonly dataSource: string;
-  readonly unreadable: readonly UnreadableSegment[];
-  readonly #blocks: readonly TimelineBlock<SegmentDescriptor>[];
-  readonly #live: readonly SegmentDescriptor[];
-  #chunks: DataSourceView['chunks'] | undefined;
-  #schema: TableSchema | undefined;
-
-  constructor(
-    dataSource: string,
-    blocks: readonly TimelineBlock<SegmentDescriptor>[],
-    unreadable: readonly UnreadableSegment[],
-    live: readonly SegmentDescriptor[],
-  ) {
-    this.dataSource = dataSource;
-    this.unreadable = unreadable;
-    this.#blocks = blocks;
-    this.#live = live;
-  }
-
-  only(part: 'published' | 'live'): DataSourceView {
-    if (part === 'live') return new BlockView(this.dataSource, [], [], this.#live);
-    return this.#live.length === 0 ? this : new BlockView(this.dataSource, this.#blocks, this.unreadable, []);
-  }
-
-  /** Whether there is nothing to read, and nothing that should be. */
-  get isEmpty(): boolean {
-    const isAnyLive = this.#live.length > 0;
-    return !isAnyLive && this.unreadable.length === 0 && this.#blocks.every(({ segments }) => segments.every(isTombstone));
-  }
-
-  get chunks(): DataSourceView['chunks'] {
-    this.#chunks ??= withLive(chunksOfRows(this.#blocks.flatMap(({ chunks }) => chunks)), this.#live);
-    return this.#chunks;
-  }
-
-  get tombstones(): readonly SegmentDescriptor[] {
-    return this.#blocks.flatMap(({ segments }) => segments.filter(isTombstone));
-  }
-
-  get schema(): TableSchema {
-    this.#schema ??= tableSchema(
-      this.dataSource,
-      this.#live.length === 0 ? this.#blocks : [...this.#blocks, { chunks: withLive([], this.#live) }],
-    );
-    return this.#schema;
-  }
-}
 
 function newKnown(): Known {
   return {

@@ -4,9 +4,11 @@ import { condenseIntervals, contains } from '../../base/interval.js';
 import type { Database } from '../../metadata/database.js';
 import { SegmentTimeline, type TimelineBlock } from '../../metadata/segment-timeline.js';
 import { currentRevision, type SegmentChange, segmentsChanged } from '../../metadata/segments.js';
+import { publishedStreams } from '../../metadata/stream-offsets.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
+import type { PublishedStream } from '../../model/stream/reach.js';
 
 interface DataSource {
   readonly used: Map<string, SegmentDescriptor>;
@@ -21,6 +23,7 @@ export class SegmentCatalog {
   readonly #database: Database;
   readonly #dataSources = new Map<string, DataSource>();
   #revision = 0;
+  #streams: readonly PublishedStream[] = [];
   #touched = new Map<string, SegmentDescriptor>();
   #refreshing: Promise<unknown> = Promise.resolve();
 
@@ -32,6 +35,11 @@ export class SegmentCatalog {
     return this.#revision;
   }
 
+  /** Rows of streams that are published, as of the same revision. */
+  get streams(): readonly PublishedStream[] {
+    return this.#streams;
+  }
+
   /** Reads what changed; true when something did. One at a time: another call waits, and then looks by itself. */
   refresh(): Promise<boolean> {
     const refreshed = this.#refreshing.then(() => this.#refresh());
@@ -41,12 +49,14 @@ export class SegmentCatalog {
 
   async #refresh(): Promise<boolean> {
     const changes: SegmentChange[] = [];
+    let streams: readonly PublishedStream[] = [];
     let read = this.#revision;
     // A change between two parts may be missing from them: they are the state of metadata once nothing has changed meanwhile.
     for (;;) {
       const revision = await currentRevision(this.#database);
       if (revision === read) break;
       for await (const part of segmentsChanged(this.#database, read, revision)) for (const change of part) changes.push(change);
+      streams = await publishedStreams(this.#database);
       read = revision;
     }
     if (read === this.#revision) return false;
@@ -57,6 +67,7 @@ export class SegmentCatalog {
     }
     for (const [dataSource, own] of changesOf) this.#change(dataSource, own.values());
     this.#revision = read;
+    this.#streams = streams;
     return true;
   }
 

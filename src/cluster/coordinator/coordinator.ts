@@ -100,6 +100,8 @@ export class Coordinator implements CoordinatorService, Candidate {
   #plannedMs = 0;
   /** Revision of the segments that the targets were planned for; null before the first plan. */
   #plannedRevision: number | null = null;
+  /** Streams as of the same revision. */
+  #plannedStreams: SegmentCatalog['streams'] = [];
   #plannedTiers: string | undefined;
   #leadingSinceMs = 0;
 
@@ -180,7 +182,14 @@ export class Coordinator implements CoordinatorService, Candidate {
   #snapshotSince(revision: number | null): SnapshotUpdate {
     const retention = this.#retention;
     const unreadable = this.catalog.unreadable().filter((segment) => retention?.mayKeep(segment, this.#options.now()) !== false);
-    return { revision: this.#plannedRevision ?? 0, term: this.fence().epoch, ...this.#targets.segmentsSince(revision), unreadable };
+    const streams = this.#plannedStreams;
+    return {
+      revision: this.#plannedRevision ?? 0,
+      term: this.fence().epoch,
+      ...this.#targets.segmentsSince(revision),
+      unreadable,
+      streams,
+    };
   }
 
   async usedSegments(): Promise<readonly UsedSegment[]> {
@@ -284,6 +293,7 @@ export class Coordinator implements CoordinatorService, Candidate {
       await this.#targets.plan(touched.values(), rules);
     }
     this.#plannedRevision = this.catalog.revision;
+    this.#plannedStreams = this.catalog.streams;
     this.#targets.noteRevision(this.#plannedRevision);
     for (const id of this.#targets.takeChanged()) this.#lookAgain(id);
     this.#retention = retention;

@@ -7,7 +7,7 @@ import type { LiveSource } from '../../ingestion/contract.js';
 import type { Frame } from '../../model/frame.js';
 import { newProfile } from '../../model/profile.js';
 import type { SegmentAnalysis } from '../../model/segment.js';
-import type { LiveInventory, RunPlanRequest, RunReport, TaskService } from '../rpc/services.js';
+import type { LiveInventory, ReachReport, RunPlanRequest, RunReport, TaskService } from '../rpc/services.js';
 import { withReport } from '../run-report.js';
 
 /** Rows of the last moments wait for no query; all of those before are read. */
@@ -36,16 +36,21 @@ export class LiveServer implements TaskService {
   }
 
   async liveAfter(generation: string | null): Promise<LiveInventory | null> {
-    const now = `${this.#session}-${this.#changes}`;
-    return generation === now ? null : { host: this.host, generation: now, segments: this.#live.rows.describe() };
+    // Who asks for all of it may wait for rows.
+    if (generation === null) await this.#settle();
+    const now = this.#generation;
+    return generation === now
+      ? null
+      : { host: this.host, generation: now, segments: this.#live.rows.describe(), reach: this.#live.reach() };
   }
 
-  async *runPlan(request: RunPlanRequest, signal: CancelSignal): AsyncGenerator<Frame | RunReport> {
+  async *runPlan(request: RunPlanRequest, signal: CancelSignal): AsyncGenerator<Frame | RunReport | ReachReport> {
     const { plan, ending, deadlineMs, limits, priority, kernels, segmentIds } = request;
     if (plan.operator === 'segmentMetadata') throw new ServiceError('internal', 'a segmentMetadata plan has no frames');
     await this.#settle();
     const held = this.#hold(segmentIds);
     try {
+      yield { generation: this.#generation, reach: this.#live.reach() };
       const names = new Map<string, string>();
       for (const [segment, parts] of held.parts) for (const part of parts) names.set(part, segment);
       const profile = newProfile();
@@ -75,6 +80,10 @@ export class LiveServer implements TaskService {
     } finally {
       held.release();
     }
+  }
+
+  get #generation(): string {
+    return `${this.#session}-${this.#changes}`;
   }
 
   /** Parts as they are at this moment. */

@@ -13,6 +13,7 @@ import type { RunLimits } from '../../model/run-limits.js';
 import type { SegmentAnalysis, SegmentDescriptor, SegmentId, UnreadableSegment, VisibleSegment } from '../../model/segment.js';
 import type { CheckpointRequest, OffsetsLost } from '../../model/stream/control.js';
 import type { LiveDescriptor } from '../../model/stream/live.js';
+import type { PublishedStream, StreamReach } from '../../model/stream/reach.js';
 import type { ClusterCompactionConfig } from '../compaction/cluster-config.js';
 import type { CompactionReport, IntervalStatus } from '../compaction/snapshot.js';
 import type { Lookup } from '../coordinator/lookups.js';
@@ -47,6 +48,13 @@ export interface RunReport {
   readonly profile: Profile;
 }
 
+/** Rows of a stream that the segments of a run have; sent once, before its frames. */
+export interface ReachReport {
+  /** Of the inventory, as of that moment. */
+  readonly generation: string;
+  readonly reach: StreamReach;
+}
+
 export interface HistoricalService {
   /** Ends when the last frame was taken; closing the iterator early cancels the work. */
   runPlan(request: RunPlanRequest, signal: CancelSignal): AsyncIterable<Frame | RunReport>;
@@ -61,7 +69,9 @@ export interface HistoricalService {
 }
 
 /** The process of a task that reads a stream: its live segments are queried like any others. */
-export interface TaskService extends Pick<HistoricalService, 'runPlan' | 'analyzeSegments'> {
+export interface TaskService extends Pick<HistoricalService, 'analyzeSegments'> {
+  /** The same as a Historical; its reach comes first. */
+  runPlan(request: RunPlanRequest, signal: CancelSignal): AsyncIterable<Frame | RunReport | ReachReport>;
   /** Its segments, or null when the caller's generation is still the one. Further rows of known columns change none. */
   liveAfter(generation: string | null): Promise<LiveInventory | null>;
 }
@@ -71,6 +81,8 @@ export interface LiveInventory {
   readonly host: string;
   readonly generation: string;
   readonly segments: readonly LiveDescriptor[];
+  /** Rows that these segments have; left out: it tells none. */
+  readonly reach?: StreamReach;
 }
 
 /** A server that takes segments. */
@@ -130,6 +142,8 @@ export interface SegmentsSnapshot {
   readonly segments: readonly SegmentDescriptor[];
   /** Segments that belong to the visible ones but whose metadata cannot be read in full. Left out: none. */
   readonly unreadable?: readonly UnreadableSegment[];
+  /** Rows of streams that are published by then. Left out: none. */
+  readonly streams?: readonly PublishedStream[];
 }
 
 /** A snapshot, or with `since` the segments that have come or changed since an earlier one. */

@@ -5,6 +5,7 @@ import { bucketsOf } from '../../../model/granularity.js';
 import type { PushedSegment } from '../../../model/publication.js';
 import type { SegmentId } from '../../../model/segment.js';
 import type { HeldParts, LiveDescriptor, LiveParts } from '../../../model/stream/live.js';
+import type { Offsets } from '../../../model/stream/offsets.js';
 import { plainFrame } from '../../../storage/columns/packed-column.js';
 import type { DeepStorage } from '../../../storage/contract.js';
 import type { IndexedSegmentStore } from '../../../storage/segment-store.js';
@@ -76,6 +77,11 @@ export class LiveRows implements LiveParts {
   readonly #open = new Map<EpochMs, LiveSegment>();
   #sequence = '';
   #batch: Batch | null = null;
+  /** Every row before the first was added; before the second, is in a part. */
+  #reached: Offsets = new Map();
+  #shown: Offsets = new Map();
+  /** Rows of a batch are on their way into parts. */
+  #isSettling = false;
   /** Changes follow one another. */
   #turn: Promise<void> = Promise.resolve();
   #settling: Promise<void> | null = null;
@@ -106,6 +112,16 @@ export class LiveRows implements LiveParts {
     return this.#sum(({ heldBytes }) => heldBytes);
   }
 
+  /** Offsets before which every row is in a part. */
+  get shown(): Offsets {
+    return this.#isSettling || (this.#batch?.rowCount ?? 0) > 0 ? this.#shown : this.#reached;
+  }
+
+  /** Takes note that every row before these offsets was added. */
+  reached(offsets: Offsets): void {
+    this.#reached = offsets;
+  }
+
   /** Begins a sequence; rows go there from now on. */
   begin(sequence: string): void {
     this.#sequence = sequence;
@@ -116,7 +132,10 @@ export class LiveRows implements LiveParts {
     await this.#inTurn(async () => {
       const batch = (this.#batch ??= this.#openBatch());
       const { statistics } = this.#options;
-      if (batch.rowCount === 0) [batch.sinceMs, batch.sinceBytes] = [performance.now(), statistics.bytesRead];
+      if (batch.rowCount === 0) {
+        [batch.sinceMs, batch.sinceBytes] = [performance.now(), statistics.bytesRead];
+        this.#shown = this.#reached;
+      }
       batch.stages.collector.add(block);
       batch.rowCount += block.rowCount;
       const isFull = batch.rowCount >= (this.isBehind ? BEHIND_ROWS_MAX : WAITING_ROWS_MAX);
@@ -282,8 +301,9 @@ export class LiveRows implements LiveParts {
 
   /** Makes parts of the rows that wait; all of them are read from the same moment on. */
   async #settle(): Promise<void> {
-    const batch = this.#batch;
+    const [batch, reached] = [this.#batch, this.#reached];
     if (batch === null || batch.rowCount === 0) return;
+    this.#isSettling = true;
     this.#batch = null;
     await batch.stages.finish();
     const added: [LiveSegment, LivePart][] = [];
@@ -299,6 +319,8 @@ export class LiveRows implements LiveParts {
       this.#segments.set(segment.text, segment);
       segment.parts = [...segment.parts, part];
     }
+    this.#shown = reached;
+    this.#isSettling = false;
     if (hasChanged) this.#options.changed();
     for (const segment of new Set(added.map(([each]) => each))) await this.#joinParts(segment);
   }

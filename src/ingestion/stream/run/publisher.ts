@@ -14,6 +14,8 @@ export interface PublisherOptions {
   readonly handoffTimeoutMs: number;
   /** Positions of a sequence in its stream. */
   readonly bounds: (sequence: Sequence) => { readonly start: StreamPosition; readonly end: StreamPosition };
+  /** Told of a sequence whose rows are about to be dropped. */
+  readonly dropped: (sequence: Sequence) => void;
   /** Told of a sequence that is published, with the number of rows of its segments. */
   readonly published: (sequence: Sequence, segments: readonly { readonly rowCount: number }[]) => void;
 }
@@ -80,6 +82,7 @@ export class SequencePublisher {
       context.log(`segments of ${sequence.name} are not served by others after ${handoffTimeoutMs} ms (handoffConditionTimeout)`);
     await context.segments.seen();
     failpoint('stream.handedOff');
+    this.#options.dropped(sequence);
     await rows.drop(sequence.name);
     failpoint('stream.dropped');
   }

@@ -23,6 +23,7 @@ export class Sequences {
   readonly #baseName: string;
   readonly #all: Sequence[] = [];
   readonly #published = new Set<number>();
+  readonly #dropped = new Set<number>();
   readonly #positions: Map<string, string>;
 
   /** @param starts  starts of the sequences that are known, by number; each ends where the next begins, and the last at `end` */
@@ -80,9 +81,14 @@ export class Sequences {
     return endIsInclusive ? difference <= 0 : difference < 0;
   }
 
+  /** Place behind a record, which may be one of the next sequence. */
+  placeBehind(offset: string): string {
+    return this.#kind === 'kafka' ? String(BigInt(offset) + 1n) : offset;
+  }
+
   /** Moves on behind a record. */
   passed(partition: string, offset: string): void {
-    this.moved(partition, this.#kind === 'kafka' ? String(BigInt(offset) + 1n) : offset);
+    this.moved(partition, this.placeBehind(offset));
   }
 
   /** Moves on to a position, and no further than the end. */
@@ -127,6 +133,16 @@ export class Sequences {
 
   published({ number }: Sequence): void {
     this.#published.add(number);
+  }
+
+  /** Takes note that the rows of a sequence are about to be dropped. */
+  dropped({ number }: Sequence): void {
+    this.#dropped.add(number);
+  }
+
+  /** Offsets from which on rows are held: the start of the first sequence that was not dropped, or its place where all were. */
+  get heldFrom(): Offsets {
+    return this.#all.find(({ number }) => !this.#dropped.has(number))?.start ?? this.#positions;
   }
 
   /** Starts of the sequences that are not published. */

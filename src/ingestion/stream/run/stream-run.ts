@@ -2,10 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../../base/errors.js';
-import { lowest } from '../../../base/lists.js';
 import { failpoint } from '../../../configuration/failpoint.js';
 import type { ParseErrorEntry, RowRates, StreamTaskControl, StreamTaskStatus } from '../../../model/stream/control.js';
-import { type Offsets, type StreamPosition, sameOffsets, startAfter } from '../../../model/stream/offsets.js';
+import { type Offsets, sameOffsets } from '../../../model/stream/offsets.js';
 import { TimeRange } from '../../builder/row-collector.js';
 import type { LiveAnnouncement, TaskContext, TaskOutcome } from '../../contract.js';
 import { indexReport } from '../../report/index-report.js';
@@ -21,6 +20,7 @@ import type { StreamTaskSpec } from '../stream-task.js';
 import { PauseGate } from './pause-gate.js';
 import { Persists } from './persists.js';
 import { SequencePublisher } from './publisher.js';
+import { boundsOf, reachOf } from './run-positions.js';
 import { type Sequence, Sequences } from './sequences.js';
 import { StreamLoss } from './stream-loss.js';
 
@@ -61,6 +61,8 @@ export class StreamRun implements StreamTaskControl {
   #loss: StreamLoss | null = null;
   /** Looks at the stream, one behind the other, that found as many records as they asked for. */
   #fullPolls = 0;
+  /** Last records, by partition, of those that are being taken in. */
+  #taking: Offsets = new Map();
   readonly #persists: Persists;
   readonly #gate = new PauseGate();
 
@@ -104,7 +106,8 @@ export class StreamRun implements StreamTaskControl {
       dataSource: dataSchema.dataSource,
       supervisorId: spec.supervisorId,
       handoffTimeoutMs: tuning.handoffTimeoutMs === 0 ? Infinity : tuning.handoffTimeoutMs,
-      bounds: (sequence) => this.#boundsOf(sequence),
+      bounds: (sequence) => boundsOf(spec, sequence),
+      dropped: (sequence) => this.#sequences.dropped(sequence),
       published: (sequence, segments) => {
         this.#sequences.published(sequence);
         this.#statistics.store(segments);
@@ -210,7 +213,9 @@ export class StreamRun implements StreamTaskControl {
       rows: this.#rows,
       engine: this.#engine.processing(),
       store: this.#engine.segments(),
+      reach: () => reachOf(this.#spec, sequences, this.#rows.shown, this.#taking),
     });
+    this.#rows.reached(sequences.positions);
     const reader = await this.#open();
     try {
       this.#startedMs = context.now();
@@ -324,6 +329,7 @@ export class StreamRun implements StreamTaskControl {
       if (sequences.includes(record.partition, record.offset)) own.push(record);
       last.set(record.partition, record.offset);
     }
+    this.#taking = last;
     if (own.length > 0) {
       const { inputLimits, workDirectory, kernels } = this.#context;
       const reading = {
@@ -337,6 +343,7 @@ export class StreamRun implements StreamTaskControl {
     }
     for (const [partition, offset] of last) sequences.passed(partition, offset);
     for (const [partition, position] of positions) sequences.moved(partition, position);
+    this.#rows.reached(sequences.positions);
     if (own.length > 0) failpoint('stream.read');
     this.#progress.tick();
     await this.#persists.persistIfDue();
@@ -362,7 +369,7 @@ export class StreamRun implements StreamTaskControl {
     const { supervisorId, io } = this.#spec;
     const { taskId, log, stream } = this.#context;
     const { current } = this.#sequences;
-    const { start } = this.#boundsOf(current);
+    const { start } = boundsOf(this.#spec, current);
     try {
       await stream.checkpoint({ supervisorId, taskId, taskGroupId: io.taskGroupId, start, finish });
       this.#isCheckpointAsked = true;
@@ -385,13 +392,4 @@ export class StreamRun implements StreamTaskControl {
     const failure = this.#publisher.failure ?? this.#persists.failure;
     if (failure !== null) throw failure.error;
   }
-
-  #boundsOf({ number, start, end }: Sequence): { readonly start: StreamPosition; readonly end: StreamPosition } {
-    const { io } = this.#spec;
-    const first = number === lowest([...this.#spec.checkpoints.keys()]);
-    const from = first ? { ...io.start, offsets: start } : startAfter({ ...io.start, offsets: start });
-    return { start: from, end: { ...io.end, offsets: end, exclusive: NONE } };
-  }
 }
-
-const NONE: ReadonlySet<string> = new Set();
