@@ -230,6 +230,11 @@ class Model {
   hasLost = false;
   answers = 0;
 
+  constructor() {
+    // A supervisor stores where it begins before a task does.
+    this.adopt();
+  }
+
   send(rows: number): void {
     this.#sent += rows;
   }
@@ -391,8 +396,7 @@ function take(model: Model, { kind, choice, rows }: { readonly kind: string; rea
   else if (kind === 'count') {
     if (choice % 3 > 0) model.look();
     model.count();
-  }
-  else if (kind === 'look') model.look();
+  } else if (kind === 'look') model.look();
   else if (kind === 'adopt') model.adopt();
   else if (kind === 'checkpoint') model.checkpoint(choice, rows % 3 === 0);
   else if (kind === 'publish') model.publish(choice);
