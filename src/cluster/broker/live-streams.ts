@@ -43,7 +43,7 @@ export interface MissingRows {
 }
 
 /**
- * What tasks show of streams, what is published of them, and how far answers have come. The rows of a task that is there never get fewer;
+ * Rows of streams that tasks show and that are published, and how far answers have come. The rows of a task that is there never get fewer;
  * when it goes, the place to which its answers came is a floor, which published rows and those of other tasks have to reach again.
  */
 export class LiveStreams {

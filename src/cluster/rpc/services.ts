@@ -50,7 +50,7 @@ export interface RunReport {
 
 /** Rows of a stream that the segments of a run have; sent once, before its frames. */
 export interface ReachReport {
-  /** Of the inventory, as of that moment. */
+  /** Generation of the inventory at that moment. */
   readonly generation: string;
   readonly reach: StreamReach;
 }
