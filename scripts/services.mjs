@@ -32,6 +32,8 @@ const HELP = `npm run services -- NAME start|halt|stop|status|install [--folder 
 
   s3          S3rver, with a bucket "test" (npm, in build/s3 or $S3_DIR)
 
+  kinesis     kinesalite, a server of Kinesis in memory (npm, in build/kinesis or $KINESIS_DIR)
+
   start       starts it and prints how to connect, as JSON; one that runs already is told again, one that was halted goes on
   halt        ends it and keeps its folder
   stop        ends it and removes its folder
@@ -52,7 +54,10 @@ const KAFKA_JARS = join(process.env.KAFKA_DIR ?? join(ROOT, 'build/kafka'), 'lib
 const S3_FOLDER = process.env.S3_DIR ?? join(ROOT, 'build/s3');
 const S3_PACKAGE = 's3rver@3.7.1';
 const S3_PROGRAM = join(S3_FOLDER, 'node_modules/s3rver/bin/s3rver.js');
-/** The only account that this server knows. */
+const KINESIS_FOLDER = process.env.KINESIS_DIR ?? join(ROOT, 'build/kinesis');
+const KINESIS_PACKAGE = 'kinesalite@3.3.3';
+const KINESIS_PROGRAM = join(KINESIS_FOLDER, 'node_modules/kinesalite/cli.js');
+/** The only account that S3rver knows. */
 const S3_ACCOUNT = 'S3RVER';
 /** The client of Kafka, an optional package, is compiled with these when it is installed. */
 const CLIENT_LIBRARIES = ['libssl-dev', 'libsasl2-dev', 'libzstd-dev', 'libcurl4-openssl-dev', 'zlib1g-dev', 'liblz4-dev', 'libtool'];
@@ -177,20 +182,33 @@ const SERVICES = {
     ready: /^/,
     stopSignal: 'SIGTERM',
     fill: () => ({ user: S3_ACCOUNT, password: S3_ACCOUNT }),
-    fetch: () => {
-      // A tool, which no part of the program depends on: it stands in no lock file, and nothing of it is run but the server.
-      rmSync(`${S3_FOLDER}.part`, { recursive: true, force: true });
-      mkdirSync(`${S3_FOLDER}.part`, { recursive: true });
-      writeFileSync(join(`${S3_FOLDER}.part`, 'package.json'), '{"private":true}\n');
-      execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', S3_PACKAGE], {
-        cwd: `${S3_FOLDER}.part`,
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-      rmSync(S3_FOLDER, { recursive: true, force: true });
-      renameSync(`${S3_FOLDER}.part`, S3_FOLDER);
-    },
+    fetch: () => installTool(S3_FOLDER, S3_PACKAGE),
+  },
+  kinesis: {
+    packages: [],
+    program: () => (existsSync(KINESIS_PROGRAM) ? process.execPath : undefined),
+    hint: 'npm run services -- kinesis install',
+    uri: (port) => `http://127.0.0.1:${port}`,
+    async prepare() {},
+    args: ({ port }) => [join(ROOT, 'scripts/kinesis-server.mjs'), KINESIS_FOLDER, String(port)],
+    ready: /^/,
+    stopSignal: 'SIGTERM',
+    fetch: () => installTool(KINESIS_FOLDER, KINESIS_PACKAGE),
   },
 };
+
+/** Installs a package of npm as a tool, which no part of the program depends on: it stands in no lock file, and nothing else of it is run. */
+function installTool(folder, name) {
+  rmSync(`${folder}.part`, { recursive: true, force: true });
+  mkdirSync(`${folder}.part`, { recursive: true });
+  writeFileSync(join(`${folder}.part`, 'package.json'), '{"private":true}\n');
+  execFileSync('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', name], {
+    cwd: `${folder}.part`,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  rmSync(folder, { recursive: true, force: true });
+  renameSync(`${folder}.part`, folder);
+}
 
 function debianFolders(root) {
   if (!existsSync(root)) return [];

@@ -48,6 +48,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'model/access/basic-authorizer.ts DECISIONS_KEPT_MAX': 'of one revision of users and roles, a few bytes each; others are found anew',
   'planner/sql/relation/rules/swap-join-sides.ts HELD_BYTES_MAX':
     'an estimate that chooses a plan; context.maxSubqueryBytes bounds what is held',
+  'ingestion/stream/kinesis/kinesis-reader.ts BYTES_AHEAD': 'of one reader: beyond what keeps a task at work they would only wait',
   'server/avatica/logins.ts KNOWN_MAX': 'users of connections by id; a connection beyond them is opened again by its driver',
   'server/dispatch.ts REMEMBERED_LENGTH_MAX': 'longer paths are searched anew: 128 KiB are remembered at most',
   'server/dispatch.ts REMEMBERED_PATHS_MAX': 'others are searched anew: 128 KiB are remembered at most',

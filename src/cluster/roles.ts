@@ -40,7 +40,7 @@ import { CLUSTER_KEY_HEADER } from './rpc/message.js';
 import { Peers } from './rpc/peers.js';
 import { clientTls } from './rpc/tls-material.js';
 import { Sampling } from './sampling.js';
-import { lookupSettings, taskSettings } from './source-settings.js';
+import { configuredKinesisAccess, lookupSettings, taskSettings } from './source-settings.js';
 import { StorageOwner } from './storage-owner.js';
 import { taskServers, wakeReaders } from './task-servers.js';
 
@@ -199,7 +199,12 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         coordination,
         peers,
         readTask,
-        openReader: (source) => openStreamReader(source, { allowedVariables: configuration.get('svc.ingestion.passwordVariables'), now }),
+        openReader: (source) =>
+          openStreamReader(source, {
+            allowedVariables: configuration.get('svc.ingestion.passwordVariables'),
+            kinesis: configuredKinesisAccess(configuration, peers),
+            now,
+          }),
         results: resultStorage(configuration),
         resultsRetainMs: configuration.get('svc.msq.intermediate.storage.cleaner.durationToRetain'),
         oldTasks,

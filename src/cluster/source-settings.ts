@@ -1,10 +1,13 @@
 // Settings that files and sources of others are read with.
 
 import { getHeapStatistics } from 'node:v8';
+import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import type { Configuration } from '../configuration/configuration.js';
 import type { InputLimits } from '../ingestion/format/format-kind.js';
 import type { HttpRules } from '../ingestion/source/url-policy.js';
+import type { KinesisAccess, KinesisCredentials } from '../ingestion/stream/kinesis/kinesis-client.js';
+import { kinesisAccess } from '../ingestion/stream/stream-access.js';
 import { deepStoragePlaces, resultPlace } from '../storage/deep/storage-places.js';
 import type { LookupSettings } from './lookups/lookup-source.js';
 import type { TaskSettings } from './middlemanager/task-messages.js';
@@ -22,6 +25,7 @@ export function taskSettings(configuration: Configuration, clusterKey: string): 
     maxHeapBytes: configuration.get('svc.indexer.task.maxHeapBytes'),
     maxKernelBytes: configuration.get('svc.indexer.task.maxKernelBytes'),
     http: httpRules(configuration),
+    kinesisCredentials: kinesisCredentials(configuration),
     databaseHosts: configuration.get('svc.access.jdbc.allowedHosts'),
     inputLimits: inputLimits(configuration),
     keepsStoredTimes: configuration.get('svc.indexer.task.ignoreTimestampSpecForDruidInputSource'),
@@ -34,6 +38,18 @@ export function taskSettings(configuration: Configuration, clusterKey: string): 
     },
     logBytesMax: configuration.get('svc.indexer.logs.maxBytes'),
   };
+}
+
+function kinesisCredentials(configuration: Configuration): KinesisCredentials {
+  const [accessKeyId, secretAccessKey] = [configuration.get('svc.kinesis.accessKey'), configuration.get('svc.kinesis.secretKey')];
+  if ((accessKeyId === '') !== (secretAccessKey === ''))
+    throw new ServiceError('input_invalid', 'svc.kinesis.accessKey and svc.kinesis.secretKey must be given together');
+  return accessKeyId === '' ? null : { accessKeyId, secretAccessKey };
+}
+
+/** Access to Kinesis of this process. */
+export function configuredKinesisAccess(configuration: Configuration, peers: Peers): KinesisAccess {
+  return kinesisAccess(httpRules(configuration), () => peers.hosts(), kinesisCredentials(configuration));
 }
 
 function httpRules(configuration: Configuration): HttpRules {

@@ -24,6 +24,10 @@ export const STORAGE_PROPERTIES = {
   'svc.storage.transfer.multipartUploadThreshold': bytes(PART, '20MiB', 's3: size above which a file is uploaded in parts.'),
   'svc.s3.accessKey': secret('Id of the key that requests to S3 are signed with; nothing: where the SDK of AWS looks for credentials.'),
   'svc.s3.secretKey': secret('The key itself.'),
+  'svc.kinesis.accessKey': secret(
+    'Id of the key that requests to Kinesis are signed with; nothing: where the SDK of AWS looks for credentials.',
+  ),
+  'svc.kinesis.secretKey': secret('The key itself.'),
   'svc.s3.endpoint.url': text('', 'Address of S3, with or without its protocol; nothing: that of AWS.'),
   'svc.s3.endpoint.signingRegion': text('', 'Region that requests are signed for.'),
   'svc.s3.protocol': choice(['http', 'https'], 'https', 'Protocol of an endpoint that is written without one.'),

@@ -15,6 +15,7 @@ import type { DeepStorage, SegmentStore } from '../storage/contract.js';
 import type { SubTaskType } from './batch/sub-task-types.js';
 import type { InputLimits } from './format/format-kind.js';
 import type { HttpRules } from './source/url-policy.js';
+import type { KinesisCredentials } from './stream/kinesis/kinesis-client.js';
 
 export type { PublishRequest } from '../model/publication.js';
 
@@ -48,6 +49,8 @@ export interface TaskRules {
   /** Kernel memory that it may use. */
   readonly maxKernelBytes: number;
   readonly http: HttpRules;
+  /** Key that requests to Kinesis are signed with; absent: where the SDK of AWS looks for one. */
+  readonly kinesisCredentials?: KinesisCredentials;
   /** `host:port` of the processes of the cluster, which no input source may read. */
   readonly peers: readonly string[];
   /** Hosts of databases that the `sql` input source may connect to; absent or empty: every host. */

@@ -15,7 +15,7 @@ const cases = [
   {
     begins: 'cli/start.js',
     before: 'threads verify segments',
-    modulesMax: 123,
+    modulesMax: 124,
     packages: ['@assemblyscript/loader', 'picocolors', 'properties-file'],
   },
   {

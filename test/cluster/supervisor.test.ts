@@ -8,7 +8,7 @@ import { Supervisor } from '../../src/cluster/overlord/supervisor/supervisor.js'
 import { Supervisors } from '../../src/cluster/overlord/supervisor/supervisors.js';
 import type { ChatRequest } from '../../src/ingestion/contract.js';
 import { chatOfControl } from '../../src/ingestion/stream/chat-control.js';
-import type { StreamReader } from '../../src/ingestion/stream/stream-reader.js';
+import { outside, type StreamReader } from '../../src/ingestion/stream/stream-reader.js';
 import { parseSupervisorSpec } from '../../src/ingestion/stream/supervisor-spec.js';
 import type { Database } from '../../src/metadata/database.js';
 import { type Fence, fencedTransaction, takeLease } from '../../src/metadata/leadership.js';
@@ -101,6 +101,9 @@ suites.before.each(async (world) => {
     partitions: async () => world.stream.partitions,
     earliest: async (partitions) => all(partitions, world.stream.low),
     latest: async (partitions) => all(partitions, world.stream.high),
+    async gone(offsets) {
+      return outside(offsets, all([...offsets.keys()], world.stream.low), all([...offsets.keys()], world.stream.high));
+    },
     assign: async () => undefined,
     poll: async () => ({ records: [], positions: new Map(), isFull: false }),
     close: async () => undefined,

@@ -1,5 +1,6 @@
 import {
   OffsetsGone,
+  outside,
   type PollLimits,
   type ReadFrom,
   type StreamBatch,
@@ -68,6 +69,11 @@ class FakeReader implements StreamReader {
 
   async latest(partitions: readonly string[]): Promise<Offsets> {
     return new Map(partitions.map((partition) => [partition, String(this.#stream.partitions[Number(partition)]?.length ?? 0)]));
+  }
+
+  async gone(offsets: Offsets): Promise<readonly string[]> {
+    const partitions = [...offsets.keys()];
+    return outside(offsets, ...(await Promise.all([this.earliest(partitions), this.latest(partitions)])));
   }
 
   async assign(from: ReadonlyMap<string, ReadFrom>): Promise<void> {

@@ -93,6 +93,7 @@ async function run({ program, taskId, attempt, parentId, payload, settings }: Ex
     maxBytesInMemory: settings.maxBytesInMemory,
     maxKernelBytes: settings.maxKernelBytes,
     http: settings.http,
+    kinesisCredentials: settings.kinesisCredentials ?? null,
     peers: settings.peers,
     ...(settings.databaseHosts === undefined ? {} : { databaseHosts: settings.databaseHosts }),
     inputLimits: settings.inputLimits,

@@ -25,7 +25,7 @@ const DOCUMENTED: Readonly<Record<string, string>> = {
   protobuf: OF_CLASSES,
   thrift: OF_CLASSES,
   kafka: OF_STREAMS,
-  kinesis: 'streams of Kinesis are not read yet',
+  kinesis: OF_STREAMS,
 };
 
 /** @throws ServiceError that names the field */

@@ -1,5 +1,6 @@
 // Reads the messages that a sample of a stream shows.
 
+import { STREAM_TRAITS } from '../../model/stream/offsets.js';
 import type { Reading } from '../format/format-kind.js';
 import type { InputBlock } from '../format/input-block.js';
 import type { RowStatistics } from '../report/row-statistics.js';
@@ -22,7 +23,8 @@ const POLL_BYTES_MAX = 1 << 20;
 export async function assignAll({ useEarliest }: SampledStream, reader: StreamReader): Promise<void> {
   const partitions = await reader.partitions();
   const offsets = await (useEarliest ? reader.earliest(partitions) : reader.latest(partitions));
-  await reader.assign(new Map([...offsets].map(([partition, offset]) => [partition, { offset, isExclusive: false }])));
+  const isExclusive = STREAM_TRAITS[reader.kind].endIsInclusive;
+  await reader.assign(new Map([...offsets].map(([partition, offset]) => [partition, { offset, isExclusive }])));
 }
 
 /** The rows of messages as they come, until the signal is aborted or nothing but bad ones fill the sample: a stream has no end. */

@@ -17,6 +17,7 @@ import type { InputBlock } from '../format/input-block.js';
 import { readBlocks } from '../format/read-input.js';
 import { ProgressReporter } from '../report/progress.js';
 import { openStreamReader } from '../stream/open-reader.js';
+import { readerOptions } from '../stream/stream-access.js';
 import type { StreamReader } from '../stream/stream-reader.js';
 import type { StreamSource } from '../stream/stream-source.js';
 import { LazyEngine } from '../task-engine.js';
@@ -40,8 +41,7 @@ type OpenReader = (source: StreamSource) => Promise<StreamReader>;
 export async function runSampler(
   body: Uint8Array,
   context: TaskContext,
-  openReader: OpenReader = (source) =>
-    openStreamReader(source, { allowedVariables: context.http.passwordVariables ?? [], now: context.now }),
+  openReader: OpenReader = (source) => openStreamReader(source, readerOptions(context)),
 ): Promise<TaskOutcome & { readonly report: SamplerReport }> {
   try {
     return { succeeded: true, errorMessage: null, report: { answer: await sample(readSampleSpec(body), context, openReader) } };

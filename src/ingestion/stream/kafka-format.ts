@@ -1,4 +1,4 @@
-// The input format `kafka`: the rows of a message's value, with its key, headers, time and topic as further columns.
+// The input formats `kafka` and `kinesis`: the rows of a message's value, with what stands beside it as further columns.
 
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { InputFormat, Reading } from '../format/format-kind.js';
@@ -17,10 +17,11 @@ export interface MessageFormat {
 
 interface BesideValue {
   readonly timestampColumn: string;
-  readonly topicColumn: string;
+  /** null: there are no topics. */
+  readonly topicColumn: string | null;
   readonly keyColumn: string;
-  /** null: keys are not read. */
-  readonly key: InputFormat | null;
+  /** null: keys are not read; `text`: they are texts. */
+  readonly key: InputFormat | 'text' | null;
   readonly headerPrefix: string;
   /** null: headers are not read. */
   readonly headerText: ((bytes: Uint8Array) => string) | null;
@@ -35,6 +36,7 @@ const ENCODINGS: ReadonlyMap<string, BufferEncoding> = new Map([
 
 /** @throws ServiceError that names the field */
 export function parseMessageFormat(fields: ObjectReader): MessageFormat {
+  if (fields.raw('type') === 'kinesis') return parseKinesisFormat(fields);
   if (fields.raw('type') !== 'kafka') return { value: parseInputFormat(fields), beside: null };
   fields.accept([
     'valueFormat',
@@ -56,6 +58,22 @@ export function parseMessageFormat(fields: ObjectReader): MessageFormat {
       key: fields.has('keyFormat') ? parseInputFormat(fields.object('keyFormat')) : null,
       headerPrefix: fields.optionalString('headerColumnPrefix') ?? 'kafka.header.',
       headerText: header === undefined ? null : parseHeaders(header),
+    },
+  };
+}
+
+/** The format `kinesis`: the rows of a record's value, with its partition key and time of arrival. */
+function parseKinesisFormat(fields: ObjectReader): MessageFormat {
+  fields.accept(['valueFormat', 'partitionKeyColumnName', 'timestampColumnName']);
+  return {
+    value: parseInputFormat(fields.object('valueFormat')),
+    beside: {
+      timestampColumn: fields.optionalString('timestampColumnName') ?? 'kinesis.timestamp',
+      topicColumn: null,
+      keyColumn: fields.optionalString('partitionKeyColumnName') ?? 'kinesis.partitionKey',
+      key: 'text',
+      headerPrefix: '',
+      headerText: null,
     },
   };
 }
@@ -99,8 +117,9 @@ async function columnsBeside(
   const columns = new Map<string, unknown>();
   if (headerText !== null) for (const [name, bytes] of headers) columns.set(headerPrefix + name, bytes === null ? null : headerText(bytes));
   columns.set(timestampColumn, timestampMs);
-  columns.set(topicColumn, topic);
+  if (topicColumn !== null) columns.set(topicColumn, topic);
   if (keyFormat === null || key === null || key.length === 0) return columns;
+  if (keyFormat === 'text') return columns.set(keyColumn, Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString());
   const record = { key: null, headers: [], timestampMs, topic, partition: '', offset: '', values: [key] };
   for await (const block of recordBlocks([record], keyFormat, { ...reading, columns: null }, statistics)) {
     const [first] = block.columns;

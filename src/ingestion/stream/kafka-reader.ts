@@ -14,7 +14,15 @@ import {
   kafkaError,
   type Watermarks,
 } from './kafka-client.js';
-import { OffsetsGone, type PollLimits, type ReadFrom, type StreamBatch, type StreamReader, type StreamRecord } from './stream-reader.js';
+import {
+  OffsetsGone,
+  outside,
+  type PollLimits,
+  type ReadFrom,
+  type StreamBatch,
+  type StreamReader,
+  type StreamRecord,
+} from './stream-reader.js';
 import type { StreamSource } from './stream-source.js';
 
 /** Bytes of messages that the client fetches ahead. */
@@ -115,6 +123,11 @@ export class KafkaReader implements StreamReader {
 
   async latest(partitions: readonly string[]): Promise<Offsets> {
     return this.#watermarks(partitions, ({ highOffset }) => highOffset);
+  }
+
+  async gone(offsets: Offsets): Promise<readonly string[]> {
+    const partitions = [...offsets.keys()];
+    return outside(offsets, ...(await Promise.all([this.earliest(partitions), this.latest(partitions)])));
   }
 
   async assign(from: ReadonlyMap<string, ReadFrom>): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
-import type { Offsets, StreamKind } from '../../model/stream/offsets.js';
+import { compareOffsets, type Offsets, type StreamKind } from '../../model/stream/offsets.js';
 
 export interface StreamRecord {
   /** Name as in `Offsets`: a number, with several topics `topic:number`, or the id of a shard. */
@@ -49,15 +49,28 @@ export interface StreamReader {
   readonly kind: StreamKind;
   /** The partitions that the stream has now, sorted. @throws ServiceError `unavailable`, `not_found` for a stream that is not there */
   partitions(): Promise<readonly string[]>;
-  /** First offsets that can be read. */
+  /** First offsets that can be read; Kinesis: numbers before those of the first records. */
   earliest(partitions: readonly string[]): Promise<Offsets>;
-  /** Offsets behind the last record that a reader of committed ones is given. */
+  /** Offsets behind the last record that a reader of committed ones is given; Kinesis: that of the last record. */
   latest(partitions: readonly string[]): Promise<Offsets>;
+  /** Offsets, of some, that the stream does not have any more, or not yet, by partition. */
+  gone(offsets: Offsets): Promise<readonly string[]>;
+  /** Milliseconds that places are behind the end, of streams that tell no number of records. */
+  behind?(from: ReadonlyMap<string, ReadFrom>): Promise<ReadonlyMap<string, number>>;
   /** Reads these partitions, and no others, from now on. */
   assign(from: ReadonlyMap<string, ReadFrom>): Promise<void>;
   /** @throws OffsetsGone; ServiceError `unavailable` when the stream cannot be reached, `input_unreadable` when it refuses */
   poll(limits: PollLimits): Promise<StreamBatch>;
   close(): Promise<void>;
+}
+
+/** Partitions of offsets that are not between two others. */
+export function outside(offsets: Offsets, earliest: Offsets, latest: Offsets): readonly string[] {
+  return [...offsets].flatMap(([partition, offset]) => {
+    const [first, last] = [earliest.get(partition), latest.get(partition)];
+    if (first === undefined || last === undefined) return [];
+    return compareOffsets(offset, first) < 0 || compareOffsets(offset, last) > 0 ? [partition] : [];
+  });
 }
 
 /** The stream does not have these offsets any more, or not yet. */

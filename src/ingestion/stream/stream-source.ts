@@ -2,6 +2,7 @@
 
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { StreamKind } from '../../model/stream/offsets.js';
+import { endpointUrl } from '../../storage/s3/s3-settings.js';
 import { type ConsumerProperties, parseConsumerProperties } from './consumer-properties.js';
 
 /** A stream and how it is reached. */
@@ -16,11 +17,16 @@ export type StreamSource =
   | {
       readonly kind: 'kinesis';
       readonly stream: string;
+      /** URL. */
       readonly endpoint: string;
+      /** Whether its name is one of AWS, which anybody may connect to. */
+      readonly isOfAws: boolean;
+      /** Region that requests are signed for. */
+      readonly region: string;
       /** Pause between two requests for records of a shard. */
       readonly fetchDelayMs: number;
-      readonly assumedRoleArn: string | null;
-      readonly externalId: string | null;
+      /** Records that one request asks for; null: as many as an answer may have. */
+      readonly recordsPerFetch: number | null;
     };
 
 /** Keys of an `ioConfig` that say how a stream is reached. */
@@ -29,7 +35,9 @@ export const STREAM_SOURCE_KEYS: Readonly<Record<StreamKind, readonly string[]>>
   kinesis: ['endpoint', 'region', 'fetchDelayMillis', 'recordsPerFetch', 'deaggregate', 'awsAssumedRoleArn', 'awsExternalId'],
 };
 
-const KINESIS_ENDPOINT = 'kinesis.us-east-1.amazonaws.com';
+const KINESIS_REGION = 'us-east-1';
+const AWS_HOST = /^[a-z0-9.-]+\.(?:amazonaws\.com(?:\.cn)?|api\.aws)$/;
+const RECORDS_PER_FETCH_MAX = 10_000;
 
 /** @param stream  its name, which stands in different places of the documents */
 export function parseStreamSource(kind: StreamKind, fields: ObjectReader, stream: string): StreamSource {
@@ -43,13 +51,20 @@ export function parseStreamSource(kind: StreamKind, fields: ObjectReader, stream
     };
   }
   if (fields.boolean('deaggregate', true) === false) throw fields.unsupported('deaggregate', 'aggregated records are always taken apart');
+  for (const key of ['awsAssumedRoleArn', 'awsExternalId'])
+    if (fields.has(key)) throw fields.unsupported(key, 'name the role in a profile of the AWS configuration that the server runs with');
   const region = fields.optionalString('region');
+  const written = fields.optionalString('endpoint') ?? `kinesis.${region ?? KINESIS_REGION}.amazonaws.com`;
+  const endpoint = endpointUrl(written, 'https');
+  if (endpoint === undefined) throw fields.invalid('endpoint', `expected a host or an http or https URL, found "${written}"`);
+  const { hostname } = new URL(endpoint);
   return {
     kind,
     stream,
-    endpoint: fields.optionalString('endpoint') ?? (region === undefined ? KINESIS_ENDPOINT : `kinesis.${region}.amazonaws.com`),
+    endpoint,
+    isOfAws: AWS_HOST.test(hostname),
+    region: region ?? /(?:^|\.)kinesis(?:-fips)?\.([a-z0-9-]+)\./.exec(hostname)?.[1] ?? KINESIS_REGION,
     fetchDelayMs: fields.optionalInteger('fetchDelayMillis', 0) ?? 0,
-    assumedRoleArn: fields.optionalString('awsAssumedRoleArn') ?? null,
-    externalId: fields.optionalString('awsExternalId') ?? null,
+    recordsPerFetch: fields.optionalInteger('recordsPerFetch', 1, RECORDS_PER_FETCH_MAX) ?? null,
   };
 }

@@ -7,6 +7,7 @@ import { resourcesOfStream } from '../../planner/sql/explain/resources.js';
 import type { TaskDescription } from '../contract.js';
 import { type DataSchema, parseDataSchema } from '../task-spec/data-schema.js';
 import { readCheckpoints } from './chat-control.js';
+import type { PollLimits } from './stream-reader.js';
 import { parseStreamTuning, type StreamTuning } from './stream-tuning.js';
 import { parseStreamTaskIo, type StreamTaskIo } from './task-io.js';
 
@@ -87,4 +88,14 @@ export function describeStreamTask(
     spec: { ...source, supervisorId },
     resources: resourcesOfStream(kind),
   };
+}
+
+/** Records of a look at the stream: of so many the client's objects die young. */
+const ROWS_PER_POLL = 2048;
+const BYTES_PER_POLL = 16 * 2 ** 20;
+
+/** Limits of one look at the stream. */
+export function pollLimits({ io, tuning }: Pick<StreamTaskSpec, 'io' | 'tuning'>): PollLimits {
+  const { recordsPerPoll, bytesPerPoll } = tuning;
+  return { maxRows: recordsPerPoll ?? ROWS_PER_POLL, maxBytes: bytesPerPoll ?? BYTES_PER_POLL, timeoutMs: io.pollTimeoutMs };
 }

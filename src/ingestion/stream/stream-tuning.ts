@@ -23,8 +23,9 @@ export interface StreamTuning {
   readonly logParseExceptions: boolean;
   readonly maxParseExceptions: number;
   readonly maxSavedParseExceptions: number;
-  /** Kinesis: records that a task holds ahead, and takes at once. */
+  /** Kinesis: most records, and bytes of them, that a task takes at once; null: the default. */
   readonly recordsPerPoll: number | null;
+  readonly bytesPerPoll: number | null;
 }
 
 /** The part that a supervisor itself keeps to. */
@@ -121,7 +122,8 @@ export function parseStreamTuning(
         ? Number.MAX_SAFE_INTEGER
         : maxParseExceptions,
     maxSavedParseExceptions: reports ? Math.min(1, maxSaved) : maxSaved,
-    recordsPerPoll: limit('maxRecordsPerPoll', null),
+    recordsPerPoll: isKinesis ? limit('maxRecordsPerPoll', null) : null,
+    bytesPerPoll: isKinesis ? limit('maxBytesPerPoll', null) : null,
     chatRetries: fields.optionalInteger('chatRetries', 0) ?? CHAT_RETRIES,
     offsetFetchPeriodMs: Math.max(OFFSET_FETCH_PERIOD_MIN_MS, durationMs(fields, 'offsetFetchPeriod') ?? OFFSET_FETCH_PERIOD_MS),
   };

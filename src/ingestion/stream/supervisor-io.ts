@@ -73,6 +73,8 @@ export function parseSupervisorIo(kind: StreamKind, fields: ObjectReader): Super
   fields.type([kind], { otherwise: kind });
   if (fields.has('serverPriorityToReplicas'))
     throw fields.unsupported('serverPriorityToReplicas', 'all tasks answer queries with one priority: give replicas');
+  if (kind === 'kinesis' && fields.has('idleConfig'))
+    throw fields.unsupported('idleConfig', 'a stream of Kinesis does not tell whether it is read to its end');
   parseMessageFormat(fields.object('inputFormat'));
   const autoScaler = fields.has('autoScalerConfig') ? parseAutoScaler(fields.object('autoScalerConfig')) : null;
   const written = fields.optionalInteger('taskCount', 1);

@@ -7,9 +7,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { createRequire } from 'node:module';
-import type { LookupFunction } from 'node:net';
 import { ServiceError } from '../../base/errors.js';
 import { onFirstUse } from '../../base/on-first-use.js';
+import { checkedLookup } from './checked-lookup.js';
 import { type Chunk, chunkOf, digestOf } from './file-chunks.js';
 import { pauseBefore, refusalOf, type S3Failure } from './s3-failures.js';
 import type { S3ClientSettings, S3Encryption } from './s3-settings.js';
@@ -339,21 +339,6 @@ function beginsAt(
 ): boolean {
   const [, first] = /^bytes (\d+)-/.exec(answer.ContentRange ?? '') ?? [];
   return first === undefined ? at === 0 || answer.ContentLength === bytes : Number(first) === at;
-}
-
-function checkedLookup(endpoint: string | null, addressesOf: (url: URL) => Promise<readonly LookupAddress[]>): LookupFunction {
-  return (host, options, callback) => {
-    const url = new URL(endpoint ?? 'https://localhost/');
-    url.hostname = host;
-    addressesOf(url).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (options.all === true) callback(null, [...addresses]);
-        else callback(null, first?.address ?? '', first?.family);
-      },
-      (error: NodeJS.ErrnoException) => callback(error, ''),
-    );
-  };
 }
 
 /** Tags of objects and parts are the MD5 of their bytes, unless these are encrypted with keys of which S3 tells no such thing. */

@@ -7,6 +7,7 @@ import { parseStreamSource } from '../../../src/ingestion/stream/stream-source.j
 import { startKafka } from './kafka.js';
 
 const kafka = await startKafka();
+const taskReading = { kinesis: { credentials: null, addressesOf: async () => [] } };
 const reading = suite('reading Kafka');
 
 function open(
@@ -19,7 +20,7 @@ function open(
     'ioConfig',
     readContextOf('input_invalid', 'ioConfig'),
   );
-  return openStreamReader(parseStreamSource('kafka', fields, stream), { allowedVariables: [], now: Date.now });
+  return openStreamReader(parseStreamSource('kafka', fields, stream), { ...taskReading, allowedVariables: [], now: Date.now });
 }
 
 const from = (places: Readonly<Record<string, number>>) =>

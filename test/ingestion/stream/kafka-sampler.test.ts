@@ -214,9 +214,12 @@ const refusals: readonly { readonly name: string; readonly body: unknown; readon
   },
   { name: 'too many rows', body: request({}, { numRows: 5001 }), error: /samplerConfig\.numRows: expected .*5000/ },
   {
-    name: 'streams of Kinesis, which are not read yet',
-    body: { type: 'kinesis', spec: { type: 'kinesis', ioConfig: { type: 'kinesis', stream: 's', inputFormat: JSON_FORMAT } } },
-    error: /unsupported: streams of Kinesis/,
+    name: 'a server of Kinesis at an address that may not be read',
+    body: {
+      type: 'kinesis',
+      spec: { type: 'kinesis', ioConfig: { type: 'kinesis', stream: 's', endpoint: 'http://127.0.0.1:1', inputFormat: JSON_FORMAT } },
+    },
+    error: /forbidden: .*127\.0\.0\.1/,
   },
 ];
 for (const { name, body, error } of refusals) {

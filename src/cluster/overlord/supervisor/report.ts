@@ -3,7 +3,8 @@
 import { createByName } from '../../../base/names.js';
 import { formatInstant } from '../../../base/time.js';
 import type { RowRates } from '../../../model/stream/control.js';
-import { type Offsets, writtenOffsets } from '../../../model/stream/offsets.js';
+import { type Offsets, type StreamKind, writtenOffsets } from '../../../model/stream/offsets.js';
+import type { Lag } from './stream-view.js';
 import type { Supervisor } from './supervisor.js';
 import type { GroupTask, TaskGroup } from './task-group.js';
 
@@ -29,9 +30,9 @@ export function statusBody(supervisor: Supervisor, nowMs: number): Body {
       ...(stream.latestMs === null
         ? {}
         : {
-            latestOffsets: writtenOffsets(kind, stream.latest),
+            ...(kind === 'kafka' ? { latestOffsets: writtenOffsets(kind, stream.latest) } : {}),
             offsetsLastUpdated: formatInstant(stream.latestMs),
-            ...(lag === null ? {} : { minimumLag: byName(lag.byPartition), aggregateLag: lag.sum }),
+            ...(lag === null ? {} : lagBody(lag, kind)),
           }),
       suspended,
       healthy: state.isHealthy,
@@ -63,11 +64,17 @@ function taskBody(task: GroupTask, group: TaskGroup, { spec, stream }: Superviso
     remainingSeconds: endsMs === null ? null : Math.floor(Math.max(0, endsMs - nowMs) / 1000),
     type: publishes ? 'PUBLISHING' : 'ACTIVE',
     currentOffsets: writtenOffsets(kind, task.offsets ?? NONE),
-    ...(lag === null ? {} : { lag: byName(lag.byPartition) }),
+    ...(lag === null ? {} : { [kind === 'kafka' ? 'lag' : 'lagMillis']: byName(lag.byPartition) }),
   };
 }
 
 const NONE: Offsets = new Map();
+
+/** Lag by number of records, or of streams that tell none by time. */
+function lagBody({ byPartition, sum }: Lag, kind: StreamKind): Body {
+  const lags = byName(byPartition);
+  return kind === 'kafka' ? { minimumLag: lags, aggregateLag: sum } : { minimumLagMillis: lags, aggregateLagMillis: sum };
+}
 
 function byName(values: ReadonlyMap<string, number>): Body {
   const body = createByName<unknown>();

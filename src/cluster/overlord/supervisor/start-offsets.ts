@@ -33,10 +33,10 @@ export async function startOf(
   const kept: StreamPosition = { ...ended, offsets: isSame ? pick(rest, stored.offsets) : new Map() };
   if (!tuning.skipOffsetCheck) await checkStored(kept.offsets, view, { spec, host });
   const fresh = rest.filter((partition) => !kept.offsets.has(partition));
-  const first: StreamPosition = { ...ended, offsets: fresh.length === 0 ? new Map() : await view.firstOffsets(fresh) };
+  const first = startAfter({ ...ended, offsets: fresh.length === 0 ? new Map() : await view.firstOffsets(fresh) });
   if (first.offsets.size > 0)
     await fencedTransaction(host.database, host.fence(), (queries) => claimOffsets(queries, id, dataSource, first));
-  const exclusive = new Set([...startAfter(ended).exclusive, ...(isSame ? stored.exclusive : [])]);
+  const exclusive = new Set([...startAfter(ended).exclusive, ...(isSame ? stored.exclusive : []), ...first.exclusive]);
   const offsets = new Map([...ended.offsets, ...kept.offsets, ...first.offsets]);
   for (const [partition, offset] of offsets) if (offset === KINESIS_END_OF_SHARD) offsets.delete(partition);
   return { kind, stream, offsets, exclusive: new Set([...exclusive].filter((partition) => offsets.has(partition))) };

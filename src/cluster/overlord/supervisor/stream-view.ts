@@ -3,10 +3,11 @@
 import type { EpochMs } from '../../../base/instant.js';
 import type { StreamReader } from '../../../ingestion/stream/stream-reader.js';
 import type { SupervisorSpec } from '../../../ingestion/stream/supervisor-spec.js';
-import { compareOffsets, type Offsets } from '../../../model/stream/offsets.js';
+import { findOffsets } from '../../../metadata/stream-offsets.js';
+import { KINESIS_END_OF_SHARD, type Offsets } from '../../../model/stream/offsets.js';
 import type { SupervisorHost } from './contract.js';
 
-/** Records that tasks are behind. */
+/** Records that tasks are behind; Kinesis: milliseconds. */
 export interface Lag {
   readonly byPartition: ReadonlyMap<string, number>;
   readonly sum: number;
@@ -22,7 +23,10 @@ export class StreamView {
   readonly #partitions: string[] = [];
   /** Found after the first look: they are read from their beginning. */
   readonly #late = new Set<string>();
+  /** Shards that are closed, and published to their end. */
+  #ended: ReadonlySet<string> = new Set();
   #latest: Offsets = new Map();
+  #behind: ReadonlyMap<string, number> = new Map();
   #latestMs: EpochMs | null = null;
 
   constructor(spec: SupervisorSpec, host: SupervisorHost) {
@@ -32,6 +36,11 @@ export class StreamView {
 
   get partitions(): readonly string[] {
     return this.#partitions;
+  }
+
+  /** Partitions that have something to read, or may get it. */
+  get open(): readonly string[] {
+    return this.#partitions.filter((partition) => !this.#ended.has(partition));
   }
 
   get latest(): Offsets {
@@ -54,12 +63,19 @@ export class StreamView {
       this.#partitions.push(partition);
       if (!isFirst) this.#late.add(partition);
     }
+    const { kind, id } = this.#spec;
+    const stored = kind === 'kinesis' ? await findOffsets(this.#host.database, id) : undefined;
+    this.#ended = new Set([...(stored?.offsets ?? [])].flatMap(([shard, offset]) => (offset === KINESIS_END_OF_SHARD ? [shard] : [])));
   }
 
-  /** Looks at the ends of partitions. */
-  async lookAtEnds(): Promise<void> {
+  /** Looks at the ends of partitions, or how long the furthest tasks are behind them. @param current  where these are */
+  async lookAtEnds(current: Offsets): Promise<void> {
     const reader = await this.#open();
-    this.#latest = await this.#orReopen(reader.latest(this.#partitions));
+    if (reader.behind === undefined) this.#latest = await this.#orReopen(reader.latest(this.#partitions));
+    else {
+      const from = new Map([...current].map(([partition, offset]) => [partition, { offset, isExclusive: true }]));
+      this.#behind = await this.#orReopen(reader.behind(from));
+    }
     this.#latestMs = this.#host.now();
   }
 
@@ -75,23 +91,18 @@ export class StreamView {
 
   /** Partitions whose offset the stream does not have any more, or not yet: a topic was made anew. */
   async gone(offsets: Offsets): Promise<readonly string[]> {
-    const partitions = [...offsets.keys()];
     const reader = await this.#open();
-    const [earliest, latest] = await this.#orReopen(Promise.all([reader.earliest(partitions), reader.latest(partitions)]));
-    return partitions.filter((partition) => {
-      const [first, last, offset] = [earliest.get(partition), latest.get(partition), offsets.get(partition)];
-      if (first === undefined || last === undefined || offset === undefined) return false;
-      return compareOffsets(offset, first) < 0 || compareOffsets(offset, last) > 0;
-    });
+    return this.#orReopen(reader.gone(offsets));
   }
 
-  /** Records between tasks and the ends. @param current  the furthest that some task is, by partition */
+  /** Records between tasks and the ends, or milliseconds of streams that tell no number. @param current  the furthest that some task is, by partition */
   lag(current: Offsets): Lag | null {
-    if (this.#latestMs === null || this.#spec.kind !== 'kafka') return null;
+    if (this.#latestMs === null) return null;
     const byPartition = new Map<string, number>();
-    for (const [partition, latest] of this.#latest) {
-      const at = current.get(partition);
-      if (at !== undefined) byPartition.set(partition, Math.max(0, Number(latest) - Number(at)));
+    for (const [partition, at] of current) {
+      const latest = this.#latest.get(partition);
+      const behind = latest === undefined ? this.#behind.get(partition) : Math.max(0, Number(latest) - Number(at));
+      if (behind !== undefined) byPartition.set(partition, behind);
     }
     const lags = [...byPartition.values()];
     const sum = lags.reduce((total, each) => total + each, 0);

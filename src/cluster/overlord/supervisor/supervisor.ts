@@ -200,7 +200,7 @@ export class Supervisor {
   /** Asks stream and tasks where they are. */
   async refreshOffsets(): Promise<void> {
     await Promise.all([
-      this.stream.lookAtEnds(),
+      this.stream.lookAtEnds(this.currentOffsets()),
       ...[...this.groups.reading.values()].flatMap(({ tasks }) =>
         [...tasks.values()].map(async (task) => {
           if (task.record?.state === 'RUNNING')
@@ -283,7 +283,7 @@ export class Supervisor {
 
   #divide(): void {
     this.#partitionsOf = new Map();
-    for (const partition of this.stream.partitions) {
+    for (const partition of this.stream.open) {
       const group = this.#groupOf(partition) ?? 0;
       this.#partitionsOf.set(group, [...(this.#partitionsOf.get(group) ?? []), partition]);
     }

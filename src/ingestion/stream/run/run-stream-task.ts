@@ -3,6 +3,7 @@
 import type { TaskContext, TaskOutcome } from '../../contract.js';
 import { chatOfControl } from '../chat-control.js';
 import { openStreamReader } from '../open-reader.js';
+import { readerOptions } from '../stream-access.js';
 import type { StreamReader } from '../stream-reader.js';
 import type { StreamTaskSpec } from '../stream-task.js';
 import { streamReports } from './stream-reports.js';
@@ -12,8 +13,7 @@ import { StreamRun } from './stream-run.js';
 export async function runStreamTask(
   spec: StreamTaskSpec,
   context: TaskContext,
-  openReader: () => Promise<StreamReader> = () =>
-    openStreamReader(spec.io.source, { allowedVariables: context.http.passwordVariables ?? [], now: context.now }),
+  openReader: () => Promise<StreamReader> = () => openStreamReader(spec.io.source, readerOptions(context)),
 ): Promise<TaskOutcome> {
   if (context.attempt > 1) {
     // Its rows are read again from where the stored offsets are, which only its supervisor knows.

@@ -16,7 +16,7 @@ import { messageBlocks } from '../kafka-format.js';
 import { LiveRows } from '../live/live-rows.js';
 import { RATE_TICK_MS, RowMeter } from '../row-rates.js';
 import type { StreamBatch, StreamReader, StreamRecord } from '../stream-reader.js';
-import type { StreamTaskSpec } from '../stream-task.js';
+import { pollLimits, type StreamTaskSpec } from '../stream-task.js';
 import { PauseGate } from './pause-gate.js';
 import { Persists } from './persists.js';
 import { SequencePublisher } from './publisher.js';
@@ -24,8 +24,6 @@ import { boundsOf, reachOf } from './run-positions.js';
 import { type Sequence, Sequences } from './sequences.js';
 import { StreamLoss } from './stream-loss.js';
 
-/** Records of a look at the stream: of so many the client's objects die young. */
-const POLL_LIMITS = { maxRows: 2048, maxBytes: 16 * 2 ** 20 };
 /** So many full looks, one behind the other, tell that the task is behind its stream. */
 const POLLS_BEHIND = 4;
 /** Time between two looks at a stream that cannot be reached. */
@@ -281,7 +279,7 @@ export class StreamRun implements StreamTaskControl {
         // Records behind the end of the last sequence were passed over: they are read again.
         if (assigned !== left.join('\n')) await reader.assign(sequences.places(left, this.#spec.io.start));
         assigned = left.join('\n');
-        batch = await reader.poll({ ...POLL_LIMITS, timeoutMs: this.#spec.io.pollTimeoutMs });
+        batch = await reader.poll(pollLimits(this.#spec));
       } catch (error) {
         assigned = '';
         this.#loss = StreamLoss.of(error);
