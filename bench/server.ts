@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 /** A Dolmen process of its own, started for a benchmark or an end-to-end test and ended with it. */
@@ -15,7 +16,10 @@ export interface DolmenProcess {
 }
 
 const PROGRAM = fileURLToPath(new URL('../../bin/dolmen.mjs', import.meta.url));
-const READY_WITHIN_MS = 60_000;
+/** A cold machine that others share may need minutes. */
+const READY_WITHIN_MS = 180_000;
+/** Ports of tests lie among those that the system gives to outgoing connections, which hold one for a moment. */
+const STARTS = 5;
 
 /** Further flags of every server, for whoever measures a test from outside: a list of JSON. */
 export const FLAGS_VARIABLE = 'DOLMEN_START_FLAGS';
@@ -24,19 +28,41 @@ function flagsForAll(): readonly string[] {
   return JSON.parse(process.env[FLAGS_VARIABLE] ?? '[]') as string[];
 }
 
+interface StartOptions {
+  readonly dataDir: string;
+  readonly portOffset: number;
+  readonly flags?: readonly string[];
+  readonly waitForReady?: boolean;
+  readonly onSpawn?: (child: ChildProcess) => void;
+}
+
+class PortTaken extends Error {}
+/** Exit code of a start that found a port taken (`src/cli/exit-codes.ts`). */
+const PORT_TAKEN = 3;
+
 /**
  * Starts `dolmen start` and waits for its `ready` line.
  * @param options.portOffset  added to every role's port, so that servers can run side by side
  * @param options.flags       further flags of `dolmen start`
- * @throws Error with the process's output when it ends or stays silent for a minute
+ * @throws Error with the process's output when it ends or stays silent for three minutes
  */
-export async function startDolmen(options: {
-  dataDir: string;
-  portOffset: number;
-  flags?: readonly string[];
-  waitForReady?: boolean;
-  onSpawn?: (child: ChildProcess) => void;
-}): Promise<DolmenProcess> {
+export async function startDolmen(options: StartOptions): Promise<DolmenProcess> {
+  for (let start = 1; ; start++) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      if (error instanceof PortTaken && start < STARTS) {
+        await wait(2000);
+        continue;
+      }
+      // uvu keeps to itself what a `before` hook throws.
+      process.stderr.write(`${error}\n`);
+      throw error;
+    }
+  }
+}
+
+async function startOnce(options: StartOptions): Promise<DolmenProcess> {
   const flags = [
     'start',
     '--data-dir',
@@ -77,7 +103,7 @@ export async function startDolmen(options: {
     timer = setTimeout(() => reject(new Error(`dolmen was not ready within ${READY_WITHIN_MS / 1000} s:\n${printed}`)), READY_WITHIN_MS);
   });
   const died = exited.then((code) => {
-    throw new Error(`dolmen ended with ${code} before it was ready:\n${printed}`);
+    throw new (code === PORT_TAKEN ? PortTaken : Error)(`dolmen ended with ${code} before it was ready:\n${printed}`);
   });
   try {
     return process_(await Promise.race([ready, late, died]));

@@ -54,6 +54,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'server/dispatch.ts REMEMBERED_PATHS_MAX': 'others are searched anew: 128 KiB are remembered at most',
   'server/queries/sql-body.ts CONTEXTS_MAX': 'contexts of at most a thousand characters, read',
   'server/queries/sql-body.ts KEPT_BODY_BYTES_MAX': 'of one body; svc.broker.requests.maxBytes bounds all',
+  'server/routes/submissions.ts SUBMISSIONS_LISTED_MAX': 'rows of one answer; clients ask for fewer with count',
   'storage/pin-cache.ts KEPT_COUNT': 'pins that let go as soon as svc.processing.columnCacheBytes are needed',
   'storage/s3/s3-client.ts PARTS_AT_A_TIME': 'of one file, svc.storage.transfer.minimumUploadPartSize bytes each',
   'storage/s3/s3-deep-storage.ts FILES_AT_A_TIME': 'of one push; svc.s3.maxConnections bounds what goes out at once',

@@ -11,6 +11,9 @@ export interface LogFileOptions {
   readonly maxFiles: number;
 }
 
+/** Lines may hold what was asked: other users of the machine read nothing of them. */
+const MODE = 0o640;
+
 /**
  * A file of lines that never ends the process and never grows without bound. Full, it becomes `<file>.1`, that one
  * `<file>.2`, and the oldest goes. A line that cannot be written is lost; once lines can be written again, one tells how
@@ -58,7 +61,7 @@ export class LogFile {
   #open(): void {
     const { file } = this.#options;
     mkdirSync(dirname(file), { recursive: true });
-    this.#descriptor = openSync(file, 'a');
+    this.#descriptor = openSync(file, 'a', MODE);
     this.#bytes = fstatSync(this.#descriptor).size;
   }
 

@@ -27,9 +27,11 @@ import { processMetrics, roleMetrics } from '../server/metrics/role-metrics.js';
 import { PlanThread } from '../server/planning/plan-thread.js';
 import { QueryLog } from '../server/queries/query-log.js';
 import { queryRows } from '../server/queries/query-rows.js';
-import { RequestLog } from '../server/queries/request-log.js';
+import type { RequestLog } from '../server/queries/request-log.js';
+import { openRequestLog } from '../server/queries/request-sinks.js';
 import { SqlStatements } from '../server/queries/sql-statements.js';
 import { createQueryIds } from '../server/query-id.js';
+import type { AnswerOptions } from '../server/responder.js';
 import { avaticaRoutes } from '../server/routes/avatica.js';
 import { whenReady } from '../server/routes/broker.js';
 import { nativeRoutes } from '../server/routes/native.js';
@@ -44,6 +46,8 @@ import { queryCounter } from './optimize-later.js';
 /** The roles of this process, ready to be listened for. */
 export interface OpenRoles {
   readonly gate: Gate;
+  /** Told of every request that is answered with an error; undefined: nobody listens. */
+  readonly onRefused: AnswerOptions['onRefused'];
   /** Headers that prove that a request comes from this cluster. */
   readonly processHeaders: Readonly<Record<string, string>>;
   readonly statusRoutes: readonly Route[];
@@ -79,9 +83,12 @@ export async function openRoles({
   const gate = gateOf(configuration, cluster);
   const security = securityRoutes(configuration, cluster, log.with({ part: 'access' }));
   const queryMetrics = new QueryMetrics();
-  const queries = openQueries(configuration, cluster, { planThread, queryMetrics, log });
+  const requests = openRequestLog(configuration, log.with({ part: 'requests' }), Date.now);
+  const queries = openQueries(configuration, cluster, { planThread, queryMetrics, requests, log });
+  const onRefused: OpenRoles['onRefused'] = requests && ((request, error) => requests.refused(request, error));
   return {
     gate,
+    onRefused,
     processHeaders: { [CLUSTER_KEY_HEADER]: cluster.clusterKey, ...cluster.access.escalator.headers },
     statusRoutes: [
       ...security.ofAll,
@@ -97,7 +104,16 @@ export async function openRoles({
         },
       }),
     ],
-    routesOf: roleRoutes({ configuration, cluster, log, gate, securityRoutes: security.ofLeader, readTask, queryRoutes: queries.routes }),
+    routesOf: roleRoutes({
+      configuration,
+      cluster,
+      log,
+      gate,
+      onRefused,
+      securityRoutes: security.ofLeader,
+      readTask,
+      queryRoutes: queries.routes,
+    }),
     async start() {
       const started = cluster.start();
       // While segments are still being verified, or members written down, the SQL parser is loaded.
@@ -106,6 +122,7 @@ export async function openRoles({
     },
     async stop() {
       await queries.stop();
+      requests?.close();
       await cluster.stop();
       await planThread.stop();
       await engine.close();
@@ -157,11 +174,16 @@ function openQueries(
   {
     planThread,
     queryMetrics,
+    requests,
     log: processLog,
-  }: { readonly planThread: PlanThread; readonly queryMetrics: QueryMetrics; readonly log: Log },
+  }: {
+    readonly planThread: PlanThread;
+    readonly queryMetrics: QueryMetrics;
+    readonly requests: RequestLog | undefined;
+    readonly log: Log;
+  },
 ): Queries {
   if (broker === undefined) return { routes: [], async stop() {} };
-  const requests = requestLogOf(configuration);
   const log = new QueryLog({
     kept: configuration.get('svc.query.profile.kept'),
     now: Date.now,
@@ -213,25 +235,8 @@ function openQueries(
     routes: [...whenReady(broker, [...nativeRoutes(broker, options), ...sql, ...jdbc]), ...profileRoutes(log)],
     async stop() {
       avatica.stop();
-      requests?.close();
     },
   };
-}
-
-/** The log of requests; undefined when there is none. */
-function requestLogOf(configuration: Configuration): RequestLog | undefined {
-  const type = configuration.get('svc.request.logging.type');
-  const isFiltered = type === 'filtered';
-  if (type === 'noop' || (isFiltered && configuration.get('svc.request.logging.delegate.type') === 'noop')) return undefined;
-  const settings = {
-    directory: configuration.get('svc.request.logging.dir'),
-    filePattern: configuration.get('svc.request.logging.filePattern'),
-    retainMs: configuration.get('svc.request.logging.durationToRetain'),
-    nativeMsMin: isFiltered ? configuration.get('svc.request.logging.queryTimeThresholdMs') : 0,
-    sqlMsMin: isFiltered ? configuration.get('svc.request.logging.sqlQueryTimeThresholdMs') : 0,
-    mutedTypes: isFiltered ? configuration.get('svc.request.logging.mutedQueryTypes') : [],
-  };
-  return new RequestLog(settings, Date.now);
 }
 
 function avaticaLimits(configuration: Configuration): AvaticaLimits {

@@ -40,8 +40,8 @@ export async function start(options: StartOptions): Promise<ExitCode> {
     const roles = await openRoles({ configuration, processing, log, version: options.version });
     try {
       if (open !== undefined) process.stdout.write(`${open}\n`);
-      const { gate, routesOf, statusRoutes } = roles;
-      const servers = await listenForRoles({ configuration, gate, log, routesOf, statusRoutes });
+      const { gate, routesOf, statusRoutes, onRefused } = roles;
+      const servers = await listenForRoles({ configuration, gate, log, routesOf, statusRoutes, onRefused });
       try {
         await roles.start();
         servers.ready();

@@ -6,7 +6,7 @@ import type { Gate } from './access/gate.js';
 import { createAlias } from './alias.js';
 import type { Route } from './http.types.js';
 import { Exchange, type ExchangeOptions, type Server } from './http-exchange.js';
-import { createAnswerer } from './responder.js';
+import { type AnswerOptions, createAnswerer } from './responder.js';
 import { listen } from './sockets.js';
 import { openTlsFront, privateSocket, type TlsFront } from './tls-front.js';
 import { WebGuard } from './web-guard.js';
@@ -24,6 +24,8 @@ export interface ServeOptions extends ExchangeOptions {
   readonly apiName: string;
   /** Finds out who sends requests. */
   readonly gate: Gate;
+  /** Told of every request that is answered with an error. */
+  readonly onRefused?: AnswerOptions['onRefused'];
 }
 
 export interface HttpServer {
@@ -65,7 +67,8 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
     throw error;
   }
   const port = front?.port ?? listening.port;
-  server.answerer = createAnswerer({ routes: options.routes, alias, host: `${host}:${port}`, gate: options.gate, log });
+  const { routes, gate, onRefused } = options;
+  server.answerer = createAnswerer({ routes, alias, host: `${host}:${port}`, gate, log, onRefused });
 
   let closing: Promise<void> | undefined;
   const close = async (graceMs: number) => {

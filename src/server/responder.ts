@@ -19,6 +19,8 @@ export interface AnswerOptions {
   /** Finds out who sends requests. */
   readonly gate: Gate;
   readonly log: Log;
+  /** Told of every request that is answered with an error. */
+  readonly onRefused?: ((request: HttpRequest, error: ServiceError) => void) | undefined;
 }
 
 type Chunk = string | Uint8Array;
@@ -55,6 +57,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
 
   const fail = (request: HttpRequest, errors: Route['errors'], thrown: unknown): HttpResponse => {
     const error = asServiceError(thrown);
+    options.onRefused?.(request, error);
     if (HTTP_ERRORS[error.code].status >= 500) {
       log.error('request failed', { method: request.method, url: request.rawUrl, code: error.code, error });
     }
@@ -87,6 +90,7 @@ export function createAnswerer(options: AnswerOptions): Answerer {
     },
 
     refuse(request, error) {
+      options.onRefused?.(request, error);
       try {
         return errorResponse(error, find(request).route.errors, host, request.viaAlias);
       } catch {

@@ -7,7 +7,7 @@ import type { Configuration } from '../configuration/configuration.js';
 import type { Role } from '../configuration/properties.js';
 import type { Gate } from './access/gate.js';
 import { BodyBudget } from './body-intake.js';
-import { type HttpServer, serve } from './http.js';
+import { type HttpServer, type ServeOptions, serve } from './http.js';
 import type { Route } from './http.types.js';
 import { LoopWatch } from './loop-watch.js';
 
@@ -18,6 +18,8 @@ export interface RoleServersOptions {
   /** Routes of a role without those of `/status`, which every port answers once. */
   readonly routesOf: (role: Role) => Iterable<Route>;
   readonly statusRoutes: Iterable<Route>;
+  /** Told of every request that is answered with an error. */
+  readonly onRefused?: ServeOptions['onRefused'];
 }
 
 /** The listening ports of a process. */
@@ -33,7 +35,14 @@ export interface RoleServers {
  * Listens for the roles of this process, one server for each port: Coordinator and Overlord share theirs by default.
  * @throws ServiceError `unavailable` when a port is taken; nothing listens then
  */
-export async function listenForRoles({ configuration, gate, log, routesOf, statusRoutes }: RoleServersOptions): Promise<RoleServers> {
+export async function listenForRoles({
+  configuration,
+  gate,
+  log,
+  routesOf,
+  statusRoutes,
+  onRefused,
+}: RoleServersOptions): Promise<RoleServers> {
   const isPlain = configuration.get('svc.enablePlaintextPort');
   const tls = serverTls(configuration);
   if (!isPlain && tls === undefined)
@@ -70,6 +79,7 @@ export async function listenForRoles({ configuration, gate, log, routesOf, statu
           maxIdleMs: configuration.get('svc.server.http.maxIdleTime'),
           apiName: configuration.get('svc.server.http.apiName'),
           gate,
+          onRefused,
           log: log.with({ port }),
         }),
       );

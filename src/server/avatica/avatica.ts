@@ -220,13 +220,18 @@ export class Avatica {
   async #plan(
     { context }: Connection,
     { sql, parameters }: Execution,
-    { viaAlias, caller }: AvaticaCall,
+    { viaAlias, caller, remoteAddress }: AvaticaCall,
     watch: PlanWatch,
   ): Promise<Answerable> {
-    this.#statements.authorizeContext(context, caller);
-    const statement = await this.#statements.plan({ query: sql, context, parameters }, viaAlias, { caller, watch });
-    if (!isIngestion(statement)) return statement;
-    throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} is not run over JDBC: send it to /svc/v2/sql/task`);
+    try {
+      this.#statements.authorizeContext(context, caller);
+      const statement = await this.#statements.plan({ query: sql, context, parameters }, viaAlias, { caller, watch });
+      if (!isIngestion(statement)) return statement;
+      throw new ServiceError('unsupported', `${statement.kind.toUpperCase()} is not run over JDBC: send it to /svc/v2/sql/task`);
+    } catch (error) {
+      this.#statements.refused({ remoteAddress, sql, context, parameters }, caller, error);
+      throw error;
+    }
   }
 
   #rowsInFrame(asked: number | undefined): number {

@@ -1,6 +1,7 @@
 // Log of running and finished queries, with their profiles.
 
 import { Canceller, type CancelSignal } from '../../base/cancel-signal.js';
+import type { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
 import { type Caller, demand, refuseAccess } from '../../model/access/authorizer.js';
@@ -75,12 +76,23 @@ export class QueryLog {
     return this.#requests !== undefined;
   }
 
+  /** A statement that was handed over as a task. */
+  handedOver(request: LoggedRequest, caller: Caller, taskId: string, receivedMs: number): void {
+    this.#requests?.handedOver(request, caller.identity.user, taskId, performance.now() - receivedMs);
+  }
+
+  /** A query that was refused before it began, where no response tells of it. */
+  refused(request: LoggedRequest, caller: Caller, thrown: unknown): void {
+    this.#requests?.refusedQuery(request, caller.identity.user, asServiceError(thrown));
+  }
+
   /**
    * @param receivedMs  `performance.now()` when the request came in: what lies between is the stage `plan`
    * @param request     for the request log
    */
   begin(description: QueryDescription, receivedMs: number, request?: LoggedRequest): QueryRun {
     const requests = this.#requests;
+    if (request !== undefined) requests?.begin(request);
     const onEnd = requests && request && ((outcome: RequestOutcome) => requests.write(request, outcome));
     const run = new QueryRun(description, { startedAt: this.#now(), receivedMs, onEnd, metrics: this.#metrics });
     this.#onQuery?.();
@@ -145,6 +157,7 @@ export class QueryLog {
 const RUNNING: QueryState = { state: 'running' };
 const DONE: QueryState = { state: 'done' };
 const LEFT: QueryState = { state: 'failed', code: 'cancelled' };
+const GONE = { code: 'cancelled', message: 'the client closed the connection' } as const;
 
 /** One query from its plan to the last byte of its answer. */
 export class QueryRun {
@@ -156,6 +169,7 @@ export class QueryRun {
   #rows = 0;
   #milliseconds: number | null = null;
   #state: QueryState = RUNNING;
+  #failure: ServiceError | null = null;
   #ending: Canceller | undefined;
   /** Called once, when the answer has ended. */
   #onEnd: ((outcome: RequestOutcome) => void) | undefined;
@@ -223,11 +237,10 @@ export class QueryRun {
       }
       this.#state = DONE;
     } catch (error) {
-      this.#state = { state: 'failed', code: asServiceError(error).code };
+      this.#fail(error);
       throw error;
     } finally {
-      if (this.#state === LEFT && this.#ending?.aborted === true)
-        this.#state = { state: 'failed', code: asServiceError(this.#ending.reason).code };
+      if (this.#state === LEFT && this.#ending?.aborted === true) this.#fail(this.#ending.reason);
       if (this.#state.state === 'done') madeMs += performance.now() - startMs;
       addStage(this.profile, 'write', Math.max(0, madeMs - this.#waitedMs), this.#rows, this.#rows);
       this.#milliseconds = performance.now() - this.#receivedMs;
@@ -244,7 +257,7 @@ export class QueryRun {
       this.#state = DONE;
       return text;
     } catch (error) {
-      this.#state = { state: 'failed', code: asServiceError(error).code };
+      this.#fail(error);
       throw error;
     } finally {
       const endMs = performance.now();
@@ -254,15 +267,21 @@ export class QueryRun {
     }
   }
 
+  #fail(thrown: unknown): void {
+    this.#failure = asServiceError(thrown);
+    this.#state = { state: 'failed', code: this.#failure.code };
+  }
+
   #tellEnd(bytes: number): void {
     const [onEnd, milliseconds] = [this.#onEnd, this.#milliseconds ?? 0];
     // The request is let go of: the entry may be kept for long.
     this.#onEnd = undefined;
-    const { queryType, dataSource, user } = this.#description;
+    const { queryId, queryType, dataSource, user } = this.#description;
     const [startedAt, planningMs] = [this.#startedAt, this.profile.stages.plan.milliseconds];
     const errorCode = this.#state.state === 'failed' ? this.#state.code : undefined;
     this.#metrics?.ended({ queryType, dataSource, milliseconds, planningMs, errorCode });
-    onEnd?.({ startedAt, queryType, milliseconds, planningMs, bytes, success: this.#state.state === 'done', user });
+    const left = this.#state === LEFT ? GONE : null;
+    onEnd?.({ startedAt, queryType, milliseconds, planningMs, bytes, user, queryId, error: this.#failure ?? left });
   }
 
   get description(): QueryDescription {

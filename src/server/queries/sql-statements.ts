@@ -127,6 +127,16 @@ export class SqlStatements {
     return this.#options.log.logsRequests;
   }
 
+  /** Logs a statement that was handed over as a task. */
+  handedOver(request: LoggedRequest, caller: Caller, taskId: string, receivedMs: number): void {
+    this.#options.log.handedOver(request, caller, taskId, receivedMs);
+  }
+
+  /** Logs a statement that was refused before it ran. */
+  refused(request: LoggedRequest, caller: Caller, thrown: unknown): void {
+    this.#options.log.refused(request, caller, thrown);
+  }
+
   get #rights(): QueryRights {
     return this.#options.rights ?? NO_FURTHER_RIGHTS;
   }

@@ -109,7 +109,7 @@ function runNative(
     user: request.caller.identity.user,
     isUnderPolicy: isUnderPolicy(request.caller, read),
   };
-  const sent = options.log.logsRequests ? { remoteAddress: request.remoteAddress, native: request.body } : undefined;
+  const sent = options.log.logsRequests ? { remoteAddress: request.remoteAddress, request, native: request.body } : undefined;
   const run = options.log.begin(description, receivedMs, sent);
   const { priority, kernels, exactSums, caching, lane, limits } = context;
   const asked = { priority, lane, dataSource: query.dataSource, intervals: planned.plans[0]?.intervals ?? [] };

@@ -8,7 +8,7 @@ import type { Role } from '../../configuration/properties.js';
 import type { Gate } from '../access/gate.js';
 import { createAlias } from '../alias.js';
 import type { Route } from '../http.types.js';
-import { type Answerer, createAnswerer } from '../responder.js';
+import { type Answerer, type AnswerOptions, createAnswerer } from '../responder.js';
 import { brokerRoutes } from './broker.js';
 import { compactionDutyRoutes, compactionRoutes } from './compaction.js';
 import { segmentRoutes } from './coordinator/segments.js';
@@ -19,6 +19,7 @@ import { leaderRoutes, onLeader } from './leader-only.js';
 import { middleManagerRoutes } from './middlemanager.js';
 import { overlordRoutes } from './overlord.js';
 import { routerRoutes } from './router.js';
+import { submissionRoutes } from './submissions.js';
 import { workerConfigRoutes } from './worker-config.js';
 
 export interface RoleRoutesOptions {
@@ -26,6 +27,8 @@ export interface RoleRoutesOptions {
   readonly cluster: Cluster;
   readonly log: Log;
   readonly gate: Gate;
+  /** Told of every request that is answered with an error. */
+  readonly onRefused: AnswerOptions['onRefused'];
   /** Users, roles and group mappings. */
   readonly securityRoutes: readonly Route[];
   readonly readTask: ReadTask;
@@ -35,7 +38,7 @@ export interface RoleRoutesOptions {
 
 /** The routes of each role that this process plays; of another role, none. `/status` is not among them. */
 export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly Route[] {
-  const { configuration, cluster, log, gate, queryRoutes, readTask, securityRoutes } = options;
+  const { configuration, cluster, log, gate, onRefused, queryRoutes, readTask, securityRoutes } = options;
   const { database, coordination, client, peers, coordinator, overlord, sampling, broker, historical, middleManager, hostOf } = cluster;
   const scheme = configuration.get('svc.enableTlsPort') ? 'https' : 'http';
   const auditHistoryMs = configuration.get('svc.audit.manager.auditHistoryMillis');
@@ -79,6 +82,7 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
           now: Date.now,
         }),
         ...workerConfigRoutes({ overlord, auditHistoryMs, now: Date.now }),
+        ...submissionRoutes({ database, auditHistoryMs, now: Date.now }),
         ...segmentRoutes('/svc/indexer/v1/datasources', {
           marking: overlord.marking,
           kill: (dataSource, interval) => overlord.kill(dataSource, interval),
@@ -92,7 +96,7 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
   const alias = createAlias(configuration.get('svc.server.http.apiName'));
   for (const [role, own] of routes) {
     const host = hostOf(role);
-    const answerer = createAnswerer({ routes: own, alias, host, gate, log: log.with({ role }) });
+    const answerer = createAnswerer({ routes: own, alias, host, gate, log: log.with({ role }), onRefused });
     answerers.set(role, { host, answerer });
   }
   routes.set('router', [

@@ -84,6 +84,7 @@ export function sqlRoutes(statements: SqlStatements, { overlord, results, bodies
     const { taskId } = await overlord().submit(
       stringifyJson({ type: 'query_controller', id, dataSource: taskDataSource(statement), spec }),
     );
+    if (statements.logsRequests) statements.handedOver(loggedRequest(request, body), request.caller, taskId, receivedMs);
     const notes = [...body.warnings, ...warnings];
     const headers: Record<string, string> = notes.length === 0 ? {} : { 'X-Svc-Warning': warningText(notes) };
     return { taskId, statement, headers };
@@ -218,8 +219,8 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
   return withNotes({ status: 200, headers, lateHeaders, ended: () => logged.ended, body: chunks }, body);
 }
 
-function loggedRequest({ remoteAddress }: HttpRequest, { sql, context, parameters }: SqlBody): LoggedRequest {
-  return { remoteAddress, sql, context, parameters };
+function loggedRequest(request: HttpRequest, { sql, context, parameters }: SqlBody): LoggedRequest {
+  return { remoteAddress: request.remoteAddress, request, sql, context, parameters };
 }
 
 /** Text of a known result, written once for the same frames. */

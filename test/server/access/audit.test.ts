@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Caller } from '../../../src/model/access/authorizer.js';
 import { loadTask, openSecuredHouse, permission, userWith } from './secured-house.js';
 
 /** Changes leave a line that tells who made them, and what was there before and after. */
@@ -103,6 +104,26 @@ audits('a task that is submitted leaves a line, and its sender must have the rig
     (await house.audited('ingestion.batch')).map(({ key, auditInfo }) => [key, auditInfo.identity]),
     [['wiki', 'changer']],
   );
+});
+
+audits('submissions are listed for those who may read their datasources', async () => {
+  const listed = async (caller: Caller, query = '') => {
+    const { status, body } = await house.ask(caller, 'GET', `/svc/indexer/v1/tasks/history${query}`);
+    assert.is(status, 200, body);
+    return JSON.parse(body) as readonly (Entry & { readonly key: string; readonly type: string; readonly auditTime: string })[];
+  };
+  const reader = (name: string) => userWith('reader', [permission('READ', 'DATASOURCE', name)]);
+  const all = await listed(reader('wiki'));
+  assert.equal(
+    all.map(({ key, type, auditInfo }) => [key, type, auditInfo.identity, auditInfo.ip]),
+    [['wiki', 'ingestion.batch', 'changer', '127.0.0.1']],
+  );
+  assert.is(JSON.parse(all[0]?.payload ?? '').type, 'index_parallel');
+  assert.equal(await listed(reader('wiki'), '?dataSource=wiki&count=5'), all);
+  assert.equal(await listed(reader('wiki'), '?dataSource=other'), []);
+  assert.equal(await listed(reader('other')), []);
+  assert.equal(await listed(reader('wiki'), '?interval=1990/1991'), []);
+  assert.is((await house.ask(reader('wiki'), 'GET', '/svc/indexer/v1/tasks/history?count=10001')).status, 400);
 });
 
 const forbidden: readonly [name: string, task: object][] = [

@@ -58,13 +58,13 @@ export async function openSecuredHouse(portOffset: number, flags: readonly strin
   });
   const processing = await openProcessing(configuration);
   const roles = await openRoles({ configuration, processing, log: SILENT_LOG, version: '0.0.0' });
-  const { gate, statusRoutes } = roles;
-  const servers = await listenForRoles({ configuration, gate, log: SILENT_LOG, routesOf: roles.routesOf, statusRoutes });
+  const { gate, statusRoutes, onRefused } = roles;
+  const servers = await listenForRoles({ configuration, gate, log: SILENT_LOG, routesOf: roles.routesOf, statusRoutes, onRefused });
   await roles.start();
   const routesOf = new Map(ROLES.map((role) => [role, [...roles.routesOf(role), ...statusRoutes]]));
   const alias = createAlias('svc');
   const answererOf = new Map(
-    [...routesOf].map(([role, routes]) => [role, createAnswerer({ routes, alias, host: role, gate, log: SILENT_LOG })]),
+    [...routesOf].map(([role, routes]) => [role, createAnswerer({ routes, alias, host: role, gate, log: SILENT_LOG, onRefused })]),
   );
   const ask: SecuredHouse['ask'] = (caller, method, path, body, role = 'router') =>
     answerOf(answererOf.get(role) as Answerer, caller, method, path, body);
