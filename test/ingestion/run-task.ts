@@ -48,6 +48,8 @@ export async function run(payload: unknown, options: Partial<TaskContext> = {}):
 /** Context of a task, with a metadata store that only remembers and a folder as deep storage. */
 export function taskContext(folder: string, published: PublishRequest[], pushed: () => void = () => undefined): TaskContext {
   mkdirSync(path.join(folder, 'work'), { recursive: true });
+  /** Sequences by the start of the chunk in which they have a segment; the place of one is its partition number. */
+  const allocated = new Map<number, string[]>();
   const context: TaskContext = {
     taskId: 'task-1',
     attempt: 1,
@@ -93,7 +95,12 @@ export function taskContext(folder: string, published: PublishRequest[], pushed:
     },
     children: childrenOf(() => context),
     segments: {
-      allocate: async ({ dataSource, interval }) => ({ dataSource, interval, version: '2026-01-01T00:00:00.000Z', partitionNumber: 0 }),
+      async allocate({ dataSource, interval, sequence }) {
+        const inChunk = allocated.get(interval.start) ?? [];
+        allocated.set(interval.start, inChunk);
+        const partitionNumber = inChunk.includes(sequence) ? inChunk.indexOf(sequence) : inChunk.push(sequence) - 1;
+        return { dataSource, interval, version: '2026-01-01T00:00:00.000Z', partitionNumber };
+      },
       served: async () => true,
       seen: async () => undefined,
     },

@@ -1,5 +1,6 @@
 // The live segments of a streaming task: rows go in, queries read them at once, sealed ones are published.
 
+import { ServiceError } from '../../../base/errors.js';
 import type { EpochMs, Interval } from '../../../base/instant.js';
 import { bucketsOf } from '../../../model/granularity.js';
 import type { PushedSegment } from '../../../model/publication.js';
@@ -329,6 +330,10 @@ export class LiveRows implements LiveParts {
     let segment = this.#open.get(interval.start);
     if (segment === undefined) {
       segment = new LiveSegment(await this.#options.allocate(this.#sequence, interval), this.#sequence);
+      const other = this.#segments.get(segment.text);
+      // Rows of the other one would be lost.
+      if (other !== undefined)
+        throw new ServiceError('internal', `${segment.text} was allocated to ${other.sequence} and ${this.#sequence}`);
       this.#open.set(interval.start, segment);
     }
     return segment;
