@@ -1,5 +1,6 @@
 // Segments that the servers of a cluster hold, kept up by what their inventories tell.
 
+import { LoopTurns } from '../base/loop-turns.js';
 import type { InventoryUpdate, SegmentServer } from './rpc/services.js';
 
 /** A server and its segments, by printed id, as of its last inventory. */
@@ -34,17 +35,23 @@ export class Inventories {
     return this.#servers.get(host);
   }
 
-  /** @returns the segments of which something has changed; undefined when the server itself has, or is new */
-  update(update: InventoryUpdate): ReadonlySet<string> | undefined {
+  /**
+   * Takes in what a server has told, and gives the event loop its turns; of one server, one call after the other.
+   * @returns the segments of which something has changed; undefined when the server itself has, or is new
+   */
+  async update(update: InventoryUpdate): Promise<ReadonlySet<string> | undefined> {
     const { host, tier, priority, maxSizeBytes, generation, currentSizeBytes } = update;
     const facts = { host, tier, priority, maxSizeBytes, generation, currentSizeBytes };
+    const turns = new LoopTurns();
+    const contents = await contentsOf(update, turns);
     const known = this.#servers.get(host);
     if (known === undefined) {
-      this.#servers.set(host, { ...facts, ...contentsOf(update) });
+      this.#servers.set(host, { ...facts, ...contents });
       return undefined;
     }
     const isSame = known.tier === tier && known.priority === priority && known.maxSizeBytes === maxSizeBytes;
-    const changed = update.since === undefined ? replace(known, update) : change(known, update, update.since.gone);
+    const changed =
+      update.since === undefined ? await replace(known, contents, turns) : await change(known, contents, update.since.gone, turns);
     Object.assign(known, facts);
     return isSame ? changed : undefined;
   }
@@ -55,30 +62,49 @@ export class Inventories {
   }
 }
 
-function contentsOf({ segmentIds, loading, failed }: InventoryUpdate): Pick<Held, 'served' | 'loading' | 'failed'> {
-  return { served: new Set(segmentIds), loading: new Set(loading), failed: new Map(Object.entries(failed)) };
+type Contents = Pick<Held, 'served' | 'loading' | 'failed'>;
+
+async function contentsOf({ segmentIds, loading, failed }: InventoryUpdate, turns: LoopTurns): Promise<Contents> {
+  const served = new Set<string>();
+  for (const id of segmentIds) {
+    served.add(id);
+    if (turns.isDue) await turns.give();
+  }
+  return { served, loading: new Set(loading), failed: new Map(Object.entries(failed)) };
 }
 
-function change(held: Held, update: InventoryUpdate, gone: readonly string[]): ReadonlySet<string> {
-  const { served, loading, failed } = contentsOf(update);
+/** Each segment changes at once: none that is served before and after is not served between. */
+async function change(
+  held: Held,
+  { served, loading, failed }: Contents,
+  gone: readonly string[],
+  turns: LoopTurns,
+): Promise<ReadonlySet<string>> {
   const changed = new Set([...gone, ...served, ...loading, ...failed.keys()]);
   for (const id of changed) {
-    held.served.delete(id);
-    held.loading.delete(id);
-    held.failed.delete(id);
+    if (served.has(id)) held.served.add(id);
+    else held.served.delete(id);
+    if (loading.has(id)) held.loading.add(id);
+    else held.loading.delete(id);
+    const reason = failed.get(id);
+    if (reason === undefined) held.failed.delete(id);
+    else held.failed.set(id, reason);
+    if (turns.isDue) await turns.give();
   }
-  for (const id of served) held.served.add(id);
-  for (const id of loading) held.loading.add(id);
-  for (const [id, reason] of failed) held.failed.set(id, reason);
   return changed;
 }
 
-function replace(held: Held, update: InventoryUpdate): ReadonlySet<string> {
+async function replace(held: Held, contents: Contents, turns: LoopTurns): Promise<ReadonlySet<string>> {
   const changed = new Set<string>();
-  const contents = contentsOf(update);
   for (const kind of ['served', 'loading', 'failed'] as const) {
-    for (const id of held[kind].keys()) if (!contents[kind].has(id)) changed.add(id);
-    for (const id of contents[kind].keys()) if (!held[kind].has(id)) changed.add(id);
+    for (const [some, others] of [
+      [held[kind], contents[kind]],
+      [contents[kind], held[kind]],
+    ] as const)
+      for (const id of some.keys()) {
+        if (!others.has(id)) changed.add(id);
+        if (turns.isDue) await turns.give();
+      }
   }
   Object.assign(held, contents);
   return changed;

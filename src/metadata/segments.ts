@@ -5,9 +5,10 @@ import { joinNearby, liesWithin } from '../base/interval.js';
 import { append } from '../base/lists.js';
 import { LoopTurns } from '../base/loop-turns.js';
 import type { SegmentDescriptor } from '../model/segment.js';
-import { segmentIdText } from '../model/segment-id.js';
+import { noteIdText, segmentIdText } from '../model/segment-id.js';
 import { type Binding, placeholders, type Queries } from './database.js';
 import { noteKilled, type PartitionRow } from './killed-partitions.js';
+import { withSharedParts } from './shared-parts.js';
 import { visibleSegments } from './timeline.js';
 
 interface SegmentRow {
@@ -373,5 +374,7 @@ function parseDescriptor(value: unknown, id: string): SegmentDescriptor {
   if (segmentIdText(descriptor.id) !== id) throw new Error('it is the document of another segment');
   if (typeof descriptor.loadSpec.path !== 'string' || !lists.every(Array.isArray) || !counts.every(Number.isInteger))
     throw new Error('it is not the document of a segment');
-  return descriptor;
+  const segment = withSharedParts(descriptor);
+  noteIdText(segment, id);
+  return segment;
 }

@@ -25,6 +25,11 @@ export function idTextOf(segment: SegmentDescriptor): string {
   return text;
 }
 
+/** Notes the printed id of a segment, which is known: none is printed again. */
+export function noteIdText(segment: SegmentDescriptor, text: string): void {
+  TEXTS.set(segment, text);
+}
+
 const INSTANT = String.raw`-?\d{4,9}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
 // The shortest name wins: what follows it holds exactly two instants and a version, which has no underscores and is
 // not a number, so a name that itself contains underscores, or whole instants, still splits in one way.

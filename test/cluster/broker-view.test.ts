@@ -18,26 +18,43 @@ const NEW = [0, 1, 2].map((day) => segmentOf('ds', day, 'v2'));
 
 const views = suite('broker view');
 
-views('the first picture is taken as it is, served or not', () => {
+views('the first picture is taken as it is, served or not', async () => {
   const view = new ClusterView();
-  view.adopt({ revision: 1, segments: OLD });
+  await view.adopt({ revision: 1, segments: OLD });
   assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
 });
 
 views('a publish over many chunks shows only when all of it is served, then at once', async () => {
   const view = new ClusterView();
   await view.updateServers([inventoryOf('a', ids(OLD))]);
-  view.adopt({ revision: 1, segments: OLD });
+  await view.adopt({ revision: 1, segments: OLD });
   for (const loaded of [0, 1, 2]) {
     await view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW.slice(0, loaded))])]);
-    view.adopt({ revision: 2, segments: NEW });
+    await view.adopt({ revision: 2, segments: NEW });
     assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
     assert.equal(view.revisionsInUse(), { ds: 1 });
   }
   await view.updateServers([inventoryOf('a', ids(OLD)), inventoryOf('b', ids(NEW))]);
-  view.adopt({ revision: 2, segments: NEW });
+  await view.adopt({ revision: 2, segments: NEW });
   assert.equal(versionsOf(view), ['v2', 'v2', 'v2']);
   assert.equal(view.revisionsInUse(), { ds: 2 });
+});
+
+views('a segment that cannot be read stays refused until what took its place is shown, whatever else changes', async () => {
+  const view = new ClusterView();
+  const [first, second] = OLD;
+  if (first === undefined || second === undefined) throw new Error('there are days');
+  const unreadable = [{ id: segmentIdText(second.id), dataSource: 'ds', interval: second.id.interval }];
+  await view.updateServers([inventoryOf('a', ids([first]))]);
+  await view.adopt({ revision: 1, segments: [first], unreadable });
+  const next = segmentOf('ds', 1, 'v2');
+  await view.adopt({ revision: 2, segments: [first, next], unreadable: [] });
+  assert.equal(view.find('ds')?.unreadable, unreadable);
+  view.updateLive([liveOf('t', [segmentOf('ds', 9, 'v3')])]);
+  assert.equal([view.find('ds')?.unreadable, view.find('ds')?.chunks.length], [unreadable, 2]);
+  await view.updateServers([inventoryOf('a', ids([first, next]))]);
+  await view.catchUp();
+  assert.equal([view.find('ds')?.unreadable, versionsOf(view).length], [[], 3]);
 });
 
 views('a tombstone hides what is older, served or not; with nothing but tombstones there is no table', async () => {
@@ -48,8 +65,8 @@ views('a tombstone hides what is older, served or not; with nothing but tombston
   const middle = { start: start + DAY / 4, end: end - DAY / 4 };
   const tomb = tombstone({ ...first.id, version: 'v2', interval: middle });
   await view.updateServers([inventoryOf('a', ids(OLD))]);
-  view.adopt({ revision: 1, segments: OLD });
-  view.adopt({ revision: 2, segments: [...OLD, tomb] });
+  await view.adopt({ revision: 1, segments: OLD });
+  await view.adopt({ revision: 2, segments: [...OLD, tomb] });
   const shown = view.find('ds');
   assert.equal(shown?.chunks.map(({ visible }) => visible)[0], [
     { start, end: middle.start },
@@ -61,7 +78,7 @@ views('a tombstone hides what is older, served or not; with nothing but tombston
     shown?.schema.columns.map(({ hasNulls }) => hasNulls),
     first.columns.map(({ hasNulls }) => hasNulls),
   );
-  view.adopt({ revision: 3, segments: [tomb] });
+  await view.adopt({ revision: 3, segments: [tomb] });
   assert.equal(view.dataSources(), []);
   assert.is(view.find('ds'), undefined);
   assert.is(view.revisionOf('ds'), 3);
@@ -69,27 +86,27 @@ views('a tombstone hides what is older, served or not; with nothing but tombston
 
 views('a new datasource appears when it is served; one without segments is gone', async () => {
   const view = new ClusterView();
-  view.adopt({ revision: 1, segments: [] });
-  view.adopt({ revision: 2, segments: OLD });
+  await view.adopt({ revision: 1, segments: [] });
+  await view.adopt({ revision: 2, segments: OLD });
   assert.equal(view.dataSources(), []);
   await view.updateServers([inventoryOf('a', ids(OLD))]);
-  view.adopt({ revision: 2, segments: OLD });
+  await view.adopt({ revision: 2, segments: OLD });
   assert.equal(view.dataSources(), ['ds']);
-  view.adopt({ revision: 3, segments: [] });
+  await view.adopt({ revision: 3, segments: [] });
   assert.equal(view.dataSources(), []);
 });
 
-views('a datasource that goes before it was ever served is known to be gone', () => {
+views('a datasource that goes before it was ever served is known to be gone', async () => {
   for (const dropped of [
     { revision: 3, segments: [] },
     { revision: 3, segments: [], since: { revision: 2, gone: ids(OLD) } },
   ]) {
     const view = new ClusterView();
-    view.adopt({ revision: 1, segments: [] });
+    await view.adopt({ revision: 1, segments: [] });
     assert.is(view.revisionOf('ds'), 1);
-    view.adopt({ revision: 2, segments: OLD });
+    await view.adopt({ revision: 2, segments: OLD });
     assert.is(view.revisionOf('ds'), undefined);
-    view.adopt(dropped);
+    await view.adopt(dropped);
     assert.is(view.revisionOf('ds'), 3);
   }
 });
@@ -98,8 +115,8 @@ views('one stuck datasource does not hold back another', async () => {
   const view = new ClusterView();
   const other = [segmentOf('other', 0, 'v1')];
   await view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(other)])]);
-  view.adopt({ revision: 1, segments: OLD });
-  view.adopt({ revision: 2, segments: [...NEW, ...other] });
+  await view.adopt({ revision: 1, segments: OLD });
+  await view.adopt({ revision: 2, segments: [...NEW, ...other] });
   assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
   assert.equal(versionsOf(view, 'other'), ['v1']);
   assert.equal(view.revisionsInUse(), { ds: 1, other: 2 });
@@ -108,10 +125,10 @@ views('one stuck datasource does not hold back another', async () => {
 views('a running query keeps its revision in use until it ends', async () => {
   const view = new ClusterView();
   await view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW)])]);
-  view.adopt({ revision: 1, segments: OLD });
+  await view.adopt({ revision: 1, segments: OLD });
   const first = view.pin('ds');
   const second = view.pin('ds');
-  view.adopt({ revision: 2, segments: NEW });
+  await view.adopt({ revision: 2, segments: NEW });
   assert.equal(
     first?.view.chunks.map((chunk) => chunk.version),
     ['v1', 'v1', 'v1'],
@@ -146,10 +163,10 @@ views('changes are taken in like the whole', async () => {
           const segments = used.filter((segment) => !before.includes(segment));
           const since = { revision, gone: ids(before.filter((segment) => !used.includes(segment))) };
           revision++;
-          changed.adopt(revision === 1 ? { revision, segments: used } : { revision, segments, since });
+          await changed.adopt(revision === 1 ? { revision, segments: used } : { revision, segments, since });
         }
-        changed.catchUp();
-        whole.adopt({ revision, segments: used });
+        await changed.catchUp();
+        await whole.adopt({ revision, segments: used });
         assert.equal(changed.dataSources(), whole.dataSources());
         for (const dataSource of ['ds', 'other']) {
           assert.equal(changed.find(dataSource)?.chunks, whole.find(dataSource)?.chunks);
@@ -181,7 +198,7 @@ views('who serves what is known anew only when a segment that was served has ano
 views('the event loop has turns while a server with very many segments comes and goes', async () => {
   const many = Array.from({ length: 40_000 }, (_, at) => segmentOf('ds', at, 'v1'));
   const view = new ClusterView();
-  view.adopt({ revision: 1, segments: many });
+  await view.adopt({ revision: 1, segments: many });
   for (const updates of [[inventoryOf('a', ids(many))], []]) {
     let turns = 0;
     const counting = setInterval(() => turns++, 0);
@@ -215,7 +232,7 @@ views('a view is a whole revision whatever the order of arrival', async () => {
           await view.updateServers([inventoryOf('a', ids(loaded))]);
         }
         const before = versionsOf(view)[0];
-        if (newest > 0) view.adopt({ revision: newest, segments: revisions[newest - 1] ?? [] });
+        if (newest > 0) await view.adopt({ revision: newest, segments: revisions[newest - 1] ?? [] });
         const versions = versionsOf(view);
         assert.ok(new Set(versions).size <= 1, `a mix: ${versions.join()}`);
         if (before !== undefined && versions[0] !== before) assert.ok(ids(revisions[newest - 1] ?? []).every((id) => served.has(id)));
@@ -225,7 +242,7 @@ views('a view is a whole revision whatever the order of arrival', async () => {
   );
 });
 
-views('distinct values are those of the fullest segment, or of all where nearly every row has its own', () => {
+views('distinct values are those of the fullest segment, or of all where nearly every row has its own', async () => {
   const view = new ClusterView();
   const counted = (day: number, rowCount: number, counts: readonly (number | undefined)[]): SegmentDescriptor => ({
     ...segmentOf('ds', day, 'v1'),
@@ -235,7 +252,7 @@ views('distinct values are those of the fullest segment, or of all where nearly 
       ...(distinctCount === undefined ? {} : { distinctCount }),
     })),
   });
-  view.adopt({ revision: 1, segments: [counted(0, 100, [7, 90, 3]), counted(1, 50, [9, 50, undefined])] });
+  await view.adopt({ revision: 1, segments: [counted(0, 100, [7, 90, 3]), counted(1, 50, [9, 50, undefined])] });
   const columns = view.find('ds')?.schema.columns.slice(1) ?? [];
   assert.equal(columns.map(({ name, distinctCount }) => [name, distinctCount]).sort(), [
     ['c0', 9],
@@ -244,14 +261,14 @@ views('distinct values are those of the fullest segment, or of all where nearly 
   ]);
 });
 
-views('the schema is the union of columns with the widest type of each', () => {
+views('the schema is the union of columns with the widest type of each', async () => {
   const view = new ClusterView();
   const columns = (segment: SegmentDescriptor, extra: SegmentDescriptor['columns']): SegmentDescriptor => ({
     ...segment,
     columns: [...segment.columns, ...extra],
   });
   const column = (name: string, type: 'STRING' | 'LONG' | 'FLOAT' | 'DOUBLE') => ({ name, type, multiValue: false, hasNulls: false });
-  view.adopt({
+  await view.adopt({
     revision: 1,
     segments: [
       columns(segmentOf('ds', 0, 'v1'), [column('x', 'LONG'), column('y', 'DOUBLE')]),
@@ -280,7 +297,7 @@ let generation = 0;
 async function told(view: ClusterView, served: readonly string[], live: readonly LiveInventory[]): Promise<void> {
   await view.updateServers([inventoryOf('a', served), ...live.map(sealedInventory)]);
   view.updateLive(live);
-  view.catchUp();
+  await view.catchUp();
 }
 const shown = (view: ClusterView) =>
   view.find('ds')?.chunks.map(({ segments }) => segments.map(({ id, loadSpec }) => `${loadSpec.type} ${id.partitionNumber}`));
@@ -291,7 +308,7 @@ views(
   async () => {
     const view = new ClusterView();
     await told(view, ids(OLD), []);
-    view.adopt({ revision: 1, segments: OLD });
+    await view.adopt({ revision: 1, segments: OLD });
     await told(view, ids(OLD), [liveOf('t', [LIVE, FURTHER])]);
     assert.equal(shown(view), [['local 0'], ['local 0', 'live 1'], ['local 0'], ['live 0']]);
     assert.equal(view.find('ds')?.only('published').chunks.length, 3);
@@ -310,24 +327,24 @@ views(
 
 views('a datasource with live segments alone is there, and a replaced chunk takes nothing from live rows', async () => {
   const view = new ClusterView();
-  view.adopt({ revision: 1, segments: [] });
+  await view.adopt({ revision: 1, segments: [] });
   await told(view, [], [liveOf('t', [LIVE])]);
   assert.equal(view.dataSources(), ['ds']);
   await told(view, ids(NEW), [liveOf('t', [LIVE])]);
-  view.adopt({ revision: 2, segments: NEW });
+  await view.adopt({ revision: 2, segments: NEW });
   assert.equal(shown(view), [['local 0'], ['live 1'], ['local 0'], ['local 0']]);
 });
 
 views('the handoff of a live segment is one change: published rows come as its own go, whoever serves them', async () => {
   const view = new ClusterView();
-  view.adopt({ revision: 1, segments: [] });
+  await view.adopt({ revision: 1, segments: [] });
   await told(view, [], [liveOf('t', [LIVE]), liveOf('u', [LIVE])]);
   assert.equal(hostsOf(view, LIVE), ['t', 'u']);
   // The one that has all rows is asked from then on.
   const sealed = [liveOf('t', [LIVE], true), liveOf('u', [LIVE])];
   await told(view, [], sealed);
   assert.equal(hostsOf(view, LIVE), ['t']);
-  view.adopt({ revision: 2, segments: [LIVE] });
+  await view.adopt({ revision: 2, segments: [LIVE] });
   assert.equal(shown(view), [['local 1']]);
   assert.equal(hostsOf(view, LIVE), ['t']);
   await told(view, ids([LIVE]), sealed);
@@ -337,16 +354,16 @@ views('the handoff of a live segment is one change: published rows come as its o
   assert.equal(shown(view), [['local 1']]);
   // A later replacement does not bring the rows of the lagging replica back.
   await told(view, ids([LIVE, ...NEW]), [liveOf('u', [LIVE])]);
-  view.adopt({ revision: 3, segments: NEW });
+  await view.adopt({ revision: 3, segments: NEW });
   assert.equal(shown(view), [['local 0'], ['local 0'], ['local 0']]);
 });
 
 views('a segment that is published under another id than it was live as takes its place all the same', async () => {
   const view = new ClusterView();
-  view.adopt({ revision: 1, segments: [] });
+  await view.adopt({ revision: 1, segments: [] });
   await told(view, [], [liveOf('t', [LIVE], true)]);
   const published = { ...segmentOf('ds', 1, 'v2', 4, 0), liveId: segmentIdText(LIVE.id) };
-  view.adopt({ revision: 2, segments: [published] });
+  await view.adopt({ revision: 2, segments: [published] });
   assert.equal(shown(view), [['live 1']]);
   await told(view, ids([published]), [liveOf('t', [LIVE], true)]);
   assert.equal(shown(view), [['local 4']]);

@@ -111,13 +111,13 @@ queries('over other segments a result is not known', async () => {
   const keys = new ResultKeys();
   const view = new ClusterView();
   await view.updateServers([inventoryOf('a', [...ids(OLD), ...ids(NEW)])]);
-  view.adopt({ revision: 1, segments: OLD });
+  await view.adopt({ revision: 1, segments: OLD });
   const before = view.find('ds');
   assert.ok(before !== undefined);
   await rowsOf(cache.frames.keep('key', streamOf({ rowCount: 1, columns: [] })));
   keys.note(groups, { view: before, kernels: null, key: 'key' });
   assert.is(keys.find(cache, groups, before, { kernels: null })?.length, 1);
-  view.adopt({ revision: 2, segments: NEW });
+  await view.adopt({ revision: 2, segments: NEW });
   const after = view.find('ds');
   assert.ok(after !== undefined);
   assert.is(keys.find(cache, groups, after, { kernels: null }), undefined);

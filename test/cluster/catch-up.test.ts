@@ -47,7 +47,7 @@ const waits = suite('catching up with metadata');
 waits('a view that knows nothing is waited for', async () => {
   const view = new ClusterView();
   await view.updateServers([both]);
-  const { state, wait } = waiting(view, { look: () => state.looks === 2 && view.adopt({ revision: 2, segments: [NEW] }) });
+  const { state, wait } = waiting(view, { look: async () => state.looks === 2 && (await view.adopt({ revision: 2, segments: [NEW] })) });
   await wait;
   assert.is(state.looks, 2);
   assert.is(view.revisionOf('ds'), 2);
@@ -55,11 +55,11 @@ waits('a view that knows nothing is waited for', async () => {
 
 waits('one that is older is waited for until its segments are served, a later one is taken', async () => {
   const view = new ClusterView();
-  view.adopt({ revision: 1, segments: [OLD] });
+  await view.adopt({ revision: 1, segments: [OLD] });
   const { state, wait } = waiting(view, {
-    look() {
-      if (state.looks === 2) void view.updateServers([both]);
-      view.adopt({ revision: state.looks + 1, segments: [NEW] });
+    async look() {
+      if (state.looks === 2) await view.updateServers([both]);
+      await view.adopt({ revision: state.looks + 1, segments: [NEW] });
     },
   });
   await wait;
@@ -70,8 +70,8 @@ waits('one that is older is waited for until its segments are served, a later on
 waits('only the tables that are read are waited for', async () => {
   const view = new ClusterView();
   await view.updateServers([inventoryOf('a', [segmentIdText(OTHER.id)])]);
-  view.adopt({ revision: 1, segments: [OLD] });
-  view.adopt({ revision: 2, segments: [NEW, OTHER] });
+  await view.adopt({ revision: 1, segments: [OLD] });
+  await view.adopt({ revision: 2, segments: [NEW, OTHER] });
   const { state, wait } = waiting(view, { tables: new Set(['other', 'nowhere']) });
   await wait;
   assert.is(state.looks, 0);
@@ -80,7 +80,7 @@ waits('only the tables that are read are waited for', async () => {
 
 waits('a table whose segments are gone by then has no rows', async () => {
   const view = new ClusterView();
-  view.adopt({ revision: 1, segments: [OLD] });
+  await view.adopt({ revision: 1, segments: [OLD] });
   const { state, wait } = waiting(view, { look: () => view.adopt({ revision: 3, segments: [] }) });
   await wait;
   assert.is(state.looks, 1);
@@ -101,7 +101,7 @@ waits('segments published after the call are not waited for', async () => {
 
 waits('a coordinator that does not lead yet is asked again, any other failure ends the wait', async () => {
   const view = new ClusterView();
-  view.adopt({ revision: 2, segments: [OLD] });
+  await view.adopt({ revision: 2, segments: [OLD] });
   const codes: ErrorCode[] = ['unavailable', 'not_leader'];
   const failing = waiting(view, {
     async newest() {
@@ -122,7 +122,7 @@ waits('a coordinator that does not lead yet is asked again, any other failure en
 
 waits('the wait has a limit, which says what is missing', async () => {
   const view = new ClusterView();
-  view.adopt({ revision: 1, segments: [OLD] });
+  await view.adopt({ revision: 1, segments: [OLD] });
   let nowMs = 0;
   const late = {
     deadlineMs: 10 * CATCH_UP_MS_MAX,

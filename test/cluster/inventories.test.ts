@@ -7,10 +7,10 @@ import { inventoryOf } from './fakes.js';
 
 const inventories = suite('inventories');
 
-inventories('what came and went is told by segment, and what became of the server is not', () => {
+inventories('what came and went is told by segment, and what became of the server is not', async () => {
   const known = new Inventories();
-  assert.is(known.update(inventoryOf('a', ['x', 'y'], { loading: ['z'] })), undefined);
-  assert.equal([...(known.update({ ...inventoryOf('a', ['z'], { failed: { w: 'why' } }), since: { gone: ['x'] } }) ?? [])].sort(), [
+  assert.is(await known.update(inventoryOf('a', ['x', 'y'], { loading: ['z'] })), undefined);
+  assert.equal([...((await known.update({ ...inventoryOf('a', ['z'], { failed: { w: 'why' } }), since: { gone: ['x'] } })) ?? [])].sort(), [
     'w',
     'x',
     'z',
@@ -18,9 +18,9 @@ inventories('what came and went is told by segment, and what became of the serve
   const held = known.find('a');
   assert.equal([[...(held?.served ?? [])], [...(held?.loading ?? [])], [...(held?.failed ?? [])]], [['y', 'z'], [], [['w', 'why']]]);
   // The whole once more: only what is different counts.
-  assert.equal([...(known.update(inventoryOf('a', ['z'])) ?? [])].sort(), ['w', 'y']);
+  assert.equal([...((await known.update(inventoryOf('a', ['z']))) ?? [])].sort(), ['w', 'y']);
   assert.is(known.find('a'), held);
-  assert.is(known.update(inventoryOf('a', ['z'], { priority: 7 })), undefined);
+  assert.is(await known.update(inventoryOf('a', ['z'], { priority: 7 })), undefined);
   assert.equal([known.remove('a'), known.remove('a'), known.hosts], [true, false, []]);
 });
 

@@ -328,9 +328,9 @@ export class Broker implements BrokerQueries, BrokerService {
     this.#hosts = [...told.flatMap((each) => each?.host ?? []), ...live.hosts];
     await view.updateServers([...told.flatMap((each) => each?.update ?? []), ...live.updates.map(sealedInventory)], this.#hosts);
     view.updateLive(live.updates, live.hosts);
-    view.catchUp();
+    await view.catchUp();
     const newer = await peers.leading('coordinator').snapshotAfter(view.revision, view.term);
-    if (newer !== null) view.adopt(newer);
+    if (newer !== null) await view.adopt(newer);
   }
 }
 

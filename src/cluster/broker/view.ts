@@ -1,7 +1,6 @@
 // The Broker's view of the cluster: which segments of each datasource are served, and where.
 
 import { LoopTurns } from '../../base/loop-turns.js';
-import { SegmentTimeline } from '../../metadata/segment-timeline.js';
 import { isTombstone } from '../../metadata/tombstones.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import { idTextOf, parseSegmentId } from '../../model/segment-id.js';
@@ -9,6 +8,8 @@ import type { PublishedStream } from '../../model/stream/reach.js';
 import { type HeldSegments, Inventories } from '../inventories.js';
 import type { InventoryUpdate, LiveInventory, SegmentServer, SnapshotUpdate } from '../rpc/services.js';
 import { BlockView, type DataSourceView } from './block-view.js';
+import { Combinations, NOBODY } from './combinations.js';
+import { type Known, newKnown } from './known-segments.js';
 import { LiveSegments } from './live-segments.js';
 import type { LiveStreams } from './live-streams.js';
 import type { Serving } from './scatter.js';
@@ -19,21 +20,6 @@ interface HeldView {
   revision: number;
   /** Running queries that read from it. */
   readers: number;
-}
-
-/** A datasource as of the last snapshot, and what of it the view does not show yet. */
-interface Known {
-  /** Visible segments by printed id. */
-  readonly segments: Map<string, SegmentDescriptor>;
-  unreadable: readonly UnreadableSegment[];
-  /** The visible segments of the view. */
-  readonly shown: SegmentTimeline<SegmentDescriptor>;
-  /** Segments that are shown; each as it is shown. */
-  readonly shownSegments: Map<string, SegmentDescriptor>;
-  /** Printed ids of which the snapshot may say otherwise than the view. */
-  readonly behind: Set<string>;
-  /** Segments of the snapshot that are served nowhere. */
-  readonly awaited: Set<string>;
 }
 
 /** A view that will not lose its segments until it is released. */
@@ -52,6 +38,8 @@ export class ClusterView {
   readonly #known = new Map<string, Known>();
   /** Datasources of which the snapshot may say otherwise than the view. */
   readonly #behind = new Set<string>();
+  /** Datasources with segments that cannot be read. */
+  readonly #unreadable = new Set<string>();
   /** Views that were replaced while queries still read from them. */
   readonly #retired = new Set<HeldView>();
   readonly #inventories = new Inventories();
@@ -188,7 +176,7 @@ export class ClusterView {
     for (const host of gone) this.#inventories.remove(host);
     const changed = new Set<string>();
     for (const update of updates) {
-      const ids = this.#inventories.update(update);
+      const ids = await this.#inventories.update(update);
       if (ids === undefined) isAnother = true;
       for (const id of ids ?? []) changed.add(id);
     }
@@ -197,32 +185,40 @@ export class ClusterView {
       for (const id of this.#serversOf.keys()) changed.add(id);
       for (const { served } of servers) for (const id of served) changed.add(id);
     }
+    const combinations = new Combinations(servers);
     const turns = new LoopTurns();
     for (const id of changed) {
-      if (this.#updateServersOf(id, servers)) isAnother = true;
+      if (this.#updateServersOf(id, combinations)) isAnother = true;
       if (turns.isDue) await turns.give();
     }
     if (isAnother) this.#serving = this.#newServing();
   }
 
-  /** Moves each datasource to the snapshot where that is possible. */
-  adopt(snapshot: SnapshotUpdate): void {
-    this.#learn(snapshot);
+  /** Moves each datasource to the snapshot where that is possible. Gives the event loop its turns, one call after the other. */
+  async adopt(snapshot: SnapshotUpdate): Promise<void> {
+    const turns = new LoopTurns();
+    await this.#learn(snapshot, turns);
     const isFirst = this.#revision === null;
     this.#revision = snapshot.revision;
     this.#term = snapshot.term ?? null;
     this.#streams = snapshot.streams ?? [];
-    this.catchUp({ unserved: isFirst });
+    await this.#moveOn(isFirst, turns);
   }
 
-  /** Moves each datasource to the last snapshot where that has become possible, or, with `unserved`, in any case. */
-  catchUp({ unserved = false } = {}): void {
+  /** Moves each datasource to the last snapshot where that has become possible. */
+  catchUp(): Promise<void> {
+    return this.#moveOn(false, new LoopTurns());
+  }
+
+  /** @param unserved  even to one of which not all is served */
+  async #moveOn(unserved: boolean, turns: LoopTurns): Promise<void> {
     if (this.#revision === null) return;
     for (const dataSource of this.#behind) {
       const known = this.#known.get(dataSource);
       if (known === undefined || (!unserved && known.awaited.size > 0)) continue;
       this.#show(dataSource, known);
       this.#behind.delete(dataSource);
+      if (turns.isDue) await turns.give();
     }
     for (const [dataSource, held] of this.#held) if (!this.#behind.has(dataSource)) held.revision = this.#revision;
     this.#showStreams();
@@ -249,9 +245,9 @@ export class ClusterView {
   }
 
   /** @returns whether one that was served is served by others now */
-  #updateServersOf(id: string, servers: readonly HeldSegments[]): boolean {
+  #updateServersOf(id: string, combinations: Combinations): boolean {
     const before = this.#serversOf.get(id);
-    const now = servers.filter(({ served }) => served.has(id));
+    const now = combinations.serving(id);
     if (now.length > 0) this.#serversOf.set(id, now);
     else this.#serversOf.delete(id);
     if ((before === undefined) !== (now.length === 0)) this.#updateAwaited(id, now.length === 0);
@@ -266,25 +262,52 @@ export class ClusterView {
     else known.awaited.delete(id);
   }
 
-  #learn({ segments, unreadable = [], since }: SnapshotUpdate): void {
-    if (since === undefined) this.#forgetAllBut(segments);
-    else for (const id of since.gone) this.#setGone(parseSegmentId(id)?.dataSource ?? '', id);
-    for (const segment of segments) this.#setVisible(segment);
-    for (const { dataSource } of unreadable) this.#knownOf(dataSource);
-    for (const [dataSource, known] of this.#known) {
-      known.unreadable = unreadable.filter((segment) => segment.dataSource === dataSource);
-      const shown = this.#held.get(dataSource)?.view.unreadable ?? [];
-      if (known.behind.size > 0 || !sameIds(shown, known.unreadable)) this.#behind.add(dataSource);
+  /** Nothing of it is shown yet, nor told of. */
+  async #learn({ segments, unreadable = [], since }: SnapshotUpdate, turns: LoopTurns): Promise<void> {
+    const touched = new Set<string>(this.#unreadable);
+    if (since === undefined) await this.#forgetAllBut(segments, touched, turns);
+    for (const id of since?.gone ?? []) {
+      const dataSource = parseSegmentId(id)?.dataSource ?? '';
+      this.#setGone(dataSource, id);
+      touched.add(dataSource);
+    }
+    for (const segment of segments) {
+      this.#setVisible(segment);
+      touched.add(segment.id.dataSource);
+      if (turns.isDue) await turns.give();
+    }
+    this.#unreadable.clear();
+    for (const { dataSource } of unreadable) {
+      this.#knownOf(dataSource);
+      this.#unreadable.add(dataSource);
+      touched.add(dataSource);
+    }
+    for (const dataSource of touched) {
+      const known = this.#known.get(dataSource);
+      if (known === undefined) continue;
+      known.unreadable = unreadable.length === 0 ? unreadable : unreadable.filter((segment) => segment.dataSource === dataSource);
+      if (known.behind.size > 0 || !sameIds(known.shownUnreadable, known.unreadable)) this.#behind.add(dataSource);
       else this.#behind.delete(dataSource);
       // Gone before it was shown.
       if (known.segments.size === 0 && known.unreadable.length === 0 && !this.#behind.has(dataSource)) this.#known.delete(dataSource);
+      if (turns.isDue) await turns.give();
     }
   }
 
-  #forgetAllBut(segments: readonly SegmentDescriptor[]): void {
-    const there = new Set(segments.map(idTextOf));
-    for (const [dataSource, known] of this.#known)
-      for (const id of known.segments.keys()) if (!there.has(id)) this.#setGone(dataSource, id);
+  async #forgetAllBut(segments: readonly SegmentDescriptor[], touched: Set<string>, turns: LoopTurns): Promise<void> {
+    if (this.#known.size === 0) return;
+    const there = new Set<string>();
+    for (const segment of segments) {
+      there.add(idTextOf(segment));
+      if (turns.isDue) await turns.give();
+    }
+    for (const [dataSource, known] of this.#known) {
+      touched.add(dataSource);
+      for (const id of known.segments.keys()) {
+        if (!there.has(id)) this.#setGone(dataSource, id);
+        if (turns.isDue) await turns.give();
+      }
+    }
   }
 
   #setGone(dataSource: string, id: string): void {
@@ -326,6 +349,7 @@ export class ClusterView {
       if (now !== undefined) this.#live.notePublished(now.liveId ?? id);
     }
     behind.clear();
+    known.shownUnreadable = known.unreadable;
     shown.change(removed, added);
     if (segments.size === 0 && known.unreadable.length === 0) this.#known.delete(dataSource);
     this.#renew(dataSource, this.#revision ?? 0);
@@ -338,23 +362,10 @@ export class ClusterView {
     const known = this.#known.get(dataSource);
     const live = this.#live.unpublished(dataSource, known?.shownSegments);
     const blocks = known?.shown.blocks ?? [];
-    const unreadable = known?.unreadable ?? [];
+    const unreadable = known?.shownUnreadable ?? [];
     if (blocks.length === 0 && unreadable.length === 0 && live.length === 0) this.#held.delete(dataSource);
     else this.#held.set(dataSource, { view: new BlockView(dataSource, blocks, unreadable, live), revision, readers: 0 });
   }
-}
-
-const NOBODY: readonly HeldSegments[] = [];
-
-function newKnown(): Known {
-  return {
-    segments: new Map(),
-    unreadable: [],
-    shown: new SegmentTimeline(),
-    shownSegments: new Map(),
-    behind: new Set(),
-    awaited: new Set(),
-  };
 }
 
 function sameIds(a: readonly UnreadableSegment[], b: readonly UnreadableSegment[]): boolean {

@@ -1,6 +1,7 @@
 // The Coordinator's copy of the segments in metadata, kept up by revision.
 
 import { condenseIntervals, contains } from '../../base/interval.js';
+import { LoopTurns } from '../../base/loop-turns.js';
 import type { Database } from '../../metadata/database.js';
 import { SegmentTimeline, type TimelineBlock } from '../../metadata/segment-timeline.js';
 import { currentRevision, type SegmentChange, segmentsChanged } from '../../metadata/segments.js';
@@ -25,6 +26,7 @@ export class SegmentCatalog {
   #revision = 0;
   #streams: readonly PublishedStream[] = [];
   #touched = new Map<string, SegmentDescriptor>();
+  #applying: Promise<void> | undefined;
   #refreshing: Promise<unknown> = Promise.resolve();
 
   constructor(database: Database) {
@@ -48,27 +50,52 @@ export class SegmentCatalog {
   }
 
   async #refresh(): Promise<boolean> {
-    const changes: SegmentChange[] = [];
+    const changes = new Map<string, Map<string, SegmentChange>>();
     let streams: readonly PublishedStream[] = [];
     let read = this.#revision;
     // A change between two parts may be missing from them: they are the state of metadata once nothing has changed meanwhile.
     for (;;) {
       const revision = await currentRevision(this.#database);
       if (revision === read) break;
-      for await (const part of segmentsChanged(this.#database, read, revision)) for (const change of part) changes.push(change);
+      for await (const part of segmentsChanged(this.#database, read, revision)) {
+        for (const change of part) {
+          const own = changes.get(change.dataSource) ?? new Map<string, SegmentChange>();
+          changes.set(change.dataSource, own.set(change.id, change));
+        }
+      }
       streams = await publishedStreams(this.#database);
       read = revision;
     }
     if (read === this.#revision) return false;
-    const changesOf = new Map<string, Map<string, SegmentChange>>();
-    for (const change of changes) {
-      const own = changesOf.get(change.dataSource) ?? new Map<string, SegmentChange>();
-      changesOf.set(change.dataSource, own.set(change.id, change));
+    this.#applying = this.#apply(changes, { revision: read, streams });
+    try {
+      await this.#applying;
+    } finally {
+      this.#applying = undefined;
     }
-    for (const [dataSource, own] of changesOf) this.#change(dataSource, own.values());
-    this.#revision = read;
-    this.#streams = streams;
     return true;
+  }
+
+  /** Datasource by datasource, each at once; what has changed is told with the revision, when all have. */
+  async #apply(
+    changes: ReadonlyMap<string, ReadonlyMap<string, SegmentChange>>,
+    { revision, streams }: Pick<SegmentCatalog, 'revision' | 'streams'>,
+  ): Promise<void> {
+    const turns = new LoopTurns();
+    const touched = new Map<string, SegmentDescriptor>();
+    for (const [dataSource, own] of changes) {
+      this.#change(dataSource, own.values(), touched);
+      if (turns.isDue) await turns.give();
+    }
+    if (this.#touched.size === 0) this.#touched = touched;
+    else for (const [id, segment] of touched) this.#touched.set(id, segment);
+    this.#revision = revision;
+    this.#streams = streams;
+  }
+
+  /** A change of revision that is being made; undefined: none is. */
+  get applying(): Promise<void> | undefined {
+    return this.#applying;
   }
 
   /**
@@ -132,7 +159,7 @@ export class SegmentCatalog {
     return timeline !== undefined && this.isOvershadowed(segment) && isHidden(segment.id, timeline);
   }
 
-  #change(dataSource: string, changes: Iterable<SegmentChange>): void {
+  #change(dataSource: string, changes: Iterable<SegmentChange>, touched: Map<string, SegmentDescriptor>): void {
     const known = this.#dataSources.get(dataSource) ?? newDataSource();
     this.#dataSources.set(dataSource, known);
     const [removed, added]: [SegmentDescriptor[], SegmentDescriptor[]] = [[], []];
@@ -151,10 +178,10 @@ export class SegmentCatalog {
     }
     const { before, after } = known.timeline.change(removed, added);
     for (const segment of segmentsOf(before)) {
-      this.#touched.set(idTextOf(segment), segment);
+      touched.set(idTextOf(segment), segment);
       known.visible.delete(idTextOf(segment));
     }
-    for (const segment of segmentsOf(after)) this.#touched.set(idTextOf(segment), segment);
+    for (const segment of segmentsOf(after)) touched.set(idTextOf(segment), segment);
     for (const { chunks } of after) for (const { segments } of chunks) for (const segment of segments) known.visible.add(idTextOf(segment));
     if (known.used.size === 0 && known.unreadable.size === 0) this.#dataSources.delete(dataSource);
   }

@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
+import { LoopTurns } from '../../base/loop-turns.js';
 import { own } from '../../base/names.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { bumpRevision, markUnused } from '../../metadata/segments.js';
-import { idTextOf } from '../../model/segment-id.js';
 import type { DeepStorage } from '../../storage/contract.js';
 import type { ClusterCompactionConfig } from '../compaction/cluster-config.js';
 import { Compaction, type CompactionOptions } from '../compaction/compaction.js';
@@ -40,6 +40,7 @@ import { Targets } from './targets.js';
 import { Unneeded } from './unneeded.js';
 import { Unsettled } from './unsettled.js';
 import { Unwanted } from './unwanted.js';
+import { usedSegments } from './used-segments.js';
 
 export interface CoordinatorOptions extends RoleOptions {
   readonly database: Database;
@@ -169,40 +170,26 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.orphans.wake();
   }
 
-  async snapshot(): Promise<SegmentsSnapshot> {
-    await this.#refreshTargets();
-    return this.#snapshotSince(null);
+  snapshot(): Promise<SegmentsSnapshot> {
+    return this.#refreshed(() => this.#snapshotSince(null));
   }
 
-  async snapshotAfter(revision: number | null, term: number | null = null): Promise<SnapshotUpdate | null> {
-    await this.#refreshTargets();
-    return this.#plannedRevision === revision ? null : this.#snapshotSince(term === this.#fence?.epoch ? revision : null);
+  snapshotAfter(revision: number | null, term: number | null = null): Promise<SnapshotUpdate | null> {
+    return this.#refreshed(async () =>
+      this.#plannedRevision === revision ? null : this.#snapshotSince(term === this.#fence?.epoch ? revision : null),
+    );
   }
 
-  #snapshotSince(revision: number | null): SnapshotUpdate {
+  async #snapshotSince(revision: number | null): Promise<SnapshotUpdate> {
     const retention = this.#retention;
+    const facts = { revision: this.#plannedRevision ?? 0, term: this.fence().epoch, streams: this.#plannedStreams };
+    const segments = await this.#targets.segmentsSince(revision);
     const unreadable = this.catalog.unreadable().filter((segment) => retention?.mayKeep(segment, this.#options.now()) !== false);
-    const streams = this.#plannedStreams;
-    return {
-      revision: this.#plannedRevision ?? 0,
-      term: this.fence().epoch,
-      ...this.#targets.segmentsSince(revision),
-      unreadable,
-      streams,
-    };
+    return { ...facts, ...segments, unreadable };
   }
 
-  async usedSegments(): Promise<readonly UsedSegment[]> {
-    await this.#refreshTargets();
-    const serversOf = new Map<string, number>();
-    for (const { tier } of this.#inventories.servers) serversOf.set(tier, (serversOf.get(tier) ?? 0) + 1);
-    return this.catalog.allUsed().map((segment) => {
-      const replicants = Object.entries(this.#targets.byId.get(idTextOf(segment))?.tieredReplicants ?? {});
-      // A broadcast asks for more copies than there are servers.
-      const copies = replicants.map(([tier, count]) => (count === Number.MAX_SAFE_INTEGER ? (serversOf.get(tier) ?? 0) : count));
-      const replicationFactor = copies.reduce((sum, count) => sum + count, 0);
-      return { segment, overshadowed: this.catalog.isOvershadowed(segment), replicationFactor };
-    });
+  usedSegments(): Promise<readonly UsedSegment[]> {
+    return this.#refreshed(() => usedSegments(this.catalog, this.#targets.byId, this.#inventories.servers));
   }
 
   async lookupsAfter(tier: string, generation: string | null): Promise<LookupSnapshot | null> {
@@ -226,7 +213,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     if (config.pauseCoordination) return;
     await this.#markUnneeded(config);
     const decommissioned = JSON.stringify(config.decommissioningNodes);
-    if (decommissioned !== this.#decommissioned) this.#unsettled.add(this.#targets.byId.keys());
+    if (decommissioned !== this.#decommissioned) this.#unsettled.addAll(this.#targets.byId);
     this.#decommissioned = decommissioned;
     const unneeded = await this.#findDroppable();
     const now = this.#options.now();
@@ -266,7 +253,15 @@ export class Coordinator implements CoordinatorService, Candidate {
    * may have told the newest revision, and planned otherwise by its clock. One at a time.
    */
   #refreshTargets(): Promise<void> {
-    const refreshed = this.#refreshing.then(() => this.#refreshTargetsOnce());
+    return this.#refreshed(async () => undefined);
+  }
+
+  /** Does something with targets that are as new as metadata, and do not change until it is done. */
+  #refreshed<Result>(use: () => Promise<Result>): Promise<Result> {
+    const refreshed = this.#refreshing.then(async () => {
+      await this.#refreshTargetsOnce();
+      return use();
+    });
     this.#refreshing = refreshed.catch(() => undefined);
     return refreshed;
   }
@@ -288,7 +283,11 @@ export class Coordinator implements CoordinatorService, Candidate {
       await this.catalog.refresh();
     }
     // Also what was published meanwhile, which the newest revision has as well.
-    for (let touched = this.catalog.takeTouched(); touched.size > 0; touched = this.catalog.takeTouched()) {
+    for (;;) {
+      await this.catalog.applying;
+      const touched = this.catalog.takeTouched();
+      // The newest revision is that of all that has been planned: it must not be one that is only made in part.
+      if (touched.size === 0 && this.catalog.applying === undefined) break;
       this.#unneeded.touch(touched);
       await this.#targets.plan(touched.values(), rules);
     }
@@ -301,7 +300,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.#plannedMs = rules.nowMs;
     this.#plannedTiers = tiers;
     this.#unneeded.touchAll();
-    this.#unsettled.add(this.#targets.byId.keys());
+    this.#unsettled.addAll(this.#targets.byId);
   }
 
   /** Names of the tiers that have servers. */
@@ -338,7 +337,7 @@ export class Coordinator implements CoordinatorService, Candidate {
       members.map(async ({ host, service }) => {
         try {
           const update = await service.inventoryAfter(this.#inventories.find(host)?.generation ?? null);
-          if (update !== null) this.#learn(update);
+          if (update !== null) await this.#learn(update);
         } catch (error) {
           this.#removeServer(host);
           this.#options.log(`coordinator: no inventory of ${host}: ${toServiceError(error).message}`);
@@ -349,19 +348,23 @@ export class Coordinator implements CoordinatorService, Candidate {
     for (const [key, failedMs] of this.#failures) if (failedMs < retryBefore) this.#failures.delete(key);
   }
 
-  #learn(update: InventoryUpdate): void {
+  async #learn(update: InventoryUpdate): Promise<void> {
     const { host } = update;
-    const changed = this.#inventories.update(update);
+    const changed = await this.#inventories.update(update);
     for (const id of Object.keys(update.failed))
       this.#failures.set(`${host} ${id}`, this.#failures.get(`${host} ${id}`) ?? this.#options.now());
-    if (changed === undefined) this.#unsettled.add(this.#targets.byId.keys());
-    for (const id of changed ?? this.#inventories.find(host)?.served ?? []) this.#lookAgain(id);
+    if (changed === undefined) this.#unsettled.addAll(this.#targets.byId);
+    const turns = new LoopTurns();
+    for (const id of changed ?? this.#inventories.find(host)?.served ?? []) {
+      this.#lookAgain(id);
+      if (turns.isDue) await turns.give();
+    }
   }
 
   #removeServer(host: string): void {
     const served = this.#inventories.find(host)?.served ?? [];
     if (!this.#inventories.remove(host)) return;
-    this.#unsettled.add(this.#targets.byId.keys());
+    this.#unsettled.addAll(this.#targets.byId);
     for (const id of served) this.#lookAgain(id);
   }
 

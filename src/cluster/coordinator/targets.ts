@@ -66,15 +66,26 @@ export class Targets {
     return changed;
   }
 
-  /** The segments, or with a revision those that came and went since then, where that is known. */
-  segmentsSince(revision: number | null): Pick<SnapshotUpdate, 'segments' | 'since'> {
+  /**
+   * The segments, or with a revision those that came and went since then, where that is known. Gives the event loop its turns:
+   * nothing may be planned meanwhile.
+   */
+  async segmentsSince(revision: number | null): Promise<Pick<SnapshotUpdate, 'segments' | 'since'>> {
+    const turns = new LoopTurns();
     const changed = revision === null ? undefined : this.#log?.since(revision);
-    if (revision === null || changed === undefined) return { segments: [...this.#targets.values()].map(({ segment }) => segment) };
     const [segments, gone]: [SegmentDescriptor[], string[]] = [[], []];
+    if (revision === null || changed === undefined) {
+      for (const { segment } of this.#targets.values()) {
+        segments.push(segment);
+        if (turns.isDue) await turns.give();
+      }
+      return { segments };
+    }
     for (const id of changed) {
       const target = this.#targets.get(id);
       if (target === undefined) gone.push(id);
       else segments.push(target.segment);
+      if (turns.isDue) await turns.give();
     }
     return { segments, since: { revision, gone } };
   }

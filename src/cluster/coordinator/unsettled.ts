@@ -7,9 +7,17 @@ export class Unsettled {
   readonly #changed = new Set<string>();
   readonly #waiting = new Set<string>();
 
+  /** Targets that are all to be looked at, from the first one that was not. */
+  #all: Iterator<string> | undefined;
+
   /** Whether some have changed that were not looked at since. */
   get hasChanged(): boolean {
-    return this.#changed.size > 0;
+    return this.#changed.size > 0 || this.#all !== undefined;
+  }
+
+  /** All targets that are there when it is their turn. */
+  addAll(targets: ReadonlyMap<string, Target>): void {
+    this.#all = targets.keys();
   }
 
   add(ids: Iterable<string>): void {
@@ -28,6 +36,13 @@ export class Unsettled {
       }
     };
     take(this.#changed, most.changed);
+    while (found.length < most.changed && this.#all !== undefined) {
+      const next = this.#all.next();
+      const target = next.done === true ? undefined : targets.get(next.value);
+      if (next.done === true) this.#all = undefined;
+      else if (target !== undefined) found.push(target);
+    }
+    for (const { id } of found) this.#waiting.delete(id);
     take(this.#waiting, found.length + most.waiting);
     for (const { id } of found) this.#waiting.add(id);
     return found;

@@ -3,6 +3,7 @@
 import type { CancelSignal } from '../../base/cancel-signal.js';
 import { type Clock, SYSTEM_CLOCK, type Timer } from '../../base/clock/clock.js';
 import { ServiceError } from '../../base/errors.js';
+import { LoopTurns } from '../../base/loop-turns.js';
 import type { Engine } from '../../execution/run/engine.js';
 import { isTombstone } from '../../metadata/tombstones.js';
 import type { Frame } from '../../model/frame.js';
@@ -55,6 +56,8 @@ const TOLD_EVERY_MS = 50;
 
 /** Time after which a pinned segment that is to be closed is looked at again. */
 const PINNED_LOOK_MS = 100;
+/** Attempts to list segments that change meanwhile; the last one gives no turns. */
+const INVENTORY_ATTEMPTS = 3;
 
 /** Runs over fewer rows do not queue. */
 const ROWS_THAT_WAIT = 1_000_000;
@@ -184,12 +187,17 @@ export class Historical implements HistoricalService {
   }
 
   async inventory(): Promise<ServerInventory> {
-    return {
-      ...this.#facts(),
-      segmentIds: [...this.#served.keys()],
-      loading: [...this.#loading.keys()],
-      failed: Object.fromEntries(this.#failed),
-    };
+    const turns = new LoopTurns();
+    for (let attempt = 1; ; attempt++) {
+      const facts = this.#facts();
+      const segmentIds: string[] = [];
+      for (const id of this.#served.keys()) {
+        segmentIds.push(id);
+        if (attempt < INVENTORY_ATTEMPTS && turns.isDue) await turns.give();
+      }
+      if (facts.generation !== this.#generation()) continue;
+      return { ...facts, segmentIds, loading: [...this.#loading.keys()], failed: Object.fromEntries(this.#failed) };
+    }
   }
 
   async inventoryAfter(generation: string | null): Promise<InventoryUpdate | null> {

@@ -24,7 +24,7 @@ export async function untilServed(ids: readonly string[], { peers, limitMs, keep
       servers.map(async ({ host, service }) => {
         try {
           const update = await service.inventoryAfter(inventories.find(host)?.generation ?? null);
-          if (update !== null) inventories.update(update);
+          if (update !== null) await inventories.update(update);
         } catch {
           // A server that does not answer serves nothing, as far as this goes.
           inventories.remove(host);

@@ -6,6 +6,7 @@ import { ServiceError } from '../../base/errors.js';
 import { startDeadline } from './deadline.js';
 import { DESCRIPTIONS, type MethodDescription, type RpcRole, type RpcServices } from './descriptions.js';
 import { decodeValue, encodeMessage, toServiceError } from './message.js';
+import { inParts } from './parts.js';
 
 export interface RpcCall {
   readonly method: string;
@@ -34,6 +35,8 @@ export async function* answerCall<Role extends RpcRole>(
     const reply = methods[call.method]?.(...args, deadline.signal);
     if (description.reply === 'stream')
       for await (const value of reply as AsyncIterable<unknown>) yield encodeMessage({ kind: 'value', value });
+    else if (description.reply === 'parts')
+      for await (const value of inParts(await reply, description.lists)) yield encodeMessage({ kind: 'value', value });
     else yield encodeMessage({ kind: 'value', value: await reply });
     yield encodeMessage({ kind: 'end' });
   } catch (error) {

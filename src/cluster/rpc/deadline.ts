@@ -10,6 +10,8 @@ export interface Deadline {
   readonly signal: CancelSignal;
   /** Fires it with `cancelled`. */
   cancel(): void;
+  /** Fires so much later than now instead, unless it has fired. */
+  renew(remainingMs: number): void;
   release(): void;
 }
 
@@ -20,13 +22,13 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 const CANCELLED = new ServiceError('cancelled', 'the request was cancelled');
 
 export function startDeadline(remainingMs: number, parent: CancelSignal | null, clock: Clock = SYSTEM_CLOCK): Deadline {
-  return new RunningDeadline(Math.min(Math.max(remainingMs, 0), TIMER_MS_MAX), parent, clock);
+  return new RunningDeadline(inTimerRange(remainingMs), parent, clock);
 }
 
 class RunningDeadline implements Deadline {
   readonly signal = new Canceller();
   readonly #clock: Clock;
-  readonly #timer: Timer;
+  #timer: Timer;
   readonly #parent: CancelSignal | null;
   readonly #cancel = (): void => this.cancel();
 
@@ -44,10 +46,19 @@ class RunningDeadline implements Deadline {
     this.signal.abort(reason instanceof ServiceError ? reason : CANCELLED);
   }
 
+  renew(remainingMs: number): void {
+    this.#clock.clearTimer(this.#timer);
+    if (!this.signal.aborted) this.#timer = this.#clock.setTimer(endInTime, inTimerRange(remainingMs), this.signal);
+  }
+
   release(): void {
     this.#clock.clearTimer(this.#timer);
     this.#parent?.removeEventListener('abort', this.#cancel);
   }
+}
+
+function inTimerRange(ms: number): number {
+  return Math.min(Math.max(ms, 0), TIMER_MS_MAX);
 }
 
 function endInTime(signal: Canceller): void {

@@ -1,5 +1,6 @@
 // Table of the methods that roles offer to each other, with their transport.
 
+import type { PartedLists } from './parts.js';
 import type {
   BrokerService,
   CoordinatorService,
@@ -23,12 +24,15 @@ export interface RpcServices {
 
 export type RpcRole = keyof RpcServices;
 
-/** Transport of a method: whether it returns one value or a stream, and how long it may take. */
-export interface MethodDescription {
-  readonly reply: 'value' | 'stream';
+/** Transport of a method: whether it returns one value, which may travel in parts, or a stream, and how long it may take. */
+export type MethodDescription = {
   /** Absolute epoch milliseconds at which the caller stops waiting. */
   deadlineMs(args: readonly unknown[], nowMs: number): number;
-}
+} & (
+  | { readonly reply: 'value' | 'stream' }
+  /** `silenceMs`: the caller waits no longer than that for each part. */
+  | { readonly reply: 'parts'; readonly lists: PartedLists; readonly silenceMs: number }
+);
 
 export type ServiceDescription<Service> = { readonly [Method in keyof Service]: MethodDescription };
 
@@ -38,6 +42,15 @@ const LONG_CALL_TIMEOUT_MS = 600_000;
 
 const call: MethodDescription = { reply: 'value', deadlineMs: (_args, nowMs) => nowMs + CALL_TIMEOUT_MS };
 const longCall: MethodDescription = { reply: 'value', deadlineMs: (_args, nowMs) => nowMs + LONG_CALL_TIMEOUT_MS };
+/** Lists grow with the catalogue: as long as parts of them come, the caller waits. */
+const partedCall = (lists: PartedLists): MethodDescription => ({
+  reply: 'parts',
+  lists,
+  silenceMs: CALL_TIMEOUT_MS,
+  deadlineMs: (_args, nowMs) => nowMs + LONG_CALL_TIMEOUT_MS,
+});
+const inventoryCall = partedCall({ segmentIds: 'texts', loading: 'texts' });
+const snapshotCall = partedCall({ segments: 'segments' });
 const planDeadline = (args: readonly unknown[]): number => (args[0] as RunPlanRequest).deadlineMs;
 
 /** A method without a row does not compile; a row is all that the HTTP transport needs of it. */
@@ -45,8 +58,8 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
   historical: {
     runPlan: { reply: 'stream', deadlineMs: planDeadline },
     analyzeSegments: { reply: 'value', deadlineMs: planDeadline },
-    inventory: call,
-    inventoryAfter: call,
+    inventory: inventoryCall,
+    inventoryAfter: inventoryCall,
     loadSegments: call,
     dropSegments: longCall,
     lookupReport: call,
@@ -59,8 +72,8 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     runForTask: { reply: 'stream', deadlineMs: (args) => (args[0] as TaskQueryRequest).deadlineMs },
   },
   coordinator: {
-    snapshot: call,
-    snapshotAfter: call,
+    snapshot: snapshotCall,
+    snapshotAfter: snapshotCall,
     usedSegments: call,
     lookupsAfter: call,
     wake: call,

@@ -7,6 +7,7 @@ import { startDeadline } from './deadline.js';
 import type { MethodDescription, ServiceDescription } from './descriptions.js';
 import type { HttpClient } from './http-client.js';
 import { decodeMessages, encodeValue, REMAINING_HEADER, RPC_CONTENT_TYPE } from './message.js';
+import { fromParts } from './parts.js';
 
 export interface RemoteAddress {
   readonly role: string;
@@ -27,7 +28,8 @@ export function remoteService<Service extends object>(
     name,
     (...args: readonly unknown[]) => {
       const values = callRemote({ client, clock, address }, name, method, args);
-      return method.reply === 'stream' ? values : firstOf(values);
+      if (method.reply === 'stream') return values;
+      return method.reply === 'parts' ? fromParts(values) : firstOf(values);
     },
   ]);
   // Built from the description, which has exactly the methods of the service.
@@ -44,7 +46,8 @@ async function* callRemote(
   const parent = isCancelSignal(last) ? last : null;
   const nowMs = clock.now();
   const remainingMs = method.deadlineMs(args, nowMs) - nowMs;
-  const deadline = startDeadline(remainingMs, parent, clock);
+  const silenceMs = method.reply === 'parts' ? method.silenceMs : undefined;
+  const deadline = startDeadline(silenceMs ?? remainingMs, parent, clock);
   try {
     const response = await client.send({
       host: address.host,
@@ -62,6 +65,7 @@ async function* callRemote(
     for await (const message of decodeMessages(response.body)) {
       if (message.kind === 'error') throw message.error;
       if (message.kind === 'end') return;
+      if (silenceMs !== undefined) deadline.renew(silenceMs);
       yield message.value;
     }
     throw new ServiceError('unavailable', `${address.role} at ${address.host} ended ${name} half-way`);
