@@ -175,9 +175,10 @@ try {
     figures['lostMs'] = performance.now() - started;
     figures['lostLoads'] = loads() - before;
   });
+} finally {
+  // Figures until then, also when something failed.
   progress.stop();
   print();
-} finally {
   for (const each of processes) await each.stop();
   await cluster.close();
   await database.close();

@@ -210,7 +210,11 @@ function openQueries(
     lookups: () => broker.lookups.names(),
     systemRows: (table: SystemTableName, caller: Caller) =>
       systemRows(
-        { coordination, peers, client, roles: ROLES, isTls: configuration.get('svc.enableTlsPort'), queries: () => queryRows(log, caller) },
+        {
+          ...{ coordination, peers, client, roles: ROLES, isTls: configuration.get('svc.enableTlsPort') },
+          queries: () => queryRows(log, caller),
+          segmentRows: (live) => broker.segmentRows(live),
+        },
         table,
       ),
   };

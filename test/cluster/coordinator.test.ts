@@ -157,6 +157,32 @@ duties('after a known revision the snapshot holds what came and what went since'
   await coordinator.lost();
 });
 
+duties('the snapshot tells the copies of its segments, and used segments that are hidden or loaded nowhere', async ({ database }) => {
+  const { coordinator } = await lead(database);
+  const [hidden, shown, cold] = [segmentOf('a', 0, 'v0'), segmentOf('a', 0, 'v1'), segmentOf('b', 0, 'v1')];
+  await database.transaction((queries) => writeRules(queries, 'b', JSON.stringify(parseRules([NOWHERE])), 0));
+  await insert(database, [hidden, shown, cold]);
+  const first = await coordinator.snapshot();
+  assert.equal([ids(first.segments), first.copies], [ids([shown]), [{ _default_tier: 2 }]]);
+  const others = (first.others ?? []).map((segment, at) => [segmentIdText(segment.id), first.overshadowed?.[at]]);
+  assert.equal(others.sort(), [
+    [segmentIdText(hidden.id), true],
+    [segmentIdText(cold.id), false],
+  ]);
+  const { replicationFactor, segment } = (await coordinator.usedSegments(['b']))[0] ?? {};
+  assert.equal([segment, replicationFactor], [cold, 0]);
+  // Rules that change the copies alone raise the revision as well.
+  const once = parseRules([{ type: 'loadForever', tieredReplicants: { _default_tier: 1 } }]);
+  await database.transaction((queries) => writeRules(queries, 'a', JSON.stringify(once), 0));
+  const second = await coordinator.snapshotAfter(first.revision, first.term);
+  assert.equal([ids(second?.segments ?? []), second?.copies, second?.others], [ids([shown]), [{ _default_tier: 1 }], []]);
+  // The one that hid another goes: the other is a target, and it is used no more.
+  await database.transaction((queries) => markUnused(queries, 'a', { kind: 'ids', ids: ids([shown]) }, 0));
+  const third = await coordinator.snapshotAfter(second?.revision ?? 0, second?.term);
+  assert.equal([third?.since?.gone, ids(third?.segments ?? []), third?.others], [ids([shown]), ids([hidden]), []]);
+  await coordinator.lost();
+});
+
 duties('many segments are asked for by and by, and all of them are loaded', async ({ database }) => {
   const { coordinator, state } = await lead(database);
   const segments = Array.from({ length: 3000 }, (_, day) => segmentOf('ds', day, 'v1'));

@@ -69,7 +69,7 @@ async function messagesOf(value: unknown, lists: PartedLists): Promise<Buffer[]>
   return messages;
 }
 
-const LISTS: PartedLists = { segments: 'segments', names: 'texts' };
+const LISTS: PartedLists = { segments: 'segments', names: 'values' };
 const plain = <Value>(value: Value): Value => structuredClone(value);
 
 const parts = suite('values in parts');

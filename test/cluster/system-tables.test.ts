@@ -1,9 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
+import { segmentRows } from '../../src/cluster/broker/segment-rows.js';
 import { type SystemTablesSource, systemRows } from '../../src/cluster/broker/system-tables.js';
+import { ClusterView } from '../../src/cluster/broker/view.js';
 import type { Member } from '../../src/cluster/membership/coordination.js';
 import type { TaskRecord } from '../../src/metadata/tasks.js';
+import { cellAt } from '../../src/model/frame.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { SYSTEM_TABLE_NAMES, SYSTEM_TABLES, type SystemTableName } from '../../src/planner/sql/catalog/system-schema.js';
@@ -59,12 +62,7 @@ function sourceOf(
     ...(live.length === 0 ? [] : [member('task', 'w:7')]),
   ];
   const services = {
-    coordinator: {
-      usedSegments: async () => [
-        { segment: OLD, overshadowed: true, replicationFactor: 0 },
-        { segment: NEW, overshadowed: false, replicationFactor: 2 },
-      ],
-    },
+    coordinator: {},
     overlord: {
       supervisorList: async () => [SUPERVISOR],
       tasks: async () => [TASK, { ...TASK, id: 'f', state: 'FAILED', finishedMs: 5000, error: 'no' }],
@@ -97,23 +95,35 @@ function sourceOf(
     },
     roles: ['coordinator', 'overlord', 'historical'],
     queries: () => [['q', 'native', 'RUNNING', '{}']],
+    async segmentRows(counts) {
+      const view = new ClusterView();
+      await view.updateServers(Object.entries(served).map(([host, ids]) => inventoryOf(host, ids, { tier: 'hot' })));
+      await view.adopt({ revision: 1, segments: [NEW], copies: [{ hot: 2 }], others: [OLD], overshadowed: [true] });
+      return segmentRows(view, counts);
+    },
     ...changes,
   };
 }
 
 const SERVED = { 'h1:83': [segmentIdText(NEW.id), segmentIdText(GONE.id)], 'h2:83': [segmentIdText(NEW.id)] };
 
+async function cellsOf(source: SystemTablesSource, table: SystemTableName): Promise<readonly (readonly unknown[])[]> {
+  const rows = await systemRows(source, table);
+  if (!('rowCount' in rows)) return rows;
+  return Array.from({ length: rows.rowCount }, (_, row) => rows.columns.map((column) => cellAt(column, row)));
+}
+
 /** Rows as objects of the named columns. */
 async function rowsOf(table: SystemTableName, columns: readonly string[], source = sourceOf(SERVED)): Promise<unknown[][]> {
   const names: readonly string[] = SYSTEM_TABLES[table].map(([name]) => name);
-  return (await systemRows(source, table)).map((row) => columns.map((column) => row[names.indexOf(column)]));
+  return (await cellsOf(source, table)).map((row) => columns.map((column) => row[names.indexOf(column)]));
 }
 
 const system = suite('rows of sys');
 
 for (const table of SYSTEM_TABLE_NAMES) {
   system(`${table}: a value for each column, of its type`, async () => {
-    for (const row of await systemRows(sourceOf(SERVED), table)) {
+    for (const row of await cellsOf(sourceOf(SERVED), table)) {
       assert.is(row.length, SYSTEM_TABLES[table].length);
       for (const [index, [name, type]] of SYSTEM_TABLES[table].entries()) {
         const value = row[index];
@@ -137,8 +147,8 @@ system('segments: used ones, hidden ones, and those that are served and no longe
     'replication_factor',
   ];
   assert.equal(await rowsOf('segments', columns), [
-    ['v1', 0n, 100n, 0n, 10n, 0n, 1n, 0n, 1n, 0n],
     ['v2', 0n, 100n, 2n, 10n, 1n, 1n, 1n, 0n, 2n],
+    ['v1', 0n, 100n, 0n, 10n, 0n, 1n, 0n, 1n, 0n],
     ['v1', 3n, 0n, 1n, 0n, 0n, 0n, 1n, 0n, -1n],
   ]);
 });
@@ -147,17 +157,17 @@ system('segments and servers: those of a task, published ones among them until a
   const live = segmentOf('wiki', 8, 'v1', 2, 0);
   const columns = ['segment_id', 'num_replicas', 'num_rows', 'is_active', 'is_published', 'is_available', 'is_realtime'];
   const source = (served: Readonly<Record<string, readonly string[]>>) => sourceOf(served, {}, [live, NEW]);
-  const ids = [OLD, NEW, live].map(({ id }) => segmentIdText(id));
+  const ids = [NEW, OLD, live].map(({ id }) => segmentIdText(id));
   assert.equal(await rowsOf('segments', columns, source({})), [
-    [ids[0], 0n, 10n, 0n, 1n, 0n, 0n],
-    [ids[1], 1n, 10n, 1n, 1n, 1n, 1n],
+    [ids[0], 1n, 10n, 1n, 1n, 1n, 1n],
+    [ids[1], 0n, 10n, 0n, 1n, 0n, 0n],
     [ids[2], 1n, 10n, 1n, 0n, 1n, 1n],
   ]);
-  assert.equal((await rowsOf('segments', columns, source(SERVED)))[1], [ids[1], 3n, 10n, 1n, 1n, 1n, 0n]);
+  assert.equal((await rowsOf('segments', columns, source(SERVED)))[0], [ids[0], 3n, 10n, 1n, 1n, 1n, 0n]);
   assert.equal(await rowsOf('servers', ['server', 'server_type'], source({})).then((rows) => rows.at(-1)), ['w:7', 'peon']);
   assert.equal(await rowsOf('server_segments', ['server', 'segment_id'], source({})), [
     ['w:7', ids[2]],
-    ['w:7', ids[1]],
+    ['w:7', ids[0]],
   ]);
 });
 

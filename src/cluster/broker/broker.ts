@@ -29,6 +29,7 @@ import { chunksOf, QueryPins } from './query-pins.js';
 import { type ResultCache, ResultKeys } from './result-cache.js';
 import { RunningQueries } from './running-queries.js';
 import { type Asked, chunksWithin, namedSegments, PlannedReads, planReads, withinData } from './scatter.js';
+import { type LiveCounts, type SegmentRows, segmentRows } from './segment-rows.js';
 import { analyzeSegments, type Cluster, runOptions, runOverSegments } from './segment-runs.js';
 import { withMixedTypes } from './table-schema.js';
 import { findUnloaded, withUnloaded } from './unloaded.js';
@@ -65,6 +66,10 @@ export class Broker implements BrokerQueries, BrokerService {
   readonly #cluster: Cluster;
   /** Servers that were there at the last look. */
   #hosts: readonly string[] = [];
+  /** Why Historicals did not answer then. */
+  #silent: readonly unknown[] = [];
+  /** Settled when nobody looks, nor reads what looks change. */
+  #looking: Promise<unknown> = Promise.resolve();
 
   constructor(options: BrokerOptions) {
     this.#options = options;
@@ -86,7 +91,7 @@ export class Broker implements BrokerQueries, BrokerService {
       reads: new PlannedReads(),
     };
     this.#ticker = new Ticker(
-      () => this.#look(),
+      () => this.#inTurn(() => this.#look()),
       options.pollMs,
       (error) => options.log(`broker: ${toServiceError(error).message}`),
       options.clock,
@@ -112,6 +117,24 @@ export class Broker implements BrokerQueries, BrokerService {
 
   look(): Promise<void> {
     return this.#ticker.wakeAndWait();
+  }
+
+  /**
+   * All segments as the servers and the Coordinator tell of them now.
+   * @throws ServiceError what one of them that does not answer fails with: no list is a part of itself
+   */
+  segmentRows(live: LiveCounts): Promise<SegmentRows> {
+    return this.#inTurn(async () => {
+      await this.#look();
+      if (this.#silent.length > 0) throw this.#silent[0];
+      return segmentRows(this.#view, live);
+    });
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#looking.then(work);
+    this.#looking = done.catch(() => undefined);
+    return done;
   }
 
   async revisionsInUse(): Promise<Readonly<Record<string, number>>> {
@@ -313,16 +336,19 @@ export class Broker implements BrokerQueries, BrokerService {
     const { peers, lookups, log } = this.#options;
     const view = this.#view;
     if (view.revision === null) await lookups.known();
+    const silent: unknown[] = [];
     const told = await Promise.all(
       peers.all('historical').map(async ({ host, service }) => {
         try {
           return { host, update: await service.inventoryAfter(view.generationOf(host)) };
         } catch (error) {
           log(`broker: no inventory of ${host}: ${toServiceError(error).message}`);
+          silent.push(error);
           return undefined;
         }
       }),
     );
+    this.#silent = silent;
     const known = (host: string): string | null => (this.#pins.isWaiting ? null : view.liveGenerationOf(host));
     const live = await lookAtTasks(peers.all('task'), known, log);
     this.#hosts = [...told.flatMap((each) => each?.host ?? []), ...live.hosts];

@@ -4,13 +4,14 @@ import { ServiceError } from '../../base/errors.js';
 import { parseJsonWithDoubles, stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
-import { type SegmentDescriptor, type SegmentId, shardSpecBody } from '../../model/segment.js';
-import { parseSegmentId, segmentIdText } from '../../model/segment-id.js';
-import type { SystemCell, SystemRow, SystemTableName } from '../../planner/sql/catalog/system-schema.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
+import { segmentIdText } from '../../model/segment-id.js';
+import type { SystemCell, SystemRow, SystemRows, SystemTableName } from '../../planner/sql/catalog/system-schema.js';
 import type { Coordination, Member } from '../membership/coordination.js';
 import type { HttpClient } from '../rpc/http-client.js';
 import { type Peers, TASK_ROLE } from '../rpc/peers.js';
-import type { LiveInventory, ServerInventory, UsedSegment } from '../rpc/services.js';
+import type { LiveInventory, ServerInventory } from '../rpc/services.js';
+import { type LiveCounts, type SegmentRows, segmentsFrame } from './segment-rows.js';
 
 export interface SystemTablesSource {
   readonly coordination: Pick<Coordination, 'members' | 'leader'>;
@@ -21,6 +22,8 @@ export interface SystemTablesSource {
   readonly isTls?: boolean;
   /** The SQL queries of this broker, running and ended. */
   queries(): readonly SystemRow[];
+  /** All segments as they are now; of this broker. */
+  segmentRows(live: LiveCounts): Promise<SegmentRows>;
 }
 
 /** Details that a process announces about itself. */
@@ -31,35 +34,20 @@ export interface MemberDetails {
   readonly memoryBytes: number;
 }
 
-type Rows = readonly SystemRow[];
-
 /** Rows of `sys`, asked at once of those who know; one that does not answer fails the statement. */
-export function systemRows(source: SystemTablesSource, table: SystemTableName): Promise<Rows> {
+export function systemRows(source: SystemTablesSource, table: SystemTableName): Promise<SystemRows> {
   return TABLES[table](source);
 }
 
-const TABLES: { readonly [Name in SystemTableName]: (source: SystemTablesSource) => Promise<Rows> } = {
-  segments: async ({ peers }) => {
-    const [inventories, tasks, used] = await Promise.all([
-      readInventories(peers),
-      readTasks(peers),
-      peers.leading('coordinator').usedSegments(),
-    ]);
-    const replicas = new Map<string, number>();
-    for (const { segmentIds } of inventories) for (const id of segmentIds) replicas.set(id, (replicas.get(id) ?? 0) + 1);
+const TABLES: { readonly [Name in SystemTableName]: (source: SystemTablesSource) => Promise<SystemRows> } = {
+  segments: async ({ peers, segmentRows }) => {
+    // Before the others: one that is handed over meanwhile is published by then.
     const live = new Map<string, { readonly segment: SegmentDescriptor; count: number }>();
-    for (const segment of tasks.flatMap(({ segments }) => segments)) {
+    for (const segment of (await readTasks(peers)).flatMap(({ segments }) => segments)) {
       const id = segmentIdText(segment.id);
       live.set(id, { segment, count: (live.get(id)?.count ?? 0) + 1 });
     }
-    const published = used.map((each) => {
-      const id = segmentIdText(each.segment.id);
-      return publishedSegment(id, each, { loaded: replicas.get(id) ?? 0, live: live.get(id)?.count ?? 0 });
-    });
-    const known = new Set(used.map(({ segment }) => segmentIdText(segment.id)));
-    const others = [...replicas].filter(([id]) => !known.has(id)).map(([id, count]) => servedSegment(id, count));
-    const unpublished = [...live].filter(([id]) => !known.has(id) && !replicas.has(id));
-    return [...published, ...others, ...unpublished.map(([id, { segment, count }]) => liveSegment(id, segment, count))];
+    return segmentsFrame(await segmentRows(live));
   },
   servers: async (source) => {
     const inventories = new Map((await readInventories(source.peers)).map((inventory) => [inventory.host, inventory]));
@@ -111,51 +99,6 @@ async function readTasks(peers: SystemTablesSource['peers']): Promise<readonly L
 
 function membersOf({ coordination, roles }: SystemTablesSource): readonly Member[] {
   return roles.flatMap((role) => coordination.members(role));
-}
-
-function publishedSegment(
-  id: string,
-  { segment, overshadowed, replicationFactor }: UsedSegment,
-  { loaded, live }: { readonly loaded: number; readonly live: number },
-): SystemRow {
-  const replicas = loaded + live;
-  const [isActive, isAvailable, isRealtime] = [!overshadowed, replicas > 0, live > 0 && loaded === 0].map(Number);
-  return [
-    ...identity(id, segment.id, segment.sizeBytes),
-    ...[replicas, segment.rowCount, isActive ?? 0, 1, isAvailable ?? 0, isRealtime ?? 0, Number(overshadowed)].map(BigInt),
-    stringifyJson(shardSpecBody(segment.shardSpec)),
-    JSON.stringify(segment.dimensions),
-    JSON.stringify(segment.metrics),
-    segment.lastCompactionState ?? null,
-    BigInt(replicationFactor),
-    null,
-  ];
-}
-
-/** Still served, no longer used: of these the servers tell names only. */
-function servedSegment(text: string, replicas: number): SystemRow {
-  const id = parseSegmentId(text);
-  const first: readonly SystemCell[] = id === undefined ? [text, null, null, null, 0n, null, null] : identity(text, id, 0);
-  return [...first, BigInt(replicas), 0n, 0n, 0n, 1n, 0n, 0n, null, null, null, null, -1n, null];
-}
-
-/** Rows of a task, not published yet. */
-function liveSegment(id: string, segment: SegmentDescriptor, replicas: number): SystemRow {
-  return [
-    ...identity(id, segment.id, 0),
-    ...[replicas, segment.rowCount, 1, 0, 1, 1, 0].map(BigInt),
-    stringifyJson(shardSpecBody(segment.shardSpec)),
-    JSON.stringify(segment.dimensions),
-    JSON.stringify(segment.metrics),
-    null,
-    -1n,
-    null,
-  ];
-}
-
-function identity(text: string, { dataSource, interval, version, partitionNumber }: SegmentId, sizeBytes: number): readonly SystemCell[] {
-  const [start, end] = [formatInstant(interval.start), formatInstant(interval.end)];
-  return [text, dataSource, start, end, BigInt(sizeBytes), version, BigInt(partitionNumber)];
 }
 
 function serverRow(

@@ -23,7 +23,7 @@ export async function findUnloaded(
   { peers, limitMs, signal }: { readonly peers: Pick<Peers, 'leading'>; readonly limitMs: number; readonly signal: CancelSignal },
 ): Promise<UnloadedSegments | undefined> {
   if (tables.size === 0) return undefined;
-  const find = async (): Promise<readonly UsedSegment[]> => peers.leading('coordinator').usedSegments();
+  const find = async (): Promise<readonly UsedSegment[]> => peers.leading('coordinator').usedSegments([...tables]);
   return unloadedSegments(tables, await untilLed(find, { limitMs, keepsTrying: () => !signal.aborted }));
 }
 

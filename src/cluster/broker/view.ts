@@ -13,6 +13,7 @@ import { type Known, newKnown } from './known-segments.js';
 import { LiveSegments } from './live-segments.js';
 import type { LiveStreams } from './live-streams.js';
 import type { Serving } from './scatter.js';
+import { UsedSegments } from './used-segments.js';
 
 interface HeldView {
   readonly view: BlockView;
@@ -42,6 +43,8 @@ export class ClusterView {
   readonly #unreadable = new Set<string>();
   /** Views that were replaced while queries still read from them. */
   readonly #retired = new Set<HeldView>();
+  /** Segments that are used, beyond those of queries. */
+  readonly used = new UsedSegments();
   readonly #inventories = new Inventories();
   readonly #live: LiveSegments;
   /** Servers of each segment, best first. */
@@ -110,6 +113,16 @@ export class ClusterView {
   /** Servers that serve a segment now, highest priority first, then by host. */
   serversOf(segmentId: string): readonly SegmentServer[] {
     return this.#serving.of(segmentId);
+  }
+
+  /** Visible segments of each datasource as of the last snapshot, which may not be shown yet, by printed id. */
+  get visible(): ReadonlyMap<string, Pick<Known, 'segments'>> {
+    return this.#known;
+  }
+
+  /** Servers, those of sealed live segments among them, of all that are served. */
+  get served(): ReadonlyMap<string, readonly SegmentServer[]> {
+    return this.#serversOf;
   }
 
   /** The Historicals that are there. */
@@ -198,6 +211,7 @@ export class ClusterView {
   async adopt(snapshot: SnapshotUpdate): Promise<void> {
     const turns = new LoopTurns();
     await this.#learn(snapshot, turns);
+    await this.used.learn(snapshot, turns);
     const isFirst = this.#revision === null;
     this.#revision = snapshot.revision;
     this.#term = snapshot.term ?? null;

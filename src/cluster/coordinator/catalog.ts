@@ -177,6 +177,7 @@ export class SegmentCatalog {
       }
     }
     const { before, after } = known.timeline.change(removed, added);
+    for (const segment of [...removed, ...added]) touched.set(idTextOf(segment), segment);
     for (const segment of segmentsOf(before)) {
       touched.set(idTextOf(segment), segment);
       known.visible.delete(idTextOf(segment));

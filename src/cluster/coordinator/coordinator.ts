@@ -188,8 +188,8 @@ export class Coordinator implements CoordinatorService, Candidate {
     return { ...facts, ...segments, unreadable };
   }
 
-  usedSegments(): Promise<readonly UsedSegment[]> {
-    return this.#refreshed(() => usedSegments(this.catalog, this.#targets.byId, this.#inventories.servers));
+  usedSegments(dataSources: readonly string[]): Promise<readonly UsedSegment[]> {
+    return this.#refreshed(() => usedSegments(dataSources, this.catalog, this.#targets.byId, this.#inventories.servers));
   }
 
   async lookupsAfter(tier: string, generation: string | null): Promise<LookupSnapshot | null> {

@@ -5,7 +5,7 @@ import { own } from '../../base/names.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
 import { ChangeLog } from '../change-log.js';
-import type { SnapshotUpdate } from '../rpc/services.js';
+import type { Copies, SnapshotUpdate } from '../rpc/services.js';
 import type { Target } from './assignment.js';
 import type { SegmentCatalog } from './catalog.js';
 import type { Retention } from './retention.js';
@@ -19,12 +19,22 @@ export interface TargetRules {
   readonly everywhere: Target['tieredReplicants'];
 }
 
+/** A used segment that is overshadowed, or that the rules load nowhere. */
+interface Other {
+  readonly segment: SegmentDescriptor;
+  readonly isOvershadowed: boolean;
+}
+
+type ToldSegments = Pick<SnapshotUpdate, 'segments' | 'copies' | 'others' | 'overshadowed' | 'since'>;
+
 /** Targets by printed id, and which of them came, went or changed at which revision of metadata. */
 export class Targets {
   readonly #targets = new Map<string, Target>();
+  /** Used segments that are no targets, by printed id. */
+  readonly #others = new Map<string, Other>();
   /** Null before the first plan. */
   #log: ChangeLog | null = null;
-  /** Segments that came or went since the last call of `noteRevision`. */
+  /** Segments that came, went or changed since the last call of `noteRevision`. */
   readonly #unnoted = new Set<string>();
   /** Targets that are different since they were last taken. */
   #changed = new Set<string>();
@@ -33,7 +43,7 @@ export class Targets {
     return this.#targets;
   }
 
-  /** Whether some came or went since the last call of `noteRevision`. */
+  /** Whether some came, went or changed since the last call of `noteRevision`. */
   get hasUnnoted(): boolean {
     return this.#unnoted.size > 0;
   }
@@ -47,9 +57,16 @@ export class Targets {
     }
   }
 
-  /** Plans all segments anew: those that are targets, and those that are visible. */
+  /** Plans all segments anew: those that are targets, and those that are used. */
   planAll(rules: TargetRules): Promise<void> {
-    return this.plan([...[...this.#targets.values()].map(({ segment }) => segment), ...rules.catalog.visible()], rules);
+    return this.plan(this.#all(rules.catalog), rules);
+  }
+
+  *#all(catalog: SegmentCatalog): Generator<SegmentDescriptor> {
+    for (const { segment } of [...this.#targets.values(), ...this.#others.values()]) yield segment;
+    yield* catalog.visible();
+    for (const dataSource of catalog.dataSources())
+      for (const segment of catalog.used(dataSource)) if (catalog.isOvershadowed(segment)) yield segment;
   }
 
   /** Changes since the last call are those up to this revision. */
@@ -67,33 +84,52 @@ export class Targets {
   }
 
   /**
-   * The segments, or with a revision those that came and went since then, where that is known. Gives the event loop its turns:
+   * The segments, or with a revision those that came, went or changed since then, where that is known. Gives the event loop its turns:
    * nothing may be planned meanwhile.
    */
-  async segmentsSince(revision: number | null): Promise<Pick<SnapshotUpdate, 'segments' | 'since'>> {
+  async segmentsSince(revision: number | null): Promise<ToldSegments> {
     const turns = new LoopTurns();
     const changed = revision === null ? undefined : this.#log?.since(revision);
-    const [segments, gone]: [SegmentDescriptor[], string[]] = [[], []];
+    const [segments, copies, others, overshadowed]: [SegmentDescriptor[], Copies[], SegmentDescriptor[], boolean[]] = [[], [], [], []];
+    const told = { segments, copies, others, overshadowed };
+    const tell = (target: Target | undefined, other: Other | undefined): void => {
+      if (target !== undefined) {
+        segments.push(target.segment);
+        copies.push(target.tieredReplicants);
+      }
+      if (other !== undefined) {
+        others.push(other.segment);
+        overshadowed.push(other.isOvershadowed);
+      }
+    };
     if (revision === null || changed === undefined) {
-      for (const { segment } of this.#targets.values()) {
-        segments.push(segment);
+      for (const target of this.#targets.values()) {
+        tell(target, undefined);
         if (turns.isDue) await turns.give();
       }
-      return { segments };
+      for (const other of this.#others.values()) {
+        tell(undefined, other);
+        if (turns.isDue) await turns.give();
+      }
+      return told;
     }
+    const gone: string[] = [];
     for (const id of changed) {
       const target = this.#targets.get(id);
       if (target === undefined) gone.push(id);
-      else segments.push(target.segment);
+      tell(target, this.#others.get(id));
       if (turns.isDue) await turns.give();
     }
-    return { segments, since: { revision, gone } };
+    return { ...told, since: { revision, gone } };
   }
 
   #planOne(segment: SegmentDescriptor, rules: TargetRules): void {
+    const { catalog } = rules;
     const id = idTextOf(segment);
     const before = this.#targets.get(id);
     const tieredReplicants = copiesOf(segment, rules);
+    const isOther = tieredReplicants === undefined && catalog.isUsed(segment);
+    this.#setOther(id, isOther ? { segment, isOvershadowed: catalog.isOvershadowed(segment) } : undefined);
     if (tieredReplicants === undefined) {
       if (!this.#targets.delete(id)) return;
     } else {
@@ -101,7 +137,14 @@ export class Targets {
       this.#targets.set(id, { id, segment, tieredReplicants });
     }
     this.#changed.add(id);
-    if (before === undefined || tieredReplicants === undefined) this.#unnoted.add(id);
+    this.#unnoted.add(id);
+  }
+
+  #setOther(id: string, other: Other | undefined): void {
+    if (this.#others.get(id)?.isOvershadowed === other?.isOvershadowed) return;
+    if (other === undefined) this.#others.delete(id);
+    else this.#others.set(id, other);
+    this.#unnoted.add(id);
   }
 }
 

@@ -1,4 +1,4 @@
-// All used segments, and how many copies the rules ask for.
+// Used segments of some datasources, and how many copies the rules ask for.
 
 import { LoopTurns } from '../../base/loop-turns.js';
 import { idTextOf } from '../../model/segment-id.js';
@@ -8,6 +8,7 @@ import type { SegmentCatalog } from './catalog.js';
 
 /** Gives the event loop its turns: nothing may be planned meanwhile. */
 export async function usedSegments(
+  dataSources: readonly string[],
   catalog: SegmentCatalog,
   targets: ReadonlyMap<string, Target>,
   servers: readonly SegmentServer[],
@@ -16,7 +17,7 @@ export async function usedSegments(
   for (const { tier } of servers) serversOf.set(tier, (serversOf.get(tier) ?? 0) + 1);
   const turns = new LoopTurns();
   const used: UsedSegment[] = [];
-  for (const dataSource of catalog.dataSources()) {
+  for (const dataSource of dataSources) {
     for (const segment of catalog.used(dataSource)) {
       const replicants = Object.entries(targets.get(idTextOf(segment))?.tieredReplicants ?? {});
       // A broadcast asks for more copies than there are servers.

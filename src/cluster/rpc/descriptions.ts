@@ -49,8 +49,8 @@ const partedCall = (lists: PartedLists): MethodDescription => ({
   silenceMs: CALL_TIMEOUT_MS,
   deadlineMs: (_args, nowMs) => nowMs + LONG_CALL_TIMEOUT_MS,
 });
-const inventoryCall = partedCall({ segmentIds: 'texts', loading: 'texts' });
-const snapshotCall = partedCall({ segments: 'segments' });
+const inventoryCall = partedCall({ segmentIds: 'values', loading: 'values' });
+const snapshotCall = partedCall({ segments: 'segments', copies: 'values', others: 'segments', overshadowed: 'values' });
 const planDeadline = (args: readonly unknown[]): number => (args[0] as RunPlanRequest).deadlineMs;
 
 /** A method without a row does not compile; a row is all that the HTTP transport needs of it. */

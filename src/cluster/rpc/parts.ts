@@ -7,10 +7,10 @@ import type { SegmentDescriptor } from '../../model/segment.js';
 import { type PackedSegments, packSegments, unpackSegments } from './packed-segments.js';
 
 /** Members of a value that are long lists, and their items. */
-export type PartedLists = Readonly<Record<string, 'segments' | 'texts'>>;
+export type PartedLists = Readonly<Record<string, 'segments' | 'values'>>;
 
 /** Items of a message: some milliseconds of work for neither end. */
-const ITEMS = { segments: 250, texts: 2000 } as const;
+const ITEMS = { segments: 250, values: 2000 } as const;
 
 /** The first message: the value, its long lists empty. */
 interface Head {
@@ -21,7 +21,7 @@ interface Head {
 
 interface Part {
   readonly list: string;
-  readonly texts?: readonly string[];
+  readonly values?: readonly unknown[];
   readonly segments?: PackedSegments;
 }
 
@@ -45,7 +45,7 @@ export async function* inParts(value: unknown, lists: PartedLists): AsyncGenerat
     const count = items.get(name) ?? 0;
     for (let from = 0; from < count; from += ITEMS[kind]) {
       const slice = new Map(Object.entries(whole)).get(name)?.slice(from, from + ITEMS[kind]) ?? [];
-      if (kind === 'texts') yield { list: name, texts: slice as readonly string[] };
+      if (kind === 'values') yield { list: name, values: slice };
       else yield { list: name, segments: packSegments(slice as readonly SegmentDescriptor[]) };
       if (turns.isDue) await turns.give();
     }
@@ -66,8 +66,8 @@ export async function fromParts(messages: AsyncIterable<unknown>): Promise<unkno
       for (const name of head.items.keys()) lists.set(name, []);
       continue;
     }
-    const { list, texts, segments } = message as Part;
-    append(lists.get(list) ?? [], texts ?? (segments === undefined ? [] : unpackSegments(segments)));
+    const { list, values, segments } = message as Part;
+    append(lists.get(list) ?? [], values ?? (segments === undefined ? [] : unpackSegments(segments)));
     if (turns.isDue) await turns.give();
   }
   if (head === undefined) throw new ServiceError('unavailable', 'an internal reply in parts has none');

@@ -118,8 +118,8 @@ export interface CoordinatorService {
    * that, may be told what has changed since.
    */
   snapshotAfter(revision: number | null, term?: number | null): Promise<SnapshotUpdate | null>;
-  /** All used segments, the overshadowed ones too. */
-  usedSegments(): Promise<readonly UsedSegment[]>;
+  /** All used segments of some datasources, the overshadowed ones too. */
+  usedSegments(dataSources: readonly string[]): Promise<readonly UsedSegment[]>;
   /** The lookups configured for a tier, or null when the caller's generation is still the one. */
   lookupsAfter(tier: string, generation: string | null): Promise<LookupSnapshot | null>;
   /** A publish happened: look at metadata now rather than at the next tick. */
@@ -134,12 +134,21 @@ export interface CoordinatorService {
   cleanUp(): Promise<void>;
 }
 
+/** Copies by tier; `Number.MAX_SAFE_INTEGER`: one on every server. */
+export type Copies = Readonly<Record<string, number>>;
+
 export interface SegmentsSnapshot {
   /** Grows with every metadata transaction that changes used segments. */
   readonly revision: number;
   /** Leadership of the Coordinator that tells it: by the clock, another one may have planned otherwise. */
   readonly term?: number;
   readonly segments: readonly SegmentDescriptor[];
+  /** Copies of each of `segments` that the rules ask for. Left out: not told. */
+  readonly copies?: readonly Copies[];
+  /** Used segments that are overshadowed, or that the rules load nowhere. Left out: none. */
+  readonly others?: readonly SegmentDescriptor[];
+  /** Whether each of `others` is overshadowed. */
+  readonly overshadowed?: readonly boolean[];
   /** Segments that belong to the visible ones but whose metadata cannot be read in full. Left out: none. */
   readonly unreadable?: readonly UnreadableSegment[];
   /** Rows of streams that are published by then. Left out: none. */

@@ -232,7 +232,7 @@ export class SourceRunner {
   ): AsyncIterable<Frame> {
     switch (source.kind) {
       case 'inline':
-        return once(source.frame);
+        return pruned(once(source.frame), columns);
       case 'external':
         if (this.#options.external === undefined) throw new ServiceError('unsupported', 'TABLE(EXTERN(...)) is read by tasks only');
         return this.#options.external(source);

@@ -24,6 +24,8 @@ function rewrite(data: unknown, change: (object: object) => object): unknown {
     }
     return elements ?? data;
   }
+  // Rows, which may be very many and whose columns may be made when they are read, hold no parts of plans.
+  if ('kind' in data && data.kind === 'inline') return change(data);
   // Nothing is copied before something in it has changed: mostly nothing has.
   let fields: Map<string, unknown> | undefined;
   const names = Object.keys(data);

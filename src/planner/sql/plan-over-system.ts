@@ -2,7 +2,7 @@
 
 import type { PlannedStatement } from '../../model/statement.js';
 import type { SqlSchema } from './catalog/schema.js';
-import type { SystemRow, SystemTableName } from './catalog/system-schema.js';
+import type { SystemRows, SystemTableName } from './catalog/system-schema.js';
 
 /**
  * Plans a statement that may read `sys`. Its rows are asked of other processes, and planning is pure and synchronous:
@@ -12,7 +12,7 @@ import type { SystemRow, SystemTableName } from './catalog/system-schema.js';
  */
 export async function planOverSystem(
   schema: SqlSchema,
-  fetch: (table: SystemTableName) => Promise<readonly SystemRow[]>,
+  fetch: (table: SystemTableName) => Promise<SystemRows>,
   plan: (schema: SqlSchema) => PlannedStatement | Promise<PlannedStatement>,
 ): Promise<PlannedStatement> {
   const asked = new Set<SystemTableName>();

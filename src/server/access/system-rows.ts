@@ -3,8 +3,9 @@
 import { type Caller, demand } from '../../model/access/authorizer.js';
 import { STATE } from '../../model/access/resource.js';
 import { parseSegmentId } from '../../model/segment-id.js';
-import { SYSTEM_TABLES, type SystemCell, type SystemRow, type SystemTableName } from '../../planner/sql/catalog/system-schema.js';
-import { readable } from './readable.js';
+import { rowsWhere } from '../../planner/sql/catalog/picked-rows.js';
+import { SYSTEM_TABLES, type SystemCell, type SystemRows, type SystemTableName } from '../../planner/sql/catalog/system-schema.js';
+import { itself, readable } from './readable.js';
 
 interface SystemTableAccess {
   /** Whether the state of the cluster must be open to the reader. */
@@ -31,8 +32,8 @@ const ACCESS: Readonly<Record<SystemTableName, SystemTableAccess>> = {
 export async function rowsFor(
   caller: Caller,
   table: SystemTableName,
-  rowsOf: (table: SystemTableName, caller: Caller) => Promise<readonly SystemRow[]>,
-): Promise<readonly SystemRow[]> {
+  rowsOf: (table: SystemTableName, caller: Caller) => Promise<SystemRows>,
+): Promise<SystemRows> {
   if (caller.isUnrestricted) return rowsOf(table, caller);
   const { needsState, by } = ACCESS[table];
   if (needsState) demand(caller, [{ resource: STATE, action: 'READ' }]);
@@ -40,6 +41,7 @@ export async function rowsFor(
   if (by === null || by.names === 'user') return rows;
   const columns: readonly (readonly [name: string, type: string])[] = SYSTEM_TABLES[table];
   const at = columns.findIndex(([name]) => name === by.column);
+  if ('rowCount' in rows) return rowsWhere(rows, by.column, (text) => readable(caller, [text ?? ''], itself).length === 1);
   return readable(caller, rows, (row) => nameOf(row[at] ?? null, by.names === 'segment'));
 }
 

@@ -2,14 +2,14 @@
 
 import type { KnownTables, TableColumns } from '../../planner/plan.js';
 import type { SqlSchema, SqlTable } from '../../planner/sql/catalog/schema.js';
-import { SYSTEM_TABLE_NAMES, type SystemRow, type SystemTableName } from '../../planner/sql/catalog/system-schema.js';
+import { SYSTEM_TABLE_NAMES, type SystemRows, type SystemTableName } from '../../planner/sql/catalog/system-schema.js';
 
 /** The part of a schema that a statement can use, as plain data for another thread. */
 export interface SchemaSnapshot {
   readonly tableNames: readonly string[];
   readonly tables: ReadonlyMap<string, SqlTable>;
   readonly lookups: readonly string[];
-  readonly systemRows: ReadonlyMap<SystemTableName, readonly SystemRow[]>;
+  readonly systemRows: ReadonlyMap<SystemTableName, SystemRows>;
 }
 
 /** Tables that the text of a statement names somewhere, spelled as identifiers and as strings may spell them; maybe others. */

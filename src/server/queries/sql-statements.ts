@@ -10,7 +10,7 @@ import type { OutputColumn, PlannedQuery, PlannedStatement, StatementSchema } fr
 import { type UnknownParameter, unknownParameters } from '../../planner/sql/bind/parameters.js';
 import type { SqlSchema } from '../../planner/sql/catalog/schema.js';
 import { rememberedSchema } from '../../planner/sql/catalog/statement-schema.js';
-import type { SystemRow, SystemTableName } from '../../planner/sql/catalog/system-schema.js';
+import type { SystemRows, SystemTableName } from '../../planner/sql/catalog/system-schema.js';
 import type { SqlContext } from '../../planner/sql/context.js';
 import { EXPLAIN_COLUMNS, tablesOf } from '../../planner/sql/explain/explain.js';
 import { resourcesOf } from '../../planner/sql/explain/resources.js';
@@ -34,7 +34,7 @@ export interface SqlStatementOptions extends QueryEntryOptions {
   /** Names of the lookups that are loaded. */
   lookups(): readonly string[];
   /** Rows of a table of `sys`, as they are now; of queries, those that the caller may see. */
-  systemRows(table: SystemTableName, caller: Caller): Promise<readonly SystemRow[]>;
+  systemRows(table: SystemTableName, caller: Caller): Promise<SystemRows>;
   /** Name of the datasource schema under the alias; default `druid`. */
   readonly aliasSchemaName?: string;
 }

@@ -175,13 +175,9 @@ export function informationSchemaTable(name: string, schema: SqlSchema, schemaNa
 /** A table of `sys` with the rows that the schema has for it; `undefined` where it has none to give. */
 export function systemTable(name: SystemTableName, schema: SqlSchema): MetadataRows | undefined {
   const rows = schema.systemRows?.(name);
-  return (
-    rows &&
-    tableOf(
-      SYSTEM_TABLES[name].map(([column, type]) => ({ name: column, type })),
-      rows,
-    )
-  );
+  if (rows === undefined) return undefined;
+  const columns = SYSTEM_TABLES[name].map(([column, type]) => ({ name: column, type }));
+  return 'rowCount' in rows ? { columns, frame: rows } : tableOf(columns, rows);
 }
 
 function tableOf(columns: MetadataRows['columns'], rows: readonly (readonly Cell[])[]): MetadataRows {

@@ -2,7 +2,7 @@
 
 import type { ColumnSchema } from '../../../model/schema.js';
 import type { AccessedTable } from '../../table-access.js';
-import type { SystemRow, SystemTableName } from './system-schema.js';
+import type { SystemRows, SystemTableName } from './system-schema.js';
 
 /** Schema of the served datasources, for planning; the broker's `SchemaSource` implements it. */
 export interface SqlSchema {
@@ -13,7 +13,7 @@ export interface SqlSchema {
   /** Names of the lookups that are loaded; left out: none. */
   lookups?(): readonly string[];
   /** Rows of a table of `sys`; left out where statements cannot read them. */
-  systemRows?(table: SystemTableName): readonly SystemRow[];
+  systemRows?(table: SystemTableName): SystemRows;
 }
 
 /** `__time` first. */

@@ -1,5 +1,6 @@
 // The tables of `sys` and their columns.
 
+import type { Frame } from '../../../model/frame.js';
 import type { PrimitiveType } from '../../../model/schema.js';
 
 export const SYSTEM_SCHEMA = 'sys';
@@ -7,6 +8,8 @@ export const SYSTEM_SCHEMA = 'sys';
 export type SystemCell = string | bigint | null;
 /** Values in the order of the table's columns. */
 export type SystemRow = readonly SystemCell[];
+/** Rows of a table, or a frame with its columns. */
+export type SystemRows = readonly SystemRow[] | Frame;
 type Column = readonly [name: string, type: PrimitiveType];
 
 const text = (...names: readonly string[]): readonly Column[] => names.map((name) => [name, 'STRING']);
