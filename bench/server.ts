@@ -19,7 +19,7 @@ const PROGRAM = fileURLToPath(new URL('../../bin/dolmen.mjs', import.meta.url));
 /** A cold machine that others share may need minutes. */
 const READY_WITHIN_MS = 180_000;
 /** Ports of tests lie among those that the system gives to outgoing connections, which hold one for a moment. */
-const STARTS = 5;
+const STARTS = 40;
 
 /** Further flags of every server, for whoever measures a test from outside: a list of JSON. */
 export const FLAGS_VARIABLE = 'DOLMEN_START_FLAGS';

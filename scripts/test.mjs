@@ -12,7 +12,7 @@ import { filesBelow, ROOT, readStamp, writeStamp } from './stamp.mjs';
 import { StepFailed, step } from './steps.mjs';
 
 /** Longer than any honest test file on a slow machine; TEST_CASES is the factor of test/case-count.ts. */
-const FILE_TIMEOUT_MS = 300_000 * Math.max(1, Number(process.env.TEST_CASES ?? 1));
+const FILE_TIMEOUT_MS = 600_000 * Math.max(1, Number(process.env.TEST_CASES ?? 1));
 /** A file whose tests are through, but whose process stays, leaks a server, a thread or a timer. */
 const LINGER_MS = 15_000;
 

@@ -10,7 +10,7 @@ import { uriNamespace } from './uri-namespace.js';
 
 /** Kinds of lookups of the original that are refused, with the reason. */
 const DOCUMENTED: Readonly<Record<string, string>> = {
-  kafka: 'streams are not read yet: use cachedNamespace with a pollPeriod',
+  kafka: 'lookups do not follow a stream: use cachedNamespace with a pollPeriod',
   pollingLookup: 'use cachedNamespace, which polls as well',
   loadingLookup: 'entries are not loaded one by one: use cachedNamespace',
 };

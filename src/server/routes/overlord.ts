@@ -54,6 +54,8 @@ export interface OverlordSource {
   readonly logStorage: DeepStorage | null;
   /** `svc.indexer.auditLog.enabled`. */
   readonly listsSegments: boolean;
+  /** Processes call each other with TLS only. */
+  readonly isTls: boolean;
 }
 
 const STATES: Readonly<Record<string, readonly TaskState[]>> = {
@@ -101,7 +103,7 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     }),
     route('GET', '/svc/indexer/v1/task/{taskId}/status', found('task'), async ({ caller }, { taskId = '' }) => {
       const { task } = await getTask(source, caller, taskId);
-      return json(200, { task: taskId, status: taskBody(task) });
+      return json(200, { task: taskId, status: taskBody(task, source.isTls) });
     }),
     route('GET', '/svc/indexer/v1/task/{taskId}/reports', found('task'), async ({ caller }, { taskId = '' }) => {
       const { task, report } = await getTask(source, caller, taskId);
@@ -172,7 +174,11 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
   ];
 }
 
-async function listTasks({ database }: OverlordSource, request: HttpRequest, states: readonly TaskState[]): Promise<readonly unknown[]> {
+async function listTasks(
+  { database, isTls }: OverlordSource,
+  request: HttpRequest,
+  states: readonly TaskState[],
+): Promise<readonly unknown[]> {
   const dataSource = request.query.get('datasource');
   if (dataSource !== null) demandDataSource(request.caller, dataSource, 'READ');
   const type = request.query.get('type');
@@ -187,17 +193,17 @@ async function listTasks({ database }: OverlordSource, request: HttpRequest, sta
     // `max` bounds finished tasks only; on the other lists it is accepted and has no meaning.
     ...(bounded ? { newest: max ?? FINISHED_LISTED_MAX } : {}),
   });
-  return readable(request.caller, tasks, ({ dataSource: name }) => name).map(taskBody);
+  return readable(request.caller, tasks, ({ dataSource: name }) => name).map((task) => taskBody(task, isTls));
 }
 
-async function statusesOf({ database }: OverlordSource, ids: unknown): Promise<Readonly<Record<string, unknown>>> {
+async function statusesOf({ database, isTls }: OverlordSource, ids: unknown): Promise<Readonly<Record<string, unknown>>> {
   if (!Array.isArray(ids) || ids.length === 0 || !ids.every((id) => typeof id === 'string'))
     throw new ServiceError(
       'input_invalid',
       `body: found ${Array.isArray(ids) ? 'an array without task ids' : kindOf(ids)}, expected an array of task ids`,
     );
   const tasks = await Promise.all(ids.map((id) => findTask(database, id)));
-  return Object.fromEntries(tasks.flatMap((task) => (task === undefined ? [] : [[task.id, taskBody(task)]])));
+  return Object.fromEntries(tasks.flatMap((task) => (task === undefined ? [] : [[task.id, taskBody(task, isTls)]])));
 }
 
 /** @throws ServiceError `internal` for a document that cannot be read; the list of faults has it, too */

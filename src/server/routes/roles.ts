@@ -71,10 +71,11 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
     const leading = { role: 'overlord', scheme, coordination, leading: () => overlord.leading } as const;
     const logs = { logDirectory: configuration.get('svc.indexer.logs.directory'), logStorage: logStorage(configuration) };
     const listsSegments = configuration.get('svc.indexer.auditLog.enabled');
+    const isTls = configuration.get('svc.enableTlsPort');
     routes.set('overlord', [
       ...leaderRoutes('/svc/indexer/v1', leading),
       ...onLeader(leading, [
-        ...overlordRoutes({ overlord, database, readTask, sampling, ...logs, listsSegments }),
+        ...overlordRoutes({ overlord, database, readTask, sampling, ...logs, listsSegments, isTls }),
         ...compactionRoutes({
           configs: overlord.compactionConfigs,
           coordinator: async () => peers.leading('coordinator'),
