@@ -90,7 +90,7 @@ const SERVICES = {
       // A server in single-user mode needs no port to make the database.
       await run(program, ['--single', '-D', data, 'postgres'], `CREATE DATABASE ${DATABASE}\n`);
     },
-    args: ({ data, port }) => ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-c', 'fsync=off', '-c', 'max_connections=50'],
+    args: ({ data, port }) => ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-c', 'fsync=off', '-c', 'max_connections=200'],
     ready: /ready to accept connections/,
     stopSignal: 'SIGINT',
   },

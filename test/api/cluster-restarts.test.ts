@@ -10,6 +10,7 @@ import { createS3DeepStorage } from '../../src/storage/s3/s3-deep-storage.js';
 import { type Service, startService } from '../services.js';
 import { s3Place } from '../storage/stores.js';
 import { type SixProcesses, startSix } from './six.js';
+import { storeFlags } from './store-flags.js';
 
 /** Six processes that share no file, over PostgreSQL and S3: each is restarted while a load is under way and a client asks all the time. */
 const PORT_OFFSET = 20_600;
@@ -34,24 +35,6 @@ const load = (turn: number): unknown => ({
     tuningConfig: { type: 'index_parallel' },
   },
 });
-
-const flagsOf = (postgresql: Service, s3: Service): string[] =>
-  Object.entries({
-    'metadata.storage.type': 'postgresql',
-    'metadata.storage.connector.connectURI': postgresql.uri,
-    'metadata.storage.connector.user': postgresql.user,
-    'metadata.storage.connector.password': postgresql.password,
-    'storage.type': 's3',
-    'storage.bucket': s3.database,
-    'storage.baseKey': 'segments',
-    's3.accessKey': s3.user,
-    's3.secretKey': s3.password,
-    's3.endpoint.url': s3.uri,
-    's3.enablePathStyleAccess': 'true',
-    'indexer.logs.type': 's3',
-    'indexer.logs.s3Bucket': s3.database,
-    'indexer.logs.s3Prefix': 'logs',
-  }).flatMap(([name, value]) => ['--property', `svc.${name}=${value}`]);
 
 /** Answers of a client that asks until it is ended: sums, and the statuses of errors. */
 function asking(url: string): { readonly sums: number[]; readonly errors: string[]; end(): Promise<void> } {
@@ -86,7 +69,7 @@ const RETRYABLE = /^(50[234]|no connection)/;
 
 async function run(postgresql: Service, s3: Service): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-restarts-'));
-  const six: SixProcesses = await startSix((role) => path.join(folder, role), PORT_OFFSET, flagsOf(postgresql, s3));
+  const six: SixProcesses = await startSix((role) => path.join(folder, role), PORT_OFFSET, storeFlags(postgresql, s3));
   const submit = async (turn: number): Promise<string> =>
     ((await callJson('POST', `${six.url}/svc/indexer/v1/task`, load(turn))) as { readonly task: string }).task;
   try {

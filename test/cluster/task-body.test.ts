@@ -18,7 +18,7 @@ const TASK: TaskRecord = {
   workerSession: null,
   attempts: 1,
   error: null,
-  parent: null,
+  parentId: null,
   claimedBy: null,
 };
 

@@ -22,6 +22,7 @@ export interface Commit {
 
 /** Time that a transaction waits for those of other processes, as in PostgreSQL and SQLite. */
 const LOCK_MS = 15_000;
+const SELECT = /^\s*SELECT\b/i;
 const WRITE = /^\s*(INSERT|UPDATE|DELETE)\b/i;
 
 /** The tables of all simulations of this process: making them takes longer than emptying them. */
@@ -32,6 +33,12 @@ class Tables {
   readonly #database = new sqlite.Database(':memory:');
   readonly #prepared = new Map<string, ReturnType<sqlite.Database['prepare']>>();
   #first: readonly Statement[] = [];
+  #names: readonly string[] = [];
+  readonly #mentioned = new Map<string, readonly string[]>();
+  /** Rows of SELECTs: most of what processes ask for has not changed since it was asked for last. */
+  readonly #read = new Map<string, { readonly atWrite: number; readonly rows: readonly Row[] }>();
+  readonly #writtenAt = new Map<string, number>();
+  #writes = 0;
 
   static async make(): Promise<Tables> {
     const tables = new Tables();
@@ -40,6 +47,8 @@ class Tables {
       tables.run(sql, bindings) as unknown as readonly Found[];
     await migrate({ ...UNLIMITED, faults, rows, transaction: (work) => work({ rows, faults }), close: async () => undefined });
     const names = tables.run("SELECT name FROM sqlite_master WHERE type = 'table'", []).map(({ name }) => String(name));
+    tables.#names = names;
+    tables.#mentioned.clear();
     const written = names.flatMap((name) => tables.run(`SELECT * FROM ${name}`, []).map((row) => insertOf(name, row)));
     tables.#first = [...names.map((name) => ({ sql: `DELETE FROM ${name}`, bindings: [] })), ...written];
     return tables;
@@ -48,9 +57,36 @@ class Tables {
   /** Empties them, but for what the migrations wrote. */
   reset(): void {
     for (const { sql, bindings } of this.#first) this.run(sql, bindings);
+    this.#read.clear();
   }
 
   run(sql: string, bindings: readonly Binding[]): readonly Row[] {
+    const tables = this.#tablesIn(sql);
+    if (!SELECT.test(sql)) {
+      this.#writes++;
+      for (const table of sql === 'ROLLBACK' ? this.#names : tables) this.#writtenAt.set(table, this.#writes);
+      return this.#execute(sql, bindings);
+    }
+    if (tables.length === 0) return this.#execute(sql, bindings);
+    const key = `${sql} ${JSON.stringify(bindings, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))}`;
+    const known = this.#read.get(key);
+    const isCurrent = known !== undefined && tables.every((table) => (this.#writtenAt.get(table) ?? 0) <= known.atWrite);
+    const rows = isCurrent ? known.rows : this.#execute(sql, bindings);
+    if (!isCurrent) this.#read.set(key, { atWrite: this.#writes, rows });
+    return rows.map((row) => ({ ...row }));
+  }
+
+  /** Tables whose names occur in a statement. */
+  #tablesIn(sql: string): readonly string[] {
+    let found = this.#mentioned.get(sql);
+    if (found === undefined || this.#names.length === 0) {
+      found = this.#names.filter((name) => new RegExp(`\\b${name}\\b`).test(sql));
+      this.#mentioned.set(sql, found);
+    }
+    return found;
+  }
+
+  #execute(sql: string, bindings: readonly Binding[]): readonly Row[] {
     let statement = this.#prepared.get(sql);
     if (statement === undefined) {
       statement = this.#database.prepare(sql);
