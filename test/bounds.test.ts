@@ -11,7 +11,9 @@ import * as assert from 'uvu/assert';
 const CONSTANTS: Readonly<Record<string, string>> = {
   'base/sent-once.ts REMEMBERED_MAX': 'references to data that is kept elsewhere, a few bytes each',
   'cluster/access/login-throttle.ts BUCKETS_MAX': 'counters of failed logins, a few bytes each; the ones used least recently give way',
+  'cluster/broker/missing.ts INTERVALS_LISTED_MAX': 'names in one message, which counts all',
   'cluster/broker/result-cache.ts INTERVALS_KEPT': 'digests of one view, which go with the view',
+  'cluster/broker/retries/read-times.ts KINDS_KEPT': 'two numbers each; the ones used least recently give way',
   'cluster/broker/scatter.ts INTERVALS_KEPT': 'lists of segments of one view, which go with the view',
   'cluster/change-log.ts REMEMBERED': 'names of what is in memory anyway; who missed more is told everything',
   'cluster/coordinator/coordinator.ts LOADS_AHEAD': 'of one server: more are asked for as it loads them',

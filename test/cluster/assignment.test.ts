@@ -86,6 +86,27 @@ assignment('never fills a server beyond its size, and does not ask where it fail
   assert.is(assignSegments({ targets, servers, mayDrop: () => true, mayLoad: () => false }).loads.size, 0);
 });
 
+assignment('a silent server is told nothing; its copies count, and no other one goes for their sake', () => {
+  const [first, second, third] = [0, 1, 2].map((day) => segmentOf('ds', day, 'v1'));
+  if (first === undefined || second === undefined || third === undefined) throw new Error('three segments');
+  const server = (host: string, held: readonly SegmentDescriptor[], isSilent: boolean) => {
+    return { host, tier: '_default_tier', served: new Set(ids(held)), loading: new Set<string>(), freeBytes: 1e9, places: 10, isSilent };
+  };
+  const { loads, drops } = assignAmong({
+    // The second one has a copy too many, the third one a copy too few.
+    targets: [target(first), target(second), target(third, { _default_tier: 2 })],
+    unneeded: ['old'],
+    servers: [
+      server('a', [first, second, third], true),
+      { ...server('b', [second], false), served: new Set([...ids([second]), 'old']) },
+      { ...server('c', [], true), served: new Set(['old']) },
+    ],
+    mayLoad: () => true,
+  });
+  assert.equal([...loads], [['b', [third]]]);
+  assert.equal([...drops], [['b', ['old']]]);
+});
+
 assignment('a segment being loaded is not asked for again', () => {
   const segment = segmentOf('ds', 0, 'v1');
   const servers = [inventoryOf('a', [], { loading: ids([segment]) }), inventoryOf('b', [])];

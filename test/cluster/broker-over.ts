@@ -1,4 +1,5 @@
 import { heldLookups } from '../../bench/lookup-settings.js';
+import type { Clock } from '../../src/base/clock/clock.js';
 import { Broker } from '../../src/cluster/broker/broker.js';
 import type { QueryOptions } from '../../src/cluster/broker/contract.js';
 import type { ResultCache } from '../../src/cluster/broker/result-cache.js';
@@ -23,7 +24,17 @@ export async function brokerOver(
   snapshot: SegmentsSnapshot,
   historicals: Readonly<Record<string, Partial<HistoricalService> & { readonly ids: readonly string[]; readonly priority?: number }>>,
   results: ResultCache | null = null,
-  { coordinator = {}, starts = true }: { readonly coordinator?: Partial<CoordinatorService>; readonly starts?: boolean } = {},
+  {
+    coordinator = {},
+    starts = true,
+    clock,
+    gone,
+  }: {
+    readonly coordinator?: Partial<CoordinatorService>;
+    readonly starts?: boolean;
+    readonly clock?: Clock;
+    readonly gone?: ReadonlySet<string>;
+  } = {},
 ) {
   const asked: RunPlanRequest[] = [];
   const services = Object.entries(historicals).map(([host, { ids: served, priority = 0, ...methods }]) => ({
@@ -39,15 +50,17 @@ export async function brokerOver(
       ...methods,
     },
   }));
+  const leader = {
+    snapshotAfter: async () => snapshot,
+    lookupsAfter: async () => null,
+    usedSegments: async () => [],
+    ...coordinator,
+  };
   const peers = {
-    all: (role: string) => (role === 'task' ? [] : services),
+    all: (role: string) => (role === 'task' ? [] : services.filter(({ host }) => gone?.has(host) !== true)),
     at: (_role: string, host: string) => services.find((each) => each.host === host)?.service,
-    leading: () => ({
-      snapshotAfter: async () => snapshot,
-      lookupsAfter: async () => null,
-      usedSegments: async () => [],
-      ...coordinator,
-    }),
+    leading: () => leader,
+    isHere: () => false,
   } as unknown as Peers;
   const engine: Engine = {
     run: () => never(),
@@ -76,6 +89,7 @@ export async function brokerOver(
     lookups: heldLookups(),
     pollMs: 60_000,
     now: Date.now,
+    ...(clock === undefined ? {} : { clock }),
     log: () => undefined,
   });
   if (starts) await broker.start();

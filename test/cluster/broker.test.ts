@@ -168,7 +168,7 @@ for (const [name, plan, historicals, rows, endings] of [
   });
 
 for (const [name, historicals, code] of [
-  ['nobody else has its segments', { a: { ...EVERYWHERE, priority: 1, runPlan: gone(0) } }, 'unavailable'],
+  ['nobody else has its segments', { a: { ...EVERYWHERE, priority: 1, runPlan: gone(0) } }, 'segments_unavailable'],
   [
     'rows were handed on already',
     { a: { ...EVERYWHERE, priority: 1, runPlan: gone(2) }, b: { ...EVERYWHERE, runPlan: gone(2) } },

@@ -20,7 +20,7 @@ const scatter = suite('scatter');
 
 scatter('all segments of one server are one read of the whole intervals', async () => {
   const intervals = [{ start: 0, end: 2 * DAY }];
-  const reads = await planReads(resolveTimeline(OLD), intervals, () => [inventoryOf('a', [])]);
+  const reads = await planReads(resolveTimeline(OLD), intervals, { of: () => [inventoryOf('a', [])] });
   assert.equal(reads, [{ host: 'a', segmentIds: ids(OLD.slice(0, 2)), intervals }]);
   assert.is(reads[0]?.intervals, intervals);
 });
@@ -61,7 +61,7 @@ scatter('a chunk that is hidden in part is read only where it shows', async () =
     id: { dataSource: 'ds', interval: { start: 0, end: 10 * DAY }, version: 'v1', partitionNumber: 0 },
   };
   const inside = segmentOf('ds', 4, 'v2');
-  const reads = await planReads(resolveTimeline([month, inside]), [{ start: 3 * DAY, end: 6 * DAY }], () => [inventoryOf('a', [])]);
+  const reads = await planReads(resolveTimeline([month, inside]), [{ start: 3 * DAY, end: 6 * DAY }], { of: () => [inventoryOf('a', [])] });
   assert.equal(reads, [
     {
       host: 'a',
@@ -127,7 +127,7 @@ for (const [name, segments, slices, expected] of [
 scatter('only servers of the highest priority are asked, each segment always at the same one', async () => {
   const servers = [inventoryOf('a', [], { priority: 5 }), inventoryOf('b', [], { priority: 5 }), inventoryOf('c', [], { priority: 1 })];
   const many = Array.from({ length: 50 }, (_, day) => segmentOf('ds', day, 'v1'));
-  const plan = () => planReads(resolveTimeline(many), [{ start: 0, end: 50 * DAY }], () => servers);
+  const plan = () => planReads(resolveTimeline(many), [{ start: 0, end: 50 * DAY }], { of: () => servers });
   assert.equal((await plan()).map((read) => read.host).sort(), ['a', 'b']);
   assert.is(
     (await plan()).reduce((count, read) => count + read.segmentIds.length, 0),
@@ -138,7 +138,7 @@ scatter('only servers of the highest priority are asked, each segment always at 
 
 scatter('a segment that nobody serves fails the query by name', async () => {
   try {
-    await planReads(resolveTimeline(OLD), [{ start: DAY, end: 2 * DAY }], () => []);
+    await planReads(resolveTimeline(OLD), [{ start: DAY, end: 2 * DAY }], { of: () => [] });
     assert.unreachable();
   } catch (error) {
     assert.ok(error instanceof ServiceError && error.code === 'segments_unavailable');

@@ -1,6 +1,7 @@
 // The Broker: knows which segments exist and who serves them, and runs plans over all of them.
 
 import type { CancelSignal } from '../../base/cancel-signal.js';
+import { SYSTEM_CLOCK } from '../../base/clock/clock.js';
 import { intersect } from '../../base/interval.js';
 import { LoopTurns } from '../../base/loop-turns.js';
 import type { Engine } from '../../execution/run/engine.js';
@@ -24,13 +25,16 @@ import type { DataSourceView } from './block-view.js';
 import { CATCH_UP_MS_MAX, catchUp, tablesIn } from './catch-up.js';
 import { ConstantResults, framesOfAll } from './constant-results.js';
 import type { BrokerQueries, QueryOptions, ResultUse, SegmentToRun, ServerLocation, TableSchema, UnloadedSegments } from './contract.js';
-import { lookAtTasks, sealedInventory } from './live-segments.js';
+import { BrokerLooks } from './looks/broker-looks.js';
+import { Silence } from './looks/silence.js';
 import { chunksOf, QueryPins } from './query-pins.js';
 import { type ResultCache, ResultKeys } from './result-cache.js';
+import { analyzeSegments } from './retries/analyses.js';
+import { ReadTimes } from './retries/read-times.js';
 import { RunningQueries } from './running-queries.js';
 import { type Asked, chunksWithin, namedSegments, PlannedReads, planReads, withinData } from './scatter.js';
 import { type LiveCounts, type SegmentRows, segmentRows } from './segment-rows.js';
-import { analyzeSegments, type Cluster, runOptions, runOverSegments } from './segment-runs.js';
+import { type Cluster, runOptions, runOverSegments } from './segment-runs.js';
 import { withMixedTypes } from './table-schema.js';
 import { findUnloaded, withUnloaded } from './unloaded.js';
 import { ClusterView } from './view.js';
@@ -64,12 +68,10 @@ export class Broker implements BrokerQueries, BrokerService {
   readonly #resultKeys = new ResultKeys();
   readonly #ticker: Ticker;
   readonly #cluster: Cluster;
-  /** Servers that were there at the last look. */
-  #hosts: readonly string[] = [];
-  /** Why Historicals did not answer then. */
-  #silent: readonly unknown[] = [];
   /** Settled when nobody looks, nor reads what looks change. */
   #looking: Promise<unknown> = Promise.resolve();
+  readonly #looks: BrokerLooks;
+  readonly #silence = new Silence();
 
   constructor(options: BrokerOptions) {
     this.#options = options;
@@ -84,12 +86,18 @@ export class Broker implements BrokerQueries, BrokerService {
       gatherBytesMax: options.gatherBytesMax,
       heldBytesMax: options.heldBytesMax,
       historical: (host) => this.#historical(host),
-      serving: () => this.#view.serving,
+      mayMove: (host) => !options.peers.isHere('historical', host) && !this.#view.isTask(host),
+      clock: options.clock ?? SYSTEM_CLOCK,
+      silence: this.#silence,
+      times: new ReadTimes(),
+      serving: () => this.#silence.over(this.#view.serving),
       servers: () => this.#view.servers,
       look: () => this.#ticker.wakeAndWait(),
       streams: this.#pins,
       reads: new PlannedReads(),
     };
+    const isCovering = (): boolean => this.#pins.isWaiting;
+    this.#looks = new BrokerLooks({ ...options, view: this.#view, silence: this.#silence, wake, isCovering });
     this.#ticker = new Ticker(
       () => this.#inTurn(() => this.#look()),
       options.pollMs,
@@ -126,7 +134,8 @@ export class Broker implements BrokerQueries, BrokerService {
   segmentRows(live: LiveCounts): Promise<SegmentRows> {
     return this.#inTurn(async () => {
       await this.#look();
-      if (this.#silent.length > 0) throw this.#silent[0];
+      const fault = this.#looks.faultOfHistoricals();
+      if (fault !== undefined) throw fault;
       return segmentRows(this.#view, live);
     });
   }
@@ -221,7 +230,7 @@ export class Broker implements BrokerQueries, BrokerService {
       engine: this.#options.engine,
       runTables: (leaf, tables) =>
         this.#runTables(leaf, tables, { ...options, ...(leaf.upload === undefined ? {} : { caching: UNCACHED }), signal }),
-      isServedHere: () => this.#hosts.every((host) => this.#options.peers.isHere('historical', host)),
+      isServedHere: () => this.#looks.hosts.every((host) => this.#options.peers.isHere('historical', host)),
       rowsOfTable: (name) => table(name)?.rowCount ?? null,
       lookup: (name) => this.lookups.rows(name),
       columnsOf: (each) => rowSourceColumns(each, { table }),
@@ -304,7 +313,7 @@ export class Broker implements BrokerQueries, BrokerService {
     const query = this.#pins.begin([plan.dataSource], options);
     try {
       if (!this.#pins.pin(query)) await this.#pins.pinLater(query);
-      const reads = await planReads(chunksOf(query, plan), plan.intervals, this.#view.serving.of);
+      const reads = await planReads(chunksOf(query, plan), plan.intervals, this.#cluster.serving());
       return await analyzeSegments(this.#cluster, everySegment(plan), reads, options, query.deadline.signal);
     } finally {
       this.#pins.end(query);
@@ -331,32 +340,9 @@ export class Broker implements BrokerQueries, BrokerService {
     return this.#options.peers.at(this.#view.isTask(host) ? 'task' : 'historical', host);
   }
 
-  /** Inventories first: a snapshot can only be adopted by what is known to be served. */
   async #look(): Promise<void> {
-    const { peers, lookups, log } = this.#options;
-    const view = this.#view;
-    if (view.revision === null) await lookups.known();
-    const silent: unknown[] = [];
-    const told = await Promise.all(
-      peers.all('historical').map(async ({ host, service }) => {
-        try {
-          return { host, update: await service.inventoryAfter(view.generationOf(host)) };
-        } catch (error) {
-          log(`broker: no inventory of ${host}: ${toServiceError(error).message}`);
-          silent.push(error);
-          return undefined;
-        }
-      }),
-    );
-    this.#silent = silent;
-    const known = (host: string): string | null => (this.#pins.isWaiting ? null : view.liveGenerationOf(host));
-    const live = await lookAtTasks(peers.all('task'), known, log);
-    this.#hosts = [...told.flatMap((each) => each?.host ?? []), ...live.hosts];
-    await view.updateServers([...told.flatMap((each) => each?.update ?? []), ...live.updates.map(sealedInventory)], this.#hosts);
-    view.updateLive(live.updates, live.hosts);
-    await view.catchUp();
-    const newer = await peers.leading('coordinator').snapshotAfter(view.revision, view.term);
-    if (newer !== null) await view.adopt(newer);
+    if (this.#view.revision === null) await this.#options.lookups.known();
+    await this.#looks.look();
   }
 }
 

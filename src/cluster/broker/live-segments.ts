@@ -4,8 +4,7 @@ import type { VisibleChunk } from '../../metadata/timeline.js';
 import { isLive, type SegmentDescriptor } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
 import type { LiveDescriptor } from '../../model/stream/live.js';
-import { toServiceError } from '../rpc/message.js';
-import type { InventoryUpdate, LiveInventory, SegmentServer, TaskService } from '../rpc/services.js';
+import type { InventoryUpdate, LiveInventory, SegmentServer } from '../rpc/services.js';
 import { LiveStreams } from './live-streams.js';
 
 /** Tasks serve a segment as long as no Historical does. */
@@ -118,23 +117,6 @@ function knownOf(inventories: readonly LiveInventory[]): ReadonlyMap<string, Kno
 
 function taskServer(host: string): SegmentServer {
   return { host, tier: '_default_tier', priority: TASK_PRIORITY, maxSizeBytes: 0 };
-}
-
-/** Changes of the live segments of tasks; one that does not answer at the moment has those that it had. */
-export async function lookAtTasks(
-  tasks: readonly { readonly host: string; readonly service: TaskService }[],
-  generationOf: (host: string) => string | null,
-  log: (line: string) => void,
-): Promise<{ readonly hosts: readonly string[]; readonly updates: readonly LiveInventory[] }> {
-  const told = await Promise.all(
-    tasks.map(({ host, service }) =>
-      service.liveAfter(generationOf(host)).catch((error: unknown) => {
-        log(`broker: no live segments of ${host}: ${toServiceError(error).message}`);
-        return null;
-      }),
-    ),
-  );
-  return { hosts: tasks.map(({ host }) => host), updates: told.flatMap((update) => update ?? []) };
 }
 
 /** The segments that a task has all rows of: it serves them like a Historical, once they are published. */

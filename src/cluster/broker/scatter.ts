@@ -10,8 +10,9 @@ import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Plan } from '../../model/plan.js';
 import type { PinnedSegments } from '../../model/publication.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
-import { idTextOf } from '../../model/segment-id.js';
+import { idTextOf, parseSegmentId } from '../../model/segment-id.js';
 import type { SegmentServer } from '../rpc/services.js';
+import { Missing } from './missing.js';
 
 /** Segments that one server reads in one request. */
 export interface Read {
@@ -24,14 +25,14 @@ export interface Read {
 /**
  * Divides a query among servers; gives the event loop its turns.
  * @param intervals  sorted, disjoint
- * @param serversOf  who serves a segment, best first
- * @throws ServiceError `segments_unavailable` naming the first segment that nobody serves
+ * @throws ServiceError `segments_unavailable` naming the intervals of segments that nobody serves
  */
 export async function planReads(
   chunks: readonly VisibleChunk<SegmentDescriptor>[],
   intervals: readonly Interval[],
-  serversOf: (segmentId: string) => readonly SegmentServer[],
+  serving: Serving,
 ): Promise<readonly Read[]> {
+  const missing = new Missing();
   const turns = new LoopTurns();
   const reads = new Map<string, { host: string; segmentIds: string[]; intervals: readonly Interval[] }>();
   for (const chunk of chunks) {
@@ -41,7 +42,11 @@ export async function planReads(
     const clip = isWhole(chunk) ? '' : JSON.stringify(chunk.visible);
     for (const segment of chunk.segments) {
       const id = idTextOf(segment);
-      const { host } = chooseServer(id, serversOf(id));
+      const host = chooseServer(id, serving.of(id), serving.silent)?.host;
+      if (host === undefined) {
+        missing.add(id, intersections(intervals, chunk.visible));
+        continue;
+      }
       // One read, one datasource: ids of its dictionaries are shared among its segments only.
       const key = `${host} ${segment.id.dataSource} ${clip}`;
       const read = reads.get(key);
@@ -49,6 +54,7 @@ export async function planReads(
       else read.segmentIds.push(id);
     }
   }
+  missing.refuse();
   return [...reads.values()];
 }
 
@@ -56,6 +62,8 @@ export async function planReads(
 export interface Serving {
   /** Servers of a segment, best first. */
   readonly of: (segmentId: string) => readonly SegmentServer[];
+  /** Hosts that do not answer at the moment: they are asked for what nobody else serves. */
+  readonly silent?: ReadonlySet<string>;
 }
 
 /** Different reads of one view that are kept. */
@@ -75,7 +83,7 @@ export class PlannedReads {
     const key = readsKey(chunks, intervals);
     let planned = known.reads.find(key);
     if (planned === undefined) {
-      planned = (await planReads(chunks, intervals, serving.of)).map((read) => ({
+      planned = (await planReads(chunks, intervals, serving)).map((read) => ({
         ...read,
         intervals: read.intervals === intervals ? null : read.intervals,
       }));
@@ -108,16 +116,17 @@ interface PlannedRead extends Omit<Read, 'intervals'> {
 
 /**
  * Refuses what cannot be answered in full: a used segment that cannot be read may hold rows of the intervals.
- * @throws ServiceError `segments_unavailable` naming the segment
+ * @throws ServiceError `segments_unavailable` naming the first such segment and how many there are
  */
 export function refuseUnreadable(unreadable: readonly UnreadableSegment[], intervals: readonly Interval[]): void {
-  const touched = unreadable.find(
+  const touched = unreadable.filter(
     ({ interval }) => interval === null || intervals.some((asked) => intersect(interval, asked) !== undefined),
   );
-  if (touched !== undefined)
+  const [first] = touched;
+  if (first !== undefined)
     throw new ServiceError(
       'segments_unavailable',
-      `segment ${touched.id} of ${touched.dataSource} cannot be read in the metadata store; see /svc/coordinator/v1/metadataFaults`,
+      `segment ${first.id} of ${first.dataSource}${touched.length > 1 ? ` and ${touched.length - 1} more` : ''} cannot be read in the metadata store; see /svc/coordinator/v1/metadataFaults`,
     );
 }
 
@@ -194,21 +203,28 @@ function lastStarted<Chunk extends { readonly interval: Interval }>(chunks: read
 }
 
 /** The same read divided among servers that are not `gone`; undefined when a segment has no other server. */
-export function readsElsewhere(
-  read: Read,
-  serversOf: (segmentId: string) => readonly SegmentServer[],
-  gone: ReadonlySet<string>,
-): readonly Read[] | undefined {
+export function readsElsewhere(read: Read, serving: Serving, gone: ReadonlySet<string>): readonly Read[] | undefined {
   const reads = new Map<string, string[]>();
   for (const id of read.segmentIds) {
-    const servers = serversOf(id).filter(({ host }) => !gone.has(host));
-    if (servers.length === 0) return undefined;
-    const { host } = chooseServer(id, servers);
+    const servers = serving.of(id).filter(({ host }) => !gone.has(host));
+    const host = chooseServer(id, servers, serving.silent)?.host;
+    if (host === undefined) return undefined;
     const same = reads.get(host);
     if (same === undefined) reads.set(host, [id]);
     else same.push(id);
   }
   return [...reads].map(([host, segmentIds]) => ({ host, segmentIds, intervals: read.intervals }));
+}
+
+/** @throws ServiceError `segments_unavailable` naming the intervals of a read of which nobody but those `gone` serves the segments */
+export function refuseMissing(read: Read, serving: Serving, gone: ReadonlySet<string>, cause: unknown): void {
+  const missing = new Missing();
+  for (const id of read.segmentIds) {
+    const interval = parseSegmentId(id)?.interval;
+    if (interval !== undefined && serving.of(id).every(({ host }) => gone.has(host)))
+      missing.add(id, intersections(read.intervals, [interval]));
+  }
+  missing.refuse(cause);
 }
 
 /** The plan with its intervals narrowed to the span of the chunks when it asks for that; undefined when nothing is left. */
@@ -244,14 +260,14 @@ function intersections(intervals: readonly Interval[], pieces: readonly Interval
   return intervals.flatMap((interval) => pieces.flatMap((piece) => intersect(interval, piece) ?? []));
 }
 
-/** Always the same of the equally good servers for a segment: that one has its columns in memory. */
-function chooseServer(id: string, servers: readonly SegmentServer[]): SegmentServer {
-  const [only, second] = servers;
-  if (only !== undefined && second === undefined) return only;
+/** Always the same of the equally good servers for a segment: that one has its columns in memory. Silent ones are passed over. */
+function chooseServer(id: string, all: readonly SegmentServer[], silent: ReadonlySet<string> | undefined): SegmentServer | undefined {
+  const [only, second] = all;
+  if (second === undefined) return only;
+  const heard = silent === undefined ? all : all.filter(({ host }) => !silent.has(host));
+  const servers = heard.length === 0 ? all : heard;
   const best = servers.filter((server) => server.priority === servers[0]?.priority);
-  const chosen = best[hash(id) % Math.max(1, best.length)];
-  if (chosen === undefined) throw new ServiceError('segments_unavailable', `segment ${id} is served by no Historical at the moment`);
-  return chosen;
+  return best[hash(id) % Math.max(1, best.length)];
 }
 
 /** FNV-1a. */

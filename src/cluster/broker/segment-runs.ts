@@ -5,25 +5,28 @@ import { ServiceError } from '../../base/errors.js';
 import type { Engine, RunOptions } from '../../execution/run/engine.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import type { Frame } from '../../model/frame.js';
-import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
-import { addProfile, addStage } from '../../model/profile.js';
+import type { Plan } from '../../model/plan.js';
+import { addProfile, addStage, newProfile } from '../../model/profile.js';
 import type { RowsPlan } from '../../model/row-source.js';
-import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
 import { FrameSize } from '../frame-cache.js';
-import type { RunPlanRequest, RunReport, SegmentServer, TaskService } from '../rpc/services.js';
+import type { ReachReport, RunPlanRequest, RunReport, SegmentServer, TaskService } from '../rpc/services.js';
 import type { QueryOptions } from './contract.js';
 import { pruneByPartition } from './partition-pruning.js';
 import type { QueryPins } from './query-pins.js';
 import { type ResultCache, throughCache } from './result-cache.js';
-import { type PlannedReads, type Read, readsElsewhere, type Serving } from './scatter.js';
+import { type First, firstAnswer } from './retries/first-answer.js';
+import { secondTry, type Watched } from './retries/second-try.js';
+import { type PlannedReads, type Read, readsElsewhere, refuseMissing } from './scatter.js';
 import { servingUnloaded } from './unloaded.js';
 
-export interface Cluster {
+export interface Cluster extends Watched {
   readonly engine: Pick<Engine, 'merge'>;
   historical(host: string): Pick<TaskService, 'runPlan' | 'analyzeSegments'>;
   /** Rows of streams: how far answers have come, and tasks that are lost. */
   readonly streams: Pick<QueryPins, 'answered' | 'lost'>;
-  serving(): Serving;
+  /** Whether another server is asked for what this one is late with: not for a task, which alone may have rows, nor within one process. */
+  mayMove(host: string): boolean;
   /** The Historicals that are there. */
   servers(): readonly SegmentServer[];
   /** Asks all servers what they serve now. */
@@ -41,9 +44,9 @@ export interface Cluster {
 /**
  * Runs a plan over pinned chunks: `final` on the one server that has all of them, else partial results of each server
  * are merged here. A server that is gone, or has lost a segment, is replaced by others that serve its segments, as long
- * as none of its rows have been handed on.
+ * as none of its rows have been handed on. So is one that is silent or late, unless it answers before them after all.
  * @param noteKey  told under which key the result is cached, if at all
- * @throws ServiceError `segments_unavailable` when a segment is served nowhere, or what the last server failed with
+ * @throws ServiceError `segments_unavailable` naming the intervals of what is served nowhere, or what the last server failed with
  */
 export function runOverSegments(
   cluster: Cluster,
@@ -80,8 +83,8 @@ class SegmentRun {
   readonly #options: QueryOptions;
   readonly #signal: CancelSignal;
   readonly #limit: ReturnType<typeof gatherLimit>;
-  readonly #gathered = new FrameSize();
-  readonly #held = new FrameSize();
+  #gatheredBytes = new FrameSize().bytes;
+  #heldBytes = new FrameSize().bytes;
 
   constructor(cluster: Cluster, plan: RowsPlan, options: QueryOptions, signal: CancelSignal) {
     this.#cluster = cluster;
@@ -109,58 +112,154 @@ class SegmentRun {
     isMerged: boolean,
   ): AsyncGenerator<Frame> {
     // The merge of groups begins when it has every row, so they can wait here until it is sure that all have come.
-    const held: Frame[] | undefined = isMerged && this.#plan.operator !== 'scan' ? [] : undefined;
+    const isHeld = isMerged && this.#plan.operator !== 'scan';
+    const goneNow = new Set([...gone, read.host]);
     let handedOn = false;
+    let isSecond = false;
+    let opened: First<Opened> | undefined;
     try {
-      for await (const frame of this.#itemsOf(read, ending)) {
-        if ('reach' in frame) {
-          this.#cluster.streams.answered(read.host, frame);
-          continue;
-        }
-        if (isReport(frame)) {
-          if (this.#options.profile !== undefined) addProfile(this.#options.profile, frame.profile);
-          continue;
-        }
-        this.#gather(frame);
-        if (held !== undefined) {
-          this.#hold(frame);
-          held.push(frame);
-        } else {
-          handedOn = true;
-          yield frame;
-        }
+      const ask = (signal: CancelSignal): Promise<Opened> => this.#open(this.#itemsOf(read, ending, signal), isHeld);
+      if (retries === 0 || !this.#cluster.mayMove(read.host))
+        opened = { answer: await ask(this.#signal), isSecond, release: () => undefined };
+      else {
+        const elsewhere = (others: readonly Read[]) => (signal: CancelSignal) => {
+          isSecond = true;
+          if (this.#options.profile !== undefined) this.#options.profile.segmentsRetried += read.segmentIds.length;
+          return this.#open(this.#itemsElsewhere(others, ending, { retries: retries - 1, gone: goneNow, signal }), isHeld);
+        };
+        const kind = `${this.#plan.dataSource} ${this.#plan.operator} ${ending}`;
+        const tries = secondTry(this.#cluster, { read, gone: goneNow, kind, elsewhere, discard: (late) => void this.#discard(late) });
+        const startMs = this.#cluster.clock.monotonicMs();
+        opened = await firstAnswer(ask, tries, this.#signal);
+        if (!opened.isSecond) this.#cluster.times.note(kind, this.#cluster.clock.monotonicMs() - startMs);
+      }
+      const { reports, rest } = opened.answer;
+      for (const report of reports) this.#note(read.host, report);
+      if (rest !== undefined) {
+        handedOn = true;
+        yield* this.#rest(read.host, opened.answer, rest);
+        return;
       }
     } catch (error) {
-      if (handedOn || retries === 0 || this.#signal.aborted || !isServerGone(error)) throw error;
-      const goneNow = new Set([...gone, read.host]);
+      if (handedOn || isSecond || retries === 0 || this.#signal.aborted || !isServerGone(error)) throw error;
       if (error.code === 'unavailable') await this.#cluster.streams.lost(read.host, read.segmentIds, this.#signal);
       const others = await findElsewhere(this.#cluster, read, goneNow, this.#signal);
-      if (others === undefined) throw error;
+      if (others === undefined) {
+        if (!this.#signal.aborted) refuseMissing(read, this.#cluster.serving(), goneNow, error);
+        throw error;
+      }
       if (this.#options.profile !== undefined) this.#options.profile.segmentsRetried += read.segmentIds.length;
       yield* this.over(others, ending, retries - 1, goneNow);
       return;
+    } finally {
+      opened?.release();
     }
-    yield* held ?? [];
+    yield* opened.answer.frames;
   }
 
-  #itemsOf(read: Read, ending: 'final' | 'partial'): ReturnType<TaskService['runPlan']> {
+  /** Reads up to the first frame, or all that is to be held. */
+  async #open(items: AsyncIterable<Item>, isHeld: boolean): Promise<Opened> {
+    const rest = items[Symbol.asyncIterator]();
+    const size = new FrameSize();
+    const opened = { frames: [] as Frame[], reports: [] as Report[], size, isHeld };
+    try {
+      for (;;) {
+        const { value, done = false } = await rest.next();
+        if (done) return { ...opened, rest: undefined };
+        if (isReport(value)) {
+          opened.reports.push(value);
+          continue;
+        }
+        opened.frames.push(value);
+        this.#gather(value, opened);
+        if (!isHeld) return { ...opened, rest };
+      }
+    } catch (error) {
+      this.#forget(opened);
+      await rest.return?.();
+      throw error;
+    }
+  }
+
+  async *#rest(host: string, { frames, size }: Opened, rest: AsyncIterator<Item>): AsyncGenerator<Frame> {
+    try {
+      yield* frames;
+      for (;;) {
+        const { value, done = false } = await rest.next();
+        if (done) return;
+        if (isReport(value)) this.#note(host, value);
+        else {
+          this.#gather(value, { size, isHeld: false });
+          yield value;
+        }
+      }
+    } finally {
+      // Nothing happens when it has ended.
+      await rest.return?.();
+    }
+  }
+
+  #note(host: string, report: Report): void {
+    if ('reach' in report) this.#cluster.streams.answered(host, report);
+    else if (this.#options.profile !== undefined) addProfile(this.#options.profile, report.profile);
+  }
+
+  #itemsOf(read: Read, ending: 'final' | 'partial', signal: CancelSignal): AsyncIterable<Item> {
     const plan = read.intervals === this.#plan.intervals ? this.#plan : { ...this.#plan, intervals: read.intervals };
     const request = requestFor(plan, read, ending, this.#options);
-    return this.#cluster.historical(read.host).runPlan(request, this.#signal);
+    return this.#cluster.historical(read.host).runPlan(request, signal);
   }
 
-  #hold(frame: Frame): void {
-    if (this.#held.add(frame) <= this.#cluster.heldBytesMax) return;
-    throw new ServiceError(
-      'resource_limit',
-      `the partial results of the query take more than ${this.#cluster.heldBytesMax} bytes; the limit is svc.query.maxHeldBytes`,
-    );
+  /** A run of its own: what it reports and gathers counts when its answer is the one that is taken. */
+  async *#itemsElsewhere(
+    others: readonly Read[],
+    ending: 'final' | 'partial',
+    { retries, gone, signal }: { readonly retries: number; readonly gone: ReadonlySet<string>; readonly signal: CancelSignal },
+  ): AsyncGenerator<Item> {
+    const profile = newProfile();
+    const run = new SegmentRun(this.#cluster, this.#plan, { ...this.#options, profile }, signal);
+    yield* run.over(others, ending, retries, gone);
+    yield { profile };
   }
 
-  #gather(frame: Frame): void {
-    if (this.#limit === undefined || this.#gathered.add(frame) <= this.#limit.bytes) return;
-    throw new ServiceError('resource_limit', `the query gathers more than ${this.#limit.bytes} bytes; the limit is ${this.#limit.name}`);
+  #gather(frame: Frame, { size, isHeld }: Pick<Opened, 'size' | 'isHeld'>): void {
+    const before = size.bytes;
+    const bytes = size.add(frame) - before;
+    this.#gatheredBytes += bytes;
+    if (isHeld) this.#heldBytes += bytes;
+    if (isHeld && this.#heldBytes > this.#cluster.heldBytesMax)
+      throw new ServiceError(
+        'resource_limit',
+        `the partial results of the query take more than ${this.#cluster.heldBytesMax} bytes; the limit is svc.query.maxHeldBytes`,
+      );
+    if (this.#limit !== undefined && this.#gatheredBytes > this.#limit.bytes)
+      throw new ServiceError('resource_limit', `the query gathers more than ${this.#limit.bytes} bytes; the limit is ${this.#limit.name}`);
   }
+
+  /** Takes back what was counted of an answer that is not taken. */
+  #forget({ size, isHeld }: Pick<Opened, 'size' | 'isHeld'>): void {
+    const bytes = size.bytes - new FrameSize().bytes;
+    this.#gatheredBytes -= bytes;
+    if (isHeld) this.#heldBytes -= bytes;
+  }
+
+  async #discard(opened: Opened): Promise<void> {
+    this.#forget(opened);
+    await opened.rest?.return?.().catch(() => undefined);
+  }
+}
+
+type Report = RunReport | ReachReport;
+type Item = Frame | Report;
+
+/** Answer of a server that has begun. */
+interface Opened {
+  readonly frames: readonly Frame[];
+  readonly reports: readonly Report[];
+  /** Frames still to come; undefined when `frames` are all. */
+  readonly rest: AsyncIterator<Item> | undefined;
+  readonly size: FrameSize;
+  readonly isHeld: boolean;
 }
 
 /** A limit that is set by the context or, for everyone, by a property: the lower of the two. */
@@ -176,16 +275,16 @@ function gatherLimit(
  * The same read divided among other servers. A task ends once others serve what it did: who that is may be news here.
  * @returns undefined when a segment has no other server, or nobody waits for it any more
  */
-async function findElsewhere(
+export async function findElsewhere(
   cluster: Cluster,
   read: Read,
   gone: ReadonlySet<string>,
   signal: CancelSignal,
 ): Promise<readonly Read[] | undefined> {
-  const known = readsElsewhere(read, cluster.serving().of, gone);
+  const known = readsElsewhere(read, cluster.serving(), gone);
   if (known !== undefined) return known;
   await untilAborted(cluster.look(), signal);
-  return signal.aborted ? undefined : readsElsewhere(read, cluster.serving().of, gone);
+  return signal.aborted ? undefined : readsElsewhere(read, cluster.serving(), gone);
 }
 
 /** Resolves when the work is done or nobody waits for it. */
@@ -200,36 +299,11 @@ async function untilAborted(work: Promise<void>, signal: CancelSignal): Promise<
   signal.removeEventListener('abort', stop);
 }
 
-/** Analyses of the segments of reads; a server that is gone is replaced as for other queries. */
-export async function analyzeSegments(
-  cluster: Cluster,
-  plan: SegmentMetadataPlan,
-  reads: readonly Read[],
-  options: QueryOptions,
-  signal: CancelSignal,
-): Promise<readonly SegmentAnalysis[]> {
-  const analyze = async (read: Read, retries: number, gone: ReadonlySet<string>): Promise<readonly SegmentAnalysis[]> => {
-    try {
-      return await cluster.historical(read.host).analyzeSegments(requestFor(plan, read, 'partial', options), signal);
-    } catch (error) {
-      if (retries === 0 || signal.aborted || !isServerGone(error)) throw error;
-      const goneNow = new Set([...gone, read.host]);
-      if (error.code === 'unavailable') await cluster.streams.lost(read.host, read.segmentIds, signal);
-      const others = await findElsewhere(cluster, read, goneNow, signal);
-      if (others === undefined) throw error;
-      const answers = await Promise.all(others.map((other) => analyze(other, retries - 1, goneNow)));
-      return answers.flat();
-    }
-  };
-  const answers = await Promise.all(reads.map((read) => analyze(read, cluster.retries, new Set())));
-  return answers.flat();
+function isReport(item: Item): item is Report {
+  return 'profile' in item || 'reach' in item;
 }
 
-function isReport(item: Frame | RunReport): item is RunReport {
-  return 'profile' in item;
-}
-
-function isServerGone(error: unknown): error is ServiceError {
+export function isServerGone(error: unknown): error is ServiceError {
   return error instanceof ServiceError && (error.code === 'unavailable' || error.code === 'segments_unavailable');
 }
 

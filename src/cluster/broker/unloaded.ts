@@ -65,6 +65,7 @@ export function withUnloaded(dataSource: string, view: DataSourceView | undefine
  */
 export function servingUnloaded(serving: Serving, { byId }: UnloadedSegments, servers: readonly SegmentServer[]): Serving {
   return {
+    ...serving,
     of(id) {
       const found = serving.of(id);
       if (found.length > 0 || !byId.has(id)) return found;

@@ -26,7 +26,17 @@ export type AssignedServer = Pick<HeldSegments, 'host' | 'tier' | 'served' | 'lo
   readonly freeBytes: number;
   /** Segments that it may be asked for besides those that it loads. */
   readonly places: number;
+  /** It does not answer at the moment: its copies count, but it is told nothing, and no other copy goes for the sake of its own. */
+  readonly isSilent?: boolean;
 };
+
+/** Picture of the duties, for the endpoints that show it. */
+export interface ClusterPicture {
+  readonly servers: readonly HeldSegments[];
+  /** Targets by printed id. */
+  readonly targets: ReadonlyMap<string, Target>;
+  readonly drops: ReadonlyMap<string, readonly string[]>;
+}
 
 export interface AssignmentInput {
   /** Targets to look at. */
@@ -56,10 +66,10 @@ export function assignSegments({ targets, unneeded, servers: inventories, mayLoa
       continue;
     }
     // Whatever the rules say, one copy stays until another one is served.
-    let spare = servers.filter((server) => server.served.has(id)).length - 1;
+    let spare = servers.filter((server) => isHeard(server) && server.served.has(id)).length - 1;
     for (const [tier, members] of tiers) {
       const count = Math.min(own(tieredReplicants, tier) ?? 0, members.length);
-      const served = members.filter((server) => server.served.has(id));
+      const served = members.filter((server) => isHeard(server) && server.served.has(id));
       const holders = members.filter((server) => server.served.has(id) || server.loading.has(id));
       for (const server of chooseLoaders(members, { id, segment }, count - holders.length, mayLoad)) {
         server.freeBytes -= segment.sizeBytes;
@@ -71,7 +81,7 @@ export function assignSegments({ targets, unneeded, servers: inventories, mayLoa
       for (const server of served.toSorted((a, b) => a.freeBytes - b.freeBytes).slice(0, surplus)) add(drops, server.host, id);
     }
   }
-  for (const id of unneeded) for (const server of servers) if (server.served.has(id)) add(drops, server.host, id);
+  for (const id of unneeded) for (const server of servers) if (isHeard(server) && server.served.has(id)) add(drops, server.host, id);
   return { loads, drops, settled };
 }
 
@@ -101,6 +111,7 @@ function chooseLoaders(
   return members
     .filter(
       (server) =>
+        isHeard(server) &&
         server.places > 0 &&
         server.freeBytes >= segment.sizeBytes &&
         !server.served.has(id) &&
@@ -110,6 +121,8 @@ function chooseLoaders(
     .sort((a, b) => b.freeBytes - a.freeBytes || (a.host < b.host ? -1 : 1))
     .slice(0, count);
 }
+
+const isHeard = ({ isSilent = false }: AssignedServer): boolean => !isSilent;
 
 const tiersOf = (servers: readonly Server[]): ReadonlySet<string> => new Set(servers.map((server) => server.tier));
 

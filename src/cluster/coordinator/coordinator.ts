@@ -18,7 +18,9 @@ import type { RoleOptions } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type {
+  BrokerService,
   CoordinatorService,
+  HistoricalService,
   InventoryUpdate,
   LookupSnapshot,
   SegmentsSnapshot,
@@ -26,13 +28,15 @@ import type {
   UsedSegment,
 } from '../rpc/services.js';
 import { SegmentMarking } from '../segment-marking.js';
+import { ServerLooks } from '../server-looks.js';
 import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
-import { type AssignedServer, assignSegments, type Target } from './assignment.js';
+import { type AssignedServer, assignSegments, type ClusterPicture } from './assignment.js';
 import { SegmentCatalog } from './catalog.js';
 import type { DynamicConfig } from './dynamic-config.js';
 import { KillDuty, type KillSettings } from './kill-duty.js';
 import { OldRecordsDuty, type OldRecordsSettings } from './old-records-duty.js';
+import { Orders } from './orders.js';
 import { OrphanDuty } from './orphan-duty.js';
 import { Retention } from './retention.js';
 import { CoordinatorSettings } from './settings.js';
@@ -67,14 +71,6 @@ const TARGETS_PER_RUN = 2000;
 const LOADS_AHEAD = 500;
 const DECOMMISSIONED_TIER = '(decommissioned)';
 
-/** Picture of the duties, for the endpoints that show it. */
-export interface ClusterPicture {
-  readonly servers: readonly HeldSegments[];
-  /** Targets by printed id. */
-  readonly targets: ReadonlyMap<string, Target>;
-  readonly drops: ReadonlyMap<string, readonly string[]>;
-}
-
 /** Leads the data servers: what is used gets loaded by the rules, what is not gets dropped once no query reads it. */
 export class Coordinator implements CoordinatorService, Candidate {
   readonly catalog: SegmentCatalog;
@@ -86,6 +82,9 @@ export class Coordinator implements CoordinatorService, Candidate {
   readonly #kill: KillDuty;
   readonly #oldRecords: OldRecordsDuty;
   readonly #duties: Ticker;
+  readonly #looks: ServerLooks<HistoricalService, InventoryUpdate | null>;
+  readonly #brokers: ServerLooks<BrokerService, Readonly<Record<string, number>>>;
+  readonly #orders: Orders;
   #inventories = new Inventories();
   #targets = new Targets();
   #unsettled = new Unsettled();
@@ -119,6 +118,17 @@ export class Coordinator implements CoordinatorService, Candidate {
       if (code !== 'not_leader') options.log(`coordinator ${what}: ${code}: ${message}`);
     };
     this.#duties = new Ticker(() => this.#runDuties(), options.periodMs, report('duties'), options.clock);
+    const looked = { late: () => this.#duties.wake(), clock: options.clock };
+    this.#looks = new ServerLooks({
+      ask: ({ host, service }) => service.inventoryAfter(this.#inventories.find(host)?.generation ?? null),
+      failed: (host, error) => {
+        this.#removeServer(host);
+        options.log(`coordinator: no inventory of ${host}: ${toServiceError(error).message}`);
+      },
+      ...looked,
+    });
+    this.#brokers = new ServerLooks({ ask: ({ service }) => service.revisionsInUse(), failed: () => undefined, ...looked });
+    this.#orders = new Orders(options.log, options.clock);
     const fence = (): Fence => this.fence();
     this.orphans = new OrphanDuty({ ...options, fence, failed: report('cleanup') });
     this.#kill = new KillDuty({ ...options, dynamicConfig: () => this.settings.dynamicConfig(), failed: report('kill') });
@@ -142,6 +152,8 @@ export class Coordinator implements CoordinatorService, Candidate {
   /** Begins anew: what another leader has planned meanwhile is not known. */
   async gained(fence: Fence): Promise<void> {
     await this.#refreshing;
+    this.#looks.clear();
+    this.#brokers.clear();
     this.#inventories = new Inventories();
     this.#targets = new Targets();
     this.#unsettled = new Unsettled();
@@ -229,11 +241,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     });
     this.#unsettled.settle(settled);
     this.#drops = drops;
-    const byHost = new Map(this.#options.peers.all('historical').map(({ host, service }) => [host, service]));
-    await Promise.all([
-      ...[...loads].map(([host, segments]) => byHost.get(host)?.loadSegments(segments)),
-      ...[...drops].map(([host, ids]) => byHost.get(host)?.dropSegments(ids)),
-    ]);
+    await this.#orders.give(this.#options.peers.all('historical'), loads, drops);
     // Waiting ones are looked at again when a server tells that it has loaded something.
     if (this.#unsettled.hasChanged) this.#duties.wake();
   }
@@ -243,8 +251,9 @@ export class Coordinator implements CoordinatorService, Candidate {
     let freeBytes = maxSizeBytes - currentSizeBytes;
     for (const id of loading) freeBytes -= this.#targets.byId.get(id)?.segment.sizeBytes ?? 0;
     const places = LOADS_AHEAD - loading.size;
+    const isSilent = this.#looks.silent.has(host) || this.#orders.isOpen(host);
     // No rule names this tier: what its servers hold is wanted elsewhere, and leaves them once it is served there.
-    return { host, tier: decommissioningNodes.includes(host) ? DECOMMISSIONED_TIER : tier, served, loading, freeBytes, places };
+    return { host, tier: decommissioningNodes.includes(host) ? DECOMMISSIONED_TIER : tier, served, loading, freeBytes, places, isSilent };
   }
 
   /**
@@ -331,21 +340,13 @@ export class Coordinator implements CoordinatorService, Candidate {
 
   async #readServers(): Promise<void> {
     const members = this.#options.peers.all('historical');
-    const hosts = new Set(members.map(({ host }) => host));
-    for (const host of this.#inventories.hosts) if (!hosts.has(host)) this.#removeServer(host);
-    await Promise.all(
-      members.map(async ({ host, service }) => {
-        try {
-          const update = await service.inventoryAfter(this.#inventories.find(host)?.generation ?? null);
-          if (update !== null) await this.#learn(update);
-        } catch (error) {
-          this.#removeServer(host);
-          this.#options.log(`coordinator: no inventory of ${host}: ${toServiceError(error).message}`);
-        }
-      }),
-    );
-    const retryBefore = this.#options.now() - this.#options.loadRetryMs;
-    for (const [key, failedMs] of this.#failures) if (failedMs < retryBefore) this.#failures.delete(key);
+    for (const host of this.#inventories.hosts) if (!members.some((member) => member.host === host)) this.#removeServer(host);
+    for (let look = await this.#looks.look(members); ; look = await this.#looks.look(members)) {
+      for (const update of look.told) if (update !== null) await this.#learn(update);
+      if (!look.isOld) break;
+    }
+    for (const [key, failedMs] of this.#failures)
+      if (failedMs < this.#options.now() - this.#options.loadRetryMs) this.#failures.delete(key);
   }
 
   async #learn(update: InventoryUpdate): Promise<void> {
@@ -379,9 +380,9 @@ export class Coordinator implements CoordinatorService, Candidate {
   /** Segments beyond the targets that nobody reads any more. */
   async #findDroppable(): Promise<readonly string[]> {
     if (this.#unwanted.size === 0) return [];
-    return this.#unwanted.unread(
-      await Promise.all(this.#options.peers.all('broker').map(({ service }) => service.revisionsInUse().catch(() => null))),
-    );
+    const brokers = this.#options.peers.all('broker');
+    const { told, isOld } = await this.#brokers.look(brokers);
+    return this.#unwanted.unread(isOld || told.length < brokers.length ? [null] : told);
   }
 
   /** The configuration and the status of automatic compaction, for other roles. */

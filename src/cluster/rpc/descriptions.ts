@@ -26,6 +26,8 @@ export type RpcRole = keyof RpcServices;
 
 /** Transport of a method: whether it returns one value, which may travel in parts, or a stream, and how long it may take. */
 export type MethodDescription = {
+  /** Answered at once, whatever else the peer has to do: it does not queue behind calls that take long. */
+  readonly isShort?: true;
   /** Absolute epoch milliseconds at which the caller stops waiting. */
   deadlineMs(args: readonly unknown[], nowMs: number): number;
 } & (
@@ -40,11 +42,12 @@ const CALL_TIMEOUT_MS = 30_000;
 /** Loads, publishes and kills write to disk before they answer. */
 const LONG_CALL_TIMEOUT_MS = 600_000;
 
-const call: MethodDescription = { reply: 'value', deadlineMs: (_args, nowMs) => nowMs + CALL_TIMEOUT_MS };
+const call: MethodDescription = { reply: 'value', isShort: true, deadlineMs: (_args, nowMs) => nowMs + CALL_TIMEOUT_MS };
 const longCall: MethodDescription = { reply: 'value', deadlineMs: (_args, nowMs) => nowMs + LONG_CALL_TIMEOUT_MS };
 /** Lists grow with the catalogue: as long as parts of them come, the caller waits. */
 const partedCall = (lists: PartedLists): MethodDescription => ({
   reply: 'parts',
+  isShort: true,
   lists,
   silenceMs: CALL_TIMEOUT_MS,
   deadlineMs: (_args, nowMs) => nowMs + LONG_CALL_TIMEOUT_MS,
@@ -61,7 +64,7 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     inventory: inventoryCall,
     inventoryAfter: inventoryCall,
     loadSegments: call,
-    dropSegments: longCall,
+    dropSegments: call,
     lookupReport: call,
   },
   broker: {

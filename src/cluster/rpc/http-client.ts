@@ -19,6 +19,8 @@ export interface ClientRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Sent as a process of this cluster, which proves that it is one. Else it is as good as its headers. */
   readonly asProcess?: boolean;
+  /** Goes over connections of its own, so that it does not queue behind answers that take long. */
+  readonly isShort?: boolean;
   readonly body: Uint8Array | null;
   readonly signal: CancelSignal;
 }
@@ -40,7 +42,7 @@ export interface HttpClientOptions {
   readonly tls?: ClientTls | undefined;
 }
 
-/** Connections to the other processes, one pool for each. Deadlines are the caller's signal alone. */
+/** Connections to the other processes, two pools for each: one for short calls. Deadlines are the caller's signal alone. */
 export class HttpClient {
   readonly #pools = new Map<string, Pool>();
   readonly #processHeaders: Readonly<Record<string, string>>;
@@ -53,10 +55,11 @@ export class HttpClient {
 
   /** @throws ServiceError `unavailable` when the peer cannot be reached; the signal's reason once it is aborted */
   async send(request: ClientRequest): Promise<ClientResponse> {
-    const { host, method, path, asProcess = false, body, signal } = request;
+    const { host, method, path, asProcess = false, isShort = false, body, signal } = request;
     const headers = asProcess ? { ...request.headers, ...this.#processHeaders } : request.headers;
     try {
-      const pool = this.#pools.get(host) ?? this.#open(host);
+      const key = isShort ? `${host} short` : host;
+      const pool = this.#pools.get(key) ?? this.#open(key, host);
       const response = await library().request.call(pool, { method: method as 'GET', path, headers, body, signal: platformSignal(signal) });
       return { status: response.statusCode, headers: flatten(response.headers), body: chunksOf(response.body, host, signal) };
     } catch (error) {
@@ -69,11 +72,11 @@ export class HttpClient {
     this.#pools.clear();
   }
 
-  #open(host: string): Pool {
+  #open(key: string, host: string): Pool {
     const [scheme, connect] = this.#tls === undefined ? (['http', {}] as const) : (['https', { connect: this.#tls }] as const);
     const timeouts = { headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_TIMEOUT_MS };
     const pool = new (library().Pool)(`${scheme}://${host}`, { connections: 64, ...timeouts, ...connect });
-    this.#pools.set(host, pool);
+    this.#pools.set(key, pool);
     return pool;
   }
 }

@@ -58,6 +58,7 @@ async function* callRemote(
         [REMAINING_HEADER]: String(Math.max(0, Math.ceil(remainingMs))),
       },
       asProcess: true,
+      isShort: method.isShort === true,
       body: encodeValue(parent === null ? args : args.slice(0, -1)),
       signal: deadline.signal,
     });

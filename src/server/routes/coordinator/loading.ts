@@ -2,9 +2,7 @@
 
 import { ServiceError } from '../../../base/errors.js';
 import { intersect } from '../../../base/interval.js';
-
-import type { Target } from '../../../cluster/coordinator/assignment.js';
-import type { ClusterPicture } from '../../../cluster/coordinator/coordinator.js';
+import type { ClusterPicture, Target } from '../../../cluster/coordinator/assignment.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import { segmentBody } from '../../results/segment-body.js';
 import { DATASOURCE_READ, isFlagged, isTrue, json, readInterval, route, STATE_READ } from '../exchange.js';
