@@ -1,6 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { bodyOf } from './load.js';
 
+/** Ends the head of an answer. */
+const HEAD_END = '\r\n\r\n';
+
 interface Waiting {
   resolve(answer: string): void;
   reject(error: Error): void;
@@ -91,11 +94,12 @@ export class Connection {
   }
 }
 
-/** Whether an answer is complete, by its length or by the closing chunk; its head comes in one piece. */
+/** Whether an answer is complete, by its length or by the closing chunk; its head may come in several pieces. */
 function isWhole(received: readonly Buffer[]): boolean {
-  const head = received[0]?.toString('latin1') ?? '';
-  const bodyAt = head.indexOf('\r\n\r\n') + 4;
-  if (bodyAt < 4) return false;
+  let head = '';
+  for (let at = 0; at < received.length && !head.includes(HEAD_END); at++) head += received[at]?.toString('latin1') ?? '';
+  const bodyAt = head.indexOf(HEAD_END) + HEAD_END.length;
+  if (bodyAt < HEAD_END.length) return false;
   const length = /\r\ncontent-length: *(\d+)/i.exec(head.slice(0, bodyAt))?.[1];
   if (length !== undefined) return received.reduce((sum, { byteLength }) => sum + byteLength, 0) >= bodyAt + Number(length);
   return Buffer.concat(received.slice(-7)).subarray(-7).toString('latin1') === '\r\n0\r\n\r\n';
