@@ -2,19 +2,21 @@
 
 import { BoundedCache } from '../../base/bounded-cache.js';
 import { dataBytes } from '../../base/data-size.js';
+import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
 import { stringifyJson } from '../../base/json.js';
 import { own } from '../../base/names.js';
 import type { PlannedStatement } from '../../model/statement.js';
 import { type Asked, holds, watch } from './asked.js';
+import { bindParameters } from './bind/parameters.js';
 import type { SqlSchema } from './catalog/schema.js';
-import { PLANNING_KEYS } from './context.js';
+import { PLANNING_KEYS, sqlTimeZone } from './context.js';
 import { SeenLately } from './parse/shape/seen-lately.js';
 import { SHAPED_LENGTH_MAX, ShapeCache } from './parse/shape/shape-cache.js';
 import { SourceText } from './parse/source-text.js';
 import { planSqlAt, type SqlRequest } from './plan-sql.js';
 import { PlanWatch } from './plan-watch.js';
-import { type Shaped, ShapePlans } from './shape-plans.js';
+import { type Shaped, ShapePlans, type ShapeValues } from './shape-plans.js';
 
 interface CachedPlan {
   readonly statement: PlannedStatement;
@@ -36,11 +38,14 @@ const TEXT_LENGTH_MAX = 16 * 1024;
 export function planKey(request: SqlRequest): string | null {
   const { query } = request;
   if (query.length > TEXT_LENGTH_MAX || /CURRENT_(TIMESTAMP|DATE)/i.test(query)) return null;
-  return `${settingsKey(request)}\n${query}`;
+  return `${settingsKey(request, request.parameters.length === 0 ? '' : stringifyJson(request.parameters))}\n${query}`;
 }
 
-/** All that a plan hangs on beside text and schema: the number of lines, and a line for each thing that is set. */
-function settingsKey({ context, parameters, rulesOff = [], schemaName = '' }: SqlRequest): string {
+/**
+ * All that a plan hangs on beside text and schema: the number of lines, and a line for each thing that is set.
+ * @param parameters  a line about them
+ */
+function settingsKey({ context, rulesOff = [], schemaName = '' }: SqlRequest, parameters: string): string {
   let lines = `${schemaName} ${rulesOff.join(' ')}`;
   let count = 1;
   for (const name of PLANNING_KEYS) {
@@ -49,13 +54,27 @@ function settingsKey({ context, parameters, rulesOff = [], schemaName = '' }: Sq
     lines += `\n${name} ${stringifyJson(value)}`;
     count++;
   }
-  return parameters.length === 0 ? `${count} ${lines}` : `${count + 1} ${lines}\n${stringifyJson(parameters)}`;
+  return parameters === '' ? `${count} ${lines}` : `${count + 1} ${lines}\n${parameters}`;
+}
+
+/** Values of a request for plans by shape; undefined where planning has to say what is wrong with its parameters. */
+function shapeValues(request: SqlRequest, now: EpochMs): ShapeValues | undefined {
+  if (request.parameters.length === 0) return { settings: settingsKey(request, ''), parameters: [], now };
+  try {
+    const parameters = bindParameters(request.parameters, sqlTimeZone(request.context));
+    // NULL is a type of its own: it has any type, and folds what it stands in.
+    const types = parameters.map(({ type, value }) => (value === null ? `${type} NULL` : type));
+    return { settings: settingsKey(request, types.join()), parameters, now };
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined;
+    throw error;
+  }
 }
 
 /**
  * Remembers the plans of statements that are sent again and again: of those whose plan hangs on nothing but its key,
- * and the datasources and lookups that it asks for. Of others it remembers what their shape decides: the plan, with places for literals and for the
- * instant of CURRENT_TIMESTAMP, and the syntax tree.
+ * and the datasources and lookups that it asks for. Of others it remembers what their shape decides: the plan, with places for literals, the values of
+ * parameters and the instant of CURRENT_TIMESTAMP, and the syntax tree.
  */
 export class PlanCache {
   readonly #plans: BoundedCache<string, CachedPlan>;
@@ -94,10 +113,11 @@ export class PlanCache {
     if (filled !== undefined) return filled;
     const shaped = this.#missed ?? { source: new SourceText(request.query), statement: undefined };
     this.#missed = undefined;
-    const recorded = this.#shapePlans.record(settingsKey(request), shaped, schema, now, (...over) => planSqlAt(timed, ...over));
+    const values = shapeValues(request, now);
+    const recorded = values && this.#shapePlans.record(values, shaped, schema, (...over) => planSqlAt(timed, ...over));
     if (recorded !== undefined) return this.#keep(key, recorded.asked, recorded.statement);
     const { watched, asked } = watch(schema);
-    const planned = planSqlAt(timed, watched, { now }, () => this.#shapes.parseShaped(shaped.source, shaped.statement));
+    const planned = planSqlAt(timed, watched, { clock: { now } }, () => this.#shapes.parseShaped(shaped.source, shaped.statement));
     return this.#keep(key, asked, planned);
   }
 
@@ -117,10 +137,11 @@ export class PlanCache {
     const source = new SourceText(request.query);
     const shaped: Shaped = { source, statement: request.watch.stage('parse', () => this.#shapes.look(source)) };
     const { template } = shaped.statement ?? {};
-    const filled = template && request.watch.stage('fill', () => this.#shapePlans.find(settingsKey(request), shaped, schema, now));
+    const values = template && shapeValues(request, now);
+    const filled = values && request.watch.stage('fill', () => this.#shapePlans.find(values, shaped, schema));
     if (filled === undefined) this.#missed = shaped;
     if (filled === undefined) return undefined;
-    return key !== null && this.#filled.add(request.query) ? this.#keep(key, filled.asked, filled.statement) : filled.statement;
+    return key !== null && this.#filled.add(key) ? this.#keep(key, filled.asked, filled.statement) : filled.statement;
   }
 
   /** Plans like `planSql` through a planner elsewhere; the schema is asked before it returns, if at all. */

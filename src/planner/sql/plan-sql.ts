@@ -4,7 +4,7 @@ import type { EpochMs } from '../../base/instant.js';
 import type { ExportTarget, IngestionTarget, PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import { refusingMultiValues, sourceRefusingMultiValues } from '../native/column/multi-value-keys.js';
 import { readLimits } from '../native/context.js';
-import { bindParameters } from './bind/parameters.js';
+import { bindParameters, refuseFurtherParameters } from './bind/parameters.js';
 import type { Session } from './bind/session.js';
 import { DATA_SCHEMA } from './catalog/information-schema.js';
 import type { SqlSchema } from './catalog/schema.js';
@@ -40,22 +40,31 @@ export interface SqlRequest {
  *   fit the schema, `unsupported` for what Dolmen does not do, each with line and column; `timeout` by the watch
  */
 export function planSql(request: SqlRequest, schema: SqlSchema, now: EpochMs, parse = parseSql): PlannedStatement {
-  return planSqlAt(request, schema, { now }, parse);
+  return planSqlAt(request, schema, { clock: { now } }, parse);
 }
 
-/** Plans like `planSql`. `clock`: holds the instant of CURRENT_TIMESTAMP, which only binding asks for. */
-export function planSqlAt(request: SqlRequest, schema: SqlSchema, clock: Session['clock'], parse = parseSql): PlannedStatement {
+/** Values of which only binding asks. */
+export interface PlanValues {
+  /** Holds the instant of CURRENT_TIMESTAMP. */
+  readonly clock: Session['clock'];
+  /** The parameters of the request; left out: they are bound by planning. */
+  readonly parameters?: Session['parameters'];
+}
+
+/** Plans like `planSql`. */
+export function planSqlAt(request: SqlRequest, schema: SqlSchema, { clock, parameters }: PlanValues, parse = parseSql): PlannedStatement {
   const source = new SourceText(request.query);
   const { watch = new PlanWatch(), rulesOff = [], context } = request;
   try {
     const statement = watch.stage('parse', () => parse(source));
     const timeZone = sqlTimeZone(context);
+    refuseFurtherParameters(request.parameters, statement.parameterCount);
     const session: Session = {
       source,
       timeZone,
       clock,
       schemaName: request.schemaName ?? DATA_SCHEMA,
-      parameters: bindParameters(request.parameters, statement.parameterCount, timeZone),
+      parameters: parameters ?? bindParameters(request.parameters, timeZone),
       limits: readLimits(context),
       rulesOff: new Set([...rulesOff, ...readRulesOff(context['plannerRulesOff'])]),
       watch,

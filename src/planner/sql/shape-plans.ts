@@ -12,6 +12,8 @@ import type { ShapedStatement } from './parse/shape/shape-cache.js';
 import type { Template } from './parse/shape/template.js';
 import type { SourceText } from './parse/source-text.js';
 import type { SqlStatement } from './parse/syntax.js';
+import type { PlanValues } from './plan-sql.js';
+import type { BoundLiteral } from './relation/bound.js';
 
 interface Variant {
   readonly recorded: RecordedPlan<PlannedStatement>;
@@ -44,8 +46,18 @@ const CREDIT_MAX = 16;
 /** A shape whose literals always decide anew is tried again once in so many statements. */
 const CREDIT_EACH = 1 / 64;
 
-/** Plans a statement over a schema, with the instant of CURRENT_TIMESTAMP in a field. */
-export type PlanOver = (schema: SqlSchema, clock: { readonly now: EpochMs }, parse: () => SqlStatement) => PlannedStatement;
+/** Plans a statement over a schema. */
+export type PlanOver = (schema: SqlSchema, values: PlanValues, parse: () => SqlStatement) => PlannedStatement;
+
+/** All that a plan hangs on beside the text and the schema. */
+export interface ShapeValues {
+  /** Key of all that other statements of the shape must have in common, the types of the parameters among it. */
+  readonly settings: string;
+  /** Values of the `?`, which nobody else has. */
+  readonly parameters: readonly BoundLiteral[];
+  /** The instant of CURRENT_TIMESTAMP. */
+  readonly now: EpochMs;
+}
 
 /**
  * Plans of statements whose shape came before, made of the plan of another statement of that shape: its planning was recorded, and all
@@ -64,11 +76,11 @@ export class ShapePlans {
   }
 
   /** The plan of a statement; undefined where none of its shape is known that fits. */
-  find(settings: string, { source, statement: shaped }: Shaped, schema: SqlSchema, now: EpochMs): FoundPlan | undefined {
+  find(values: ShapeValues, { source, statement: shaped }: Shaped, schema: SqlSchema): FoundPlan | undefined {
     const { key = null, template } = shaped ?? {};
-    const plan = key === null ? undefined : this.#plans.find(keyOf(settings, key));
+    const plan = key === null ? undefined : this.#plans.find(keyOf(values, key));
     if (shaped === undefined || plan === undefined || template === undefined) return undefined;
-    const literals = [...template.literals(shaped.shape, source), now];
+    const literals = [...template.literals(shaped.shape, source), ...valuesBeside(values)];
     const { variants } = plan;
     for (let index = 0; index < variants.length; index++) {
       const variant = variants[index] as Variant;
@@ -88,15 +100,16 @@ export class ShapePlans {
 
   /**
    * The plan of a statement, which is recorded for others of its shape; undefined where it is not worth it, or fails: planning says how.
+   * @param values  of no use afterwards
    */
-  record(settings: string, { source, statement: shaped }: Shaped, schema: SqlSchema, now: EpochMs, plan: PlanOver): FoundPlan | undefined {
+  record(values: ShapeValues, { source, statement: shaped }: Shaped, schema: SqlSchema, plan: PlanOver): FoundPlan | undefined {
     const { key = null, template } = shaped ?? {};
     if (shaped === undefined || key === null || template === undefined) return undefined;
-    const name = keyOf(settings, key);
+    const name = keyOf(values, key);
     const known = this.#plans.find(name) ?? (this.#seen.add(name) ? { variants: [], credit: CREDIT_MAX / 2 } : undefined);
     if (known === undefined || known.credit < 1) return undefined;
     known.credit--;
-    const found = recordedOf({ source, shaped, template, schema, now, plan });
+    const found = recordedOf({ source, shaped, template, schema, values, plan });
     const kept = known.variants.filter((each) => holds(each.asked, schema));
     const variants = (found === undefined ? kept : [found.variant, ...kept]).slice(0, VARIANTS_MAX);
     // Kept without a plan, too: of such shapes few are recorded.
@@ -111,19 +124,28 @@ interface Recorded {
   readonly shaped: ShapedStatement;
   readonly template: Template;
   readonly schema: SqlSchema;
-  readonly now: EpochMs;
+  readonly values: ShapeValues;
   readonly plan: PlanOver;
 }
 
+/** Values of a plan's places beside the literals of the text. */
+function valuesBeside({ now, parameters }: ShapeValues): readonly unknown[] {
+  return parameters.length === 0 ? [now] : [now, ...parameters.map(({ value }) => value)];
+}
+
 /** Plans a statement, and records how; undefined where its plan is kept for nobody, or planning fails. */
-function recordedOf({ source, shaped: { shape }, template, schema, now, plan }: Recorded) {
-  const literals = [...template.literals(shape, source), now];
+function recordedOf({ source, shaped: { shape }, template, schema, values, plan }: Recorded) {
+  const ofText = template.literals(shape, source);
+  const literals = [...ofText, ...valuesBeside(values)];
   const recording = new Recording(literals);
+  const { now, parameters } = values;
   const clock = { now };
-  recording.put(clock, 'now', literals.length - 1);
+  recording.put(clock, 'now', ofText.length);
+  for (const [index, parameter] of parameters.entries())
+    if (parameter.value !== null) recording.put(parameter, 'value', ofText.length + 1 + index);
   const { watched, asked } = watch(schema);
   try {
-    const made = recording.during(() => plan(watched, clock, () => template.fill(shape, source, recording)));
+    const made = recording.during(() => plan(watched, { clock, parameters }, () => template.fill(shape, source, recording)));
     const recorded = made.kind === 'select' && !asked.systemRows ? RecordedPlan.of(made, recording, literals.length) : undefined;
     const statement = recorded?.fill(literals);
     return recorded && statement && { statement, variant: { recorded, asked } };
@@ -132,6 +154,6 @@ function recordedOf({ source, shaped: { shape }, template, schema, now, plan }: 
   }
 }
 
-function keyOf(settings: string, key: string): string {
+function keyOf({ settings }: ShapeValues, key: string): string {
   return `${settings}\n${key}`;
 }

@@ -5,6 +5,8 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
 import type { PlannedStatement } from '../../../src/model/statement.js';
 import type { SqlSchema } from '../../../src/planner/sql/catalog/schema.js';
+import { tokenize } from '../../../src/planner/sql/parse/lexer.js';
+import { SourceText } from '../../../src/planner/sql/parse/source-text.js';
 import { PlanCache } from '../../../src/planner/sql/plan-cache.js';
 import { planSql } from '../../../src/planner/sql/plan-sql.js';
 import { PlanWatch } from '../../../src/planner/sql/plan-watch.js';
@@ -70,23 +72,51 @@ function outcome(plan: () => PlannedStatement): unknown {
   }
 }
 
+/** A statement, and the values of its `?`. */
+type Asked = string | { readonly query: string; readonly parameters: readonly unknown[] };
+
 /** @returns how many of the statements were made of another's plan */
-function check(cache: PlanCache, texts: readonly string[], zones = ['UTC']): number {
+function check(cache: PlanCache, statements: readonly Asked[], zones = ['UTC']): number {
   let filled = 0;
-  for (const [index, query] of texts.entries()) {
+  for (const [index, each] of statements.entries()) {
     const context = { sqlTimeZone: zones[index % zones.length] };
     const now = NOW + index * 7_777_777;
-    const request = { query, context, parameters: [] };
+    const request = { context, ...(typeof each === 'string' ? { query: each, parameters: [] } : each) };
     const expected = outcome(() => planSql(request, TABLES, now));
     const watch = new PlanWatch();
     const found = outcome(() => cache.plan({ ...request, watch }, TABLES, now));
     assert.ok(
       isDeepStrictEqual(found, expected),
-      `${texts.slice(0, index).join('\n')}\nthen ${query}\nfound ${inspect(found, { depth: 20 })}\nexpected ${inspect(expected, { depth: 20 })}`,
+      `${statements.slice(0, index).map(shown).join('\n')}\nthen ${shown(each)}\nfound ${inspect(found, { depth: 20 })}\nexpected ${inspect(expected, { depth: 20 })}`,
     );
     if (typeof found !== 'string' && !watch.stages.some(({ stage }) => stage === 'bind')) filled++;
   }
   return filled;
+}
+
+function shown(asked: Asked): string {
+  return typeof asked === 'string' ? asked : `${asked.query} of ${inspect(asked.parameters, { depth: 5, breakLength: Infinity })}`;
+}
+
+/** Words before strings that are a part of one literal with them. */
+const BEFORE_STRINGS: ReadonlySet<string> = new Set(['TIMESTAMP', 'DATE', 'INTERVAL', 'ESCAPE']);
+
+/** The statement with `?` in the place of those literals whose bit is set, and their values. */
+function withParameters(text: string, places: number): Asked {
+  const tokens = tokenize(new SourceText(text));
+  const parameters: unknown[] = [];
+  let [query, end, literals] = ['', 0, 0];
+  for (const [index, { kind, start, end: behind }] of tokens.entries()) {
+    const written = text.slice(start, behind);
+    const isString = kind === 'string' && written.startsWith("'") && !BEFORE_STRINGS.has(tokens[index - 1]?.text.toUpperCase() ?? '');
+    const isChosen = (isString || kind === 'number') && ((places >> (literals++ % 16)) & 1) === 1;
+    if (isChosen && isString) parameters.push({ type: 'VARCHAR', value: written.slice(1, -1).replaceAll("''", "'") });
+    if (isChosen && !isString)
+      parameters.push(/^\d+$/.test(written) ? { type: 'BIGINT', value: written } : { type: 'DOUBLE', value: Number(written) });
+    query += text.slice(end, start) + (isChosen ? '?' : written);
+    end = behind;
+  }
+  return { query: query + text.slice(end), parameters };
 }
 
 const several = fc.array(choices, { minLength: 8, maxLength: 8 });
@@ -127,6 +157,95 @@ plans('so are drawn statements', () => {
     { numRuns: RUNS * 2 },
   );
   assert.ok(filled > RUNS * 2, `${filled} of ${RUNS * 2 * 11} were filled in`);
+});
+
+plans('so are statements with parameters, of the values of others', () => {
+  let filled = 0;
+  fc.assert(
+    fc.property(fc.constantFrom(...STATEMENTS, ...PLANNED), several, fc.integer({ min: 1, max: 0xffff }), (text, all, places) => {
+      const asked = changedBy(text, all).map((each) => withParameters(each, places));
+      filled += check(new PlanCache(1 << 24), asked);
+    }),
+    { numRuns: RUNS },
+  );
+  assert.ok(filled > RUNS / 2, `${filled} of ${RUNS * 11} were filled in`);
+});
+
+const PARAMETERS: readonly { readonly query: string; readonly values: readonly (readonly [type: string, values: readonly unknown[]])[] }[] =
+  [
+    {
+      query:
+        'SELECT channel, SUM(added) FROM wiki WHERE __time >= ? AND __time < ? AND page = ? AND added > ? GROUP BY 1 ORDER BY 2 DESC LIMIT ?',
+      values: [
+        ['TIMESTAMP', ['2024-01-01', '2024-01-02 03:04:05', 1_704_200_000_000]],
+        ['TIMESTAMP', ['2024-02-01', '2024-02-03', '2024-02-04']],
+        ['VARCHAR', ['a', "it's", '']],
+        ['BIGINT', [5, '9223372036854775807', -1]],
+        ['INTEGER', [10, 3, 7]],
+      ],
+    },
+    {
+      query: 'SELECT COUNT(*) FROM wiki WHERE price > ? OR page LIKE ?',
+      values: [
+        ['DOUBLE', [0.5, 2, 1e300]],
+        ['VARCHAR', ['a%', '%b', 'c']],
+      ],
+    },
+    {
+      query: 'SELECT page FROM wiki WHERE added IN (?, ?) AND channel <> ?',
+      values: [
+        ['BIGINT', [1, 2, 3]],
+        ['BIGINT', [4, 5, 6]],
+        ['VARCHAR', ['x', 'y', 'z']],
+      ],
+    },
+  ];
+
+for (const { query, values } of PARAMETERS)
+  plans(`a known statement is made of other parameters: ${query}`, () => {
+    const asked = Array.from({ length: 12 }, (_, round) => ({
+      query,
+      parameters: values.map(([type, given]) => ({ type, value: given[round % given.length] })),
+    }));
+    assert.ok(check(new PlanCache(1 << 24), asked) >= 8);
+  });
+
+plans('plans of parameters that come once are not kept', () => {
+  const cache = new PlanCache(1 << 24);
+  const plan = (value: number): unknown =>
+    cache.plan({ query: 'SELECT COUNT(*) FROM wiki WHERE added > ?', context: {}, parameters: [{ type: 'BIGINT', value }] }, SCHEMA, NOW);
+  for (let value = 0; value < 10; value++) plan(value);
+  const { bytes } = cache;
+  for (let value = 10; value < 200; value++) plan(value);
+  assert.is(cache.bytes, bytes);
+});
+
+plans('parameters of other types, or null, or too many or too few, are not those of the plan', () => {
+  const query = 'SELECT COUNT(*) FROM wiki WHERE added > ?';
+  const given: readonly (readonly unknown[])[] = [
+    [{ type: 'BIGINT', value: 5 }],
+    [{ type: 'BIGINT', value: null }],
+    [{ type: 'DOUBLE', value: 5 }],
+    [{ type: 'VARCHAR', value: '5' }],
+    [{ type: 'NULL', value: null }],
+    [{ type: 'OTHER', value: 5 }],
+    [{ type: 'BIGINT', value: 'five' }],
+    [{ type: 'ARRAY', value: [5] }],
+    [{ type: 'INTEGER', value: 2_147_483_648 }],
+    [],
+    [
+      { type: 'BIGINT', value: 5 },
+      { type: 'BIGINT', value: 6 },
+    ],
+  ];
+  assert.ok(
+    check(
+      new PlanCache(1 << 24),
+      Array.from({ length: 6 }, () => given)
+        .flat()
+        .map((parameters) => ({ query, parameters })),
+    ) > 0,
+  );
 });
 
 plans('the time zone is a part of the shape', () => {

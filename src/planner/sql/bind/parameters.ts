@@ -8,20 +8,22 @@ import type { SqlArrayType, SqlType } from '../../../model/statement.js';
 import { tokenize } from '../parse/lexer.js';
 import { SourceText } from '../parse/source-text.js';
 import { arrayOf, commonType, elementOf, isArray, isComplex, isInstant, nativeType, sqlTypeOf } from '../parse/sql-type.js';
-import { type Bound, type BoundLiteral, literal, NULL } from '../relation/bound.js';
+import { type BoundLiteral, literal, NULL } from '../relation/bound.js';
 import { castTo } from './cast.js';
 
 /**
  * Values of the `?` of a statement: `{type, value}` each, the type being the name of a SQL type. Of ARRAY alone the elements say
  * what they are, of OTHER the value.
- * @param count  how many `?` there are
+ * @returns a literal each, which nobody else has unless it is NULL
  * @throws ServiceError `sql_plan_invalid` naming the parameter
  */
-export function bindParameters(parameters: readonly unknown[], count: number, timeZone: string): readonly Bound[] {
-  // One that is missing is told where its ? stands.
-  if (parameters.length > count)
-    throw new ServiceError('sql_plan_invalid', `parameters: found ${parameters.length}, but the statement has ${count} ?`);
+export function bindParameters(parameters: readonly unknown[], timeZone: string): readonly BoundLiteral[] {
   return parameters.map((parameter, index) => bindParameter(parameter, `parameters[${index}]`, timeZone));
+}
+
+/** Refuses parameters beyond the `?` of a statement. One that is missing is told where its ? stands. */
+export function refuseFurtherParameters({ length }: readonly unknown[], count: number): void {
+  if (length > count) throw new ServiceError('sql_plan_invalid', `parameters: found ${length}, but the statement has ${count} ?`);
 }
 
 /** Words followed by a number of rows, which must not be NULL. */
@@ -52,7 +54,7 @@ const INTEGER_MAX: Readonly<Record<string, bigint>> = { TINYINT: 127n, SMALLINT:
 const TYPES =
   'CHAR, VARCHAR, BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, DECIMAL, FLOAT, REAL, DOUBLE, TIMESTAMP, DATE, ARRAY, ARRAY<type>, OTHER, NULL';
 
-function bindParameter(parameter: unknown, path: string, timeZone: string): Bound {
+function bindParameter(parameter: unknown, path: string, timeZone: string): BoundLiteral {
   const fail = (message: string): ServiceError => new ServiceError('sql_plan_invalid', `${path}${message}`);
   if (typeof parameter !== 'object' || parameter === null || Array.isArray(parameter)) throw fail(': expected an object {"type", "value"}');
   const { type, value, ...rest } = parameter as { readonly type?: unknown; readonly value?: unknown };
@@ -126,7 +128,7 @@ function arrayOfType(value: unknown, type: SqlArrayType, timeZone: string): Boun
 }
 
 /** An array whose type its elements have: texts, or whole numbers, or numbers, or truth values, or arrays of one of these. */
-function arrayOfOwnType(value: unknown, path: string, fail: (message: string) => ServiceError): Bound {
+function arrayOfOwnType(value: unknown, path: string, fail: (message: string) => ServiceError): BoundLiteral {
   if (!Array.isArray(value)) return throwMismatch(fail, 'an array', value);
   const type = arrayOf(typeOfElements(value, path) ?? 'VARCHAR');
   return arrayOfType(value, type, 'UTC') ?? throwMismatch(fail, withArticle(type), value);
