@@ -10,7 +10,7 @@ import { showProgress } from './progress-bar.js';
 import { entityOf, type Sample, sampleFile } from './sample-file.js';
 import { stageInput } from './stage-input.js';
 import { countText, durationText, style } from './style.js';
-import { runTask, type TaskResult } from './task.js';
+import { runTask, SHOWN_REJECTS, type TaskResult } from './task.js';
 
 export interface IngestOptions {
   readonly url: string;
@@ -120,7 +120,7 @@ function taskSpec({ dataSource, inputFormat, time, file, granularity, append }: 
         inputFormat,
         appendToExisting: append,
       },
-      tuningConfig: { type: 'index_parallel' },
+      tuningConfig: { type: 'index_parallel', maxSavedParseExceptions: SHOWN_REJECTS },
     },
   };
 }
@@ -138,7 +138,8 @@ export function printResult(result: IngestResult): void {
     );
   }
   if (balance !== null) process.stdout.write(style.quiet(`  ${balance}\n`));
-  for (const { reason, input } of result.rejects) process.stdout.write(style.quiet(`  ${reason}: ${input.slice(0, 120)}\n`));
+  for (const { place, reason, input } of result.rejects)
+    process.stdout.write(style.quiet(`  ${place === '' ? '' : `${place}: `}${reason}: ${input.slice(0, 120)}\n`));
 }
 
 /** `flights-3m.parquet` → `flights-3m`. */

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../base/errors.js';
 import { own } from '../base/names.js';
+import { placeText } from '../ingestion/report/row-place.js';
 import { type DolmenClient, QueryRefused } from './client.js';
 import type { ProgressState } from './progress-bar.js';
 import { withThousands } from './style.js';
@@ -13,6 +14,14 @@ interface RowCounts {
   readonly unparseable: number;
 }
 
+/** A row that was rejected or kept with an error. */
+export interface RejectedLine {
+  /** Its file, record and line, in words; empty: not known. */
+  readonly place: string;
+  readonly reason: string;
+  readonly input: string;
+}
+
 export interface TaskResult {
   readonly taskId: string;
   /** Why it failed; null: it did not. */
@@ -22,11 +31,12 @@ export interface TaskResult {
   /** Stored, rolled up, filtered and rejected rows, in words; null: the task has not got so far. */
   readonly balance: string | null;
   /** Some of the rejected lines. */
-  readonly rejects: readonly { readonly reason: string; readonly input: string }[];
+  readonly rejects: readonly RejectedLine[];
 }
 
 const POLL_MS = 150;
-const SHOWN_REJECTS = 3;
+/** Rows at fault that are shown. */
+export const SHOWN_REJECTS = 5;
 
 /** A server that is busy, restarts or changes its leader is asked again for so long. */
 const PATIENCE_MS = 60_000;
@@ -143,12 +153,15 @@ function readReport(report: unknown): Report {
       unparseable: count('unparseable'),
     },
     segments: numberOf(fieldOf(payload, 'segmentsPublished')) ?? 0,
-    rejects: Array.isArray(events)
-      ? events
-          .slice(0, SHOWN_REJECTS)
-          .map((event) => ({ reason: textOf(fieldOf(event, 'details')), input: textOf(fieldOf(event, 'input')) }))
-      : [],
+    rejects: Array.isArray(events) ? events.slice(0, SHOWN_REJECTS).map(rejectedLine) : [],
   };
+}
+
+function rejectedLine(event: unknown): RejectedLine {
+  const source = fieldOf(event, 'source');
+  const at = (name: 'record' | 'line'): number | null => numberOf(fieldOf(event, name)) ?? null;
+  const place = typeof source === 'string' ? placeText({ source, record: at('record'), line: at('line') }) : '';
+  return { place, reason: textOf(fieldOf(event, 'details')), input: textOf(fieldOf(event, 'input')) };
 }
 
 function paceOf(progress: unknown): string {

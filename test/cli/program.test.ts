@@ -79,7 +79,7 @@ function routes(folder: string): readonly Route[] {
     handle: async (request) => handle(request),
   });
   const rowStats = { buildSegments: { processed: 2, processedWithError: 0, thrownAway: 0, unparseable: 1, processedBytes: 9 } };
-  const unparseableEvents = { buildSegments: [{ details: ['no timestamp'], input: '{"n":3}' }] };
+  const unparseableEvents = { buildSegments: [{ details: ['no timestamp'], input: '{"n":3}', source: '/in.json', record: 3, line: 4 }] };
   return [
     at('POST', '/svc/v2/sql', answerSql),
     at('GET', '/status/properties', () => json(200, { 'svc.ingestion.local.allowedDirectories': JSON.stringify([join(folder, 'input')]) })),
@@ -204,7 +204,10 @@ program('ingest guesses, lends the file to the server, and ends with rows, segme
   const { code, out, err } = await dolmen(['ingest', file, '--url', url, '--granularity', 'day']);
   assert.is(code, 0, err);
   assert.match(err, /as json; time from "when" \(iso\); into "my_events"/);
-  assert.match(out, /^loaded 2 rows into 4 segments of "my_events" in .*; 1 rejected line\n {2}no timestamp: \{"n":3\}\n$/);
+  assert.match(
+    out,
+    /^loaded 2 rows into 4 segments of "my_events" in .*; 1 rejected line\n {2}\/in\.json, record 3, line 4: no timestamp: \{"n":3\}\n$/,
+  );
   assert.is(submitted?.content, readFileSync(file, 'utf8'));
   const { spec } = submittedSpec() as {
     spec: { dataSchema: { dataSource: string; timestampSpec: unknown; granularitySpec: { segmentGranularity: string } } };

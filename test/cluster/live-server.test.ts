@@ -12,7 +12,7 @@ import { CLUSTER_KEY_HEADER } from '../../src/cluster/rpc/message.js';
 import { remoteService } from '../../src/cluster/rpc/remote.js';
 import type { RunPlanRequest, TaskService } from '../../src/cluster/rpc/services.js';
 import { TimeRange } from '../../src/ingestion/builder/row-collector.js';
-import { jsonBlock } from '../../src/ingestion/format/json.js';
+import { jsonBlock } from '../../src/ingestion/format/json-block.js';
 import { RowStatistics } from '../../src/ingestion/report/row-statistics.js';
 import { LiveRows } from '../../src/ingestion/stream/live/live-rows.js';
 import { LazyEngine } from '../../src/ingestion/task-engine.js';

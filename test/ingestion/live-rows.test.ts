@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { ETERNITY, type Interval } from '../../src/base/instant.js';
 import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
 import { TimeRange } from '../../src/ingestion/builder/row-collector.js';
-import { jsonBlock } from '../../src/ingestion/format/json.js';
+import { jsonBlock } from '../../src/ingestion/format/json-block.js';
 import { RowStatistics } from '../../src/ingestion/report/row-statistics.js';
 import { LiveRows } from '../../src/ingestion/stream/live/live-rows.js';
 import { LazyEngine } from '../../src/ingestion/task-engine.js';

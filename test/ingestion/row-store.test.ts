@@ -11,7 +11,7 @@ import { type ColumnPlan, columnPlan } from '../../src/ingestion/builder/run-buf
 import { timestampParser } from '../../src/ingestion/column/timestamp.js';
 import { readDelimited } from '../../src/ingestion/format/delimited.js';
 import type { InputBlock } from '../../src/ingestion/format/input-block.js';
-import { jsonBlock } from '../../src/ingestion/format/json.js';
+import { jsonBlock } from '../../src/ingestion/format/json-block.js';
 import { RowStatistics } from '../../src/ingestion/report/row-statistics.js';
 import type { Metric } from '../../src/ingestion/task-spec/metric.js';
 import { bucketsOf, parseGranularity } from '../../src/model/granularity.js';

@@ -8,7 +8,7 @@ import { TIME_COLUMN } from '../../model/schema.js';
 import type { RowSelection, RunColumn } from '../column/run-column.js';
 import type { TimestampParser } from '../column/timestamp.js';
 import type { InputBlock, ValueBlock } from '../format/input-block.js';
-import type { RowStatistics } from '../report/row-statistics.js';
+import type { RowAt, RowStatistics } from '../report/row-statistics.js';
 import { INPUT_ROW } from './rollup.js';
 import { columnPlan, type RunBuffer } from './run-buffer.js';
 
@@ -53,6 +53,8 @@ export interface CollectorOptions {
   readonly countsRows: boolean;
   /** Discovery refuses input with more. */
   readonly maxColumns: number;
+  /** Told of each block, and of the number of its first row in the input. */
+  readonly noted?: (block: InputBlock, firstRow: number) => void;
 }
 
 /**
@@ -108,6 +110,7 @@ export class RowCollector {
       }
     }
     this.#count(block, selection, refused);
+    this.#options.noted?.(block, this.#rowsBefore);
     this.#rowsBefore += block.rowCount;
   }
 
@@ -219,20 +222,20 @@ export class RowCollector {
     let [aheadAt, refusedAt, keptAt] = [0, 0, 0];
     const rejectAhead = (before: number): void => {
       for (let each = ahead[aheadAt]; each !== undefined && each.before <= before; each = ahead[++aheadAt])
-        statistics.reject(each.reason, each.sample);
+        statistics.reject(each.reason, each.sample, { place: each.place });
     };
     for (let row = 0; row < block.rowCount; row++) {
       rejectAhead(row);
-      const number = this.#rowsBefore + row;
+      const at = (): RowAt => ({ number: this.#rowsBefore + row, place: block.placeOf?.(row) });
       const refusal = refused[refusedAt];
       if (refusal?.row === row) {
         refusedAt++;
-        statistics.reject(refusal.reason, block.sample(row), number);
+        statistics.reject(refusal.reason, block.sample(row), at());
       } else if (keptAt < count && rows[keptAt] === row) {
         keptAt++;
         if (!countsRows) continue;
         if (this.#faults[row] === 0) statistics.processed++;
-        else statistics.fault(MISFIT, block.sample(row), number);
+        else statistics.fault(MISFIT, block.sample(row), at());
       } else statistics.thrownAway++;
     }
     rejectAhead(Number.POSITIVE_INFINITY);

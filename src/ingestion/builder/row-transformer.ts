@@ -1,17 +1,22 @@
 // Applies the transforms and the filter of a spec to batches of rows.
 
+import { ServiceError } from '../../base/errors.js';
 import { ETERNITY } from '../../base/instant.js';
+import { stringifyJson } from '../../base/json.js';
+import { createByName } from '../../base/names.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
-import type { Frame } from '../../model/frame.js';
+import { cellAt, type Frame } from '../../model/frame.js';
 import type { ScanPlan } from '../../model/plan.js';
 import { renameExpression, renameFilter } from '../../model/rewrite/plan-names.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { AutoColumn } from '../column/auto-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
-import type { RowStatistics } from '../report/row-statistics.js';
+import type { InputBlock } from '../format/input-block.js';
+import type { RowPlace } from '../report/row-place.js';
+import type { RowAt, RowStatistics } from '../report/row-statistics.js';
 import type { FrameEngine } from './frame-engine.js';
 import { ARRIVAL_TIME, INPUT_ROW, withArrivalTime } from './rollup.js';
 import { MISFIT, type TimeRange } from './row-collector.js';
@@ -42,6 +47,8 @@ export class RowTransformer {
   readonly #statistics: RowStatistics;
   readonly #discovery: { readonly type: 'none' | 'STRING' | 'AUTO'; readonly exclusions: ReadonlySet<string> };
   readonly #virtualNames: ReadonlyMap<string, string>;
+  /** Places of the rows of the batch, by the number of the first row of each block. */
+  #places: { readonly firstRow: number; readonly placeOf: InputBlock['placeOf'] }[] = [];
   /** Fields that the filter reads, by the names of the columns it reads them from. */
   readonly filterSources: ReadonlyMap<string, string>;
 
@@ -70,7 +77,14 @@ export class RowTransformer {
     this.input = new RunBuffer([
       ...this.#fieldsRead().map((name) => columnPlan(name, 'AUTO')),
       ...[...this.filterSources.keys()].map((name) => columnPlan(name, 'AUTO_MULTI_VALUE')),
+      // Rows at fault are told by their numbers.
+      columnPlan(INPUT_ROW, 'LONG'),
     ]);
+  }
+
+  /** Takes note of where the rows of a block stand, whose first row has this number in the input. */
+  note({ placeOf }: InputBlock, firstRow: number): void {
+    this.#places.push({ firstRow, placeOf });
   }
 
   async relieve(): Promise<void> {
@@ -82,14 +96,16 @@ export class RowTransformer {
     if (this.input.rowCount === 0) return;
     const batch = this.input.rowCount;
     const outputs = this.#outputs();
-    const plan = this.#plan([...outputs.values()]);
+    const plan = this.#plan([...outputs.values(), INPUT_ROW]);
     let kept = 0;
-    for await (const frame of this.#engine.run(plan, [withArrivalTime(this.input.toFrame())])) {
+    const input = this.input.toFrame();
+    for await (const frame of this.#engine.run(plan, [withArrivalTime(input)])) {
       kept += frame.rowCount;
-      await this.#send(frame, outputs);
+      await this.#send(frame, outputs, input);
     }
     this.#statistics.thrownAway += batch - kept;
     this.input.clear();
+    this.#places = [];
     if (this.input.dictionaryBytes < BATCH_DICTIONARY_BYTES) return;
     for (const { column } of this.input.dictionaries()) column.replaceDictionary(new ByteDictionary());
   }
@@ -103,6 +119,7 @@ export class RowTransformer {
       if (!this.#virtualNames.has(name)) names.add(name);
     }
     names.delete(TIME_COLUMN);
+    names.delete(INPUT_ROW);
     return [...names];
   }
 
@@ -112,7 +129,11 @@ export class RowTransformer {
     if (type !== 'none') {
       for (const name of [...this.input.columns.map((column) => column.name), ...this.#virtualNames.keys()]) {
         const isKnown =
-          name === TIME_COLUMN || exclusions.has(name) || this.filterSources.has(name) || this.#store.input.column(name) !== undefined;
+          name === TIME_COLUMN ||
+          name === INPUT_ROW ||
+          exclusions.has(name) ||
+          this.filterSources.has(name) ||
+          this.#store.input.column(name) !== undefined;
         const column = this.input.column(name);
         const isEmpty = column instanceof AutoColumn && column.type === null && !this.#virtualNames.has(name);
         if (!isKnown && !isEmpty) this.#store.input.addColumn(columnPlan(name, type));
@@ -156,7 +177,7 @@ export class RowTransformer {
     };
   }
 
-  async #send(frame: Frame, outputs: ReadonlyMap<string, string>): Promise<void> {
+  async #send(frame: Frame, outputs: ReadonlyMap<string, string>, input: Frame): Promise<void> {
     const byName = new Map(frame.columns.map((column) => [column.name, column]));
     const columns = [...outputs].flatMap(([name, source]) => {
       const column = byName.get(source);
@@ -164,14 +185,18 @@ export class RowTransformer {
     });
     const renamed: Frame = { rowCount: frame.rowCount, columns };
     const times = timesOf(renamed);
-    const numbers = columns.find(({ name }) => name === INPUT_ROW);
-    const numberOf = (row: number): number | undefined => (numbers?.kind === 'long' ? Number(numbers.values[row]) : undefined);
+    const numbers = longsOf(frame, INPUT_ROW);
+    const fault = (row: number): { readonly at: RowAt; readonly sample: string } => {
+      const number = Number(numbers[row]);
+      return { at: { number, place: this.#placeOf(number) }, sample: sampleOf(input, number) };
+    };
     const kept = new Int32Array(frame.rowCount);
     let count = 0;
     for (let row = 0; row < frame.rowCount; row++) {
       const time = times?.[row] ?? Number.NaN;
       if (Number.isNaN(time)) {
-        this.#statistics.reject('the transformed __time is null or no number', '', numberOf(row));
+        const { at, sample } = fault(row);
+        this.#statistics.reject('the transformed __time is null or no number', sample, at);
         continue;
       }
       const placed = this.#range.place(time);
@@ -187,13 +212,49 @@ export class RowTransformer {
     for (let at = 0; at < count; at++) {
       const row = kept[at] ?? 0;
       if (faults[row] === 0) this.#statistics.processed++;
-      else this.#statistics.fault(MISFIT, '', numberOf(row));
+      else {
+        const { at: place, sample } = fault(row);
+        this.#statistics.fault(MISFIT, sample, place);
+      }
     }
     await this.#store.relieve();
   }
+
+  #placeOf(number: number): RowPlace | undefined {
+    const block = this.#places.findLast(({ firstRow }) => firstRow <= number);
+    return block?.placeOf?.(number - block.firstRow);
+  }
 }
+
+/** The fields that are read of a row, as JSON. */
+function sampleOf(input: Frame, number: number): string {
+  const row = placeIn(longsOf(input, INPUT_ROW), BigInt(number));
+  const fields = input.columns.filter(({ name }) => name !== TIME_COLUMN && name !== INPUT_ROW && !name.startsWith(FILTER));
+  const record = createByName<unknown>();
+  for (const column of fields) record[column.name] = cellAt(column, row);
+  return stringifyJson(record);
+}
+
+/** Place of a number in an ascending list that has it. */
+function placeIn(numbers: BigInt64Array, wanted: bigint): number {
+  let [low, high] = [0, numbers.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] ?? wanted) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function longsOf({ columns }: Frame, name: string): BigInt64Array {
+  const column = columns.find((each) => each.name === name);
+  if (column?.kind !== 'long') throw new ServiceError('internal', `the rows have no longs called ${JSON.stringify(name)}`);
+  return column.values;
+}
+
+const FILTER = 'filter: ';
 
 /** Field as filters see it: a list is several values, of which one must match; to an expression it is an array. */
 function filterName(field: string): string {
-  return `filter: ${field}`;
+  return FILTER + field;
 }

@@ -13,7 +13,8 @@ import { type ArrowBatch, arrowBatches } from './arrow-file.js';
 import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
 import { inputFormatKind, type Reading } from './format-kind.js';
 import type { ValueBlock } from './input-block.js';
-import { jsonBlock, SAMPLE_LENGTH_MAX } from './json.js';
+import { jsonBlock } from './json-block.js';
+import { SAMPLE_LENGTH_MAX } from './json-scanner.js';
 import { firstDuplicate } from './row-splitter.js';
 
 interface ArrowFormat {

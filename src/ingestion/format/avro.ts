@@ -10,7 +10,7 @@ import { type RowReader, recordType, rowReader } from './avro-rows.js';
 import { compileFlattenSeen, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
 import { inputFormatKind, type Reading } from './format-kind.js';
 import type { ValueBlock } from './input-block.js';
-import { jsonBlock } from './json.js';
+import { jsonBlock } from './json-block.js';
 
 interface AvroFormat {
   readonly flatten: FlattenSpec | null;

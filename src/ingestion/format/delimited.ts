@@ -80,7 +80,7 @@ export async function* readDelimited(
 async function* readDelimitedPart(
   format: DelimitedFormat,
   { name, localFile }: InputEntity,
-  { part, began, ended, read, inputLimits, reject }: PartReading,
+  { part, began, ended, read, inputLimits, reject, passed }: PartReading,
 ): AsyncGenerator<TextBlock> {
   if (localFile === null) throw new ServiceError('internal', `${name} is not a file`);
   const file = { name, path: localFile };
@@ -108,6 +108,7 @@ async function* readDelimitedPart(
     yield* splitter.blocks(true);
     read(part.fileBytes - at);
   }
+  passed?.(splitter.feeds);
   ended(isWhole ? splitter.position : part.fileBytes);
   await checkUnchanged(file, part);
 }

@@ -29,6 +29,8 @@ export interface Reading {
   /** Told of the stored bytes as they are taken in. */
   readonly read: (bytes: number) => void;
   readonly reject: RejectRow;
+  /** Told of the line feeds of content that has lines, as they are passed. */
+  readonly passed?: (lines: number) => void;
 }
 
 /** Reading of a part of a file, and who is told where its rows were. */

@@ -2,6 +2,7 @@
 
 import type { FrameColumn } from '../../model/frame.js';
 import type { PackedColumn } from '../../storage/columns/packed-column.js';
+import type { RowPlace } from '../report/row-place.js';
 
 /**
  * Some hundred rows of input, in columns, on their way from a format's reader to the column builders. Its memory
@@ -12,6 +13,10 @@ export type InputBlock = (TextBlock | ValueBlock) & {
   readonly constants?: ReadonlyMap<string, string>;
   /** Whether `__time` has the rows' times in milliseconds, whatever the timestampSpec says. */
   readonly hasOwnTimes?: true;
+  /** Line of the content that a row begins in, from 1; absent: it has no lines. It outlives the block. */
+  readonly lineOf?: (row: number) => number;
+  /** Place of a row in the input, set by whoever counts the records of it; absent: nobody does. It outlives the block. */
+  placeOf?: (row: number) => RowPlace;
 };
 
 /** Fields as they stand in the file: row i of column c is `bytes[starts[c][i] .. ends[c][i])`, UTF-8. */
@@ -64,5 +69,6 @@ export interface Members {
 /**
  * Told of every row that its reader could not make sense of, in their order; throws once there are too many.
  * @param before  rows that stand before it in the block that comes next; none, unless given
+ * @param line    line of the content that it begins in, from 1
  */
-export type RejectRow = (reason: string, sample: string, before?: number) => void;
+export type RejectRow = (reason: string, sample: string, before?: number, line?: number) => void;

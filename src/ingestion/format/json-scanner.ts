@@ -10,7 +10,8 @@ import { KernelMemory } from '../../kernels/memory.js';
 import { instantiateKernels } from '../../kernels/registry.js';
 import { FIELD, NAME_RECORD_BYTES, ODD_NAME, ODD_ROW, SCAN_STATE } from '../../kernels/scan-contract.js';
 import type { JsonObject } from './flatten.js';
-import type { Members, ValueBlock } from './input-block.js';
+import type { InputBlock, Members, ValueBlock } from './input-block.js';
+import { countFeeds } from './text-rows.js';
 
 /** Kind of the members of a row that was not taken apart. */
 const UNKNOWN_KIND = 8;
@@ -29,8 +30,20 @@ const INDEX_NAME = /^(?:0|[1-9]\d{0,9})$/;
 export const LONG_INTEGER = /(?<![\d.])\d{16,}(?![\d.eE])/;
 export const SAMPLE_LENGTH_MAX = 10_000;
 
-/** Reads a line that is not plainly one object, with `before` rows of its block before it; undefined: it is blank, or was rejected. */
-export type ReadOdd = (text: string, before: number) => JsonObject | undefined;
+/**
+ * Reads a line that is not plainly one object; undefined: it is blank, or was rejected.
+ * @param before  rows of its block before it
+ * @param feeds   line feeds of the piece before it
+ */
+export type ReadOdd = (text: string, before: number, feeds: number) => JsonObject | undefined;
+
+/** End of the lines of a piece that were taken. */
+interface Taken {
+  /** Bytes; less than all when the names of the lines are not to be kept apart. */
+  readonly taken: number;
+  /** Line feeds among them. */
+  readonly feeds: number;
+}
 
 interface Bench {
   readonly memory: KernelMemory;
@@ -111,11 +124,12 @@ export class JsonScanner {
 
   /**
    * The rows of some lines, a block at a time; each is valid until the next is asked for.
-   * @param piece  whole lines of valid UTF-8
-   * @returns bytes that were taken: less than all when the names of the lines are not to be kept apart
+   * @param piece      whole lines of valid UTF-8
+   * @param firstLine  line of the content that the piece begins with
    */
-  *blocks(piece: Buffer, readOdd: ReadOdd): Generator<ValueBlock, number> {
+  *blocks(piece: Buffer, readOdd: ReadOdd, firstLine: number): Generator<ValueBlock, Taken> {
     const { memory, kernels } = this.#bench;
+    const feeds = new FeedCount(piece);
     this.#text.grow(piece.length + 1 + PADDING);
     memory.u8(this.#text.at, piece.length).set(piece);
     memory.u8(this.#text.at + piece.length, 1)[0] = LINE_FEED;
@@ -145,29 +159,34 @@ export class JsonScanner {
       }
       before = 0;
       if (count > 0) {
-        const block = this.#block(piece, count, readOdd);
+        const block = this.#block(piece, count, { readOdd, firstLine, feeds });
         if (block.rowCount > 0) yield block;
       }
       if (unknownEnd > 0) {
-        if (!this.#add(piece.subarray(unknownStart, unknownEnd))) return at;
-      } else if (at >= piece.length) return at;
+        if (!this.#add(piece.subarray(unknownStart, unknownEnd))) return { taken: at, feeds: feeds.before(at) };
+      } else if (at >= piece.length) return { taken: at, feeds: feeds.before(at) };
     }
   }
 
-  #block(piece: Buffer, count: number, readOdd: ReadOdd): ValueBlock {
+  #block(piece: Buffer, count: number, { readOdd, firstLine, feeds }: LineReading): ValueBlock & Pick<InputBlock, 'lineOf'> {
     const { memory } = this.#bench;
     const bounds = memory.u32(this.#rows.at, count * 2);
     const planes = this.#names.map((_, column) => this.#plane(column));
     const odd = new Map<number, JsonObject>();
     const lines = new Uint32Array(count * 2);
+    const numbers = new Uint32Array(count);
     let kept = 0;
     for (let row = 0; row < count; row++) {
       const [start = 0, end = 0] = [bounds[row * 2], bounds[row * 2 + 1]];
       const isOdd = end >= ODD_ROW;
       lines[kept * 2] = start;
-      lines[kept * 2 + 1] = isOdd ? end - ODD_ROW : end;
+      const feed = isOdd ? end - ODD_ROW : end;
+      lines[kept * 2 + 1] = feed;
+      const before = feeds.before(start);
+      feeds.passLine(feed);
+      numbers[kept] = before;
       if (isOdd) {
-        const object = readOdd(piece.toString('utf8', start, end - ODD_ROW), kept);
+        const object = readOdd(piece.toString('utf8', start, feed), kept, before);
         if (object === undefined) continue;
         odd.set(kept, object);
         for (const { kinds } of planes) kinds[row] = UNKNOWN_KIND;
@@ -175,7 +194,8 @@ export class JsonScanner {
       if (kept < row) for (const plane of planes) moveRow(plane, row, kept);
       kept++;
     }
-    return scannedBlock({ piece, names: this.#names, columns: this.#columns, planes, odd, lines, rowCount: kept });
+    const block = scannedBlock({ piece, names: this.#names, columns: this.#columns, planes, odd, lines, rowCount: kept });
+    return Object.assign(block, { lineOf: (row: number) => firstLine + (numbers[row] ?? 0) });
   }
 
   #plane(column: number): Plane {
@@ -230,6 +250,39 @@ export class JsonScanner {
 
   #setState(word: number, value: number): void {
     this.#bench.memory.u32(this.#state.at + word * 4, 1)[0] = value;
+  }
+}
+
+/** Means to read the lines of a piece beside blocks. */
+interface LineReading {
+  readonly readOdd: ReadOdd;
+  readonly firstLine: number;
+  readonly feeds: FeedCount;
+}
+
+/** Counts the line feeds of a piece, one line after the other. */
+class FeedCount {
+  readonly #piece: Buffer;
+  #at = 0;
+  #count = 0;
+
+  constructor(piece: Buffer) {
+    this.#piece = piece;
+  }
+
+  /** Line feeds before a position behind those asked for before: blank lines are not rows. */
+  before(at: number): number {
+    if (at > this.#at) {
+      this.#count += countFeeds(this.#piece, this.#at, at);
+      this.#at = at;
+    }
+    return this.#count;
+  }
+
+  /** Passes the line that ends with the line feed at a position; the last one may lack it. */
+  passLine(feed: number): void {
+    this.#at = feed + 1;
+    if (feed < this.#piece.length) this.#count++;
   }
 }
 

@@ -2,18 +2,15 @@
 
 import type { Buffer } from 'node:buffer';
 import { describeValue, parseJsonWithDoubles } from '../../base/json.js';
-import { own } from '../../base/names.js';
-import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { contentOf } from '../source/decompress.js';
 import { INERT_KEYS } from '../task-spec/inert-keys.js';
 import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
 import { inputFormatKind } from './format-kind.js';
 import type { RejectRow, ValueBlock } from './input-block.js';
 import { JsonScanner, LONG_INTEGER, parseRow, SAMPLE_LENGTH_MAX } from './json-scanner.js';
+import { PlacedRows } from './placed-rows.js';
 import { bytesHaveHalfPair, hasHalfPair } from './surrogates.js';
-import { endOfLines, type NoText, textFault, textLines, textOf, wholeRows } from './text-rows.js';
-
-export { SAMPLE_LENGTH_MAX } from './json-scanner.js';
+import { countFeeds, endOfLines, type NoText, type TextRows, textFault, textLines, textOf, wholeRows } from './text-rows.js';
 
 /** Comma between the lines of a list that was written a value a line. */
 const BEHIND_VALUE = /(?<=\})\s*,\s*$/;
@@ -45,6 +42,7 @@ export const JSON_FORMAT = inputFormatKind<JsonFormat>({
       name: entity.name,
       maxRowBytes: reading.inputLimits.maxRowBytes,
       reject: reading.reject,
+      passed: reading.passed,
       kernels: reading.kernels,
       isContinued: entity.isContinued,
     }),
@@ -63,78 +61,94 @@ export async function* readJson(
     name,
     maxRowBytes,
     reject,
+    passed,
     kernels = KERNELS,
     isContinued,
   }: {
     readonly name: string;
     readonly maxRowBytes: number;
     readonly reject: RejectRow;
+    readonly passed?: ((lines: number) => void) | undefined;
     readonly kernels?: string | undefined;
     readonly isContinued?: boolean | undefined;
   },
 ): AsyncGenerator<ValueBlock> {
   const flatten = format.flatten === null ? null : compileFlatten(format.flatten);
+  const placed = new PlacedRows({ reject, ...(passed === undefined ? {} : { passed }) });
   // Rows that are flattened are needed whole, and values that span lines are not told apart by line feeds.
   let scanner = flatten === null && !format.multiLine ? new JsonScanner(kernels) : null;
   try {
     for await (const bytes of wholeRows(chunks, format.multiLine ? endOfValues : endOfLines, { name, maxRowBytes, isContinued })) {
       let rest = bytes;
       if (scanner !== null && textFault(bytes) === undefined && !bytesHaveHalfPair(bytes)) {
-        const taken: number = yield* scanner.blocks(bytes, (text, before) =>
-          text.trim() === '' ? undefined : parseValues([text], (reason, sample) => reject(reason, sample, before))[0],
-        );
+        const readOdd = (text: string, before: number, feeds: number): JsonObject | undefined => {
+          if (text.trim() === '') return undefined;
+          const value = parseValue(text);
+          if (!(value instanceof Fault)) return value;
+          reject(value.reason, value.sample, before, placed.lineAt(feeds));
+          return undefined;
+        };
+        const { taken, feeds } = yield* scanner.blocks(bytes, readOdd, placed.lineAt(0));
+        placed.passed(feeds);
         if (taken === bytes.length) continue;
         scanner.close();
         scanner = null;
         rest = bytes.subarray(taken);
       }
-      const rows = format.multiLine ? parseValues(textOf(splitValues(rest)), reject) : parseLines(textLines(rest), reject);
-      if (rows.length > 0) yield jsonBlock(rows, flatten);
+      const rows = format.multiLine ? splitValues(rest) : textLines(rest);
+      if (!addLines(rows, placed, format.multiLine))
+        for (const [at, text] of rows.texts.entries()) addValue(text, rows.feedsBefore(at), placed);
+      yield* placed.block(rows.feeds, flatten);
     }
   } finally {
     scanner?.close();
   }
 }
 
-/** All lines in one go, which is several times faster than a call a line; line by line when some line is at fault. */
-function parseLines(lines: readonly (string | NoText)[], reject: RejectRow): JsonObject[] {
-  if (!lines.every((line) => typeof line === 'string')) return parseValues(lines, reject);
-  const list = `[${lines.join(',')}]`;
-  if (!LONG_INTEGER.test(list) && !hasHalfPair(list)) {
-    try {
-      const rows: unknown = parseJsonWithDoubles(list);
-      // `{},{}` on one line would pass as two rows.
-      if (Array.isArray(rows) && rows.length === lines.length && rows.every(isObject)) return rows;
-    } catch {
-      return parseValues(lines, reject);
-    }
+/** Reads all lines in one go, which is several times faster than a call a line; false when some line is at fault. */
+function addLines({ texts, feedsBefore }: TextRows, placed: PlacedRows, isMultiLine: boolean): boolean {
+  if (isMultiLine || !texts.every((text) => typeof text === 'string')) return false;
+  const list = `[${texts.join(',')}]`;
+  if (LONG_INTEGER.test(list) || hasHalfPair(list)) return false;
+  let rows: unknown;
+  try {
+    rows = parseJsonWithDoubles(list);
+  } catch {
+    return false;
   }
-  return parseValues(lines, reject);
+  // `{},{}` on one line would pass as two rows.
+  if (!Array.isArray(rows) || rows.length !== texts.length || !rows.every(isObject)) return false;
+  for (const [at, row] of rows.entries()) placed.add(row, feedsBefore(at));
+  return true;
 }
 
-function parseValues(texts: readonly (string | NoText)[], reject: RejectRow): JsonObject[] {
-  const rows: JsonObject[] = [];
-  const refuse = (reason: string, text: string): void => reject(reason, text.slice(0, SAMPLE_LENGTH_MAX), rows.length);
-  for (const text of texts) {
-    let value: unknown;
-    if (typeof text !== 'string') {
-      refuse(text.fault, text.sample);
-      continue;
-    }
-    if (hasHalfPair(text)) {
-      refuse('the row has half of a pair of surrogates (\\ud800 to \\udfff), which is no character', text);
-      continue;
-    }
-    try {
-      value = parseRow(text.replace(BEHIND_VALUE, ''));
-    } catch (error) {
-      refuse(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`, text);
-      continue;
-    }
-    if (isObject(value)) rows.push(value);
-    else refuse(`expected a JSON object, found ${Array.isArray(value) ? 'an array' : describeValue(value)}`, text);
+function addValue(text: string | NoText, feeds: number, placed: PlacedRows): void {
+  const value = typeof text === 'string' ? parseValue(text) : new Fault(text.fault, text.sample);
+  if (value instanceof Fault) placed.reject(value.reason, value.sample, feeds);
+  else placed.add(value, feeds);
+}
+
+/** A text that is not a row. */
+class Fault {
+  readonly reason: string;
+  readonly sample: string;
+
+  constructor(reason: string, text: string) {
+    this.reason = reason;
+    this.sample = text.slice(0, SAMPLE_LENGTH_MAX);
   }
-  return rows;
+}
+
+function parseValue(text: string): JsonObject | Fault {
+  if (hasHalfPair(text)) return new Fault('the row has half of a pair of surrogates (\\ud800 to \\udfff), which is no character', text);
+  let value: unknown;
+  try {
+    value = parseRow(text.replace(BEHIND_VALUE, ''));
+  } catch (error) {
+    return new Fault(`not valid JSON: ${error instanceof Error ? error.message : String(error)}`, text);
+  }
+  if (isObject(value)) return value;
+  return new Fault(`expected a JSON object, found ${Array.isArray(value) ? 'an array' : describeValue(value)}`, text);
 }
 
 function isObject(value: unknown): value is JsonObject {
@@ -150,12 +164,21 @@ function endOfValues(bytes: Buffer): number {
   return end;
 }
 
-function splitValues(bytes: Buffer): Buffer[] {
+function splitValues(bytes: Buffer): TextRows {
   const values: Buffer[] = [];
-  const end = walkValues(bytes, (from, to) => values.push(bytes.subarray(from, to)));
+  const feeds: number[] = [];
+  let [counted, before] = [0, 0];
+  const add = (from: number, to: number): void => {
+    before += countFeeds(bytes, counted, from);
+    counted = from;
+    feeds.push(before);
+    values.push(bytes.subarray(from, to));
+  };
+  const end = walkValues(bytes, add);
   const rest = bytes.subarray(end);
-  if (rest.some((byte) => byte > 32)) values.push(rest);
-  return values;
+  const begins = rest.findIndex((byte) => byte > 32);
+  if (begins >= 0) add(end + begins, bytes.length);
+  return { texts: textOf(values), feedsBefore: (row) => feeds[row] ?? 0, feeds: before + countFeeds(bytes, counted, bytes.length) };
 }
 
 /**
@@ -181,29 +204,4 @@ function walkValues(bytes: Buffer, found: (from: number, to: number) => void): n
     }
   }
   return from;
-}
-
-/** Names that every object answers to, present or not. */
-const INHERITED = new Set(Object.getOwnPropertyNames(Object.prototype));
-
-export function jsonBlock(rows: readonly JsonObject[], flatten: ((row: JsonObject) => JsonObject) | null): ValueBlock {
-  const flat = flatten === null ? rows : rows.map(flatten);
-  let columns: readonly string[] | undefined;
-  return {
-    kind: 'values',
-    rowCount: flat.length,
-    get columns() {
-      columns ??= namesOf(flat);
-      return columns;
-    },
-    values: (column) => (INHERITED.has(column) ? flat.map((row) => own(row, column)) : flat.map((row) => row[column])),
-    record: (row) => rows[row] ?? {},
-    sample: (row) => (shallowJsonText(rows[row]) ?? 'a row nested too deeply to be shown').slice(0, SAMPLE_LENGTH_MAX),
-  };
-}
-
-function namesOf(rows: readonly JsonObject[]): readonly string[] {
-  const names = new Set<string>();
-  for (const row of rows) for (const name of Object.keys(row)) names.add(name);
-  return [...names];
 }

@@ -1,9 +1,8 @@
 // The input format `lines`.
 
 import { contentOf } from '../source/decompress.js';
-import type { JsonObject } from './flatten.js';
 import { inputFormatKind } from './format-kind.js';
-import { jsonBlock } from './json.js';
+import { PlacedRows } from './placed-rows.js';
 import { endOfLines, textLines, wholeRows } from './text-rows.js';
 
 /** One row a line, with the whole line as its column `line`; blank lines are passed over. */
@@ -14,12 +13,13 @@ export const LINES = inputFormatKind({
   isByLine: () => true,
   async *read(_, entity, reading) {
     const limits = { name: entity.name, maxRowBytes: reading.inputLimits.maxRowBytes, isContinued: entity.isContinued };
+    const placed = new PlacedRows(reading);
     for await (const bytes of wholeRows(contentOf(entity, reading), endOfLines, limits)) {
-      const rows: JsonObject[] = [];
-      for (const line of textLines(bytes))
-        if (typeof line === 'string') rows.push({ line: line.replace(/\r$/, '') });
-        else reading.reject(line.fault, line.sample, rows.length);
-      if (rows.length > 0) yield jsonBlock(rows, null);
+      const { texts, feedsBefore, feeds } = textLines(bytes);
+      for (const [at, text] of texts.entries())
+        if (typeof text === 'string') placed.add({ line: text.replace(/\r$/, '') }, feedsBefore(at));
+        else placed.reject(text.fault, text.sample, feedsBefore(at));
+      yield* placed.block(feeds, null);
     }
   },
 });

@@ -6,7 +6,7 @@ import { cellAt, isNullAt } from '../../model/frame.js';
 import { plainColumn } from '../../storage/columns/packed-column.js';
 import type { JsonObject } from './flatten.js';
 import type { TypedColumn, ValueBlock } from './input-block.js';
-import { SAMPLE_LENGTH_MAX } from './json.js';
+import { SAMPLE_LENGTH_MAX } from './json-scanner.js';
 import type { ColumnPages } from './parquet-column.js';
 
 const WORD = 2 ** 32;

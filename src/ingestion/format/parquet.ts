@@ -13,7 +13,7 @@ import type { InputEntity } from '../source/source-kind.js';
 import { compileFlatten, type FlattenSpec, parseFlattenSpec } from './flatten.js';
 import { inputFormatKind, type PartReading, type Reading } from './format-kind.js';
 import type { ValueBlock } from './input-block.js';
-import { jsonBlock } from './json.js';
+import { jsonBlock } from './json-block.js';
 import { type ColumnReader, columnBlock, pageReader, type ReadColumn, recordsOf, valueReader } from './parquet-block.js';
 import { ColumnPages, flatValues } from './parquet-column.js';
 import { annotateDecimals, checkDecimals, PARSERS, plainValues, type Shapes } from './parquet-values.js';

@@ -6,6 +6,7 @@ import { failpoint } from '../../configuration/failpoint.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { TaskContext } from '../contract.js';
 import type { ProgressReporter } from '../report/progress.js';
+import { NONE_PASSED, RecordCount } from '../report/row-place.js';
 import type { RowStatistics } from '../report/row-statistics.js';
 import { filesOf } from '../source/archive.js';
 import { inputParts } from '../source/input-source.js';
@@ -54,7 +55,11 @@ export async function* readBlocks({
     if (isStored(part)) return yield* storedBlocks(part, { columns, context, checkTypes });
     const own = part.isJsonLines === true ? JSON_LINES : format;
     if (own === null) throw new ServiceError('internal', `${part.name} has no input format`);
-    for await (const { entity, read } of filesOf(part, reading)) yield* own.read(entity, { ...reading, read });
+    for await (const { entity, read } of filesOf(part, reading)) {
+      // Records of a part of a file are not counted from its beginning.
+      records = new RecordCount(entity.name, entity.isContinued === true ? null : NONE_PASSED);
+      yield* own.read(entity, { ...reading, read });
+    }
   }
   const reading = {
     columns,
@@ -65,10 +70,14 @@ export async function* readBlocks({
     read(bytes: number) {
       statistics.bytesRead += bytes;
     },
-    reject: (reason: string, sample: string, before?: number) => statistics.rejectRead(reason, sample, before),
+    reject: (reason: string, sample: string, before = 0, line?: number) =>
+      statistics.rejectRead(reason, sample, before, records.rejected(before, line)),
   };
+  let records = new RecordCount('', null);
   for (const part of parts) {
+    if (isStored(part)) records = new RecordCount(part.name, null);
     for await (const block of blocksOf(part)) {
+      block.placeOf = records.block(block.rowCount, block.lineOf);
       if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
       const constants = isStored(part) ? undefined : part.systemFields;
       yield constants === undefined || constants.size === 0 ? block : { ...block, constants };

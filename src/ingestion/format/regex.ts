@@ -5,7 +5,7 @@ import { compileRegularExpression, type RegularExpression } from '../../expressi
 import { contentOf } from '../source/decompress.js';
 import type { JsonObject } from './flatten.js';
 import { inputFormatKind } from './format-kind.js';
-import { jsonBlock } from './json.js';
+import { PlacedRows } from './placed-rows.js';
 import { LIST_DELIMITER } from './row-splitter.js';
 import { endOfLines, textLines, wholeRows } from './text-rows.js';
 
@@ -32,19 +32,20 @@ export const REGEX = inputFormatKind<RegexFormat>({
   isByLine: () => true,
   async *read(format, entity, reading) {
     const limits = { name: entity.name, maxRowBytes: reading.inputLimits.maxRowBytes, isContinued: entity.isContinued };
+    const placed = new PlacedRows(reading);
     for await (const bytes of wholeRows(contentOf(entity, reading), endOfLines, limits)) {
-      const rows: JsonObject[] = [];
-      for (const text of textLines(bytes)) {
+      const { texts, feedsBefore, feeds } = textLines(bytes);
+      for (const [at, text] of texts.entries()) {
         if (typeof text !== 'string') {
-          reading.reject(text.fault, text.sample, rows.length);
+          placed.reject(text.fault, text.sample, feedsBefore(at));
           continue;
         }
         const line = text.replace(/\r$/, '');
         const row = rowOf(line, format);
-        if (row === undefined) reading.reject('the line does not match the pattern', line, rows.length);
-        else rows.push(row);
+        if (row === undefined) placed.reject('the line does not match the pattern', line, feedsBefore(at));
+        else placed.add(row, feedsBefore(at));
       }
-      if (rows.length > 0) yield jsonBlock(rows, null);
+      yield* placed.block(feeds, null);
     }
   },
 });

@@ -3,7 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
 import type { RowLimits } from './format-kind.js';
-import type { RejectRow, TextBlock } from './input-block.js';
+import type { InputBlock, RejectRow, TextBlock } from './input-block.js';
 import { rowTooLong, textFault } from './text-rows.js';
 
 /** Separator of the values of a list where the format does not say: the control character A. */
@@ -67,8 +67,12 @@ export class RowSplitter {
   #blockRows = BLOCK_ROWS_MAX;
   readonly #rowStarts = new Int32Array(BLOCK_ROWS_MAX);
   readonly #rowEnds = new Int32Array(BLOCK_ROWS_MAX);
+  /** Lines that the rows begin in; a block keeps them. */
+  #rowLines = new Int32Array(0);
+  /** Line feeds before `at`, from where reading began. */
+  #feeds = 0;
   /** Rows that cannot be cut, by their places among those of the block. */
-  readonly #rejected: { readonly row: number; readonly reason: string; readonly sample: string }[] = [];
+  readonly #rejected: { readonly row: number; readonly reason: string; readonly sample: string; readonly line: number }[] = [];
   /** The row behind those that were cut is. */
   #isTooLong = false;
   /** Rows of the block with a quoted field that has `""` in it. */
@@ -99,8 +103,14 @@ export class RowSplitter {
     return this.position >= this.until && this.#columns !== null && this.#skip === 0;
   }
 
+  /** Line feeds that were passed, from where reading began. */
+  get feeds(): number {
+    return this.#feeds;
+  }
+
   /** Goes on at a position of the file, where a row is taken to begin. */
   startAt(position: number): void {
+    this.#feeds = 0;
     this.#base = position;
     this.#at = this.#filled = this.#worthCutting = 0;
     this.#first = false;
@@ -148,6 +158,7 @@ export class RowSplitter {
       const end = this.#bytes.indexOf(LINE_FEED, this.#at);
       if (end < 0 || end >= this.#filled) return false;
       this.#at = end + 1;
+      this.#feeds++;
       this.#skip--;
     }
     if (this.#columns !== null || this.#takeHeader()) return true;
@@ -157,10 +168,11 @@ export class RowSplitter {
     return false;
   }
 
-  #block(rowCount: number): TextBlock {
+  #block(rowCount: number): TextBlock & Pick<InputBlock, 'lineOf'> {
     const bytes = this.#bytes;
     const rowStarts = this.#rowStarts;
     const rowEnds = this.#rowEnds;
+    const rowLines = this.#rowLines;
     return {
       kind: 'text',
       rowCount,
@@ -171,6 +183,7 @@ export class RowSplitter {
       listDelimiter: this.#format.listDelimiter ?? (this.#hasLists(rowCount) ? LIST_DELIMITER : null),
       tryParseNumbers: this.#format.tryParseNumbers,
       sample: (row) => bytes.toString('utf8', rowStarts[row] ?? 0, rowEnds[row] ?? 0),
+      lineOf: (row) => rowLines[row] ?? 0,
     };
   }
 
@@ -189,6 +202,7 @@ export class RowSplitter {
     const { maxRowBytes } = this.#limits;
     let row = 0;
     this.#escapedRows = [];
+    this.#rowLines = new Int32Array(this.#blockRows);
     this.#rejected.length = 0;
     // A row may end anywhere before `filled`; the line feed behind it stops every inner loop.
     bytes[this.#filled] = LINE_FEED;
@@ -199,6 +213,9 @@ export class RowSplitter {
       let column = 0;
       let escaped = false;
       let broken: string | null = null;
+      // Line feeds in quoted fields, and the next one that is known.
+      let inside = 0;
+      let feed = -1;
       for (;;) {
         const start = at;
         let end: number;
@@ -218,6 +235,8 @@ export class RowSplitter {
             at++;
           }
           end = at - 1;
+          if (feed < start) feed = bytes.indexOf(LINE_FEED, start);
+          for (; feed < end; feed = bytes.indexOf(LINE_FEED, feed + 1)) inside++;
           if (at >= this.#filled) {
             // Either the rest of the field is yet to come, or the quote is never closed.
             if (!isLast) return row;
@@ -253,9 +272,11 @@ export class RowSplitter {
       this.#isTooLong = at - rowStart > maxRowBytes;
       if (this.#isTooLong) return row;
       this.#at = Math.min(at + 1, this.#filled);
+      const line = this.#feeds + 1;
+      this.#feeds += inside + 1;
       const rowEnd = bytes[at - 1] === CARRIAGE_RETURN ? at - 1 : at;
       if (broken !== null) {
-        this.#rejected.push({ row, reason: broken, sample: bytes.toString('utf8', rowStart, rowEnd) });
+        this.#rejected.push({ row, reason: broken, sample: bytes.toString('utf8', rowStart, rowEnd), line });
         continue;
       }
       if (column === 1 && rowEnd <= rowStart) continue;
@@ -265,6 +286,7 @@ export class RowSplitter {
       }
       this.#rowStarts[row] = rowStart;
       this.#rowEnds[row] = rowEnd;
+      this.#rowLines[row] = line;
       if (escaped) this.#escapedRows.push(row);
       row++;
     }
@@ -278,13 +300,13 @@ export class RowSplitter {
     const rowEnds = this.#rowEnds;
     if (textFault(bytes.subarray(rowStarts[0] ?? 0, rowCount === 0 ? 0 : rowEnds[rowCount - 1])) === undefined) {
       for (const row of this.#escapedRows) this.#unescape(row);
-      for (const { row, reason, sample } of this.#rejected) this.#reject(reason, sample, row);
+      for (const { row, reason, sample, line } of this.#rejected) this.#reject(reason, sample, row, line);
       return rowCount;
     }
     let next = 0;
     const rejectBefore = (row: number, before: number): void => {
       for (let each = this.#rejected[next]; each !== undefined && each.row <= row; each = this.#rejected[++next])
-        this.#reject(each.reason, each.sample, before);
+        this.#reject(each.reason, each.sample, before, each.line);
     };
     const escaped = new Set(this.#escapedRows);
     let kept = 0;
@@ -294,11 +316,11 @@ export class RowSplitter {
       const end = rowEnds[row] ?? 0;
       const fault = textFault(bytes.subarray(start, end));
       if (fault !== undefined) {
-        this.#reject(fault, bytes.toString('utf8', start, end), kept);
+        this.#reject(fault, bytes.toString('utf8', start, end), kept, this.#rowLines[row]);
         continue;
       }
       if (escaped.has(row)) this.#unescape(row);
-      for (const positions of [...this.#starts, ...this.#ends, rowStarts, rowEnds]) positions[kept] = positions[row] ?? 0;
+      for (const positions of [...this.#starts, ...this.#ends, rowStarts, rowEnds, this.#rowLines]) positions[kept] = positions[row] ?? 0;
       kept++;
     }
     rejectBefore(rowCount, kept);

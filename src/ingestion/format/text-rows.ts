@@ -90,10 +90,32 @@ function startOfLongLine(bytes: Buffer, maxRowBytes: number): number {
   return -1;
 }
 
+/** Rows of a piece as strings. */
+export interface TextRows {
+  readonly texts: readonly (string | NoText)[];
+  /** Line feeds of the piece before a row. */
+  readonly feedsBefore: (row: number) => number;
+  /** Line feeds of the piece. */
+  readonly feeds: number;
+}
+
 /** Lines of a piece as strings, blank ones left out. */
-export function textLines(bytes: Buffer): (string | NoText)[] {
+export function textLines(bytes: Buffer): TextRows {
   const lines = textFault(bytes) === undefined ? bytes.toString('utf8').split('\n') : textOf(splitLines(bytes));
-  return lines.filter((line) => typeof line !== 'string' || line.trim() !== '');
+  const isBlank = (line: string | NoText): boolean => typeof line === 'string' && line.trim() === '';
+  const texts = lines.filter((line) => !isBlank(line));
+  const feeds = countFeeds(bytes, 0, bytes.length);
+  // Blank lines are rare but behind the last line feed.
+  if (texts.length >= feeds) return { texts, feedsBefore: (row) => row, feeds };
+  const numbers = lines.flatMap((line, number) => (isBlank(line) ? [] : [number]));
+  return { texts, feedsBefore: (row) => numbers[row] ?? 0, feeds };
+}
+
+/** Line feeds among some bytes. */
+export function countFeeds(bytes: Buffer, from: number, to: number): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LINE_FEED, from); at >= 0 && at < to; at = bytes.indexOf(LINE_FEED, at + 1)) count++;
+  return count;
 }
 
 /** The rows as strings. */

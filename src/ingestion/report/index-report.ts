@@ -35,10 +35,11 @@ export function indexReport(
 
 /** Parse exceptions as reports show them. */
 export function savedEvents({ saved }: RowStatistics): readonly unknown[] {
-  return saved.map(({ type, input, details, timeOfExceptionMs }) => ({
+  return saved.map(({ type, input, details, place, timeOfExceptionMs }) => ({
     type,
     input,
     details,
+    ...(place ?? {}),
     timeOfException: formatInstant(timeOfExceptionMs),
   }));
 }

@@ -1,6 +1,7 @@
 // Row counts of a task, and the parse exceptions it keeps.
 
 import { ServiceError } from '../../base/errors.js';
+import { type Passed, placeBehind, placeText, type RowPlace } from './row-place.js';
 
 /** processed + processedWithError + thrownAway + unparseable = rows of the input. */
 export interface RowCounts {
@@ -29,6 +30,8 @@ export interface SavedParseException {
   readonly type: 'unparseable' | 'processedWithError';
   readonly input: string;
   readonly details: readonly string[];
+  /** null: it is not known. */
+  readonly place: RowPlace | null;
   readonly timeOfExceptionMs: number;
 }
 
@@ -55,6 +58,14 @@ export interface RejectedRow {
   readonly before: number;
   readonly reason: string;
   readonly sample: string;
+  readonly place: RowPlace | undefined;
+}
+
+/** Place of a row, as far as it is known. */
+export interface RowAt {
+  /** Its number among the rows of the input that were read. */
+  readonly number?: number | undefined;
+  readonly place?: RowPlace | undefined;
 }
 
 const NONE: readonly RejectedRow[] = [];
@@ -144,24 +155,28 @@ export class RowStatistics implements RowCounts {
       );
   }
 
-  /** Takes in what others have counted, however many could not be parsed. */
-  take({ processed, processedWithError, thrownAway, unparseable, bytesRead, saved }: CountedRows): void {
+  /**
+   * Takes in what others have counted, however many could not be parsed.
+   * @param passed  what stands before the part of the source that they read
+   */
+  take({ processed, processedWithError, thrownAway, unparseable, bytesRead, saved }: CountedRows, passed?: Passed): void {
     this.processed += processed;
     this.processedWithError += processedWithError;
     this.thrownAway += thrownAway;
     this.unparseable += unparseable;
     this.bytesRead += bytesRead;
     const room = Math.max(0, this.#limits.maxSavedParseExceptions - this.saved.length);
-    for (const each of saved.slice(0, room)) this.saved.push(each);
+    for (const each of saved.slice(0, room))
+      this.saved.push(passed === undefined || each.place === null ? each : { ...each, place: placeBehind(each.place, passed) });
   }
 
   /**
    * Counts a row that its format could not read: now, or in its order when the rows of the next block are counted.
    * @param before  rows of that block that stand before it
    */
-  rejectRead(reason: string, sample: string, before = 0): void {
-    if (before === 0) this.reject(reason, sample);
-    else this.#ahead.push({ before, reason, sample: sample.slice(0, SAMPLE_LENGTH_MAX) });
+  rejectRead(reason: string, sample: string, before = 0, place?: RowPlace): void {
+    if (before === 0) this.reject(reason, sample, { place });
+    else this.#ahead.push({ before, reason, sample: sample.slice(0, SAMPLE_LENGTH_MAX), place });
   }
 
   /** Rows among those of the block that is counted now which its format could not read, in order; whoever takes them counts them. */
@@ -172,30 +187,28 @@ export class RowStatistics implements RowCounts {
     return ahead;
   }
 
-  /**
-   * @param _row  number of the row in the input, where its format could read it
-   * @throws ServiceError `input_unreadable` once there are more than `maxParseExceptions`
-   */
-  reject(reason: string, sample: string, _row?: number): void {
+  /** @throws ServiceError `input_unreadable` once there are more than `maxParseExceptions` */
+  reject(reason: string, sample: string, { place }: RowAt = {}): void {
     this.unparseable++;
-    this.#note('unparseable', reason, sample);
+    this.#note('unparseable', reason, sample, place);
   }
 
   /** A row that is kept with nulls in place of what did not fit. */
-  fault(reason: string, sample: string, _row?: number): void {
+  fault(reason: string, sample: string, { place }: RowAt = {}): void {
     this.processedWithError++;
-    this.#note('processedWithError', reason, sample);
+    this.#note('processedWithError', reason, sample, place);
   }
 
-  #note(type: SavedParseException['type'], reason: string, sample: string): void {
+  #note(type: SavedParseException['type'], reason: string, sample: string, place: RowPlace | undefined): void {
     const input = sample.slice(0, SAMPLE_LENGTH_MAX);
-    if (this.#limits.logParseExceptions) this.#log(`row ${this.rows}: ${reason}: ${input}`);
+    const where = place === undefined ? `row ${this.rows}` : placeText(place);
+    if (this.#limits.logParseExceptions) this.#log(`${where}: ${reason}: ${input}`);
     if (this.saved.length < this.#limits.maxSavedParseExceptions)
-      this.saved.push({ type, input, details: [reason], timeOfExceptionMs: this.#now() });
+      this.saved.push({ type, input, details: [reason], place: place ?? null, timeOfExceptionMs: this.#now() });
     if (this.isOverLimit) {
       throw new ServiceError(
         'input_unreadable',
-        `more than ${this.#limits.maxParseExceptions} rows could not be parsed (maxParseExceptions); the last: ${reason}: ${input.slice(0, 200)}`,
+        `more than ${this.#limits.maxParseExceptions} rows could not be parsed (maxParseExceptions); the last: ${where}: ${reason}: ${input.slice(0, 200)}`,
       );
     }
   }

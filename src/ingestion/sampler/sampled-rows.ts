@@ -3,7 +3,7 @@
 import { dataBytes } from '../../base/data-size.js';
 import { fieldValues } from '../column/field-values.js';
 import type { InputBlock } from '../format/input-block.js';
-import { RowStatistics } from '../report/row-statistics.js';
+import { type RowAt, RowStatistics } from '../report/row-statistics.js';
 
 export interface SampledRow {
   /** The row as its format read it; null: it could not. */
@@ -49,14 +49,14 @@ export class SampledRows extends RowStatistics {
     }
   }
 
-  override reject(reason: string, sample: string, row?: number): void {
-    super.reject(reason, sample);
-    this.#note(reason, sample, row);
+  override reject(reason: string, sample: string, at: RowAt = {}): void {
+    super.reject(reason, sample, at);
+    this.#note(reason, sample, at.number);
   }
 
-  override fault(reason: string, sample: string, row?: number): void {
-    super.fault(reason, sample);
-    this.#note(reason, sample, row);
+  override fault(reason: string, sample: string, at: RowAt = {}): void {
+    super.fault(reason, sample, at);
+    this.#note(reason, sample, at.number);
   }
 
   /** Forgets the rows since the last call that are neither bad nor among the stored ones: they were filtered out. */

@@ -7,7 +7,7 @@ import { type ColumnType, isSketchType, TIME_COLUMN } from '../../model/schema.j
 import { inputCell } from '../column/text-reading.js';
 import type { TableQuery, TaskContext } from '../contract.js';
 import type { InputBlock, ValueBlock } from '../format/input-block.js';
-import { SAMPLE_LENGTH_MAX } from '../format/json.js';
+import { SAMPLE_LENGTH_MAX } from '../format/json-scanner.js';
 import type { StoredRows } from './source-kind.js';
 
 const BLOCK_ROWS = 16_384;

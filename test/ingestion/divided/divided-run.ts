@@ -9,6 +9,7 @@ import { openPartReader } from '../../../src/ingestion/batch/divided/part-reader
 import { ReaderThread } from '../../../src/ingestion/batch/divided/reader-thread.js';
 import { RowLoad } from '../../../src/ingestion/batch/row-load.js';
 import type { TaskContext } from '../../../src/ingestion/contract.js';
+import { placeText } from '../../../src/ingestion/report/row-place.js';
 import { type IndexSpec, parseIndexSpec } from '../../../src/ingestion/task-spec/index-spec.js';
 import { taskContext } from '../run-task.js';
 
@@ -31,7 +32,7 @@ export interface LoadOutcome {
   /** Digest of each segment file, in order. */
   readonly segments: readonly (readonly [start: number, rows: number, digest: string])[];
   readonly counts: Readonly<Record<string, number>>;
-  readonly saved: readonly (readonly [type: string, input: string, reason: string])[];
+  readonly saved: readonly (readonly [type: string, input: string, reason: string, place: string])[];
   /** Only of a load that succeeded. */
   readonly bytesRead: number | null;
   readonly balance: unknown;
@@ -114,7 +115,12 @@ async function load(input: DividedInput, files: readonly string[], folder: strin
   return {
     segments,
     counts: { ...statistics.counts() },
-    saved: statistics.saved.map(({ type, input: row, details }) => [type, row, details.join()]),
+    saved: statistics.saved.map(({ type, input: row, details, place }) => [
+      type,
+      row,
+      details.join(),
+      place === null ? '' : placeText(place),
+    ]),
     bytesRead: failure === null ? statistics.bytesRead : null,
     balance: statistics.balance(),
     failure,

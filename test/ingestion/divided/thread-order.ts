@@ -18,5 +18,5 @@ export function settingOf(file: string, folder: string, share: ReaderSetting['sh
 export function orderOf(file: string): ReadOrder {
   const { size: fileBytes, mtimeMs: modifiedMs } = statSync(file);
   const part = { from: 0, to: fileBytes, isAtRow: true, fileBytes, modifiedMs };
-  return { work: { file: { name: file, path: file }, part, isWhole: false }, exceptionsBefore: 0 };
+  return { work: { file: { name: file, path: file }, part, isWhole: false }, exceptionsBefore: 0, passed: { records: 0, lines: 0 } };
 }

@@ -4,10 +4,11 @@ import { availableParallelism } from 'node:os';
 import type { RowStore } from '../../builder/row-store.js';
 import type { TaskContext } from '../../contract.js';
 import type { ProgressReporter } from '../../report/progress.js';
+import { NONE_PASSED, type Passed } from '../../report/row-place.js';
 import type { ReadCounts, RowStatistics } from '../../report/row-statistics.js';
 import { inputParts } from '../../source/input-source.js';
 import type { IndexSpec } from '../../task-spec/index-spec.js';
-import { type DividingOptions, type WorkPart, workParts } from './file-parts.js';
+import { type DividingOptions, type LocalFile, type WorkPart, workParts } from './file-parts.js';
 import { errorOf, type PartOutput, PartReader, type PartReaderPort, type ReaderRules, type ReaderSetting } from './part-reader.js';
 import { ReaderThread } from './reader-thread.js';
 
@@ -92,7 +93,7 @@ async function partsOf({ spec, context, store, progress }: DividedLoad, options:
   return parts;
 }
 
-type Read = PartOutput & { readonly reader: PartReaderPort; readonly exceptionsBefore: number };
+type Read = PartOutput & { readonly reader: PartReaderPort; readonly exceptionsBefore: number; readonly passed: Passed };
 
 /**
  * The readings of all parts. Each thread takes the next part when it is through with one. Where a part begins is a guess
@@ -112,6 +113,8 @@ class Readings {
   /** The next part to be settled is to be read from here. */
   #again: WorkPart | null = null;
   #failure: unknown = null;
+  /** Rows and lines of a file that have been settled. */
+  #passed: (Passed & { readonly file: LocalFile }) | null = null;
 
   constructor(load: DividedLoad, parts: readonly WorkPart[], readers: readonly PartReaderPort[], stop: () => void) {
     this.#load = load;
@@ -144,13 +147,13 @@ class Readings {
       for (let at = this.#take(); at !== null; at = this.#take()) {
         const work = at.work;
         const { exceptions } = this.#load.statistics;
-        const exceptionsBefore = at.number === this.#settled ? exceptions : 0;
-        const output = await reader.read({ work, exceptionsBefore }, (counts) => {
+        const [exceptionsBefore, passed] = at.number === this.#settled ? [exceptions, this.#passedBefore()] : [0, NONE_PASSED];
+        const output = await reader.read({ work, exceptionsBefore, passed }, (counts) => {
           this.#running.set(reader, counts);
           this.#load.progress.tick();
         });
         this.#running.delete(reader);
-        this.#read[at.number] = { ...output, reader, exceptionsBefore };
+        this.#read[at.number] = { ...output, reader, exceptionsBefore, passed };
         this.#settle();
         this.#load.progress.tick();
       }
@@ -184,12 +187,20 @@ class Readings {
       const isOver =
         read.exceptionsBefore !== exceptions &&
         exceptions + read.counts.processedWithError + read.counts.unparseable > this.#load.spec.tuning.maxParseExceptions;
-      // The one row too many is found by who knows how many there were before.
-      if (isOver) return this.#readAgain({ ...work, part: { ...work.part, from: begins, isAtRow: true } });
-      statistics.take(read.counts);
+      const passed = this.#passedBefore();
+      const isMisplaced = read.failure !== null && (read.passed.records !== passed.records || read.passed.lines !== passed.lines);
+      // The one row too many is found by who knows how many there were before, and where it is by who knows what stands before it.
+      if (isOver || isMisplaced) return this.#readAgain({ ...work, part: { ...work.part, from: begins, isAtRow: true } });
+      statistics.take(read.counts, { records: passed.records - read.passed.records, lines: passed.lines - read.passed.lines });
       if (read.failure !== null) return this.#fail(errorOf(read.failure));
+      this.#passed = { file: work.file, records: passed.records + rowsOf(read.counts), lines: passed.lines + read.lines };
       this.#settled++;
     }
+  }
+
+  /** Records and lines of its file before the next part to be settled. */
+  #passedBefore(): Passed {
+    return this.#passed !== null && this.#passed.file === this.#parts[this.#settled]?.file ? this.#passed : NONE_PASSED;
   }
 
   #readAgain(work: WorkPart): void {
@@ -201,4 +212,8 @@ class Readings {
     this.#failure ??= error;
     this.#stop();
   }
+}
+
+function rowsOf({ processed, processedWithError, thrownAway, unparseable }: ReadCounts): number {
+  return processed + processedWithError + thrownAway + unparseable;
 }

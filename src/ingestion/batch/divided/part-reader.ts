@@ -12,6 +12,7 @@ import { RowStore } from '../../builder/row-store.js';
 import type { TaskRules } from '../../contract.js';
 import type { InputFormat, PartReading } from '../../format/format-kind.js';
 import type { InputBlock } from '../../format/input-block.js';
+import { NONE_PASSED, type Passed, RecordCount } from '../../report/row-place.js';
 import { type CountedRows, type ReadCounts, RowStatistics } from '../../report/row-statistics.js';
 import { diskFull } from '../../report/task-failure.js';
 import { filesOf } from '../../source/archive.js';
@@ -41,6 +42,8 @@ export interface ReadOrder {
   readonly work: WorkPart;
   /** Rows with exceptions that were counted before. */
   readonly exceptionsBefore: number;
+  /** Records and lines of the file before the part, as far as they are known. */
+  readonly passed: Passed;
 }
 
 /** Outcome of reading a part; plain data. */
@@ -48,7 +51,10 @@ export interface PartOutput {
   /** Positions in the file of the first row and of the one behind the last; null: it did not get there. */
   readonly began: number | null;
   readonly ended: number | null;
+  /** Places are those behind what the order told of. */
   readonly counts: CountedRows;
+  /** Line feeds that were passed. */
+  readonly lines: number;
   /** Rows in the file of the reader. */
   readonly chunks: readonly HandedChunk[];
   readonly failure: ReadFailure | null;
@@ -119,10 +125,10 @@ export class PartReader implements PartReaderPort {
     });
   }
 
-  async read({ work, exceptionsBefore }: ReadOrder, counted: (counts: ReadCounts) => void): Promise<PartOutput> {
+  async read({ work, exceptionsBefore, passed }: ReadOrder, counted: (counts: ReadCounts) => void): Promise<PartOutput> {
     const { dataSchema, tuning } = this.#spec;
     const statistics = new RowStatistics(tuning, () => undefined, Date.now, exceptionsBefore);
-    const places = { began: null as number | null, ended: null as number | null };
+    const places = { began: null as number | null, ended: null as number | null, lines: 0 };
     const store = this.#store;
     const ended = (chunks: readonly HandedChunk[], failure: PartOutput['failure']): PartOutput => ({
       ...places,
@@ -136,7 +142,7 @@ export class PartReader implements PartReaderPort {
       const range = new TimeRange(intervals, queryGranularity);
       const stages = openStages({ dataSchema, range, maxColumns, statistics, engine: { get: noEngine }, store });
       const { systemFields } = work.file;
-      for await (const block of this.#blocks(work, stages.columnsRead, statistics, places)) {
+      for await (const block of this.#blocks({ work, passed }, stages.columnsRead, statistics, places)) {
         if (this.#signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
         stages.collector.add(systemFields === undefined || systemFields.size === 0 ? block : { ...block, constants: systemFields });
         await stages.relieve();
@@ -160,14 +166,21 @@ export class PartReader implements PartReaderPort {
   }
 
   async *#blocks(
-    { file, part, isWhole }: WorkPart,
+    { work: { file, part, isWhole }, passed }: Pick<ReadOrder, 'work' | 'passed'>,
     columns: ReadonlySet<string> | null,
     statistics: RowStatistics,
-    places: { began: number | null; ended: number | null },
+    places: { began: number | null; ended: number | null; lines: number },
   ): AsyncGenerator<InputBlock> {
     const { inputLimits, kernels, workDirectory } = this.#rules;
     const format = this.#format;
     const entity = entityOf(file, part.fileBytes);
+    let records = new RecordCount(file.name, passed);
+    async function* placed(blocks: AsyncIterable<InputBlock>): AsyncGenerator<InputBlock> {
+      for await (const block of blocks) {
+        block.placeOf = records.block(block.rowCount, block.lineOf);
+        yield block;
+      }
+    }
     const reading: PartReading = {
       columns,
       workDirectory,
@@ -177,7 +190,10 @@ export class PartReader implements PartReaderPort {
       read(bytes) {
         statistics.bytesRead += bytes;
       },
-      reject: (reason, sample, before) => statistics.rejectRead(reason, sample, before),
+      reject: (reason, sample, before = 0, line) => statistics.rejectRead(reason, sample, before, records.rejected(before, line)),
+      passed(lines) {
+        places.lines += lines;
+      },
       began(at) {
         places.began = at;
       },
@@ -185,14 +201,17 @@ export class PartReader implements PartReaderPort {
         places.ended = at;
       },
     };
-    if (!isWhole && format.readPart !== undefined) return yield* format.readPart(entity, reading);
+    if (!isWhole && format.readPart !== undefined) return yield* placed(format.readPart(entity, reading));
     // Every line feed ends a row, and there is nothing that the part before would know better.
     places.began = part.from;
     const { part: _, ...whole } = reading;
     if (isWhole) {
-      for await (const { entity: content, read } of filesOf(entity, whole)) yield* format.read(content, { ...whole, read });
+      for await (const { entity: content, read } of filesOf(entity, whole)) {
+        records = new RecordCount(content.name, NONE_PASSED);
+        yield* placed(format.read(content, { ...whole, read }));
+      }
       await checkUnchanged(file, part);
-    } else yield* format.read(rangeOf(entity, part), whole);
+    } else yield* placed(format.read(rangeOf(entity, part), whole));
     places.ended = part.to;
   }
 }
