@@ -15,6 +15,7 @@ Examples:
   dolmen sql -e "SELECT origin, COUNT(*) FROM flights GROUP BY 1 ORDER BY 2 DESC LIMIT 5"
   dolmen sql --format csv < questions.sql > answers.csv
   dolmen ingest events.json.gz --datasource events --granularity day
+  kubectl logs app | dolmen ingest - --datasource logs --format json
 `;
 
 /** The command line of `dolmen`. */
@@ -95,22 +96,22 @@ export function createProgram(version: string): { run(words: readonly string[]):
 
   program
     .command('ingest')
-    .description('load a file: json, csv, tsv, parquet, avro, arrow and others, also .gz, .zst, .bz2, .xz, .lz4, .sz and .zip')
-    .argument('<file>', 'path of the file')
+    .description('load files: json, csv, tsv, parquet, avro, arrow and others, also .gz, .zst, .bz2, .xz, .lz4, .sz and .zip')
+    .argument('<inputs...>', 'files, folders, patterns such as "logs/**/*.json", URLs of http, https or s3; - is standard input')
     .option('--url <url>', URL_HELP, DEFAULT_URL)
-    .option('--datasource <name>', 'table to load into (default: the name of the file)')
-    .option('--format <name>', 'format of the file (default: guessed from its name and beginning)')
+    .option('--datasource <name>', 'table to load into (default: the name of the only file, folder or URL)')
+    .option('--format <name>', 'format of the inputs (default: guessed from the name and beginning of the first one)')
     .option('--time-column <name>', 'column that becomes __time (default: guessed)')
     .option('--time-format <format>', 'iso, posix, millis, auto, or a pattern such as "yyyy/MM/dd HH:mm" (default: guessed)')
     .option('--granularity <name>', 'time chunk of a segment: hour, day, month, year, all', 'month')
     .option('--append', 'add to the table; without it, rows of the same time chunks are replaced')
     .addHelpText(
       'after',
-      `\nA file outside the folders that the server may read is linked or copied into one of them for the time of the task.\n\n${EXIT_HELP}`,
+      `\nFiles outside the folders that the server may read are linked or copied into one of them for the time of the task; URLs are read by the server.\nOf a folder, all files are read but empty ones and those whose names begin with . or _.\n\n${EXIT_HELP}`,
     )
     .action(
       async (
-        file: string,
+        inputs: readonly string[],
         options: {
           url: string;
           datasource?: string;
@@ -121,9 +122,9 @@ export function createProgram(version: string): { run(words: readonly string[]):
           append?: true;
         },
       ) => {
-        const { ingestCommand } = await import('./ingest.js');
+        const { ingestCommand } = await import('./ingest/ingest.js');
         const { datasource: dataSource, format, timeColumn, timeFormat } = options;
-        code = await ingestCommand(file, {
+        code = await ingestCommand(inputs, {
           url: options.url,
           granularity: options.granularity,
           append: options.append === true,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { highest } from '../base/lists.js';
 import { DolmenClient } from './client.js';
-import { ingestFile, printResult } from './ingest.js';
+import { ingestInputs, printResult } from './ingest/ingest.js';
 import { resultTable } from './result-table.js';
 import { durationText, style } from './style.js';
 
@@ -44,7 +44,7 @@ export async function firstRun(url: string, headers: Readonly<Record<string, str
   }
   const client = new DolmenClient(url, headers);
   process.stderr.write('\nThis data directory is new. Loading sample data: three million flights of 2001.\n');
-  const result = await ingestFile(client, file, { ...SAMPLE, format: 'parquet', timeFormat: 'auto', append: false });
+  const result = await ingestInputs(client, [file], { ...SAMPLE, format: 'parquet', timeFormat: 'auto', append: false });
   printResult(result);
   if (result.failure !== null) return;
   mkdirSync(dataDirectory, { recursive: true });

@@ -1,9 +1,9 @@
 // Submits an ingestion task and follows it to its end.
 
 import { ServiceError } from '../base/errors.js';
-import { own } from '../base/names.js';
 import { placeText } from '../ingestion/report/row-place.js';
 import { type DolmenClient, QueryRefused } from './client.js';
+import { fieldOf } from './json-fields.js';
 import type { ProgressState } from './progress-bar.js';
 import { withThousands } from './style.js';
 
@@ -176,10 +176,6 @@ function balanceOf(rows: unknown): string | null {
   const count = (name: string): string => withThousands(numberOf(fieldOf(rows, name)) ?? 0);
   if (numberOf(fieldOf(rows, 'read')) === undefined) return null;
   return `read ${count('read')} rows: ${count('stored')} stored, ${count('rolledUp')} rolled up, ${count('filtered')} filtered, ${count('rejected')} rejected`;
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? own(value as Readonly<Record<string, unknown>>, name) : undefined;
 }
 
 function numberOf(value: unknown): number | undefined {

@@ -1,14 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { inferFormat } from '../../src/cli/infer-format.js';
-import { inferTime, inferTimeFormat } from '../../src/cli/infer-time.js';
-import { nameFor } from '../../src/cli/ingest.js';
-import { sampleFile } from '../../src/cli/sample-file.js';
+import { inferFormat } from '../../src/cli/ingest/infer-format.js';
+import { inferTime, inferTimeFormat } from '../../src/cli/ingest/infer-time.js';
+import { findInputs, nameFor, sourceOf } from '../../src/cli/ingest/inputs.js';
+import { localProbe } from '../../src/cli/ingest/probe.js';
+import { sampleRows } from '../../src/cli/ingest/sample-rows.js';
 
 const infer = suite<{ folder: string }>('inferring formats and times of files');
 infer.before((context) => {
@@ -31,7 +32,7 @@ const formats = [
 for (const { file, content, format } of formats) {
   infer(`${file} is ${format}`, async ({ folder }) => {
     writeFileSync(join(folder, file), content);
-    assert.is((await inferFormat(join(folder, file))).inputFormat.type, format);
+    assert.is((await inferFormat(localProbe(join(folder, file)))).inputFormat.type, format);
   });
 }
 
@@ -67,27 +68,64 @@ const options = [
 for (const { name, file, content, expected } of options) {
   infer(`options: ${name}`, async ({ folder }) => {
     writeFileSync(join(folder, file), content);
-    assert.equal((await inferFormat(join(folder, file))).inputFormat, expected);
+    assert.equal((await inferFormat(localProbe(join(folder, file)))).inputFormat, expected);
   });
 }
-
-infer('a folder is refused as such', async ({ folder }) => {
-  try {
-    await inferFormat(folder);
-    assert.unreachable();
-  } catch (error) {
-    assert.ok(error instanceof ServiceError && error.code === 'input_invalid' && /is a folder/.test(error.message), String(error));
-  }
-});
 
 infer('an undecidable format is refused, naming the flag that sets it', async ({ folder }) => {
   writeFileSync(join(folder, 'odd'), 'one word');
   try {
-    await inferFormat(join(folder, 'odd'));
+    await inferFormat(localProbe(join(folder, 'odd')));
     assert.unreachable();
   } catch (error) {
     assert.ok(error instanceof ServiceError && error.code === 'input_unreadable' && /--format json\|csv/.test(error.message));
   }
+});
+
+const sources = [
+  { name: 'files', files: ['/a', '/b'], urls: [], source: { type: 'local', files: ['/a', '/b'] } },
+  { name: 'pages', files: [], urls: ['http://h/a', 'HTTPS://h/b'], source: { type: 'http', uris: ['http://h/a', 'HTTPS://h/b'] } },
+  { name: 'an object', files: [], urls: ['s3://b/k.json'], source: { type: 's3', uris: ['s3://b/k.json'] } },
+  { name: 'all below a prefix', files: [], urls: ['s3://b/k/'], source: { type: 's3', prefixes: ['s3://b/k/'] } },
+  { name: 'all of a bucket', files: [], urls: ['s3://b'], source: { type: 's3', prefixes: ['s3://b'] } },
+  { name: 'objects', files: [], urls: ['s3://b/k/x*.json'], source: { type: 's3', prefixes: ['s3://b/k/x'], objectGlob: 'k/x*.json' } },
+  {
+    name: 'several',
+    files: ['/a'],
+    urls: ['http://h/a', 's3://b/k'],
+    source: {
+      type: 'combining',
+      delegates: [
+        { type: 'local', files: ['/a'] },
+        { type: 'http', uris: ['http://h/a'] },
+        { type: 's3', uris: ['s3://b/k'] },
+      ],
+    },
+  },
+];
+for (const { name, files, urls, source } of sources)
+  infer(`the input source of ${name}`, () => assert.equal(sourceOf(files, urls), source));
+
+infer('patterns and folders name files in order, hidden and empty ones left out', async ({ folder }) => {
+  const root = join(folder, 'tree');
+  for (const file of ['b.json', 'a.json', 'deep/c.json', 'deep/d.csv', '.hidden/e.json', '_SUCCESS', '.f.json', 'empty.json']) {
+    mkdirSync(join(root, dirname(file)), { recursive: true });
+    writeFileSync(join(root, file), file === 'empty.json' ? '' : '{}');
+  }
+  const found = async (...words: string[]): Promise<string[]> => (await findInputs(words)).files.map((file) => relative(root, file));
+  assert.equal(await found(root), ['a.json', 'b.json', 'deep/c.json', 'deep/d.csv']);
+  assert.equal(await found(join(root, '*.json')), ['a.json', 'b.json']);
+  assert.equal(await found(join(root, '**.json')), ['a.json', 'b.json', 'deep/c.json']);
+  assert.equal(await found(join(root, 'deep', '{c,x}.*'), join(root, 'b.json'), join(root, 'deep', 'c.json')), ['deep/c.json', 'b.json']);
+  for (const [word, says] of [
+    [join(root, '*.xml'), /no file matches/],
+    [join(root, 'none'), /there is no file/],
+    [join(root, '.none'), /there is no file/],
+  ] as const)
+    await findInputs([word]).then(
+      () => assert.unreachable(),
+      (error: Error) => assert.match(error.message, says),
+    );
 });
 
 const times = [
@@ -142,12 +180,12 @@ infer('names that speak of time win over columns before them', () => {
 infer('a sample has the first values of each column', async ({ folder }) => {
   const json = join(folder, 'rows.json.gz');
   writeFileSync(json, gzipSync('{"time":"2001-01-01T00:00:00Z","n":1}\n{"time":"2001-01-02T00:00:00Z","x":null}\n'));
-  const { columns: sample } = await sampleFile(json, { type: 'json' });
+  const { columns: sample } = await sampleRows(localProbe(json), { type: 'json' });
   assert.equal(sample.get('time'), ['2001-01-01T00:00:00Z', '2001-01-02T00:00:00Z']);
   assert.equal(sample.get('n'), [1]);
   const csv = join(folder, 'rows.csv');
   writeFileSync(csv, Buffer.from('when,"a,b"\n2001/01/01 10:00,"x,""y"""\nZ\xfcrich,b\n,z\n', 'latin1'));
-  const { columns: fields, rejected } = await sampleFile(csv, { type: 'csv', findColumnsFromHeader: true });
+  const { columns: fields, rejected } = await sampleRows(localProbe(csv), { type: 'csv', findColumnsFromHeader: true });
   assert.equal(fields.get('when'), ['2001/01/01 10:00']);
   assert.equal(fields.get('a,b'), ['x,"y"', 'z']);
   assert.match([...rejected.keys()].join(), /UTF-8.*ISO 8859-1/);
@@ -156,7 +194,7 @@ infer('a sample has the first values of each column', async ({ folder }) => {
 infer('a file without rows of the format is refused', async ({ folder }) => {
   writeFileSync(join(folder, 'bad.json'), 'not json\n');
   try {
-    await sampleFile(join(folder, 'bad.json'), { type: 'json' });
+    await sampleRows(localProbe(join(folder, 'bad.json')), { type: 'json' });
     assert.unreachable();
   } catch (error) {
     assert.ok(error instanceof ServiceError && error.code === 'input_unreadable', String(error));

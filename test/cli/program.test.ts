@@ -55,6 +55,9 @@ let shutdowns = 0;
 let submittedSql = '';
 let taskOutcome = { statusCode: 'SUCCESS', errorMsg: null as string | null };
 
+/** Lines of what the fake server samples. */
+const SERVED = ['{"when":"2001-01-01T00:00:00Z","n":1}', '{"when":"2001-01-02T00:00:00Z","n":2}'];
+
 function answerSql(request: HttpRequest): HttpResponse {
   const { query, resultFormat } = bodyOf(request);
   if (query === 'SELECT bad') {
@@ -89,9 +92,14 @@ function routes(folder: string): readonly Route[] {
     }),
     at('POST', '/svc/indexer/v1/task', (request) => {
       const spec = bodyOf(request);
-      const [file = ''] = (spec as { spec: { ioConfig: { inputSource: { files: string[] } } } }).spec.ioConfig.inputSource.files;
-      submitted = { spec, content: readFileSync(file, 'utf8') };
+      const { files = [] } = (spec as { spec: { ioConfig: { inputSource: { files?: string[] } } } }).spec.ioConfig.inputSource;
+      submitted = { spec, content: files.map((file) => readFileSync(file, 'utf8')).join('') };
       return json(200, { task: 'task 1' });
+    }),
+    at('POST', '/svc/indexer/v1/sampler', (request) => {
+      const { inputFormat } = (bodyOf(request) as { spec: { ioConfig: { inputFormat: { type: string } } } }).spec.ioConfig;
+      const inputs = inputFormat.type === 'lines' ? SERVED.map((line) => ({ line })) : SERVED.map((line) => JSON.parse(line));
+      return json(200, { data: inputs.map((input) => ({ input })) });
     }),
     at('GET', '/svc/indexer/v1/task/{id}/status', () =>
       busy-- > 0
@@ -327,8 +335,77 @@ program('ingest gives the rows of a file without a time column one constant time
   assert.is(spec.dataSchema.granularitySpec.segmentGranularity, 'all');
 });
 
+const INPUTS: readonly {
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly input?: string;
+  readonly dataSource: string;
+  readonly content: string;
+  readonly source: (inputSource: Record<string, unknown>) => boolean;
+}[] = [
+  {
+    name: 'a folder',
+    words: ['many'],
+    dataSource: 'many',
+    content: SERVED.join('\n'),
+    source: ({ files }) => (files as string[]).length === 2,
+  },
+  {
+    name: 'a pattern',
+    words: ['many/*.json', '--datasource', 't'],
+    dataSource: 't',
+    content: SERVED.join('\n'),
+    source: ({ type }) => type === 'local',
+  },
+  {
+    name: 'standard input',
+    words: ['-', '--datasource', 't'],
+    input: SERVED.join('\n'),
+    dataSource: 't',
+    content: SERVED.join('\n'),
+    source: ({ type }) => type === 'local',
+  },
+  {
+    name: 'a URL',
+    words: ['http://files.example/some/events.json.gz?day=1'],
+    dataSource: 'events',
+    content: '',
+    source: ({ type, uris }) => type === 'http' && String(uris) === 'http://files.example/some/events.json.gz?day=1',
+  },
+  {
+    name: 'URLs whose names tell nothing',
+    words: ['https://h/1', 'https://h/2', '--datasource', 't', '--format', 'json'],
+    dataSource: 't',
+    content: '',
+    source: ({ uris }) => (uris as string[]).length === 2,
+  },
+  { name: 'a URL by its beginning', words: ['https://h/stream'], dataSource: 'stream', content: '', source: ({ type }) => type === 'http' },
+];
+for (const { name, words, input, dataSource, content, source } of INPUTS)
+  program(`ingest takes ${name}`, async ({ folder, url }) => {
+    const many = join(folder, 'many');
+    mkdirSync(many, { recursive: true });
+    for (const [at, line] of SERVED.entries()) writeFileSync(join(many, `${at}.json`), at === 0 ? `${line}\n` : line);
+    taskOutcome = { statusCode: 'SUCCESS', errorMsg: null };
+    const [first = '', ...rest] = words;
+    const word = first.startsWith('many') ? join(folder, first) : first;
+    const { code, err } = await dolmen(['ingest', word, ...rest, '--url', url], input);
+    assert.is(code, 0, err);
+    const { spec } = submittedSpec() as {
+      spec: { dataSchema: Record<string, unknown>; ioConfig: { inputSource: Record<string, unknown>; inputFormat: { type: string } } };
+    };
+    assert.is(submitted?.content, content);
+    assert.is(spec.ioConfig.inputFormat.type, 'json');
+    assert.is(spec.dataSchema['dataSource'], dataSource);
+    assert.equal(spec.dataSchema['timestampSpec'], { column: 'when', format: 'iso' });
+    assert.ok(source(spec.ioConfig.inputSource), JSON.stringify(spec.ioConfig.inputSource));
+    assert.equal(readdirSync(join(folder, 'input')), []);
+  });
+
 for (const { name, words, says } of [
-  { name: 'a folder', words: [''], says: /is a folder/ },
+  { name: 'a folder without files', words: ['nothing'], says: /nothing has no files/ },
+  { name: 'several inputs without a name', words: ['y.json', 'http://h/y.json'], says: /--datasource: say/ },
+  { name: 'inputs of several formats', words: ['mixed'], says: /the first of the inputs is csv, and .*b\.json is json/ },
   { name: 'a time column that is not there', words: ['y.json', '--time-column', 'c'], says: /no column c; it has a, b/ },
   {
     name: 'an unknown format',
@@ -337,8 +414,12 @@ for (const { name, words, says } of [
   },
 ]) {
   program(`ingest refuses ${name}`, async ({ folder, url }) => {
+    mkdirSync(join(folder, 'nothing'), { recursive: true });
+    mkdirSync(join(folder, 'mixed'), { recursive: true });
+    writeFileSync(join(folder, 'mixed', 'a.csv'), 'day,n\n2001-01-01,1\n');
+    writeFileSync(join(folder, 'mixed', 'b.json'), '{}\n');
     const [file = '', ...flags] = words;
-    const { code, err } = await dolmen(['ingest', join(folder, file), '--url', url, ...flags]);
+    const { code, err } = await dolmen(['ingest', join(folder, file), ...flags, '--url', url]);
     assert.is(code, 2);
     assert.match(err, says);
   });

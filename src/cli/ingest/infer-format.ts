@@ -1,15 +1,12 @@
 // Infers the input format of a file from its name and first rows.
 
-import { tmpdir } from 'node:os';
-import { ServiceError } from '../base/errors.js';
-import { parseJsonWithDoubles } from '../base/json.js';
-import { highest } from '../base/lists.js';
-import { compressionNamed } from '../ingestion/codec/compressions.js';
-import { INPUT_FORMATS } from '../ingestion/format/input-format.js';
-import { filesOf } from '../ingestion/source/archive.js';
-import { contentOf } from '../ingestion/source/decompress.js';
+import { ServiceError } from '../../base/errors.js';
+import { parseJsonWithDoubles } from '../../base/json.js';
+import { highest } from '../../base/lists.js';
+import { compressionNamed } from '../../ingestion/codec/compressions.js';
+import { INPUT_FORMATS } from '../../ingestion/format/input-format.js';
 import { readsAsTime } from './infer-time.js';
-import { entityOf, LIMITS, rowsOfFile } from './sample-file.js';
+import type { Probe } from './probe.js';
 
 /** Format inferred from a file: the `inputFormat` of a task, and notes on the choice for the person at the terminal. */
 export interface InferredFormat {
@@ -17,7 +14,6 @@ export interface InferredFormat {
   readonly notes: readonly string[];
 }
 
-const HEAD_BYTES = 65_536;
 const DELIMITERS = ['\t', ',', ';', '|'] as const;
 
 /** Formats that need no options of their own to read a file. */
@@ -28,8 +24,8 @@ const FILE_FORMATS: readonly string[] = INPUT_FORMATS.flatMap(({ type, files }) 
  * options by the beginning.
  * @throws ServiceError `input_unreadable` when neither name nor beginning tells; `input_invalid` for an unknown `asked`
  */
-export async function inferFormat(file: string, asked?: string): Promise<InferredFormat> {
-  const { name, head } = await headOf(file);
+export async function inferFormat(probe: Probe, asked?: string): Promise<InferredFormat> {
+  const { name, head } = await probe.head();
   const type = asked ?? formatOfName(name) ?? formatOfHead(head);
   const kind = INPUT_FORMATS.find((row) => row.type === type);
   if (type === undefined || kind === undefined || kind.files === null) {
@@ -37,16 +33,17 @@ export async function inferFormat(file: string, asked?: string): Promise<Inferre
       throw new ServiceError('input_invalid', `--format: expected one of ${FILE_FORMATS.join(', ')}, found ${asked}`);
     throw new ServiceError(
       'input_unreadable',
-      `${file}: neither its name nor its beginning tells the format; say --format ${FILE_FORMATS.join('|')}`,
+      `${probe.name}: neither its name nor its beginning tells the format; say --format ${FILE_FORMATS.join('|')}`,
     );
   }
   const inputFormat = { type, ...kind.files.options };
   if (type === 'json') return { inputFormat: { ...inputFormat, ...jsonOptions(head) }, notes: [] };
-  if (type === 'csv' || type === 'tsv') return inferDelimited(file, inputFormat, head);
+  if (type === 'csv' || type === 'tsv') return inferDelimited(probe, inputFormat, head);
   return { inputFormat, notes: [] };
 }
 
-function formatOfName(file: string): string | undefined {
+/** The format that a name tells, `.gz` and the like aside. */
+export function formatOfName(file: string): string | undefined {
   const bare = compressionNamed(file) === undefined ? file : file.replace(/\.[^.]*$/, '');
   const extension = /\.([a-z0-9]+)$/i.exec(bare)?.[1]?.toLowerCase() ?? '';
   return INPUT_FORMATS.find(({ files }) => files?.extensions.includes(extension))?.type;
@@ -60,27 +57,6 @@ function formatOfHead(head: string): string | undefined {
   const delimiter = delimiterOf(head);
   if (delimiter === undefined) return undefined;
   return delimiter === '\t' ? 'tsv' : 'csv';
-}
-
-/** The first characters of the content, decompressed, without a byte order mark; of an archive those of its first entry, with its name. */
-async function headOf(file: string): Promise<{ readonly name: string; readonly head: string }> {
-  const reading = { read: () => undefined, workDirectory: tmpdir(), inputLimits: LIMITS };
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  let name = file;
-  for await (const { entity } of filesOf(await entityOf(file), reading)) {
-    name = entity.name;
-    for await (const chunk of contentOf(entity, reading)) {
-      chunks.push(Buffer.from(chunk));
-      size += chunk.length;
-      if (size >= HEAD_BYTES) break;
-    }
-    break;
-  }
-  const head = Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '');
-  return { name, head };
 }
 
 /** Rows that are not one a line, or stand in an array, are read value by value. */
@@ -104,7 +80,7 @@ function delimiterOf(head: string): (typeof DELIMITERS)[number] | undefined {
 }
 
 /** Finds the delimiter, and whether the first row names the columns. */
-async function inferDelimited(file: string, inputFormat: InferredFormat['inputFormat'], head: string): Promise<InferredFormat> {
+async function inferDelimited(probe: Probe, inputFormat: InferredFormat['inputFormat'], head: string): Promise<InferredFormat> {
   const usual = inputFormat.type === 'csv' ? ',' : '\t';
   const delimiter = delimiterOf(head) ?? usual;
   const found = delimiter === usual ? inputFormat : { ...inputFormat, delimiter };
@@ -114,7 +90,7 @@ async function inferDelimited(file: string, inputFormat: InferredFormat['inputFo
     .replace(/"[^"]*"/g, '')
     .split(delimiter)
     .map((_, column) => `column_${column + 1}`);
-  const first = await firstRow(file, { ...found, findColumnsFromHeader: false, columns: placeholders });
+  const first = await firstRow(probe, { ...found, findColumnsFromHeader: false, columns: placeholders });
   if (first === undefined) return { inputFormat: found, notes };
   if (first.some(isData)) {
     notes.push(`the first line is data, not names: columns are ${placeholders.join(', ')}`);
@@ -129,8 +105,8 @@ async function inferDelimited(file: string, inputFormat: InferredFormat['inputFo
 }
 
 /** The fields of the first row that can be read. */
-async function firstRow(file: string, inputFormat: InferredFormat['inputFormat']): Promise<readonly (string | null)[] | undefined> {
-  for await (const row of rowsOfFile(file, inputFormat, () => undefined)) {
+async function firstRow(probe: Probe, inputFormat: InferredFormat['inputFormat']): Promise<readonly (string | null)[] | undefined> {
+  for await (const row of probe.rows(inputFormat, () => undefined)) {
     return [...row.values()].map((value) => (typeof value === 'string' ? value : null));
   }
   return undefined;

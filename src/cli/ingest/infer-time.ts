@@ -1,7 +1,7 @@
 // Infers the timestamp column of a file and its format.
 
-import { timestampParser } from '../ingestion/column/timestamp.js';
-import type { Sample } from './sample-file.js';
+import { timestampParser } from '../../ingestion/column/timestamp.js';
+import type { Sample } from './sample-rows.js';
 
 export interface InferredTime {
   readonly column: string;

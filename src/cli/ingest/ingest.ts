@@ -1,16 +1,17 @@
-// The command `dolmen ingest`: loads a file by a task, with its format inferred.
+// The command `dolmen ingest`: loads files, URLs or standard input by a task, with their format inferred.
 
-import { basename } from 'node:path';
-import { ServiceError } from '../base/errors.js';
-import { DolmenClient } from './client.js';
-import { EXIT, type ExitCode } from './exit-codes.js';
-import { inferFormat } from './infer-format.js';
+import { ServiceError } from '../../base/errors.js';
+import { DolmenClient } from '../client.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import { showProgress } from '../progress-bar.js';
+import { countText, durationText, style } from '../style.js';
+import { runTask, SHOWN_REJECTS, type TaskResult } from '../task.js';
+import { formatOfName, inferFormat } from './infer-format.js';
 import { type InferredTime, inferTime } from './infer-time.js';
-import { showProgress } from './progress-bar.js';
-import { entityOf, type Sample, sampleFile } from './sample-file.js';
-import { stageInput } from './stage-input.js';
-import { countText, durationText, style } from './style.js';
-import { runTask, SHOWN_REJECTS, type TaskResult } from './task.js';
+import { findInputs, type Inputs, sourceOf } from './inputs.js';
+import { localProbe, remoteProbe } from './probe.js';
+import { type Sample, sampleRows } from './sample-rows.js';
+import { stageInputs } from './stage-input.js';
 
 export interface IngestOptions {
   readonly url: string;
@@ -23,13 +24,13 @@ export interface IngestOptions {
   readonly append: boolean;
 }
 
-/** `dolmen ingest FILE`. Control-C stops the task and says so. */
-export async function ingestCommand(file: string, options: IngestOptions): Promise<ExitCode> {
+/** `dolmen ingest INPUT…`. Control-C stops the task and says so. */
+export async function ingestCommand(words: readonly string[], options: IngestOptions): Promise<ExitCode> {
   const stop = new AbortController();
   const interrupt = (): void => stop.abort();
   process.once('SIGINT', interrupt);
   try {
-    const result = await ingestFile(new DolmenClient(options.url), file, options, stop.signal);
+    const result = await ingestInputs(new DolmenClient(options.url), words, options, stop.signal);
     printResult(result);
     return result.failure === null ? EXIT.done : EXIT.failed;
   } finally {
@@ -42,31 +43,50 @@ export interface IngestResult extends TaskResult {
   readonly milliseconds: number;
 }
 
-/** Time of all rows of a file without a time column: it has to be a constant. */
+/** Time of all rows of an input without a time column: it has to be a constant. */
 const NO_TIME = { column: '!!!_no_such_column_!!!', format: 'auto', missingValue: '1970-01-01T00:00:00Z' };
 
-/** Loads one file by an ingestion task, with a progress bar; what is not said is inferred from the file and told. */
-export async function ingestFile(
+/** Loads inputs by one ingestion task, with a progress bar; what is not said is inferred from the first of them and told. */
+export async function ingestInputs(
   client: DolmenClient,
-  file: string,
+  words: readonly string[],
   options: Omit<IngestOptions, 'url'>,
   signal?: AbortSignal,
 ): Promise<IngestResult> {
-  await entityOf(file);
-  const { inputFormat, notes } = await inferFormat(file, options.format);
-  const sample = await sampleFile(file, inputFormat);
+  const inputs = await findInputs(words);
+  try {
+    return await load(client, inputs, options, signal);
+  } finally {
+    inputs.takeBack();
+  }
+}
+
+async function load(
+  client: DolmenClient,
+  { files, urls, name }: Inputs,
+  options: Omit<IngestOptions, 'url'>,
+  signal: AbortSignal | undefined,
+): Promise<IngestResult> {
+  const names = [...files, ...urls];
+  const [first = ''] = names;
+  const dataSource = options.dataSource ?? name;
+  if (dataSource === null) throw new ServiceError('input_invalid', '--datasource: say what the table of these inputs is called');
+  const probe = files.length > 0 ? localProbe(first) : remoteProbe(client, first, sourceOf([], [first]));
+  const { inputFormat, notes } = await inferFormat(probe, options.format);
+  if (options.format === undefined) checkFormats(names, inputFormat.type);
+  const sample = await sampleRows(probe, inputFormat);
   const time = findTime(sample, options);
-  const dataSource = options.dataSource ?? nameFor(file);
   const timeNote = time === undefined ? 'no column reads as time, all rows get 1970-01-01' : `time from "${time.column}" (${time.format})`;
-  process.stderr.write(style.quiet(`${file} as ${inputFormat.type}; ${timeNote}; into "${dataSource}"\n`));
+  const shown = names.length === 1 ? first : `${first} and ${countText(names.length - 1, 'other input')}`;
+  process.stderr.write(style.quiet(`${shown} as ${inputFormat.type}; ${timeNote}; into "${dataSource}"\n`));
   for (const note of notes) process.stderr.write(style.quiet(`  ${note}\n`));
   for (const [reason, count] of sample.rejected) process.stderr.write(`${countText(count, 'line')} cannot be read: ${reason}\n`);
 
   const begin = performance.now();
-  const staged = await stageInput(client, file);
+  const staged = await stageInputs(client, files);
   const progress = showProgress(dataSource);
   try {
-    const spec = taskSpec({ ...options, dataSource, inputFormat, time, file: staged.path });
+    const spec = taskSpec({ ...options, dataSource, inputFormat, time, inputSource: sourceOf(staged.paths, urls) });
     const result = await runTask(client, spec, (state) => progress.update(state), signal);
     return { ...result, dataSource, milliseconds: performance.now() - begin };
   } finally {
@@ -75,14 +95,25 @@ export async function ingestFile(
   }
 }
 
-/** undefined: the file has no time. */
+/** One task reads one format: a folder may have files that are no rows of it. */
+function checkFormats(names: readonly string[], type: string): void {
+  if (names.length === 1) return;
+  const other = names.find((name) => !name.endsWith('/') && formatOfName(name) !== type);
+  if (other !== undefined)
+    throw new ServiceError(
+      'input_invalid',
+      `the first of the inputs is ${type}, and ${other} is ${formatOfName(other) ?? 'of a name that tells no format'}: load them one by one, or say --format`,
+    );
+}
+
+/** undefined: the input has no time. */
 function findTime({ columns }: Sample, options: Pick<IngestOptions, 'timeColumn' | 'timeFormat'>): InferredTime | undefined {
   const { timeColumn, timeFormat } = options;
   if (timeColumn !== undefined) {
     if (!columns.has(timeColumn))
       throw new ServiceError(
         'input_invalid',
-        `--time-column: the file has no column ${timeColumn}; it has ${[...columns.keys()].join(', ')}`,
+        `--time-column: the input has no column ${timeColumn}; it has ${[...columns.keys()].join(', ')}`,
       );
     return { column: timeColumn, format: timeFormat ?? 'auto' };
   }
@@ -98,12 +129,12 @@ interface SpecParts {
   readonly dataSource: string;
   readonly inputFormat: Readonly<Record<string, unknown>>;
   readonly time: InferredTime | undefined;
-  readonly file: string;
+  readonly inputSource: Readonly<Record<string, unknown>>;
   readonly granularity: string;
   readonly append: boolean;
 }
 
-function taskSpec({ dataSource, inputFormat, time, file, granularity, append }: SpecParts): unknown {
+function taskSpec({ dataSource, inputFormat, time, inputSource, granularity, append }: SpecParts): unknown {
   const segmentGranularity = time === undefined ? 'all' : granularity;
   return {
     type: 'index_parallel',
@@ -116,7 +147,7 @@ function taskSpec({ dataSource, inputFormat, time, file, granularity, append }: 
       },
       ioConfig: {
         type: 'index_parallel',
-        inputSource: { type: 'local', files: [file] },
+        inputSource,
         inputFormat,
         appendToExisting: append,
       },
@@ -140,12 +171,4 @@ export function printResult(result: IngestResult): void {
   if (balance !== null) process.stdout.write(style.quiet(`  ${balance}\n`));
   for (const { place, reason, input } of result.rejects)
     process.stdout.write(style.quiet(`  ${place === '' ? '' : `${place}: `}${reason}: ${input.slice(0, 120)}\n`));
-}
-
-/** `flights-3m.parquet` → `flights-3m`. */
-export function nameFor(file: string): string {
-  return basename(file)
-    .replace(/\.(gz|gzip|zst|zstd|bz2|bz|xz|lz4|sz|snappy|zip)$/i, '')
-    .replace(/\.[^.]+$/, '')
-    .replace(/[^\w-]+/g, '_');
 }
