@@ -17,6 +17,7 @@ import { describeWorkerTask, runWorkerTask, WORKER_TASK } from './sql/stages/wor
 import { runStreamTask } from './stream/run/run-stream-task.js';
 import { describeStreamTask, isStreamTaskType, parseStreamTask, STREAM_TASK_TYPES } from './stream/stream-task.js';
 import { parseIndexSpec, publishModeOf } from './task-spec/index-spec.js';
+import { parseTaskContext } from './task-spec/task-context.js';
 
 const TYPES = ['index_parallel', 'index', 'query_controller', WORKER_TASK, 'compact', ...SUB_TASK_TYPES, ...STREAM_TASK_TYPES] as const;
 /** Keys of a task's context that would set up its Java process. */
@@ -33,6 +34,7 @@ export function validateTask(payload: unknown, now: EpochMs): TaskDescription {
   const type = fields.type(TYPES);
   if (type !== 'compact' && !isSubTaskType(type) && !isStreamTaskType(type)) fields.accept(KEYS);
   const common = { id: fields.optionalString('id') ?? null, groupId: fields.optionalString('groupId') ?? null, context: contextOf(fields) };
+  if (isNative(type)) parseTaskContext(fields.optionalObject('context'), type);
   if (isStreamTaskType(type)) return { type, ...common, ...describeStreamTask(fields, type) };
   if (type === 'compact') return { type, ...common, ...describeCompactTask(fields) };
   if (type === WORKER_TASK) return { type, ...common, ...describeWorkerTask(fields) };
@@ -83,7 +85,14 @@ function readTask(fields: ObjectReader, now: EpochMs): (context: TaskContext) =>
     return (context) => runStreamTask(task, context);
   }
   const spec = parseIndexSpec(fields.object('spec'), type);
-  return (context) => runIndexTask(spec, context);
+  const { subTaskTimeoutMs: timeoutMs } = parseTaskContext(fields.optionalObject('context'), type);
+  const tuning = { ...spec.tuning, subTasks: { ...spec.tuning.subTasks, timeoutMs } };
+  return (context) => runIndexTask({ ...spec, tuning }, context);
+}
+
+/** Statements have contexts of their own. */
+function isNative(type: (typeof TYPES)[number]): boolean {
+  return type === 'index_parallel' || type === 'index' || type === 'compact' || isStreamTaskType(type);
 }
 
 function describeCompactTask(fields: ObjectReader): Omit<TaskDescription, 'type' | 'id' | 'groupId' | 'context'> {

@@ -37,4 +37,42 @@ runs('a later run ends what an earlier one left of the phase it is in, and nothi
   rmSync(folder, { recursive: true, force: true });
 });
 
+runs('a sub-task that runs for too long is ended, and what it did is done by another one', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dolmen-sub-tasks-'));
+  try {
+    const base = taskContext(folder, []);
+    const states = new Map<string, ChildTask>();
+    const stopped: [string, string][] = [];
+    let nowMs = 0;
+    const context: TaskContext = {
+      ...base,
+      // Every look at the clock finds it a second later.
+      now: () => (nowMs += 1000),
+      children: {
+        ...base.children,
+        submit: async (payloads) => {
+          for (const { id } of payloads as readonly { readonly id: string }[]) states.set(id, { id, state: 'RUNNING', error: null });
+        },
+        list: async () => [...states.values()],
+        look: async (ids) => ids.map((id) => ({ status: { id }, progress: null })),
+        stop: async (id, reason) => {
+          stopped.push([id, reason]);
+          states.set(id, { id, state: 'FAILED', error: reason });
+        },
+      },
+    };
+    const spec = parseIndexSpec(new ObjectReader(SPEC, 'spec', readContextOf('input_invalid', 'the task')), 'index_parallel');
+    const tuning = { ...spec.tuning.subTasks, maxRetry: 1, pollMs: 1, timeoutMs: 5000 };
+    const run = new SubTaskRuns(context, 'ds', tuning).run('partial_index_generate', [{ part: 1 }], () => null);
+    await run.then(
+      () => assert.unreachable(),
+      (error: Error) => assert.match(error.message, /tuningConfig.maxRetry.*subTaskTimeoutMillis \(5000 ms\)/),
+    );
+    assert.is(stopped.length, 2);
+    assert.ok(stopped.every(([, reason]) => reason.includes('context.subTaskTimeoutMillis')));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 runs.run();

@@ -38,6 +38,8 @@ interface Active {
   readonly payload: ChildPayload;
   /** It waited for a worker when it was last looked at. */
   isWaiting: boolean;
+  /** When it was first seen to run. */
+  runsSinceMs: number | null;
 }
 
 /** Time before the first look at sub-tasks; it grows up to the period of the spec. */
@@ -109,8 +111,10 @@ export class SubTaskRuns {
         const found = active.get(child.id);
         if (found === undefined) continue;
         if (child.state === 'SUCCESS' || child.state === 'FAILED') ended.push(child);
-        else if (child.state === 'RUNNING') running.push(child.id);
-        else if (found.isWaiting) idle ??= found;
+        else if (child.state === 'RUNNING') {
+          running.push(child.id);
+          await this.#stopLate(child.id, found);
+        } else if (found.isWaiting) idle ??= found;
         found.isWaiting = child.state === 'PENDING';
       }
       for (const child of ended) {
@@ -150,7 +154,12 @@ export class SubTaskRuns {
     const { specId: subtaskSpecId, tries: numAttempts } = work;
     const id = `${subtaskSpecId}_${numAttempts}`;
     work.current = id;
-    return { work, payload: { type, id, supervisorTaskId, subtaskSpecId, numAttempts, ...work.fields }, isWaiting: false };
+    return {
+      work,
+      payload: { type, id, supervisorTaskId, subtaskSpecId, numAttempts, ...work.fields },
+      isWaiting: false,
+      runsSinceMs: null,
+    };
   }
 
   #end(work: Work, { id, state }: ChildTask): void {
@@ -179,6 +188,22 @@ export class SubTaskRuns {
     return true;
   }
 
+  /** Ends a sub-task that has run for too long; it is tried again as one that has failed. */
+  async #stopLate(id: string, active: Active): Promise<void> {
+    const { timeoutMs } = this.#tuning;
+    const nowMs = this.#context.now();
+    active.runsSinceMs ??= nowMs;
+    if (timeoutMs === 0 || nowMs - active.runsSinceMs < timeoutMs) return;
+    await this.#stop(id, `it ran longer than context.subTaskTimeoutMillis (${timeoutMs} ms)`);
+  }
+
+  /** One that has ended meanwhile is left as it is. */
+  async #stop(id: string, reason: string): Promise<void> {
+    await this.#context.children.stop(id, reason).catch((error: unknown) => {
+      if (!(error instanceof ServiceError && error.code === 'not_found')) throw error;
+    });
+  }
+
   #again(work: Work, { id, error }: ChildTask): Work {
     this.#context.log(`sub-task ${id} failed: ${error ?? 'for no known reason'}`);
     work.tries++;
@@ -196,9 +221,7 @@ export class SubTaskRuns {
     for (const { id, state } of await children.list()) {
       if (state === 'SUCCESS' || state === 'FAILED' || !id.startsWith(`${type}_`)) continue;
       if (specIds.has(id.slice(0, id.lastIndexOf('_')))) continue;
-      await children.stop(id, 'the task that submitted it has no use for it any more').catch((error: unknown) => {
-        if (!(error instanceof ServiceError && error.code === 'not_found')) throw error;
-      });
+      await this.#stop(id, 'the task that submitted it has no use for it any more');
     }
   }
 

@@ -38,8 +38,17 @@ export function timestampParser(format: string, path: string): TimestampParser {
       'input_invalid',
       `${path}: unknown format "${format}"; accepted: ${TIMESTAMP_FORMATS}, or a pattern such as yyyy-MM-dd HH:mm:ss`,
     );
-  const parse = parseWithPattern(format);
+  const parse = patternParser(format, path);
   return textParser((text) => parse(text) ?? Number.NaN);
+}
+
+function patternParser(format: string, path: string): ReturnType<typeof parseWithPattern> {
+  try {
+    return parseWithPattern(format);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new ServiceError('input_invalid', `${path}: ${error.message}`, error);
+  }
 }
 
 function textParser(parse: TextParser): TimestampParser {

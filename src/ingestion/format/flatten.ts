@@ -46,12 +46,9 @@ export function parseFlattenSpec(fields: ObjectReader): FlattenSpec | null {
   const spec = fields.optionalObject('flattenSpec');
   if (spec === undefined) return null;
   spec.accept(['useFieldDiscovery', 'fields']);
-  const parsed = spec.array('fields').map((_, position) => {
-    if (typeof spec.array('fields')[position] === 'string') {
-      const name = spec.strings('fields')[position] ?? '';
-      return { name, path: [member(name)], isRoot: true as const };
-    }
-    const field = spec.reader(spec.array('fields')[position], `${spec.at('fields')}[${position}]`);
+  const parsed = spec.array('fields').map((written, position) => {
+    if (typeof written === 'string') return { name: written, path: [member(written)], isRoot: true as const };
+    const field = spec.reader(written, `${spec.at('fields')}[${position}]`);
     field.accept(['name', 'expr', 'nodes']);
     const name = field.string('name');
     switch (field.type(['root', 'path', 'tree'], { documented: ['jq'] })) {

@@ -3,7 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import { describeValue, parseJsonWithDoubles } from '../../base/json.js';
 import { contentOf } from '../source/decompress.js';
-import { INERT_KEYS } from '../task-spec/inert-keys.js';
+import { acceptWithInert, INERT_KEYS } from '../task-spec/inert-keys.js';
 import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
 import { inputFormatKind } from './format-kind.js';
 import type { RejectRow, ValueBlock } from './input-block.js';
@@ -28,7 +28,7 @@ export const JSON_FORMAT = inputFormatKind<JsonFormat>({
   type: 'json',
   files: { extensions: ['json', 'jsonl', 'ndjson'], options: {} },
   parse(fields) {
-    fields.accept(['flattenSpec', 'featureSpec', 'keepNullColumns', 'useJsonNodeReader'], INERT_KEYS.inputFormat);
+    acceptWithInert(fields, ['flattenSpec', 'featureSpec', 'keepNullColumns', 'useJsonNodeReader'], INERT_KEYS.inputFormat);
     if (fields.has('featureSpec') && (fields.object('featureSpec').keys().length ?? 0) > 0) throw fields.unsupported('featureSpec');
     // Columns of nothing but nulls are kept only where the spec names them.
     if (fields.boolean('keepNullColumns', false))

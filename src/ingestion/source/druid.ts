@@ -2,7 +2,7 @@
 
 import type { Interval } from '../../base/instant.js';
 import { condenseIntervals, formatInterval, intersect, parseInterval } from '../../base/interval.js';
-import { INERT_KEYS } from '../task-spec/inert-keys.js';
+import { acceptWithInert, INERT_KEYS } from '../task-spec/inert-keys.js';
 import { filterOf } from '../task-spec/native-parts.js';
 import type { InputSourceKind, SourceUnit, StoredRows, UnitLimits, UnitOrigin } from './source-kind.js';
 
@@ -10,7 +10,7 @@ import type { InputSourceKind, SourceUnit, StoredRows, UnitLimits, UnitOrigin } 
 export const DRUID: InputSourceKind = {
   type: 'druid',
   open(fields) {
-    fields.accept(['dataSource', 'interval', 'filter', 'segments'], INERT_KEYS.druidSource);
+    acceptWithInert(fields, ['dataSource', 'interval', 'filter', 'segments'], INERT_KEYS.druidSource);
     if (fields.has('segments')) throw fields.unsupported('segments', 'give an interval');
     const dataSource = fields.string('dataSource');
     const text = fields.string('interval');

@@ -7,6 +7,7 @@ import type { ObjectReader } from '../../base/json-reader.js';
 import { type S3Object, S3Objects } from '../../storage/s3/s3-client.js';
 import type { S3Failure } from '../../storage/s3/s3-failures.js';
 import { endpointUrl, type S3ClientSettings } from '../../storage/s3/s3-settings.js';
+import { acceptWithInert, INERT_KEYS } from '../task-spec/inert-keys.js';
 import { machineAddresses } from './http.js';
 import { globMatcher } from './local.js';
 import { type Password, parsePassword, passwordText } from './password.js';
@@ -97,19 +98,16 @@ function credentialsOf(properties: ObjectReader | undefined): S3Source['credenti
 
 function clientOf(endpointConfig: ObjectReader | undefined, clientConfig: ObjectReader | undefined): S3Source['client'] {
   endpointConfig?.accept(['url', 'signingRegion']);
-  // Chunked encoding is one of uploads.
-  clientConfig?.accept(
-    [
-      'protocol',
-      'enablePathStyleAccess',
-      'forceGlobalBucketAccessEnabled',
-      'crossRegionAccessEnabled',
-      'connectionTimeout',
-      'socketTimeout',
-      'maxConnections',
-    ],
-    ['disableChunkedEncoding'],
-  );
+  const keys = [
+    'protocol',
+    'enablePathStyleAccess',
+    'forceGlobalBucketAccessEnabled',
+    'crossRegionAccessEnabled',
+    'connectionTimeout',
+    'socketTimeout',
+    'maxConnections',
+  ];
+  if (clientConfig !== undefined) acceptWithInert(clientConfig, keys, INERT_KEYS.s3Client);
   const written = endpointConfig?.optionalString('url');
   const endpoint = written === undefined ? null : endpointUrl(written, clientConfig?.optionalString('protocol') ?? 'https');
   if (endpointConfig !== undefined && endpoint === undefined)

@@ -2,7 +2,7 @@
 
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import type { StreamKind } from '../../model/stream/offsets.js';
-import { INERT_KEYS } from '../task-spec/inert-keys.js';
+import { acceptWithInert, INERT_KEYS } from '../task-spec/inert-keys.js';
 import { durationMs } from './duration.js';
 
 /** The part of `tuningConfig` that has an effect in a streaming task. */
@@ -53,28 +53,7 @@ const KINESIS_TASK_KEYS = ['maxRecordsPerPoll', 'maxBytesPerPoll'];
 const SUPERVISOR_KEYS = ['chatRetries', 'offsetFetchPeriod'];
 
 /** Documented keys with nothing left to do: threads, buffers and timeouts of machinery that is not here. */
-const INERT = [
-  ...INERT_KEYS.tuningConfig.filter((key) => !TASK_KEYS.includes(key)),
-  'basePersistDirectory',
-  'numPersistThreads',
-  'releaseLocksOnHandoff',
-  'workerThreads',
-  'chatThreads',
-  'chatAsync',
-  'httpTimeout',
-  'shutdownTimeout',
-];
-const KINESIS_INERT = [
-  'recordBufferSize',
-  'recordBufferSizeBytes',
-  'recordBufferOfferTimeout',
-  'recordBufferFullWait',
-  'fetchSequenceNumberTimeout',
-  'fetchThreads',
-  'repartitionTransitionDuration',
-  'useListShards',
-  'maxRecordsPerPollPerPartition',
-];
+const INERT = { ...INERT_KEYS.tuningConfig, ...INERT_KEYS.streamTuning };
 
 const ROWS_IN_MEMORY = 150_000;
 const ROWS_PER_SEGMENT = 5_000_000;
@@ -94,7 +73,7 @@ export function parseStreamTuning(
   const fields = given ?? new ObjectReader({}, 'tuningConfig', readContextOf('input_invalid', 'the spec'));
   const isKinesis = kind === 'kinesis';
   const keys = [...TASK_KEYS, ...(isKinesis ? KINESIS_TASK_KEYS : []), ...(of === 'supervisor' ? SUPERVISOR_KEYS : [])];
-  fields.accept(keys, isKinesis ? [...INERT, ...KINESIS_INERT] : INERT);
+  acceptWithInert(fields, keys, isKinesis ? { ...INERT, ...INERT_KEYS.kinesisTuning } : INERT);
   fields.type([kind, 'KafkaTuningConfig', 'KinesisTuningConfig'], { otherwise: kind });
   // -1 and 0 stand for no limit, or the default, in public specs.
   const limit = <Otherwise>(key: string, otherwise: Otherwise): number | Otherwise => {

@@ -13,7 +13,7 @@ import { bucketsOf, type Granularity, granularityName, parseGranularity } from '
 import { type ColumnType, JSON_TYPE, parseColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { type ColumnPlan, columnPlan } from '../builder/run-buffer.js';
 import { type TimestampParser, timestampParser } from '../column/timestamp.js';
-import { INERT_KEYS } from './inert-keys.js';
+import { acceptWithInert, INERT_KEYS } from './inert-keys.js';
 import { type Metric, parseMetric } from './metric.js';
 import { filterOf } from './native-parts.js';
 import { parseSpatialDimensions, type SpatialDimension, spatialColumn, withSpatialTransforms } from './spatial.js';
@@ -170,7 +170,10 @@ const CAST_TYPES: ReadonlySet<ColumnType> = new Set([
 export function parseDimension(fields: ObjectReader): ColumnPlan {
   const type = fields.type(DIMENSION_TYPES, { otherwise: 'string', documented: ['timestamp'] });
   const name = fields.string('name');
-  fields.accept(type === 'auto' ? ['name', 'multiValueHandling', 'castToType'] : ['name', 'multiValueHandling'], INERT_KEYS.dimension);
+  if (fields.has('maxStringLength'))
+    throw fields.unsupported('maxStringLength', 'cut strings by a transform, such as substring(name, 0, 100)');
+  const keys = ['name', 'multiValueHandling', 'maxStringLength'];
+  acceptWithInert(fields, type === 'auto' ? [...keys, 'castToType'] : keys, INERT_KEYS.dimension);
   // It means nothing for types other than string, but clients send it with all of them.
   const handling = fields.optionalString('multiValueHandling')?.toUpperCase() ?? 'SORTED_ARRAY';
   if (handling !== 'SORTED_ARRAY' && handling !== 'SORTED_SET' && handling !== 'ARRAY')

@@ -2,6 +2,7 @@
 
 import type { ObjectReader } from '../../base/json-reader.js';
 import { PARTITION_FUNCTION, type PartitionKey } from '../../model/segment.js';
+import { acceptWithInert, INERT_KEYS } from './inert-keys.js';
 
 /** Rule by which the rows of a time chunk are divided into segments. */
 export type PartitionsSpec = DynamicPartitions | HashedPartitions | RangePartitions;
@@ -48,7 +49,7 @@ const SHARDS_MAX = 100_000;
 export function parsePartitionsSpec(fields: ObjectReader | undefined, maxRowsPerSegment: number | undefined): PartitionsSpec {
   const kind = fields?.type(['dynamic', 'hashed', 'single_dim', 'range'], { otherwise: 'dynamic' }) ?? 'dynamic';
   if (fields === undefined || kind === 'dynamic') {
-    fields?.accept(['maxRowsPerSegment'], ['maxTotalRows']);
+    if (fields !== undefined) acceptWithInert(fields, ['maxRowsPerSegment'], INERT_KEYS.dynamicPartitions);
     return { kind: 'dynamic', maxRowsPerSegment: (fields && rows(fields, 'maxRowsPerSegment')) ?? maxRowsPerSegment ?? ROWS_PER_SEGMENT };
   }
   if (kind === 'hashed') return parseHashed(fields, maxRowsPerSegment);

@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
-import { INERT_KEYS } from './inert-keys.js';
+import { acceptWithInert, INERT_KEYS } from './inert-keys.js';
 import { type PartitionsSpec, parsePartitionsSpec } from './partitions-spec.js';
 import { parseSplitHint, type SplitHint } from './split-hint.js';
 
@@ -29,6 +29,8 @@ export interface SubTaskTuning {
   /** Times that the work of a sub-task is tried again. */
   readonly maxRetry: number;
   readonly pollMs: number;
+  /** Longest time that a sub-task may run; 0: any. The context of a task says it. */
+  readonly timeoutMs: number;
   readonly splitHint: SplitHint;
   readonly mergeTasks: number;
 }
@@ -61,7 +63,7 @@ const KEYS = [
 
 export function parseTuningConfig(given: ObjectReader | undefined, taskType: string): TuningConfig {
   const fields = given ?? new ObjectReader({}, 'spec.tuningConfig', readContextOf('input_invalid', 'the task'));
-  fields.accept(KEYS, INERT_KEYS.tuningConfig);
+  acceptWithInert(fields, KEYS, INERT_KEYS.tuningConfig);
   fields.type(['index_parallel', 'index'], { otherwise: taskType === 'index' ? 'index' : 'index_parallel' });
   for (const key of ['numShards', 'partitionDimensions']) if (fields.has(key)) throw fields.unsupported(key, 'give a partitionsSpec');
   const reports = fields.boolean('reportParseExceptions', false);
@@ -88,6 +90,7 @@ export function parseTuningConfig(given: ObjectReader | undefined, taskType: str
       maxConcurrent: fields.optionalInteger('maxNumConcurrentSubTasks', 1) ?? 1,
       maxRetry: fields.optionalInteger('maxRetry', 0) ?? 3,
       pollMs: fields.optionalInteger('taskStatusCheckPeriodMs', 1) ?? 1000,
+      timeoutMs: 0,
       splitHint: parseSplitHint(fields.optionalObject('splitHintSpec')),
       mergeTasks: fields.optionalInteger('totalNumMergeTasks', 1, 1000) ?? 10,
     },
