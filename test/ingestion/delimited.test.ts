@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import { readDelimited } from '../../src/ingestion/format/delimited.js';
-import type { DelimitedFormat } from '../../src/ingestion/format/row-splitter.js';
+import type { DelimitedFormat } from '../../src/ingestion/format/delimited-format.js';
 import { inChunks, rowsOf } from './blocks.js';
 
 const CSV: DelimitedFormat = {

@@ -141,7 +141,7 @@ for (const options of [
   });
 }
 
-parquet('texts of dictionary pages and plain ones in one block; each that is not UTF-8 reads as U+FFFD', () => {
+parquet('texts of dictionary pages and plain ones in one block; each that is not UTF-8 reads as U+FFFD, and its row is at fault', () => {
   const texts = [Buffer.from('é'), Buffer.from([0xff]), Buffer.from([0xc3]), Buffer.from([0xa9])];
   const stored = Buffer.concat(texts.flatMap((text) => [Buffer.from([text.length, 0, 0, 0]), text]));
   // Ids of two bits: a group of eight, of which four are values.
@@ -166,11 +166,12 @@ parquet('texts of dictionary pages and plain ones in one block; each that is not
     unpacked: (bytes) => bytes,
   });
   const expected = ['é', '\ufffd', '\ufffd', '\ufffd'];
-  for (const [count, wanted] of [
-    [2, expected.slice(0, 2)],
-    [10, [...expected.slice(2), ...expected, ...expected]],
+  for (const [count, wanted, faults] of [
+    [2, expected.slice(0, 2), [1]],
+    [10, [...expected.slice(2), ...expected, ...expected], [0, 1, 3, 4, 5, 7, 8, 9]],
   ] as const) {
     const read = column.read(count);
+    assert.equal(column.faults, faults);
     const plain = read.kind === 'packed' ? plainColumn(read) : read;
     assert.equal(
       Array.from({ length: count }, (_, row) => cellAt(plain, row)),

@@ -84,7 +84,8 @@ export class RowCollector {
     this.#exactTimes = [...options.sources.values()].includes(TIME_COLUMN) ? [] : null;
   }
 
-  add(block: InputBlock): void {
+  /** Returns how many of its rows are kept. */
+  add(block: InputBlock): number {
     if (block.rowCount > this.#times.length) {
       this.#times = new Float64Array(block.rowCount);
       this.#kept = new Int32Array(block.rowCount);
@@ -112,6 +113,7 @@ export class RowCollector {
     this.#count(block, selection, refused);
     this.#options.noted?.(block, this.#rowsBefore);
     this.#rowsBefore += block.rowCount;
+    return selection.count;
   }
 
   #appendValues(column: RunColumn, block: ValueBlock, source: string, selection: RowSelection): void {
@@ -131,13 +133,23 @@ export class RowCollector {
     const { timestamp, range } = this.#options;
     const kept = this.#kept;
     const times = this.#times;
+    const { faults } = block;
+    let count = 0;
     if (timestamp === null) {
-      for (let row = 0; row < block.rowCount; row++) kept[row] = row;
-      return { rows: kept, count: block.rowCount };
+      for (let row = 0; row < block.rowCount; row++) {
+        const fault = faults?.get(row);
+        if (fault === undefined) kept[count++] = row;
+        else refused.push({ row, reason: fault });
+      }
+      return { rows: kept, count };
     }
     this.#readTimes(block, timestamp);
-    let count = 0;
     for (let row = 0; row < block.rowCount; row++) {
+      const fault = faults?.get(row);
+      if (fault !== undefined) {
+        refused.push({ row, reason: fault });
+        continue;
+      }
       let time = times[row] ?? Number.NaN;
       if (time === Number.NEGATIVE_INFINITY && timestamp.missingValue !== null) time = timestamp.missingValue;
       if (!(Math.abs(time) <= Number.MAX_SAFE_INTEGER)) {
@@ -242,7 +254,7 @@ export class RowCollector {
   }
 }
 
-/** A row without a time. */
+/** A row without a time, or with text that is none. */
 interface RefusedRow {
   readonly row: number;
   readonly reason: string;

@@ -5,9 +5,10 @@ import type { ObjectReader } from '../../base/json-reader.js';
 import { contentOf } from '../source/decompress.js';
 import { bytesFrom, checkUnchanged, firstRowOf, type NamedFile } from '../source/file-part.js';
 import type { InputEntity } from '../source/source-kind.js';
+import { type DelimitedFormat, type DelimitedReading, firstDuplicate } from './delimited-format.js';
 import { inputFormatKind, type PartReading } from './format-kind.js';
 import type { TextBlock } from './input-block.js';
-import { type DelimitedFormat, type DelimitedReading, firstDuplicate, RowSplitter } from './row-splitter.js';
+import { RowSplitter } from './row-splitter.js';
 
 export const CSV = delimitedKind('csv', ',', ['csv']);
 export const TSV = delimitedKind('tsv', '\t', ['tsv', 'tab']);

@@ -13,11 +13,16 @@ export type InputBlock = (TextBlock | ValueBlock) & {
   readonly constants?: ReadonlyMap<string, string>;
   /** Whether `__time` has the rows' times in milliseconds, whatever the timestampSpec says. */
   readonly hasOwnTimes?: true;
+  /** Why rows cannot be stored though their format could read them: such as text that is not UTF-8; absent: all can. */
+  readonly faults?: RowFaults;
   /** Line of the content that a row begins in, from 1; absent: it has no lines. It outlives the block. */
   readonly lineOf?: (row: number) => number;
   /** Place of a row in the input, set by whoever counts the records of it; absent: nobody does. It outlives the block. */
   placeOf?: (row: number) => RowPlace;
 };
+
+/** Reasons by the numbers of rows in their block. */
+export type RowFaults = ReadonlyMap<number, string>;
 
 /** Fields as they stand in the file: row i of column c is `bytes[starts[c][i] .. ends[c][i])`, UTF-8. */
 export interface TextBlock {

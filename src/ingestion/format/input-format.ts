@@ -2,8 +2,8 @@
 
 import type { ObjectReader } from '../../base/json-reader.js';
 import { parseKind } from '../parse-kind.js';
-import { ARROW } from './arrow.js';
-import { AVRO_OCF } from './avro.js';
+import { ARROW } from './arrow/arrow.js';
+import { AVRO_OCF } from './avro/avro.js';
 import { CSV, TSV } from './delimited.js';
 import type { InputFormat, InputFormatKind } from './format-kind.js';
 import { JSON_FORMAT } from './json.js';

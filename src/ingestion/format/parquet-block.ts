@@ -5,8 +5,9 @@ import { shallowJsonText } from '../../expression/functions/json-size.js';
 import { cellAt, isNullAt } from '../../model/frame.js';
 import { plainColumn } from '../../storage/columns/packed-column.js';
 import type { JsonObject } from './flatten.js';
-import type { TypedColumn, ValueBlock } from './input-block.js';
+import type { InputBlock, TypedColumn, ValueBlock } from './input-block.js';
 import { SAMPLE_LENGTH_MAX } from './json-scanner.js';
+import { faultsOf, isMarked, withoutMarks } from './not-text.js';
 import type { ColumnPages } from './parquet-column.js';
 
 const WORD = 2 ** 32;
@@ -15,6 +16,8 @@ const WORD = 2 ** 32;
 export interface ReadColumn {
   readonly name: string;
   readonly typed: TypedColumn | undefined;
+  /** Rows with text that is not UTF-8. */
+  readonly faults: readonly number[];
   values(): readonly unknown[];
 }
 
@@ -28,7 +31,7 @@ export function pageReader(pages: ColumnPages, name: string): ColumnReader {
     read(_, count) {
       const typed = pages.read(count);
       let values: readonly unknown[] | undefined;
-      return { name, typed, values: () => (values ??= valuesOf(typed, pages.areNumbers, count)) };
+      return { name, typed, faults: pages.faults, values: () => (values ??= valuesOf(typed, pages.areNumbers, count)) };
     },
   };
 }
@@ -55,7 +58,8 @@ export function valueReader(
         if (values.length !== to - from) throw new Error(`column ${name} has ${values.length} values in ${to - from} rows`);
       }
       const list = Array.from({ length: count }, (_, row) => plain(values[start - from + row]));
-      return { name, typed: undefined, values: () => list };
+      const faults = list.flatMap((value, row) => (isMarked(value) ? [row] : []));
+      return { name, typed: undefined, faults, values: () => list };
     },
   };
 }
@@ -70,7 +74,8 @@ function valuesOf(typed: TypedColumn, areNumbers: boolean, count: number): reado
   return values;
 }
 
-export function columnBlock(rowCount: number, columns: readonly ReadColumn[]): ValueBlock {
+export function columnBlock(rowCount: number, columns: readonly ReadColumn[]): ValueBlock & Pick<InputBlock, 'faults'> {
+  const faults = faultsOf(columns);
   const byName = new Map(columns.map((column) => [column.name, column]));
   const record = (row: number): JsonObject => {
     const values = createByName<unknown>();
@@ -84,7 +89,8 @@ export function columnBlock(rowCount: number, columns: readonly ReadColumn[]): V
     values: (name) => byName.get(name)?.values() ?? new Array<unknown>(rowCount).fill(undefined),
     typed: (name) => byName.get(name)?.typed,
     record,
-    sample: (row) => (shallowJsonText(record(row)) ?? 'a row nested too deeply to be shown').slice(0, SAMPLE_LENGTH_MAX),
+    ...(faults === undefined ? {} : { faults }),
+    sample: (row) => withoutMarks(shallowJsonText(record(row)) ?? 'a row nested too deeply to be shown').slice(0, SAMPLE_LENGTH_MAX),
   };
 }
 

@@ -118,6 +118,8 @@ export class ColumnPages {
   #page: OpenPage | null = null;
   /** Texts of the dictionary page behind null. */
   #texts: PackedEntries = new PackedEntriesBuilder().entries(false);
+  /** Entries of it that are not UTF-8. */
+  #notTexts: ReadonlySet<number> = NO_IDS;
   #numbers: NumberDictionary | null = null;
   #scratch = new Uint32Array(0);
 
@@ -128,6 +130,9 @@ export class ColumnPages {
     this.#reading = reading;
     this.#reader = { view: new DataView(chunk), offset: 0 };
   }
+
+  /** Rows of the last `read` with text that is not UTF-8. */
+  faults: readonly number[] = [];
 
   /** Longs that are numbers to their reader. */
   get areNumbers(): boolean {
@@ -157,6 +162,7 @@ export class ColumnPages {
   #readTexts(count: number): PackedColumn {
     const ids = new Uint32Array(count);
     let dictionary: PackedEntries | null = null;
+    let notTexts: ReadonlySet<number> = NO_IDS;
     for (let from = 0; from < count; ) {
       const page = this.#openPage();
       const rows = Math.min(count - from, page.rows);
@@ -167,7 +173,9 @@ export class ColumnPages {
         const entries = new PackedEntriesBuilder();
         if (dictionary !== null) entries.addAll(dictionary);
         for (let at = 0; at < held; at++) into[at] = addText(entries, page);
-        dictionary = textEntries(entries);
+        const checked = textEntries(entries);
+        dictionary = checked.entries;
+        notTexts = union(notTexts, checked.notTexts, 0);
       } else {
         page.ids.read(into, held);
         let before = 0;
@@ -177,7 +185,11 @@ export class ColumnPages {
           entries.addAll(dictionary);
           before = entries.addAll(texts);
           dictionary = entries.entries(false);
-        } else dictionary = texts;
+          notTexts = union(notTexts, this.#notTexts, before);
+        } else {
+          dictionary = texts;
+          notTexts = this.#notTexts;
+        }
         for (let at = 0; at < held; at++) {
           const id = (into[at] ?? 0) + 1;
           if (id >= texts.ends.length) throw new Error(`a value of ${this.#name} is not in its dictionary`);
@@ -188,6 +200,7 @@ export class ColumnPages {
       page.rows -= rows;
       from += rows;
     }
+    this.faults = notTexts.size === 0 ? [] : rowsOf(ids, notTexts);
     return { kind: 'packed', name: this.#name, type: 'STRING', ids, offsets: null, dictionary: dictionary ?? this.#texts };
   }
 
@@ -273,7 +286,9 @@ export class ColumnPages {
       const page = { bytes, at: 0, end: bytes.length };
       const texts = new PackedEntriesBuilder(Math.min(count, size), size);
       for (let entry = 0; entry < count; entry++) addText(texts, page);
-      this.#texts = textEntries(texts);
+      const checked = textEntries(texts);
+      this.#texts = checked.entries;
+      this.#notTexts = checked.notTexts;
       return;
     }
     if (count * this.#values.width > bytes.length) throw new Error(`the dictionary of ${this.#name} is cut off`);
@@ -316,18 +331,30 @@ function addText(entries: PackedEntriesBuilder, page: { readonly bytes: Uint8Arr
   return entries.add(page.bytes, start, behind);
 }
 
-/** The entries as UTF-8: what is none reads as U+FFFD. */
-function textEntries(builder: PackedEntriesBuilder): PackedEntries {
+const NO_IDS: ReadonlySet<number> = new Set();
+
+function union(ids: ReadonlySet<number>, more: ReadonlySet<number>, before: number): ReadonlySet<number> {
+  return more.size === 0 ? ids : new Set([...ids, ...Array.from(more, (id) => before + id)]);
+}
+
+function rowsOf(ids: Uint32Array, wanted: ReadonlySet<number>): readonly number[] {
+  return Array.from(ids.keys()).filter((row) => wanted.has(ids[row] ?? 0));
+}
+
+/** The entries as UTF-8, U+FFFD in place of what is not, and which of them are not. */
+function textEntries(builder: PackedEntriesBuilder): { readonly entries: PackedEntries; readonly notTexts: ReadonlySet<number> } {
   const entries = builder.entries(false);
   const { bytes, ends } = entries;
   // Texts of valid bytes are valid themselves where none begins within a character.
-  if (isAscii(bytes) || (isUtf8(bytes) && ends.every((end) => ((bytes[end] ?? 0) & 0xc0) !== 0x80))) return entries;
+  if (isAscii(bytes) || (isUtf8(bytes) && ends.every((end) => ((bytes[end] ?? 0) & 0xc0) !== 0x80))) return { entries, notTexts: NO_IDS };
   const valid = new PackedEntriesBuilder(ends.length, bytes.length);
+  const notTexts = new Set<number>();
   for (let id = 1; id < ends.length; id++) {
+    if (!isUtf8(bytes.subarray(ends[id - 1], ends[id]))) notTexts.add(id);
     const text = Buffer.from(textAt(entries, id), 'utf8');
     valid.add(text, 0, text.length);
   }
-  return valid.entries(false);
+  return { entries: valid.entries(false), notTexts };
 }
 
 /** Moves `held` values at the front to the rows that are not null. */

@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer';
 import { DAY_MS } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
 import { millisOfNanos } from '../column/timestamp.js';
+import { textOrMarked } from './not-text.js';
 
 /** A decimal comes as a double, exact up to so many digits. */
 const DECIMAL_DIGITS_MAX = 15;
@@ -36,6 +37,7 @@ export const PARSERS = {
   timestampFromMicroseconds: (micros: bigint): number => Math.floor(Number(micros) / 1000),
   timestampFromNanoseconds: millisOfNanos,
   dateFromDays: (days: number): number => days * DAY_MS,
+  stringFromBytes: (bytes: Uint8Array | undefined): string | undefined => (bytes === undefined ? undefined : textOrMarked(bytes)),
 };
 
 /** Decimals that are annotated in the newer way alone, in the older one too, which is the one that the library reads. */

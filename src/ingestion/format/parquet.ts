@@ -12,7 +12,7 @@ import { checkUnchanged, type FilePart } from '../source/file-part.js';
 import type { InputEntity } from '../source/source-kind.js';
 import { compileFlatten, type FlattenSpec, parseFlattenSpec } from './flatten.js';
 import { inputFormatKind, type PartReading, type Reading } from './format-kind.js';
-import type { ValueBlock } from './input-block.js';
+import type { InputBlock, ValueBlock } from './input-block.js';
 import { jsonBlock } from './json-block.js';
 import { type ColumnReader, columnBlock, pageReader, type ReadColumn, recordsOf, valueReader } from './parquet-block.js';
 import { ColumnPages, flatValues } from './parquet-column.js';
@@ -159,7 +159,7 @@ async function* rowGroups(
         const found: ReadColumn[] = [];
         for (const reader of readers) found.push(await reader.read(start, count));
         const block = columnBlock(count, found);
-        yield flatten === null ? block : jsonBlock(recordsOf(block), flatten);
+        yield flatten === null ? block : Object.assign(jsonBlock(recordsOf(block), flatten), faultsWithin(block));
         advance((rowsRead + start + count) / rowCount);
       }
     } catch (error) {
@@ -170,6 +170,11 @@ async function* rowGroups(
     before += groupRows;
     rowsRead += groupRows;
   }
+}
+
+/** The faults of a block, for one that is made of its rows. */
+function faultsWithin({ faults }: Pick<InputBlock, 'faults'>): Pick<InputBlock, 'faults'> {
+  return faults === undefined ? {} : { faults };
 }
 
 /** Whether the first byte of a row group lies in a part; of one without columns: whether the part is the first. */

@@ -3,10 +3,10 @@
 import { createByName } from '../../base/names.js';
 import { compileRegularExpression, type RegularExpression } from '../../expression/regular-expression.js';
 import { contentOf } from '../source/decompress.js';
+import { LIST_DELIMITER } from './delimited-format.js';
 import type { JsonObject } from './flatten.js';
 import { inputFormatKind } from './format-kind.js';
 import { PlacedRows } from './placed-rows.js';
-import { LIST_DELIMITER } from './row-splitter.js';
 import { endOfLines, textLines, wholeRows } from './text-rows.js';
 
 interface RegexFormat {

@@ -2,12 +2,11 @@
 
 import { Buffer } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
+import { type DelimitedFormat, type DelimitedReading, firstDuplicate, LIST_DELIMITER } from './delimited-format.js';
 import type { RowLimits } from './format-kind.js';
 import type { InputBlock, RejectRow, TextBlock } from './input-block.js';
 import { rowTooLong, textFault } from './text-rows.js';
 
-/** Separator of the values of a list where the format does not say: the control character A. */
-export const LIST_DELIMITER = '\u0001';
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const QUOTE = 34;
@@ -17,30 +16,6 @@ const BUFFER_BYTES = 4 << 20;
 const BLOCK_ROWS_MAX = 2048;
 /** Wide rows come in shorter blocks: the positions of a block's fields take at most 32 MiB. */
 const BLOCK_FIELDS_MAX = 1 << 22;
-
-export interface DelimitedFormat {
-  readonly type: 'csv' | 'tsv';
-  /** One ASCII character. */
-  readonly delimiter: string;
-  readonly listDelimiter: string | null;
-  /** null: the header names them. */
-  readonly columns: readonly string[] | null;
-  readonly findColumnsFromHeader: boolean;
-  readonly skipHeaderRows: number;
-  /** A column that its values type takes fields that are numbers as such. */
-  readonly tryParseNumbers: boolean;
-}
-
-export interface DelimitedReading {
-  readonly name: string;
-  readonly limits: RowLimits;
-  readonly reject: RejectRow;
-}
-
-export function firstDuplicate(names: readonly string[]): string | undefined {
-  const seen = new Set<string>();
-  return names.find((name) => seen.size === seen.add(name).size);
-}
 
 /** The bytes of delimited text on their way into blocks (`readDelimited`). */
 export class RowSplitter {

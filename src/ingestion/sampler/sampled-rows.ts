@@ -101,6 +101,7 @@ export function firstRows(block: InputBlock, count: number): InputBlock {
     columns: block.columns.filter((name) => values(name).some((value) => value !== undefined)),
     values,
     ...(block.constants === undefined ? {} : { constants: block.constants }),
+    ...(block.faults === undefined ? {} : { faults: block.faults }),
     record: (row) => block.record(row),
     sample: (row) => block.sample(row),
   };

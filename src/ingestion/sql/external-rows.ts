@@ -89,8 +89,7 @@ async function* framesAsTheyCome(
   const bytesMax = context.maxBytesInMemory / 16;
   const reading = { source: input, format, columns: new Set(names), context, statistics, progress, chosen };
   for await (const block of readBlocks(reading)) {
-    collector.add(block);
-    statistics.processed += block.rowCount;
+    statistics.processed += collector.add(block);
     if (buffer.rowCount >= BATCH_ROWS || buffer.sizeBytes - buffer.dictionaryBytes >= bytesMax || buffer.dictionaryBytes >= 2 * bytesMax)
       yield takeFrame(buffer, bytesMax);
   }

@@ -141,7 +141,7 @@ function besideRows(columns: Columns): ValueBlock {
 }
 
 /** The block with further columns, which those of the value come before. */
-function withColumns(block: InputBlock, columns: Columns): ValueBlock {
+function withColumns(block: InputBlock, columns: Columns): ValueBlock & Pick<InputBlock, 'faults'> {
   const known = new Set(block.columns);
   const added = [...columns.keys()].filter((name) => !known.has(name));
   return {
@@ -154,6 +154,7 @@ function withColumns(block: InputBlock, columns: Columns): ValueBlock {
       const values = valuesOf(block, column);
       return columns.has(column) ? values.map((value) => value ?? beside) : values;
     },
+    ...(block.faults === undefined ? {} : { faults: block.faults }),
     record: (row) => ({ ...Object.fromEntries(columns), ...recordOf(block, row) }),
     sample: (row) => block.sample(row),
   };

@@ -2,7 +2,7 @@
 
 import { Buffer } from 'node:buffer';
 import { DAY_MS } from '../../../base/calendar.js';
-import { arrowLibrary } from '../../format/arrow-file.js';
+import { arrowLibrary } from '../../format/arrow/arrow-file.js';
 import { GroupedRows, type OpenEncoder } from './rows-encoder.js';
 import { type FileType, fileType } from './values.js';
 

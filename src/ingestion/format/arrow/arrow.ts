@@ -4,18 +4,19 @@ import { createWriteStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { ServiceError } from '../../base/errors.js';
-import { createByName } from '../../base/names.js';
-import { shallowJsonText } from '../../expression/functions/json-size.js';
-import { contentOf, headOf } from '../source/decompress.js';
-import type { InputEntity } from '../source/source-kind.js';
+import { ServiceError } from '../../../base/errors.js';
+import { createByName } from '../../../base/names.js';
+import { shallowJsonText } from '../../../expression/functions/json-size.js';
+import { contentOf, headOf } from '../../source/decompress.js';
+import type { InputEntity } from '../../source/source-kind.js';
+import { firstDuplicate } from '../delimited-format.js';
+import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } from '../flatten.js';
+import { inputFormatKind, type Reading } from '../format-kind.js';
+import type { InputBlock, ValueBlock } from '../input-block.js';
+import { jsonBlock } from '../json-block.js';
+import { SAMPLE_LENGTH_MAX } from '../json-scanner.js';
+import { faultsOf } from '../not-text.js';
 import { type ArrowBatch, arrowBatches } from './arrow-file.js';
-import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
-import { inputFormatKind, type Reading } from './format-kind.js';
-import type { ValueBlock } from './input-block.js';
-import { jsonBlock } from './json-block.js';
-import { SAMPLE_LENGTH_MAX } from './json-scanner.js';
-import { firstDuplicate } from './row-splitter.js';
 
 interface ArrowFormat {
   readonly binaryAsString: boolean;
@@ -110,26 +111,38 @@ async function endsWithMagic(handle: FileHandle): Promise<boolean> {
   return end.toString('latin1') === FILE_MAGIC;
 }
 
-async function* blocksOf({ flatten }: ArrowFormat, batches: AsyncIterable<ArrowBatch>, { samples }: Reading): AsyncGenerator<ValueBlock> {
+async function* blocksOf(
+  { flatten }: ArrowFormat,
+  batches: AsyncIterable<ArrowBatch>,
+  { samples, columns }: Reading,
+): AsyncGenerator<ValueBlock> {
   const rowsMax = samples === true ? SAMPLE_ROWS : BLOCK_ROWS;
   const flat = flatten === null ? null : compileFlatten(flatten);
   for await (const batch of batches) {
     const duplicate = firstDuplicate(batch.names);
     if (duplicate !== undefined) throw new Error(`it names the column "${duplicate}" twice`);
     for (let start = 0; start < batch.rowCount; start += rowsMax) {
-      const block = blockOf(batch, start, Math.min(batch.rowCount, start + rowsMax));
+      const block = blockOf(batch, start, Math.min(batch.rowCount, start + rowsMax), columns);
       yield flat === null
         ? block
-        : jsonBlock(
-            Array.from({ length: block.rowCount }, (_, row) => block.record(row)),
-            flat,
+        : Object.assign(
+            jsonBlock(
+              Array.from({ length: block.rowCount }, (_, row) => block.record(row)),
+              flat,
+            ),
+            block.faults === undefined ? {} : { faults: block.faults },
           );
     }
   }
 }
 
 /** Values of a column are made when somebody asks for them, once. */
-function blockOf(batch: ArrowBatch, start: number, end: number): ValueBlock {
+function blockOf(
+  batch: ArrowBatch,
+  start: number,
+  end: number,
+  wanted: ReadonlySet<string> | null,
+): ValueBlock & Pick<InputBlock, 'faults'> {
   const made = new Map<string, readonly unknown[]>();
   const values = (name: string): readonly unknown[] => {
     const column = batch.names.indexOf(name);
@@ -142,7 +155,13 @@ function blockOf(batch: ArrowBatch, start: number, end: number): ValueBlock {
     for (const name of batch.names) members[name] = values(name)[row];
     return members;
   };
+  const faults = faultsOf(
+    batch.names.flatMap((name, column) =>
+      (wanted === null || wanted.has(name)) && batch.hasNotText(column) ? [{ name, faults: batch.notTextRows(column, start, end) }] : [],
+    ),
+  );
   return {
+    ...(faults === undefined ? {} : { faults }),
     kind: 'values',
     rowCount: end - start,
     columns: batch.names,

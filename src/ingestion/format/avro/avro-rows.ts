@@ -1,10 +1,11 @@
 // The only file that calls avsc: rows of Avro as plain values.
 
-import { Buffer } from 'node:buffer';
+import { Buffer, isUtf8 } from 'node:buffer';
 import { createRequire } from 'node:module';
 import type { Type } from 'avsc';
-import { createByName, own } from '../../base/names.js';
-import type { JsonObject } from './flatten.js';
+import { createByName, own } from '../../../base/names.js';
+import type { JsonObject } from '../flatten.js';
+import { REPLACEMENT } from '../not-text.js';
 
 /** Options that decide what values become. */
 export interface AvroValues {
@@ -15,7 +16,10 @@ export interface AvroValues {
 /** Reads the rows of a file. */
 export interface RowReader {
   /** @throws Error for data that are not of the schema */
-  read(data: Buffer, rowCount: number): Generator<{ readonly row: JsonObject; readonly typed: JsonObject | null }>;
+  read(
+    data: Buffer,
+    rowCount: number,
+  ): Generator<{ readonly row: JsonObject; readonly typed: JsonObject | null; readonly isText: boolean }>;
 }
 
 type Convert = (value: unknown) => unknown;
@@ -23,6 +27,8 @@ type Convert = (value: unknown) => unknown;
 interface Tap {
   readonly buf: Buffer;
   pos: number;
+  /** Whether some string that was read is not UTF-8. */
+  hasNotText: boolean;
   unpackLongBytes(): Buffer;
 }
 
@@ -77,7 +83,11 @@ export function rowReader(
   checkType(writer, new Set());
   const resolver = reader === writer ? null : reader.createResolver(writer);
   const source = (resolver ?? writer) as unknown as { _read(tap: Tap): unknown };
-  const binary: Convert = (value) => (value as Buffer).toString(binaryAsString ? 'utf8' : 'base64');
+  let hasNotText = false;
+  const binary: Convert = (value) => {
+    if (binaryAsString && !isUtf8(value as Buffer)) hasNotText = true;
+    return (value as Buffer).toString(binaryAsString ? 'utf8' : 'base64');
+  };
   const convert = converters(reader, binary, false);
   const convertTyped = wantsTyped ? converters(reader, binary, true) : null;
   const names = { written: typeNames(writer), read: typeNames(reader) };
@@ -88,8 +98,11 @@ export function rowReader(
       if (hasMaps && data.includes(LOST_NAME)) throw new Error(`it may have the key "${LOST_NAME}" in a map, which is not supported`);
       const tap = new StrictTap(data);
       for (let row = 0; row < rowCount; row++) {
+        tap.hasNotText = hasNotText = false;
         const value = source._read(tap);
-        yield { row: convert(value) as JsonObject, typed: convertTyped === null ? null : (convertTyped(value) as JsonObject) };
+        const plain = convert(value) as JsonObject;
+        const typed = convertTyped === null ? null : (convertTyped(value) as JsonObject);
+        yield { row: plain, typed, isText: !tap.hasNotText && !hasNotText };
       }
       if (tap.pos < data.length) throw new Error('there are bytes behind its last row');
     },
@@ -128,6 +141,8 @@ function strictTap(readsLongsAsDoubles: boolean): new (data: Buffer) => Tap {
         // The library's loses the sign beyond 2^53.
         const value = readsLongs ? Number(this.unpackLongBytes().readBigInt64LE()) : method.call(this, length);
         const left = this.buf.length - this.pos;
+        // A string that decoding had to mend has U+FFFD; so may one that is UTF-8, whose bytes are then the same again.
+        if (name === 'readString' && typeof value === 'string' && value.includes(REPLACEMENT)) this.hasNotText ||= !endsWith(this, value);
         if (left < 0) throw new Error('a row goes on behind the end of the block');
         if (countsToo && Math.abs(value as number) > left + COUNT_FREE)
           throw new Error(`a count or length of ${value} is more than there are bytes`);
@@ -136,6 +151,12 @@ function strictTap(readsLongsAsDoubles: boolean): new (data: Buffer) => Tap {
     });
   }
   return StrictTap;
+}
+
+/** Whether the bytes before the position of a reader are those of a string. */
+function endsWith({ buf, pos }: Tap, text: string): boolean {
+  const bytes = Buffer.from(text, 'utf8');
+  return pos >= bytes.length && buf.subarray(pos - bytes.length, pos).equals(bytes);
 }
 
 function numberOf(value: bigint): number | bigint {

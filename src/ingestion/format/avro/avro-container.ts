@@ -6,11 +6,11 @@
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { crc32, inflateRaw } from 'node:zlib';
-import { own } from '../../base/names.js';
-import { zstdDecompression } from '../../storage/codecs/zstd.js';
-import { decodedOnThread } from '../codec/codec-thread.js';
-import { throughStream } from '../codec/compressions.js';
-import { uncompressBlock } from '../codec/snappy.js';
+import { own } from '../../../base/names.js';
+import { zstdDecompression } from '../../../storage/codecs/zstd.js';
+import { decodedOnThread } from '../../codec/codec-thread.js';
+import { throughStream } from '../../codec/compressions.js';
+import { uncompressBlock } from '../../codec/snappy.js';
 
 const MAGIC = Buffer.from('Obj\x01');
 const SYNC_BYTES = 16;

@@ -4,12 +4,13 @@ import { Buffer } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { DataType, RecordBatch, Schema, Vector } from 'apache-arrow';
-import { createByName } from '../../base/names.js';
-import { onFirstUse } from '../../base/on-first-use.js';
-import { decompressFrame } from '../../storage/codecs/zstd.js';
-import { decodeLz4 } from '../codec/lz4.js';
-import { millisOfNanos } from '../column/timestamp.js';
+import { createByName } from '../../../base/names.js';
+import { onFirstUse } from '../../../base/on-first-use.js';
+import { decompressFrame } from '../../../storage/codecs/zstd.js';
+import { decodeLz4 } from '../../codec/lz4.js';
+import { millisOfNanos } from '../../column/timestamp.js';
 import { type ColumnData, checkColumn, checkMetadata, checkPlaces, type FileFooter } from './arrow-check.js';
+import { isAllText, isTextAt, type TextData } from './arrow-text.js';
 
 /** One record batch. */
 export interface ArrowBatch {
@@ -18,6 +19,10 @@ export interface ArrowBatch {
   readonly names: readonly string[];
   /** Plain values of rows of a column, by its position. */
   values(column: number, start: number, end: number): unknown[];
+  /** Whether a column, by its position, may have text that is not UTF-8. */
+  hasNotText(column: number): boolean;
+  /** Rows among [start, end) with text that is not UTF-8, counted from there. */
+  notTextRows(column: number, start: number, end: number): readonly number[];
 }
 
 /** Largest buffer of a column, decompressed. */
@@ -82,6 +87,7 @@ async function* batchesOf(
   if (schema === undefined || schema === null) throw new Error('it has no schema');
   const { fields } = schema;
   const converters = fields.map(({ name, type }) => converter(type, name, binaryAsString));
+  const text = { types: arrowLibrary().Type, binaryAsString };
   for await (const batch of batches) {
     for (const [column, { name }] of fields.entries())
       for (const data of batch.getChildAt(column)?.data ?? []) checkColumn(data as unknown as ColumnData, name, arrowLibrary().Type);
@@ -99,8 +105,18 @@ async function* batchesOf(
           return value === null || convert === undefined ? null : convert(value);
         });
       },
+      hasNotText: (column) => textDataOf(batch, column).some((data) => !isAllText(data, text)),
+      notTextRows(column, start, end) {
+        const [data] = textDataOf(batch, column);
+        if (data === undefined) return [];
+        return Array.from({ length: end - start }, (_, row) => row).filter((row) => !isTextAt(data, start + row, text));
+      },
     };
   }
+}
+
+function textDataOf(batch: RecordBatch, column: number): readonly TextData[] {
+  return (batch.getChildAt(column)?.data ?? []) as unknown as readonly TextData[];
 }
 
 /** Times as they are stored, of a column of nanoseconds; the library makes doubles of them, which round up. */

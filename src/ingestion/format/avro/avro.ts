@@ -1,16 +1,18 @@
 // The input format `avro_ocf`.
 
-import { ServiceError } from '../../base/errors.js';
-import { parseJsonWithDoubles } from '../../base/json.js';
-import type { ObjectReader } from '../../base/json-reader.js';
-import { contentOf } from '../source/decompress.js';
-import type { InputEntity } from '../source/source-kind.js';
+import { ServiceError } from '../../../base/errors.js';
+import { parseJsonWithDoubles } from '../../../base/json.js';
+import type { ObjectReader } from '../../../base/json-reader.js';
+import { shallowJsonText } from '../../../expression/functions/json-size.js';
+import { contentOf } from '../../source/decompress.js';
+import type { InputEntity } from '../../source/source-kind.js';
+import { compileFlattenSeen, type FlattenSpec, type JsonObject, parseFlattenSpec } from '../flatten.js';
+import { inputFormatKind, type Reading } from '../format-kind.js';
+import type { ValueBlock } from '../input-block.js';
+import { jsonBlock } from '../json-block.js';
+import { SAMPLE_LENGTH_MAX } from '../json-scanner.js';
 import { openAvroFile } from './avro-container.js';
 import { type RowReader, recordType, rowReader } from './avro-rows.js';
-import { compileFlattenSeen, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
-import { inputFormatKind, type Reading } from './format-kind.js';
-import type { ValueBlock } from './input-block.js';
-import { jsonBlock } from './json-block.js';
 
 interface AvroFormat {
   readonly flatten: FlattenSpec | null;
@@ -65,6 +67,11 @@ async function* readAvro(format: AvroFormat, entity: InputEntity, reading: Readi
       };
       try {
         for (const next of reader.read(data, rowCount)) {
+          if (!next.isText) {
+            const sample = (shallowJsonText(next.row) ?? '').slice(0, SAMPLE_LENGTH_MAX);
+            reading.reject('the row has text that is not valid UTF-8', sample, rows.length);
+            continue;
+          }
           rows.push(next.row);
           if (next.typed !== null) typed.set(next.row, next.typed);
           if (rows.length < rowsMax) continue;
