@@ -296,7 +296,7 @@ for (const [fields, message] of REFUSED)
 const REFUSED_OF_CLUSTER: readonly (readonly [fields: Readonly<Record<string, unknown>>, message: RegExp])[] = [
   [{ compactionTaskSlotRatio: 1.5 }, /compactionTaskSlotRatio: expected a number from 0 to 1/],
   [{ maxCompactionTaskSlots: 'lots' }, /maxCompactionTaskSlots/],
-  [{ useSupervisors: true }, /useSupervisors: true is not supported/],
+  [{ useSupervisors: 'maybe' }, /useSupervisors: expected true or false/],
   [{ storeCompactionStatePerSegment: false }, /storeCompactionStatePerSegment: false is not supported/],
   [{ compactionPolicy: { type: 'oldestFirst' } }, /compactionPolicy.type/],
   [

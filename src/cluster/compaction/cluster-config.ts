@@ -27,7 +27,8 @@ export interface ClusterCompactionConfig {
   readonly compactionTaskSlotRatio: number;
   readonly maxCompactionTaskSlots: number;
   readonly compactionPolicy: CompactionPolicy;
-  readonly useSupervisors: false;
+  /** Whether a client asks for supervisors; they compact in either case. */
+  readonly useSupervisors: boolean;
   readonly engine: CompactionEngine;
   readonly storeCompactionStatePerSegment: true;
 }
@@ -48,8 +49,6 @@ export const CLUSTER_DEFAULTS: ClusterCompactionConfig = {
  * @throws ServiceError `input_invalid` or `unsupported` naming the field
  */
 export function parseClusterConfig(fields: ObjectReader, current = CLUSTER_DEFAULTS): ClusterCompactionConfig {
-  if (fields.boolean('useSupervisors', false))
-    throw fields.unsupported('useSupervisors', 'compaction is a duty of the Coordinator; expected false');
   if (!fields.boolean('storeCompactionStatePerSegment', true))
     throw fields.unsupported('storeCompactionStatePerSegment', 'each segment says how it was made; expected true');
   const config: ClusterCompactionConfig = {
@@ -57,6 +56,7 @@ export function parseClusterConfig(fields: ObjectReader, current = CLUSTER_DEFAU
     compactionTaskSlotRatio: ratioOf(fields, current.compactionTaskSlotRatio),
     maxCompactionTaskSlots: fields.optionalInteger('maxCompactionTaskSlots', 0, SLOTS_MAX) ?? current.maxCompactionTaskSlots,
     compactionPolicy: fields.has('compactionPolicy') ? parsePolicy(fields.object('compactionPolicy')) : current.compactionPolicy,
+    useSupervisors: fields.boolean('useSupervisors', current.useSupervisors),
     engine: fields.has('engine') ? fields.choice('engine', ['native', 'msq']) : current.engine,
   };
   fields.end();

@@ -3,12 +3,12 @@
 import { ServiceError } from '../../base/errors.js';
 import { isRecord, parseJson, stringifyJson } from '../../base/json.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
-import type { Database, Queries } from '../../metadata/database.js';
-import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
+import type { Queries } from '../../metadata/database.js';
+import { fencedTransaction } from '../../metadata/leadership.js';
 import { type AuditSelection, type Author, audit, auditHistory, findConfig, writeConfig } from '../../metadata/settings.js';
-import type { ReadTask } from '../overlord/submission.js';
 import { CLUSTER_DEFAULTS, type ClusterCompactionConfig, parseClusterConfig } from './cluster-config.js';
 import { type CompactionConfig, parseCompactionConfig, taskPayload } from './compaction-config.js';
+import { CompactionSupervisors, type CompactionSupervisorsOptions } from './compaction-supervisors.js';
 
 /** Name under which they are stored, and their changes audited. */
 const CONFIG_NAME = 'coordinator.compaction.config';
@@ -27,14 +27,7 @@ export interface CompactionChange {
   readonly timeMs: number;
 }
 
-export interface CompactionConfigsOptions {
-  readonly database: Database;
-  readonly fence: () => Fence;
-  readonly readTask: ReadTask;
-  /** Called after each change. */
-  readonly changed: () => void;
-  readonly now: () => number;
-}
+export type CompactionConfigsOptions = Omit<CompactionSupervisorsOptions, 'cluster'>;
 
 const NOTHING_CONFIGURED: CompactionSettings = { cluster: CLUSTER_DEFAULTS, dataSources: new Map() };
 
@@ -43,10 +36,22 @@ const NOTHING_CONFIGURED: CompactionSettings = { cluster: CLUSTER_DEFAULTS, data
  * back in one transaction that holds the write lock, so that none is lost.
  */
 export class CompactionConfigs {
+  readonly supervisors: CompactionSupervisors;
   readonly #options: CompactionConfigsOptions;
 
   constructor(options: CompactionConfigsOptions) {
     this.#options = options;
+    this.supervisors = new CompactionSupervisors({ ...options, cluster: async () => (await this.all()).cluster });
+  }
+
+  /** Settings that the duty keeps to: a datasource with a supervisor has that one's configuration, and none while it is suspended. */
+  async inEffect(): Promise<CompactionSettings> {
+    const { cluster, dataSources } = await this.all();
+    const configs = new Map(dataSources);
+    for (const { suspended, config } of await this.supervisors.list())
+      if (suspended) configs.delete(config.dataSource);
+      else configs.set(config.dataSource, config);
+    return { cluster, dataSources: configs };
   }
 
   async all(): Promise<CompactionSettings> {
@@ -88,7 +93,7 @@ export class CompactionConfigs {
 
   /** @param change  gives the new configuration of the cluster */
   async changeCluster(change: (current: ClusterCompactionConfig) => ClusterCompactionConfig, author: Author): Promise<void> {
-    const { cluster, dataSources } = await this.all();
+    const { cluster, dataSources } = await this.inEffect();
     const wanted = change(cluster);
     // Another engine may refuse what this one compacts.
     if (wanted.engine !== cluster.engine) for (const config of dataSources.values()) await this.#check(config, wanted);

@@ -23,7 +23,7 @@ export class Compaction {
   constructor(options: CompactionOptions) {
     const { database, fence, readTask, now, log } = options;
     this.configs = new CompactionConfigs({ database, fence, readTask, changed: () => this.wake(), now });
-    this.#duty = new CompactionDuty({ ...options, configs: this.configs });
+    this.#duty = new CompactionDuty({ ...options, configs: { all: () => this.configs.inEffect() } });
     this.#ticker = new Ticker(
       () => this.#duty.run(),
       options.periodMs,

@@ -288,7 +288,7 @@ export class Overlord implements OverlordService, Candidate {
   }
 
   async supervisorList(): Promise<readonly SupervisorSummary[]> {
-    return this.supervisors.list();
+    return [...this.supervisors.list(), ...(await this.compactionConfigs.supervisors.summaries())];
   }
 
   async kill(dataSource: string, interval: Interval): Promise<string> {

@@ -25,7 +25,7 @@ export interface SupervisorSpec {
 
 const KEYS = ['type', 'id', 'spec', 'dataSchema', 'ioConfig', 'tuningConfig', 'context', 'suspended', 'source', 'dataSources'];
 /** Supervisors of the original that read no stream that is known here. */
-const DOCUMENTED = ['rabbit', 'autocompact', 'noop', 'materialized_view', 'scheduled_batch'];
+const DOCUMENTED = ['rabbit', 'noop', 'materialized_view', 'scheduled_batch'];
 
 /** Characters of an id: it stands in paths and in the names of tasks. */
 const ID = /^(?! )[^/\\\p{Cc}\p{Zl}\p{Zp}]{1,200}(?<! )$/u;

@@ -102,7 +102,7 @@ export function compactionRoutes(source: CompactionSource): readonly Route[] {
   const { configs, coordinator } = source;
   const base = '/svc/indexer/v1/compaction';
   return [
-    route('GET', `${base}/isSupervisorEnabled`, CONFIG_READ, async () => json(200, false)),
+    route('GET', `${base}/isSupervisorEnabled`, CONFIG_READ, async () => json(200, (await configs.all()).cluster.useSupervisors)),
     route('GET', `${base}/config/cluster`, CONFIG_READ, async () => json(200, (await configs.all()).cluster)),
     route('POST', `${base}/config/cluster`, CONFIG_WRITE, async (request) => {
       await configs.changeCluster(clusterChange(request), readAuthor(request));
@@ -166,7 +166,7 @@ async function history(
 /** Status of one datasource; with `full`, each of its intervals and why it is, or is not, compacted. */
 async function statusOf({ configs, coordinator }: CompactionSource, request: HttpRequest, dataSource: string): Promise<CompactionSnapshot> {
   const { snapshots, intervals } = await (await coordinator()).compactionReport(dataSource);
-  const isConfigured = (await configs.all()).dataSources.has(dataSource);
+  const isConfigured = (await configs.inEffect()).dataSources.has(dataSource);
   const snapshot = snapshots.find((each) => each.dataSource === dataSource);
   if (isConfigured && snapshot !== undefined) return isFlagged(request, 'full') ? { ...snapshot, ...{ intervals } } : snapshot;
   if (!isConfigured && (await configs.wasConfigured(dataSource))) return notEnabled(dataSource);

@@ -8,7 +8,7 @@ import { taskLogFile, taskLogName } from '../../cluster/middlemanager/middle-man
 import { FINISHED_LISTED_MAX, type Overlord } from '../../cluster/overlord/overlord.js';
 import { payloadDocument, type ReadTask } from '../../cluster/overlord/submission.js';
 import { taskBody } from '../../cluster/overlord/task-body.js';
-import type { WorkerStatus } from '../../cluster/rpc/services.js';
+import type { CoordinatorService, WorkerStatus } from '../../cluster/rpc/services.js';
 import type { Sampling } from '../../cluster/sampling.js';
 import type { Database } from '../../metadata/database.js';
 import { findPublication } from '../../metadata/publish.js';
@@ -46,6 +46,8 @@ import { supervisorRoutes } from './supervisors.js';
 
 export interface OverlordSource {
   readonly overlord: Overlord;
+  /** The Coordinator that leads. */
+  readonly coordinator: () => Pick<CoordinatorService, 'compactionReport'>;
   readonly database: Database;
   readonly readTask: ReadTask;
   readonly sampling: Sampling;
@@ -160,7 +162,7 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
         maximumCapacityWithAutoScale: -1,
       });
     }),
-    ...supervisorRoutes(overlord, Date.now),
+    ...supervisorRoutes(overlord, source.coordinator, Date.now),
     route('POST', '/svc/indexer/v1/sampler', STATE_WRITE, async (request) => {
       const spec = readJsonBytes(request);
       authorizeSample(request.caller, spec);

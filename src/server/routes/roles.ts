@@ -75,7 +75,16 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
     routes.set('overlord', [
       ...leaderRoutes('/svc/indexer/v1', leading),
       ...onLeader(leading, [
-        ...overlordRoutes({ overlord, database, readTask, sampling, ...logs, listsSegments, isTls }),
+        ...overlordRoutes({
+          overlord,
+          coordinator: () => peers.leading('coordinator'),
+          database,
+          readTask,
+          sampling,
+          ...logs,
+          listsSegments,
+          isTls,
+        }),
         ...compactionRoutes({
           configs: overlord.compactionConfigs,
           coordinator: async () => peers.leading('coordinator'),

@@ -4,40 +4,65 @@ import { ServiceError } from '../../base/errors.js';
 import { isRecord, parseJson, stringifyJson } from '../../base/json.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { createByName } from '../../base/names.js';
+import { type CompactionSupervisor, isCompactionSpec } from '../../cluster/compaction/compaction-supervisor.js';
 import type { Overlord } from '../../cluster/overlord/overlord.js';
 import { statsBody, statusBody } from '../../cluster/overlord/supervisor/report.js';
 import { shownDocument } from '../../cluster/overlord/supervisor/shown-spec.js';
 import type { Supervisor } from '../../cluster/overlord/supervisor/supervisor.js';
+import type { SupervisorSummary } from '../../cluster/rpc/services.js';
 import type { SupervisorSpec } from '../../ingestion/stream/supervisor-spec.js';
+import type { Author } from '../../metadata/settings.js';
 import type { SupervisorVersion } from '../../metadata/supervisors.js';
 import { type Caller, demand } from '../../model/access/authorizer.js';
 import { parsePosition, type StreamPosition } from '../../model/stream/offsets.js';
 import { resourcesOfStream } from '../../planner/sql/explain/resources.js';
 import { demandDataSource, mayWrite, readable } from '../access/readable.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+import { type CompactionSupervisorSource, compactionAnswers } from './compaction-supervisors.js';
 import { formatInstant, found, isFlagged, json, LISTED, readAuthor, readJson, route } from './exchange.js';
 
 const PATH = '/svc/indexer/v1/supervisor';
 
-export function supervisorRoutes(overlord: Overlord, now: () => number): readonly Route[] {
+export function supervisorRoutes(
+  overlord: Overlord,
+  coordinator: CompactionSupervisorSource['coordinator'],
+  now: () => number,
+): readonly Route[] {
   const { supervisors } = overlord;
+  const compacting = overlord.compactionConfigs.supervisors;
+  const answers = compactionAnswers({ supervisors: compacting, coordinator, now });
   const one = (
     method: Route['method'],
     rest: string,
     handle: (request: HttpRequest, supervisor: Supervisor) => Promise<HttpResponse>,
   ): Route =>
     route(method, `${PATH}/{supervisorId}${rest}`, SUPERVISOR, async (request, { supervisorId = '' }) => {
+      const right = method === 'GET' ? 'READ' : 'WRITE';
+      const compactor = supervisors.find(supervisorId) === undefined ? await compacting.find(supervisorId) : undefined;
+      const answer = answers.get(`${method} ${rest}`);
+      if (compactor !== undefined && answer !== undefined) {
+        demandDataSource(request.caller, compactor.config.dataSource, right);
+        return answer(request, compactor);
+      }
       const supervisor = supervisors.get(supervisorId);
-      demandDataSource(request.caller, supervisor.spec.dataSource, method === 'GET' ? 'READ' : 'WRITE');
+      demandDataSource(request.caller, supervisor.spec.dataSource, right);
       return handle(request, supervisor);
     });
   /** Does something with every supervisor whose datasource the caller may write. */
-  const each = (verb: string, work: (supervisor: Supervisor, request: HttpRequest) => Promise<void>): Route =>
+  const each = (
+    verb: string,
+    work: (supervisor: Supervisor, request: HttpRequest) => Promise<void>,
+    compact: (supervisor: CompactionSupervisor, author: Author) => Promise<unknown>,
+  ): Route =>
     route('POST', `${PATH}/${verb}`, LISTED, async (request) => {
       for (const { id, dataSource } of supervisors.list())
         if (mayWrite(request.caller, dataSource)) await work(supervisors.get(id), request);
+      for (const supervisor of await compacting.list())
+        if (mayWrite(request.caller, supervisor.config.dataSource)) await compact(supervisor, readAuthor(request));
       return json(200, { status: 'success' });
     });
+  const compactSuspended = (suspended: boolean) => async (supervisor: CompactionSupervisor, author: Author) =>
+    supervisor.suspended === suspended ? undefined : compacting.setSuspended(supervisor, suspended, author);
   const setSuspended =
     (suspended: boolean) =>
     async (request: HttpRequest, { spec: { id } }: Supervisor) => {
@@ -55,11 +80,16 @@ export function supervisorRoutes(overlord: Overlord, now: () => number): readonl
   };
   return [
     route('POST', PATH, SUPERVISOR, async (request) => {
+      const body = readJson(request);
+      if (isCompactionSpec(body)) {
+        const writes = ({ config }: CompactionSupervisor) => demandDataSource(request.caller, config.dataSource, 'WRITE');
+        return json(200, { id: await compacting.submit(body, readAuthor(request), writes) });
+      }
       const onlyIfChanged = request.query.get('skipRestartIfUnmodified') === 'true';
       const authorize = (spec: SupervisorSpec) => authorizeSpec(request.caller, spec, supervisors.find(spec.id));
-      return json(200, { id: await supervisors.submit(readJson(request), readAuthor(request), { onlyIfChanged, authorize }) });
+      return json(200, { id: await supervisors.submit(body, readAuthor(request), { onlyIfChanged, authorize }) });
     }),
-    route('GET', PATH, LISTED, async (request) => json(200, listBody(overlord, request))),
+    route('GET', PATH, LISTED, async (request) => json(200, listBody(await overlord.supervisorList(), request))),
     // Paths of one word come before the ids of supervisors.
     route('GET', `${PATH}/history`, LISTED, async ({ caller }) => {
       const byId = createByName<unknown[]>();
@@ -70,9 +100,13 @@ export function supervisorRoutes(overlord: Overlord, now: () => number): readonl
       }
       return json(200, byId);
     }),
-    each('suspendAll', eachSuspended(true)),
-    each('resumeAll', eachSuspended(false)),
-    each('terminateAll', ({ spec }, request) => supervisors.terminate(spec.id, readAuthor(request))),
+    each('suspendAll', eachSuspended(true), compactSuspended(true)),
+    each('resumeAll', eachSuspended(false), compactSuspended(false)),
+    each(
+      'terminateAll',
+      ({ spec }, request) => supervisors.terminate(spec.id, readAuthor(request)),
+      (supervisor, author) => compacting.terminate(supervisor, author),
+    ),
     one('GET', '', async (_request, { spec }) => json(200, supervisors.shown(spec.id))),
     one('GET', '/status', async (_request, supervisor) => json(200, statusBody(supervisor, now()))),
     one('GET', '/health', async (_request, { state: { isHealthy: healthy } }) => json(healthy ? 200 : 503, { healthy })),
@@ -120,8 +154,8 @@ function authorizeSpec(caller: Caller, { dataSource, kind }: SupervisorSpec, bef
   if (before !== undefined) demandDataSource(caller, before.spec.dataSource, 'WRITE');
 }
 
-function listBody({ supervisors }: Overlord, request: HttpRequest): readonly unknown[] {
-  const list = readable(request.caller, supervisors.list(), dataSourceOf);
+function listBody(all: readonly SupervisorSummary[], request: HttpRequest): readonly unknown[] {
+  const list = readable(request.caller, all, dataSourceOf);
   const [full, state, system] = [isFlagged(request, 'full'), request.query.get('state') === 'true', isFlagged(request, 'system')];
   if (!full && !state && !system) return list.map(({ id }) => id);
   return list.map(({ spec, type, source, suspended, ...summary }) => ({

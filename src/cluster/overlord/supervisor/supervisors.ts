@@ -7,6 +7,7 @@ import { fencedTransaction } from '../../../metadata/leadership.js';
 import { type Author, audit } from '../../../metadata/settings.js';
 import { activeSupervisors, type SupervisorVersion, supervisorHistory, writeSupervisor } from '../../../metadata/supervisors.js';
 import type { CheckpointRequest, OffsetsLost } from '../../../model/stream/control.js';
+import { isCompactionSpec } from '../../compaction/compaction-supervisor.js';
 import { toServiceError } from '../../rpc/message.js';
 import type { SupervisorSummary } from '../../rpc/services.js';
 import type { SupervisorHost } from './contract.js';
@@ -37,7 +38,10 @@ export class Supervisors {
     const generation = ++this.#generation;
     for (const version of await activeSupervisors(this.#host.database)) {
       try {
-        const spec = parseSupervisorSpec(parseJson(version.document ?? '{}'));
+        const document = parseJson(version.document ?? '{}');
+        // The Coordinator keeps to those that compact.
+        if (isCompactionSpec(document)) continue;
+        const spec = parseSupervisorSpec(document);
         if (generation === this.#generation && !this.#active.has(spec.id)) this.#begin(spec);
       } catch (error) {
         this.#host.log(`supervisor ${version.id} cannot be read: ${toServiceError(error).message}`);
