@@ -19,13 +19,18 @@ export interface LeaseRequest {
   readonly heldEpoch: number | null;
   readonly nowMs: EpochMs;
   readonly leaseMs: number;
-  /** The holder is known to be gone, whatever its lease says. */
-  readonly isHolderGone?: boolean;
+  /** Whether this candidate may take the lease, whatever it says; asked in the transaction that takes it. */
+  readonly mayTake?: (queries: Queries) => Promise<boolean>;
+}
+
+/** Told of a role that nobody leads. */
+export function noLeader(role: string): Leader {
+  return { role, epoch: 0, host: '', expiresMs: 0 };
 }
 
 /**
- * Renews a held lease, or takes one that nobody holds, that has run out, or that an earlier process of the same
- * address held (two processes cannot listen at one address, so that one has ended). Returns who leads afterwards.
+ * Renews a held lease, or takes one that may be taken; without `mayTake`: one that nobody holds, that has run out, or that an earlier
+ * process of the same address held (two processes cannot listen at one address, so that one has ended). Returns who leads afterwards.
  */
 export async function takeLease(database: Pick<Database, 'transaction'>, request: LeaseRequest): Promise<Leader> {
   const { role, host, heldEpoch, nowMs, leaseMs } = request;
@@ -35,7 +40,8 @@ export async function takeLease(database: Pick<Database, 'transaction'>, request
       await queries.rows('UPDATE leaders SET expires_ms = ? WHERE role = ?', [nowMs + leaseMs, role]);
       return { ...current, expiresMs: nowMs + leaseMs };
     }
-    if (current !== undefined && current.host !== host && current.expiresMs > nowMs && request.isHolderGone !== true) return current;
+    const isFree = current === undefined || current.host === host || current.expiresMs <= nowMs;
+    if (!(await (request.mayTake?.(queries) ?? isFree))) return current ?? noLeader(role);
     const taken: Leader = { role, epoch: (current?.epoch ?? 0) + 1, host, expiresMs: nowMs + leaseMs };
     await queries.rows(
       `INSERT INTO leaders (role, epoch, host, expires_ms) VALUES (?, ?, ?, ?)
