@@ -4,7 +4,13 @@ import { Broker } from '../../src/cluster/broker/broker.js';
 import type { QueryOptions } from '../../src/cluster/broker/contract.js';
 import type { ResultCache } from '../../src/cluster/broker/result-cache.js';
 import type { Peers } from '../../src/cluster/rpc/peers.js';
-import type { CoordinatorService, HistoricalService, RunPlanRequest, SegmentsSnapshot } from '../../src/cluster/rpc/services.js';
+import type {
+  CoordinatorService,
+  HistoricalService,
+  RunPlanRequest,
+  SegmentsSnapshot,
+  TaskService,
+} from '../../src/cluster/rpc/services.js';
 import type { Engine } from '../../src/execution/run/engine.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
@@ -29,11 +35,14 @@ export async function brokerOver(
     starts = true,
     clock,
     gone,
+    tasks = {},
   }: {
     readonly coordinator?: Partial<CoordinatorService>;
     readonly starts?: boolean;
     readonly clock?: Clock;
     readonly gone?: ReadonlySet<string>;
+    /** Processes of tasks, by host. */
+    readonly tasks?: Readonly<Record<string, Partial<TaskService>>>;
   } = {},
 ) {
   const asked: RunPlanRequest[] = [];
@@ -50,6 +59,7 @@ export async function brokerOver(
       ...methods,
     },
   }));
+  const running = Object.entries(tasks).map(([host, service]) => ({ host, session: 's', service }));
   const leader = {
     snapshotAfter: async () => snapshot,
     lookupsAfter: async () => null,
@@ -57,8 +67,8 @@ export async function brokerOver(
     ...coordinator,
   };
   const peers = {
-    all: (role: string) => (role === 'task' ? [] : services.filter(({ host }) => gone?.has(host) !== true)),
-    at: (_role: string, host: string) => services.find((each) => each.host === host)?.service,
+    all: (role: string) => (role === 'task' ? running : services).filter(({ host }) => gone?.has(host) !== true),
+    at: (_role: string, host: string) => [...services, ...running].find((each) => each.host === host)?.service,
     leading: () => leader,
     isHere: () => false,
   } as unknown as Peers;

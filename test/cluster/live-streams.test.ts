@@ -122,7 +122,7 @@ streams('one of replicas is shown; when it goes, the one that has read the most,
   );
   found.answered('a', { generation: 'a-0', reach: reachOf('g', { 0: [10, 30, 30] }) });
   // It does not answer, and may be there still.
-  assert.is(found.demote('a'), true);
+  assert.is(found.demote('a', new Set(['a'])), true);
   assert.equal(
     ['a', 'b', 'c'].map((host) => found.leads(host)),
     [false, false, true],
@@ -130,8 +130,21 @@ streams('one of replicas is shown; when it goes, the one that has read the most,
   assert.is(missingOf(found), '0: 28 of 30');
   found.update([told('c', reachOf('g', { 0: [10, 30, 31] }))], ['a', 'b']);
   assert.is(missingOf(found), undefined);
-  assert.is(found.demote('c'), false);
+  assert.is(found.demote('c', new Set()), false);
   assert.is(found.leads('c'), true);
+});
+
+streams('rows of an answer that a task gives after another one has taken its place are missing until that one has them', () => {
+  const { streams: found } = clock();
+  found.publish([published({ 0: 10 })]);
+  found.update([told('a', reachOf('g', { 0: [10, 30, 30] })), told('b', reachOf('g', { 0: [10, 30, 30] }))], []);
+  assert.is(found.demote('a', new Set(['a', 'b'])), false);
+  assert.is(found.demote('a', new Set(['a'])), true);
+  assert.is(missingOf(found), undefined);
+  found.answered('a', { generation: 'a-0', reach: reachOf('g', { 0: [10, 32, 33] }) });
+  assert.is(missingOf(found), '0: 30 of 33');
+  found.update([told('b', reachOf('g', { 0: [10, 33, 33] }), 'b-1')], []);
+  assert.is(missingOf(found), undefined);
 });
 
 streams('rows that a task drops are missing while the view does not show them as published', () => {

@@ -77,7 +77,14 @@ export class Broker implements BrokerQueries, BrokerService {
     this.#options = options;
     this.#view = new ClusterView(options.now);
     const wake = (): void => this.#ticker.wake();
-    this.#pins = new QueryPins({ view: this.#view, running: this.#running, wake, now: options.now, clock: options.clock });
+    this.#pins = new QueryPins({
+      view: this.#view,
+      silent: () => this.#silence.hosts,
+      running: this.#running,
+      wake,
+      now: options.now,
+      clock: options.clock,
+    });
     this.lookups = options.lookups.store;
     this.#cluster = {
       engine: options.engine,
@@ -86,7 +93,8 @@ export class Broker implements BrokerQueries, BrokerService {
       gatherBytesMax: options.gatherBytesMax,
       heldBytesMax: options.heldBytesMax,
       historical: (host) => this.#historical(host),
-      mayMove: (host) => !options.peers.isHere('historical', host) && !this.#view.isTask(host),
+      mayMove: (host) => !options.peers.isHere('historical', host),
+      isTask: (host) => this.#view.isTask(host),
       clock: options.clock ?? SYSTEM_CLOCK,
       silence: this.#silence,
       times: new ReadTimes(),

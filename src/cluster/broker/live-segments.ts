@@ -58,8 +58,8 @@ export class LiveSegments {
   }
 
   /** Has a replica take the place of a task that does not answer. @returns the datasources that are otherwise than before */
-  demote(host: string): ReadonlySet<string> {
-    return this.streams.demote(host) ? this.#renew() : NONE;
+  demote(host: string, silent: ReadonlySet<string>): ReadonlySet<string> {
+    return this.streams.demote(host, silent) ? this.#renew() : NONE;
   }
 
   #renew(): ReadonlySet<string> {

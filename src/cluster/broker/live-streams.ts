@@ -87,11 +87,14 @@ export class LiveStreams {
     for (const host of gone) this.#remove(host);
   }
 
-  /** Has a replica take the place of a task that does not answer; false: there is none. */
-  demote(host: string): boolean {
+  /**
+   * Has a replica take the place of a task that does not answer; false: there is none.
+   * @param silent  tasks that do not answer either
+   */
+  demote(host: string, silent: ReadonlySet<string>): boolean {
     const task = this.#tasks.get(host);
     if (task === undefined || !this.leads(host)) return false;
-    const other = this.#best(task.group, host);
+    const other = this.#best(task.group, (each) => each !== host && !silent.has(each));
     if (other === undefined) return false;
     if (task.answered !== null) this.#raise(task.reach, task.answered);
     this.#leaders.set(task.group, other);
@@ -102,6 +105,8 @@ export class LiveStreams {
   answered(host: string, { generation, reach }: ReachReport): void {
     const task = this.#tasks.get(host);
     if (task === undefined) return this.#raise(reach, reach.partitions);
+    // Nobody sees these rows any more: who leads now has to have them before anybody else is answered.
+    if (task.counts && !this.leads(host)) this.#raise(reach, reach.partitions);
     if (task.counts) task.answered = furthest(task.answered ?? new Map(), reach.partitions);
     // Its segments are those of the view: so are their rows.
     if (task.generation === generation)
@@ -201,16 +206,16 @@ export class LiveStreams {
   }
 
   #choose(group: string): void {
-    const best = this.#best(group, null);
+    const best = this.#best(group, () => true);
     if (best === undefined) this.#leaders.delete(group);
     else this.#leaders.set(group, best);
   }
 
   /** The replica that has read the most. */
-  #best(group: string, without: string | null): string | undefined {
+  #best(group: string, isFit: (host: string) => boolean): string | undefined {
     let best: readonly [string, Task] | undefined;
     for (const [host, task] of this.#tasks) {
-      if (task.group !== group || host === without) continue;
+      if (task.group !== group || !isFit(host)) continue;
       if (best === undefined || isFurther(task.reach, best[1].reach)) best = [host, task];
     }
     return best?.[0];

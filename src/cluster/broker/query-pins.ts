@@ -27,6 +27,8 @@ export interface RunningQuery {
 
 interface QueryPinsOptions {
   readonly view: ClusterView;
+  /** Servers that do not answer at the moment. */
+  readonly silent: () => ReadonlySet<string>;
   readonly running: RunningQueries;
   /** Has the view brought up to date; not waited for. */
   readonly wake: () => void;
@@ -98,9 +100,9 @@ export class QueryPins {
 
   /** Has replicas of a task that does not answer serve its segments, and waits until they have the rows that it had. */
   async lost(host: string, segmentIds: readonly string[], signal: CancelSignal): Promise<void> {
-    const { view } = this.#options;
+    const { view, silent } = this.#options;
     if (!view.isTask(host)) return;
-    view.demote(host);
+    view.demote(host, silent());
     const dataSource = parseSegmentId(segmentIds[0] ?? '')?.dataSource;
     if (dataSource !== undefined && view.streams.missing(dataSource) !== undefined) await this.#untilCovered([dataSource], signal);
   }

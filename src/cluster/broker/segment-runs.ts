@@ -25,7 +25,7 @@ export interface Cluster extends Watched {
   historical(host: string): Pick<TaskService, 'runPlan' | 'analyzeSegments'>;
   /** Rows of streams: how far answers have come, and tasks that are lost. */
   readonly streams: Pick<QueryPins, 'answered' | 'lost'>;
-  /** Whether another server is asked for what this one is late with: not for a task, which alone may have rows, nor within one process. */
+  /** Whether another server is asked for what this one is late with: not within one process. */
   mayMove(host: string): boolean;
   /** The Historicals that are there. */
   servers(): readonly SegmentServer[];
@@ -122,8 +122,9 @@ class SegmentRun {
       if (retries === 0 || !this.#cluster.mayMove(read.host))
         opened = { answer: await ask(this.#signal), isSecond, release: () => undefined };
       else {
-        const elsewhere = (others: readonly Read[]) => (signal: CancelSignal) => {
+        const elsewhere = (others: readonly Read[]) => async (signal: CancelSignal) => {
           isSecond = true;
+          await this.#cluster.streams.lost(read.host, read.segmentIds, signal);
           if (this.#options.profile !== undefined) this.#options.profile.segmentsRetried += read.segmentIds.length;
           return this.#open(this.#itemsElsewhere(others, ending, { retries: retries - 1, gone: goneNow, signal }), isHeld);
         };

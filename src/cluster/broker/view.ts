@@ -158,9 +158,12 @@ export class ClusterView {
     this.#showLive(this.#live.update(updates, new Set(hosts)));
   }
 
-  /** Has replicas serve what a task did that does not answer. */
-  demote(host: string): void {
-    this.#showLive(this.#live.demote(host));
+  /**
+   * Has replicas serve what a task did that does not answer.
+   * @param silent  tasks that do not answer either
+   */
+  demote(host: string, silent: ReadonlySet<string>): void {
+    this.#showLive(this.#live.demote(host, silent));
   }
 
   #showLive(changed: ReadonlySet<string>): void {

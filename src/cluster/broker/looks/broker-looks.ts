@@ -108,6 +108,8 @@ export class BrokerLooks {
     const hosts = [...served.hosts, ...taskHosts];
     const there = new Set(hosts);
     this.#lost = [...this.#hosts, ...this.#lost].filter((host) => !there.has(host) && silence.isAwaited(host));
+    // Before readers are told, who look for another server at once.
+    for (const host of this.#tasks.silent) view.demote(host, this.#tasks.silent);
     silence.set(new Set([...this.#historicals.silent, ...this.#tasks.silent, ...this.#lost]));
     this.#hosts = hosts;
     const updates = live.told.flatMap((update) => update ?? []);

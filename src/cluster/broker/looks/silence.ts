@@ -8,6 +8,10 @@ export class Silence {
   #hosts: ReadonlySet<string> = new Set();
   #passing: { readonly serving: Serving; readonly over: Serving } | undefined;
 
+  get hosts(): ReadonlySet<string> {
+    return this.#hosts;
+  }
+
   has(host: string): boolean {
     return this.#hosts.has(host);
   }

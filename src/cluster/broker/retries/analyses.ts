@@ -32,8 +32,9 @@ export async function analyzeSegments(
     let isSecond = false;
     try {
       if (retries === 0 || !cluster.mayMove(read.host)) return await ask(asking);
-      const elsewhere = (others: readonly Read[]) => (each: CancelSignal) => {
+      const elsewhere = (others: readonly Read[]) => async (each: CancelSignal) => {
         isSecond = true;
+        await cluster.streams.lost(read.host, read.segmentIds, each);
         return analyzeAll(others, each);
       };
       const startMs = cluster.clock.monotonicMs();

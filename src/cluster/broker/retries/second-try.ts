@@ -12,6 +12,8 @@ export interface Watched {
   readonly silence: Silence;
   readonly times: ReadTimes;
   readonly clock: Clock;
+  /** Whether a server is the process of a task, which others take the place of when it is silent, and not because it is late. */
+  isTask(host: string): boolean;
 }
 
 interface ReadAgain<Answer> {
@@ -42,7 +44,7 @@ export function secondTry<Answer>(cluster: Watched, { read, gone, kind, elsewher
     },
     wait(late) {
       const look = (): void => {
-        if ((isLost() || times.maySecond) && late()) return;
+        if ((isLost() || (times.maySecond && !cluster.isTask(read.host))) && late()) return;
         timer = clock.setTimer(look, LOOK_AGAIN_MS, undefined);
       };
       let timer: Timer = clock.setTimer(look, isLost() ? LOOK_AGAIN_MS : times.lateAfterMs(kind), undefined);
