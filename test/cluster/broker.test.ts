@@ -60,7 +60,8 @@ for (const [what, segments, interval, refused] of UNREADABLE)
         () => rowsOf(broker.run({ ...scanPlan('ds'), intervals }, options())),
         () => rowsOf(broker.run({ ...groups, intervals, withinData: true }, options())),
         async () => {
-          for await (const { run } of broker.bySegment('ds', { intervals }, options())) await rowsOf(run({ ...scanPlan('ds'), intervals }));
+          for await (const all of broker.bySegment('ds', { intervals }, options()))
+            for (const { run } of all) await rowsOf(run({ ...scanPlan('ds'), intervals }));
         },
         () => broker.analyze({ ...analysis, intervals }, options()),
       ];
@@ -222,16 +223,14 @@ for (const [name, other] of [
 queries('each segment of a query is run over by itself, in the part of it that is visible', async () => {
   const { broker, asked } = await brokerOver({ revision: 1, segments: OLD }, { a: { ids: ids(OLD) } });
   const found: string[] = [];
-  for await (const { id, interval, run } of broker.bySegment(
-    'ds',
-    { intervals: [{ start: OLD[0]?.id.interval.start ?? 0, end: Infinity }] },
-    options(),
-  )) {
-    const segment = OLD.find((each) => segmentIdText(each.id) === id);
-    assert.equal(interval, segment?.id.interval);
-    await rowsOf(run(scanPlan('ds')));
-    found.push(id);
-  }
+  const intervals = [{ start: OLD[0]?.id.interval.start ?? 0, end: Infinity }];
+  for await (const all of broker.bySegment('ds', { intervals }, options()))
+    for (const { id, interval, run } of all) {
+      const segment = OLD.find((each) => segmentIdText(each.id) === id);
+      assert.equal(interval, segment?.id.interval);
+      await rowsOf(run(scanPlan('ds')));
+      found.push(id);
+    }
   assert.equal(found, ids(OLD));
   assert.equal(
     asked.map(({ segmentIds, ending }) => [segmentIds, ending]),
@@ -257,7 +256,7 @@ queries('a query of named segments reads those only: its rows, results by segmen
     ],
   );
   const shown: [string, Interval][] = [];
-  for await (const { id, interval } of broker.bySegment('ds', named, options())) shown.push([id, interval]);
+  for await (const all of broker.bySegment('ds', named, options())) for (const { id, interval } of all) shown.push([id, interval]);
   assert.equal(shown, [
     [first, dayOf(0)],
     [last, part],

@@ -288,14 +288,17 @@ export class Broker implements BrokerQueries, BrokerService {
     }
   }
 
-  async *bySegment(dataSource: string, asked: Asked, options: QueryOptions): AsyncGenerator<SegmentToRun> {
+  async *bySegment(dataSource: string, asked: Asked, options: QueryOptions): AsyncGenerator<readonly SegmentToRun[]> {
     const query = this.#pins.begin([dataSource], options);
     const { signal } = query.deadline;
     const cluster = { ...this.#cluster, results: null };
     try {
       if (!this.#pins.pin(query)) await this.#pins.pinLater(query);
       const { intervals } = asked;
+      const segments: SegmentToRun[] = [];
+      const turns = new LoopTurns();
       for (const chunk of chunksWithin(chunksOf(query, asked), intervals)) {
+        if (turns.isDue) await turns.give();
         const parts = chunk.visible.flatMap((piece) => intervals.flatMap((interval) => intersect(piece, interval) ?? []));
         const [first, last] = [parts[0], parts.at(-1)];
         if (first === undefined || last === undefined) continue;
@@ -309,9 +312,10 @@ export class Broker implements BrokerQueries, BrokerService {
             );
             return resolved === undefined ? framesOfAll([]) : runOverSegments(cluster, resolved, only, options, signal);
           };
-          yield { id: segmentIdText(segment.id), interval: { start: first.start, end: last.end }, run };
+          segments.push({ id: segmentIdText(segment.id), interval: { start: first.start, end: last.end }, run });
         }
       }
+      yield segments;
     } finally {
       this.#pins.end(query);
     }

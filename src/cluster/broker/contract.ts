@@ -95,8 +95,8 @@ export interface BrokerQueries extends SchemaSource {
   runOver(plan: Exclude<Plan, SegmentMetadataPlan>, source: RowSource, options: QueryOptions): AsyncIterable<Frame>;
   /** The whole result of a plan, when it is known and may be used: nothing has to run for it. */
   knownResult(plan: Exclude<Plan, SegmentMetadataPlan>, source: RowSource, use: ResultUse): readonly Frame[] | undefined;
-  /** The segments of a table that a query over these intervals reads, each to be run over by itself; they stay until the end. */
-  bySegment(dataSource: string, asked: Pick<Plan, 'intervals' | 'segments'>, options: QueryOptions): AsyncIterable<SegmentToRun>;
+  /** The segments of a table that a query over these intervals reads, in one list, each to be run over by itself; they stay until the iteration ends. */
+  bySegment(dataSource: string, asked: Pick<Plan, 'intervals' | 'segments'>, options: QueryOptions): AsyncIterable<readonly SegmentToRun[]>;
   analyze(plan: SegmentMetadataPlan, options: QueryOptions): Promise<readonly SegmentAnalysis[]>;
   /** Segments a query over these intervals would read, with the servers of each. */
   candidates(

@@ -94,9 +94,10 @@ export class FakeBroker implements BrokerQueries {
     dataSource: string,
     { intervals }: { readonly intervals: readonly Interval[] },
     options: QueryOptions,
-  ): AsyncIterable<SegmentToRun> {
-    for (const [index, interval] of intervals.entries())
-      yield { id: `${dataSource}_${index}`, interval, run: (plan) => this.run(plan, options) };
+  ): AsyncIterable<readonly SegmentToRun[]> {
+    yield intervals.map(
+      (interval, index): SegmentToRun => ({ id: `${dataSource}_${index}`, interval, run: (plan) => this.run(plan, options) }),
+    );
   }
   analyze = async () => this.#analyses;
   candidates = (dataSource: string) => [
