@@ -34,6 +34,8 @@ interface StartOptions {
   readonly flags?: readonly string[];
   readonly waitForReady?: boolean;
   readonly onSpawn?: (child: ChildProcess) => void;
+  /** Variables beside those of this process. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 class PortTaken extends Error {}
@@ -74,7 +76,8 @@ async function startOnce(options: StartOptions): Promise<DolmenProcess> {
     ...flagsForAll(),
   ];
   // A process group of its own: a hard kill must take the task processes along.
-  const child = spawn(process.execPath, [PROGRAM, ...flags], { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const env = { ...process.env, ...options.environment };
+  const child = spawn(process.execPath, [PROGRAM, ...flags], { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env });
   options.onSpawn?.(child);
   let printed = '';
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));

@@ -17,6 +17,8 @@ export class PublishHistory {
   rows = 0;
   answers = 0;
   errors = 0;
+  /** Longest time of an answer or error. */
+  slowestMs = 0;
   /** Fewest rows of the next answer: those of the last. */
   floor = 0;
   #isEnded = false;
@@ -49,9 +51,11 @@ export class PublishHistory {
     });
     for (; !this.#isEnded; await sleep(100)) {
       const { floor } = this;
+      const beganMs = performance.now();
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal: AbortSignal.timeout(90_000) };
       const answer = await fetch(`${this.url}/svc/v2/sql`, init).catch(() => undefined);
       const text = await answer?.text().catch(() => undefined);
+      this.slowestMs = Math.max(this.slowestMs, performance.now() - beganMs);
       if (answer?.status === 200 && text !== undefined) this.#check(text, floor);
       else {
         this.errors++;

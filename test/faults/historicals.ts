@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { callJson, type DolmenProcess, runTask, startDolmen, waitForCount } from '../../bench/server.js';
+import { until } from '../api/large-cluster.js';
 import { type Service, startService } from '../services.js';
 import { FaultProxy } from '../storage/fault-proxy.js';
 import { DAYS, LOOKUP, loadOf, ROWS, TABLE } from './known-answers.js';
@@ -69,7 +70,8 @@ export class HistoricalCluster {
       if (attempt > 300) throw new Error(`no worker came:\n${this.output()}`);
       await sleep(200);
     }
-    await this.setRules({ _default_tier: 2 });
+    // On a busy machine a leader may be lost and found again meanwhile.
+    await until('rules', () => this.setRules({ _default_tier: 2 }).then(() => true));
     await callJson('POST', `${this.url}/svc/coordinator/v1/lookups/config/__default/parity`, {
       version: 'v1',
       lookupExtractorFactory: { type: 'map', map: LOOKUP },
