@@ -3,10 +3,16 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
 import type { Database } from '../../src/metadata/database.js';
+import { migrate } from '../../src/metadata/migrations.js';
 import { connectPostgresql, type PostgresqlSettings } from '../../src/metadata/postgresql/connection.js';
 import { openPostgresql } from '../../src/metadata/postgresql/database.js';
+import { publishSegments } from '../../src/metadata/publish.js';
+import { selectSegments } from '../../src/metadata/segments.js';
+import type { PublishRequest } from '../../src/model/publication.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
+import { Link } from '../faults/link.js';
 import { startService } from '../services.js';
-import { postgresqlSettings } from './fixture.js';
+import { day, postgresqlSettings, pushed, runningTask } from './fixture.js';
 
 const service = await startService('postgres');
 const tests = suite('PostgreSQL of metadata');
@@ -90,6 +96,41 @@ else {
       });
     } finally {
       proxy.close();
+    }
+  });
+
+  tests('a publish whose commit nobody answers is there once: the task that asks again is given what there is', async () => {
+    const settings = settingsOf();
+    const link = await Link.open(service.port);
+    const other = await openPostgresql(settings);
+    const database = await openPostgresql({ ...settings, host: '127.0.0.1', port: link.port });
+    const stored = async () => (await selectSegments(other, { dataSource: 'ds', used: true })).map(({ id }) => segmentIdText(id));
+    try {
+      await migrate(other);
+      await runningTask(other, 'task', 'shared', [day(0)]);
+      const request: PublishRequest = {
+        taskId: 'task',
+        dataSource: 'ds',
+        segments: [pushed(day(0)), pushed(day(0))],
+        mode: { kind: 'append' },
+      };
+      const error = errorOf(
+        database.transaction(async (queries) => {
+          await publishSegments(queries, request, 2000);
+          link.cut('received');
+        }),
+      );
+      while ((await stored()).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      link.sever();
+      link.mend();
+      assert.is(((await error) as ServiceError).code, 'unavailable');
+      const ids = await database.transaction((queries) => publishSegments(queries, request, 3000));
+      assert.is(ids.length, 2);
+      assert.equal([...(await stored())].sort(), [...ids].sort());
+    } finally {
+      await database.close();
+      await other.close();
+      link.close();
     }
   });
 
