@@ -222,6 +222,7 @@ export { dictionaryIntern, dictionaryLike, dictionaryRehash } from './kernels/di
 export { textBytes, textCompare, textEntries, textFind, textLike, textNulls, textUnits } from './kernels/text';
 export { textBest, textIntern } from './kernels/text-groups';
 export { textCase, textConcat, textPad, textReplace, textReverse } from './kernels/text-made';
+export { textIdSlots, textIds } from './kernels/text-ids';
 export { textDoubles, textLongs, textOfLongs } from './kernels/text-numbers';
 export { textOfDoubles } from './kernels/text-of-doubles';
 export { textOfTimes } from './kernels/text-of-times';

@@ -4,6 +4,7 @@ import type { KernelName, KernelSet } from '../../src/kernels/contract.js';
 import type { Bench, BenchCase } from './bench-case.js';
 import { COLUMN_BYTES, columnCase, f32Columns, f64Columns, i64Columns, u8Columns, u16Columns, u32Columns, wholeBlock } from './columns.js';
 import { grouping } from './grouping.js';
+import { input } from './input.js';
 import { plainSum } from './plain-sums.js';
 
 const B = BLOCK_ROWS;
@@ -29,6 +30,7 @@ export const CASE_GROUPS: readonly MakeCases[] = [
   time,
   decoding,
   strings,
+  input,
   tops,
   arithmetic,
 ];

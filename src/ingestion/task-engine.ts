@@ -30,6 +30,11 @@ export class LazyEngine {
     this.#threads = threads;
   }
 
+  /** Name of the kernel set. */
+  get kernels(): string {
+    return this.#context.kernels;
+  }
+
   get(): FrameEngine {
     return this.#open().frames;
   }

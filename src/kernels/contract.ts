@@ -3,6 +3,7 @@
 import type { Address } from '../base/layout.js';
 import type { ScanKernels } from './scan-contract.js';
 import type { TextKernels } from './text-contract.js';
+import type { TextIdKernels } from './text-id-contract.js';
 
 /**
  * The contract every kernel set fulfils: `simd`, `scalar` and `reference`, or a module of the user's own.
@@ -307,6 +308,9 @@ export type KernelSet =
 
   // ── scan.ts: input text (scan-contract.ts) ─────────────────────────────────────────────────────────────────────
   ScanKernels &
+
+  // ── text-ids.ts: texts of input to ids (text-id-contract.ts) ───────────────────────────────────────────────────
+  TextIdKernels &
 
   // ── hash.ts: any number of rows. MurmurHash3 of 128 bits: out[2i] and out[2i + 1] are the two u64 words ────────────
   {

@@ -139,6 +139,8 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   textOfLongs: 5,
   textOfDoubles: 7,
   scanJson: 8,
+  textIds: 8,
+  textIdSlots: 3,
   textOfTimes: 9,
   textLongs: 4,
   textDoubles: 4,

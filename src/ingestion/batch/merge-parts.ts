@@ -32,7 +32,14 @@ export async function mergeParts(
       if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
       const { part, frames } = await read();
       const rollup = rollsUp(dataSchema);
-      const joined = await joinRows(frames, { dataSource, dimensions: dimensions.declared, metrics, rollup, engine: () => engine.get() });
+      const joined = await joinRows(frames, {
+        dataSource,
+        dimensions: dimensions.declared,
+        metrics,
+        rollup,
+        engine: () => engine.get(),
+        kernels: context.kernels,
+      });
       await pusher.push(interval, part, { frame: joined.frame, dimensions: joined.dimensions, ...segmentDescription(dataSchema) });
       places.push(at);
     }

@@ -125,5 +125,6 @@ function openStore({ dataSchema, tuning }: IndexSpec, context: TaskContext, engi
     maxBytesInMemory: Math.min(tuning.maxBytesInMemory ?? Number.MAX_SAFE_INTEGER, context.maxBytesInMemory),
     workDirectory: context.workDirectory,
     engine: () => engine.get(),
+    kernels: context.kernels,
   });
 }

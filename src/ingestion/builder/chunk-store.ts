@@ -8,7 +8,6 @@ import { type SpillBudget, SpillFile } from '../../execution/spill/spill-file.js
 import type { Frame } from '../../model/frame.js';
 import type { Buckets } from '../../model/granularity.js';
 import { plainFrame, type SegmentFrame } from '../../storage/columns/packed-column.js';
-import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { StoredColumn } from '../column/run-column.js';
 import { chunkFrame } from './chunk-frame.js';
 import { type ChunkPiece, keptPiece, openPiece, type SpilledPiece, spillPiece } from './chunk-piece.js';
@@ -126,7 +125,6 @@ export class ChunkStore {
     if (run.dictionaryBytes > this.#options.dictionaryBytesMax) {
       this.#closeGeneration(run, true);
       this.#generations.push(new DictionaryGeneration(this.#file));
-      for (const { column } of run.dictionaries()) column.replaceDictionary(new ByteDictionary());
     }
   }
 
@@ -186,6 +184,7 @@ export class ChunkStore {
 
   #closeGeneration(run: RunBuffer, toFile: boolean): void {
     for (const { column, dictionary } of run.dictionaries()) this.#generations.at(-1)?.close(column.name, dictionary, toFile);
+    run.renewDictionaries();
   }
 
   /** Rows of a run to pieces on disk, chunk by chunk. */

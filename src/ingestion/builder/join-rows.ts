@@ -2,6 +2,7 @@
 
 import { type Frame, type FrameColumn, frameColumnType } from '../../model/frame.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
+import { inputBench } from '../column/input-bench.js';
 import type { Metric } from '../task-spec/metric.js';
 import type { FrameEngine } from './frame-engine.js';
 import { decodeLists, encodeLists, joinPlan, withArrivalTime, withTime } from './rollup.js';
@@ -13,6 +14,8 @@ export interface JoinOptions {
   readonly metrics: readonly Metric[];
   readonly rollup: boolean;
   readonly engine: () => FrameEngine;
+  /** Name of the kernel set. */
+  readonly kernels: string;
 }
 
 export interface JoinedRows {
@@ -23,21 +26,28 @@ export interface JoinedRows {
 /** The rows of the frames, with rollup one of each time and dimensions. Frames may have found different columns. */
 export async function joinRows(
   frames: readonly Frame[],
-  { dataSource, dimensions, metrics, rollup, engine }: JoinOptions,
+  { dataSource, dimensions, metrics, rollup, engine, kernels }: JoinOptions,
 ): Promise<JoinedRows> {
   const plans = dimensionsOf(frames, dimensions, new Set(metrics.map(({ name }) => name)));
   const names = plans.map(({ name }) => name);
   const columns = [...plans, ...metrics.map(({ name, type }) => columnPlan(name, type))];
-  const gathered = new RunBuffer(columns);
-  for (const frame of frames) append(frame, gathered);
-  if (!rollup || frames.length < 2) return { frame: gathered.toFrame(), dimensions: names };
-  const all = gathered.toFrame();
+  const bench = inputBench(kernels);
+  const all = framed(frames, new RunBuffer(columns, bench));
+  if (!rollup || frames.length < 2) return { frame: all, dimensions: names };
   const lists = new Set(all.columns.flatMap(({ kind, name }) => (kind === 'multi' && names.includes(name) ? [name] : [])));
-  const joined = new RunBuffer(columns);
   const plan = joinPlan(dataSource, names, metrics);
+  const rolledUp: Frame[] = [];
   for await (const frame of engine().run(plan, [encodeLists(withArrivalTime(all), lists)]))
-    append(decodeLists(withTime(frame), lists), joined);
-  return { frame: joined.toFrame(), dimensions: names };
+    rolledUp.push(decodeLists(withTime(frame), lists));
+  return { frame: framed(rolledUp, new RunBuffer(columns, bench)), dimensions: names };
+}
+
+/** The rows of all frames in one; the buffer is closed. */
+function framed(frames: readonly Frame[], buffer: RunBuffer): Frame {
+  for (const frame of frames) append(frame, buffer);
+  const all = buffer.toFrame();
+  buffer.close();
+  return all;
 }
 
 /** Declared ones first, then those that were found; one that was found with several types has that of all its values. */

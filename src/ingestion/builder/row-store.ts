@@ -6,7 +6,8 @@ import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentPart } from '../../model/segment.js';
 import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import { AutoColumn } from '../column/auto-column.js';
-import { ByteDictionary } from '../column/byte-dictionary.js';
+import { DICTIONARIES_BYTES_MAX } from '../column/byte-dictionary.js';
+import { type InputBench, inputBench } from '../column/input-bench.js';
 import type { RunColumn } from '../column/run-column.js';
 import type { Metric } from '../task-spec/metric.js';
 import { type HashedPartitions, maxRowsOf, type PartitionsSpec, type RangePartitions } from '../task-spec/partitions-spec.js';
@@ -30,6 +31,8 @@ export interface RowStoreOptions {
   readonly workDirectory: string;
   /** Engine, requested only when rows are rolled up or metrics computed. */
   readonly engine: () => FrameEngine;
+  /** Name of the kernel set; any, unless given. */
+  readonly kernels?: string;
   /** Its rows are another store's, and are stored as they come. */
   readonly handsOver?: true;
 }
@@ -61,6 +64,8 @@ const KEY_ROWS = 1 << 17;
  * stored as they come need no aggregation.
  */
 export class RowStore {
+  /** Kernels that its rows are looked up by. */
+  readonly bench: InputBench;
   /** Buffer that rows are appended to; call `relieve` after every block. */
   readonly input: RunBuffer;
   readonly #options: RowStoreOptions;
@@ -74,21 +79,27 @@ export class RowStore {
 
   constructor(options: RowStoreOptions) {
     this.#options = options;
-    const { dimensions, metrics, rollup, maxBytesInMemory, buckets, workDirectory, handsOver } = options;
+    const { dimensions, metrics, rollup, buckets, workDirectory, kernels, handsOver } = options;
+    this.bench = inputBench(kernels);
     const inputs = new Map(metrics.flatMap((metric) => metric.inputs.map(({ column }) => [column.name, column] as const)));
-    this.input = new RunBuffer([...dimensions, ...inputs.values()]);
+    this.input = new RunBuffer([...dimensions, ...inputs.values()], this.bench);
     this.#metricColumns = new Set([...inputs.keys(), ...metrics.map(({ name }) => name)]);
     this.#aggregated =
       rollup || !metrics.every(isStoredAsItComes)
-        ? new RunBuffer([...dimensions.map(keepingLists), ...metrics.map(({ name, type }) => columnPlan(name, type))])
+        ? new RunBuffer([...dimensions.map(keepingLists), ...metrics.map(({ name, type }) => columnPlan(name, type))], this.bench)
         : null;
     // A quarter of the memory each for the run of rows, for the dictionaries, and for the segment being written.
     this.#chunks = new ChunkStore({
       buckets,
       workDirectory,
-      dictionaryBytesMax: maxBytesInMemory / 4,
+      dictionaryBytesMax: this.#dictionaryBytesMax,
       ...(handsOver === undefined ? {} : { handsOver }),
     });
+  }
+
+  /** Dictionaries that are larger are begun anew. */
+  get #dictionaryBytesMax(): number {
+    return Math.min(this.#options.maxBytesInMemory / 4, DICTIONARIES_BYTES_MAX);
   }
 
   /** Whether rows are stored as they come, in columns whose types are known: several stores can then take them. */
@@ -191,7 +202,7 @@ export class RowStore {
         of: (rows) => this.#withCounts(this.#chunks.frameOf(chunk, columns, rows)),
         pieces: (keys) => this.#chunks.frames(chunk, keys),
       };
-    const joined = new RunBuffer(columns.map(keepingLists));
+    const joined = new RunBuffer(columns.map(keepingLists), this.bench);
     const pieces = [...this.#chunks.frames(chunk, columns)].map((frame) => this.#prepared(frame));
     const plan = joinPlan(
       this.#options.dataSource,
@@ -220,6 +231,8 @@ export class RowStore {
   }
 
   close(): void {
+    this.input.close();
+    this.#aggregated?.close();
     this.#chunks.close();
   }
 
@@ -238,8 +251,8 @@ export class RowStore {
     if (this.#options.rollup) await this.#rollUp(into, dimensions);
     else await this.#computeRows(into, dimensions);
     input.clear();
-    if (input.dictionaryBytes < this.#options.maxBytesInMemory / 4) return;
-    for (const { column } of input.dictionaries()) column.replaceDictionary(new ByteDictionary());
+    if (input.dictionaryBytes < this.#dictionaryBytesMax) return;
+    input.renewDictionaries();
   }
 
   async #rollUp(into: RunBuffer, dimensions: readonly RunColumn[]): Promise<void> {

@@ -13,7 +13,6 @@ import type { ScanPlan } from '../../model/plan.js';
 import { renameExpression, renameFilter } from '../../model/rewrite/plan-names.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { AutoColumn } from '../column/auto-column.js';
-import { ByteDictionary } from '../column/byte-dictionary.js';
 import type { InputBlock } from '../format/input-block.js';
 import type { RowPlace } from '../report/row-place.js';
 import type { RowAt, RowStatistics } from '../report/row-statistics.js';
@@ -74,12 +73,15 @@ export class RowTransformer {
     this.filterSources = new Map(
       filterFields.filter((name) => !this.#virtualNames.has(name) && name !== TIME_COLUMN).map((name) => [filterName(name), name]),
     );
-    this.input = new RunBuffer([
-      ...this.#fieldsRead().map((name) => columnPlan(name, 'AUTO')),
-      ...[...this.filterSources.keys()].map((name) => columnPlan(name, 'AUTO_MULTI_VALUE')),
-      // Rows at fault are told by their numbers.
-      columnPlan(INPUT_ROW, 'LONG'),
-    ]);
+    this.input = new RunBuffer(
+      [
+        ...this.#fieldsRead().map((name) => columnPlan(name, 'AUTO')),
+        ...[...this.filterSources.keys()].map((name) => columnPlan(name, 'AUTO_MULTI_VALUE')),
+        // Rows at fault are told by their numbers.
+        columnPlan(INPUT_ROW, 'LONG'),
+      ],
+      options.store.bench,
+    );
   }
 
   /** Takes note of where the rows of a block stand, whose first row has this number in the input. */
@@ -107,7 +109,7 @@ export class RowTransformer {
     this.input.clear();
     this.#places = [];
     if (this.input.dictionaryBytes < BATCH_DICTIONARY_BYTES) return;
-    for (const { column } of this.input.dictionaries()) column.replaceDictionary(new ByteDictionary());
+    this.input.renewDictionaries();
   }
 
   /** Fields that expressions read, and those that are stored as they come. */

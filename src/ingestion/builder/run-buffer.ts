@@ -4,7 +4,8 @@ import type { EpochMs } from '../../base/instant.js';
 import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import { type ColumnType, isTextType, TIME_COLUMN } from '../../model/schema.js';
 import { AutoColumn } from '../column/auto-column.js';
-import type { ByteDictionary } from '../column/byte-dictionary.js';
+import { ByteDictionary } from '../column/byte-dictionary.js';
+import { type InputBench, inputBench } from '../column/input-bench.js';
 import { DoubleColumn, LongColumn } from '../column/number-column.js';
 import { type DictionaryColumn, grownLength, hasDictionary, type RowSelection, type RunColumn } from '../column/run-column.js';
 import { type MultiValueHandling, StringColumn } from '../column/string-column.js';
@@ -40,7 +41,11 @@ export class RunBuffer {
   #times = new Float64Array(1024);
   #rows = 0;
 
-  constructor(plans: readonly ColumnPlan[]) {
+  readonly #bench: InputBench;
+
+  /** @param bench  for its dictionaries */
+  constructor(plans: readonly ColumnPlan[], bench = inputBench()) {
+    this.#bench = bench;
     for (const plan of plans) this.addColumn(plan);
   }
 
@@ -67,7 +72,7 @@ export class RunBuffer {
 
   /** A column found later than others is null in the rows before it. */
   addColumn(plan: ColumnPlan): RunColumn {
-    const column = newColumn(plan);
+    const column = newColumn(plan, new ByteDictionary(this.#bench));
     column.appendNulls(this.#rows);
     this.columns.push(column);
     this.#byName.set(plan.name, column);
@@ -139,27 +144,38 @@ export class RunBuffer {
     this.#times = new Float64Array(0);
     for (const column of this.columns) column.release();
   }
+
+  /** Forgets the strings of all dictionaries; only while there are no rows. */
+  renewDictionaries(): void {
+    for (const { column } of this.dictionaries()) column.renewDictionary();
+  }
+
+  /** Gives up all memory. */
+  close(): void {
+    this.release();
+    this.renewDictionaries();
+  }
 }
 
 export function allRows(count: number): RowSelection {
   return { rows: Int32Array.from({ length: count }, (_, row) => row), count };
 }
 
-function newColumn(plan: ColumnPlan): RunColumn {
+function newColumn(plan: ColumnPlan, dictionary: ByteDictionary): RunColumn {
   switch (plan.type) {
     case 'STRING':
       return plan.multiValueHandling === 'SINGLE'
-        ? new TypedTextColumn(plan.name, 'STRING')
-        : new StringColumn(plan.name, plan.multiValueHandling);
+        ? new TypedTextColumn(plan.name, 'STRING', dictionary)
+        : new StringColumn(plan.name, plan.multiValueHandling, dictionary);
     case 'LONG':
       return new LongColumn(plan.name);
     case 'AUTO':
-      return new AutoColumn(plan.name);
+      return new AutoColumn(plan.name, 'arrays', dictionary);
     case 'AUTO_MULTI_VALUE':
-      return new AutoColumn(plan.name, 'multi-values');
+      return new AutoColumn(plan.name, 'multi-values', dictionary);
     default:
       return isTextType(plan.type)
-        ? new TypedTextColumn(plan.name, plan.type, undefined, plan.read)
+        ? new TypedTextColumn(plan.name, plan.type, dictionary, plan.read)
         : new DoubleColumn(plan.name, plan.type);
   }
 }

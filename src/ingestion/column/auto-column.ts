@@ -33,11 +33,12 @@ export class AutoColumn implements DictionaryColumn {
   /** The type of `inner`: `known`, or JSON while the column is mixed. */
   #stored: ColumnType | null = null;
   #leadingNulls = 0;
-  #words = new ByteDictionary();
+  readonly #words: ByteDictionary;
 
-  constructor(name: string, lists: Lists = 'arrays') {
+  constructor(name: string, lists: Lists = 'arrays', dictionary = new ByteDictionary()) {
     this.name = name;
     this.#lists = lists;
+    this.#words = dictionary;
   }
 
   /** null: nothing but nulls so far. */
@@ -57,9 +58,9 @@ export class AutoColumn implements DictionaryColumn {
     return this.#words;
   }
 
-  replaceDictionary(dictionary: ByteDictionary): void {
-    this.#words = dictionary;
-    if (this.#inner !== null && hasDictionary(this.#inner)) this.#inner.replaceDictionary(dictionary);
+  renewDictionary(): void {
+    if (this.#inner !== null && hasDictionary(this.#inner)) this.#inner.renewDictionary();
+    else this.#words.release();
   }
 
   appendNulls(count: number): void {
@@ -132,7 +133,11 @@ export class AutoColumn implements DictionaryColumn {
     if (this.#inner === null || this.#known === null)
       return { kind: 'string', name: this.name, ids: new Uint32Array(rows.length), dictionary: [null] };
     const column = this.#inner.toFrameColumn(rows);
-    return this.#known === this.#stored ? column : refilled(this.#columnOf(this.#known, new ByteDictionary()), column, rows.length);
+    if (this.#known === this.#stored) return column;
+    const dictionary = new ByteDictionary(this.#words.bench);
+    const typed = refilled(this.#columnOf(this.#known, dictionary), column, rows.length);
+    dictionary.release();
+    return typed;
   }
 
   /** The rows as stored; a mixed column is JSON. */

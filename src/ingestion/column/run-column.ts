@@ -6,7 +6,7 @@ import { plainColumn } from '../../storage/columns/packed-column.js';
 import type { Members, TextBlock, TypedColumn } from '../format/input-block.js';
 import { type ByteDictionary, NULL_ID } from './byte-dictionary.js';
 
-/** Rows of a block that are kept, in order: `count` row numbers at the front of `rows`. */
+/** Rows of a block that are kept, ascending: `count` row numbers at the front of `rows`. */
 export interface RowSelection {
   readonly rows: Int32Array;
   readonly count: number;
@@ -107,14 +107,16 @@ export interface FieldBounds {
 /** A column whose values are ids of a dictionary that outlives its runs. */
 export interface DictionaryColumn extends RunColumn {
   readonly dictionary: ByteDictionary;
-  /** Only while the column is empty. */
-  replaceDictionary(dictionary: ByteDictionary): void;
+  /** Forgets the strings; only while the column is empty. */
+  renewDictionary(): void;
 }
 
 /** A column whose values are ids of `dictionary`. */
 export abstract class IdColumn extends RowsColumn {
   protected ids = new Uint32Array(1024);
-  protected words: ByteDictionary;
+  protected readonly words: ByteDictionary;
+  /** Dictionaries that there were before. */
+  protected renewals = 0;
 
   constructor(name: string, dictionary: ByteDictionary) {
     super(name);
@@ -125,8 +127,9 @@ export abstract class IdColumn extends RowsColumn {
     return this.words;
   }
 
-  replaceDictionary(dictionary: ByteDictionary): void {
-    this.words = dictionary;
+  renewDictionary(): void {
+    this.words.release();
+    this.renewals++;
   }
 
   release(): void {

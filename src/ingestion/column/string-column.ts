@@ -21,6 +21,9 @@ import {
 import { inputValue } from './text-reading.js';
 import { UsedEntries } from './used-entries.js';
 
+/** Id of an entry that has not been looked up. */
+const NOT_KNOWN = -1;
+
 /** Treatment of the order and repeats of a row's values. */
 export type MultiValueHandling = 'SORTED_ARRAY' | 'SORTED_SET' | 'ARRAY';
 
@@ -31,16 +34,16 @@ export class StringColumn extends IdColumn implements RunColumn {
   #offsets: Uint32Array | null = null;
   #idCount = 0;
   /** Ids, in `words`, of the entries of the frame before; -1: not asked for yet. */
-  #remapped: { readonly dictionary: readonly (string | null)[]; readonly words: ByteDictionary; readonly ids: Int32Array } = {
+  #remapped: { readonly dictionary: readonly (string | null)[]; readonly renewals: number; readonly ids: Int32Array } = {
     dictionary: [],
-    words: this.words,
+    renewals: 0,
     ids: new Int32Array(0),
   };
 
   /** The same of packed entries. */
-  #packed: { readonly dictionary: PackedEntries | null; readonly words: ByteDictionary; readonly ids: Int32Array } = {
+  #packed: { readonly dictionary: PackedEntries | null; readonly renewals: number; readonly ids: Int32Array } = {
     dictionary: null,
-    words: this.words,
+    renewals: 0,
     ids: new Int32Array(0),
   };
 
@@ -57,7 +60,7 @@ export class StringColumn extends IdColumn implements RunColumn {
     for (let row = 0; row < count; row++) this.#appendId(NULL_ID);
   }
 
-  protected putFields({ bytes, listDelimiter }: TextBlock, { starts, ends }: FieldBounds, { rows, count }: RowSelection): void {
+  protected putFields({ bytes, memory, listDelimiter }: TextBlock, { starts, ends }: FieldBounds, { rows, count }: RowSelection): void {
     if (listDelimiter !== null) {
       for (let at = 0; at < count; at++) {
         const row = rows[at] ?? 0;
@@ -76,7 +79,7 @@ export class StringColumn extends IdColumn implements RunColumn {
       for (let at = 0; at < count; at++) this.#appendId(this.#fieldId(bytes, starts, ends, rows[at] ?? 0));
       return;
     }
-    this.#appendFields(bytes, { starts, ends, rows, count });
+    this.#appendFields(bytes, { starts, ends, rows, count, memory });
   }
 
   #appendFields(bytes: Uint8Array, fields: Fields): void {
@@ -90,10 +93,10 @@ export class StringColumn extends IdColumn implements RunColumn {
   }
 
   override appendMembers(members: Members, selection: RowSelection): void {
-    const { bytes, starts, ends, kinds, value } = members;
+    const { bytes, memory, starts, ends, kinds, value } = members;
     const { rows, count } = selection;
     this.reserve(count);
-    if (this.#offsets === null && areFields(members, selection)) return this.#appendFields(bytes, { starts, ends, rows, count });
+    if (this.#offsets === null && areFields(members, selection)) return this.#appendFields(bytes, { starts, ends, rows, count, memory });
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       const kind = kinds[row] ?? FIELD.missing;
@@ -136,18 +139,58 @@ export class StringColumn extends IdColumn implements RunColumn {
       return super.appendTyped(column, selection, faults);
     const { rows, count } = selection;
     const { dictionary } = column;
-    if (this.#packed.dictionary !== dictionary || this.#packed.words !== this.words)
-      this.#packed = { dictionary, words: this.words, ids: new Int32Array(dictionary.ends.length).fill(-1) };
-    const { words } = this;
+    const { renewals } = this;
+    if (this.#packed.dictionary !== dictionary || this.#packed.renewals !== renewals)
+      this.#packed = { dictionary, renewals, ids: new Int32Array(dictionary.ends.length).fill(NOT_KNOWN) };
     const known = this.#packed.ids;
     known[NULL_ID] = NULL_ID;
     this.reserve(count);
-    for (let at = 0; at < count; at++) {
-      const entry = column.ids[rows[at] ?? 0] ?? NULL_ID;
-      let id = known[entry] ?? NULL_ID;
-      if (id < 0) known[entry] = id = words.idOf(dictionary.bytes, dictionary.ends[entry - 1] ?? 0, dictionary.ends[entry] ?? 0);
-      this.#appendId(id);
+    if (this.#offsets === null) {
+      // Most blocks have no new entry, and are read once.
+      if (!this.#putKnown(column.ids, selection, known)) {
+        this.#lookUpEntries(dictionary, column.ids, selection, known);
+        this.#putKnown(column.ids, selection, known);
+      }
+      this.#idCount += count;
+      this.rows += count;
+      return;
     }
+    this.#lookUpEntries(dictionary, column.ids, selection, known);
+    for (let at = 0; at < count; at++) this.#appendId(known[column.ids[rows[at] ?? 0] ?? NULL_ID] ?? NULL_ID);
+  }
+
+  /** Writes the ids of entries behind those that are there; false: some are not known. */
+  #putKnown(entries: Uint32Array, { rows, count }: RowSelection, known: Int32Array): boolean {
+    const { ids } = this;
+    const to = this.#idCount;
+    let all = 0;
+    for (let at = 0; at < count; at++) {
+      const id = known[entries[rows[at] ?? 0] ?? NULL_ID] ?? NULL_ID;
+      ids[to + at] = id;
+      all |= id;
+    }
+    // An id is below 2^31, and NOT_KNOWN is not.
+    return all >= 0;
+  }
+
+  /** Looks up the entries of these rows that are not known yet. */
+  #lookUpEntries({ bytes, ends }: PackedEntries, ids: Uint32Array, { rows, count }: RowSelection, known: Int32Array): void {
+    const unknown: number[] = [];
+    for (let at = 0; at < count; at++) {
+      const entry = ids[rows[at] ?? 0] ?? NULL_ID;
+      if ((known[entry] ?? NULL_ID) !== NOT_KNOWN) continue;
+      known[entry] = NULL_ID;
+      unknown.push(entry);
+    }
+    const found = new Uint32Array(unknown.length);
+    const fields = {
+      starts: Int32Array.from(unknown, (entry) => ends[entry - 1] ?? 0),
+      ends: Int32Array.from(unknown, (entry) => ends[entry] ?? 0),
+      ...allRowsOf(unknown.length),
+      memory: null,
+    };
+    this.words.idsOf(bytes, fields, found, 0);
+    for (const [at, entry] of unknown.entries()) known[entry] = found[at] ?? NULL_ID;
   }
 
   toFrameColumn(rows: Uint32Array): FrameColumn {
@@ -242,12 +285,13 @@ export class StringColumn extends IdColumn implements RunColumn {
 
   /** Ids of a frame's dictionary in this one's, found when first asked for; frames of one file share theirs. */
   #remapOf(dictionary: readonly (string | null)[]): (id: number) => number {
-    if (this.#remapped.dictionary !== dictionary || this.#remapped.words !== this.words)
-      this.#remapped = { dictionary, words: this.words, ids: new Int32Array(dictionary.length).fill(-1) };
+    const { renewals } = this;
+    if (this.#remapped.dictionary !== dictionary || this.#remapped.renewals !== renewals)
+      this.#remapped = { dictionary, renewals, ids: new Int32Array(dictionary.length).fill(NOT_KNOWN) };
     const { ids: known } = this.#remapped;
     return (id) => {
-      let mapped = known[id] ?? -1;
-      if (mapped < 0) known[id] = mapped = this.idOf(dictionary[id] ?? null);
+      let mapped = known[id] ?? NOT_KNOWN;
+      if (mapped === NOT_KNOWN) known[id] = mapped = this.idOf(dictionary[id] ?? null);
       return mapped;
     };
   }
@@ -270,6 +314,10 @@ const FIELDS = (1 << FIELD.missing) | (1 << FIELD.string);
 function isPrintedInteger(bytes: Uint8Array, start: number, end: number): boolean {
   const value = shortInteger(bytes, start, end);
   return value === value && !Object.is(value, -0);
+}
+
+function allRowsOf(count: number): RowSelection {
+  return { rows: Int32Array.from({ length: count }, (_, row) => row), count };
 }
 
 function nullsFirst(a: string | null, b: string | null): number {

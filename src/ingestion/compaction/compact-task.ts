@@ -147,6 +147,7 @@ function openStore({ spec, context, engine }: Run, unit: CompactUnit, schema: Co
     maxBytesInMemory: Math.min(spec.tuning.maxBytesInMemory ?? Number.MAX_SAFE_INTEGER, context.maxBytesInMemory),
     workDirectory: context.workDirectory,
     engine: () => engine.get(),
+    kernels: context.kernels,
   });
 }
 

@@ -23,6 +23,8 @@ export interface DelimitedReading {
   readonly name: string;
   readonly limits: RowLimits;
   readonly reject: RejectRow;
+  /** Name of the kernel set; any, unless given. */
+  readonly kernels?: string | undefined;
 }
 
 export function firstDuplicate(names: readonly string[]): string | undefined {

@@ -19,7 +19,12 @@ function delimitedKind(type: 'csv' | 'tsv', delimiter: string, extensions: reado
     files: { extensions, options: { findColumnsFromHeader: true, tryParseNumbers: true } },
     parse: (fields) => parseDelimited(fields, type, delimiter),
     read: (format, entity, reading) =>
-      readDelimited(format, contentOf(entity, reading), { name: entity.name, limits: reading.inputLimits, reject: reading.reject }),
+      readDelimited(format, contentOf(entity, reading), {
+        name: entity.name,
+        limits: reading.inputLimits,
+        reject: reading.reject,
+        kernels: reading.kernels,
+      }),
     readPart: readDelimitedPart,
   });
 }
@@ -65,13 +70,17 @@ export async function* readDelimited(
   reading: DelimitedReading,
 ): AsyncGenerator<TextBlock> {
   const splitter = new RowSplitter(format, reading);
-  for await (const chunk of chunks) {
-    for (let taken = 0; taken < chunk.length; ) {
-      taken += splitter.fill(chunk, taken);
-      yield* splitter.blocks(false);
+  try {
+    for await (const chunk of chunks) {
+      for (let taken = 0; taken < chunk.length; ) {
+        taken += splitter.fill(chunk, taken);
+        yield* splitter.blocks(false);
+      }
     }
+    yield* splitter.blocks(true);
+  } finally {
+    splitter.close();
   }
-  yield* splitter.blocks(true);
 }
 
 /**
@@ -81,11 +90,19 @@ export async function* readDelimited(
 async function* readDelimitedPart(
   format: DelimitedFormat,
   { name, localFile }: InputEntity,
-  { part, began, ended, read, inputLimits, reject, passed }: PartReading,
+  reading: PartReading,
 ): AsyncGenerator<TextBlock> {
   if (localFile === null) throw new ServiceError('internal', `${name} is not a file`);
-  const file = { name, path: localFile };
-  const splitter = new RowSplitter(format, { name, limits: inputLimits, reject });
+  const { inputLimits, reject, kernels } = reading;
+  const splitter = new RowSplitter(format, { name, limits: inputLimits, reject, kernels });
+  try {
+    yield* rowsOfPart(splitter, { name, path: localFile }, reading);
+  } finally {
+    splitter.close();
+  }
+}
+
+async function* rowsOfPart(splitter: RowSplitter, file: NamedFile, { part, began, ended, read, passed }: PartReading): AsyncGenerator<TextBlock> {
   let at = part.from;
   if (part.from > 0) {
     await takeHead(splitter, file);

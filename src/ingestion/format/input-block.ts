@@ -1,5 +1,6 @@
 // Blocks of input rows on their way from a reader to column builders.
 
+import type { KernelMemory } from '../../kernels/memory.js';
 import type { FrameColumn } from '../../model/frame.js';
 import type { PackedColumn } from '../../storage/columns/packed-column.js';
 import type { RowPlace } from '../report/row-place.js';
@@ -30,6 +31,8 @@ export interface TextBlock {
   readonly rowCount: number;
   readonly columns: readonly string[];
   readonly bytes: Uint8Array;
+  /** Memory that the bytes, starts and ends lie in; null: none of kernels. */
+  readonly memory: KernelMemory | null;
   readonly starts: readonly Int32Array[];
   /** -1: the field is null (missing, or empty without quotes). */
   readonly ends: readonly Int32Array[];
@@ -63,6 +66,8 @@ export type TypedColumn = FrameColumn | PackedColumn;
 /** The members of one name in rows of JSON: of row i `bytes[starts[i] .. ends[i])`, of a string without its quotes. */
 export interface Members {
   readonly bytes: Uint8Array;
+  /** Memory that they lie in, as in `TextBlock`. */
+  readonly memory: KernelMemory | null;
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   /** `FIELD` of the kernels' contract; another number: only `value` tells. */

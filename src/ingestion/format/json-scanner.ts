@@ -1,14 +1,12 @@
 // Takes lines of JSON apart into the members of each name.
 
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { parseJson, parseJsonWithDoubles } from '../../base/json.js';
-import type { Address } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import { shallowJsonText } from '../../expression/functions/json-size.js';
-import type { KernelSet } from '../../kernels/contract.js';
-import { KernelMemory } from '../../kernels/memory.js';
-import { instantiateKernels } from '../../kernels/registry.js';
+import type { KernelMemory } from '../../kernels/memory.js';
 import { FIELD, NAME_RECORD_BYTES, ODD_NAME, ODD_ROW, SCAN_STATE } from '../../kernels/scan-contract.js';
+import { type InputBench, inputBench, Room } from '../column/input-bench.js';
 import type { JsonObject } from './flatten.js';
 import type { InputBlock, Members, ValueBlock } from './input-block.js';
 import { countFeeds } from './text-rows.js';
@@ -20,7 +18,6 @@ const BLOCK_FIELDS = 1 << 17;
 const [BLOCK_ROWS_MIN, BLOCK_ROWS_MAX] = [64, 4096];
 /** Rows of more names together are better read one by one. */
 const NAMES_MAX = 4096;
-const MEMORY_BYTES_MAX = 2 ** 31;
 /** Bytes that the kernel may read behind the text. */
 const PADDING = 16;
 const LINE_FEED = 10;
@@ -45,48 +42,9 @@ interface Taken {
   readonly feeds: number;
 }
 
-interface Bench {
-  readonly memory: KernelMemory;
-  readonly kernels: KernelSet;
-}
-
-/** Memories that no scanner uses just now: a file takes one and gives it back. */
-const idle = new Map<string, Bench[]>();
-
-/** An allocation that grows. */
-class Room {
-  readonly #memory: KernelMemory;
-  at: Address = 0;
-  bytes = 0;
-
-  constructor(memory: KernelMemory) {
-    this.#memory = memory;
-  }
-
-  /** Contents move along. */
-  grow(bytes: number): void {
-    if (bytes <= this.bytes) return;
-    const larger = Math.max(bytes, this.bytes * 2);
-    const at = this.#memory.allocate(larger);
-    if (this.at !== 0) {
-      this.#memory.u8(at, this.bytes).set(this.#memory.u8(this.at, this.bytes));
-      this.#memory.free(this.at);
-    }
-    this.at = at;
-    this.bytes = larger;
-  }
-
-  free(): void {
-    if (this.at !== 0) this.#memory.free(this.at);
-    this.at = 0;
-    this.bytes = 0;
-  }
-}
-
 /** The lines of one file, in kernel memory piece by piece. `close` gives the memory back. */
 export class JsonScanner {
-  readonly #set: string;
-  readonly #bench: Bench;
+  readonly #bench: InputBench;
   readonly #text: Room;
   readonly #nameBytes: Room;
   readonly #records: Room;
@@ -106,8 +64,7 @@ export class JsonScanner {
 
   /** @param kernels  name of the set */
   constructor(kernels: string) {
-    this.#set = kernels;
-    this.#bench = idle.get(kernels)?.pop() ?? openBench(kernels);
+    this.#bench = inputBench(kernels);
     const room = (): Room => new Room(this.#bench.memory);
     [this.#text, this.#nameBytes, this.#records, this.#fields, this.#rows, this.#state] = [room(), room(), room(), room(), room(), room()];
     this.#state.grow(SCAN_STATE.words * 4);
@@ -119,7 +76,6 @@ export class JsonScanner {
 
   close(): void {
     for (const room of [this.#text, this.#nameBytes, this.#records, this.#fields, this.#rows, this.#state]) room.free();
-    idle.set(this.#set, [...(idle.get(this.#set) ?? []), this.#bench]);
   }
 
   /**
@@ -194,8 +150,24 @@ export class JsonScanner {
       if (kept < row) for (const plane of planes) moveRow(plane, row, kept);
       kept++;
     }
-    const block = scannedBlock({ piece, names: this.#names, columns: this.#columns, planes, odd, lines, rowCount: kept });
+    const block = scannedBlock({
+      piece,
+      text: this.#textOf(piece.length),
+      memory,
+      names: this.#names,
+      columns: this.#columns,
+      planes,
+      odd,
+      lines,
+      rowCount: kept,
+    });
     return Object.assign(block, { lineOf: (row: number) => firstLine + (numbers[row] ?? 0) });
+  }
+
+  /** The piece in kernel memory. */
+  #textOf(length: number): Buffer {
+    const { at } = this.#text;
+    return Buffer.from(this.#bench.memory.u8(at, length).buffer, at, length);
   }
 
   #plane(column: number): Plane {
@@ -286,11 +258,6 @@ class FeedCount {
   }
 }
 
-function openBench(kernels: string): Bench {
-  const memory = KernelMemory.create({ maximumBytes: MEMORY_BYTES_MAX });
-  return { memory, kernels: instantiateKernels(kernels, memory) };
-}
-
 interface Plane {
   readonly starts: Int32Array;
   readonly ends: Int32Array;
@@ -305,6 +272,9 @@ function moveRow({ starts, ends, kinds }: Plane, from: number, to: number): void
 
 interface Scanned {
   readonly piece: Buffer;
+  /** The same in kernel memory, where the planes are. */
+  readonly text: Buffer;
+  readonly memory: KernelMemory;
   readonly names: readonly string[];
   readonly columns: ReadonlyMap<string, number>;
   readonly planes: readonly Plane[];
@@ -316,7 +286,7 @@ interface Scanned {
 }
 
 function scannedBlock(scanned: Scanned): ValueBlock {
-  const { piece, columns, planes, odd, lines, rowCount } = scanned;
+  const { piece, text: bytes, memory, columns, planes, odd, lines, rowCount } = scanned;
   const members = (column: string): Members | undefined => {
     const plane = planes[columns.get(column) ?? -1];
     if (plane === undefined) return undefined;
@@ -325,7 +295,7 @@ function scannedBlock(scanned: Scanned): ValueBlock {
       const kind = kinds[row] ?? FIELD.missing;
       return kind === UNKNOWN_KIND ? ownOf(odd.get(row), column) : valueOf(piece, kind, starts[row] ?? 0, ends[row] ?? 0);
     };
-    return { bytes: piece, starts, ends, kinds, value };
+    return { bytes, memory, starts, ends, kinds, value };
   };
   const record = (row: number): JsonObject => {
     const object = odd.get(row);

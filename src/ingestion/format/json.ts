@@ -2,6 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import { describeValue, parseJsonWithDoubles } from '../../base/json.js';
+import { INPUT_KERNELS } from '../column/input-bench.js';
 import { contentOf } from '../source/decompress.js';
 import { acceptWithInert, INERT_KEYS } from '../task-spec/inert-keys.js';
 import { compileFlatten, type FlattenSpec, type JsonObject, parseFlattenSpec } from './flatten.js';
@@ -14,9 +15,6 @@ import { countFeeds, endOfLines, type NoText, type TextRows, textFault, textLine
 
 /** Comma between the lines of a list that was written a value a line. */
 const BEHIND_VALUE = /(?<=\})\s*,\s*$/;
-
-/** Set of kernels where nobody names one. */
-const KERNELS = 'simd';
 
 export interface JsonFormat {
   /** false: one value a line. true: values may span lines, or follow each other on one. */
@@ -62,7 +60,7 @@ export async function* readJson(
     maxRowBytes,
     reject,
     passed,
-    kernels = KERNELS,
+    kernels = INPUT_KERNELS,
     isContinued,
   }: {
     readonly name: string;

@@ -1,7 +1,8 @@
 // Cuts delimited text into rows and fields.
 
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
+import { TextMemory } from '../column/text-memory.js';
 import { type DelimitedFormat, type DelimitedReading, firstDuplicate, LIST_DELIMITER } from './delimited-format.js';
 import type { RowLimits } from './format-kind.js';
 import type { InputBlock, RejectRow, TextBlock } from './input-block.js';
@@ -17,7 +18,7 @@ const BLOCK_ROWS_MAX = 2048;
 /** Wide rows come in shorter blocks: the positions of a block's fields take at most 32 MiB. */
 const BLOCK_FIELDS_MAX = 1 << 22;
 
-/** The bytes of delimited text on their way into blocks (`readDelimited`). */
+/** The bytes of delimited text on their way into blocks (`readDelimited`), in kernel memory, which `close` gives back. */
 export class RowSplitter {
   readonly #format: DelimitedFormat;
   readonly #name: string;
@@ -25,7 +26,8 @@ export class RowSplitter {
   readonly #reject: RejectRow;
   readonly #delimiter: number;
   readonly #quote: number;
-  #bytes = Buffer.allocUnsafe(BUFFER_BYTES + 2);
+  readonly #memory: TextMemory;
+  #bytes: Buffer;
   /** Position in the file from which on rows are not wanted. */
   until = Number.POSITIVE_INFINITY;
   /** Position of the buffer in the file. */
@@ -55,7 +57,9 @@ export class RowSplitter {
   /** A row that is not whole yet is cut again only when the buffer holds so many bytes. */
   #worthCutting = 3;
 
-  constructor(format: DelimitedFormat, { name, limits, reject }: DelimitedReading) {
+  constructor(format: DelimitedFormat, { name, limits, reject, kernels }: DelimitedReading) {
+    this.#memory = new TextMemory(kernels);
+    this.#bytes = this.#memory.text(BUFFER_BYTES + 2);
     this.#format = format;
     this.#name = name;
     this.#limits = limits;
@@ -66,6 +70,10 @@ export class RowSplitter {
     this.#columns = null;
     this.#expectsHeader = format.findColumnsFromHeader;
     if (!this.#expectsHeader && format.columns !== null) this.#setColumns(format.columns);
+  }
+
+  close(): void {
+    this.#memory.close();
   }
 
   /** Position of the next row in the file. */
@@ -153,6 +161,7 @@ export class RowSplitter {
       rowCount,
       columns: this.#columns ?? [],
       bytes,
+      memory: this.#memory.memory,
       starts: this.#starts,
       ends: this.#ends,
       listDelimiter: this.#format.listDelimiter ?? (this.#hasLists(rowCount) ? LIST_DELIMITER : null),
@@ -370,14 +379,11 @@ export class RowSplitter {
         `${this.#name}: rows of ${columnCount} columns are more than svc.ingestion.maxColumns (${maxColumns}) allows`,
       );
     this.#blockRows = Math.max(1, Math.min(BLOCK_ROWS_MAX, Math.floor(BLOCK_FIELDS_MAX / Math.max(1, columnCount))));
-    this.#starts = Array.from({ length: columnCount }, () => new Int32Array(this.#blockRows));
-    this.#ends = Array.from({ length: columnCount }, () => new Int32Array(this.#blockRows));
+    ({ starts: this.#starts, ends: this.#ends } = this.#memory.places(columnCount, this.#blockRows));
   }
 
   #grow(): void {
-    const larger = Buffer.allocUnsafe((this.#bytes.length - 2) * 2 + 2);
-    this.#bytes.copy(larger, 0, 0, this.#filled);
-    this.#bytes = larger;
+    this.#bytes = this.#memory.text((this.#bytes.length - 2) * 2 + 2);
   }
 
   #skipByteOrderMark(): void {

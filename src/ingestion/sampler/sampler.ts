@@ -125,6 +125,7 @@ function openStore({ dataSource, dimensions, metrics, granularity }: DataSchema,
     maxBytesInMemory: Number.MAX_SAFE_INTEGER,
     workDirectory: context.workDirectory,
     engine: () => engine.get(),
+    kernels: context.kernels,
   });
 }
 

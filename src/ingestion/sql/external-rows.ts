@@ -9,7 +9,7 @@ import { isArrayType, type TextType } from '../../model/schema.js';
 import { withArrivalTime } from '../builder/rollup.js';
 import { RowCollector } from '../builder/row-collector.js';
 import { columnPlan, RunBuffer } from '../builder/run-buffer.js';
-import { ByteDictionary } from '../column/byte-dictionary.js';
+import { inputBench } from '../column/input-bench.js';
 import type { TaskContext } from '../contract.js';
 import { parseInputFormat } from '../format/input-format.js';
 import { readBlocks } from '../format/read-input.js';
@@ -70,7 +70,10 @@ async function* framesAsTheyCome(
     throw new ServiceError('unsupported', `EXTERN inputSource: ${input.type} is not supported; name the datasource after FROM`);
   const format = parseInputFormat(new ObjectReader(source.inputFormat, 'EXTERN inputFormat', document));
   const names = source.signature.map(({ name }) => name);
-  const buffer = new RunBuffer(source.signature.map(({ name, type }) => columnPlan(name, type, 'ARRAY')));
+  const buffer = new RunBuffer(
+    source.signature.map(({ name, type }) => columnPlan(name, type, 'ARRAY')),
+    inputBench(context.kernels),
+  );
   const collector = new RowCollector(
     {
       timestamp: null,
@@ -88,12 +91,16 @@ async function* framesAsTheyCome(
   // A batch is copied some times on its way through a plan.
   const bytesMax = context.maxBytesInMemory / 16;
   const reading = { source: input, format, columns: new Set(names), context, statistics, progress, chosen };
-  for await (const block of readBlocks(reading)) {
-    statistics.processed += collector.add(block);
-    if (buffer.rowCount >= BATCH_ROWS || buffer.sizeBytes - buffer.dictionaryBytes >= bytesMax || buffer.dictionaryBytes >= 2 * bytesMax)
-      yield takeFrame(buffer, bytesMax);
+  try {
+    for await (const block of readBlocks(reading)) {
+      statistics.processed += collector.add(block);
+      if (buffer.rowCount >= BATCH_ROWS || buffer.sizeBytes - buffer.dictionaryBytes >= bytesMax || buffer.dictionaryBytes >= 2 * bytesMax)
+        yield takeFrame(buffer, bytesMax);
+    }
+    if (buffer.rowCount > 0) yield takeFrame(buffer, bytesMax);
+  } finally {
+    buffer.close();
   }
-  if (buffer.rowCount > 0) yield takeFrame(buffer, bytesMax);
   if (collector.faultyRows > 0)
     context.log(`${collector.faultyRows} rows have a value that does not fit the type in EXTERN's signature; it was taken as null`);
 }
@@ -106,8 +113,7 @@ export async function* inlineFrames(frame: Frame): AsyncGenerator<Frame> {
 function takeFrame(buffer: RunBuffer, dictionaryBytesMax: number): Frame {
   const { rowCount, columns } = buffer.toFrame();
   buffer.clear();
-  if (buffer.dictionaryBytes > Math.min(BATCH_DICTIONARY_BYTES, dictionaryBytesMax))
-    for (const { column } of buffer.dictionaries()) column.replaceDictionary(new ByteDictionary());
+  if (buffer.dictionaryBytes > Math.min(BATCH_DICTIONARY_BYTES, dictionaryBytesMax)) buffer.renewDictionaries();
   // The time that the buffer has of its own is none of the signature's.
   return { rowCount, columns: columns.slice(1) };
 }

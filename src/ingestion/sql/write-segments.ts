@@ -45,6 +45,7 @@ export async function writeSegments(
     maxBytesInMemory: context.maxBytesInMemory,
     workDirectory: context.workDirectory,
     engine: () => engine.get(),
+    kernels: context.kernels,
   });
   try {
     for await (const frame of frames) {

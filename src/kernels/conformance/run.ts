@@ -18,6 +18,7 @@ import { NUMBER_CHECKS } from './number.js';
 import { SCAN_CHECKS } from './scan.js';
 import { TALLY_CHECKS } from './tally.js';
 import { TEXT_CHECKS } from './text.js';
+import { TEXT_ID_CHECKS } from './text-ids.js';
 import { TEXT_NUMBER_CHECKS } from './text-numbers.js';
 import { TIME_CHECKS } from './time.js';
 import { TOP_CHECKS } from './top.js';
@@ -39,6 +40,7 @@ const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...TEXT_CHECKS,
   ...TEXT_NUMBER_CHECKS,
   ...SCAN_CHECKS,
+  ...TEXT_ID_CHECKS,
   ...HASH_CHECKS,
   ...JOIN_CHECKS,
   ...TOP_CHECKS,

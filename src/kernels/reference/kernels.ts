@@ -17,6 +17,7 @@ import { numberKernels } from './number.js';
 import { scanKernels } from './scan.js';
 import { tallyKernels } from './tally.js';
 import { textKernels } from './text.js';
+import { textIdKernels } from './text-ids.js';
 import { timeKernels } from './time.js';
 import { topKernels } from './top.js';
 
@@ -37,6 +38,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...dictionaryKernels(memory),
     ...textKernels(memory),
     ...scanKernels(memory),
+    ...textIdKernels(memory),
     ...hashKernels(memory),
     ...joinKernels(memory),
     ...topKernels(memory),

@@ -121,6 +121,7 @@ export class PartReader implements PartReaderPort {
       maxBytesInMemory: Math.min(tuning.maxBytesInMemory ?? Number.MAX_SAFE_INTEGER, rules.maxBytesInMemory) / share.of,
       workDirectory,
       engine: noEngine,
+      kernels: rules.kernels,
       handsOver: true,
     });
   }

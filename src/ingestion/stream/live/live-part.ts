@@ -69,7 +69,15 @@ export class PartMaker {
     const [only] = frames;
     if (only !== undefined && frames.length === 1) return this.rowsOf(only);
     const { dataSource, dimensions, metrics } = dataSchema;
-    const options = { dataSource, dimensions: dimensions.declared, metrics, rollup: rollsUp(dataSchema), engine: () => engine.get() };
+    const { kernels } = engine;
+    const options = {
+      dataSource,
+      dimensions: dimensions.declared,
+      metrics,
+      rollup: rollsUp(dataSchema),
+      engine: () => engine.get(),
+      kernels,
+    };
     return joinRows(frames, options);
   }
 

@@ -286,10 +286,10 @@ export class LiveRows implements LiveParts {
       metrics,
       rollup: rollsUp(dataSchema),
       buckets: bucketsOf(granularity.segmentGranularity),
-      maxRowsInMemory: UNBOUNDED,
-      maxBytesInMemory: UNBOUNDED,
+      ...{ maxRowsInMemory: UNBOUNDED, maxBytesInMemory: UNBOUNDED },
       workDirectory,
       engine: () => engine.get(),
+      kernels: engine.kernels,
     });
     return {
       store,
