@@ -7,11 +7,12 @@ import { type Buckets, bucketsOf, type Granularity } from '../../model/granulari
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { RowSelection, RunColumn } from '../column/run-column.js';
 import type { TimestampParser } from '../column/timestamp.js';
-import type { InputBlock, ValueBlock } from '../format/input-block.js';
+import type { InputBlock, TypedColumn, ValueBlock } from '../format/input-block.js';
 import type { RowAt, RowStatistics } from '../report/row-statistics.js';
 import { INPUT_ROW } from './rollup.js';
 import { columnPlan, type RunBuffer } from './run-buffer.js';
 
+const WORD = 2 ** 32;
 /** The reason why a row is kept with an error. */
 export const MISFIT = 'a field does not fit the type of its column and was taken as null';
 
@@ -180,6 +181,7 @@ export class RowCollector {
       const timeOf = (value: unknown): EpochMs =>
         value === null || value === undefined || value === '' ? Number.NEGATIVE_INFINITY : parser.fromValue(value);
       const members = block.members?.(column);
+      if (this.#readLongs(block.typed?.(column), parser)) return;
       if (members === undefined) {
         const values = block.values(column);
         for (let row = 0; row < values.length; row++) times[row] = timeOf(values[row]);
@@ -203,6 +205,19 @@ export class RowCollector {
       const end = ends[row] ?? -1;
       times[row] = end <= start ? Number.NEGATIVE_INFINITY : parser.fromBytes(block.bytes, start, end);
     }
+  }
+
+  /** Times of numbers that a double holds; false: they are no such numbers, and none was read. */
+  #readLongs(column: TypedColumn | undefined, parser: TimestampParser): boolean {
+    if (column?.kind !== 'long' || column.nulls !== null) return false;
+    const { buffer, byteOffset, length } = column.values;
+    const halves = new Int32Array(buffer, byteOffset, length * 2);
+    for (let row = 0; row < length; row++) {
+      const value = (halves[row * 2 + 1] ?? 0) * WORD + ((halves[row * 2] ?? 0) >>> 0);
+      if (!Number.isSafeInteger(value)) return false;
+      this.#times[row] = parser.fromValue(value);
+    }
+    return true;
   }
 
   #discover(block: InputBlock, type: 'STRING' | 'AUTO'): void {

@@ -5,6 +5,7 @@ import { FIELD } from '../../kernels/scan-contract.js';
 import { type FrameColumn, isNullAt } from '../../model/frame.js';
 import type { Members, TextBlock } from '../format/input-block.js';
 import { toDouble, toLong } from './coercion.js';
+import { areFirstRows } from './first-rows.js';
 import { decimalNumber, parseLong, plainDecimal, shortInteger } from './number-text.js';
 import {
   type FieldBounds,
@@ -99,6 +100,11 @@ export class LongColumn extends NumberColumn implements RunColumn {
     this.reserve(count);
     if (column.kind !== 'long') {
       for (let at = 0; at < count; at++) this.#put(toLong(inputCell(column, rows[at] ?? 0)), rows[at] ?? 0, faults);
+      return;
+    }
+    if (column.nulls === null && areFirstRows({ rows, count })) {
+      this.#values.set(column.values.subarray(0, count), this.rows);
+      this.rows += count;
       return;
     }
     const from = new Int32Array(column.values.buffer, column.values.byteOffset, column.values.length * 2);
@@ -210,11 +216,25 @@ export class DoubleColumn extends NumberColumn implements RunColumn {
   appendFrame(column: FrameColumn, { rows, count }: RowSelection, faults: Uint8Array): void {
     this.reserve(count);
     if (column.kind === 'long') return this.#appendLongs(column, rows, count);
+    if (column.kind === 'double' && column.nulls === null && areFirstRows({ rows, count }) && this.#takeNumbers(column.values, count))
+      return;
     for (let at = 0; at < count; at++) {
       const row = rows[at] ?? 0;
       if (column.kind === 'double' && !isNullAt(column.nulls, row)) this.#put(column.values[row], row, faults);
       else this.#put(toDouble(inputCell(column, row)), row, faults);
     }
+  }
+
+  /** Takes the first values as they are; false: some is none, and none was taken. */
+  #takeNumbers(values: Float64Array, count: number): boolean {
+    for (let at = 0; at < count; at++) {
+      const value = values[at] ?? 0;
+      if (value !== value) return false;
+      this.#values[this.rows + at] = value;
+    }
+    if (this.type === 'FLOAT') this.#values.set(new Float32Array(values.subarray(0, count)), this.rows);
+    this.rows += count;
+    return true;
   }
 
   /** The sum of the halves is rounded once, as `Number` of the bigint would. */
