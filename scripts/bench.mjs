@@ -44,6 +44,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --digits N          tsbs: behind the point of a metric (4)
   --packed            tsbs: answers packed by gzip, as fetch asks for them
   --data FOLDER       tsbs, pageviews: keep their tables there, and find them again; restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
+  --shapes N          pageviews: as many random statements instead of the questions; --seed S: others (1); --wide: of more kinds
   --segments N        segments (10000), publish (26304): of 20 rows each; catalogue (500000)
   --datasources N     catalogue (5000)
   --known N           publish: segments known by their metadata alone, to which one is added (100000)
@@ -68,7 +69,7 @@ const BENCHMARKS = {
   sketches: ['kernels', 'only', 'rows', 'threads', 'rounds'],
   expressions: ['only', 'rows', 'rounds'],
   functions: ['only', 'rows', 'rounds'],
-  pageviews: ['only', 'rows', 'threads', 'rounds', 'data'],
+  pageviews: ['only', 'rows', 'threads', 'rounds', 'data', 'shapes', 'seed', 'wide'],
   segments: ['segments', 'rounds'],
   tsbs: ['only', 'rows', 'rounds', 'digits', 'data', 'packed'],
   dashboards: ['only', 'rows', 'threads', 'rounds', 'seconds', 'connections'],
@@ -93,6 +94,7 @@ const options = {
   help: { type: 'boolean', short: 'h' },
   smoke: { type: 'boolean' },
   packed: { type: 'boolean' },
+  wide: { type: 'boolean' },
   ...Object.fromEntries(
     [
       'json',
@@ -112,6 +114,8 @@ const options = {
       'datasources',
       'known',
       'digits',
+      'shapes',
+      'seed',
     ].map((name) => [name, text]),
   ),
 };

@@ -13,6 +13,7 @@ import { type Cell, difference } from '../tpch/compare.js';
 import { QUESTIONS, type Question } from './questions.js';
 import { shapes } from './shapes.js';
 import { COLUMNS, type Piece, pageViewsIngestion, pageViewsOfDuckDb, piecesOf } from './table.js';
+import { wideShapes } from './wide-shapes.js';
 
 /*
  * npm run bench -- pageviews: questions over a wide table of page views, as SQL over HTTP with caches off, and of DuckDB in this process
@@ -28,6 +29,7 @@ const { values: flags } = parseArgs({
     data: { type: 'string' },
     json: { type: 'string' },
     shapes: { type: 'string' },
+    wide: { type: 'boolean', default: false },
     seed: { type: 'string', default: '1' },
   },
 });
@@ -35,8 +37,9 @@ const [rows, rounds, threads] = [Number(flags.rows), Number(flags.rounds), Numbe
 const GOALS = { geometricMean: 0.4, worst: 2 };
 const CONTEXT = { useCache: false, populateCache: false, useApproximateCountDistinct: false };
 const PORT_OFFSET = 12_600;
-// With --shapes N: as many statements of `shapes.ts` instead of the questions.
-const questions = flags.shapes === undefined ? QUESTIONS : shapes(Number(flags.shapes), Number(flags.seed));
+// With --shapes N: as many statements of `shapes.ts`, or with --wide of `wide-shapes.ts`, instead of the questions.
+const drawn = flags.wide ? wideShapes : shapes;
+const questions = flags.shapes === undefined ? QUESTIONS : drawn(Number(flags.shapes), Number(flags.seed));
 const wanted = questions.filter(({ id }) => flags.only === undefined || flags.only.split(',').includes(id));
 
 interface Times {

@@ -8,9 +8,9 @@ import { below, pick, type Random, wordOf, zipf } from './words.js';
  */
 
 /** Text of a part of a statement, and of DuckDB's where that differs. */
-type Part = string | readonly [ours: string, theirs: string];
+export type Part = string | readonly [ours: string, theirs: string];
 
-const FEW = [
+export const FEW = [
   'country',
   'language',
   'os',
@@ -23,8 +23,8 @@ const FEW = [
   'section',
   'source',
 ];
-const MANY = ['url', 'title', 'phrase', 'session', 'referrer', 'city', 'region', 'agent', 'author', 'host', 'campaign', 'orderCode'];
-const SMALL = [
+export const MANY = ['url', 'title', 'phrase', 'session', 'referrer', 'city', 'region', 'agent', 'author', 'host', 'campaign', 'orderCode'];
+export const SMALL = [
   'site',
   'regionId',
   'age',
@@ -38,11 +38,11 @@ const SMALL = [
   'coupon',
   'width',
 ];
-const NULLABLE = ['loadMs', 'domMs', 'waitMs', 'dnsMs', 'paintMs'];
-const WIDE = ['userId', 'ip', 'viewId', 'urlHash', 'referrerHash', 'bytesSent', 'cents'];
-const DOUBLES = ['price', 'scrolled', 'score', 'latitude', 'revenue'];
+export const NULLABLE = ['loadMs', 'domMs', 'waitMs', 'dnsMs', 'paintMs'];
+export const WIDE = ['userId', 'ip', 'viewId', 'urlHash', 'referrerHash', 'bytesSent', 'cents'];
+export const DOUBLES = ['price', 'scrolled', 'score', 'latitude', 'revenue'];
 
-type Maker = (random: Random) => Part;
+export type Maker = (random: Random) => Part;
 
 const anyOf =
   (...lists: readonly (readonly string[])[]): Maker =>
@@ -53,7 +53,7 @@ const anyOf =
 const text = (random: Random): string => String(anyOf(FEW, FEW, MANY)(random));
 const number = (random: Random): string => String(anyOf(SMALL, NULLABLE, WIDE)(random));
 
-const KEYS: readonly [Maker, ...Maker[]] = [
+export const KEYS: readonly [Maker, ...Maker[]] = [
   anyOf(FEW),
   anyOf(FEW),
   anyOf(MANY),
@@ -85,7 +85,7 @@ const KEYS: readonly [Maker, ...Maker[]] = [
   (random) => `EXTRACT(${pick(random, ['HOUR', 'MINUTE', 'DAY', 'DOY'])} FROM __time)`,
 ];
 
-const FILTERS: readonly [Maker, ...Maker[]] = [
+export const FILTERS: readonly [Maker, ...Maker[]] = [
   (random) => `${anyOf(SMALL)(random)} = ${zipf(random, 30)}`,
   (random) => `${number(random)} > ${below(random, 1000)}`,
   (random) => `${anyOf(SMALL, NULLABLE)(random)} BETWEEN ${below(random, 20)} AND ${20 + below(random, 500)}`,
@@ -107,7 +107,7 @@ const FILTERS: readonly [Maker, ...Maker[]] = [
   },
 ];
 
-const AGGREGATES: readonly [Maker, ...Maker[]] = [
+export const AGGREGATES: readonly [Maker, ...Maker[]] = [
   (random) => `SUM(${anyOf(SMALL, NULLABLE, ['bytesSent', 'cents'])(random)})`,
   (random) => `SUM(${anyOf(SMALL, NULLABLE)(random)} * ${anyOf(SMALL)(random)})`,
   (random) => `SUM(CASE WHEN ${number(random)} > ${below(random, 500)} THEN ${anyOf(SMALL)(random)} ELSE 0 END)`,
@@ -126,8 +126,11 @@ const AGGREGATES: readonly [Maker, ...Maker[]] = [
   () => ["MAX(TIME_FLOOR(__time, 'PT1H'))", "MAX(date_trunc('hour', __time))"],
 ];
 
-const times = (count: number, random: Random, makers: readonly [Maker, ...Maker[]]): Part[] =>
+export const times = (count: number, random: Random, makers: readonly [Maker, ...Maker[]]): Part[] =>
   Array.from({ length: count }, () => pick(random, makers)(random));
+
+/** The words of a part: 0 of ours, 1 of DuckDB's. */
+export const said = (part: Part, which: 0 | 1): string => (typeof part === 'string' ? part : part[which]);
 
 /** Questions `s<seed>-<number>`. */
 export function shapes(count: number, seed: number): Question[] {
@@ -141,9 +144,9 @@ export function shapes(count: number, seed: number): Question[] {
     const limit = 1 + below(random, 50);
     const joins = random() < 0.8 ? ' AND ' : ' OR ';
     const statement = (which: 0 | 1): string => {
-      const said = (part: Part): string => (typeof part === 'string' ? part : part[which]);
-      const where = filters.length === 0 ? '' : ` WHERE ${filters.map((filter) => `(${said(filter)})`).join(joins)}`;
-      const from = `SELECT ${[...keys, ...aggregates].map(said).join(', ')} FROM views${where}`;
+      const saidAll = (parts: readonly Part[], between: string): string => parts.map((part) => said(part, which)).join(between);
+      const where = filters.length === 0 ? '' : ` WHERE ${filters.map((filter) => `(${said(filter, which)})`).join(joins)}`;
+      const from = `SELECT ${saidAll([...keys, ...aggregates], ', ')} FROM views${where}`;
       if (keys.length === 0) return from;
       const places = keys.map((_key, at) => at + 1);
       return `${from} GROUP BY ${places.join(', ')}${having} ORDER BY ${keys.length + 1}${direction}, ${places.join(', ')} LIMIT ${limit}`;
