@@ -27,4 +27,21 @@ for (const count of [0, 1, 2, 3, 7, 8, 9, 31, 64, 127, 128, 129, 130, 255, 256, 
       assert.equal([...rowsByWords(words, count, () => undefined)], expected);
     });
 
+for (const sortedWords of [1, 2, 3])
+  orders(`the last ${sortedWords} of three words ascend already`, () => {
+    const count = 1000;
+    const words = [5, 3, 2 ** 32].map((end, index) => drawn(count, end, index));
+    const ascending = Array.from({ length: count }, (_, row) => row).sort((a, b) => {
+      for (const word of words.slice(3 - sortedWords)) if (word[a] !== word[b]) return (word[a] ?? 0) - (word[b] ?? 0);
+      return 0;
+    });
+    for (const [index, word] of words.entries())
+      if (index >= 3 - sortedWords) words[index] = Uint32Array.from(ascending, (row) => word[row] ?? 0);
+    const expected = Array.from({ length: count }, (_, row) => row).sort((a, b) => {
+      for (const word of words) if (word[a] !== word[b]) return (word[a] ?? 0) - (word[b] ?? 0);
+      return a - b;
+    });
+    assert.equal([...rowsByWords(words, count, () => undefined)], expected);
+  });
+
 orders.run();

@@ -39,10 +39,13 @@ export function typeOfResult(column: ResultColumn): ColumnType {
 
 export function valueAt(column: ResultColumn, row: number): Value {
   if (column.kind === 'string') return valueOfText(column.text(column.ids[row] ?? 0), column.type ?? 'STRING');
-  if (column.kind === 'multi')
-    throw new ServiceError('unsupported', `multi-value column "${column.name}" cannot be computed with or ordered by`);
+  if (column.kind === 'multi') throw refuseMultiple(column);
   if (column.nulls !== null && column.nulls[row] === 1) return null;
   return column.values[row] ?? null;
+}
+
+export function refuseMultiple({ name }: ResultColumn): ServiceError {
+  return new ServiceError('unsupported', `multi-value column "${name}" cannot be computed with or ordered by`);
 }
 
 const PAGE_BITS = 8;

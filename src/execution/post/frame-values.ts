@@ -1,16 +1,24 @@
 // Values of window functions that look at other rows of their frame, such as FIRST_VALUE.
 
-import { compareValues, convert, type Value, wrapLong } from '../../expression/value.js';
+import { assert } from '../../base/errors.js';
+import { convert, type Value } from '../../expression/value.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { WindowCall } from '../../model/window.js';
 import { type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { type ResultColumn, valueAt } from '../block/result-table.js';
-import { RangeTree, STRETCH_ROWS_MAX } from './range-tree.js';
+import { type Combine, RangeTree, type RowNumbers, STRETCH_ROWS_MAX } from './range-tree.js';
+import { compareColumn } from './sort.js';
+import { AnyValues, nullTest, pickedColumn, SmallLongs } from './typed-values.js';
 import { type FrameAggregate, frameAggregate } from './window-aggregate.js';
 import type { FrameSpans } from './window-frame.js';
 
-/** Value of a window function over the rows of a frame. Frames are asked for row by row, in order. */
-export type FrameValue = (spans: FrameSpans) => Value;
+/** The values of a window function over the frames of rows, which are given in order. */
+export interface FrameValues {
+  put(row: number, spans: FrameSpans): void;
+  /** Gives a row, whose frame is that of the row before, what that one has. */
+  repeat(row: number): void;
+  column(name: string): ResultColumn;
+}
 
 /** Rows with what functions of frames read of them. */
 export interface FrameInput {
@@ -22,32 +30,21 @@ export interface FrameInput {
   readonly check: Check;
 }
 
-export function frameValue(call: WindowCall, input: FrameInput, type: ColumnType): FrameValue {
+export function frameValues(call: WindowCall, input: FrameInput, type: ColumnType): FrameValues {
+  if (call.kind === 'count') return counts(input);
+  if (call.kind !== 'sum' && call.kind !== 'min' && call.kind !== 'max' && call.kind !== 'first' && call.kind !== 'last')
+    return collected(frameAggregate(call), input, type);
+  const [column] = input.columns;
+  assert(column !== undefined, `${call.kind} reads a column`);
   switch (call.kind) {
-    case 'count':
-      return countOf(presence(input, () => true));
     case 'sum':
-      return type === 'LONG'
-        ? sumOfLongs(input)
-        : overTree(
-            input,
-            (a, b) => Number(a) + Number(b),
-            (value) => convert(value, 'DOUBLE'),
-          );
+      return type === 'LONG' ? sumsOfLongs(column, input) : sumsOfDoubles(column, input, type === 'FLOAT' ? 'FLOAT' : 'DOUBLE');
     case 'min':
-    case 'max': {
-      const sign = call.kind === 'min' ? 1 : -1;
-      return overTree(
-        input,
-        (a, b) => (sign * (compareValues(a, b) ?? 0) > 0 ? b : a),
-        (value) => value,
-      );
-    }
+    case 'max':
+      return pickedRows(column, input, bestRow(call.kind, column, input));
     case 'first':
     case 'last':
-      return edgeOf(call.kind, call.ignoresNulls, input);
-    default:
-      return running(frameAggregate(call), input);
+      return pickedRows(column, input, edgeRow(call.kind, call.ignoresNulls ? column : undefined, input));
   }
 }
 
@@ -66,96 +63,191 @@ function countIn(before: Uint32Array, { bounds, count }: FrameSpans): number {
   return sum;
 }
 
-function countOf(before: Uint32Array): FrameValue {
-  return (spans) => BigInt(countIn(before, spans));
-}
-
-/** Differences of the sums so far: exact, as they wrap. */
-function sumOfLongs(input: FrameInput): FrameValue {
-  const [column] = input.columns;
-  const sums = new BigInt64Array(input.rowCount + 1);
-  const values = valuesOf(input, (value) => convert(value, 'LONG'));
-  const before = presence(input, (row) => values[row] !== null);
-  for (let row = 0; row < values.length; row++) {
-    if (row % ROWS_PER_CHECK === 0) input.check();
-    sums[row + 1] = (sums[row] ?? 0n) + ((values[row] as bigint | null) ?? 0n);
-  }
-  return (spans) => {
-    if (column === undefined || countIn(before, spans) === 0) return null;
-    let sum = 0n;
-    for (let at = 0; at < spans.count * 2; at += 2) sum += (sums[spans.bounds[at + 1] ?? 0] ?? 0n) - (sums[spans.bounds[at] ?? 0] ?? 0n);
-    return wrapLong(sum);
+function counts(input: FrameInput): FrameValues {
+  const before = presence(input, () => true);
+  const values = new SmallLongs(input.rowCount);
+  let last = 0;
+  return {
+    put(row, spans) {
+      last = countIn(before, spans);
+      values.set(row, last);
+    },
+    repeat: (row) => values.set(row, last),
+    column: (name) => values.column(name),
   };
 }
 
-/** Values of the rows that take part; null of others. */
-function valuesOf({ rowCount, columns: [column], takes, check }: FrameInput, read: (value: Value) => Value): Value[] {
-  const values: Value[] = new Array<Value>(rowCount).fill(null);
-  if (column === undefined) return values;
+/** Marks the rows whose frames have no value. */
+class Nulls {
+  readonly #marks: Uint8Array;
+  #hasAny = false;
+
+  constructor(rowCount: number) {
+    this.#marks = new Uint8Array(rowCount);
+  }
+
+  mark(row: number): void {
+    this.#marks[row] = 1;
+    this.#hasAny = true;
+  }
+
+  repeat(row: number): void {
+    this.#marks[row] = this.#marks[row - 1] ?? 0;
+  }
+
+  get marks(): Uint8Array | null {
+    return this.#hasAny ? this.#marks : null;
+  }
+}
+
+/** Differences of the sums so far: exact, as they wrap. */
+function sumsOfLongs(column: ResultColumn, input: FrameInput): FrameValues {
+  const { rowCount, check, takes } = input;
+  const isNull = nullTest(column);
+  const before = presence(input, (row) => !isNull(row));
+  const sums = new BigInt64Array(rowCount + 1);
+  const read = longReader(column);
   checkedLoop(rowCount, check, (start, end) => {
-    for (let row = start; row < end; row++) if (takes(row)) values[row] = read(valueAt(column, row));
+    for (let row = start; row < end; row++)
+      sums[row + 1] = takes(row) && !isNull(row) ? BigInt.asIntN(64, (sums[row] ?? 0n) + read(row)) : (sums[row] ?? 0n);
   });
-  return values;
+  const values = new BigInt64Array(rowCount);
+  const nulls = new Nulls(rowCount);
+  return {
+    put(row, spans) {
+      if (countIn(before, spans) === 0) {
+        nulls.mark(row);
+        return;
+      }
+      const { bounds, count } = spans;
+      for (let at = 0; at < count * 2; at += 2)
+        values[row] = BigInt.asIntN(64, (values[row] ?? 0n) + (sums[bounds[at + 1] ?? 0] ?? 0n) - (sums[bounds[at] ?? 0] ?? 0n));
+    },
+    repeat(row) {
+      values[row] = values[row - 1] ?? 0n;
+      nulls.repeat(row);
+    },
+    column: (name) => ({ kind: 'long', name, values, nulls: nulls.marks }),
+  };
+}
+
+function longReader(column: ResultColumn): (row: number) => bigint {
+  if (column.kind === 'long') {
+    const { values } = column;
+    return (row) => values[row] ?? 0n;
+  }
+  return (row) => (convert(valueAt(column, row), 'LONG') as bigint | null) ?? 0n;
+}
+
+/** A number that changes no other one when it is added to it, whatever its sign. */
+const NOTHING = -0;
+
+function sumsOfDoubles(column: ResultColumn, input: FrameInput, type: 'FLOAT' | 'DOUBLE'): FrameValues {
+  const { rowCount, check, takes } = input;
+  const isNull = nullTest(column);
+  const before = presence(input, (row) => !isNull(row));
+  const numbers = new Float64Array(rowCount).fill(NOTHING);
+  checkedLoop(rowCount, check, (start, end) => {
+    for (let row = start; row < end; row++)
+      if (takes(row) && !isNull(row))
+        numbers[row] = column.kind === 'double' ? (column.values[row] ?? 0) : Number(convert(valueAt(column, row), 'DOUBLE') ?? 0);
+  });
+  const sumOf = overRanges(numbers, NOTHING, (a, b) => a + b);
+  const values = new Float64Array(rowCount);
+  const nulls = new Nulls(rowCount);
+  return {
+    put(row, spans) {
+      if (countIn(before, spans) === 0) nulls.mark(row);
+      else values[row] = sumOf(spans);
+    },
+    repeat(row) {
+      values[row] = values[row - 1] ?? 0;
+      nulls.repeat(row);
+    },
+    column: (name) => ({ kind: 'double', name, type, values, nulls: nulls.marks }),
+  };
+}
+
+const NO_ROW = -1;
+
+/** Functions whose value is that of one of the rows. */
+function pickedRows(column: ResultColumn, { rowCount, check }: FrameInput, rowOf: (spans: FrameSpans) => number): FrameValues {
+  const rows = new Int32Array(rowCount);
+  return {
+    put(row, spans) {
+      rows[row] = rowOf(spans);
+    },
+    repeat(row) {
+      rows[row] = rows[row - 1] ?? NO_ROW;
+    },
+    column: (name) => pickedColumn({ name, column }, rows, check),
+  };
+}
+
+/** The row with the smallest or largest value, the first one of several. */
+function bestRow(kind: 'min' | 'max', column: ResultColumn, { rowCount, takes, check }: FrameInput): (spans: FrameSpans) => number {
+  const compare = compareColumn(column, { column: column.name, descending: kind === 'max', nulls: 'last', ordering: 'lexicographic' });
+  const isNull = nullTest(column);
+  const places = new Int32Array(rowCount);
+  checkedLoop(rowCount, check, (start, end) => {
+    for (let row = start; row < end; row++) places[row] = takes(row) && !isNull(row) ? row : NO_ROW;
+  });
+  return overRanges(places, NO_ROW, (a, b) => (a === NO_ROW ? b : b === NO_ROW || compare(a, b) <= 0 ? a : b));
 }
 
 /** Frames that only grow are gone through once, from the first row on; others are put together from nodes of a tree. */
-function overTree(
-  input: FrameInput,
-  combine: (a: Exclude<Value, null>, b: Exclude<Value, null>) => Value,
-  read: (value: Value) => Value,
-): FrameValue {
-  const values = valuesOf(input, read);
-  const join = (a: Value, b: Value): Value => (a === null || b === null ? (a ?? b) : combine(a, b));
+function overRanges(rows: RowNumbers, none: number, combine: Combine): (spans: FrameSpans) => number {
   let tree: RangeTree | undefined;
-  let [from, to, whole]: [number, number, Value] = [0, 0, null];
+  let [from, to, whole] = [0, 0, none];
   return ({ bounds, count }) => {
-    const [start = 0, end = 0] = bounds;
-    if (count === 0) return null;
-    if (count === 1 && (start !== from || end < to) && end - start <= STRETCH_ROWS_MAX) [from, to, whole] = [start, start, null];
+    if (count === 0) return none;
+    const start = bounds[0] ?? 0;
+    const end = bounds[1] ?? 0;
+    if (count === 1 && (start !== from || end < to) && end - start <= STRETCH_ROWS_MAX) [from, to, whole] = [start, start, none];
     if (count === 1 && start === from && end >= to) {
-      for (; to < end; to++) whole = join(whole, values[to] ?? null);
+      for (; to < end; to++) whole = combine(whole, rows[to] ?? none);
       return whole;
     }
-    tree ??= new RangeTree(values, combine);
-    let all: Value = null;
-    for (let at = 0; at < count * 2; at += 2) all = join(all, tree.over(bounds[at] ?? 0, bounds[at + 1] ?? 0));
+    tree ??= new RangeTree(rows, none, combine);
+    let all = none;
+    for (let at = 0; at < count * 2; at += 2) all = combine(all, tree.over(bounds[at] ?? 0, bounds[at + 1] ?? 0));
     return all;
   };
 }
 
-/** The first or last value, with nulls or without. */
-function edgeOf(kind: 'first' | 'last', ignoresNulls: boolean, input: FrameInput): FrameValue {
-  const [column] = input.columns;
-  if (column === undefined) return () => null;
+/** The first or last row. `present`: the column of which it must have a value. */
+function edgeRow(kind: 'first' | 'last', present: ResultColumn | undefined, input: FrameInput): (spans: FrameSpans) => number {
   const isFirst = kind === 'first';
-  const near = ignoresNulls ? nearestValues(column, input, isFirst) : undefined;
+  const near = present === undefined ? undefined : nearestValues(present, input, isFirst);
   return ({ bounds, count }) => {
     for (let nth = 0; nth < count; nth++) {
       const span = isFirst ? nth : count - 1 - nth;
-      const [start = 0, end = 0] = [bounds[span * 2], bounds[span * 2 + 1]];
+      const start = bounds[span * 2] ?? 0;
+      const end = bounds[span * 2 + 1] ?? 0;
       const edge = isFirst ? start : end - 1;
-      const row = near === undefined ? edge : (near[edge] ?? -1);
-      if (row >= start && row < end) return valueAt(column, row);
+      const row = near === undefined ? edge : (near[edge] ?? NO_ROW);
+      if (row >= start && row < end) return row;
     }
-    return null;
+    return NO_ROW;
   };
 }
 
 /** For each row the next one (or the one before) that has a value, itself included; -1 and beyond where there is none. */
 function nearestValues(column: ResultColumn, { rowCount, check }: FrameInput, isNext: boolean): Int32Array {
   const rows = new Int32Array(rowCount);
-  let found = isNext ? rowCount : -1;
+  const isNull = nullTest(column);
+  let found = isNext ? rowCount : NO_ROW;
   for (let at = 0; at < rowCount; at++) {
     if (at % ROWS_PER_CHECK === 0) check();
     const row = isNext ? rowCount - 1 - at : at;
-    if (valueAt(column, row) !== null) found = row;
+    if (!isNull(row)) found = row;
     rows[row] = found;
   }
   return rows;
 }
 
-/** An incremental frame value: it restarts unless the frame only grew or the aggregate can remove rows. */
-function running(aggregate: FrameAggregate, { columns, takes, check }: FrameInput): FrameValue {
+/** Values that are added to an aggregate one by one: it restarts unless the frame only grew, or it can remove rows. */
+function collected(aggregate: FrameAggregate, { columns, rowCount, takes, check }: FrameInput, type: ColumnType): FrameValues {
   const rowOf = (row: number): readonly Value[] => columns.map((column) => valueAt(column, row));
   let [from, to] = [0, 0];
   let isWhole = true;
@@ -166,7 +258,7 @@ function running(aggregate: FrameAggregate, { columns, takes, check }: FrameInpu
       if (takes(row)) aggregate.add(rowOf(row));
     }
   };
-  return ({ bounds, count }) => {
+  const valueOf = ({ bounds, count }: FrameSpans): Value => {
     const [start = 0, end = 0] = bounds;
     if (count !== 1) {
       aggregate.clear();
@@ -185,5 +277,15 @@ function running(aggregate: FrameAggregate, { columns, takes, check }: FrameInpu
     add(to, end);
     to = end;
     return aggregate.result();
+  };
+  const values = new AnyValues(rowCount);
+  let last: Value = null;
+  return {
+    put(row, spans) {
+      last = valueOf(spans);
+      values.set(row, last);
+    },
+    repeat: (row) => values.set(row, last),
+    column: (name) => values.column(name, type),
   };
 }

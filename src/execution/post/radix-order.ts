@@ -1,13 +1,13 @@
 // Orders rows by keys of fixed width: many digit by digit, few by comparing.
 
-import { ascending, type Check, checkedLoop } from '../block/checked-loops.js';
+import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import type { ResultColumn } from '../block/result-table.js';
 
 const SIGN = 0x80000000;
 const NAN_HIGH = 0x7ff80000;
 
 /**
- * Rows in the order of their words, equal ones by row.
+ * Rows in the order of their words, equal ones by row. Words in whose order the rows are already take no pass over them.
  * @param words  columns of 32-bit words that are ordered as unsigned numbers; the first decides first
  */
 export function rowsByWords(words: readonly Uint32Array[], rowCount: number, check: Check): Uint32Array {
@@ -17,7 +17,7 @@ export function rowsByWords(words: readonly Uint32Array[], rowCount: number, che
   if (rowCount <= COMPARED_MAX) return compared(words, order, next);
   const bits = rowCount < 1 << 16 ? 8 : 16;
   const places = new Uint32Array(1 << bits);
-  for (const word of words.toReversed()) {
+  for (const word of words.slice(0, sortedFrom(words, rowCount, check)).reverse()) {
     const varying = varyingBits(word, check);
     for (let shift = 0; shift < 32; shift += bits) {
       if (((varying >>> shift) & (places.length - 1)) === 0) continue;
@@ -26,6 +26,21 @@ export function rowsByWords(words: readonly Uint32Array[], rowCount: number, che
     }
   }
   return order;
+}
+
+/** The first word from which on the rows are in order as they are: times of rows that were read by time, for example. */
+function sortedFrom(words: readonly Uint32Array[], rowCount: number, check: Check): number {
+  let first = 0;
+  while (first < words.length && !areSorted(words.slice(first), rowCount, check)) first++;
+  return first;
+}
+
+function areSorted(words: readonly Uint32Array[], rowCount: number, check: Check): boolean {
+  for (let row = 1; row < rowCount; row++) {
+    if (row % ROWS_PER_CHECK === 0) check();
+    if (isBefore(words, row, row - 1)) return false;
+  }
+  return true;
 }
 
 /** So many rows are compared with each other: for fewer, counting the 256 values of each digit takes longer. */

@@ -1,49 +1,46 @@
-// Answers which row of a range is smallest or largest.
-
-import type { Value } from '../../expression/value.js';
+// Answers which row of a range is smallest or largest, or what its numbers add up to.
 
 /** Rows up to which a stretch is gone through one by one. */
 export const STRETCH_ROWS_MAX = 32;
 
+/** Numbers of rows, one each: values to add up, or places of rows to choose from. */
+export type RowNumbers = Float64Array | Int32Array;
+
+/** Joins what is known of two neighbouring ranges; `none` with anything gives that. */
+export type Combine = (a: number, b: number) => number;
+
 /** Aggregates of any range of neighbouring rows, from at most two nodes of each level. */
 export class RangeTree {
   /** The rows, then pairs of them, then pairs of these, ... */
-  readonly #levels: (readonly Value[])[];
-  readonly #combine: (a: Exclude<Value, null>, b: Exclude<Value, null>) => Value;
+  readonly #levels: RowNumbers[];
+  readonly #combine: Combine;
+  readonly #none: number;
 
-  /** @param values  null: takes no part */
-  constructor(values: readonly Value[], combine: (a: Exclude<Value, null>, b: Exclude<Value, null>) => Value) {
+  /** @param none  stands for no row */
+  constructor(rows: RowNumbers, none: number, combine: Combine) {
     this.#combine = combine;
-    this.#levels = [values];
-    for (let below = values; below.length > 1; ) {
-      const level: Value[] = [];
-      for (let at = 0; at < below.length; at += 2) level.push(this.join(below[at] ?? null, below[at + 1] ?? null));
+    this.#none = none;
+    this.#levels = [rows];
+    for (let below = rows; below.length > 1; ) {
+      const count = Math.ceil(below.length / 2);
+      const level = below instanceof Int32Array ? new Int32Array(count) : new Float64Array(count);
+      for (let at = 0; at < count; at++) level[at] = combine(below[at * 2] ?? none, below[at * 2 + 1] ?? none);
       this.#levels.push(level);
       below = level;
     }
   }
 
-  /** Aggregate of rows [start, end); short ranges go row by row. */
-  over(start: number, end: number): Value {
-    if (end - start <= STRETCH_ROWS_MAX) {
-      const [rows = []] = this.#levels;
-      let whole: Value = null;
-      for (let row = start; row < end; row++) whole = this.join(whole, rows[row] ?? null);
-      return whole;
-    }
-    let [left, right]: [Value, Value] = [null, null];
+  /** Aggregate of rows [start, end). */
+  over(start: number, end: number): number {
+    let [left, right] = [this.#none, this.#none];
     let [low, high] = [start, end];
     for (const level of this.#levels) {
       if (low >= high) break;
-      if (low % 2 === 1) left = this.join(left, level[low++] ?? null);
-      if (high % 2 === 1) right = this.join(level[--high] ?? null, right);
+      if (low % 2 === 1) left = this.#combine(left, level[low++] ?? this.#none);
+      if (high % 2 === 1) right = this.#combine(level[--high] ?? this.#none, right);
       low >>>= 1;
       high >>>= 1;
     }
-    return this.join(left, right);
-  }
-
-  join(a: Value, b: Value): Value {
-    return a === null || b === null ? (a ?? b) : this.#combine(a, b);
+    return this.#combine(left, right);
   }
 }

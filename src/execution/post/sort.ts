@@ -10,7 +10,8 @@ import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/che
 import { columnNamed, numberer, type ResultColumn, type ResultTable, typed } from '../block/result-table.js';
 import { rowsByWords, wordsOfNumbers } from './radix-order.js';
 
-type CompareRows = (a: number, b: number) => number;
+/** The order of two rows, by number. */
+export type CompareRows = (a: number, b: number) => number;
 
 /**
  * Sort keys followed by the remaining key columns ascending, which break ties; strings that an order takes for the same, such as
@@ -176,7 +177,8 @@ function bestRows(rowCount: number, compare: CompareRows, count: number, check: 
   return mergeSort(Uint32Array.from(heap.items), compare, check);
 }
 
-function compareColumn(column: ResultColumn, { descending, nulls, ordering }: SortKey): CompareRows {
+/** The order of two rows of a column that a sort key asks for; no value becomes an object. */
+export function compareColumn(column: ResultColumn, { descending, nulls, ordering }: SortKey): CompareRows {
   const sign = descending ? -1 : 1;
   const nullSign = nulls === 'first' ? -1 : 1;
   if (column.kind === 'string') {

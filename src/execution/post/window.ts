@@ -1,13 +1,13 @@
 // Post-processing step that computes window functions.
 
-import { compareValues, type Value } from '../../expression/value.js';
 import type { PostStep, SortKey } from '../../model/plan.js';
 import type { WindowCall, WindowFunction } from '../../model/window.js';
-import { type Check, ROWS_PER_CHECK } from '../block/checked-loops.js';
-import { columnNamed, columnOf, pickRows, type ResultColumn, type ResultTable, valueAt } from '../block/result-table.js';
-import { frameValue } from './frame-values.js';
+import { type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import { columnNamed, pickRows, type ResultColumn, type ResultTable, valueAt } from '../block/result-table.js';
+import { frameValues } from './frame-values.js';
 import type { LeafResult } from './leaf-result.js';
-import { sortedRows } from './sort.js';
+import { type CompareRows, compareColumn, sortedRows } from './sort.js';
+import { nullTest, pickedColumn, SmallLongs } from './typed-values.js';
 import { FrameSpans, type Partition, type Runs, type WindowRows } from './window-frame.js';
 
 type WindowStep = Extract<PostStep, { step: 'window' }>;
@@ -23,82 +23,93 @@ export function windowColumns(table: ResultTable, step: WindowStep, { check }: L
   const orderColumns = step.order.map(({ column }) => column);
   const peers = step.order.length === 0 ? partitions : runsOf(sorted, orderColumns, partitions, check);
   const rows: WindowRows = { table: sorted, order: step.order, partitions, peers };
-  const columns = step.functions.map((each) => columnOf(each.name, each.type, functionValues(rows, each, check)));
+  const columns = step.functions.map((each) => functionColumn(rows, each, check));
   return { ...sorted, columns: [...sorted.columns, ...columns] };
 }
 
 /** Neighbouring rows that have the same values. `within`: runs that are not left. */
 function runsOf(table: ResultTable, names: readonly string[], within: Runs | undefined, check: Check): Runs {
   const { rowCount } = table;
-  const columns = names.map((name) => columnNamed(table, name));
+  const comparisons = names.map((column) =>
+    compareColumn(columnNamed(table, column), { column, descending: false, nulls: 'first', ordering: 'lexicographic' }),
+  );
   const [starts, ends] = [new Uint32Array(rowCount), new Uint32Array(rowCount)];
   let end = rowCount;
   for (let row = rowCount - 1; row >= 0; row--) {
     if (row % ROWS_PER_CHECK === 0) check();
-    const isLast =
-      row + 1 === rowCount ||
-      within?.ends[row] === row + 1 ||
-      !columns.every((column) => isSame(valueAt(column, row), valueAt(column, row + 1)));
+    const isLast = row + 1 === rowCount || within?.ends[row] === row + 1 || !areAlike(comparisons, row);
     if (isLast) end = row + 1;
     ends[row] = end;
   }
-  for (let start = 0; start < rowCount; start = ends[start] ?? rowCount) starts.fill(start, start, ends[start]);
+  let start = 0;
+  for (let row = 0; row < rowCount; row++) {
+    if (row % ROWS_PER_CHECK === 0) check();
+    if (row === ends[start]) start = row;
+    starts[row] = start;
+  }
   return { starts, ends };
 }
 
-function isSame(a: Value, b: Value): boolean {
-  return a === b || (a !== null && b !== null && compareValues(a, b) === 0);
+/** Whether a row is like the next one. */
+function areAlike(comparisons: readonly CompareRows[], row: number): boolean {
+  for (let at = 0; at < comparisons.length; at++) if (comparisons[at]?.(row, row + 1) !== 0) return false;
+  return true;
 }
 
-function functionValues(rows: WindowRows, each: WindowFunction, check: Check): Value[] {
-  const { table, partitions } = rows;
-  const values: Value[] = new Array(table.rowCount);
-  const fill = partitionFiller(rows, each, values, check);
-  for (let start = 0; start < table.rowCount; ) {
-    check();
-    const end = partitions.ends[start] ?? table.rowCount;
-    fill({ start, end });
-    start = end;
-  }
-  return values;
-}
-
-function partitionFiller(rows: WindowRows, each: WindowFunction, values: Value[], check: Check): (partition: Partition) => void {
-  const { call } = each;
+function functionColumn(rows: WindowRows, each: WindowFunction, check: Check): ResultColumn {
+  const { call, name } = each;
   switch (call.kind) {
     case 'shift':
-      return shifted(rows.table, call, each.columns, values, check);
+      return shifted(rows, call, each, check);
     case 'rowNumber':
     case 'rank':
     case 'denseRank':
+    case 'tile': {
+      const places = new SmallLongs(rows.table.rowCount);
+      eachPartition(rows, check, (partition) => fillPlaces(call, partition, rows.peers.ends, (row, place) => places.set(row, place)));
+      return places.column(name);
+    }
     case 'percentRank':
-    case 'cumulativeDistribution':
-    case 'tile':
-      return (partition) => fillPlaces(call, partition, rows.peers.ends, values);
+    case 'cumulativeDistribution': {
+      const values = new Float64Array(rows.table.rowCount);
+      eachPartition(rows, check, (partition) =>
+        fillPlaces(call, partition, rows.peers.ends, (row, place) => {
+          values[row] = place;
+        }),
+      );
+      return { kind: 'double', name, type: 'DOUBLE', values, nulls: null };
+    }
     default:
-      return overFrames(rows, each, values, check);
+      return overFrames(rows, each, check);
+  }
+}
+
+function eachPartition({ table, partitions }: WindowRows, check: Check, fill: (partition: Partition) => void): void {
+  for (let start = 0, count = 0; start < table.rowCount; count++) {
+    if (count % ROWS_PER_CHECK === 0) check();
+    const end = partitions.ends[start] ?? table.rowCount;
+    fill({ start, end });
+    start = end;
   }
 }
 
 /** Values of other rows: so many rows away, or so many rows with a value. */
 function shifted(
-  table: ResultTable,
+  { table, partitions }: WindowRows,
   { rows, ignoresNulls }: Extract<WindowCall, { kind: 'shift' }>,
-  [name = '', otherwise]: readonly string[],
-  values: Value[],
+  { name, columns: [from = '', otherwise] }: WindowFunction,
   check: Check,
-): (partition: Partition) => void {
-  const column = columnNamed(table, name);
-  const absent = otherwise === undefined ? undefined : columnNamed(table, otherwise);
+): ResultColumn {
+  const column = columnNamed(table, from);
   const present = ignoresNulls ? presentRows(column, table.rowCount, check) : undefined;
-  return ({ start, end }) => {
-    for (let row = start; row < end; row++) {
-      if (row % ROWS_PER_CHECK === 0) check();
-      const from = present === undefined || rows === 0 ? row + rows : presentAt(present, row, rows);
-      const isThere = from >= start && from < end;
-      values[row] = isThere ? valueAt(column, from) : absent === undefined ? null : valueAt(absent, row);
+  const picked = new Int32Array(table.rowCount);
+  checkedLoop(table.rowCount, check, (first, last) => {
+    for (let row = first; row < last; row++) {
+      const other = present === undefined || rows === 0 ? row + rows : presentAt(present, row, rows);
+      picked[row] = other >= (partitions.starts[row] ?? 0) && other < (partitions.ends[row] ?? 0) ? other : -1;
     }
-  };
+  });
+  return pickedColumn({ name, column, otherwise: otherwise === undefined ? undefined : columnNamed(table, otherwise) }, picked, check);
 }
 
 /** Rows that have a value, and for each row how many of these are before it. */
@@ -110,9 +121,10 @@ interface PresentRows {
 function presentRows(column: ResultColumn, rowCount: number, check: Check): PresentRows {
   const rows: number[] = [];
   const before = new Uint32Array(rowCount + 1);
+  const isNull = nullTest(column);
   for (let row = 0; row < rowCount; row++) {
     if (row % ROWS_PER_CHECK === 0) check();
-    if (valueAt(column, row) !== null) rows.push(row);
+    if (!isNull(row)) rows.push(row);
     before[row + 1] = rows.length;
   }
   return { rows, before };
@@ -126,30 +138,25 @@ function presentAt({ rows, before }: PresentRows, row: number, distance: number)
 
 type PlaceCall = Extract<WindowCall, { kind: 'rowNumber' | 'rank' | 'denseRank' | 'percentRank' | 'cumulativeDistribution' | 'tile' }>;
 
-function fillPlaces(call: PlaceCall, { start, end }: Partition, peerEnds: Uint32Array, values: Value[]): void {
+function fillPlaces(call: PlaceCall, { start, end }: Partition, peerEnds: Uint32Array, set: (row: number, place: number) => void): void {
   const count = end - start;
   let dense = 0;
   for (let first = start; first < end; dense++) {
     const last = peerEnds[first] ?? end;
-    for (let row = first; row < last; row++) {
-      values[row] = placeOf(call, { at: row - start, first: first - start, last: last - start, dense, count });
-    }
+    for (let row = first; row < last; row++) set(row, placeOf(call, row - start, first - start, last - start, dense, count));
     first = last;
   }
 }
 
 /** Rank of row `at` in a partition of `count` rows; its peers are rows [first, last), the `dense`-th peer group. */
-function placeOf(
-  call: PlaceCall,
-  { at, first, last, dense, count }: Readonly<Record<'at' | 'first' | 'last' | 'dense' | 'count', number>>,
-): Value {
+function placeOf(call: PlaceCall, at: number, first: number, last: number, dense: number, count: number): number {
   switch (call.kind) {
     case 'rowNumber':
-      return BigInt(at + 1);
+      return at + 1;
     case 'rank':
-      return BigInt(first + 1);
+      return first + 1;
     case 'denseRank':
-      return BigInt(dense + 1);
+      return dense + 1;
     case 'percentRank':
       return count === 1 ? 0 : first / (count - 1);
     case 'cumulativeDistribution':
@@ -160,36 +167,43 @@ function placeOf(
 }
 
 /** The first `count % tiles` of them have one row more. */
-function tileOf(at: number, count: number, tiles: number): bigint {
+function tileOf(at: number, count: number, tiles: number): number {
   const [size, larger] = [Math.floor(count / tiles), count % tiles];
   const inLarger = larger * (size + 1);
-  return BigInt((at < inLarger ? Math.floor(at / (size + 1)) : larger + Math.floor((at - inLarger) / Math.max(1, size))) + 1);
+  return (at < inLarger ? Math.floor(at / (size + 1)) : larger + Math.floor((at - inLarger) / Math.max(1, size))) + 1;
 }
 
 /** Peers often have the same frame, whose value is found once. */
-function overFrames(rows: WindowRows, each: WindowFunction, values: Value[], check: Check): (partition: Partition) => void {
+function overFrames(rows: WindowRows, { call, columns, filter, frame, name, type }: WindowFunction, check: Check): ResultColumn {
   const { table } = rows;
-  const filter = each.filter === null ? undefined : columnNamed(table, each.filter);
-  const spans = new FrameSpans(rows, each.frame);
-  const valueOf = frameValue(
-    each.call,
+  const taken = filter === null ? undefined : columnNamed(table, filter);
+  const spans = new FrameSpans(rows, frame);
+  const values = frameValues(
+    call,
     {
       rowCount: table.rowCount,
-      columns: each.columns.map((name) => columnNamed(table, name)),
-      takes: (row) => filter === undefined || valueAt(filter, row) === 1n,
+      columns: columns.map((column) => columnNamed(table, column)),
+      takes: taken === undefined ? () => true : (row) => valueAt(taken, row) === 1n,
       check,
     },
-    each.type,
+    type,
   );
-  return (partition) => {
-    let [start, end, last]: [number, number, Value] = [-1, -1, null];
+  const { bounds } = spans;
+  let met = 0;
+  eachPartition(rows, check, (partition) => {
+    let start = -1;
+    let end = -1;
     for (let row = partition.start; row < partition.end; row++) {
-      if (row % ROWS_PER_CHECK === 0) check();
+      if (++met % ROWS_PER_CHECK === 0) check();
       spans.find(row, partition);
-      const [from = 0, to = 0] = spans.bounds;
-      if (spans.count !== 1 || from !== start || to !== end) last = valueOf(spans);
-      [start, end] = spans.count === 1 ? [from, to] : [-1, -1];
-      values[row] = last;
+      if (spans.count === 1 && bounds[0] === start && bounds[1] === end) {
+        values.repeat(row);
+        continue;
+      }
+      values.put(row, spans);
+      start = spans.count === 1 ? (bounds[0] ?? -1) : -1;
+      end = bounds[1] ?? -1;
     }
-  };
+  });
+  return values.column(name);
 }
