@@ -172,6 +172,17 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT city, usr, SUM(added) FROM edits GROUP BY CUBE (city, usr)',
   'SELECT city, usr, GROUPING(city, usr) AS g, COUNT(*) FROM edits GROUP BY GROUPING SETS ((city, usr), (city), ()) HAVING COUNT(*) > 2',
   'SELECT city, usr, COUNT(*) FROM edits GROUP BY city, ROLLUP (usr)',
+  // Coarser sets are made of the groups of a finer one, where these are few.
+  'SELECT city, COUNT(*), COUNT(added), SUM(added), MIN(usr), MAX(price) FROM edits GROUP BY ROLLUP (city)',
+  'SELECT city, SUM(added) FILTER (WHERE price > 2) AS s, COUNT(*) FILTER (WHERE usr < 4) AS n, COUNT(*) AS m FROM edits GROUP BY CUBE (city) HAVING COUNT(*) > 1 ORDER BY m DESC, city',
+  'SELECT usr IS NULL AS a, city, COUNT(*) AS n, MAX(added) AS m, AVG(added) AS v FROM edits GROUP BY GROUPING SETS ((1, 2), (1), (2), ()) ORDER BY n DESC, 1, 2',
+  [
+    'SELECT city, COUNT(*), SUM(added) FROM edits WHERE usr > 100 GROUP BY ROLLUP (city)',
+    'SELECT city, COUNT(*), SUM(added) FROM edits WHERE usr > 100 GROUP BY city',
+  ],
+  'SELECT city, SUM(price), COUNT(DISTINCT usr), COUNT(*) FROM edits GROUP BY ROLLUP (city)',
+  'SELECT e.city AS a, u.city AS b, COUNT(*) AS n, SUM(e.added) AS s, MAX(u.score) AS m, COUNT(e.price) AS p FROM edits e, users u GROUP BY CUBE (e.city, u.city)',
+  'SELECT e.city AS a, u.city AS b, GROUPING(u.city, e.city) AS g, MIN(u.name) AS m, COUNT(*) AS n FROM edits e, users u WHERE e.added > 3 GROUP BY ROLLUP (e.city, u.city) HAVING COUNT(*) > 20 ORDER BY n DESC, 3, 1, 2',
   'SELECT GROUPING(city), city, COUNT(*) FROM edits GROUP BY city ORDER BY 2',
   'SELECT COUNT(*) FROM (SELECT city, COUNT(*) AS n FROM edits GROUP BY ROLLUP (city)) WHERE city IS NULL',
   ['SELECT x, COUNT(*) FROM none GROUP BY ROLLUP (x)', 'SELECT x, COUNT(*) FROM none GROUP BY x'],

@@ -4,6 +4,7 @@ import { assert, ServiceError } from '../../../../base/errors.js';
 import type { RunLimits } from '../../../../model/run-limits.js';
 import type { Session } from '../../bind/session.js';
 import { identity, inputsOf, type ProjectRelation, type Relation } from '../relation.js';
+import { coarserSets } from './coarser-sets.js';
 import { liftCommonConditions } from './common-conditions.js';
 import { distinctPartners } from './distinct-partners.js';
 import { foldConstants } from './fold-constants.js';
@@ -30,6 +31,7 @@ export interface Rule {
 
 /** All rules in the order of application. The context key `plannerRulesOff` names rules to leave out. */
 export const RULES: readonly Rule[] = [
+  { name: 'coarser-sets', of: ['union'], apply: coarserSets },
   { name: 'semi-joins', of: ['join'], apply: semiJoins },
   { name: 'common-conditions', of: ['filter', 'join'], apply: liftCommonConditions },
   { name: 'push-filters', apply: pushFilters },
