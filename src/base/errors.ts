@@ -27,14 +27,65 @@ export type ErrorCode =
   | 'unavailable' //            the role is starting, draining, or a peer cannot be reached
   | 'internal';
 
+/** Fields of a failure: the code that documents know it by, and its figures. */
+export interface ErrorDetails {
+  readonly errorCode: string;
+  readonly [field: string]: unknown;
+}
+
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
+  /** Plain data for whoever tells the failure by fields; null: there is none. */
+  readonly details: ErrorDetails | null;
 
-  constructor(code: ErrorCode, message: string, cause?: unknown) {
+  constructor(code: ErrorCode, message: string, cause?: unknown, details: ErrorDetails | null = null) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
+    this.details = details;
   }
+}
+
+export interface ErrorKind {
+  /** Category of the failure, and the persona who can mend it, for clients that know the original's. */
+  readonly category: string;
+  readonly persona: 'USER' | 'ADMIN' | 'OPERATOR' | 'DEVELOPER';
+  /** Whether the same request may succeed a while later, though nobody mends anything. */
+  readonly passes: boolean;
+}
+
+const lasting = (category: string, persona: ErrorKind['persona']): ErrorKind => ({ category, persona, passes: false });
+const passing = (category: string, persona: ErrorKind['persona']): ErrorKind => ({ category, persona, passes: true });
+
+/** The kind of every error code. */
+export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
+  query_invalid: lasting('INVALID_INPUT', 'USER'),
+  sql_invalid: lasting('INVALID_INPUT', 'USER'),
+  sql_plan_invalid: lasting('INVALID_INPUT', 'USER'),
+  unsupported: lasting('UNSUPPORTED', 'USER'),
+  input_invalid: lasting('INVALID_INPUT', 'USER'),
+  input_unreadable: lasting('INVALID_INPUT', 'USER'),
+  not_found: lasting('NOT_FOUND', 'USER'),
+  method_not_allowed: lasting('INVALID_INPUT', 'USER'),
+  content_type_unsupported: lasting('INVALID_INPUT', 'USER'),
+  body_too_large: lasting('INVALID_INPUT', 'USER'),
+  unauthorized: lasting('UNAUTHORIZED', 'USER'),
+  forbidden: lasting('FORBIDDEN', 'USER'),
+  conflict: lasting('CONFLICT', 'USER'),
+  resource_limit: lasting('CAPACITY_EXCEEDED', 'USER'),
+  capacity_exceeded: passing('CAPACITY_EXCEEDED', 'OPERATOR'),
+  timeout: passing('TIMEOUT', 'OPERATOR'),
+  cancelled: lasting('CANCELED', 'USER'),
+  segments_unavailable: passing('RUNTIME_FAILURE', 'OPERATOR'),
+  segment_corrupt: lasting('RUNTIME_FAILURE', 'OPERATOR'),
+  not_leader: passing('SERVICE_UNAVAILABLE', 'OPERATOR'),
+  unavailable: passing('SERVICE_UNAVAILABLE', 'OPERATOR'),
+  internal: lasting('UNCATEGORIZED', 'OPERATOR'),
+};
+
+/** `sql_invalid` → `sqlInvalid`, as clients are told it. */
+export function errorCodeName(code: ErrorCode): string {
+  return code.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Finds our own mistakes; never for input. */

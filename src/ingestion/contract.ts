@@ -210,6 +210,20 @@ export interface TaskProgress {
   readonly processedWithError: number;
   readonly thrownAway: number;
   readonly unparseable: number;
+  /** Counts of the stage of a statement that the task works on; left out by other tasks. */
+  readonly stage?: StageProgress;
+}
+
+/** Counts of one worker of a stage of a statement so far. */
+export interface StageProgress {
+  readonly rowsIn: number;
+  readonly rowsOut: number;
+  readonly bytesOut: number;
+  /** Files or segments. */
+  readonly filesRead: number;
+  /** Nanoseconds of processor time, and by the clock. */
+  readonly cpuNs: number;
+  readonly wallNs: number;
 }
 
 export interface TaskOutcome {

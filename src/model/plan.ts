@@ -124,6 +124,8 @@ export type PostStep =
       readonly partition: readonly string[];
       readonly order: readonly SortKey[];
       readonly functions: readonly WindowFunction[];
+      /** Rows that a partition may have; left out: as many as memory holds. */
+      readonly rowsMax?: number;
     }
   /** Keeps, renames and orders columns. */
   | { readonly step: 'project'; readonly columns: readonly { readonly name: string; readonly from: string }[] };

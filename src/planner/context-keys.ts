@@ -8,7 +8,7 @@ import { RUN_LIMITS } from '../model/run-limits.js';
  * `honoured`: read, by `readContext`, `readSqlContext` or the query type that it concerns. `nothing`: chooses between ways
  * to the same answer, of which there is one only here, or sizes what is not there: accepted, with nothing left to do.
  * `elsewhere`: concerns SQL statements and ingestion tasks, and a native query is neither. `task`: left to the task that a
- * statement becomes. A list: asks for another answer, or a limit that nobody would keep: refused by name, except with these
+ * statement becomes; a query that is answered at once has no use for it. A list: asks for another answer, or a limit that nobody would keep: refused by name, except with these
  * values, which ask for what happens anyway.
  */
 type KeyTreatment = 'honoured' | 'nothing' | 'elsewhere' | 'task' | readonly unknown[];
@@ -45,31 +45,32 @@ const ROWS: readonly Row[] = [
     'nothing',
     'nothing',
   ],
-  ['sqlQueryId sqlTimeZone sqlOuterLimit plannerRulesOff sqlStringifyArrays useNativeQueryExplain', 'elsewhere', 'honoured'],
+  [
+    'sqlQueryId sqlTimeZone sqlOuterLimit plannerRulesOff sqlStringifyArrays useNativeQueryExplain maxRowsMaterializedInWindow',
+    'elsewhere',
+    'honoured',
+  ],
   [
     'rowsPerSegment maxParseExceptions waitUntilSegmentsLoad selectDestination rowsPerPage useConcurrentLocks taskLockType ' +
-      'maxNumTasks taskAssignment faultTolerance maxInputFilesPerWorker maxPartitions maxNumSegments finalizeAggregations',
+      'maxNumTasks taskAssignment faultTolerance maxInputFilesPerWorker maxPartitions maxNumSegments finalizeAggregations ' +
+      'sqlJoinAlgorithm maxRowsInMemory rowsInMemory durableShuffleStorage skipTypeVerification storeCompactionState includeAllCounters ' +
+      'maxFrameSize maxThreads executionMode forceSegmentSortByTime arrayIngestMode segmentSortOrder failOnEmptyInsert removeNullBytes ' +
+      'indexSpec includeSegmentSource',
     'elsewhere',
     'task',
   ],
-  // Counts of distinct values are exact here, top lists complete, and rows are shuffled through deep storage in frames of any size.
+  // Counts of distinct values are exact here, and top lists complete.
   [
     'sqlPlannerBloat useApproximateCountDistinct useGroupingSetForExactDistinct useApproximateTopN useLexicographicTopN ' +
       'enableTimeBoundaryPlanning sqlFinalizeOuterSketches sqlUseBoundAndSelectors sqlUseExtractionFns sqlReverseLookup sqlReverseLookupThreshold ' +
       'sqlPullUpLookup inFunctionThreshold inFunctionExprThreshold inSubQueryThreshold ' +
-      'sqlJoinAlgorithm maxRowsInMemory rowsInMemory durableShuffleStorage skipTypeVerification ' +
-      'storeCompactionState includeAllCounters maxFrameSize maxThreads maxConcurrentStages maxNonLeafWorkers ' +
-      'targetPartitionsPerWorker executionMode engine',
+      'maxConcurrentStages maxNonLeafWorkers targetPartitionsPerWorker engine',
     'elsewhere',
     'nothing',
   ],
   ['maxNumericInFilters', 'elsewhere', [-1]],
-  ['forceSegmentSortByTime', 'elsewhere', [true]],
-  ['arrayIngestMode', 'elsewhere', ['array', 'mvd']],
-  ['segmentSortOrder', 'elsewhere', ['', '__time']],
-  ['failOnEmptyInsert removeNullBytes', 'elsewhere', [false]],
-  ['indexSpec', 'elsewhere', []],
-  ['includeSegmentSource', 'elsewhere', ['NONE', 'none']],
+  // Answers have no header that lists stretches of time without segments.
+  ['uncoveredIntervalsLimit', [0], [0]],
 ];
 
 export const CONTEXT_KEYS: ReadonlyMap<string, KeyTreatments> = new Map(

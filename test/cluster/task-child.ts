@@ -33,7 +33,7 @@ process.on('message', async (message: ToTask) => {
   if (message.kind === 'answer') answers.set('list', message.value);
   if (message.kind === 'callFailed') answers.set('documents', `${message.code}: ${message.message}`);
   if (answers.size === 2) await end(Object.fromEntries(answers));
-  if (message.kind === 'queryFailed') await end({ rows, refused: `${message.code}: ${message.message}` });
+  if (message.kind === 'queryFailed') await end({ rows, refused: `${message.error.code}: ${message.error.message}` });
   if (message.kind === 'frame') {
     if (message.frame === null) await end({ rows });
     else rows.push(message.frame.rowCount);

@@ -8,12 +8,13 @@ import type { ServiceError } from '../../src/base/errors.js';
 import { ObjectReader, readContextOf } from '../../src/base/json-reader.js';
 import { parseInputFormat } from '../../src/ingestion/format/input-format.js';
 import { ENCODERS } from '../../src/ingestion/sql/export/formats.js';
-import { exportRows } from '../../src/ingestion/sql/export-files.js';
+
 import { type ArrayElement, arrayText } from '../../src/model/array-text.js';
 import type { Frame, FrameColumn } from '../../src/model/frame.js';
 import type { ArrayType, TextType } from '../../src/model/schema.js';
 import type { OutputColumn, SqlType } from '../../src/model/statement.js';
 import { DECOMPRESSION } from './blocks.js';
+import { exportRows } from './export-rows.js';
 import { run } from './run-task.js';
 
 /** INSERT INTO EXTERN as Parquet and Arrow: files of typed columns, read back by DuckDB and by our own readers. */

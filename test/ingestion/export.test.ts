@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { exportRows } from '../../src/ingestion/sql/export-files.js';
+
 import { taskFileName } from '../../src/model/task-file-name.js';
+import { exportRows } from './export-rows.js';
 import { run, type TaskRun } from './run-task.js';
 
 /** INSERT INTO EXTERN: the rows of a query as files. */

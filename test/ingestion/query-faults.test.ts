@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ServiceError } from '../../src/base/errors.js';
+import { type ErrorDetails, ServiceError } from '../../src/base/errors.js';
 import type { TaskContext } from '../../src/ingestion/contract.js';
+import { mayBeTriedAgain } from '../../src/ingestion/sql/query-fault.js';
 import type { VisibleSegment } from '../../src/model/segment.js';
 import { run, type TaskRun, taskContext } from './run-task.js';
 
@@ -103,9 +104,23 @@ const cases: readonly Case[] = [
   },
   { fault: { errorCode: 'Canceled' }, query: insert(), task: { signal: aborted.signal } },
   {
-    fault: { errorCode: 'NotEnoughMemory' },
+    fault: {
+      errorCode: 'NotEnoughMemory',
+      suggestedServerMemory: null,
+      ...{ serverMemory: 4096 + (1 << 27), usableMemory: 4096 + (1 << 27), serverWorkers: 1, serverThreads: 1 },
+    },
     query: `SELECT s, ROW_NUMBER() OVER (ORDER BY s) FROM ${extern(Array.from({ length: 200 }, (_, t) => ({ t, s: 'x'.repeat(100) + t })))}`,
-    task: { maxBytesInMemory: 4096 },
+    task: { maxBytesInMemory: 4096, maxKernelBytes: 1 << 27 },
+  },
+  {
+    fault: { errorCode: 'TooManyRowsInAWindow', numRows: 3, maxRows: 2 },
+    query: `SELECT s, SUM(t) OVER (PARTITION BY t > 3000) FROM ${extern()}`,
+    context: { maxRowsMaterializedInWindow: 2 },
+  },
+  {
+    // A line of more bytes than lines may have.
+    fault: { errorCode: 'CannotParseExternalData' },
+    query: insert(extern([{ t: 1, s: 'x'.repeat(2 << 20) }])),
   },
   {
     fault: { errorCode: 'DurableStorageConfiguration' },
@@ -114,20 +129,20 @@ const cases: readonly Case[] = [
   },
 ];
 
-function faultOf({ outcome }: TaskRun): Record<string, unknown> {
+function errorOf({ outcome }: TaskRun): ErrorDetails & { readonly errorMessage?: string } {
   const report = outcome.report as {
     readonly multiStageQuery: {
-      readonly payload: { readonly status: { readonly errorReport?: { readonly error: Record<string, unknown> } } };
+      readonly payload: { readonly status: { readonly errorReport?: { readonly error: ErrorDetails } } };
     };
   };
-  return report.multiStageQuery.payload.status.errorReport?.error ?? {};
+  return report.multiStageQuery.payload.status.errorReport?.error ?? { errorCode: 'none' };
 }
 
 for (const { fault, query, context = {}, task = {} } of cases)
   faults(String(fault['errorCode']), async () => {
     const done = await run({ type: 'query_controller', spec: { query, context } }, task);
-    const { errorMessage, ...error } = faultOf(done);
-    if (fault['message'] === undefined) delete error['message'];
+    const { errorMessage, ...fields } = errorOf(done);
+    const error = Object.fromEntries(Object.entries(fields).filter(([key]) => key !== 'message' || fault['message'] !== undefined));
     assert.equal(error, fault, String(errorMessage));
     assert.ok(String(errorMessage).length > 0);
     assert.equal(done.published, []);
@@ -163,33 +178,46 @@ faults('strings of EXTERN lose their NUL characters where that is asked for', as
   assert.equal(tags, ['xy', '\\u0000']);
 });
 
-faults('of two names for one limit the newer counts; keys that change nothing are named in the log', async () => {
+faults('of two names for one limit the newer counts', async () => {
   const spec = { query: insert(), context: { rowsInMemory: 0 } };
   assert.match((await run({ type: 'query_controller', spec })).outcome.errorMessage ?? '', /rowsInMemory/);
-  const context = { maxRowsInMemory: 1, rowsInMemory: 1000, durableShuffleStorage: false, skipTypeVerification: 's', indexSpec: {} };
+  const context = { maxRowsInMemory: 1, rowsInMemory: 1000 };
   const { log, outcome } = await run({ type: 'query_controller', spec: { query: insert(), context } });
   assert.ok(outcome.succeeded, outcome.errorMessage ?? '');
-  assert.ok(
-    log.some(
-      (line) =>
-        line === 'without effect here: spec.context.durableShuffleStorage, spec.context.indexSpec, spec.context.skipTypeVerification',
-    ),
-    log.join(' / '),
-  );
   assert.ok(
     log.some((line) => line.startsWith('spilled ')),
     'rows were written as soon as there was one',
   );
 });
 
+faults('an error of none of the documented kinds tells its own code, who can mend it, and whether to try again', async () => {
+  for (const [code, druidErrorCode, persona, category, passes] of [
+    ['segments_unavailable', 'segmentsUnavailable', 'OPERATOR', 'RUNTIME_FAILURE', true],
+    ['unavailable', 'unavailable', 'OPERATOR', 'SERVICE_UNAVAILABLE', true],
+    ['forbidden', 'forbidden', 'USER', 'FORBIDDEN', false],
+  ] as const) {
+    const done = await run({ type: 'query_controller', spec: { query: insert() } }, { publish: rejecting(new ServiceError(code, 'why')) });
+    const error = errorOf(done);
+    const expected = { errorCode: 'DruidException', druidErrorCode, persona, category, context: { canBeTriedAgain: String(passes) } };
+    assert.equal(error, { ...expected, errorMessage: 'why' });
+    assert.is(mayBeTriedAgain(error), passes);
+  }
+  assert.ok(mayBeTriedAgain({ errorCode: 'WorkerFailed' }));
+  assert.not.ok(mayBeTriedAgain({ errorCode: 'CannotParseExternalData' }));
+});
+
 faults('the documentation lists every code that is raised', () => {
   const page = readFileSync(path.join(ROOT, 'docs', 'sql-statements.md'), 'utf8');
   const rows = [...page.matchAll(/^\| `(\w+)` \| (yes|no) \|/gm)];
   const raised = new Set(rows.flatMap(([, code, isRaised]) => (isRaised === 'yes' ? [code] : [])));
-  const folder = path.join(ROOT, 'src', 'ingestion', 'sql');
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const folder = path.join(ROOT, 'src');
+  const isRun = (name: string): boolean => /^(ingestion|execution)[\\/].*\.ts$/.test(name);
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(isRun);
   const text = files.map((name) => readFileSync(path.join(folder, name), 'utf8')).join('\n');
-  const written = [...text.matchAll(/errorCode: '(\w+)'/g), ...text.matchAll(/^ {2}[a-z_]+: '([A-Z]\w+)',$/gm)].map(([, code]) => code);
+  const codes = readFileSync(path.join(folder, 'ingestion', 'sql', 'query-fault.ts'), 'utf8');
+  const written = [...text.matchAll(/errorCode: '([A-Z]\w+)'/g), ...codes.matchAll(/^ {2}[a-z_]+: '([A-Z]\w+)',$/gm)].map(
+    ([, code]) => code,
+  );
   assert.equal([...new Set(written)].sort(), [...raised].sort());
 });
 

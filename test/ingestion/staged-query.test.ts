@@ -385,8 +385,38 @@ const refused: readonly { readonly context: Record<string, unknown>; readonly me
   { context: { maxFrameSize: 0 }, message: /context\.maxFrameSize/ },
   { context: { maxThreads: 'two' }, message: /context\.maxThreads/ },
   { context: { indexSpec: '[1]' }, message: /context\.indexSpec/ },
+  { context: { indexSpec: { bitmap: { type: 'roaring' } } }, message: /context\.indexSpec: .*one format, in which bitmap is not/ },
+  {
+    context: { indexSpec: '{"dimensionCompression":"lz4"}' },
+    message: /context\.indexSpec: .*dimensionCompression is not "lz4"; .*"zstd"/,
+  },
   { context: { skipTypeVerification: 3 }, message: /context\.skipTypeVerification/ },
 ];
+staged('an indexSpec of what segments are is accepted', async ({ folder }) => {
+  for (const indexSpec of [{}, { dimensionCompression: 'zstd', stringDictionaryEncoding: { type: 'utf8' } }, '{"longEncoding":"auto"}']) {
+    const { outcome } = await runSql(folder, COUNT(folder), { context: { indexSpec } });
+    assert.ok(outcome.succeeded, outcome.errorMessage ?? '');
+  }
+});
+
+staged('durableShuffleStorage: false: rows stay with the controller, which has no workers', async ({ folder }) => {
+  for (const [durableShuffleStorage, workerCounts] of [
+    [true, [2, 2]],
+    [false, [1]],
+  ] as const) {
+    const { task, submitted } = childrenThat(folder, (child) => child);
+    const query = `SELECT page, SUM(v) FROM ${extern(folder)} GROUP BY 1`;
+    const done = await runSql(folder, query, { workers: 2, context: { durableShuffleStorage }, task });
+    assert.ok(done.outcome.succeeded, done.outcome.errorMessage ?? '');
+    assert.equal(
+      payloadOf(done).stages.map(({ workerCount }) => workerCount),
+      workerCounts,
+    );
+    assert.is(submitted.length > 0, durableShuffleStorage);
+    assert.is(payloadOf(done).results.results.length, pages.length);
+  }
+});
+
 for (const { context, message } of refused)
   staged(`refused: ${JSON.stringify(context)}`, async ({ folder }) => {
     const { outcome } = await runSql(folder, COUNT(folder), { context });

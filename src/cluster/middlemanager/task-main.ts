@@ -13,7 +13,7 @@ import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
 import { openDeepStorage, openStorage, type StoragePlace } from '../../storage/deep/open-deep-storage.js';
 import { createResultStorage, type ResultRun } from '../../storage/result-storage.js';
-import { toServiceError } from '../rpc/message.js';
+import { fromPlain, toServiceError } from '../rpc/message.js';
 import { refusePublish, runHere } from './child-run.js';
 import { LiveServer } from './live-server.js';
 import type { FromTask, ServingSettings, ToTask } from './task-messages.js';
@@ -66,7 +66,7 @@ process.on('message', (message: ToTask) => {
       framed?.resolve(message.frame);
       return;
     case 'queryFailed':
-      framed?.reject(new ServiceError(message.code, message.message));
+      framed?.reject(fromPlain(message.error));
       return;
     case 'publishFailed':
       published?.reject(new ServiceError(message.code, message.message));

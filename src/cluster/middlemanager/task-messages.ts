@@ -8,6 +8,7 @@ import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
 import type { StoragePlace } from '../../storage/deep/open-deep-storage.js';
 import type { DeepStoragePlaces } from '../../storage/deep/storage-places.js';
+import type { PlainServiceError } from '../rpc/message.js';
 import type { KeyStore } from '../rpc/tls-material.js';
 
 /** Settings that a task's child process receives from this process. */
@@ -58,7 +59,7 @@ export type ToTask =
   | { readonly kind: 'segmentsFailed'; readonly code: ErrorCode; readonly message: string }
   /** Frame of the query it asked for; null after the last. */
   | { readonly kind: 'frame'; readonly frame: Frame | null }
-  | { readonly kind: 'queryFailed'; readonly code: ErrorCode; readonly message: string };
+  | { readonly kind: 'queryFailed'; readonly error: PlainServiceError };
 
 /** Message from the child to the middle manager. `outcome` is the last one. */
 export type FromTask =

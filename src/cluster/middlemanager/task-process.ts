@@ -9,7 +9,7 @@ import type { ChatRequest, TableQuery, TaskCalls, TaskOutcome, TaskProgress } fr
 import type { Frame } from '../../model/frame.js';
 import type { PublishRequest } from '../../model/publication.js';
 import type { VisibleSegment } from '../../model/segment.js';
-import { toServiceError } from '../rpc/message.js';
+import { plainError, toServiceError } from '../rpc/message.js';
 import type { FromTask, TaskSettings, ToTask } from './task-messages.js';
 
 /**
@@ -193,8 +193,7 @@ export class TaskProcess {
       const next = await this.#frames?.next();
       this.#send({ kind: 'frame', frame: next === undefined || next.done === true ? null : next.value });
     } catch (error) {
-      const { code, message } = toServiceError(error);
-      this.#send({ kind: 'queryFailed', code, message });
+      this.#send({ kind: 'queryFailed', error: plainError(error) });
     }
   }
 

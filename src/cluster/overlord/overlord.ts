@@ -10,7 +10,7 @@ import { carriedBy } from '../../metadata/carried.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { pinnedSegments, publishSegments, segmentsToRead } from '../../metadata/publish.js';
-import { countTasks, findTask, insertTask, selectTasks, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
+import { countTasks, findTask, insertTask, selectTasks, type TaskRecord } from '../../metadata/tasks.js';
 import type { PinnedSegments, PublishRequest } from '../../model/publication.js';
 import type { SegmentId, VisibleSegment } from '../../model/segment.js';
 import type { CheckpointRequest, OffsetsLost } from '../../model/stream/control.js';
@@ -45,6 +45,7 @@ import { endRun, endTask, isRunOf, recoverTask } from './recovery.js';
 import { auditSubmission, authorOf, newTask, type ReadTask, type Sender, THIS_CLUSTER } from './submission.js';
 import type { SupervisorHost } from './supervisor/contract.js';
 import { Supervisors } from './supervisor/supervisors.js';
+import { liveReport, taskWithDocuments } from './task-look.js';
 import { UnheardRuns } from './unheard-runs.js';
 import { WorkerConfigs } from './worker-configs.js';
 
@@ -180,12 +181,9 @@ export class Overlord implements OverlordService, Candidate {
     return [...active, ...(await selectTasks(database, { states: ['SUCCESS', 'FAILED'], newest: FINISHED_LISTED_MAX }))];
   }
 
-  async task(taskId: string): Promise<TaskWithDocuments | null> {
-    const { database } = this.#options;
-    const task = await findTask(database, taskId);
-    const documents = await taskDocuments(database, taskId);
-    return task === undefined || documents === undefined ? null : { task, ...documents };
-  }
+  task = (taskId: string): Promise<TaskWithDocuments | null> => taskWithDocuments(this.#options.database, taskId);
+
+  liveReport: OverlordService['liveReport'] = (taskId) => liveReport(this.#options.database, taskId, (task) => this.workerOf(task));
 
   async visibleSegments(taskId: string, dataSource: string, intervals: readonly Interval[]): Promise<readonly VisibleSegment[]> {
     const { database } = this.#options;

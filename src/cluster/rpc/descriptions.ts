@@ -89,6 +89,7 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     submit: call,
     tasks: call,
     task: call,
+    liveReport: call,
     visibleSegments: call,
     pinnedSegments: call,
     publish: longCall,

@@ -1,7 +1,7 @@
 // Wire format of replies between roles.
 
 import { deserialize, serialize } from 'node:v8';
-import { type ErrorCode, ServiceError } from '../../base/errors.js';
+import { type ErrorCode, type ErrorDetails, ServiceError } from '../../base/errors.js';
 
 /**
  * Wire format of a reply: messages one after another, each
@@ -89,7 +89,7 @@ function payloadOf(message: Message): Uint8Array {
     case 'end':
       return new Uint8Array(0);
     case 'error':
-      return encodeValue({ code: message.error.code, message: message.error.message });
+      return encodeValue(plainError(message.error));
   }
 }
 
@@ -99,6 +99,22 @@ function decodeMessage(bytes: Buffer): Message {
   // Copied: typed arrays of the value would otherwise keep the whole network buffer, at offsets they cannot align to.
   const value = decodeValue(Buffer.from(bytes.subarray(HEADER_BYTES)));
   if (kind === 'value') return { kind, value };
-  const { code, message } = value as { code: ErrorCode; message: string };
-  return { kind: 'error', error: new ServiceError(code, message) };
+  return { kind: 'error', error: fromPlain(value as PlainServiceError) };
+}
+
+/** An error as plain data. */
+export interface PlainServiceError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly details: ErrorDetails | null;
+}
+
+export function plainError(error: unknown): PlainServiceError {
+  const { code, message, details } = toServiceError(error);
+  return { code, message, details };
+}
+
+/** The error that `plainError` was given. */
+export function fromPlain({ code, message, details }: PlainServiceError): ServiceError {
+  return new ServiceError(code, message, undefined, details);
 }

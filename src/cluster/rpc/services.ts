@@ -233,6 +233,8 @@ export interface OverlordService {
   tasks(): Promise<readonly TaskRecord[]>;
   /** A task with its documents, or null when there is none of this id. */
   task(taskId: string): Promise<TaskWithDocuments | null>;
+  /** The report so far of a task that runs, or null while there is none. */
+  liveReport(taskId: string): Promise<Readonly<Record<string, unknown>> | null>;
   /**
    * The visible segments that meet one of the intervals, as metadata has them; without those that the task carries along,
    * which it may not read.

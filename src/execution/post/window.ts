@@ -1,5 +1,6 @@
 // Post-processing step that computes window functions.
 
+import { ServiceError } from '../../base/errors.js';
 import type { PostStep, SortKey } from '../../model/plan.js';
 import type { WindowCall, WindowFunction } from '../../model/window.js';
 import { type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
@@ -20,11 +21,25 @@ export function windowColumns(table: ResultTable, step: WindowStep, { check }: L
   ];
   const sorted = by.length === 0 ? table : pickRows(table, sortedRows(table, by, { offset: 0, limit: null }, check), check);
   const partitions = runsOf(sorted, step.partition, undefined, check);
+  if (step.rowsMax !== undefined) checkSizes(partitions, step.rowsMax);
   const orderColumns = step.order.map(({ column }) => column);
   const peers = step.order.length === 0 ? partitions : runsOf(sorted, orderColumns, partitions, check);
   const rows: WindowRows = { table: sorted, order: step.order, partitions, peers };
   const columns = step.functions.map((each) => functionColumn(rows, each, check));
   return { ...sorted, columns: [...sorted.columns, ...columns] };
+}
+
+function checkSizes({ starts, ends }: Runs, rowsMax: number): void {
+  for (let start = 0; start < starts.length; start = ends[start] ?? starts.length) {
+    const numRows = (ends[start] ?? starts.length) - start;
+    if (numRows > rowsMax)
+      throw new ServiceError(
+        'resource_limit',
+        `a window has ${numRows} rows in one partition, more than context.maxRowsMaterializedInWindow (${rowsMax}) allows`,
+        undefined,
+        { errorCode: 'TooManyRowsInAWindow', numRows, maxRows: rowsMax },
+      );
+  }
 }
 
 /** Neighbouring rows that have the same values. `within`: runs that are not left. */

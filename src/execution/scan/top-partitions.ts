@@ -47,6 +47,7 @@ export function topPartitionsOf({
     offset > 0 ||
     limit !== null ||
     window?.step !== 'window' ||
+    window.rowsMax !== undefined ||
     filter?.step !== 'filter' ||
     window.order.length === 0
   )

@@ -1,6 +1,6 @@
 // Messages between the main thread and processing threads.
 
-import { type ErrorCode, ServiceError } from '../../base/errors.js';
+import { type ErrorCode, type ErrorDetails, ServiceError } from '../../base/errors.js';
 import type { DataReference } from '../../base/sent-once.js';
 import type { Frame } from '../../model/frame.js';
 import type { SegmentData } from '../block/segment-data.js';
@@ -50,16 +50,17 @@ export interface PlainError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly stack: string;
+  readonly details: ErrorDetails | null;
 }
 
 export function toPlainError(error: unknown): PlainError {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
-  if (error instanceof ServiceError) return { code: error.code, message: error.message, stack };
-  return { code: 'internal', message: error instanceof Error ? error.message : String(error), stack };
+  if (error instanceof ServiceError) return { code: error.code, message: error.message, stack, details: error.details };
+  return { code: 'internal', message: error instanceof Error ? error.message : String(error), stack, details: null };
 }
 
-export function fromPlainError({ code, message, stack }: PlainError): ServiceError {
-  return new ServiceError(code, message, code === 'internal' ? stack : undefined);
+export function fromPlainError({ code, message, stack, details }: PlainError): ServiceError {
+  return new ServiceError(code, message, code === 'internal' ? stack : undefined, details);
 }
 
 /** The arrays of a frame, which move instead of being copied. */

@@ -1,6 +1,6 @@
 // Reports the progress of a task.
 
-import type { TaskContext, TaskProgress } from '../contract.js';
+import type { StageProgress, TaskContext, TaskProgress } from '../contract.js';
 import { paceOf, paceText } from './pace.js';
 import type { RowStatistics } from './row-statistics.js';
 
@@ -12,13 +12,16 @@ export class ProgressReporter {
   bytesTotal: number | null = null;
   readonly #context: TaskContext;
   readonly #statistics: RowStatistics;
+  readonly #stage: (() => StageProgress) | null;
   #current: TaskProgress['phase'] = 'determining_partitions';
   #lastMs = 0;
   #startedMs: number;
   #loggedMs: number;
 
-  constructor(context: TaskContext, statistics: RowStatistics) {
+  /** @param stage  counts of a stage of a statement; null: the task is none */
+  constructor(context: TaskContext, statistics: RowStatistics, stage: (() => StageProgress) | null = null) {
     this.#context = context;
+    this.#stage = stage;
     this.#statistics = statistics;
     this.#startedMs = context.now();
     this.#loggedMs = this.#startedMs;
@@ -49,6 +52,7 @@ export class ProgressReporter {
       atMs,
       bytesTotal: this.bytesTotal,
       ...this.#statistics.soFar(),
+      ...(this.#stage === null ? {} : { stage: this.#stage() }),
     };
     this.#context.progress(progress);
     if (this.#current !== 'reading' || atMs - this.#loggedMs < LOG_INTERVAL_MS) return;

@@ -1,5 +1,6 @@
 // Report of an SQL ingestion task.
 
+import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { Frame } from '../../model/frame.js';
@@ -7,30 +8,28 @@ import { type OutputColumn, type PlannedQuery, sqlTypeName } from '../../model/s
 import type { ResultPage } from '../../storage/result-storage.js';
 import { inputCell } from '../column/text-reading.js';
 import type { TaskContext } from '../contract.js';
-import { withoutSecrets } from '../source/secrets.js';
-import { faultOf } from '../sql/query-fault.js';
+import { faultOf, QueryFault } from '../sql/query-fault.js';
 import { plannedQuery, type QueryTask } from '../sql/query-task.js';
-import type { StageKind, WorkCounts } from '../sql/stages/contract.js';
+import type { StageKind } from '../sql/stages/contract.js';
 import type { WorkerRun } from '../sql/stages/workers.js';
+import { partitionsOf } from '../sql/write-segments.js';
+import { countersOf, type StageCounts, type StageRun, stageBody } from './stage-report.js';
 
 /** Rows of a plain SELECT that its report shows. */
 const RESULT_ROWS_MAX = 3000;
 
-/** Counts of one worker in a stage; what is left out was not counted. */
-export type StageCounts = Pick<WorkCounts, 'rowsIn' | 'rowsOut'> & Partial<WorkCounts>;
-
-interface StageRun {
-  readonly kind: StageKind;
-  readonly workerCount: number;
+/** Wait of a statement for its segments to be served. */
+interface LoadWait {
+  readonly state: 'WAITING' | 'SUCCESS' | 'TIMED_OUT';
   readonly startMs: number;
-  endMs: number | null;
-  counts: readonly StageCounts[];
+  readonly durationMs: number;
+  readonly segments: number;
 }
 
 /** Fills in the public `multiStageQuery` report, stage by stage. */
 export class QueryReport {
   /** Runs of worker tasks, failed ones among them. */
-  workers: readonly WorkerRun[] = [];
+  workers: () => readonly WorkerRun[] = () => [];
   readonly #context: TaskContext;
   readonly #task: QueryTask;
   readonly #query: PlannedQuery;
@@ -38,6 +37,8 @@ export class QueryReport {
   readonly #stages: StageRun[] = [];
   readonly #results: unknown[][] = [];
   #resultsTruncated = false;
+  /** null: segments are not waited for, or there are none yet. */
+  #loadWait: LoadWait | null = null;
   /** Pages in durable storage, which take the place of results; null: there are none. */
   #pages: { readonly id: number; readonly numRows: number; readonly sizeInBytes: number }[] | null = null;
 
@@ -48,14 +49,26 @@ export class QueryReport {
     this.#startMs = context.now();
   }
 
-  beginStage(kind: StageKind, workerCount: number): void {
-    this.#stages.push({ kind, workerCount, startMs: this.#context.now(), endMs: null, counts: [] });
+  /** @param soFar  counts of its workers while it goes on */
+  beginStage(kind: StageKind, workerCount: number, soFar: StageRun['soFar']): void {
+    this.#stages.push({ kind, workerCount, startMs: this.#context.now(), endMs: null, counts: [], soFar });
   }
 
   /** Ends the last stage of a kind. */
   endStage(kind: StageKind, counts: readonly StageCounts[]): void {
     const stage = this.#stages.findLast((each) => each.kind === kind);
     if (stage !== undefined) Object.assign(stage, { counts, endMs: this.#context.now() });
+  }
+
+  /** Segments are published, and the statement waits until they are served. */
+  beginLoadWait(segments: number): void {
+    this.#loadWait = { state: 'WAITING', startMs: this.#context.now(), durationMs: 0, segments };
+  }
+
+  endLoadWait(isServed: boolean): void {
+    if (this.#loadWait === null) return;
+    const durationMs = this.#context.now() - this.#loadWait.startMs;
+    this.#loadWait = { ...this.#loadWait, state: isServed ? 'SUCCESS' : 'TIMED_OUT', durationMs };
   }
 
   /** Takes in rows of the result; false once no more are shown. */
@@ -85,28 +98,56 @@ export class QueryReport {
     return id;
   }
 
+  /**
+   * The report of the statement while it runs.
+   * @throws ServiceError `unavailable` before its first stage
+   */
+  async soFar(): Promise<Readonly<Record<string, unknown>>> {
+    if (this.#stages.length === 0) throw new ServiceError('unavailable', 'the statement has not begun to read yet');
+    const stages = this.#stages.map((stage) => ({ ...stage }));
+    const counts = await Promise.all(stages.map((stage) => (stage.endMs === null ? stage.soFar() : stage.counts)));
+    return this.#body('RUNNING', { stages: stages.map((stage, at) => ({ ...stage, counts: counts[at] ?? [] })) });
+  }
+
   /** @param failed  null: the statement succeeded */
   finish(failed: { readonly failure: unknown } | null): Readonly<Record<string, unknown>> {
+    const stages = this.#stages;
+    if (failed === null) return this.#body('SUCCESS', { stages });
+    const stageNumber = stages.length === 0 ? null : stages.length - 1;
+    const { failure } = failed;
+    const taskId = failure instanceof QueryFault && failure.taskId !== null ? failure.taskId : this.#context.taskId;
+    return this.#body('FAILED', { stages, errorReport: { taskId, host: null, stageNumber, error: faultOf(failure, this.#context) } });
+  }
+
+  #body(
+    status: 'RUNNING' | 'SUCCESS' | 'FAILED',
+    { stages, errorReport }: { readonly stages: readonly StageRun[]; readonly errorReport?: object },
+  ): Readonly<Record<string, unknown>> {
     const { taskId } = this.#context;
-    const endMs = this.#context.now();
-    const status = failed === null ? 'SUCCESS' : 'FAILED';
-    const stageNumber = failed === null || this.#stages.length === 0 ? null : this.#stages.length - 1;
+    const task = this.#task;
+    const nowMs = this.#context.now();
+    const runs = this.workers();
+    const tasksThat = (state: WorkerRun['state']): number => runs.filter((run) => run.state === state && run.workerId !== taskId).length;
+    const unended = status === 'RUNNING' ? 'READING_INPUT' : 'FAILED';
     const payload: Record<string, unknown> = {
       status: {
         status,
         startTime: formatInstant(this.#startMs),
-        durationMs: endMs - this.#startMs,
-        workers: this.#workerStatus(),
-        pendingTasks: 0,
-        runningTasks: 0,
-        ...(failed === null ? {} : { errorReport: { taskId, host: null, stageNumber, error: faultOf(failed.failure) } }),
+        durationMs: nowMs - this.#startMs,
+        workers: this.#workerStatus(runs),
+        pendingTasks: tasksThat('PENDING'),
+        // The controller is one of them.
+        runningTasks: 1 + tasksThat('RUNNING'),
+        ...this.#loadStatus(nowMs),
+        ...segmentReport(task),
+        ...(errorReport === undefined ? {} : { errorReport }),
       },
-      stages: this.#stages.map((stage, number) => this.#stageBody(stage, number, { nowMs: endMs, failed: failed !== null })),
-      counters: Object.fromEntries(this.#stages.map((stage, number) => [number, countersOf(stage)])),
+      stages: stages.map((stage, number) => stageBody(stage, number, { task, taskId, nowMs, unended })),
+      counters: Object.fromEntries(stages.map(({ kind, counts }, number) => [number, countersOf(kind, counts, task)])),
     };
-    if (this.#task.statement.kind === 'select' && status === 'SUCCESS') {
+    if (task.statement.kind === 'select' && status === 'SUCCESS') {
       payload['results'] = {
-        signature: this.#signature(),
+        signature: this.#query.columns.map(({ name, nativeType }) => ({ name, type: nativeType })),
         sqlTypeNames: this.#query.columns.map(({ sqlType }) => sqlTypeName(sqlType)),
         ...(this.#pages === null ? this.#resultsHere() : { pages: this.#pages }),
       };
@@ -114,19 +155,34 @@ export class QueryReport {
     return { multiStageQuery: { type: 'multiStageQuery', taskId, payload } };
   }
 
-  /** Runs by the number of the worker; what the controller did itself bears its own id. */
-  #workerStatus(): Readonly<Record<string, unknown>> {
-    const byWorker = new Map<number, unknown[]>();
-    for (const { worker, workerId, state, startMs, endMs } of this.workers) {
-      const runs = byWorker.get(worker) ?? [];
-      runs.push({ workerId, state, durationMs: endMs - startMs, pendingMs: 0 });
-      byWorker.set(worker, runs);
-    }
-    return Object.fromEntries(byWorker);
+  #loadStatus(nowMs: number): Readonly<Record<string, unknown>> {
+    const wait = this.#loadWait;
+    if (wait === null) return {};
+    const { state, startMs, durationMs, segments } = wait;
+    const served = state === 'SUCCESS' ? segments : 0;
+    const segmentLoadStatus = {
+      state,
+      startTime: formatInstant(startMs),
+      duration: state === 'WAITING' ? nowMs - startMs : durationMs,
+      totalSegments: segments,
+      usedSegments: segments,
+      precachedSegments: served,
+      onDemandSegments: 0,
+      pendingSegments: state === 'WAITING' ? segments : 0,
+      unknownSegments: state === 'TIMED_OUT' ? segments : 0,
+    };
+    return { segmentLoadStatus };
   }
 
-  #signature(): readonly unknown[] {
-    return this.#query.columns.map(({ name, nativeType }) => ({ name, type: nativeType }));
+  /** Runs by the number of the worker; what the controller did itself bears its own id. */
+  #workerStatus(runs: readonly WorkerRun[]): Readonly<Record<string, unknown>> {
+    const byWorker = new Map<number, unknown[]>();
+    for (const { worker, ...run } of runs) {
+      const ofWorker = byWorker.get(worker) ?? [];
+      ofWorker.push(run);
+      byWorker.set(worker, ofWorker);
+    }
+    return Object.fromEntries(byWorker);
   }
 
   /** The rows, as one page. */
@@ -135,73 +191,21 @@ export class QueryReport {
     const page = { id: 0, numRows: results.length, sizeInBytes: Buffer.byteLength(stringifyJson(results)) };
     return { results, resultsTruncated: this.#resultsTruncated, pages: [page] };
   }
-
-  #stageBody(
-    { kind, workerCount, startMs, endMs }: StageRun,
-    stageNumber: number,
-    { nowMs, failed }: { readonly nowMs: number; readonly failed: boolean },
-  ): Readonly<Record<string, unknown>> {
-    const isLast = kind === 'write';
-    return {
-      stageNumber,
-      definition: {
-        id: `${this.#context.taskId}_${stageNumber}`,
-        input: [kind === 'read' ? this.#input() : { type: 'stage', stage: stageNumber - 1 }],
-        processor: this.#processor(kind),
-        signature: this.#signature(),
-        ...(isLast ? {} : { shuffleSpec: { type: kind === 'read' && this.#query.plan.operator === 'group' ? 'hash' : 'mix' } }),
-        maxWorkerCount: this.#task.settings.workers,
-        shuffleCheckHasMultipleValues: true,
-      },
-      phase: endMs === null && failed ? 'FAILED' : 'FINISHED',
-      workerCount,
-      partitionCount: workerCount,
-      startTime: formatInstant(startMs),
-      duration: (endMs ?? nowMs) - startMs,
-      ...(isLast ? {} : { output: workerCount === 1 ? 'localStorage' : 'durableStorage' }),
-      sort: false,
-    };
-  }
-
-  #input(): Readonly<Record<string, unknown>> {
-    const { source } = this.#query;
-    if (source.kind !== 'external') return { type: source.kind };
-    const { inputSource, inputFormat, signature } = source;
-    return { type: 'external', inputSource: withoutSecrets(inputSource), inputFormat, signature };
-  }
-
-  #processor(kind: StageKind): Readonly<Record<string, unknown>> {
-    const { statement } = this.#task;
-    if (kind === 'merge') return { type: 'groupByPostShuffle' };
-    if (kind === 'post') return { type: this.#query.plan.post.some(({ step }) => step === 'window') ? 'window' : 'limit' };
-    if (kind === 'read' || statement.kind === 'select')
-      return { type: this.#query.plan.operator === 'group' ? 'groupByPreShuffle' : 'scan' };
-    if (statement.kind !== 'export')
-      return { type: 'segmentGenerator', dataSource: statement.dataSource, clusterBy: statement.clusteredBy };
-    return { type: 'export', exportStorageProvider: { type: 'local', exportPath: statement.exportPath }, resultFormat: statement.format };
-  }
 }
 
-/** Counters of a stage by worker. */
-function countersOf({ kind, counts }: StageRun): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    counts.map(({ rowsIn, rowsOut, bytesRead, bytesOut, filesRead }, worker) => {
-      const files = filesRead === undefined ? {} : { files: [filesRead], totalFiles: [filesRead] };
-      const input0 = { type: 'channel', rows: [rowsIn], ...(bytesRead === undefined ? {} : { bytes: [bytesRead] }), ...files };
-      if (kind !== 'write') {
-        const output = { type: 'channel', rows: [rowsOut], ...(bytesOut === undefined ? {} : { bytes: [bytesOut] }) };
-        return [worker, { input0, output }];
-      }
-      const progress = {
-        type: 'segmentGenerationProgress',
-        rowsProcessed: rowsIn,
-        rowsPersisted: rowsIn,
-        rowsMerged: rowsIn,
-        rowsPushed: rowsOut,
-      };
-      return [worker, { input0: { type: 'channel', rows: [rowsIn] }, segmentGenerationProgress: progress }];
-    }),
-  );
+/** Division of the rows of a time chunk, and its reason. */
+function segmentReport({ statement, settings }: QueryTask): Readonly<Record<string, unknown>> {
+  if (statement.kind !== 'insert' && statement.kind !== 'replace') return {};
+  const partitions = partitionsOf(statement, settings);
+  if (partitions.kind === 'range') {
+    const details = `chunks are divided by ranges of ${partitions.dimensions.join(', ')}, the strings that CLUSTERED BY begins with`;
+    return { segmentReport: { shardSpec: 'DimensionRangeShardSpec', details } };
+  }
+  const details =
+    statement.overwrite === null
+      ? 'rows are added to chunks, whatever these are divided by'
+      : `CLUSTERED BY ${statement.clusteredBy.length === 0 ? 'is left out' : 'begins with a column that is not a string'}`;
+  return { segmentReport: { shardSpec: 'NumberedShardSpec', details } };
 }
 
 /** Longs as JSON numbers where those are exact, times as text. */

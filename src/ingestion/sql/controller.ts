@@ -8,30 +8,35 @@ import { formatInstant } from '../../base/time.js';
 import { failpoint } from '../../configuration/failpoint.js';
 import type { Frame } from '../../model/frame.js';
 import { type PushedSegment, TOMBSTONES_MAX } from '../../model/publication.js';
-import { sqlTimeZone } from '../../planner/sql/context.js';
 import { ResultPage } from '../../storage/result-storage.js';
 import { granularityText } from '../compaction/compaction-state.js';
-import type { TaskContext, TaskOutcome } from '../contract.js';
+import type { ChatRequest, TaskContext, TaskOutcome } from '../contract.js';
 import { QueryReport } from '../report/query-report.js';
 import { failureOf } from '../report/task-failure.js';
-import { exportRows } from './export-files.js';
+import { exportInto } from './export-files.js';
 import { type ExportStatement, named, type WriteStatement } from './output-rows.js';
 import { QueryFault } from './query-fault.js';
 import { NO_RESULT_STORAGE } from './query-settings.js';
 import { plannedQuery, publishMode, type QueryTask } from './query-task.js';
 import { StagedRun } from './stages/staged-run.js';
 
+/** Path of the report of a statement that runs, below that of its task. */
+export const LIVE_REPORTS = 'liveReports';
+/** Longest time that a statement waits for its segments to be served. */
+const LOAD_WAIT_MS = 15 * 60_000;
+
 /** Runs a statement over external rows or datasources to its end. Never throws. */
 export async function runQueryTask(given: QueryTask, context: TaskContext): Promise<TaskOutcome> {
   const report = new QueryReport(given, context);
+  context.serveChat((request) => answerChat(request, report));
   try {
     const run = await StagedRun.open(given, context, report);
     try {
       const { task } = run;
       const { statement } = task;
       if (statement.kind === 'select') await collectResults(task, await run.rows(), report, context);
-      else if (statement.kind === 'export') await exportFiles(task, statement, await run.rows(), context, report);
-      else await publish(task, statement, await run.segments(statement), context, run);
+      else if (statement.kind === 'export') await exportFiles(task, statement, context, run);
+      else await publish(task, statement, await run.segments(statement), { context, run, report });
       run.completed();
     } finally {
       await run.close();
@@ -41,6 +46,14 @@ export async function runQueryTask(given: QueryTask, context: TaskContext): Prom
     const { failure, errorMessage } = failureOf(error, context);
     return { succeeded: false, errorMessage, report: report.finish({ failure }) };
   }
+}
+
+/** Requests to a statement while it runs: its report so far. */
+async function answerChat({ method, path }: ChatRequest, report: QueryReport): Promise<unknown> {
+  if (path.join('/') !== LIVE_REPORTS)
+    throw new ServiceError('not_found', `a statement has no path ${path.join('/')}, only ${LIVE_REPORTS}`);
+  if (method !== 'GET') throw new ServiceError('method_not_allowed', `${LIVE_REPORTS} answers GET only`);
+  return report.soFar();
 }
 
 /** Rows of a SELECT: the first ones in the report, or all of them as pages in durable storage. */
@@ -81,25 +94,20 @@ async function collectResults(
 }
 
 async function exportFiles(
-  { settings, context: queryContext, dataSource }: QueryTask,
+  { settings, dataSource }: QueryTask,
   statement: ExportStatement,
-  frames: AsyncGenerator<Frame>,
   context: TaskContext,
-  report: QueryReport,
+  run: StagedRun,
 ): Promise<void> {
-  const { exportDirectory, taskId, attempt, signal } = context;
-  report.beginStage('write', 1);
-  const { files, rowCount } = await exportRows(frames, statement.query.columns, statement, {
+  const { exportDirectory, taskId, attempt } = context;
+  const options = {
     baseDirectory: exportDirectory,
     taskId,
     attempt,
-    rowsPerFile: settings.rowsPerPage,
-    timeZone: sqlTimeZone(queryContext),
     refuseEmpty: settings.failOnEmptyInsert ? () => refuseEmpty(dataSource) : null,
-    signal,
     now: context.now,
-  });
-  report.endStage('write', [{ rowsIn: rowCount, rowsOut: rowCount }]);
+  };
+  const { files, rowCount } = await exportInto(statement, options, (folder) => run.exported(statement, folder));
   context.log(`exported ${rowCount} rows into ${files.length} files below ${statement.exportPath}`);
 }
 
@@ -107,8 +115,7 @@ async function publish(
   { settings, dataSource }: QueryTask,
   statement: WriteStatement,
   segments: readonly PushedSegment[],
-  context: TaskContext,
-  run: StagedRun,
+  { context, run, report }: { readonly context: TaskContext; readonly run: StagedRun; readonly report: QueryReport },
 ): Promise<void> {
   run.publishing();
   const mode = publishMode(statement);
@@ -122,7 +129,7 @@ async function publish(
     );
   checkChunks(segments, settings.maxNumSegments, statement);
   const request = { taskId: context.taskId, dataSource, segments, mode };
-  const ids = await context.publish({ ...request, waitsUntilLoaded: settings.waitUntilSegmentsLoad }).catch(async (error: unknown) => {
+  const ids = await context.publish(request).catch(async (error: unknown) => {
     if (!(error instanceof ServiceError)) throw error;
     // Another task has taken the lock, or what the statement has read.
     if (error.code === 'conflict') {
@@ -140,6 +147,11 @@ async function publish(
     throw new QueryFault(error.code, error.message, { errorCode: 'TooManyBuckets', maxBuckets: TOMBSTONES_MAX });
   });
   context.log(`published ${ids.length} segments`);
+  if (!settings.waitUntilSegmentsLoad) return;
+  report.beginLoadWait(ids.length);
+  const isServed = await context.segments.served(ids, LOAD_WAIT_MS);
+  report.endLoadWait(isServed);
+  if (!isServed) context.log(`not all of them are served after ${LOAD_WAIT_MS / 60_000} minutes`);
 }
 
 /** The time chunk of a segment that reaches over one that is there, so that rows cannot be added to it. */

@@ -1,14 +1,11 @@
-// Writes the rows of INSERT INTO EXTERN as files below a folder.
+// The folder that INSERT INTO EXTERN fills with files.
 
-import { type FileHandle, mkdir, open, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ServiceError } from '../../base/errors.js';
-import type { Frame } from '../../model/frame.js';
-import type { ExportFormat, ExportTarget, OutputColumn } from '../../model/statement.js';
+import type { ExportTarget } from '../../model/statement.js';
 import { taskFileName } from '../../model/task-file-name.js';
-import { ENCODERS } from './export/formats.js';
-import type { RowsEncoder } from './export/rows-encoder.js';
 
 export interface ExportOptions {
   /** `svc.export.storage.baseDir`. */
@@ -16,12 +13,8 @@ export interface ExportOptions {
   readonly taskId: string;
   /** Number of the run, which names its files. */
   readonly attempt: number;
-  /** Rows after which a file ends. */
-  readonly rowsPerFile: number;
-  readonly timeZone: string;
   /** Throws where no rows are to fail the export (context key `failOnEmptyInsert`); null: they do not. */
   readonly refuseEmpty: (() => never) | null;
-  readonly signal: AbortSignal;
   readonly now: () => number;
 }
 
@@ -40,60 +33,88 @@ const CLAIM_STALE_MS = 180_000;
 const PROPERTY = 'svc.export.storage.baseDir';
 
 /**
- * Writes all rows into new files of an empty folder, in a format of `export/formats.ts`. Files have their names only when all of
- * them are whole; a manifest that lists them comes last.
+ * Fills an empty folder with files. They have their names only when all of them are whole; a manifest that lists them comes last.
+ * @param fill  writes the files, and gives the rows that they have
  * @throws ServiceError `forbidden` for a folder outside of the base directory, `conflict` for one that has files
  */
-export async function exportRows(
-  frames: AsyncIterable<Frame>,
-  columns: readonly OutputColumn[],
+export async function exportInto(
   target: ExportTarget,
   options: ExportOptions,
+  fill: (folder: ExportFolder) => Promise<number>,
 ): Promise<ExportedFiles> {
-  const folder = await openFolder(target.exportPath, options);
-  const claim = path.join(folder, CLAIM);
-  const mark = (): void => {
-    const at = options.now() / 1000;
-    // A claim that cannot be marked is lost at worst, and the next task finds the files that are there.
-    utimes(claim, at, at).catch(() => undefined);
-  };
-  const marking = setInterval(mark, CLAIM_MARK_MS);
-  const prefix = `${filePrefix(options.taskId)}worker0-run${options.attempt}-partition`;
-  const written: { readonly from: string; readonly to: string }[] = [];
-  let rowCount = 0;
-  const named: string[] = [];
-  let file: RowsFile | null = null;
+  const folder = new ExportFolder(await openFolder(target.exportPath, options), target, options);
+  const marking = setInterval(() => folder.mark(), CLAIM_MARK_MS);
   try {
-    for await (const frame of frames) {
-      for (let from = 0; from < frame.rowCount; ) {
-        if (options.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
-        if (file === null) {
-          const to = path.join(folder, `${prefix}${written.length}.${target.format}`);
-          file = await RowsFile.open(`${to}.part`, columns, target.format, options.timeZone);
-          written.push({ from: `${to}.part`, to });
-        }
-        const until = Math.min(frame.rowCount, from + options.rowsPerFile - file.rowCount);
-        await file.add(frame, from, until);
-        rowCount += until - from;
-        from = until;
-        if (file.rowCount === options.rowsPerFile) file = await file.finish();
-      }
-    }
-    file = (await file?.finish()) ?? null;
+    const rowCount = await fill(folder);
     if (rowCount === 0) options.refuseEmpty?.();
-    for (const { from, to } of written) {
-      await rename(from, to);
-      named.push(to);
-    }
-    await writeManifest(folder, named);
-    await rm(claim, { force: true });
-    return { files: named, rowCount };
+    return { files: await folder.finish(), rowCount };
   } catch (error) {
-    await file?.close();
-    await Promise.all([...written.map(({ from }) => from), ...named, claim].map((name) => rm(name, { force: true })));
+    await folder.abandon();
     throw error;
   } finally {
     clearInterval(marking);
+  }
+}
+
+/** A folder while it is filled. */
+export class ExportFolder {
+  readonly #folder: string;
+  readonly #target: ExportTarget;
+  readonly #options: ExportOptions;
+  readonly #written: { readonly from: string; readonly to: string }[] = [];
+  readonly #named: string[] = [];
+  readonly #counts = new Map<number, number>();
+
+  constructor(folder: string, target: ExportTarget, options: ExportOptions) {
+    this.#folder = folder;
+    this.#target = target;
+    this.#options = options;
+  }
+
+  /** The path under which the next file of a worker is to be written. */
+  next(worker: number): string {
+    const { taskId, attempt } = this.#options;
+    const partition = this.#counts.get(worker) ?? 0;
+    this.#counts.set(worker, partition + 1);
+    const name = `${filePrefix(taskId)}worker${worker}-run${attempt}-partition${partition}.${this.#target.format}`;
+    const to = path.join(this.#folder, name);
+    this.#written.push({ from: `${to}.part`, to });
+    return `${to}.part`;
+  }
+
+  /** Marks the claim. One that cannot be marked is lost at worst, and the next task finds the files that are there. */
+  mark(): void {
+    const at = this.#options.now() / 1000;
+    utimes(this.#claim, at, at).catch(() => undefined);
+  }
+
+  async finish(): Promise<readonly string[]> {
+    for (const { from, to } of this.#written) {
+      await synced(from);
+      await rename(from, to);
+      this.#named.push(to);
+    }
+    await writeManifest(this.#folder, this.#named);
+    await rm(this.#claim, { force: true });
+    return this.#named;
+  }
+
+  async abandon(): Promise<void> {
+    const names = [...this.#written.map(({ from }) => from), ...this.#named, this.#claim];
+    await Promise.all(names.map((name) => rm(name, { force: true })));
+  }
+
+  get #claim(): string {
+    return path.join(this.#folder, CLAIM);
+  }
+}
+
+async function synced(name: string): Promise<void> {
+  const file = await open(name, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }
 
@@ -174,43 +195,4 @@ async function writeManifest(folder: string, files: readonly string[]): Promise<
     await file.close();
   }
   await rename(`${manifest}.part`, manifest);
-}
-
-/** A file of rows while it is written. */
-class RowsFile {
-  rowCount = 0;
-  readonly #file: FileHandle;
-  readonly #rows: RowsEncoder;
-
-  private constructor(file: FileHandle, rows: RowsEncoder) {
-    this.#file = file;
-    this.#rows = rows;
-  }
-
-  static async open(name: string, columns: readonly OutputColumn[], format: ExportFormat, timeZone: string): Promise<RowsFile> {
-    const file = await open(name, 'w');
-    try {
-      return new RowsFile(file, await ENCODERS[format](columns, async (bytes) => file.writeFile(bytes), timeZone));
-    } catch (error) {
-      await file.close();
-      throw error;
-    }
-  }
-
-  /** Writes rows [from, to) of a frame. */
-  async add(frame: Frame, from: number, to: number): Promise<void> {
-    await this.#rows.add(frame, from, to);
-    this.rowCount += to - from;
-  }
-
-  async finish(): Promise<null> {
-    await this.#rows.finish();
-    await this.#file.sync();
-    await this.#file.close();
-    return null;
-  }
-
-  async close(): Promise<void> {
-    await this.#file.close().catch(() => undefined);
-  }
 }

@@ -17,6 +17,7 @@ import type { ProgressReporter } from '../report/progress.js';
 import type { RowStatistics } from '../report/row-statistics.js';
 import { parseInputSource } from '../source/input-source.js';
 import type { InputPart } from '../source/source-kind.js';
+import { QueryFault } from './query-fault.js';
 
 const BATCH_ROWS = 1 << 17;
 const BATCH_DICTIONARY_BYTES = 32 << 20;
@@ -92,7 +93,7 @@ async function* framesAsTheyCome(
   const bytesMax = context.maxBytesInMemory / 16;
   const reading = { source: input, format, columns: new Set(names), context, statistics, progress, chosen };
   try {
-    for await (const block of readBlocks(reading)) {
+    for await (const block of readable(readBlocks(reading))) {
       statistics.processed += collector.add(block);
       if (buffer.rowCount >= BATCH_ROWS || buffer.sizeBytes - buffer.dictionaryBytes >= bytesMax || buffer.dictionaryBytes >= 2 * bytesMax)
         yield takeFrame(buffer, bytesMax);
@@ -103,6 +104,16 @@ async function* framesAsTheyCome(
   }
   if (collector.faultyRows > 0)
     context.log(`${collector.faultyRows} rows have a value that does not fit the type in EXTERN's signature; it was taken as null`);
+}
+
+/** Rows, files or archives that are larger than may be read cannot be read. */
+async function* readable<Block>(blocks: AsyncIterable<Block>): AsyncGenerator<Block> {
+  try {
+    yield* blocks;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'resource_limit' || error.details !== null) throw error;
+    throw new QueryFault(error.code, error.message, { errorCode: 'CannotParseExternalData' });
+  }
 }
 
 export async function* inlineFrames(frame: Frame): AsyncGenerator<Frame> {

@@ -1,8 +1,9 @@
 // Context keys of an SQL ingestion task.
 
-import { isRecord, parseJson } from '../../base/json.js';
+import { isRecord, parseJson, stringifyJson } from '../../base/json.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { TIME_COLUMN } from '../../model/schema.js';
+import { sqlNames } from '../../planner/sql/context.js';
 import { MAX_ROWS_IN_MEMORY } from '../task-spec/tuning-config.js';
 import { QueryFault } from './query-fault.js';
 
@@ -39,6 +40,8 @@ export interface QuerySettings {
   readonly maxFrameSize: number | null;
   /** Whether strings of EXTERN lose their NUL characters. */
   readonly removeNullBytes: boolean;
+  /** Whether reports have the counters that came with version 31 of the original. */
+  readonly includeAllCounters: boolean;
 }
 
 const ROWS_PER_SEGMENT = 3_000_000;
@@ -86,24 +89,44 @@ export function parseQuerySettings(context: ObjectReader): QuerySettings {
     maxNumSegments: context.optionalInteger('maxNumSegments', 1) ?? null,
     maxFrameSize: context.optionalInteger('maxFrameSize', 1) ?? null,
     removeNullBytes: context.boolean('removeNullBytes', false),
+    includeAllCounters: context.boolean('includeAllCounters', true),
   };
 }
 
-/** Keys that ask for what is so in any case, or for what is not there, which the log of the task tells; values that mean nothing are refused. */
+/** Keys that change nothing, and still have to be right. */
 function checkHints(context: ObjectReader): void {
-  const { inertKeys } = context.context;
-  // Rows between workers lie in durable storage, however many failures are to be survived.
-  if (!context.boolean('durableShuffleStorage', true)) inertKeys.push(context.at('durableShuffleStorage'));
-  // There are no counters yet that would have to be left out.
-  context.boolean('includeAllCounters', true);
-  // A task computes on one thread.
+  // A task computes on one thread, and no limit is lower.
   context.optionalInteger('maxThreads', 1);
-  for (const key of ['indexSpec', 'skipTypeVerification']) if (context.has(key)) inertKeys.push(context.at(key));
-  const indexSpec = context.raw('indexSpec');
-  if (indexSpec !== undefined && !isRecord(typeof indexSpec === 'string' ? jsonOrNull(indexSpec) : indexSpec))
-    throw context.mismatch('indexSpec', 'an object, or one as JSON');
-  const columns = context.raw('skipTypeVerification');
-  if (columns !== undefined && typeof columns !== 'string') context.strings('skipTypeVerification');
+  // Columns are compared with those of the datasource when the statement is submitted.
+  sqlNames(context.members, 'skipTypeVerification');
+  checkIndexSpec(context);
+}
+
+/** The one format of segments, in the words of an `indexSpec`. */
+const INDEX_SPEC: Readonly<Record<string, unknown>> = {
+  dimensionCompression: 'zstd',
+  metricCompression: 'zstd',
+  complexMetricCompression: 'zstd',
+  jsonCompression: 'zstd',
+  longEncoding: 'auto',
+  stringDictionaryEncoding: { type: 'utf8' },
+};
+
+/** @throws ServiceError for an `indexSpec`, or one as JSON, that asks for another format than segments have */
+function checkIndexSpec(context: ObjectReader): void {
+  const value = context.raw('indexSpec');
+  if (value === undefined) return;
+  const spec = typeof value === 'string' ? jsonOrNull(value) : value;
+  if (!isRecord(spec)) throw context.mismatch('indexSpec', 'an object, or one as JSON');
+  const expected = stringifyJson(INDEX_SPEC);
+  for (const [key, given] of Object.entries(spec)) {
+    const own = new Map(Object.entries(INDEX_SPEC)).get(key);
+    if (own === undefined || stringifyJson(given) !== stringifyJson(own))
+      throw context.unsupported(
+        'indexSpec',
+        `segments have one format, in which ${key} is not ${stringifyJson(given)}; accepted: parts of ${expected}`,
+      );
+  }
 }
 
 function parseJoinAlgorithm(context: ObjectReader): QuerySettings['joinAlgorithm'] {
@@ -120,12 +143,12 @@ function jsonOrNull(text: string): unknown {
   }
 }
 
-/** Workers of `maxNumTasks`, which counts the controller. */
+/** Workers of `maxNumTasks`, which counts the controller; one where rows are not to lie in durable storage, which is the way between workers. */
 function parseWorkers(context: ObjectReader): number {
   // An older name of the same.
   const older = context.optionalInteger('numTasks', 2) ?? 2;
   const workers = (context.optionalInteger('maxNumTasks', 2) ?? older) - 1;
-  if (workers <= WORKERS_MAX) return workers;
+  if (workers <= WORKERS_MAX) return context.boolean('durableShuffleStorage', true) ? workers : 1;
   throw new QueryFault('input_invalid', `context.maxNumTasks: found ${workers + 1}, expected at most ${WORKERS_MAX + 1}`, {
     errorCode: 'TooManyWorkers',
     workers,
@@ -141,12 +164,10 @@ function parseFaultTolerance(context: ObjectReader): boolean {
   return isTolerant;
 }
 
-/** Names in an array, or in text with commas; `__time` may lead. */
+/** Names of columns; `__time` may lead. */
 function parseSortOrder(context: ObjectReader): readonly string[] | null {
-  const value = context.raw('segmentSortOrder');
-  if (value === undefined || value === '') return null;
-  const names =
-    typeof value === 'string' && !value.startsWith('[') ? value.split(',').map((name) => name.trim()) : context.strings('segmentSortOrder');
-  if (names.lastIndexOf(TIME_COLUMN) > 0) throw context.unsupported('segmentSortOrder', 'segments are sorted by __time first');
-  return names.filter((name) => name !== TIME_COLUMN);
+  const names = sqlNames(context.members, 'segmentSortOrder');
+  if (names !== null && names.lastIndexOf(TIME_COLUMN) > 0)
+    throw context.unsupported('segmentSortOrder', 'segments are sorted by __time first');
+  return names?.filter((name) => name !== TIME_COLUMN) ?? null;
 }

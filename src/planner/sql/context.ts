@@ -2,7 +2,7 @@
 
 import { findZone } from '../../base/calendar.js';
 import { ServiceError } from '../../base/errors.js';
-import { describeValue } from '../../base/json.js';
+import { describeValue, parseJson } from '../../base/json.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
 import { refusedKeys } from '../context-keys.js';
@@ -22,7 +22,7 @@ export interface SqlContext extends QueryContext {
 /** Keys that change plans: a cached plan is found only under the same values of them. */
 export const PLANNING_KEYS: readonly string[] = [
   ...['sqlTimeZone', 'sqlOuterLimit', 'plannerRulesOff', 'skipEmptyBuckets', 'finalizeAggregations', 'groupByEnableMultiValueUnnesting'],
-  ...['maxSubqueryRows', 'maxSubqueryBytes'],
+  ...['maxSubqueryRows', 'maxSubqueryBytes', 'maxRowsMaterializedInWindow'],
 ];
 
 const REFUSED_KEYS: ReadonlyMap<string, readonly unknown[]> = new Map(refusedKeys('sql'));
@@ -42,6 +42,7 @@ export function readSqlContext(context: Readonly<Record<string, unknown>>): SqlC
   sqlOuterLimit(context);
   sqlNativeExplain(context);
   sqlStoredForm(context);
+  sqlWindowRows(context);
   const sqlQueryId = readQueryId(context, 'sqlQueryId');
   // The object is extended in place: copying thirty fields costs more than reading them.
   return Object.assign(common, {
@@ -66,6 +67,36 @@ export function sqlOuterLimit(context: Readonly<Record<string, unknown>>): numbe
   const limit = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   if (typeof limit === 'number' && Number.isSafeInteger(limit) && limit >= 0) return limit;
   throw new ServiceError('query_invalid', `context.sqlOuterLimit: expected an integer of at least 0, found ${describeValue(value)}`);
+}
+
+/** Rows that a partition of a window may have; null: as many as memory holds. */
+export function sqlWindowRows(context: Readonly<Record<string, unknown>>): number | null {
+  const value = context['maxRowsMaterializedInWindow'] ?? null;
+  if (value === null) return null;
+  const rows = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
+  if (typeof rows === 'number' && Number.isSafeInteger(rows) && rows >= 1) return rows;
+  throw new ServiceError(
+    'query_invalid',
+    `context.maxRowsMaterializedInWindow: expected an integer of at least 1, found ${describeValue(value)}`,
+  );
+}
+
+/** Names under a key: an array of them, the same as JSON, or text with commas between them; null: the key is not there. */
+export function sqlNames(context: Readonly<Record<string, unknown>>, key: string): readonly string[] | null {
+  const value = own(context, key) ?? null;
+  if (value === null || value === '') return null;
+  const names = typeof value === 'string' && value.startsWith('[') ? jsonOrNull(value) : value;
+  if (typeof names === 'string') return names.split(',').map((name) => name.trim());
+  if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names;
+  throw new ServiceError('query_invalid', `context.${key}: expected names of columns, found ${describeValue(value)}`);
+}
+
+function jsonOrNull(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
 }
 
 /** EXPLAIN PLAN FOR answers with the native query where there is one, rather than with the text of the plan. */

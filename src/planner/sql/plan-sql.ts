@@ -8,9 +8,10 @@ import { bindParameters, refuseFurtherParameters } from './bind/parameters.js';
 import type { Session } from './bind/session.js';
 import { DATA_SCHEMA } from './catalog/information-schema.js';
 import type { SqlSchema } from './catalog/schema.js';
-import { sqlNativeExplain, sqlOuterLimit, sqlStoredForm, sqlTimeZone, sqlUnnestsMultiValues } from './context.js';
+import { sqlNativeExplain, sqlOuterLimit, sqlStoredForm, sqlTimeZone, sqlUnnestsMultiValues, sqlWindowRows } from './context.js';
 import { explain } from './explain/explain.js';
 import { withEmptyBuckets } from './lower/empty-buckets.js';
+import { withWindowRows } from './lower/window-rows.js';
 import { parseSql } from './parse/parse.js';
 import { SourceText } from './parse/source-text.js';
 import { planExport } from './plan-export.js';
@@ -91,8 +92,9 @@ export function planSqlAt(request: SqlRequest, schema: SqlSchema, { clock, param
   }
 }
 
-/** The query, whose keys may be refused several values. */
-function withKeys(query: PlannedQuery, context: SqlRequest['context']): PlannedQuery {
+/** The query, whose windows may be limited, and whose keys may be refused several values. */
+function withKeys(given: PlannedQuery, context: SqlRequest['context']): PlannedQuery {
+  const query = withWindowRows(given, sqlWindowRows(context));
   if (sqlUnnestsMultiValues(context)) return query;
   const { source } = query;
   return {

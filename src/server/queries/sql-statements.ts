@@ -18,6 +18,7 @@ import { PlanCache, planKey } from '../../planner/sql/plan-cache.js';
 import { planOverSystem } from '../../planner/sql/plan-over-system.js';
 import { planSql, type SqlRequest } from '../../planner/sql/plan-sql.js';
 import { PlanWatch } from '../../planner/sql/plan-watch.js';
+import { checkTypeChanges } from '../../planner/sql/type-changes.js';
 import { CallerTables } from '../access/caller-tables.js';
 import { authorizeContext, authorizeSystemTable, NO_FURTHER_RIGHTS, type QueryRights } from '../access/query-rights.js';
 import { isUnderPolicy, mayHandle } from '../access/readable.js';
@@ -224,6 +225,8 @@ export class SqlStatements {
       ? planSql(named, schema, now)
       : await this.#cancellable(limits, (signal) => this.#thread.plan(named, schema, now, { watch, signal }));
     demand(limits.caller, resourcesOf(statement));
+    if (statement.kind === 'insert' || statement.kind === 'replace')
+      checkTypeChanges(statement, this.#schemaOf(limits.caller).table(statement.dataSource)?.columns ?? [], request.context);
     return { statement, schema: asked() };
   }
 

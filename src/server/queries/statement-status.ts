@@ -5,6 +5,7 @@ import { parseJson } from '../../base/json.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskWithDocuments } from '../../cluster/rpc/services.js';
+import { mayBeTriedAgain } from '../../ingestion/sql/query-fault.js';
 import type { TaskRecord, TaskState } from '../../metadata/tasks.js';
 import { type OutputColumn, sqlTypeName } from '../../model/statement.js';
 import { columnsOfPayload, resultsOfReport, type StatementResults } from './statement-results.js';
@@ -28,7 +29,7 @@ export interface Statement {
   readonly resultFormat: string | null;
   /** Query context, as it was sent. */
   readonly context: Readonly<Record<string, unknown>>;
-  /** Payload of the report; null until the task is through. */
+  /** Payload of the report; null while there is none. */
   readonly report: ObjectReader | null;
 }
 
@@ -43,8 +44,17 @@ export function readStatement(found: TaskWithDocuments): Statement {
     columns: columnsOfPayload(payload),
     resultFormat: spec.optionalString('resultFormat') ?? null,
     context: spec.optionalObject('context')?.members ?? {},
-    report: document === null || !document.has('multiStageQuery') ? null : document.object('multiStageQuery').object('payload'),
+    report: document === null ? null : payloadOfReport(document),
   };
+}
+
+/** A statement that runs, with its report so far. */
+export function withReport(statement: Statement, report: Readonly<Record<string, unknown>>): Statement {
+  return { ...statement, report: payloadOfReport(readerOf(report, `report of task ${statement.found.task.id}`)) };
+}
+
+function payloadOfReport(document: ObjectReader): ObjectReader | null {
+  return document.has('multiStageQuery') ? document.object('multiStageQuery').object('payload') : null;
 }
 
 /** A reader of JSON that this service wrote. */
@@ -126,11 +136,20 @@ function resultOf(statement: Statement): object {
   return { result, pages };
 }
 
-/** Rows in the segments that a statement has written. */
+/** Rows in the segments or files that a statement has written: those that its last stage gives out. */
 function rowsWritten({ report }: Statement): number {
   const counters = report?.optionalObject('counters');
-  const written = counters?.optionalObject('1')?.optionalObject('0')?.optionalObject('segmentGenerationProgress');
-  return written?.optionalInteger('rowsPushed', 0) ?? 0;
+  const last = (report?.objects('stages').length ?? 0) - 1;
+  const workers = counters?.optionalObject(`${last}`);
+  if (workers === undefined) return 0;
+  let rows = 0;
+  for (const worker of Object.keys(workers.members)) {
+    const counts = workers.object(worker);
+    const segments = counts.optionalObject('segmentGenerationProgress');
+    rows += segments?.optionalInteger('rowsPushed', 0) ?? 0;
+    for (const written of counts.optionalObject('output')?.array('rows') ?? []) rows += Number(written);
+  }
+  return rows;
 }
 
 /** Warnings of a statement: whether rows are missing from its results. */
@@ -146,12 +165,13 @@ export function truncationOf({ rows }: StatementResults): string {
 function errorDetails({ found: { task }, report }: Statement): object {
   const error = report?.optionalObject('status')?.optionalObject('errorReport')?.optionalObject('error');
   const errorMessage = error?.optionalString('errorMessage') ?? task.error ?? 'the task failed without a reason';
+  const errorCode = error?.optionalString('errorCode') ?? 'UnknownError';
   return {
     error: 'statementFailed',
-    errorCode: error?.optionalString('errorCode') ?? 'UnknownError',
-    persona: 'USER',
-    category: 'UNCATEGORIZED',
+    errorCode,
+    persona: error?.optionalString('persona') ?? 'USER',
+    category: error?.optionalString('category') ?? 'UNCATEGORIZED',
     errorMessage,
-    context: {},
+    context: mayBeTriedAgain({ ...error?.members, errorCode }) ? { canBeTriedAgain: 'true' } : {},
   };
 }

@@ -110,8 +110,8 @@ export function overlordRoutes(source: OverlordSource): readonly Route[] {
     route('GET', '/svc/indexer/v1/task/{taskId}/reports', found('task'), async ({ caller }, { taskId = '' }) => {
       const { task, report } = await getTask(source, caller, taskId);
       if (report !== null) return json(200, readDocument(source, task, 'report', report));
-      // A query's report exists once it is through.
-      const progress = task.type === 'query_controller' ? null : await overlord.workerOf(task)?.progress(taskId);
+      if (task.type === 'query_controller') return json(200, await reportOfStatement(source, caller, taskId));
+      const progress = await overlord.workerOf(task)?.progress(taskId);
       if (!progress) throw new ServiceError('not_found', `task ${taskId} has no report yet`);
       return json(200, liveReport(taskId, progress));
     }),
@@ -231,6 +231,15 @@ async function getTask(
   if (task === undefined || documents === undefined) throw new ServiceError('not_found', `no task ${taskId}`);
   if (!caller.isUnrestricted) authorizeTask(caller, task, documents.payload, action);
   return { task, ...documents };
+}
+
+/** The report of a statement that runs, or has just ended. */
+async function reportOfStatement(source: OverlordSource, caller: Caller, taskId: string): Promise<unknown> {
+  const live = await source.overlord.liveReport(taskId);
+  if (live !== null) return live;
+  const { task, report } = await getTask(source, caller, taskId);
+  if (report === null) throw new ServiceError('not_found', `task ${taskId} has no report yet`);
+  return readDocument(source, task, 'report', report);
 }
 
 /** Reads a task's log from the shared folder when this process sees it, else from the worker that has the file, else from storage. */

@@ -33,7 +33,7 @@ interface PreparedBody extends SqlBody {
 const WRITTEN_LENGTH_MAX = 1024;
 
 export interface SqlRoutesOptions {
-  overlord(): Pick<OverlordService, 'submit' | 'task' | 'shutdownTask'>;
+  overlord(): Pick<OverlordService, 'submit' | 'task' | 'liveReport' | 'shutdownTask'>;
   /** Durable results of statements; null: there are none. */
   readonly results: Pick<ResultStorage, 'read'> | null;
   /** Bytes of bodies that are kept. */

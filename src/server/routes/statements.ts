@@ -24,6 +24,7 @@ import {
   statementPages,
   statementResults,
   truncationOf,
+  withReport,
 } from '../queries/statement-status.js';
 import { AUTHENTICATED, found, isTrue, json } from './exchange.js';
 
@@ -35,7 +36,7 @@ export type SubmittedStatement =
 export interface StatementSource {
   /** Plans the statement of a request, whose mode is checked, and hands it over. */
   submit(request: HttpRequest): Promise<SubmittedStatement>;
-  overlord(): Pick<OverlordService, 'task' | 'shutdownTask'>;
+  overlord(): Pick<OverlordService, 'task' | 'liveReport' | 'shutdownTask'>;
   /** Durable results; null: there are none. */
   readonly results: Pick<ResultStorage, 'read'> | null;
 }
@@ -72,7 +73,12 @@ export function statementRoutes(source: StatementSource): Route[] {
       ...later,
       method: 'GET',
       path: `${PATH}/{queryId}`,
-      handle: async (request, { queryId = '' }) => json(200, statementBody(await find(queryId, request.caller), isTrue(request, 'detail'))),
+      handle: async (request, { queryId = '' }) => {
+        const statement = await find(queryId, request.caller);
+        if (!isTrue(request, 'detail')) return json(200, statementBody(statement, false));
+        const live = statement.state === 'RUNNING' ? await source.overlord().liveReport(queryId) : null;
+        return json(200, statementBody(live === null ? statement : withReport(statement, live), true));
+      },
     },
     {
       ...later,

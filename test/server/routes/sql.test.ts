@@ -61,6 +61,7 @@ async function call(
       return { taskId: 'query-made' };
     },
     task: async () => null,
+    liveReport: async () => null,
     shutdownTask: async () => undefined,
   };
   const planThread = new PlanThread(100);
@@ -318,9 +319,9 @@ const REFUSED: readonly {
   },
   {
     name: 'a SQL context key nobody would keep',
-    body: { query: 'SELECT 1', context: { failOnEmptyInsert: 'true' } },
+    body: { query: 'SELECT 1', context: { maxNumericInFilters: 3 } },
     code: 'unsupported',
-    says: /failOnEmptyInsert/,
+    says: /maxNumericInFilters/,
   },
 ];
 

@@ -1,7 +1,8 @@
 // Stages of a statement: what their workers are told, and what they give back.
 
 import type { SegmentSlice } from '../../../model/segment.js';
-import type { RowCounts } from '../../report/row-statistics.js';
+import type { StageProgress } from '../../contract.js';
+import type { ReadCounts } from '../../report/row-statistics.js';
 import type { LineRange } from '../../source/line-range.js';
 import type { FileRange } from './stage-output.js';
 
@@ -25,8 +26,15 @@ export type InputShare =
   | { readonly kind: 'parts'; readonly parts: readonly SharedPart[] }
   | { readonly kind: 'segments'; readonly segments: readonly SegmentSlice[] };
 
-/** Partitions that the rows of a stage are shuffled into: buckets by hash of the keys of a grouping, or time chunks. */
-export type Shuffle = { readonly kind: 'none' } | { readonly kind: 'hash'; readonly buckets: number } | { readonly kind: 'time' };
+/**
+ * Partitions that the rows of a stage are shuffled into: buckets by hash of the keys of a grouping, or time chunks. `files`: rows of the
+ * result leave as files of an export.
+ */
+export type Shuffle =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'files' }
+  | { readonly kind: 'hash'; readonly buckets: number }
+  | { readonly kind: 'time' };
 
 /** Part of a partition: of all its frames each `slices`th, from `slice` on. */
 export interface PartitionSlice {
@@ -39,6 +47,12 @@ export interface PartitionSlice {
 export interface StageOutput {
   readonly loadSpec: { readonly type: string; readonly path: string };
   readonly index: FileRange;
+}
+
+/** A file of exported rows in durable storage. */
+export interface ExportedPart {
+  readonly loadSpec: StageOutput['loadSpec'];
+  readonly rowCount: number;
 }
 
 /** Work of one worker, as plain JSON. */
@@ -57,18 +71,11 @@ export type WorkOrder = {
   | { readonly kind: 'write'; readonly inputs: readonly StageOutput[]; readonly partitions: readonly PartitionSlice[] }
 );
 
-export interface WorkCounts extends RowCounts {
-  readonly bytesRead: number;
-  /** Files or segments. */
-  readonly filesRead: number;
-  readonly rowsIn: number;
-  readonly rowsOut: number;
-  readonly bytesOut: number;
-}
+export interface WorkCounts extends ReadCounts, StageProgress {}
 
 /** Result of an order, as plain JSON. */
 export interface WorkResult {
-  /** Rows, or for `write` a file that lists segments. */
+  /** Rows, or a file that lists segments or files of an export. */
   readonly output: StageOutput;
   readonly counts: WorkCounts;
   readonly startMs: number;

@@ -29,7 +29,7 @@ export async function* shareRows(share: InputShare, reading: Reading): AsyncGene
     return;
   }
   if (source.kind !== 'external' && source.kind !== 'inline') {
-    if (share.kind === 'segments') reading.filesRead += share.segments.length;
+    if (share.kind === 'segments') reading.counts.filesRead += share.segments.length;
     yield* tableRows({ plan: read, source, ...(merge === null ? {} : { ending: 'partial' as const }) }, share, reading);
     return;
   }
@@ -63,7 +63,7 @@ function chosenBy(share: InputShare, reading: Reading): (parts: readonly InputPa
             return range === null || isStored(part) ? part : rangeOf(part, range);
           });
     // A file counts where its beginning is read.
-    reading.filesRead += share.kind !== 'parts' ? parts.length : share.parts.filter(({ range }) => (range?.from ?? 0) === 0).length;
+    reading.counts.filesRead += share.kind !== 'parts' ? parts.length : share.parts.filter(({ range }) => (range?.from ?? 0) === 0).length;
     return chosen;
   };
 }

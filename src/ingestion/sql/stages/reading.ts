@@ -3,7 +3,7 @@
 import type { RowSource } from '../../../model/row-source.js';
 import type { ColumnSchema } from '../../../model/schema.js';
 import type { PlannedQuery } from '../../../model/statement.js';
-import type { TaskContext } from '../../contract.js';
+import type { StageProgress, TaskContext } from '../../contract.js';
 import type { ProgressReporter } from '../../report/progress.js';
 import type { RowStatistics } from '../../report/row-statistics.js';
 import type { LazyEngine } from '../../task-engine.js';
@@ -21,6 +21,30 @@ export interface Reading {
   readonly joinAlgorithm: QuerySettings['joinAlgorithm'];
   /** Whether strings of EXTERN lose their NUL characters. */
   readonly removeNullBytes: boolean;
-  /** Counts files and segments. */
+  /** Counts of what goes through, but for the rows of the input, which `statistics` has. */
+  readonly counts: StageCounter;
+  /** All counts so far. */
+  readonly stage: () => StageProgress;
+}
+
+export interface StageCounter {
+  /** Rows of the stage before. */
+  rowsIn: number;
+  rowsOut: number;
+  bytesOut: number;
+  /** Files and segments. */
   filesRead: number;
+}
+
+const NS_PER_MS = 1_000_000;
+const NS_PER_US = 1000;
+
+/** Begins to measure the time that is spent; a process works on one stage at a time. */
+export function stageClock(now: () => number): () => Pick<StageProgress, 'cpuNs' | 'wallNs'> {
+  const startedMs = now();
+  const before = process.cpuUsage();
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return { cpuNs: (user + system) * NS_PER_US, wallNs: (now() - startedMs) * NS_PER_MS };
+  };
 }

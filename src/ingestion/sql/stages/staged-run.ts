@@ -3,9 +3,13 @@
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import type { Frame } from '../../../model/frame.js';
 import type { PushedSegment } from '../../../model/publication.js';
+import { sqlTimeZone } from '../../../planner/sql/context.js';
 import type { TaskContext } from '../../contract.js';
 import type { QueryReport } from '../../report/query-report.js';
-import { checkRowSizes, named, type WriteStatement } from '../output-rows.js';
+import type { StageCounts } from '../../report/stage-report.js';
+import { writeRowFiles } from '../export/row-files.js';
+import type { ExportFolder } from '../export-files.js';
+import { checkRowSizes, type ExportStatement, named, type WriteStatement } from '../output-rows.js';
 import { parseQuerySpec, plannedQuery, type QueryTask } from '../query-task.js';
 import { checkBucketCount, partitionsOf, writeSegments } from '../write-segments.js';
 import type { PartitionSlice, Shuffle, StageOutput, WorkOrder, WorkResult } from './contract.js';
@@ -13,9 +17,9 @@ import { partitionsIn, stageFrames, wholePartition } from './durable-output.js';
 import { divide, inputShares } from './input-shares.js';
 import { planParts, planPartsOfAll } from './plan-parts.js';
 import { shareRows } from './read-rows.js';
-import type { Reading } from './reading.js';
+import { type Reading, stageClock } from './reading.js';
 import { wholeGroups } from './whole-groups.js';
-import { countsOf, finished, openReading, readSegments, tooManyWarnings } from './work.js';
+import { countsOf, finished, openReading, readExported, readSegments, tooManyWarnings } from './work.js';
 import { Workers } from './workers.js';
 
 /** Buckets of groups for each worker: one of them is in memory at a time. */
@@ -38,6 +42,7 @@ export class StagedRun {
     this.#workers = workers;
     this.#reads = reads;
     this.#reading = openReading(task, context);
+    report.workers = () => workers.runs;
   }
 
   /** @param given  the statement; where an earlier run has given orders, it is planned at the instant of that one */
@@ -61,6 +66,23 @@ export class StagedRun {
     this.#reading.progress.phase('reading');
     if (this.#reads.length === 1) return this.#rowsHere();
     return stageFrames(await this.#rowStages(), [wholePartition(0)], this.#context.storage);
+  }
+
+  /** Fills the folder of an export; gives the rows that its files have. */
+  async exported(statement: ExportStatement, folder: ExportFolder): Promise<number> {
+    this.#reading.progress.phase('reading');
+    if (this.#reads.length === 1) return this.#exportedHere(statement, folder);
+    const { storage } = this.#context;
+    const results = await this.#rowResults();
+    let rowCount = 0;
+    this.#report.beginStage('write', 1, async () => [{ rowsIn: rowCount, rowsOut: rowCount }]);
+    for (const [worker, result] of results.entries())
+      for (const part of await readExported(result, this.#context)) {
+        await storage.pull(part.loadSpec, folder.next(worker));
+        rowCount += part.rowCount;
+      }
+    this.#report.endStage('write', [{ rowsIn: rowCount, rowsOut: rowCount }]);
+    return rowCount;
   }
 
   /** The segments that the rows make, in durable storage. */
@@ -87,32 +109,34 @@ export class StagedRun {
   }
 
   close(): Promise<void> {
-    this.#report.workers = this.#workers.runs;
     return this.#reading.engine.close();
   }
 
-  /** Reads, and merges and finishes what has to be, by workers; gives where the rows lie, by time chunk for a table. */
+  /** Where the rows lie that `#rowResults` has left. */
   async #rowStages(): Promise<readonly StageOutput[]> {
+    return outputsOf(await this.#rowResults());
+  }
+
+  /** Reads, and merges and finishes what has to be, by workers; rows lie by time chunk for a table, and in files for an export. */
+  async #rowResults(): Promise<readonly WorkResult[]> {
     const { merge, keyCount, last } = planParts(plannedQuery(this.task));
     const result = resultShuffle(this.task);
     const shuffle: Shuffle = last.length === 0 ? result : { kind: 'none' };
-    let inputs = outputsOf(await this.#stage('read', this.#reads, (order) => order));
+    let results = await this.#stage('read', this.#reads, (order) => order);
     if (merge !== null) {
-      const parts = inputs;
+      const parts = outputsOf(results);
       const buckets = keyCount === 0 ? [{ partition: 0, rowCount: 0 }] : await partitionsIn(parts, this.#context.storage);
-      inputs = outputsOf(
-        await this.#stage('merge', this.#shares(buckets), (partitions) => ({ kind: 'merge', inputs: parts, partitions, shuffle })),
-      );
+      results = await this.#stage('merge', this.#shares(buckets), (partitions) => ({ kind: 'merge', inputs: parts, partitions, shuffle }));
     }
-    if (last.length === 0) return inputs;
-    return outputsOf(await this.#stage('post', [inputs], (rows) => ({ kind: 'post', inputs: rows, shuffle: result })));
+    if (last.length === 0) return results;
+    return this.#stage('post', [outputsOf(results)], (rows) => ({ kind: 'post', inputs: rows, shuffle: result }));
   }
 
   async #stage<Share>(kind: WorkOrder['kind'], shares: readonly Share[], orderOf: (share: Share) => Work): Promise<readonly WorkResult[]> {
     const stage = this.#stages++;
     const earlier = await this.#workers.earlierOrders(stage);
     const orders = earlier?.orders ?? shares.map((share, worker): WorkOrder => ({ ...orderOf(share), stage, worker }));
-    this.#report.beginStage(kind, orders.length);
+    this.#report.beginStage(kind, orders.length, () => this.#workers.soFar());
     const results = await this.#workers.run(orders, this.task);
     this.#report.endStage(
       kind,
@@ -149,15 +173,14 @@ export class StagedRun {
   async *#rowsHere(): AsyncGenerator<Frame> {
     const reading = this.#reading;
     const { columns } = reading.query;
-    this.#report.beginStage('read', 1);
-    let rowsOut = 0;
+    this.#report.beginStage('read', 1, async () => [countsOf(reading)]);
     const parts = planPartsOfAll(reading.query);
     const read = shareRows({ kind: 'all' }, reading);
     const rows = finished(parts.merge === null ? read : wholeGroups(read, parts, reading), parts.last, reading.engine);
     let failed = false;
     try {
       for await (const frame of rows) {
-        rowsOut += frame.rowCount;
+        reading.counts.rowsOut += frame.rowCount;
         checkRowSizes(frame, this.task.settings.maxFrameSize);
         yield named(frame, columns);
       }
@@ -166,35 +189,49 @@ export class StagedRun {
       throw tooManyWarnings(this.task, reading) ?? error;
     } finally {
       // A reader that has enough leaves early, and all is well.
-      if (!failed) this.#report.endStage('read', [{ ...countsOf(reading), rowsIn: reading.statistics.rows, rowsOut }]);
+      if (!failed) this.#report.endStage('read', [countsOf(reading)]);
     }
   }
 
+  async #exportedHere({ format, query: { columns } }: ExportStatement, folder: ExportFolder): Promise<number> {
+    const { counts } = this.#reading;
+    const { settings, context } = this.task;
+    // Rows are written as they are read.
+    const written = (): StageCounts => ({ rowsIn: counts.rowsOut, rowsOut: counts.rowsOut });
+    const files = await writeRowFiles(this.#rowsHere(), {
+      columns,
+      format,
+      timeZone: sqlTimeZone(context),
+      rowsPerFile: settings.rowsPerPage,
+      signal: this.#context.signal,
+      next: () => folder.next(0),
+    });
+    this.#report.beginStage('write', 1, async () => [written()]);
+    this.#report.endStage('write', [written()]);
+    return files.reduce((sum, { rowCount }) => sum + rowCount, 0);
+  }
+
   async #segmentsHere(statement: WriteStatement): Promise<readonly PushedSegment[]> {
-    const { engine, progress } = this.#reading;
+    const { engine, progress, counts } = this.#reading;
     let rowsOut = 0;
-    let rowsIn = 0;
-    const counted = async function* (rows: AsyncGenerator<Frame>): AsyncGenerator<Frame> {
-      for await (const frame of rows) {
-        rowsIn += frame.rowCount;
-        yield frame;
-      }
-    };
-    const segments = await writeSegments(counted(this.#rowsHere()), {
+    let spent = stageClock(this.#context.now);
+    const written = (): StageCounts => ({ rowsIn: counts.rowsOut, rowsOut, ...spent() });
+    const segments = await writeSegments(this.#rowsHere(), {
       statement,
       settings: this.task.settings,
       context: this.#context,
       engine,
       building: () => {
         progress.phase('building');
-        this.#report.beginStage('write', 1);
+        spent = stageClock(this.#context.now);
+        this.#report.beginStage('write', 1, async () => [written()]);
       },
       pushed(rowCount) {
         rowsOut = rowCount;
         progress.tick();
       },
     });
-    this.#report.endStage('write', [{ rowsIn, rowsOut }]);
+    this.#report.endStage('write', [{ ...written(), bytesOut: segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) }]);
     return segments;
   }
 }
@@ -214,6 +251,7 @@ function readShuffle(task: QueryTask, workers: number): Shuffle {
 }
 
 function resultShuffle({ statement }: QueryTask): Shuffle {
+  if (statement.kind === 'export') return { kind: 'files' };
   return statement.kind === 'insert' || statement.kind === 'replace' ? { kind: 'time' } : { kind: 'none' };
 }
 

@@ -1,6 +1,6 @@
 // Work of one worker of a stage: rows in, a file of rows by partition or segments out.
 
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { ServiceError } from '../../../base/errors.js';
@@ -12,31 +12,26 @@ import type { PushedSegment } from '../../../model/publication.js';
 import type { TableColumns } from '../../../planner/plan.js';
 import { rowSourceColumns } from '../../../planner/row-source-columns.js';
 import { schemaOfTask } from '../../../planner/sql/catalog/statement-schema.js';
-import type { TaskContext } from '../../contract.js';
+import { sqlTimeZone } from '../../../planner/sql/context.js';
+import type { StageProgress, TaskContext } from '../../contract.js';
 import { ProgressReporter } from '../../report/progress.js';
 import { RowStatistics } from '../../report/row-statistics.js';
 import { LazyEngine } from '../../task-engine.js';
+import { writeRowFiles } from '../export/row-files.js';
 import { checkedTimes, checkRowSizes, named } from '../output-rows.js';
 import { QueryFault } from '../query-fault.js';
 import { plannedQuery, type QueryTask } from '../query-task.js';
 import { writeSegments } from '../write-segments.js';
-import type { PartitionSlice, Shuffle, StageOutput, WorkOrder, WorkResult } from './contract.js';
+import type { ExportedPart, PartitionSlice, Shuffle, StageOutput, WorkCounts, WorkOrder, WorkResult } from './contract.js';
 import { bytesOf, stageFrames, wholePartition } from './durable-output.js';
 import { chunkStarts, hashBuckets } from './partition-keys.js';
 import { earlySteps, planParts } from './plan-parts.js';
 import { partsOf, shareRows } from './read-rows.js';
-import type { Reading } from './reading.js';
+import { type Reading, stageClock } from './reading.js';
 import { type FileRange, PartitionWriter } from './stage-output.js';
 import { wholeGroups } from './whole-groups.js';
 
 type RowsOrder = Exclude<WorkOrder, { readonly kind: 'write' }>;
-
-interface Written {
-  readonly index: FileRange;
-  readonly rowsIn: number;
-  readonly rowsOut: number;
-  readonly bytesOut: number;
-}
 
 /** Does the work of an order. Nothing but its result refers to what it leaves in durable storage. */
 export async function runOrder(order: WorkOrder, task: QueryTask, context: TaskContext): Promise<WorkResult> {
@@ -46,12 +41,11 @@ export async function runOrder(order: WorkOrder, task: QueryTask, context: TaskC
   const file = path.join(context.workDirectory, name);
   try {
     reading.progress.phase('reading');
-    const { index, ...written } =
-      order.kind === 'write' ? await segmentsOf(order, task, reading, file) : await rowsOf(order, task, reading, file);
+    const index = order.kind === 'write' ? await segmentsOf(order, task, reading, file) : await rowsOf(order, task, reading, file);
     const [loadSpec] = await context.storage.push([{ localFile: file, key: name }]);
     if (loadSpec === undefined) throw new ServiceError('internal', 'durable storage names no place');
     reading.progress.phase('completed');
-    return { output: { loadSpec, index }, counts: { ...countsOf(reading), ...written }, startMs, endMs: context.now() };
+    return { output: { loadSpec, index }, counts: countsOf(reading), startMs, endMs: context.now() };
   } catch (error) {
     throw tooManyWarnings(task, reading) ?? error;
   } finally {
@@ -78,7 +72,9 @@ export function openReading(task: QueryTask, context: TaskContext): Reading {
     context.log,
     context.now,
   );
-  const progress = new ProgressReporter(context, statistics);
+  const counts = { rowsIn: 0, rowsOut: 0, bytesOut: 0, filesRead: 0 };
+  const spent = stageClock(context.now);
+  const stage = (): StageProgress => ({ ...counts, rowsIn: counts.rowsIn + statistics.rows, ...spent() });
   const schema = schemaOfTask(task.schema, 'spec.schema');
   const table = (name: string): TableColumns | undefined => {
     const found = schema.table(name);
@@ -89,16 +85,17 @@ export function openReading(task: QueryTask, context: TaskContext): Reading {
     context,
     engine: new LazyEngine(context),
     statistics,
-    progress,
+    progress: new ProgressReporter(context, statistics, stage),
     columnsOf: (source) => rowSourceColumns(source, { table }),
     joinAlgorithm: task.settings.joinAlgorithm,
     removeNullBytes: task.settings.removeNullBytes,
-    filesRead: 0,
+    counts,
+    stage,
   };
 }
 
-export function countsOf({ statistics, filesRead }: Reading): Omit<WorkResult['counts'], 'rowsIn' | 'rowsOut' | 'bytesOut'> {
-  return { ...statistics.counts(), bytesRead: statistics.bytesRead, filesRead };
+export function countsOf({ statistics, stage }: Reading): WorkCounts {
+  return { ...statistics.counts(), bytesRead: statistics.bytesRead, ...stage() };
 }
 
 /** The segments that a `write` order has left. */
@@ -106,31 +103,77 @@ export async function readSegments({ output }: WorkResult, { storage }: TaskCont
   return deserialize(await bytesOf(storage, output.loadSpec, output.index)) as readonly PushedSegment[];
 }
 
-async function rowsOf(order: RowsOrder, task: QueryTask, reading: Reading, file: string): Promise<Written> {
-  const { context, query, statistics } = reading;
+/** The files of an export that an order has left. */
+export async function readExported({ output }: WorkResult, { storage }: TaskContext): Promise<readonly ExportedPart[]> {
+  return deserialize(await bytesOf(storage, output.loadSpec, output.index)) as readonly ExportedPart[];
+}
+
+async function rowsOf(order: RowsOrder, task: QueryTask, reading: Reading, file: string): Promise<FileRange> {
+  const { context, counts } = reading;
+  const rows = outputRows(order, task, reading);
+  if (order.shuffle.kind === 'files') return exportedOf(rows, task, reading, file);
   const partitions = await PartitionWriter.open(file, context.maxBytesInMemory / 4, task.settings.maxFrameSize ?? Infinity);
-  let rowsMerged = 0;
   try {
-    const counted = async function* (of: readonly PartitionSlice[], inputs: readonly StageOutput[]): AsyncGenerator<Frame> {
-      for await (const frame of stageFrames(inputs, of, context.storage)) {
-        rowsMerged += frame.rowCount;
-        if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
-        yield frame;
-      }
-    };
-    const { rows, isResult } = orderedRows(order, reading, counted);
     for await (const frame of rows) {
-      // Parts of groups, and rows that are not the last ones, have names of their own.
-      const output = isResult ? named(frame, query.columns) : frame;
-      checkRowSizes(output, task.settings.maxFrameSize);
-      await partitions.add(output, partitionKeys(output, order.shuffle, task));
+      await partitions.add(frame, partitionKeys(frame, order.shuffle, task));
+      counts.bytesOut = partitions.sizeBytes;
     }
     const index = await partitions.finish();
-    const rowsIn = order.kind === 'read' ? statistics.rows : rowsMerged;
-    return { index, rowsIn, rowsOut: partitions.rowCount, bytesOut: partitions.sizeBytes };
+    counts.bytesOut = partitions.sizeBytes;
+    return index;
   } finally {
     await partitions.close();
   }
+}
+
+/** The rows that an order leaves, counted. */
+async function* outputRows(order: RowsOrder, { settings }: QueryTask, reading: Reading): AsyncGenerator<Frame> {
+  const { context, query, counts, progress } = reading;
+  const read = async function* (of: readonly PartitionSlice[], inputs: readonly StageOutput[]): AsyncGenerator<Frame> {
+    for await (const frame of stageFrames(inputs, of, context.storage)) {
+      counts.rowsIn += frame.rowCount;
+      progress.tick();
+      if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
+      yield frame;
+    }
+  };
+  const { rows, isResult } = orderedRows(order, reading, read);
+  for await (const frame of rows) {
+    // Parts of groups, and rows that are not the last ones, have names of their own.
+    const output = isResult ? named(frame, query.columns) : frame;
+    checkRowSizes(output, settings.maxFrameSize);
+    counts.rowsOut += output.rowCount;
+    yield output;
+  }
+}
+
+/** Files of an export in durable storage, and a file that lists them. */
+async function exportedOf(
+  rows: AsyncIterable<Frame>,
+  { statement, settings, context: queryContext }: QueryTask,
+  { context, counts }: Reading,
+  file: string,
+): Promise<FileRange> {
+  if (statement.kind !== 'export') throw new ServiceError('internal', 'only exports leave files');
+  let number = 0;
+  const files = await writeRowFiles(rows, {
+    columns: statement.query.columns,
+    format: statement.format,
+    timeZone: sqlTimeZone(queryContext),
+    rowsPerFile: settings.rowsPerPage,
+    signal: context.signal,
+    next: () => `${file}-export${number++}`,
+  });
+  // Storage may take the files away.
+  for (const each of files) counts.bytesOut += (await stat(each.file)).size;
+  const loadSpecs = await context.storage.push(files.map((each) => ({ localFile: each.file, key: path.basename(each.file) })));
+  const parts = files.flatMap(({ rowCount }, at): ExportedPart[] => {
+    const loadSpec = loadSpecs[at];
+    return loadSpec === undefined ? [] : [{ loadSpec, rowCount }];
+  });
+  const bytes = serialize(parts);
+  await writeFile(file, bytes);
+  return { at: 0, bytes: bytes.length };
 }
 
 /** The rows that an order is to leave, and whether they are those of the result. */
@@ -164,6 +207,7 @@ export function finished(rows: AsyncIterable<Frame>, steps: readonly PostStep[],
 export function partitionKeys(frame: Frame, shuffle: Shuffle, { statement }: QueryTask): Float64Array {
   switch (shuffle.kind) {
     case 'none':
+    case 'files':
       return new Float64Array(frame.rowCount);
     case 'hash':
       return hashBuckets(frame, planParts(statement.kind === 'select' ? statement : statement.query).keyCount, shuffle.buckets);
@@ -185,19 +229,18 @@ async function* mergedRows(
 async function segmentsOf(
   order: Extract<WorkOrder, { readonly kind: 'write' }>,
   { statement, settings }: QueryTask,
-  { context, engine, progress }: Reading,
+  { context, engine, progress, counts }: Reading,
   file: string,
-): Promise<Written> {
+): Promise<FileRange> {
   if (statement.kind !== 'insert' && statement.kind !== 'replace') throw new ServiceError('internal', 'only tables have segments');
-  let rowsIn = 0;
   const counted = async function* (): AsyncGenerator<Frame> {
     for await (const frame of stageFrames(order.inputs, order.partitions, context.storage)) {
-      rowsIn += frame.rowCount;
+      counts.rowsIn += frame.rowCount;
+      progress.tick();
       if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
       yield frame;
     }
   };
-  let rowsOut = 0;
   const segments = await writeSegments(counted(), {
     statement,
     settings,
@@ -205,11 +248,12 @@ async function segmentsOf(
     engine,
     building: () => progress.phase('building'),
     pushed(rowCount) {
-      rowsOut = rowCount;
+      counts.rowsOut = rowCount;
       progress.tick();
     },
   });
+  counts.bytesOut = segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const bytes = serialize(segments);
   await writeFile(file, bytes);
-  return { index: { at: 0, bytes: bytes.length }, rowsIn, rowsOut, bytesOut: segments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) };
+  return { at: 0, bytes: bytes.length };
 }

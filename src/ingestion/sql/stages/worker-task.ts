@@ -65,16 +65,16 @@ export async function runWorkerTask(fields: ObjectReader, context: TaskContext):
     return { succeeded: true, errorMessage: null, report: { ...report } };
   } catch (error) {
     const { failure, errorMessage } = failureOf(error, context);
-    const { errorMessage: message, ...fault } = faultOf(failure);
+    const { errorMessage: message, ...fault } = faultOf(failure, context);
     const code = failure instanceof ServiceError ? failure.code : 'internal';
     const report: WorkerReport = { kind: 'failed', code, message, fault };
     return { succeeded: false, errorMessage, report: { ...report } };
   }
 }
 
-/** Outcome of a worker from its report; null: it has told none, so its process died or was stopped. */
-export function readWorkerReport(report: string | null): WorkResult | QueryFault | null {
+/** Outcome of a worker task from its report; null: it has told none, so its process died or was stopped. */
+export function readWorkerReport(report: string | null, taskId: string): WorkResult | QueryFault | null {
   const read = report === null ? null : (parseJson(report) as WorkerReport);
   if (read?.kind === 'done') return read.result;
-  return read?.kind === 'failed' ? new QueryFault(read.code, read.message, read.fault) : null;
+  return read?.kind === 'failed' ? new QueryFault(read.code, read.message, read.fault, taskId) : null;
 }
