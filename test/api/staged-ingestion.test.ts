@@ -137,6 +137,10 @@ const REGROUPED = [
   `SELECT TIMESTAMP '2024-01-01' AS __time, page, SUM(total) AS total FROM grouped GROUP BY 2 ORDER BY 3 DESC LIMIT 10`,
   `SELECT TIMESTAMP '2024-01-01' AS __time, SUM(total) AS total, MIN(page) AS first, AVG(n) AS mean FROM grouped`,
   `SELECT TIMESTAMP '2024-01-01' AS __time, COUNT(*) AS n FROM grouped WHERE page = 'nowhere'`,
+  // Groups of groups, and of rows of the best of them.
+  `SELECT kinds, COUNT(*) AS pages, SUM(n) AS n FROM (SELECT page, COUNT(DISTINCT n) AS kinds, SUM(n) AS n FROM grouped GROUP BY 1) GROUP BY 1`,
+  `SELECT COUNT(*) AS pages, SUM(total) AS total FROM (SELECT page, SUM(total) AS total FROM grouped GROUP BY 1 ORDER BY 2 DESC LIMIT 10)`,
+  `SELECT TIME_FLOOR(t, 'P1M') AS m, MAX(n) AS n FROM (SELECT TIME_FLOOR(__time, 'P1D') AS t, SUM(n) AS n FROM grouped GROUP BY 1) GROUP BY 1`,
 ];
 
 tests('groups of a table by several workers are those of one', async (context) => {

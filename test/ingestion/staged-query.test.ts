@@ -392,6 +392,35 @@ const refused: readonly { readonly context: Record<string, unknown>; readonly me
   },
   { context: { skipTypeVerification: 3 }, message: /context\.skipTypeVerification/ },
 ];
+const nested: readonly { readonly query: string; readonly rows: readonly unknown[][]; readonly stages: number }[] = [
+  {
+    // Each page of a week has about as many rows; the null is one of them.
+    query: 'SELECT COUNT(*) AS pages, SUM(n) AS n FROM (SELECT page, COUNT(*) AS n FROM $ GROUP BY 1)',
+    rows: [[pages.length, ROWS.length]],
+    stages: 4,
+  },
+  {
+    query:
+      'SELECT day, COUNT(*) AS groups, SUM(total) AS total FROM (SELECT MOD(t, 86400000) AS day, page, SUM(v) AS total FROM $ WHERE v < 900 GROUP BY 1, 2) GROUP BY 1',
+    rows: ROWS.filter(({ v }) => v < 900).map(({ t, v }) => [t % DAY, 1, v]),
+    stages: 4,
+  },
+  {
+    // Rows of a subquery that all of its rows are sorted for.
+    query: 'SELECT SUM(v) AS v FROM (SELECT v FROM $ ORDER BY v DESC LIMIT 3)',
+    rows: [[3 * ROWS.length - 6]],
+    stages: 4,
+  },
+];
+for (const { query, rows, stages } of nested)
+  for (const workers of [2, 8])
+    staged(`${query} by ${workers} workers`, async ({ folder }) => {
+      const done = await runSql(folder, query.replace('$', extern(folder)), { workers });
+      assert.ok(done.outcome.succeeded, done.outcome.errorMessage ?? '');
+      assert.equal(sorted(payloadOf(done).results.results), sorted(rows));
+      assert.is(payloadOf(done).stages.length, stages);
+    });
+
 staged('an indexSpec of what segments are is accepted', async ({ folder }) => {
   for (const indexSpec of [{}, { dimensionCompression: 'zstd', stringDictionaryEncoding: { type: 'utf8' } }, '{"longEncoding":"auto"}']) {
     const { outcome } = await runSql(folder, COUNT(folder), { context: { indexSpec } });

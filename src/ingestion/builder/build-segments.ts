@@ -1,7 +1,9 @@
 // Builds segments from the rows of a task, time chunk by time chunk.
 
 import { ServiceError } from '../../base/errors.js';
+import type { EpochMs } from '../../base/instant.js';
 import type { PushedSegment } from '../../model/publication.js';
+import type { PartitionKey } from '../../model/segment.js';
 import type { SegmentInput } from '../../storage/contract.js';
 import type { TaskContext } from '../contract.js';
 import type { PartitionsSpec } from '../task-spec/partitions-spec.js';
@@ -11,6 +13,8 @@ import { SegmentPusher } from './segment-pusher.js';
 export interface BuildOptions {
   readonly store: RowStore;
   readonly partitions: PartitionsSpec;
+  /** Keys at which the segments of a chunk that is divided by ranges begin, by the start of the chunk; others are made of its rows. */
+  readonly bounds?: ReadonlyMap<EpochMs, readonly PartitionKey[]>;
   /** Called with the number of time chunks before one is written; throws when it is too many. */
   readonly checkChunks: (count: number) => void;
   /** Description stored in every segment file. */
@@ -24,6 +28,7 @@ export interface BuildOptions {
 export async function buildSegments({
   store,
   partitions,
+  bounds,
   checkChunks,
   description,
   context,
@@ -38,7 +43,9 @@ export async function buildSegments({
   const pusher = new SegmentPusher(context.storage, context.workDirectory, 'taken');
   try {
     for (const chunk of chunks) {
-      for await (const { frame, part } of store.frames(chunk, partitions)) {
+      const known = bounds?.get(chunk.interval.start);
+      const spec = known === undefined || partitions.kind !== 'range' ? partitions : { ...partitions, bounds: known };
+      for await (const { frame, part } of store.frames(chunk, spec)) {
         if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
         await pusher.push(chunk.interval, part, { frame, dimensions, ...description });
         pushed(pusher.rowCount);

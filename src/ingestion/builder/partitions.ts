@@ -137,7 +137,7 @@ function rangeParts(
 }
 
 /** The part of each row: as many of the keys at which parts start as are not above its own. */
-function partsByRow({ columns }: Frame, dimensions: readonly string[], starts: readonly PartitionKey[]): (row: number) => number {
+export function partsByRow({ columns }: Frame, dimensions: readonly string[], starts: readonly PartitionKey[]): (row: number) => number {
   const partOf = (key: PartitionKey): number => {
     let [low, high] = [0, starts.length];
     while (low < high) {

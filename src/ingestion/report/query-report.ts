@@ -49,9 +49,12 @@ export class QueryReport {
     this.#startMs = context.now();
   }
 
-  /** @param soFar  counts of its workers while it goes on */
-  beginStage(kind: StageKind, workerCount: number, soFar: StageRun['soFar']): void {
-    this.#stages.push({ kind, workerCount, startMs: this.#context.now(), endMs: null, counts: [], soFar });
+  /**
+   * @param soFar  counts of its workers while it goes on
+   * @param level  subquery that it is a part of
+   */
+  beginStage(kind: StageKind, workerCount: number, soFar: StageRun['soFar'], level = 0): void {
+    this.#stages.push({ kind, level, workerCount, startMs: this.#context.now(), endMs: null, counts: [], soFar });
   }
 
   /** Ends the last stage of a kind. */

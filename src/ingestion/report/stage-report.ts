@@ -1,15 +1,20 @@
 // Stages of a statement in its report: what they do, how far they are, and the counters of their workers.
 
 import { formatInstant } from '../../base/time.js';
+import type { RowsPlan } from '../../model/row-source.js';
+import type { PlannedQuery } from '../../model/statement.js';
 import { withoutSecrets } from '../source/secrets.js';
 import { plannedQuery, type QueryTask } from '../sql/query-task.js';
 import type { StageKind, WorkCounts } from '../sql/stages/contract.js';
+import { queryAt } from '../sql/stages/plan-parts.js';
 
 /** Counts of one worker in a stage; what is left out was not counted. */
 export type StageCounts = Pick<WorkCounts, 'rowsIn' | 'rowsOut'> & Partial<WorkCounts>;
 
 export interface StageRun {
   readonly kind: StageKind;
+  /** Subquery that it is a part of, as `queryAt` counts them. */
+  readonly level: number;
   readonly workerCount: number;
   readonly startMs: number;
   /** null: it goes on, or has failed. */
@@ -28,18 +33,19 @@ export interface StageTime {
 
 /** Entry of a stage in the report of its statement. */
 export function stageBody(
-  { kind, workerCount, startMs, endMs }: StageRun,
+  { kind, level, workerCount, startMs, endMs }: StageRun,
   stageNumber: number,
   { task, taskId, nowMs, unended }: StageTime & { readonly task: QueryTask },
 ): Readonly<Record<string, unknown>> {
   const isLast = kind === 'write';
-  const { plan, columns } = plannedQuery(task);
+  const { columns } = plannedQuery(task);
+  const { plan } = queryAt(plannedQuery(task), level);
   return {
     stageNumber,
     definition: {
       id: `${taskId}_${stageNumber}`,
-      input: [kind === 'read' ? inputOf(task) : { type: 'stage', stage: stageNumber - 1 }],
-      processor: processorOf(kind, task),
+      input: [stageNumber === 0 ? inputOf(queryAt(plannedQuery(task), level)) : { type: 'stage', stage: stageNumber - 1 }],
+      processor: processorOf(kind, task, plan),
       signature: columns.map(({ name, nativeType }) => ({ name, type: nativeType })),
       ...(isLast ? {} : { shuffleSpec: { type: kind === 'read' && plan.operator === 'group' ? 'hash' : 'mix' } }),
       maxWorkerCount: task.settings.workers,
@@ -55,16 +61,13 @@ export function stageBody(
   };
 }
 
-function inputOf(task: QueryTask): Readonly<Record<string, unknown>> {
-  const { source } = plannedQuery(task);
+function inputOf({ source }: PlannedQuery): Readonly<Record<string, unknown>> {
   if (source.kind !== 'external') return { type: source.kind };
   const { inputSource, inputFormat, signature } = source;
   return { type: 'external', inputSource: withoutSecrets(inputSource), inputFormat, signature };
 }
 
-function processorOf(kind: StageKind, task: QueryTask): Readonly<Record<string, unknown>> {
-  const { statement } = task;
-  const { plan } = plannedQuery(task);
+function processorOf(kind: StageKind, { statement }: QueryTask, plan: RowsPlan): Readonly<Record<string, unknown>> {
   if (kind === 'merge') return { type: 'groupByPostShuffle' };
   if (kind === 'post') return { type: plan.post.some(({ step }) => step === 'window') ? 'window' : 'limit' };
   if (kind === 'read' || statement.kind === 'select') return { type: plan.operator === 'group' ? 'groupByPreShuffle' : 'scan' };

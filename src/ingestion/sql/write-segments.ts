@@ -1,11 +1,13 @@
 // Builds the segments of INSERT and REPLACE.
 
 import { ServiceError } from '../../base/errors.js';
+import type { EpochMs } from '../../base/instant.js';
 import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import type { Frame } from '../../model/frame.js';
 import { bucketsOf } from '../../model/granularity.js';
 import type { PushedSegment } from '../../model/publication.js';
 import { type ColumnType, isArrayType, TIME_COLUMN } from '../../model/schema.js';
+import type { PartitionKey } from '../../model/segment.js';
 import type { OutputColumn } from '../../model/statement.js';
 import { buildSegments } from '../builder/build-segments.js';
 import { RowStore } from '../builder/row-store.js';
@@ -23,6 +25,8 @@ export interface SegmentWriting {
   readonly settings: QuerySettings;
   readonly context: TaskContext;
   readonly engine: LazyEngine;
+  /** Keys at which segments begin, by the start of their chunk; left out: made of the rows. */
+  readonly bounds?: ReadonlyMap<EpochMs, readonly PartitionKey[]>;
   /** Called once all rows are there. */
   readonly building: () => void;
   /** Called as rows reach deep storage. */
@@ -32,7 +36,7 @@ export interface SegmentWriting {
 /** Segments in deep storage of all rows, which have the names of the statement. */
 export async function writeSegments(
   frames: AsyncIterable<Frame>,
-  { statement, settings, context, engine, building, pushed }: SegmentWriting,
+  { statement, settings, context, engine, bounds, building, pushed }: SegmentWriting,
 ): Promise<readonly PushedSegment[]> {
   const metrics = metricsOf(statement);
   const store = new RowStore({
@@ -56,6 +60,7 @@ export async function writeSegments(
     return await buildSegments({
       store,
       partitions: partitionsOf(statement, settings),
+      ...(bounds === undefined ? {} : { bounds }),
       checkChunks: checkBucketCount,
       description: {
         metrics: metrics.map(({ name }) => name),

@@ -1,6 +1,6 @@
 // Stages of a statement: what their workers are told, and what they give back.
 
-import type { SegmentSlice } from '../../../model/segment.js';
+import type { PartitionKey, SegmentSlice } from '../../../model/segment.js';
 import type { StageProgress } from '../../contract.js';
 import type { ReadCounts } from '../../report/row-statistics.js';
 import type { LineRange } from '../../source/line-range.js';
@@ -20,8 +20,9 @@ export interface SharedPart {
   readonly range: LineRange | null;
 }
 
-/** Files or segments that one worker reads. */
+/** Files or segments that one worker reads, or rows of a subquery. */
 export type InputShare =
+  | { readonly kind: 'rows'; readonly inputs: readonly StageOutput[]; readonly slices: readonly PartitionSlice[] }
   | { readonly kind: 'all' }
   | { readonly kind: 'parts'; readonly parts: readonly SharedPart[] }
   | { readonly kind: 'segments'; readonly segments: readonly SegmentSlice[] };
@@ -36,11 +37,13 @@ export type Shuffle =
   | { readonly kind: 'hash'; readonly buckets: number }
   | { readonly kind: 'time' };
 
-/** Part of a partition: of all its frames each `slices`th, from `slice` on. */
+/** Part of a partition: of all its frames each `slices`th, from `slice` on; or its rows of some ranges. */
 export interface PartitionSlice {
   readonly partition: number;
   readonly slice: number;
   readonly slices: number;
+  /** The ranges [from, to) of those that begin at these keys, the first apart: rows of all frames. */
+  readonly ranges?: { readonly bounds: readonly PartitionKey[]; readonly from: number; readonly to: number };
 }
 
 /** Rows that one worker of a stage has left in durable storage. */
@@ -59,6 +62,8 @@ export interface ExportedPart {
 export type WorkOrder = {
   readonly stage: number;
   readonly worker: number;
+  /** Subquery that it is a part of (`queryAt`); left out: the statement itself. */
+  readonly level?: number;
 } & (
   | { readonly kind: 'read'; readonly share: InputShare; readonly shuffle: Shuffle }
   | {
@@ -77,6 +82,8 @@ export interface WorkCounts extends ReadCounts, StageProgress {}
 export interface WorkResult {
   /** Rows, or a file that lists segments or files of an export. */
   readonly output: StageOutput;
+  /** Place of `SampledRows` in the file; left out: chunks are not divided by ranges. */
+  readonly samples?: FileRange;
   readonly counts: WorkCounts;
   readonly startMs: number;
   readonly endMs: number;

@@ -13,17 +13,25 @@ export async function* stageFrames(
   partitions: readonly PartitionSlice[],
   storage: Storage,
 ): AsyncGenerator<Frame> {
+  for await (const { frame } of sliceFrames(outputs, partitions, storage)) yield frame;
+}
+
+/** The same, each frame with the slice that it was read for: all rows of a partition come for slices of its ranges. */
+export async function* sliceFrames(
+  outputs: readonly StageOutput[],
+  partitions: readonly PartitionSlice[],
+  storage: Storage,
+): AsyncGenerator<{ readonly frame: Frame; readonly of: PartitionSlice }> {
   const opened = await Promise.all(outputs.map((output) => openOutput(output, storage)));
-  for (const { partition, slice, slices } of partitions) {
+  for (const of of partitions) {
+    const { partition, slice, slices } = of;
     let before = 0;
     for (const { index, read } of opened) {
       const first = before;
       const all = index.get(partition)?.frames ?? [];
       before += all.length;
-      yield* framesAt(
-        all.filter((_, at) => (first + at) % slices === slice),
-        read,
-      );
+      const own = all.filter((_, at) => (first + at) % slices === slice);
+      for await (const frame of framesAt(own, read)) yield { frame, of };
     }
   }
 }

@@ -30,6 +30,12 @@ export function chunkStarts(times: Float64Array, buckets: Buckets): Float64Array
   return keys;
 }
 
+/** A number below 2^53 for a row of a worker, as good as drawn. */
+export function rowHash(worker: number, row: number): number {
+  const high = mixed(row ^ mixed(worker + 1));
+  return high * 2 ** 21 + (mixed(high ^ (row + 0x9e3779b9)) >>> 11);
+}
+
 const [WORDS, BITS] = (() => {
   const words = new Uint32Array(2);
   return [words, new Float64Array(words.buffer)] as const;

@@ -17,15 +17,47 @@ export interface PlanParts {
   readonly last: readonly PostStep[];
 }
 
-/** The plan of a statement whose input is read in shares, or of one over files, which is read in any order. */
+/** The plan of a statement whose input, or the rows of its subquery, is read in shares, or of one over files, which is read in any order. */
 export function planParts({ source, plan }: PlannedQuery): PlanParts {
-  if (source.kind !== 'external' && source.kind !== 'inline') return source.kind === 'table' ? cut(plan) : wholly(plan);
-  return cut(planOverArrivals(plan));
+  switch (source.kind) {
+    case 'table':
+      return cut(plan);
+    case 'external':
+    case 'inline':
+    case 'query':
+      return cut(planOverArrivals(plan));
+    default:
+      return wholly(plan);
+  }
+}
+
+/** Subqueries, each over the next, that have stages of their own before those of what reads their rows; 0: the statement has none such. */
+export function depthOf({ plan, source }: PlannedQuery): number {
+  let depth = 0;
+  let reader = plan;
+  let below = source;
+  for (; below.kind === 'query'; depth++) {
+    if (!readsAnyOrder(reader)) return 0;
+    [reader, below] = [below.plan, below.source];
+  }
+  return below.kind === 'external' || below.kind === 'table' ? depth : 0;
+}
+
+/** The subquery of a level: 0 is the statement itself. */
+export function queryAt(query: PlannedQuery, level: number): PlannedQuery {
+  if (level === 0 || query.source.kind !== 'query') return query;
+  return queryAt({ plan: query.source.plan, source: query.source.source, columns: [] }, level - 1);
+}
+
+/** Whether a plan can be run over rows as they come. */
+function readsAnyOrder(plan: RowsPlan): boolean {
+  return plan.operator === 'group' ? plan.withinData !== true : plan.operator === 'scan' && plan.timeOrder === null;
 }
 
 /** The same where one reader reads all: a broker gives the rows of the result. */
 export function planPartsOfAll(query: PlannedQuery): PlanParts {
-  return query.source.kind === 'table' ? wholly(query.plan) : planParts(query);
+  const { kind } = query.source;
+  return kind === 'external' || kind === 'inline' ? planParts(query) : wholly(query.plan);
 }
 
 /** Steps that leave fewer rows of each share, as many as the last steps may want of it. */

@@ -11,7 +11,8 @@ import type { TableQuery } from '../../contract.js';
 import { rangeOf } from '../../source/line-range.js';
 import { type InputPart, isStored } from '../../source/source-kind.js';
 import { externalFrames, inlineFrames } from '../external-rows.js';
-import type { InputShare } from './contract.js';
+import type { InputShare, PartitionSlice, StageOutput } from './contract.js';
+import { stageFrames } from './durable-output.js';
 import { type PlanParts, planParts, planPartsOfAll } from './plan-parts.js';
 import type { Reading } from './reading.js';
 import { isJoinedHere, sourceRows } from './source-rows.js';
@@ -21,9 +22,13 @@ const MERGE_ROWS = 1 << 19;
 
 /** Rows of a share of the input, or parts of groups. */
 export async function* shareRows(share: InputShare, reading: Reading): AsyncGenerator<Frame> {
-  const { query, engine } = reading;
+  const { query } = reading;
   const { source } = query;
   const { read, merge } = partsOf(share, query);
+  if (share.kind === 'rows') {
+    yield* framesThrough({ read, merge }, arrivals(stageRows(share.slices, share.inputs, reading)), reading);
+    return;
+  }
   if (isJoinedHere(source, reading)) {
     yield* sourceRows(read, source, reading);
     return;
@@ -37,8 +42,31 @@ export async function* shareRows(share: InputShare, reading: Reading): AsyncGene
     source.kind === 'inline'
       ? inlineFrames(source.frame)
       : arrivals(externalFrames(source, { ...reading, chosen: chosenBy(share, reading) }));
-  if (merge !== null) yield* partRows(merge, engine.get(), frames, reading.context.maxBytesInMemory / 8);
+  yield* framesThrough({ read, merge }, frames, reading);
+}
+
+/** Rows of a plan over frames, or parts of groups. */
+async function* framesThrough(
+  { read, merge }: Pick<PlanParts, 'read' | 'merge'>,
+  frames: AsyncIterable<Frame>,
+  { engine, context }: Reading,
+): AsyncGenerator<Frame> {
+  if (merge !== null) yield* partRows(merge, engine.get(), frames, context.maxBytesInMemory / 8);
   else for await (const frame of frames) yield* engine.get().run(read, [frame]);
+}
+
+/** Rows that the stage before has left, counted. */
+export async function* stageRows(
+  of: readonly PartitionSlice[],
+  inputs: readonly StageOutput[],
+  { context, counts, progress }: Reading,
+): AsyncGenerator<Frame> {
+  for await (const frame of stageFrames(inputs, of, context.storage)) {
+    counts.rowsIn += frame.rowCount;
+    progress.tick();
+    if (context.signal.aborted) throw new ServiceError('cancelled', 'the task was cancelled');
+    yield frame;
+  }
 }
 
 /** The parts of a plan, of which one reader of all makes fewer. */

@@ -86,6 +86,11 @@ export class PartitionWriter {
     if (this.#bytesHeld > this.#bytesHeldMax) await this.#flush();
   }
 
+  /** Writes a value beside the rows; returns its place. */
+  attach(value: unknown): Promise<FileRange> {
+    return this.#append(serialize(value));
+  }
+
   /** Writes what is held, and the index; returns its place. */
   async finish(): Promise<FileRange> {
     await this.#flush();

@@ -3,7 +3,9 @@
 import { ObjectReader, readContextOf } from '../../../base/json-reader.js';
 import type { Frame } from '../../../model/frame.js';
 import type { PushedSegment } from '../../../model/publication.js';
+import type { PartitionKey } from '../../../model/segment.js';
 import { sqlTimeZone } from '../../../planner/sql/context.js';
+import { compareKeys } from '../../builder/range-bounds.js';
 import type { TaskContext } from '../../contract.js';
 import type { QueryReport } from '../../report/query-report.js';
 import type { StageCounts } from '../../report/stage-report.js';
@@ -12,18 +14,21 @@ import type { ExportFolder } from '../export-files.js';
 import { checkRowSizes, type ExportStatement, named, type WriteStatement } from '../output-rows.js';
 import { parseQuerySpec, plannedQuery, type QueryTask } from '../query-task.js';
 import { checkBucketCount, partitionsOf, writeSegments } from '../write-segments.js';
+import { chunkBounds } from './chunk-samples.js';
 import type { PartitionSlice, Shuffle, StageOutput, WorkOrder, WorkResult } from './contract.js';
 import { partitionsIn, stageFrames, wholePartition } from './durable-output.js';
 import { divide, inputShares } from './input-shares.js';
-import { planParts, planPartsOfAll } from './plan-parts.js';
+import { depthOf, planParts, planPartsOfAll, queryAt } from './plan-parts.js';
 import { shareRows } from './read-rows.js';
 import { type Reading, stageClock } from './reading.js';
 import { wholeGroups } from './whole-groups.js';
-import { countsOf, finished, openReading, readExported, readSegments, tooManyWarnings } from './work.js';
+import { countsOf, finished, openReading, readExported, readSamples, readSegments, tooManyWarnings } from './work.js';
 import { Workers } from './workers.js';
 
 /** Buckets of groups for each worker: one of them is in memory at a time. */
 const BUCKETS_PER_WORKER = 8;
+/** Rows of a subquery for each worker that reads them. */
+const ROWS_OF_READER = 1 << 16;
 
 export class StagedRun {
   readonly task: QueryTask;
@@ -55,9 +60,11 @@ export class StagedRun {
       context.log(`an earlier run has divided the input over ${earlier.orders.length} workers`);
       return new StagedRun(task, context, report, workers, earlier.orders);
     }
-    const shares = await inputShares(plannedQuery(given), context, given.settings);
-    const shuffle = readShuffle(given, shares.length);
-    const reads = shares.map((share, worker): WorkOrder => ({ stage: 0, worker, kind: 'read', share, shuffle }));
+    const level = depthOf(plannedQuery(given));
+    const shares = await inputShares(queryAt(plannedQuery(given), level), context, given.settings);
+    // One reader shuffles nothing.
+    const shuffle: Shuffle = shares.length === 1 ? { kind: 'none' } : readShuffle(given, level, shares.length);
+    const reads = shares.map((share, worker): WorkOrder => ({ stage: 0, worker, level, kind: 'read', share, shuffle }));
     return new StagedRun(given, context, report, workers, reads);
   }
 
@@ -89,15 +96,16 @@ export class StagedRun {
   async segments(statement: WriteStatement): Promise<readonly PushedSegment[]> {
     this.#reading.progress.phase('reading');
     if (this.#reads.length === 1) return this.#segmentsHere(statement);
-    const inputs = await this.#rowStages();
+    const rows = await this.#rowResults();
+    const inputs = outputsOf(rows);
     const chunks = await partitionsIn(inputs, this.#context.storage);
     checkBucketCount(chunks.length);
     this.#reading.progress.phase('building');
-    const shares = divide(this.#slices(chunks, statement), this.#reads.length);
+    const shares = divide(await this.#slices(chunks, statement, rows), this.#reads.length);
     const results = await this.#stage('write', shares, (partitions) => ({ kind: 'write', inputs, partitions }));
     const segments: PushedSegment[] = [];
     for (const result of results) for (const segment of await readSegments(result, this.#context)) segments.push(segment);
-    return segments;
+    return inOrder(segments);
   }
 
   publishing(): void {
@@ -112,31 +120,57 @@ export class StagedRun {
     return this.#reading.engine.close();
   }
 
-  /** Where the rows lie that `#rowResults` has left. */
+  /** Places of the rows that `#rowResults` has left. */
   async #rowStages(): Promise<readonly StageOutput[]> {
     return outputsOf(await this.#rowResults());
   }
 
   /** Reads, and merges and finishes what has to be, by workers; rows lie by time chunk for a table, and in files for an export. */
   async #rowResults(): Promise<readonly WorkResult[]> {
-    const { merge, keyCount, last } = planParts(plannedQuery(this.task));
-    const result = resultShuffle(this.task);
+    let reads: readonly Work[] = this.#reads;
+    for (let level = this.#reads[0]?.level ?? 0; level > 0; level--)
+      reads = await this.#readsOf(await this.#levelResults(level, reads), level - 1);
+    return this.#levelResults(0, reads);
+  }
+
+  /** Orders to read the rows that a subquery has left. */
+  async #readsOf(results: readonly WorkResult[], level: number): Promise<readonly Work[]> {
+    const inputs = outputsOf(results);
+    const rows = (await partitionsIn(inputs, this.#context.storage)).reduce((sum, { rowCount }) => sum + rowCount, 0);
+    // A worker for few rows takes longer to start than to read them.
+    const slices = Math.max(1, Math.min(this.#reads.length, Math.ceil(rows / ROWS_OF_READER)));
+    const shuffle = readShuffle(this.task, level, slices);
+    return Array.from({ length: slices }, (_, slice): Work => {
+      return { kind: 'read', level, share: { kind: 'rows', inputs, slices: [{ partition: 0, slice, slices }] }, shuffle };
+    });
+  }
+
+  /** The stages of a subquery, or of the statement itself. */
+  async #levelResults(level: number, reads: readonly Work[]): Promise<readonly WorkResult[]> {
+    const { merge, keyCount, last } = planParts(queryAt(plannedQuery(this.task), level));
+    const result = resultShuffle(this.task, level);
     const shuffle: Shuffle = last.length === 0 ? result : { kind: 'none' };
-    let results = await this.#stage('read', this.#reads, (order) => order);
+    let results = await this.#stage('read', reads, (order) => order);
     if (merge !== null) {
       const parts = outputsOf(results);
       const buckets = keyCount === 0 ? [{ partition: 0, rowCount: 0 }] : await partitionsIn(parts, this.#context.storage);
-      results = await this.#stage('merge', this.#shares(buckets), (partitions) => ({ kind: 'merge', inputs: parts, partitions, shuffle }));
+      results = await this.#stage('merge', this.#shares(buckets), (partitions) => ({
+        kind: 'merge',
+        level,
+        inputs: parts,
+        partitions,
+        shuffle,
+      }));
     }
     if (last.length === 0) return results;
-    return this.#stage('post', [outputsOf(results)], (rows) => ({ kind: 'post', inputs: rows, shuffle: result }));
+    return this.#stage('post', [outputsOf(results)], (rows) => ({ kind: 'post', level, inputs: rows, shuffle: result }));
   }
 
   async #stage<Share>(kind: WorkOrder['kind'], shares: readonly Share[], orderOf: (share: Share) => Work): Promise<readonly WorkResult[]> {
     const stage = this.#stages++;
     const earlier = await this.#workers.earlierOrders(stage);
     const orders = earlier?.orders ?? shares.map((share, worker): WorkOrder => ({ ...orderOf(share), stage, worker }));
-    this.#report.beginStage(kind, orders.length, () => this.#workers.soFar());
+    this.#report.beginStage(kind, orders.length, () => this.#workers.soFar(), orders[0]?.level);
     const results = await this.#workers.run(orders, this.task);
     this.#report.endStage(
       kind,
@@ -148,18 +182,33 @@ export class StagedRun {
     return results;
   }
 
-  /** Chunks, of which those that are more than one worker's part come in slices where any rows make a segment. */
-  #slices(
+  /**
+   * Chunks, of which those that are more than one worker's part come in slices: of any rows, or of ranges of keys that samples of the
+   * rows tell.
+   */
+  async #slices(
     chunks: readonly PartitionRows[],
     statement: WriteStatement,
-  ): readonly { readonly item: PartitionSlice; readonly size: number }[] {
+    rows: readonly WorkResult[],
+  ): Promise<readonly { readonly item: PartitionSlice; readonly size: number }[]> {
     const { rowsPerSegment } = this.task.settings;
     const workers = this.#reads.length;
     const total = chunks.reduce((sum, { rowCount }) => sum + rowCount, 0);
-    const isSliced = partitionsOf(statement, this.task.settings).kind === 'dynamic';
+    const partitions = partitionsOf(statement, this.task.settings);
+    const isShared = chunks.some(({ rowCount }) => Math.ceil((rowCount * workers) / total) > 1);
+    const bounds: ReadonlyMap<number, readonly PartitionKey[]> =
+      partitions.kind === 'range' && isShared ? chunkBounds(await readSamples(rows, this.#context), partitions) : new Map();
     return chunks.flatMap(({ partition, rowCount }) => {
-      const slices = isSliced ? Math.min(Math.ceil(rowCount / rowsPerSegment), Math.ceil((rowCount * workers) / total), workers) : 1;
-      return Array.from({ length: slices }, (_, slice) => ({ item: { partition, slice, slices }, size: rowCount / slices }));
+      const known: readonly PartitionKey[] = bounds.get(partition) ?? [];
+      const parts = partitions.kind === 'dynamic' ? Math.ceil(rowCount / rowsPerSegment) : known.length + 1;
+      const slices = Math.min(parts, Math.ceil((rowCount * workers) / total), workers);
+      const size = rowCount / slices;
+      const cut = (slice: number): number => Math.floor((slice * parts) / slices);
+      return Array.from({ length: slices }, (_, slice): { item: PartitionSlice; size: number } => {
+        if (partitions.kind === 'dynamic' || slices === 1) return { item: { partition, slice, slices }, size };
+        // Every frame has rows of every range.
+        return { item: { partition, slice: 0, slices: 1, ranges: { bounds: known, from: cut(slice), to: cut(slice + 1) } }, size };
+      });
     });
   }
 
@@ -236,6 +285,16 @@ export class StagedRun {
   }
 }
 
+/** Segments by their chunks and, within, by the keys that they begin with. */
+function inOrder(segments: readonly PushedSegment[]): readonly PushedSegment[] {
+  const startOf = ({ part }: PushedSegment): PartitionKey | null => (part?.type === 'range' ? part.start : null);
+  return segments.toSorted((a, b) => {
+    const [left, right] = [startOf(a), startOf(b)];
+    if (a.interval.start !== b.interval.start) return a.interval.start - b.interval.start;
+    return left === null || right === null ? Number(left !== null) - Number(right !== null) : compareKeys(left, right);
+  });
+}
+
 interface PartitionRows {
   readonly partition: number;
   readonly rowCount: number;
@@ -244,13 +303,15 @@ interface PartitionRows {
 type Work = WorkOrder extends infer Order ? (Order extends unknown ? Omit<Order, 'stage' | 'worker'> : never) : never;
 
 /** Partitions that readers write: those of the next stage. */
-function readShuffle(task: QueryTask, workers: number): Shuffle {
-  const { merge, keyCount, last } = planParts(plannedQuery(task));
-  if (merge === null) return last.length === 0 ? resultShuffle(task) : { kind: 'none' };
+function readShuffle(task: QueryTask, level: number, workers: number): Shuffle {
+  const { merge, keyCount, last } = planParts(queryAt(plannedQuery(task), level));
+  if (merge === null) return last.length === 0 ? resultShuffle(task, level) : { kind: 'none' };
   return keyCount === 0 ? { kind: 'none' } : { kind: 'hash', buckets: workers * BUCKETS_PER_WORKER };
 }
 
-function resultShuffle({ statement }: QueryTask): Shuffle {
+/** Partitions of the rows of the result; those of a subquery are read in any order. */
+function resultShuffle({ statement }: QueryTask, level: number): Shuffle {
+  if (level > 0) return { kind: 'none' };
   if (statement.kind === 'export') return { kind: 'files' };
   return statement.kind === 'insert' || statement.kind === 'replace' ? { kind: 'time' } : { kind: 'none' };
 }
