@@ -128,16 +128,20 @@ function changed<Segment extends TimelineSegment>(
   blocks: readonly TimelineBlock<Segment>[],
   changes: readonly Change<Segment>[],
 ): readonly Segment[] {
-  const segments = new Map<string, Segment>();
-  for (const block of blocks) for (const segment of block.segments) segments.set(keyOf(segment), segment);
-  for (const { segment, isAdded } of changes) if (!isAdded) segments.delete(keyOf(segment));
-  for (const { segment, isAdded } of changes) if (isAdded) segments.set(keyOf(segment), segment);
-  return [...segments.values()].sort(compareSegments);
-}
-
-/** Tells the segments of a datasource apart. */
-function keyOf({ id }: TimelineSegment): string {
-  return `${id.interval.start}/${id.interval.end}/${id.partitionNumber}/${id.version}`;
+  const before = blocks.flatMap(({ segments }) => segments);
+  const after: Segment[] = [];
+  let next = 0;
+  // Both are in order. Of changes of one segment, those that add it come last.
+  for (let at = 0; at < changes.length; at++) {
+    const { segment, isAdded } = changes[at] as Change<Segment>;
+    const following = changes[at + 1];
+    if (following !== undefined && compareSegments(following.segment, segment) === 0) continue;
+    for (; next < before.length && compareSegments(before[next] as Segment, segment) < 0; next++) after.push(before[next] as Segment);
+    if (next < before.length && compareSegments(before[next] as Segment, segment) === 0) next++;
+    if (isAdded) after.push(segment);
+  }
+  for (; next < before.length; next++) after.push(before[next] as Segment);
+  return after;
 }
 
 /** @param segments  in order */

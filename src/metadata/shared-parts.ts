@@ -21,7 +21,11 @@ class Parts<Key, Part> {
 
 const TEXTS = new Parts<string, string>();
 const LISTS = new Parts<string, readonly string[]>();
+/** Columns with fields that this version does not know, by their JSON. */
 const COLUMNS = new Parts<string, ColumnSchema>();
+/** The others by name, then by count of values: a key of all fields would be made anew for every column of every segment. */
+const PLAIN_COLUMNS = new Map<string, Map<number | undefined, ColumnSchema[]>>();
+let plainColumnsKept = 0;
 const SHARDS = new Parts<string, ShardSpec>();
 
 /** The same descriptor with parts that others have as well: a catalogue of many segments takes half of the memory. */
@@ -47,18 +51,26 @@ export function sharedList(list: readonly string[]): readonly string[] {
 }
 
 export function sharedColumn(column: ColumnSchema): ColumnSchema {
-  return COLUMNS.of(columnKey(column), column);
+  const { name, type, multiValue, hasNulls, distinctCount } = column;
+  const isPlain = Object.keys(column).length === (distinctCount === undefined ? 4 : 5);
+  if (!isPlain) return COLUMNS.of(JSON.stringify(column), column);
+  let ofName = PLAIN_COLUMNS.get(name);
+  if (ofName === undefined) PLAIN_COLUMNS.set(name, (ofName = new Map()));
+  const alike = ofName.get(distinctCount);
+  const known = alike?.find((each) => each.type === type && each.multiValue === multiValue && each.hasNulls === hasNulls);
+  if (known !== undefined) return known;
+  if (plainColumnsKept++ >= SHARED_PARTS_KEPT) {
+    plainColumnsKept = 0;
+    PLAIN_COLUMNS.clear();
+    return sharedColumn(column);
+  }
+  if (alike === undefined) ofName.set(distinctCount, [column]);
+  else alike.push(column);
+  return column;
 }
 
 /** Specs of numbered segments; specs by values differ from each other. */
 export function sharedShard(shard: ShardSpec): ShardSpec {
   if (shard.type !== 'numbered' || Object.keys(shard).length !== 3) return shard;
   return SHARDS.of(`${shard.partitionNum}/${shard.partitions}`, shard);
-}
-
-/** Equal for equal columns; they may have fields that this version does not know. */
-function columnKey(column: ColumnSchema): string {
-  const { name, type, multiValue, hasNulls, distinctCount } = column;
-  const isPlain = Object.keys(column).length === (distinctCount === undefined ? 4 : 5);
-  return isPlain ? `${type} ${multiValue} ${hasNulls} ${distinctCount} ${name}` : JSON.stringify(column);
 }

@@ -13,21 +13,42 @@ export function segmentIdText(id: SegmentId): string {
   return id.partitionNumber === 0 ? text : `${text}_${id.partitionNumber}`;
 }
 
-const TEXTS = new WeakMap<SegmentDescriptor, string>();
+/** A constructor whose objects are those that it is given: fields of classes that extend it become private fields of these. */
+const Given = asItIs as unknown as new (given: object) => object;
+
+function asItIs(given: object): object {
+  return given;
+}
+
+/**
+ * The printed id of a segment, a private field of its descriptor: copies of it have none, and whatever lists fields does not see it. A weak
+ * map of very many segments takes several times as long, and every collection of garbage goes through it.
+ */
+class Printed extends Given {
+  #text: string;
+
+  constructor(segment: SegmentDescriptor, text: string) {
+    super(segment);
+    this.#text = text;
+  }
+
+  static find(segment: SegmentDescriptor): string | undefined {
+    return #text in segment ? segment.#text : undefined;
+  }
+}
 
 /** The printed id of a segment, which is printed once. */
 export function idTextOf(segment: SegmentDescriptor): string {
-  let text = TEXTS.get(segment);
-  if (text === undefined) {
-    text = segmentIdText(segment.id);
-    TEXTS.set(segment, text);
-  }
+  const known = Printed.find(segment);
+  if (known !== undefined) return known;
+  const text = segmentIdText(segment.id);
+  noteIdText(segment, text);
   return text;
 }
 
 /** Notes the printed id of a segment, which is known: none is printed again. */
 export function noteIdText(segment: SegmentDescriptor, text: string): void {
-  TEXTS.set(segment, text);
+  if (Printed.find(segment) === undefined) new Printed(segment, text);
 }
 
 const INSTANT = String.raw`-?\d{4,9}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;

@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import { append } from '../../base/lists.js';
 import { LoopTurns } from '../../base/loop-turns.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
-import { type PackedSegments, packSegments, unpackSegments } from './packed-segments.js';
+import { type PackedSegments, SegmentPacker, SegmentUnpacker } from './packed-segments.js';
 
 /** Members of a value that are long lists, and their items. */
 export type PartedLists = Readonly<Record<string, 'segments' | 'values'>>;
@@ -43,10 +43,11 @@ export async function* inParts(value: unknown, lists: PartedLists): AsyncGenerat
   const turns = new LoopTurns();
   for (const [name, kind] of Object.entries(lists)) {
     const count = items.get(name) ?? 0;
+    const packer = new SegmentPacker();
     for (let from = 0; from < count; from += ITEMS[kind]) {
       const slice = new Map(Object.entries(whole)).get(name)?.slice(from, from + ITEMS[kind]) ?? [];
       if (kind === 'values') yield { list: name, values: slice };
-      else yield { list: name, segments: packSegments(slice as readonly SegmentDescriptor[]) };
+      else yield { list: name, segments: packer.pack(slice as readonly SegmentDescriptor[]) };
       if (turns.isDue) await turns.give();
     }
   }
@@ -58,22 +59,25 @@ export async function* inParts(value: unknown, lists: PartedLists): AsyncGenerat
  */
 export async function fromParts(messages: AsyncIterable<unknown>): Promise<unknown> {
   let head: Head | undefined;
-  const lists = new Map<string, unknown[]>();
+  const lists = new Map<string, { readonly items: unknown[]; readonly unpacker: SegmentUnpacker }>();
   const turns = new LoopTurns();
   for await (const message of messages) {
     if (head === undefined) {
       head = message as Head;
-      for (const name of head.items.keys()) lists.set(name, []);
+      for (const name of head.items.keys()) lists.set(name, { items: [], unpacker: new SegmentUnpacker() });
       continue;
     }
     const { list, values, segments } = message as Part;
-    append(lists.get(list) ?? [], values ?? (segments === undefined ? [] : unpackSegments(segments)));
+    const known = lists.get(list);
+    if (known !== undefined) append(known.items, values ?? (segments === undefined ? [] : known.unpacker.unpack(segments)));
     if (turns.isDue) await turns.give();
   }
   if (head === undefined) throw new ServiceError('unavailable', 'an internal reply in parts has none');
   for (const [name, count] of head.items) {
-    const found = lists.get(name)?.length ?? 0;
+    const found = lists.get(name)?.items.length ?? 0;
     if (found !== count) throw new ServiceError('unavailable', `an internal reply in parts has ${found} of ${count} items of ${name}`);
   }
-  return head.value === null ? null : { ...(head.value as object), ...Object.fromEntries(lists) };
+  return head.value === null
+    ? null
+    : { ...(head.value as object), ...Object.fromEntries([...lists].map(([name, { items }]) => [name, items])) };
 }
