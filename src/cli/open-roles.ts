@@ -213,7 +213,7 @@ function openQueries(
         {
           ...{ coordination, peers, client, roles: ROLES, isTls: configuration.get('svc.enableTlsPort') },
           queries: () => queryRows(log, caller),
-          segmentRows: (live) => broker.segmentRows(live),
+          segmentsTable: (live) => broker.segmentsTable(live),
         },
         table,
       ),

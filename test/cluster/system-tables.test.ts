@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { segmentRows } from '../../src/cluster/broker/segment-rows.js';
+import { SegmentTable } from '../../src/cluster/broker/segment-rows.js';
 import { type SystemTablesSource, systemRows } from '../../src/cluster/broker/system-tables.js';
 import { ClusterView } from '../../src/cluster/broker/view.js';
 import type { Member } from '../../src/cluster/membership/coordination.js';
@@ -95,11 +95,11 @@ function sourceOf(
     },
     roles: ['coordinator', 'overlord', 'historical'],
     queries: () => [['q', 'native', 'RUNNING', '{}']],
-    async segmentRows(counts) {
+    async segmentsTable(counts) {
       const view = new ClusterView();
       await view.updateServers(Object.entries(served).map(([host, ids]) => inventoryOf(host, ids, { tier: 'hot' })));
       await view.adopt({ revision: 1, segments: [NEW], copies: [{ hot: 2 }], others: [OLD], overshadowed: [true] });
-      return segmentRows(view, counts);
+      return new SegmentTable(view).frame(counts);
     },
     ...changes,
   };

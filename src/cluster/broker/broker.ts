@@ -33,7 +33,7 @@ import { analyzeSegments } from './retries/analyses.js';
 import { ReadTimes } from './retries/read-times.js';
 import { RunningQueries } from './running-queries.js';
 import { type Asked, chunksWithin, namedSegments, PlannedReads, planReads, withinData } from './scatter.js';
-import { type LiveCounts, type SegmentRows, segmentRows } from './segment-rows.js';
+import { type LiveCounts, SegmentTable } from './segment-rows.js';
 import { type Cluster, runOptions, runOverSegments } from './segment-runs.js';
 import { withMixedTypes } from './table-schema.js';
 import { findUnloaded, withUnloaded } from './unloaded.js';
@@ -63,6 +63,7 @@ export class Broker implements BrokerQueries, BrokerService {
   readonly #options: BrokerOptions;
   readonly #view: ClusterView;
   readonly #pins: QueryPins;
+  readonly #segmentTable: SegmentTable;
   readonly #running = new RunningQueries();
   readonly #constants = new ConstantResults();
   readonly #resultKeys = new ResultKeys();
@@ -76,6 +77,7 @@ export class Broker implements BrokerQueries, BrokerService {
   constructor(options: BrokerOptions) {
     this.#options = options;
     this.#view = new ClusterView(options.now);
+    this.#segmentTable = new SegmentTable(this.#view);
     const wake = (): void => this.#ticker.wake();
     this.#pins = new QueryPins({
       view: this.#view,
@@ -139,12 +141,12 @@ export class Broker implements BrokerQueries, BrokerService {
    * All segments as the servers and the Coordinator tell of them now.
    * @throws ServiceError what one of them that does not answer fails with: no list is a part of itself
    */
-  segmentRows(live: LiveCounts): Promise<SegmentRows> {
+  segmentsTable(live: LiveCounts): Promise<Frame> {
     return this.#inTurn(async () => {
       await this.#look();
       const fault = this.#looks.faultOfHistoricals();
       if (fault !== undefined) throw fault;
-      return segmentRows(this.#view, live);
+      return this.#segmentTable.frame(live);
     });
   }
 

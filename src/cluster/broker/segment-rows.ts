@@ -52,7 +52,7 @@ export class SegmentRows {
 type SegmentState = 'visible' | 'overshadowed' | 'served' | 'live';
 
 /** All segments that are used, served or live. Gives the event loop its turns: the view may not change meanwhile. */
-export async function segmentRows(view: ClusterView, live: LiveCounts): Promise<SegmentRows> {
+async function segmentRows(view: ClusterView, live: LiveCounts): Promise<SegmentRows> {
   const turns = new LoopTurns();
   const rows = new SegmentRows();
   const { visible, used, served, servers } = view;
@@ -99,8 +99,26 @@ export async function segmentRows(view: ClusterView, live: LiveCounts): Promise<
   return rows;
 }
 
+/** The table `sys.segments` of a view, kept with the columns that were read of it until the view changes. */
+export class SegmentTable {
+  readonly #view: ClusterView;
+  #kept: { readonly changes: number; readonly frame: Frame } | undefined;
+
+  constructor(view: ClusterView) {
+    this.#view = view;
+  }
+
+  /** Gives the event loop its turns: the view may not change meanwhile. With live segments, which change all the time, none is kept. */
+  async frame(live: LiveCounts): Promise<Frame> {
+    const { changes } = this.#view;
+    if (live.size > 0) return segmentsFrame(await segmentRows(this.#view, live));
+    if (this.#kept?.changes !== changes) this.#kept = { changes, frame: segmentsFrame(await segmentRows(this.#view, live)) };
+    return this.#kept.frame;
+  }
+}
+
 /** The table: its columns are made when they are read. */
-export function segmentsFrame(rows: SegmentRows): Frame {
+function segmentsFrame(rows: SegmentRows): Frame {
   const columns = SYSTEM_TABLES.segments.map(([name]) => {
     const column = own(COLUMNS, name);
     if (column === undefined) throw new Error(`sys.segments has no values of ${name}`);

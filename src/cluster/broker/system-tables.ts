@@ -4,6 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import { parseJsonWithDoubles, stringifyJson } from '../../base/json.js';
 import { formatInstant } from '../../base/time.js';
 import type { TaskRecord } from '../../metadata/tasks.js';
+import type { Frame } from '../../model/frame.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
 import type { SystemCell, SystemRow, SystemRows, SystemTableName } from '../../planner/sql/catalog/system-schema.js';
@@ -11,7 +12,7 @@ import type { Coordination, Member } from '../membership/coordination.js';
 import type { HttpClient } from '../rpc/http-client.js';
 import { type Peers, TASK_ROLE } from '../rpc/peers.js';
 import type { LiveInventory, ServerInventory } from '../rpc/services.js';
-import { type LiveCounts, type SegmentRows, segmentsFrame } from './segment-rows.js';
+import type { LiveCounts } from './segment-rows.js';
 
 export interface SystemTablesSource {
   readonly coordination: Pick<Coordination, 'members' | 'leader'>;
@@ -22,8 +23,8 @@ export interface SystemTablesSource {
   readonly isTls?: boolean;
   /** The SQL queries of this broker, running and ended. */
   queries(): readonly SystemRow[];
-  /** All segments as they are now; of this broker. */
-  segmentRows(live: LiveCounts): Promise<SegmentRows>;
+  /** `segments` as it is now; of this broker. */
+  segmentsTable(live: LiveCounts): Promise<Frame>;
 }
 
 /** Details that a process announces about itself. */
@@ -40,14 +41,14 @@ export function systemRows(source: SystemTablesSource, table: SystemTableName): 
 }
 
 const TABLES: { readonly [Name in SystemTableName]: (source: SystemTablesSource) => Promise<SystemRows> } = {
-  segments: async ({ peers, segmentRows }) => {
+  segments: async ({ peers, segmentsTable }) => {
     // Before the others: one that is handed over meanwhile is published by then.
     const live = new Map<string, { readonly segment: SegmentDescriptor; count: number }>();
     for (const segment of (await readTasks(peers)).flatMap(({ segments }) => segments)) {
       const id = segmentIdText(segment.id);
       live.set(id, { segment, count: (live.get(id)?.count ?? 0) + 1 });
     }
-    return segmentsFrame(await segmentRows(live));
+    return segmentsTable(live);
   },
   servers: async (source) => {
     const inventories = new Map((await readInventories(source.peers)).map((inventory) => [inventory.host, inventory]));

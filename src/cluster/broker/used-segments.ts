@@ -40,10 +40,9 @@ export class UsedSegments {
       const own = copies[at] ?? NO_COPIES;
       const same = told.get(own) ?? this.#same(own);
       told.set(own, same);
-      const id = idTextOf(segment);
-      if (same === this.#usual) this.#copies.delete(id);
-      else this.#copies.set(id, same);
-      this.#forgetOther(segment.id.dataSource, id);
+      if (same !== this.#usual) this.#copies.set(idTextOf(segment), same);
+      else if (this.#copies.size > 0) this.#copies.delete(idTextOf(segment));
+      if (this.#others.size > 0) this.#forgetOther(segment.id.dataSource, idTextOf(segment));
       if (turns.isDue) await turns.give();
     }
     for (const [at, segment] of others.entries()) {

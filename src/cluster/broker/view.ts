@@ -5,14 +5,15 @@ import { isTombstone } from '../../metadata/tombstones.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import { idTextOf, parseSegmentId } from '../../model/segment-id.js';
 import type { PublishedStream } from '../../model/stream/reach.js';
-import { type HeldSegments, Inventories } from '../inventories.js';
+import { Inventories } from '../inventories.js';
 import type { InventoryUpdate, LiveInventory, SegmentServer, SnapshotUpdate } from '../rpc/services.js';
 import { BlockView, type DataSourceView } from './block-view.js';
-import { Combinations, NOBODY } from './combinations.js';
+import { NOBODY } from './combinations.js';
 import { type Known, newKnown } from './known-segments.js';
 import { LiveSegments } from './live-segments.js';
 import type { LiveStreams } from './live-streams.js';
 import type { Serving } from './scatter.js';
+import { ServedSegments } from './served-segments.js';
 import { UsedSegments } from './used-segments.js';
 
 interface HeldView {
@@ -47,12 +48,12 @@ export class ClusterView {
   readonly used = new UsedSegments();
   readonly #inventories = new Inventories();
   readonly #live: LiveSegments;
-  /** Servers of each segment, best first. */
-  readonly #serversOf = new Map<string, readonly HeldSegments[]>();
+  readonly #servers = new ServedSegments((id, isServed) => this.#updateAwaited(id, !isServed));
   #serving: Serving = this.#newServing();
   /** Revision of the last snapshot; null before the first. */
   #revision: number | null = null;
   #term: number | null = null;
+  #changes = 0;
   /** Published rows of streams as of the last snapshot, and as they are shown. */
   #streams: readonly PublishedStream[] = [];
   #shownStreams: readonly PublishedStream[] = [];
@@ -64,6 +65,11 @@ export class ClusterView {
   /** Streams whose rows are shown. */
   get streams(): LiveStreams {
     return this.#live.streams;
+  }
+
+  /** Another number whenever something of it may have changed. */
+  get changes(): number {
+    return this.#changes;
   }
 
   /** Names of those with segments that have rows. */
@@ -122,7 +128,7 @@ export class ClusterView {
 
   /** Servers, those of sealed live segments among them, of all that are served. */
   get served(): ReadonlyMap<string, readonly SegmentServer[]> {
-    return this.#serversOf;
+    return this.#servers.byId;
   }
 
   /** The Historicals that are there. */
@@ -167,6 +173,7 @@ export class ClusterView {
   }
 
   #showLive(changed: ReadonlySet<string>): void {
+    if (changed.size > 0) this.#changes++;
     for (const dataSource of changed) this.#renew(dataSource, this.#held.get(dataSource)?.revision ?? this.#revision ?? 0);
     if (changed.size > 0) this.#serving = this.#newServing();
   }
@@ -196,23 +203,18 @@ export class ClusterView {
       if (ids === undefined) isAnother = true;
       for (const id of ids ?? []) changed.add(id);
     }
-    const servers = this.#inventories.servers.toSorted((a, b) => b.priority - a.priority || (a.host < b.host ? -1 : 1));
-    if (isAnother) {
-      for (const id of this.#serversOf.keys()) changed.add(id);
-      for (const { served } of servers) for (const id of served) changed.add(id);
-    }
-    const combinations = new Combinations(servers);
+    if (isAnother || changed.size > 0) this.#changes++;
+    const { servers } = this.#inventories;
     const turns = new LoopTurns();
-    for (const id of changed) {
-      if (this.#updateServersOf(id, combinations)) isAnother = true;
-      if (turns.isDue) await turns.give();
-    }
+    if (isAnother) await this.#servers.replace(servers, turns);
+    else isAnother = await this.#servers.change(changed, servers, turns);
     if (isAnother) this.#serving = this.#newServing();
   }
 
   /** Moves each datasource to the snapshot where that is possible. Gives the event loop its turns, one call after the other. */
   async adopt(snapshot: SnapshotUpdate): Promise<void> {
     const turns = new LoopTurns();
+    this.#changes++;
     await this.#learn(snapshot, turns);
     await this.used.learn(snapshot, turns);
     const isFirst = this.#revision === null;
@@ -250,7 +252,7 @@ export class ClusterView {
   }
 
   #newServing(): Serving {
-    return { of: (id) => this.#serversOf.get(id) ?? this.#liveServersOf(id) ?? NOBODY };
+    return { of: (id) => this.#servers.byId.get(id) ?? this.#liveServersOf(id) ?? NOBODY };
   }
 
   /** A replica that still reads is not a server of what is published. */
@@ -261,17 +263,9 @@ export class ClusterView {
       : undefined;
   }
 
-  /** @returns whether one that was served is served by others now */
-  #updateServersOf(id: string, combinations: Combinations): boolean {
-    const before = this.#serversOf.get(id);
-    const now = combinations.serving(id);
-    if (now.length > 0) this.#serversOf.set(id, now);
-    else this.#serversOf.delete(id);
-    if ((before === undefined) !== (now.length === 0)) this.#updateAwaited(id, now.length === 0);
-    return before !== undefined && (before.length !== now.length || before.some((server, at) => server !== now[at]));
-  }
-
   #updateAwaited(id: string, isAwaited: boolean): void {
+    // Before the first snapshot: what is told of then is awaited if nobody serves it.
+    if (this.#known.size === 0) return;
     const known = this.#known.get(parseSegmentId(id)?.dataSource ?? '');
     const segment = known?.segments.get(id);
     if (known === undefined || segment === undefined || isTombstone(segment)) return;
@@ -340,7 +334,7 @@ export class ClusterView {
     const known = this.#knownOf(segment.id.dataSource);
     known.segments.set(id, segment);
     // Tombstones are not read.
-    if (!isTombstone(segment) && !this.#serversOf.has(id)) known.awaited.add(id);
+    if (!isTombstone(segment) && !this.#servers.byId.has(id)) known.awaited.add(id);
     if (known.shownSegments.has(id)) known.behind.delete(id);
     else known.behind.add(id);
   }
