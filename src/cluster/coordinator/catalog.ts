@@ -117,6 +117,13 @@ export class SegmentCatalog {
     return [...(this.#dataSources.get(dataSource)?.used.values() ?? [])];
   }
 
+  /** Used segments that newer ones hide, or that wait for others of their chunk; looks at none where there are none. */
+  overshadowed(dataSource: string): readonly SegmentDescriptor[] {
+    const known = this.#dataSources.get(dataSource);
+    if (known === undefined || known.used.size === known.visible.size) return [];
+    return [...known.used.values()].filter((segment) => !known.visible.has(idTextOf(segment)));
+  }
+
   allUsed(): readonly SegmentDescriptor[] {
     return this.dataSources().flatMap((dataSource) => this.used(dataSource));
   }

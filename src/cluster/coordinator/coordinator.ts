@@ -40,7 +40,7 @@ import { Orders } from './orders.js';
 import { OrphanDuty } from './orphan-duty.js';
 import { Retention } from './retention.js';
 import { CoordinatorSettings } from './settings.js';
-import { Targets } from './targets.js';
+import { onEveryServer, Targets } from './targets.js';
 import { Unneeded } from './unneeded.js';
 import { Unsettled } from './unsettled.js';
 import { Unwanted } from './unwanted.js';
@@ -283,10 +283,15 @@ export class Coordinator implements CoordinatorService, Candidate {
     // Compared by revision, so that changes count no matter who refreshed the catalog.
     const changed = this.catalog.revision !== this.#plannedRevision;
     const tiers = this.#tiers;
-    const due = now() >= this.#plannedMs + TARGETS_AGE_MS || retention.text !== this.#retention?.text || tiers !== this.#plannedTiers;
-    if (!changed && !due) return;
-    const rules = { catalog: this.catalog, retention, nowMs: now(), everywhere: this.#everywhere() };
+    const ofRules = this.#retention === null ? null : retention.changedSince(this.#retention);
+    const due = now() >= this.#plannedMs + TARGETS_AGE_MS || ofRules === null || tiers !== this.#plannedTiers;
+    if (!changed && !due && ofRules.length === 0) return;
+    const rules = { catalog: this.catalog, retention, nowMs: now(), everywhere: onEveryServer(this.#inventories.servers) };
     if (due) await this.#targets.planAll(rules);
+    for (const dataSource of due ? [] : ofRules) {
+      await this.#targets.plan(this.catalog.used(dataSource), rules);
+      this.#unneeded.touchDataSource(dataSource);
+    }
     if (this.#retention === null ? this.catalog.revision > 0 : !changed && this.#targets.hasUnnoted) {
       await fencedTransaction(database, fence, bumpRevision);
       await this.catalog.refresh();
@@ -315,11 +320,6 @@ export class Coordinator implements CoordinatorService, Candidate {
   /** Names of the tiers that have servers. */
   get #tiers(): string {
     return [...new Set(this.#inventories.servers.map(({ tier }) => tier))].sort().join('\n');
-  }
-
-  /** More copies than a tier has servers means every server. */
-  #everywhere(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.#inventories.servers.map(({ tier }) => [tier, Number.MAX_SAFE_INTEGER]));
   }
 
   /**

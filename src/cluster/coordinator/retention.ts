@@ -12,18 +12,22 @@ export class Retention {
   readonly #rules: ReadonlyMap<string, readonly Rule[]>;
   /** Rules followed by the defaults, by datasource, once they were asked for. */
   readonly #whole = new Map<string, readonly Rule[]>();
-  /** Equal for equal rules. */
-  readonly text: string;
 
   private constructor(rules: ReadonlyMap<string, readonly Rule[]>) {
     this.#rules = rules;
-    this.text = JSON.stringify([...rules]);
   }
 
   static async read(queries: Queries): Promise<Retention> {
     const stored = await allRules(queries, parseRules);
     // Rules that cannot be read may have kept segments: nothing is dropped for them.
     return new Retention(new Map([...stored].map(([dataSource, rules]) => [dataSource, rules ?? DEFAULT_RULES])));
+  }
+
+  /** Datasources of which the rules are others than in another picture; null: the default rules are, which go for all. */
+  changedSince(other: Retention): readonly string[] | null {
+    const names = new Set([...this.#rules.keys(), ...other.#rules.keys()]);
+    const changed = [...names].filter((name) => JSON.stringify(this.#rules.get(name)) !== JSON.stringify(other.#rules.get(name)));
+    return changed.includes(DEFAULT_RULES_NAME) ? null : changed;
   }
 
   /** Stored ones by datasource, and the default rules, stored or built in. */

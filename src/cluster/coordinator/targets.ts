@@ -5,7 +5,7 @@ import { own } from '../../base/names.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
 import { idTextOf } from '../../model/segment-id.js';
 import { ChangeLog } from '../change-log.js';
-import type { Copies, SnapshotUpdate } from '../rpc/services.js';
+import type { Copies, SegmentServer, SnapshotUpdate } from '../rpc/services.js';
 import type { Target } from './assignment.js';
 import type { SegmentCatalog } from './catalog.js';
 import type { Retention } from './retention.js';
@@ -17,6 +17,11 @@ export interface TargetRules {
   readonly nowMs: number;
   /** Copies by tier of a segment that is broadcast. */
   readonly everywhere: Target['tieredReplicants'];
+}
+
+/** Copies by tier of what is broadcast: more than a tier has servers means every server. */
+export function onEveryServer(servers: readonly SegmentServer[]): Target['tieredReplicants'] {
+  return Object.fromEntries(servers.map(({ tier }) => [tier, Number.MAX_SAFE_INTEGER]));
 }
 
 /** A used segment that is overshadowed, or that the rules load nowhere. */
@@ -65,8 +70,7 @@ export class Targets {
   *#all(catalog: SegmentCatalog): Generator<SegmentDescriptor> {
     for (const { segment } of [...this.#targets.values(), ...this.#others.values()]) yield segment;
     yield* catalog.visible();
-    for (const dataSource of catalog.dataSources())
-      for (const segment of catalog.used(dataSource)) if (catalog.isOvershadowed(segment)) yield segment;
+    for (const dataSource of catalog.dataSources()) yield* catalog.overshadowed(dataSource);
   }
 
   /** Changes since the last call are those up to this revision. */

@@ -25,6 +25,10 @@ export class Unneeded {
     for (const [id, segment] of segments) this.#touched.set(id, segment);
   }
 
+  touchDataSource(dataSource: string): void {
+    for (const segment of this.#catalog.used(dataSource)) this.#touched.set(idTextOf(segment), segment);
+  }
+
   touchAll(): void {
     this.#isAllDue = true;
   }
