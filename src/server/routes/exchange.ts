@@ -4,6 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { formatInterval, parseInterval } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
+import { LoopTurns } from '../../base/loop-turns.js';
 import { formatInstant } from '../../base/time.js';
 import type { AuditEntry, Author } from '../../metadata/settings.js';
 import { ALLOW_ALL } from '../../model/access/identity.js';
@@ -41,6 +42,29 @@ export function found(finds: FoundBy): RouteAccess {
 
 export function json(status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): HttpResponse {
   return { status, headers: { 'Content-Type': 'application/json', ...headers }, body: stringifyJson(value) };
+}
+
+/** Items of a list that are printed in one piece. */
+const LISTED_AT_ONCE = 500;
+
+/** A list of any length as JSON: a long one is printed as its client reads it, and its items must stay as they are meanwhile. */
+export function jsonList<Item>(items: readonly Item[], print: (item: Item) => unknown): HttpResponse {
+  if (items.length <= LISTED_AT_ONCE) return json(200, items.map(print));
+  return { status: 200, headers: { 'Content-Type': 'application/json' }, body: listText(items, print) };
+}
+
+async function* listText<Item>(items: readonly Item[], print: (item: Item) => unknown): AsyncGenerator<string> {
+  const turns = new LoopTurns();
+  let piece = '[';
+  for (let at = 0; at < items.length; at++) {
+    if (at > 0) piece += ',';
+    piece += stringifyJson(print(items[at] as Item));
+    if (!turns.isDue) continue;
+    yield piece;
+    piece = '';
+    await turns.give();
+  }
+  yield `${piece}]`;
 }
 
 export function text(body: string | Uint8Array): HttpResponse {

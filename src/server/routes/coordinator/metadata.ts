@@ -2,13 +2,25 @@
 
 import { ServiceError } from '../../../base/errors.js';
 import { intersect } from '../../../base/interval.js';
+import { append } from '../../../base/lists.js';
 import { dataSourceNames, findSegment } from '../../../metadata/segments.js';
 import type { SegmentDescriptor } from '../../../model/segment.js';
-import { segmentIdText } from '../../../model/segment-id.js';
+import { idTextOf } from '../../../model/segment-id.js';
 import { itself, readable } from '../../access/readable.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import { segmentBody } from '../../results/segment-body.js';
-import { DATASOURCE_READ, DATASOURCE_WRITE, isFlagged, json, kindOf, LISTED, readInterval, readJson, route } from '../exchange.js';
+import {
+  DATASOURCE_READ,
+  DATASOURCE_WRITE,
+  isFlagged,
+  json,
+  jsonList,
+  kindOf,
+  LISTED,
+  readInterval,
+  readJson,
+  route,
+} from '../exchange.js';
 import type { CoordinatorSource } from './coordinator-source.js';
 
 /** Segments and datasources in the metadata store, served or not. */
@@ -20,19 +32,25 @@ export function metadataRoutes({ coordinator, database }: CoordinatorSource): re
     return read();
   };
   const listing = (request: HttpRequest, segments: readonly SegmentDescriptor[]) =>
-    json(200, isFlagged(request, 'full') ? segments.map(segmentBody) : segments.map((segment) => segmentIdText(segment.id)));
+    jsonList<SegmentDescriptor>(segments, isFlagged(request, 'full') ? segmentBody : idTextOf);
 
   return [
     route('GET', '/svc/coordinator/v1/metadata/segments', LISTED, async (request) => {
       const wanted = request.query.getAll('datasources');
-      const used = await fresh(() => (wanted.length === 0 ? catalog.allUsed() : wanted.flatMap((name) => catalog.used(name))));
-      const segments = readable(request.caller, used, ({ id }) => id.dataSource);
       const withOvershadowed = isFlagged(request, 'includeOvershadowedStatus');
-      return json(
-        200,
-        segments.map((segment) =>
-          withOvershadowed ? { ...segmentBody(segment), overshadowed: catalog.isOvershadowed(segment) } : segmentBody(segment),
-        ),
+      // All of one moment, however long it takes to print them.
+      const { segments, hidden } = await fresh(() => {
+        const names = readable(request.caller, wanted.length === 0 ? catalog.dataSources() : wanted, itself);
+        const used: SegmentDescriptor[] = [];
+        const overshadowed = new Set<SegmentDescriptor>();
+        for (const name of names) {
+          append(used, catalog.used(name));
+          if (withOvershadowed) for (const segment of catalog.overshadowed(name)) overshadowed.add(segment);
+        }
+        return { segments: used, hidden: overshadowed };
+      });
+      return jsonList(segments, (segment) =>
+        withOvershadowed ? { ...segmentBody(segment), overshadowed: hidden.has(segment) } : segmentBody(segment),
       );
     }),
     route('GET', '/svc/coordinator/v1/metadata/datasources', LISTED, async (request) => {
