@@ -26,6 +26,8 @@ export const RUN_LIMITS = {
   perSegmentTimeout: { minimum: 0, unlimited: ['0'] },
   /** Rows of a scan that may be held to sort them, at most what the property allows. */
   maxRowsQueuedForOrdering: { minimum: 1 },
+  /** Intervals without segments that a header of the answer tells; 0: none, and no header. */
+  uncoveredIntervalsLimit: { minimum: 0 },
 } as const satisfies Readonly<Record<string, LimitRow>>;
 
 export type LimitName = keyof typeof RUN_LIMITS;

@@ -223,6 +223,8 @@ export class Broker implements BrokerQueries, BrokerService {
     const plan = this.#summed(wanted, use);
     if (source.kind === 'inline') return this.#constants.find(plan, use);
     if (source.kind !== 'table' || use.realtimeSegmentsOnly === true || use.publishedOnly === true) return undefined;
+    // The answer tells of segments, which are not looked at for a known one.
+    if ((use.limits?.uncoveredIntervalsLimit ?? 0) > 0) return undefined;
     const view = this.#view.find(source.name);
     if (this.#view.streams.missing(source.name) !== undefined) return undefined;
     return view === undefined ? undefined : this.#resultKeys.find(this.#options.results, plan, view, use);

@@ -10,6 +10,7 @@ import type { RowSource } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import type { ColumnSchema } from '../../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
+import type { Coverage } from './coverage.js';
 
 /** Schema of a table over all of its served segments: the union of columns, each with its widest type. */
 export interface TableSchema {
@@ -54,6 +55,8 @@ export interface QueryOptions {
   readonly onEnd?: (reason: unknown) => void;
   /** Added to while the query runs. */
   readonly profile?: Profile | undefined;
+  /** Told of the tables that the query reads. */
+  readonly coverage?: Coverage | undefined;
   /** Cache keys of the context; absent allows caches. */
   readonly caching?: CacheUse;
 }
@@ -65,7 +68,7 @@ export interface UnloadedSegments {
 }
 
 /** Context keys that decide whether a cached result may be used. */
-export type ResultUse = Pick<QueryOptions, 'kernels' | 'exactSums' | 'caching' | 'realtimeSegmentsOnly' | 'publishedOnly'>;
+export type ResultUse = Pick<QueryOptions, 'kernels' | 'exactSums' | 'caching' | 'limits' | 'realtimeSegmentsOnly' | 'publishedOnly'>;
 
 /** Whether a query may read from, and write to, the caches of single segments and of whole results. */
 export interface CacheUse {

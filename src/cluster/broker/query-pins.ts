@@ -129,7 +129,10 @@ export class QueryPins {
  * Time chunks of all tables of the query.
  * @throws ServiceError when metadata of a segment in the intervals cannot be read, or a segment that the query names is not there
  */
-export function chunksOf({ pinned }: RunningQuery, asked: Asked, ofTask: PinnedSegments | null = null): DataSourceView['chunks'] {
+export function chunksOf(query: RunningQuery, asked: Asked, ofTask: PinnedSegments | null = null): DataSourceView['chunks'] {
+  const { pinned, tables, options } = query;
+  for (const table of options.coverage === undefined ? [] : tables)
+    options.coverage?.note(pinned.find(({ view }) => view.dataSource === table)?.view, asked.intervals);
   for (const { view } of pinned) refuseUnreadable(view.unreadable, asked.intervals);
   const [only, ...others] = pinned;
   const visible = only !== undefined && others.length === 0 ? only.view.chunks : pinned.flatMap(({ view }) => view.chunks);

@@ -3,6 +3,7 @@
 import { type CancelSignal, platformSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { BrokerQueries, QueryOptions, TableSchema } from '../../cluster/broker/contract.js';
+import type { Coverage } from '../../cluster/broker/coverage.js';
 import { type Caller, demand } from '../../model/access/authorizer.js';
 import type { Frame } from '../../model/frame.js';
 import { externalsOf } from '../../model/row-source.js';
@@ -69,6 +70,7 @@ export interface StatementRun {
   readonly signal: CancelSignal;
   /** For the request log. */
   readonly request?: LoggedRequest | undefined;
+  readonly coverage?: Coverage | undefined;
 }
 
 /** Limits on planning a statement. */
@@ -299,7 +301,7 @@ export class SqlStatements {
 
   /** The query begins when its first frame is asked for. */
   run(statement: Answerable, asked: StatementRun): RunningStatement {
-    const { read, sqlQueryId, signal } = asked;
+    const { read, sqlQueryId, signal, coverage } = asked;
     const deadlineMs = this.#options.now() + this.#allowedMs(read);
     const tables = statement.kind === 'explain' ? statement.tables : tablesOf(statement.source);
     const [dataSource = ''] = tables;
@@ -309,7 +311,8 @@ export class SqlStatements {
     const onEnd = (reason: unknown) => logged.end(reason);
     const frames = this.#options.scheduler.during(
       { priority: read.priority, lane: read.lane, dataSource, intervals: statement.plan.intervals },
-      (priority) => this.#frames(statement, queryOptions(read, { queryId: sqlQueryId, deadlineMs, priority, signal, profile, onEnd })),
+      (priority) =>
+        this.#frames(statement, { ...queryOptions(read, { queryId: sqlQueryId, deadlineMs, priority, signal, profile, onEnd }), coverage }),
     );
     return { columns: statement.columns, frames: logged.frames(frames), logged };
   }

@@ -5,6 +5,7 @@ import { ETERNITY } from '../../base/instant.js';
 import { condenseIntervals } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import type { BrokerQueries, QueryOptions, SegmentToRun } from '../../cluster/broker/contract.js';
+import { Coverage } from '../../cluster/broker/coverage.js';
 import type { Frame } from '../../model/frame.js';
 import type { Plan, SegmentMetadataPlan } from '../../model/plan.js';
 import type { Query } from '../../model/query.js';
@@ -113,6 +114,7 @@ function runNative(
   const run = options.log.begin(description, receivedMs, sent);
   const { priority, kernels, exactSums, caching, lane, limits } = context;
   const asked = { priority, lane, dataSource: query.dataSource, intervals: planned.plans[0]?.intervals ?? [] };
+  const coverage = Coverage.of(limits);
   const queryOptions = {
     queryId,
     deadlineMs,
@@ -122,6 +124,7 @@ function runNative(
     realtimeSegmentsOnly: context.realtimeSegmentsOnly,
     caching,
     profile: run.profile,
+    coverage,
     signal: request.signal,
     onEnd: (reason: unknown) => run.end(reason),
   };
@@ -136,7 +139,7 @@ function runNative(
       'X-Svc-Query-Id': queryId,
       ...(warnings.length === 0 ? {} : { 'X-Svc-Warning': headerText(warnings.join('; ')) }),
     },
-    lateHeaders: profileHeader(run, context.profile),
+    lateHeaders: profileHeader(run, context.profile, coverage),
     ended: () => run.ended,
     body: request.query.has('pretty') ? indentJson(body) : body,
   };

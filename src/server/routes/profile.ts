@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
+import type { Coverage } from '../../cluster/broker/coverage.js';
 import type { Route } from '../http.types.js';
 import type { QueryLog, QueryRun } from '../queries/query-log.js';
 import { found, json } from './exchange.js';
@@ -24,9 +25,9 @@ export function profileRoutes(log: QueryLog): Route[] {
   ];
 }
 
-/** The header of every answer: a summary, or all of it where the context asks for that. Known once the body begins. */
-export function profileHeader(run: QueryRun, isWhole: boolean): () => Readonly<Record<string, string>> {
-  return () => ({ 'X-Svc-Profile': profileText(run, isWhole) });
+/** The header of every answer: a summary, or all of it where the context asks for that; and what has no segments. Known once the body begins. */
+export function profileHeader(run: QueryRun, isWhole: boolean, coverage?: Coverage): () => Readonly<Record<string, string>> {
+  return () => ({ 'X-Svc-Profile': profileText(run, isWhole), ...coverage?.header() });
 }
 
 export function profileText(run: QueryRun, isWhole: boolean): string {

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
+import { Coverage } from '../../cluster/broker/coverage.js';
 import type { OverlordService } from '../../cluster/rpc/services.js';
 import { NO_RESULT_STORAGE } from '../../ingestion/sql/query-settings.js';
 import type { Caller } from '../../model/access/authorizer.js';
@@ -203,6 +204,7 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
     };
     return withNotes({ status: 200, headers, body: known.text }, body);
   }
+  const coverage = Coverage.of(read.limits);
   const { columns, frames, logged } = statements.run(statement, {
     sql,
     read,
@@ -212,9 +214,10 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
     watch,
     signal: request.signal,
     request: sent,
+    coverage,
   });
   const headers = { 'Content-Type': RESULT_FORMATS[result.format].contentType, 'X-Svc-SQL-Query-Id': sqlQueryId };
-  const lateHeaders = profileHeader(logged, read.profile);
+  const lateHeaders = profileHeader(logged, read.profile, coverage);
   const chunks = logged.body(writeResult(frames, columns, result));
   return withNotes({ status: 200, headers, lateHeaders, ended: () => logged.ended, body: chunks }, body);
 }

@@ -33,6 +33,7 @@ const PAGES: Frame = { rowCount: 2, columns: [{ kind: 'string', name: 'page', id
 function brokerOf(seen: Seen): BrokerQueries {
   const answer = async function* (options: QueryOptions): AsyncGenerator<Frame, void, undefined> {
     seen.options.push(options);
+    options.coverage?.note(undefined, [{ start: 0, end: 86_400_000 }]);
     yield PAGES;
   };
   return {
@@ -115,6 +116,17 @@ async function refusal(method: string, path: string, body: unknown, more: Partia
 }
 
 const routes = suite('SQL routes');
+
+routes('a SELECT that asks for them is answered with the intervals without segments', async () => {
+  const header = async (context: Readonly<Record<string, unknown>>): Promise<string | undefined> =>
+    (await call('POST', '/svc/v2/sql', { query: 'SELECT page FROM wiki', context })).response.lateHeaders?.()['X-Svc-Response-Context'];
+  assert.is(
+    await header({ uncoveredIntervalsLimit: 2 }),
+    '{"uncoveredIntervals":["1970-01-01T00:00:00.000Z/1970-01-02T00:00:00.000Z"],"uncoveredIntervalsOverflowed":false}',
+  );
+  assert.is(await header({ uncoveredIntervalsLimit: 0 }), undefined);
+  assert.is((await refusal('POST', '/svc/v2/sql', { query: 'SELECT 1', context: { uncoveredIntervalsLimit: -1 } })).code, 'query_invalid');
+});
 
 routes('a SELECT streams its rows with both headers', async () => {
   const { response, text, seen } = await call('POST', '/svc/v2/sql', {
