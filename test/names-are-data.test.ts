@@ -7,6 +7,7 @@ import {
   isCallExpression,
   isElementAccessExpression,
   isForInStatement,
+  isPrivateIdentifier,
   isPropertyAccessExpression,
   isStringLiteral,
 } from 'typescript/unstable/ast/is';
@@ -76,7 +77,8 @@ function faultOf(checker: Checker, node: Node): string | undefined {
     return isByName(checker, checker.getTypeAtLocation(node.expression)) ? undefined : 'a computed name on an object that inherits';
   }
   if (isBinaryExpression(node) && node.operatorToken.kind === SyntaxKind.InKeyword)
-    return isStringLiteral(node.left) ? undefined : '`in` finds what objects inherit';
+    // Private names are none from outside, and are not inherited.
+    return isStringLiteral(node.left) || isPrivateIdentifier(node.left) ? undefined : '`in` finds what objects inherit';
   if (isCallExpression(node) && isPropertyAccessExpression(node.expression)) {
     const called = node.expression.getText();
     if (called === 'JSON.parse') return 'JSON is read by base/json';

@@ -9,7 +9,7 @@ import { type SegmentDescriptor, type SegmentId, shardSpecBody } from '../../mod
 import { parseSegmentId } from '../../model/segment-id.js';
 import { SYSTEM_TABLES } from '../../planner/sql/catalog/system-schema.js';
 import type { Copies, SegmentServer } from '../rpc/services.js';
-import { countCopies } from './used-segments.js';
+import { countCopies } from './known/used-segments.js';
 import type { ClusterView } from './view.js';
 
 /** Live segments by printed id, with the number of tasks that have each. */

@@ -8,13 +8,13 @@ import type { PublishedStream } from '../../model/stream/reach.js';
 import { Inventories } from '../inventories.js';
 import type { InventoryUpdate, LiveInventory, SegmentServer, SnapshotUpdate } from '../rpc/services.js';
 import { BlockView, type DataSourceView } from './block-view.js';
-import { NOBODY } from './combinations.js';
-import { type Known, newKnown } from './known-segments.js';
+import { NOBODY } from './known/combinations.js';
+import { type Known, newKnown } from './known/known-segments.js';
 import { LiveSegments } from './live-segments.js';
 import type { LiveStreams } from './live-streams.js';
 import type { Serving } from './scatter.js';
-import { ServedSegments } from './served-segments.js';
-import { UsedSegments } from './used-segments.js';
+import { ServedSegments } from './known/served-segments.js';
+import { UsedSegments } from './known/used-segments.js';
 
 interface HeldView {
   readonly view: BlockView;

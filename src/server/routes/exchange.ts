@@ -45,11 +45,11 @@ export function json(status: number, value: unknown, headers: Readonly<Record<st
 }
 
 /** Items of a list that are printed in one piece. */
-const LISTED_AT_ONCE = 500;
+const PRINTED_AT_ONCE = 500;
 
 /** A list of any length as JSON: a long one is printed as its client reads it, and its items must stay as they are meanwhile. */
 export function jsonList<Item>(items: readonly Item[], print: (item: Item) => unknown): HttpResponse {
-  if (items.length <= LISTED_AT_ONCE) return json(200, items.map(print));
+  if (items.length <= PRINTED_AT_ONCE) return json(200, items.map(print));
   return { status: 200, headers: { 'Content-Type': 'application/json' }, body: listText(items, print) };
 }
 

@@ -1,7 +1,7 @@
 // A datasource as the Broker knows it, and as it shows it.
 
-import { SegmentTimeline } from '../../metadata/segment-timeline.js';
-import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
+import { SegmentTimeline } from '../../../metadata/segment-timeline.js';
+import type { SegmentDescriptor, UnreadableSegment } from '../../../model/segment.js';
 
 /** A datasource as of the last snapshot, and what of it the view does not show yet. */
 export interface Known {

@@ -1,6 +1,6 @@
 // Servers of segments, the same list for all that the same ones serve.
 
-import type { HeldSegments } from '../inventories.js';
+import type { HeldSegments } from '../../inventories.js';
 
 export const NOBODY: readonly HeldSegments[] = [];
 

@@ -1,7 +1,7 @@
 // Servers of segments as the Broker knows them, kept up by what inventories tell.
 
-import type { LoopTurns } from '../../base/loop-turns.js';
-import type { HeldSegments } from '../inventories.js';
+import type { LoopTurns } from '../../../base/loop-turns.js';
+import type { HeldSegments } from '../../inventories.js';
 import { Combinations, NOBODY } from './combinations.js';
 
 /** Servers of each segment that is served, highest priority first, then by host. */
@@ -14,7 +14,7 @@ export class ServedSegments {
     this.#noteServed = noteServed;
   }
 
-  /** By printed id. */
+  /** Servers by printed id. */
   get byId(): ReadonlyMap<string, readonly HeldSegments[]> {
     return this.#byId;
   }

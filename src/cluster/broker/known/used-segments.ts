@@ -1,9 +1,9 @@
 // Used segments as the Coordinator tells of them: copies that rules ask for, and segments that no query reads.
 
-import type { LoopTurns } from '../../base/loop-turns.js';
-import type { SegmentDescriptor } from '../../model/segment.js';
-import { idTextOf, parseSegmentId } from '../../model/segment-id.js';
-import type { Copies, SegmentServer, SnapshotUpdate } from '../rpc/services.js';
+import type { LoopTurns } from '../../../base/loop-turns.js';
+import type { SegmentDescriptor } from '../../../model/segment.js';
+import { idTextOf, parseSegmentId } from '../../../model/segment-id.js';
+import type { Copies, SegmentServer, SnapshotUpdate } from '../../rpc/services.js';
 
 /** A used segment that is overshadowed, or that the rules load nowhere. */
 export interface OtherSegment {
