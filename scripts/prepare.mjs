@@ -59,7 +59,6 @@ async function install(reason) {
   process.stderr.write(`${reason}: installing takes one to three minutes\n`);
   const total = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')).packages).length;
   const progress = () => `${existsSync(MODULES) ? readdirSync(MODULES).length : 0} of about ${total} packages`;
-  // The Kafka client is optional: it is compiled against the libraries of the system, and left out where these are missing.
-  await step('npm ci', 'npm', ['ci', '--no-audit', '--no-fund'], { progress, env: { CKJS_LINKING: 'dynamic' } });
+  await step('npm ci', 'npm', ['ci', '--no-audit', '--no-fund'], { progress });
   writeFileSync(ABI_FILE, process.versions.modules);
 }

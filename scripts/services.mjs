@@ -21,6 +21,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { kafkaService } from './kafka-service.mjs';
 import { ldapService } from './ldap-service.mjs';
 
 const HELP = `npm run services -- NAME start|halt|stop|status|install [--folder FOLDER]
@@ -28,7 +29,7 @@ const HELP = `npm run services -- NAME start|halt|stop|status|install [--folder 
   postgres    PostgreSQL (Debian: postgresql), database "test"
   mariadb     MariaDB (Debian: mariadb-server-core, mariadb-client-core), database "test"
   ldap        OpenLDAP (Debian: slapd), by ldap, ldaps and StartTLS, with and without memberOf
-  kafka       Apache Kafka, one broker in KRaft mode (jars of Maven, in build/kafka or $KAFKA_DIR; Java 17)
+  kafka       Apache Kafka, one broker in KRaft mode, by all four security protocols (jars of Maven and a client of npm, in build/kafka or $KAFKA_DIR; Java 17)
 
   s3          S3rver, with a bucket "test" (npm, in build/s3 or $S3_DIR)
 
@@ -38,8 +39,7 @@ const HELP = `npm run services -- NAME start|halt|stop|status|install [--folder 
   halt        ends it and keeps its folder
   stop        ends it and removes its folder
   status      prints how to connect; exits with 1 when it does not run
-  install     installs what is missing of it: Debian packages (as root, with apt-get), jars (with Maven), a package of npm; for kafka also the
-              libraries that its optional client is compiled with
+  install     installs what is missing of it: Debian packages (as root, with apt-get), jars (with Maven), a package of npm
 
   --folder    where its data and log lie (default: a folder of its own in that of temporary files)
 `;
@@ -50,7 +50,6 @@ const DATABASE = 'test';
 const READY_MS = 60_000;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const KAFKA_JARS = join(process.env.KAFKA_DIR ?? join(ROOT, 'build/kafka'), 'lib');
 const S3_FOLDER = process.env.S3_DIR ?? join(ROOT, 'build/s3');
 const S3_PACKAGE = 's3rver@3.7.1';
 const S3_PROGRAM = join(S3_FOLDER, 'node_modules/s3rver/bin/s3rver.js');
@@ -59,9 +58,6 @@ const KINESIS_PACKAGE = 'kinesalite@3.3.3';
 const KINESIS_PROGRAM = join(KINESIS_FOLDER, 'node_modules/kinesalite/cli.js');
 /** The only account that S3rver knows. */
 const S3_ACCOUNT = 'S3RVER';
-/** The client of Kafka, an optional package, is compiled with these when it is installed. */
-const CLIENT_LIBRARIES = ['libssl-dev', 'libsasl2-dev', 'libzstd-dev', 'libcurl4-openssl-dev', 'zlib1g-dev', 'liblz4-dev', 'libtool'];
-const CLIENT_HEADERS = ['openssl/ssl.h', 'sasl/sasl.h', 'zstd.h', 'zlib.h', 'lz4.h'].map((name) => join('/usr/include', name));
 
 /** Each service: its Debian package, the programs it needs, how its data are made and how it is run. */
 const SERVICES = {
@@ -122,56 +118,7 @@ const SERVICES = {
     stopSignal: 'SIGTERM',
   },
   ldap: ldapService({ find, user: USER, password: PASSWORD, freePort }),
-  kafka: {
-    packages: ['openjdk-17-jre-headless', 'maven', ...CLIENT_LIBRARIES],
-    program: () => (existsSync(KAFKA_JARS) ? find('java', []) : undefined),
-    isInstalled: () => existsSync(KAFKA_JARS) && find('java', []) !== undefined && CLIENT_HEADERS.every((file) => existsSync(file)),
-    hint: 'npm run services -- kafka install',
-    uri: (port) => `127.0.0.1:${port}`,
-    async prepare({ program, data, port, run }) {
-      const controller = await freePort();
-      const properties = {
-        'process.roles': 'broker,controller',
-        'node.id': 1,
-        'controller.quorum.voters': `1@127.0.0.1:${controller}`,
-        listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controller}`,
-        'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
-        'controller.listener.names': 'CONTROLLER',
-        'log.dirs': join(data, 'logs'),
-        'offsets.topic.replication.factor': 1,
-        'offsets.topic.num.partitions': 1,
-        'transaction.state.log.replication.factor': 1,
-        'transaction.state.log.min.isr': 1,
-        'transaction.state.log.num.partitions': 1,
-        'message.max.bytes': 16_000_000,
-        'auto.create.topics.enable': false,
-        'log.retention.check.interval.ms': 1000,
-      };
-      const lines = Object.entries(properties).map(([name, value]) => `${name}=${value}\n`);
-      writeFileSync(join(data, 'server.properties'), lines.join(''));
-      const tool = ['-cp', `${KAFKA_JARS}/*`, 'kafka.tools.StorageTool', 'format', '-t', 'ZG9sbWVuLXRlc3RpbmctMQ'];
-      await run(program, [...tool, '-c', join(data, 'server.properties')]);
-    },
-    args: ({ data }) => [
-      ...['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', `${KAFKA_JARS}/*`],
-      ...['kafka.Kafka', join(data, 'server.properties')],
-    ],
-    ready: /^/,
-    stopSignal: 'SIGTERM',
-    fetch: () => {
-      rmSync(`${KAFKA_JARS}.part`, { recursive: true, force: true });
-      const args = [
-        '-q',
-        '-B',
-        '-f',
-        join(ROOT, 'scripts/kafka/pom.xml'),
-        'dependency:copy-dependencies',
-        `-DoutputDirectory=${KAFKA_JARS}.part`,
-      ];
-      execFileSync('mvn', args, { stdio: ['ignore', 'ignore', 'pipe'] });
-      renameSync(`${KAFKA_JARS}.part`, KAFKA_JARS);
-    },
-  },
+  kafka: kafkaService({ find, user: USER, password: PASSWORD, freePort, installTool }),
   s3: {
     packages: [],
     program: () => (existsSync(S3_PROGRAM) ? process.execPath : undefined),
@@ -358,8 +305,8 @@ async function stop(name, folder) {
 }
 
 function install(name) {
-  const { program, packages, isInstalled = () => program() !== undefined, fetch = () => undefined } = SERVICES[name];
-  if (isInstalled()) return;
+  const { program, packages, fetch = () => undefined } = SERVICES[name];
+  if (program() !== undefined) return;
   if (packages.some((each) => !isPackageInstalled(each))) installPackages(name, packages);
   if (program() === undefined) fetch();
 }

@@ -19,6 +19,10 @@ export interface Service {
   readonly uri: string;
   /** Address with TLS, of a directory. */
   readonly secureUri?: string;
+  /** Addresses by security protocol, of Kafka. */
+  readonly secureUris?: Readonly<Record<'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL', string>>;
+  /** Module of a client of Kafka that is not ours. */
+  readonly client?: string;
   /** Folder of certificates (`scripts/certificates.mjs`). */
   readonly certificates?: string;
   stop(): Promise<void>;

@@ -137,7 +137,7 @@ try {
   const pid = server.child.pid ?? 0;
   while (childrenMs(pid) > 0) await new Promise((done) => setTimeout(done, 100));
   const stream = await submit(streamTask(kafka.servers, 'rate', NO_END));
-  while ((await maximum('rate')) < rows - 1) await new Promise((done) => setTimeout(done, 20));
+  while ((await maximum('rate')) < rows - 1) await new Promise((done) => setTimeout(done, 250));
   const streamMs = childrenMs(pid);
   await callJson('POST', `${url}/svc/indexer/v1/task/${encodeURIComponent(stream)}/shutdown`, {});
   while (childrenMs(pid) > 0) await new Promise((done) => setTimeout(done, 100));

@@ -105,7 +105,7 @@ suites.before.each(async (world) => {
       return outside(offsets, all([...offsets.keys()], world.stream.low), all([...offsets.keys()], world.stream.high));
     },
     assign: async () => undefined,
-    poll: async () => ({ records: [], positions: new Map(), isFull: false }),
+    poll: async () => ({ records: [], blocks: [], positions: new Map(), isFull: false }),
     close: async () => undefined,
   });
   const { database } = opened;

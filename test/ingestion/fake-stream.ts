@@ -111,6 +111,6 @@ class FakeReader implements StreamReader {
       if (at > start && messages[at - 1] === SKIPPED) positions.set(partition, String(at));
       this.#next.set(partition, at);
     }
-    return { records, positions, isFull: records.length >= maxRows };
+    return { records, blocks: [], positions, isFull: records.length >= maxRows };
   }
 }

@@ -21,7 +21,19 @@ export async function decodeSnappy(port: CodecPort): Promise<void> {
  */
 export async function uncompressBlock(block: Uint8Array, bytesMax: number): Promise<Buffer> {
   const { uncompress } = createRequire(import.meta.url)('snappy') as typeof import('snappy');
-  // The size of the content comes first, seven bits a byte.
+  checkSize(block, bytesMax);
+  return (await uncompress(block, { asBuffer: true })) as Buffer;
+}
+
+/** The same at once. */
+export function uncompressBlockNow(block: Uint8Array, bytesMax: number): Buffer {
+  const { uncompressSync } = createRequire(import.meta.url)('snappy') as typeof import('snappy');
+  checkSize(block, bytesMax);
+  return uncompressSync(block, { asBuffer: true }) as Buffer;
+}
+
+/** The size of the content comes first, seven bits a byte. */
+function checkSize(block: Uint8Array, bytesMax: number): void {
   let size = 0;
   for (let at = 0; at < 5; at++) {
     const byte = block[at] ?? 0;
@@ -29,5 +41,4 @@ export async function uncompressBlock(block: Uint8Array, bytesMax: number): Prom
     if (byte < 128) break;
   }
   if (size > bytesMax) throw new Error(`it is larger than ${bytesMax} bytes, decompressed`);
-  return (await uncompress(block, { asBuffer: true })) as Buffer;
 }

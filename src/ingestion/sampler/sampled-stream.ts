@@ -37,7 +37,6 @@ export async function* streamBlocks(
   const reject: Reading['reject'] = (reason, sample, before) => statistics.rejectRead(reason, sample, before);
   const limits = { maxRows: Math.max(1, maxRows), maxBytes: POLL_BYTES_MAX, timeoutMs: POLL_TIMEOUT_MS };
   while (!signal.aborted && statistics.unparseable < limits.maxRows) {
-    const { records } = await reader.poll(limits);
-    yield* messageBlocks(records, format, { ...reading, reject }, statistics);
+    yield* messageBlocks(await reader.poll(limits), format, { ...reading, reject }, statistics);
   }
 }

@@ -5,7 +5,8 @@ import type { InputFormat, Reading } from '../format/format-kind.js';
 import type { InputBlock, TextBlock, ValueBlock } from '../format/input-block.js';
 import { parseInputFormat } from '../format/input-format.js';
 import type { RowStatistics } from '../report/row-statistics.js';
-import { recordBlocks } from './record-blocks.js';
+import { recordsOf } from './message-block.js';
+import { type Messages, recordBlocks } from './record-blocks.js';
 import type { StreamRecord } from './stream-reader.js';
 
 /** Format of messages: of their values alone, or with what stands beside them. */
@@ -86,21 +87,21 @@ function parseHeaders(fields: ObjectReader): (bytes: Uint8Array) => string {
   return (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding);
 }
 
-/** The rows of records, in their order. */
+/** The rows of messages, in their order. */
 export async function* messageBlocks(
-  records: readonly StreamRecord[],
+  messages: Messages,
   { value, beside }: MessageFormat,
   reading: Omit<Reading, 'read'>,
   statistics: RowStatistics,
 ): AsyncGenerator<InputBlock> {
-  if (beside === null) return yield* recordBlocks(records, value, reading, statistics);
-  for (const record of records) {
+  if (beside === null) return yield* recordBlocks(messages, value, reading, statistics);
+  for (const record of [...messages.records, ...recordsOf(messages.blocks)]) {
     const columns = await columnsBeside(record, beside, reading, statistics);
     for (const each of record.values) {
       // A tombstone is a row of what stands beside it.
       if (each === null) yield besideRows(columns);
       else
-        for await (const block of recordBlocks([{ ...record, values: [each] }], value, reading, statistics))
+        for await (const block of recordBlocks({ records: [{ ...record, values: [each] }], blocks: [] }, value, reading, statistics))
           yield withColumns(block, columns);
     }
   }
@@ -121,7 +122,7 @@ async function columnsBeside(
   if (keyFormat === null || key === null || key.length === 0) return columns;
   if (keyFormat === 'text') return columns.set(keyColumn, Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString());
   const record = { key: null, headers: [], timestampMs, topic, partition: '', offset: '', values: [key] };
-  for await (const block of recordBlocks([record], keyFormat, { ...reading, columns: null }, statistics)) {
+  for await (const block of recordBlocks({ records: [record], blocks: [] }, keyFormat, { ...reading, columns: null }, statistics)) {
     const [first] = block.columns;
     if (first !== undefined && !columns.has(keyColumn)) columns.set(keyColumn, valuesOf(block, first)[0] ?? null);
   }

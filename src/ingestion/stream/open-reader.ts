@@ -1,6 +1,6 @@
 // Opens the reader of a stream of any kind.
 
-import { type KafkaReaderOptions, openKafkaReader } from './kafka-reader.js';
+import { type KafkaReaderOptions, openKafkaReader } from './kafka/kafka-reader.js';
 import type { KinesisAccess } from './kinesis/kinesis-client.js';
 import { openKinesisReader } from './kinesis/kinesis-reader.js';
 import type { StreamReader } from './stream-reader.js';

@@ -1,29 +1,34 @@
-// Records of a stream as blocks of rows, by the input formats of files.
+// Messages of a stream as blocks of rows, by the input formats of files.
 
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../base/errors.js';
 import type { InputFormat, Reading } from '../format/format-kind.js';
 import type { InputBlock } from '../format/input-block.js';
 import type { RowStatistics } from '../report/row-statistics.js';
-import type { StreamRecord } from './stream-reader.js';
+import type { MessageBlock, StreamRecord } from './stream-reader.js';
 
 const LINE_FEED = 10;
 
 /** Bytes of messages that are read together. */
 const BYTES_TOGETHER = 1 << 20;
 
+/** Messages as a batch of a stream has them. */
+export interface Messages {
+  readonly records: readonly StreamRecord[];
+  readonly blocks: readonly MessageBlock[];
+}
+
 /**
- * The rows of records, in their order. Messages of formats of lines are read together, as the lines of a file; one that has several lines
+ * The rows of messages, in their order. Messages of formats of lines are read together, as the lines of a file; one that has several lines
  * is read by itself, as is every message of other formats.
  */
 export async function* recordBlocks(
-  records: readonly StreamRecord[],
+  { records, blocks }: Messages,
   format: InputFormat,
   reading: Omit<Reading, 'read'>,
   statistics: RowStatistics,
 ): AsyncGenerator<InputBlock> {
-  let lines: Uint8Array[] = [];
-  let size = 0;
+  const lines = new Lines();
   const read = (bytes: number): void => {
     statistics.bytesRead += bytes;
   };
@@ -45,52 +50,75 @@ export async function* recordBlocks(
     }
   }
   async function* gathered(): AsyncGenerator<InputBlock> {
-    const together = lines;
-    lines = [];
-    size = 0;
+    if (lines.count === 0) return;
     // Line feeds between messages are not of the stream.
-    if (together.length > 0) yield* blocksOf(asLines(together), format, together.length);
+    yield* blocksOf(lines.bytes, format, lines.count);
+    lines.clear();
+  }
+  /** Counts a message without bytes, and refuses one with too many; returns whether it is to be read. */
+  const isWhole = (size: number): boolean => {
+    if (size > reading.inputLimits.maxRowBytes)
+      throw new ServiceError(
+        'resource_limit',
+        `a message has ${size} bytes, more than svc.ingestion.maxRowBytes (${reading.inputLimits.maxRowBytes}) allows`,
+      );
+    if (size < 0) statistics.thrownAway++;
+    else if (size === 0) statistics.reject('the message is empty', '');
+    return size > 0;
+  };
+  /** Reads messages one behind the other until lines enough have come together to be read. */
+  async function* blocksAlone(value: Uint8Array): AsyncGenerator<InputBlock> {
+    yield* gathered();
+    yield* blocksOf(value, format.ofMessage ?? format, 0);
   }
   for (const { values } of records)
     for (const value of values) {
-      if (value === null) {
-        statistics.thrownAway++;
-        continue;
-      }
-      if (value.length === 0) {
-        statistics.reject('the message is empty', '');
-        continue;
-      }
-      if (value.length > reading.inputLimits.maxRowBytes)
-        throw new ServiceError(
-          'resource_limit',
-          `a message has ${value.length} bytes, more than svc.ingestion.maxRowBytes (${reading.inputLimits.maxRowBytes}) allows`,
-        );
-      if (format.isByLine && isLine(value)) {
-        lines.push(value);
-        size += value.length;
-        if (size >= BYTES_TOGETHER) yield* gathered();
-        continue;
-      }
-      yield* gathered();
-      yield* blocksOf(value, format.ofMessage ?? format, 0);
+      if (!isWhole(value === null ? -1 : value.length) || value === null) continue;
+      if (!format.isByLine || !lines.add(value, 0, value.length)) yield* blocksAlone(value);
+      else if (lines.size >= BYTES_TOGETHER) yield* gathered();
+    }
+  for (const { bytes, starts, ends, count } of blocks)
+    for (let at = 0; at < count; at++) {
+      const [start, end] = [starts[at] ?? 0, ends[at] ?? 0];
+      if (!isWhole(end < 0 ? -1 : end - start)) continue;
+      if (!format.isByLine || !lines.add(bytes, start, end)) yield* blocksAlone(bytes.subarray(start, end));
+      else if (lines.size >= BYTES_TOGETHER) yield* gathered();
     }
   yield* gathered();
 }
 
 /** Messages behind one another, each ended by a line feed. */
-function asLines(messages: readonly Uint8Array[]): Uint8Array {
-  const lines = Buffer.allocUnsafe(messages.reduce((sum, { length }) => sum + length + 1, 0));
-  let at = 0;
-  for (const message of messages) {
-    lines.set(message, at);
-    at += message.length;
-    lines[at++] = LINE_FEED;
-  }
-  return lines;
-}
+class Lines {
+  #bytes = new Uint8Array(1 << 16);
+  size = 0;
+  count = 0;
 
-function isLine(value: Uint8Array): boolean {
-  const at = value.indexOf(LINE_FEED);
-  return at < 0 || at === value.length - 1;
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.size);
+  }
+
+  /** Adds a message; false, and it is not added, when it has several lines. */
+  add(from: Uint8Array, start: number, end: number): boolean {
+    const to = this.size + end - start;
+    if (to >= this.#bytes.length) this.#grow(to + 1);
+    const bytes = this.#bytes;
+    bytes.set(from.subarray(start, end), this.size);
+    bytes[to] = LINE_FEED;
+    const found = bytes.indexOf(LINE_FEED, this.size);
+    if (found < to - 1) return false;
+    this.size = to + 1;
+    this.count++;
+    return true;
+  }
+
+  clear(): void {
+    this.size = 0;
+    this.count = 0;
+  }
+
+  #grow(size: number): void {
+    const larger = new Uint8Array(Math.max(size, this.#bytes.length * 2));
+    larger.set(this.bytes);
+    this.#bytes = larger;
+  }
 }

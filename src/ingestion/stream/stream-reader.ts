@@ -18,15 +18,34 @@ export interface StreamRecord {
   readonly headers: readonly (readonly [name: string, value: Uint8Array | null])[];
 }
 
+/** Messages of one partition, in their order: bytes that they share and where each lies in them, no object for each. */
+export interface MessageBlock {
+  /** Name as in `Offsets`. */
+  readonly partition: string;
+  readonly count: number;
+  readonly bytes: Uint8Array;
+  /** Ascending; integers up to 2^53. */
+  readonly offsets: Float64Array;
+  /** Message i has the value `bytes[starts[i] .. ends[i])`; an end below 0: a tombstone. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  /** One message with what stands beside its value. */
+  record(at: number): StreamRecord;
+  /** Messages `from .. to` of these. */
+  part(from: number, to: number): MessageBlock;
+}
+
 export interface StreamBatch {
   /** Each partition's in order. Their bytes stay valid. */
   readonly records: readonly StreamRecord[];
+  /** The same of readers that are given many messages in one piece. */
+  readonly blocks: readonly MessageBlock[];
   /**
    * Positions of partitions beyond their last record, as `Offsets` counts: behind markers and aborted transactions, at the end of a closed
    * shard. An end that is passed without a record is met by these.
    */
   readonly positions: Offsets;
-  /** There were as many records as were asked for: more of them wait. */
+  /** More records wait than were asked for. */
   readonly isFull: boolean;
 }
 

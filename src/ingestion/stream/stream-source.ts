@@ -3,7 +3,7 @@
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { StreamKind } from '../../model/stream/offsets.js';
 import { endpointUrl } from '../../storage/s3/s3-settings.js';
-import { type ConsumerProperties, parseConsumerProperties } from './consumer-properties.js';
+import { type ConsumerProperties, parseConsumerProperties } from './kafka/consumer-properties.js';
 
 /** A stream and how it is reached. */
 export type StreamSource =

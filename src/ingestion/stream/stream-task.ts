@@ -90,8 +90,8 @@ export function describeStreamTask(
   };
 }
 
-/** Records of a look at the stream: of so many the client's objects die young. */
-const ROWS_PER_POLL = 2048;
+/** Records of a look at the stream; when more wait, the task is behind it. */
+const ROWS_PER_POLL = 8192;
 const BYTES_PER_POLL = 16 * 2 ** 20;
 
 /** Limits of one look at the stream. */

@@ -51,3 +51,25 @@ export function decompressFrame(frame: Uint8Array, bytesMax: number): Uint8Array
   const out = new Uint8Array(size);
   return out.subarray(0, decompressInto(out, frame));
 }
+
+/** Room for a piece of what frames become. */
+const PIECE_BYTES = 1 << 17;
+
+/** Content of frames, which need not say their size. @throws Error of the library for damaged ones, and beyond `bytesMax` bytes */
+export function decompressFrames(frames: Uint8Array, bytesMax: number): Buffer {
+  const context = new (binding().DCtx)();
+  const pieces: Uint8Array[] = [];
+  let made = 0;
+  for (let at = 0; ; ) {
+    const piece = Buffer.allocUnsafeSlow(Math.max(PIECE_BYTES, 4 * (frames.length - at)));
+    const [left, produced, consumed] = context.decompressStream(piece, frames.subarray(at));
+    at += consumed;
+    made += produced;
+    if (made > bytesMax) throw new Error(`it is larger than ${bytesMax} bytes, decompressed`);
+    pieces.push(piece.subarray(0, produced));
+    if (at >= frames.length && produced < piece.length) {
+      if (left > 0) throw new Error('it is cut off');
+      return Buffer.concat(pieces);
+    }
+  }
+}

@@ -2,7 +2,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../src/base/errors.js';
 import { ObjectReader, readContextOf } from '../../../src/base/json-reader.js';
-import { consumerConfiguration, parseConsumerProperties } from '../../../src/ingestion/stream/consumer-properties.js';
+import { parseConsumerProperties } from '../../../src/ingestion/stream/kafka/consumer-properties.js';
+import { type ConsumerSettings, consumerSettings } from '../../../src/ingestion/stream/kafka/consumer-settings.js';
 
 /**
  * Properties of consumers that would load code, start programs, read files of the server or send its secrets elsewhere: none reaches the client.
@@ -14,20 +15,11 @@ const ALLOWED_VARIABLES = ['KAFKA_PASSWORD'];
 process.env['KAFKA_PASSWORD'] = 'a password';
 process.env['DOLMEN_TEST_SECRET'] = 'another secret';
 
-/** Everything that may reach the client. */
-const REACHES: ReadonlySet<string> = new Set([
-  ...['bootstrap.servers', 'isolation.level', 'client.id', 'client.rack', 'check.crcs', 'connections.max.idle.ms', 'fetch.max.bytes'],
-  ...['fetch.wait.max.ms', 'fetch.min.bytes', 'max.partition.fetch.bytes', 'metadata.max.age.ms', 'socket.receive.buffer.bytes'],
-  ...['socket.send.buffer.bytes', 'reconnect.backoff.ms', 'reconnect.backoff.max.ms', 'socket.timeout.ms', 'retry.backoff.ms'],
-  ...['sasl.mechanisms', 'security.protocol', 'ssl.cipher.suites', 'ssl.endpoint.identification.algorithm', 'sasl.username'],
-  ...['sasl.password', 'ssl.ca.pem', 'ssl.certificate.pem', 'ssl.key.pem', 'ssl.key.password'],
-]);
-
-/** The configuration of the client, or the code of the refusal. */
-function outcomeOf(properties: unknown): ReadonlyMap<string, string> | string {
+/** The settings of the client, or the code of the refusal. */
+function outcomeOf(properties: unknown): ConsumerSettings | string {
   try {
     const fields = new ObjectReader(properties, 'consumerProperties', readContextOf('input_invalid', 'spec'));
-    return consumerConfiguration(parseConsumerProperties(fields), ALLOWED_VARIABLES);
+    return consumerSettings(parseConsumerProperties(fields), ALLOWED_VARIABLES);
   } catch (error) {
     if (error instanceof ServiceError) return error.code;
     throw error;
@@ -169,25 +161,56 @@ hostile('a secret of the server is not repeated in a refusal', () => {
     }
 });
 
-hostile('the properties that are accepted reach the client under names that are known, and no others', () => {
+hostile('the properties that are accepted reach the client, and no others', () => {
   const found = outcomeOf({
-    ...SERVERS,
+    'bootstrap.servers': 'SASL_SSL://kafka:9093, [::1]:9094,other',
     'client.id': 'x',
     'security.protocol': 'SASL_SSL',
     'sasl.mechanism': 'scram-sha-512',
     'sasl.jaas.config': 'org.apache.kafka.common.security.scram.ScramLoginModule required username="u" password="p\\"q";',
     'ssl.truststore.certificates': { type: 'environment', variable: 'KAFKA_PASSWORD' },
+    'ssl.endpoint.identification.algorithm': '',
+    'fetch.max.bytes': 1000,
+    'check.crcs': true,
     'group.id': 'ignored',
     'auto.offset.reset': 'ignored',
+    'receive.buffer.bytes': 'ignored',
   });
-  assert.instance(found, Map);
-  const configuration = found as ReadonlyMap<string, string>;
-  assert.equal(
-    [...configuration.keys()].filter((name) => !REACHES.has(name)),
-    [],
-  );
-  assert.equal([configuration.get('sasl.username'), configuration.get('sasl.password')], ['u', 'p"q']);
-  assert.equal([configuration.get('ssl.ca.pem'), configuration.get('security.protocol')], ['a password', 'sasl_ssl']);
+  assert.equal(found, {
+    servers: 'SASL_SSL://kafka:9093, [::1]:9094,other',
+    addresses: [
+      { host: 'kafka', port: 9093 },
+      { host: '::1', port: 9094 },
+      { host: 'other', port: 9092 },
+    ],
+    clientId: 'x',
+    rack: '',
+    timeoutMs: 10_000,
+    isolation: 1,
+    checksBatches: true,
+    fetch: { waitMs: 100, minBytes: 1, maxBytes: 1000, maxBytesEach: 2 ** 22 },
+    tls: { ca: 'a password', checksHost: false },
+    login: { mechanism: 'SCRAM-SHA-512', username: 'u', password: 'p"q' },
+  });
 });
+
+const SECURE = { ...SERVERS, 'security.protocol': 'sasl_plaintext' };
+const refusals: readonly (readonly [name: string, properties: object, message: RegExp])[] = [
+  ['a size that is not a number', { ...SERVERS, 'fetch.max.bytes': 'many' }, /fetch\.max\.bytes must be an integer from 0/],
+  ['a time below one', { ...SERVERS, 'request.timeout.ms': 0 }, /request\.timeout\.ms must be an integer from 1/],
+  ['a size of more than 32 bits', { ...SERVERS, 'fetch.min.bytes': 2147483648 }, /fetch\.min\.bytes must be/],
+  ['a protocol that there is not', { ...SERVERS, 'security.protocol': 'TLS' }, /security\.protocol is not among PLAINTEXT, SSL/],
+  ['another check of hosts', { ...SERVERS, 'ssl.endpoint.identification.algorithm': 'ldaps' }, /is not among https, none/],
+  ['a login without a mechanism', { ...SECURE, 'sasl.username': 'u', 'sasl.password': 'p' }, /sasl\.mechanism is missing/],
+  ['a login without a password', { ...SECURE, 'sasl.mechanism': 'PLAIN', 'sasl.username': 'u' }, /PLAIN needs sasl\.username and/],
+  ['no server', { 'bootstrap.servers': ' , ' }, /must name the brokers/],
+  ['a server with a path', { 'bootstrap.servers': 'kafka:9092/x' }, /must name the brokers.*kafka:9092\/x/],
+  ['a port of six digits', { 'bootstrap.servers': 'kafka:909200' }, /must name the brokers/],
+];
+for (const [name, properties, message] of refusals)
+  hostile(`${name} is refused by name`, () => {
+    const fields = new ObjectReader(properties, 'consumerProperties', readContextOf('input_invalid', 'spec'));
+    assert.throws(() => consumerSettings(parseConsumerProperties(fields), ALLOWED_VARIABLES), message);
+  });
 
 hostile.run();

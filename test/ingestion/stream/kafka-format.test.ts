@@ -40,7 +40,7 @@ async function rowsOf(format: Readonly<Record<string, unknown>>, ...records: rea
     reject: (reason: string) => void rejected.push(reason),
   };
   const rows: Record<string, unknown>[] = [];
-  for await (const block of messageBlocks(records, parse(format), reading, statistics)) {
+  for await (const block of messageBlocks({ records, blocks: [] }, parse(format), reading, statistics)) {
     if (block.kind !== 'values') throw new Error('a block of values');
     for (let row = 0; row < block.rowCount; row++)
       rows.push(Object.fromEntries(block.columns.map((name) => [name, block.values(name)[row]])));

@@ -239,7 +239,7 @@ export class KinesisReader implements StreamReader {
         positions.set(reading.shard, KINESIS_END_OF_SHARD);
       }
     }
-    return { records, positions, isFull };
+    return { records, blocks: [], positions, isFull };
   }
 
   async #woken(timeoutMs: number): Promise<void> {

@@ -86,6 +86,13 @@ export class Sequences {
     return this.#kind === 'kafka' ? String(BigInt(offset) + 1n) : offset;
   }
 
+  /** Offset at which messages belong to the sequence no more, of streams whose offsets are integers and ends exclusive. */
+  endOf(partition: string): number {
+    const end = this.current.end.get(partition);
+    if (end === undefined) return 0;
+    return end === STREAM_TRAITS[this.#kind].noEnd ? Number.MAX_SAFE_INTEGER : Number(end);
+  }
+
   /** Moves on behind a record. */
   passed(partition: string, offset: string): void {
     this.moved(partition, this.placeBehind(offset));

@@ -14,8 +14,9 @@ import { failureOf } from '../../report/task-failure.js';
 import { LazyEngine } from '../../task-engine.js';
 import { messageBlocks } from '../kafka-format.js';
 import { LiveRows } from '../live/live-rows.js';
+import { before } from '../message-block.js';
 import { RATE_TICK_MS, RowMeter } from '../row-rates.js';
-import type { StreamBatch, StreamReader, StreamRecord } from '../stream-reader.js';
+import type { StreamBatch, StreamReader } from '../stream-reader.js';
 import { pollLimits, type StreamTaskSpec } from '../stream-task.js';
 import { PauseGate } from './pause-gate.js';
 import { Persists } from './persists.js';
@@ -24,8 +25,6 @@ import { boundsOf, reachOf } from './run-positions.js';
 import { type Sequence, Sequences } from './sequences.js';
 import { StreamLoss } from './stream-loss.js';
 
-/** So many full looks, one behind the other, tell that the task is behind its stream. */
-const POLLS_BEHIND = 4;
 /** Time between two looks at a stream that cannot be reached. */
 const RETRY_MS = 500;
 /** Time that a supervisor has to set an end for all replicas of a task whose stream is gone, and between two looks whether it has. */
@@ -57,8 +56,6 @@ export class StreamRun implements StreamTaskControl {
   #sequenceMs = 0;
   /** The stream has lost what comes next. */
   #loss: StreamLoss | null = null;
-  /** Looks at the stream, one behind the other, that found as many records as they asked for. */
-  #fullPolls = 0;
   /** Last records, by partition, of those that are being taken in. */
   #taking: Offsets = new Map();
   readonly #persists: Persists;
@@ -316,19 +313,20 @@ export class StreamRun implements StreamTaskControl {
     await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
   }
 
-  async #take({ records, positions, isFull }: StreamBatch): Promise<void> {
+  async #take({ records, blocks, positions, isFull }: StreamBatch): Promise<void> {
     const sequences = this.#sequences;
-    this.#fullPolls = isFull ? this.#fullPolls + 1 : 0;
-    this.#rows.isBehind = this.#fullPolls >= POLLS_BEHIND;
-    const own: StreamRecord[] = [];
+    this.#rows.isBehind = isFull;
     const last = new Map<string, string>();
-    for (const record of records) {
-      // Records at and behind the end are those of the next sequence.
-      if (sequences.includes(record.partition, record.offset)) own.push(record);
-      last.set(record.partition, record.offset);
-    }
+    for (const { partition, offset } of records) last.set(partition, offset);
+    for (const { partition, offsets, count } of blocks) if (count > 0) last.set(partition, String(offsets[count - 1]));
     this.#taking = last;
-    if (own.length > 0) {
+    // Messages at and behind the end are those of the next sequence.
+    const own = {
+      records: records.filter(({ partition, offset }) => sequences.includes(partition, offset)),
+      blocks: blocks.map((block) => before(block, sequences.endOf(block.partition))).filter(({ count }) => count > 0),
+    };
+    const hasOwn = own.records.length > 0 || own.blocks.length > 0;
+    if (hasOwn) {
       const { inputLimits, workDirectory, kernels } = this.#context;
       const reading = {
         columns: this.#rows.columnsRead,
@@ -342,7 +340,7 @@ export class StreamRun implements StreamTaskControl {
     for (const [partition, offset] of last) sequences.passed(partition, offset);
     for (const [partition, position] of positions) sequences.moved(partition, position);
     this.#rows.reached(sequences.positions);
-    if (own.length > 0) failpoint('stream.read');
+    if (hasOwn) failpoint('stream.read');
     this.#progress.tick();
     await this.#persists.persistIfDue();
     await this.#askForCheckpoint();
