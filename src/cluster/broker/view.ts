@@ -10,11 +10,11 @@ import type { InventoryUpdate, LiveInventory, SegmentServer, SnapshotUpdate } fr
 import { BlockView, type DataSourceView } from './block-view.js';
 import { NOBODY } from './known/combinations.js';
 import { type Known, newKnown } from './known/known-segments.js';
+import { ServedSegments } from './known/served-segments.js';
+import { UsedSegments } from './known/used-segments.js';
 import { LiveSegments } from './live-segments.js';
 import type { LiveStreams } from './live-streams.js';
 import type { Serving } from './scatter.js';
-import { ServedSegments } from './known/served-segments.js';
-import { UsedSegments } from './known/used-segments.js';
 
 interface HeldView {
   readonly view: BlockView;

@@ -102,7 +102,11 @@ async function* readDelimitedPart(
   }
 }
 
-async function* rowsOfPart(splitter: RowSplitter, file: NamedFile, { part, began, ended, read, passed }: PartReading): AsyncGenerator<TextBlock> {
+async function* rowsOfPart(
+  splitter: RowSplitter,
+  file: NamedFile,
+  { part, began, ended, read, passed }: PartReading,
+): AsyncGenerator<TextBlock> {
   let at = part.from;
   if (part.from > 0) {
     await takeHead(splitter, file);
