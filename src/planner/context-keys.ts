@@ -69,8 +69,6 @@ const ROWS: readonly Row[] = [
     'nothing',
   ],
   ['maxNumericInFilters', 'elsewhere', [-1]],
-  // Answers have no header that lists stretches of time without segments.
-  ['uncoveredIntervalsLimit', [0], [0]],
 ];
 
 export const CONTEXT_KEYS: ReadonlyMap<string, KeyTreatments> = new Map(

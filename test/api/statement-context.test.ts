@@ -133,6 +133,7 @@ const refused: readonly (readonly [Record<string, unknown>, number, RegExp])[] =
   [{ forceSegmentSortByTime: false }, 501, /context\.forceSegmentSortByTime: .*sorted by __time first/],
   [{ includeSegmentSource: 'REALTIME' }, 501, /context\.includeSegmentSource: .*expected NONE/],
   [{ storeCompactionState: true }, 501, /context\.storeCompactionState: .*expected false/],
+  [{ uncoveredIntervalsLimit: 5 }, 501, /context\.uncoveredIntervalsLimit: .*expected 0/],
   [{ arrayIngestMode: 'list' }, 400, /context\.arrayIngestMode/],
   [{ faultTolerance: true, durableShuffleStorage: false }, 400, /context\.faultTolerance: true needs durableShuffleStorage/],
 ];

@@ -58,6 +58,7 @@ const FIXED: Readonly<Record<string, { readonly value: unknown; readonly because
   forceSegmentSortByTime: { value: true, because: 'segments are sorted by __time first' },
   includeSegmentSource: { value: 'NONE', because: 'rows of tasks that still run are not read' },
   storeCompactionState: { value: false, because: 'segments do not keep how they were made' },
+  uncoveredIntervalsLimit: { value: 0, because: 'a task has no answer whose header could tell them' },
 };
 
 /** The context is open: keys that are not named here belong to the planner or to the user. */
