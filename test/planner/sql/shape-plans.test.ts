@@ -220,6 +220,19 @@ plans('plans of parameters that come once are not kept', () => {
   assert.is(cache.bytes, bytes);
 });
 
+plans('truth values given as strings are not those that the planner shares', () => {
+  const cache = new PlanCache(1 << 24);
+  const asked = (value: string): Asked => ({
+    query: 'SELECT ? AS x, CAST(page AS BOOLEAN) AS t FROM wiki WHERE added > 3 OR CAST(page AS BOOLEAN)',
+    parameters: [{ type: 'BOOLEAN', value }],
+  });
+  check(cache, ['false', 'false', 'false', 'true', 'false', 'true'].map(asked));
+  check(cache, [
+    'SELECT page FROM wiki WHERE 1 = 1 AND (2 > 3 OR added > 3)',
+    "SELECT CAST(page AS BOOLEAN) FROM wiki WHERE page = 'false'",
+  ]);
+});
+
 plans('parameters of other types, or null, or too many or too few, are not those of the plan', () => {
   const query = 'SELECT COUNT(*) FROM wiki WHERE added > ?';
   const given: readonly (readonly unknown[])[] = [

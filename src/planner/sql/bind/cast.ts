@@ -121,7 +121,8 @@ function castLiteral(bound: BoundLiteral, type: SqlType, timeZone: string): Boun
 
 function castText(trimmed: string, value: string, type: SqlType, timeZone: string): BoundLiteral | undefined {
   if (type === 'VARCHAR') return text(value);
-  if (type === 'BOOLEAN') return /^true$/i.test(trimmed) ? literal('BOOLEAN', 1n) : /^false$/i.test(trimmed) ? FALSE : undefined;
+  if (type === 'BOOLEAN')
+    return /^true$/i.test(trimmed) ? literal('BOOLEAN', 1n) : /^false$/i.test(trimmed) ? literal('BOOLEAN', 0n) : undefined;
   if (isInstant(type)) {
     // A date with a time of day is cut to the day by the general conversion.
     if (type === 'DATE' && !/^[+-]?\d{4,}-\d{1,2}-\d{1,2}$/.test(trimmed)) return undefined;

@@ -94,7 +94,8 @@ function scalar(value: unknown, type: SqlType, timeZone: string): BoundLiteral |
   if (isWhole && (given.type === 'DOUBLE' || (given.type === 'VARCHAR' && !/^[+-]?\d+$/.test(String(given.value).trim()))))
     return undefined;
   const cast = castTo(isInstant(type) && given.type === 'BIGINT' ? { ...given, type } : given, type, timeZone);
-  return cast?.kind === 'literal' ? cast : undefined;
+  // One of its own, whatever casts give: values of parameters become places.
+  return cast?.kind === 'literal' ? literal(cast.type, cast.value) : undefined;
 }
 
 function written(value: unknown): BoundLiteral | undefined {

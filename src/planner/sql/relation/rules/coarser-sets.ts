@@ -1,5 +1,6 @@
 // Rule: coarser grouping sets are made of the groups of a finer one.
 
+import type { RunLimits } from '../../../../model/run-limits.js';
 import { nativeType } from '../../parse/sql-type.js';
 import { boundKey, column, settledType } from '../bound.js';
 import { estimate } from '../estimate.js';
@@ -12,8 +13,10 @@ const ROWS_PER_GROUP = 8;
  * The sets of one GROUP BY read the same rows. What a set of fewer keys counts and sums is counted and summed from the groups of one that has
  * its keys and more: the groups stand in the statement several times, and are made once.
  */
-export function coarserSets(relation: Relation): Relation {
-  const node = mapInputs(relation, coarserSets);
+export function coarserSets(relation: Relation, limits: RunLimits): Relation {
+  // Groups that are read again count as a subquery, whose size is limited.
+  if (typeof limits.maxSubqueryRows === 'number' || typeof limits.maxSubqueryBytes === 'number') return relation;
+  const node = mapInputs(relation, (input) => coarserSets(input, limits));
   if (node.kind !== 'union') return node;
   const sets = node.inputs.map(groupsOf);
   const finest = sets.reduce(
