@@ -41,6 +41,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'ingestion/builder/partitions.ts KEYS_KEPT': 'keys of one time chunk of a task: ten megabytes, beside its rows',
   'ingestion/source/local.ts CHUNKS_AHEAD': 'of one file that is read, a megabyte each',
   'ingestion/sql/stages/source-rows.ts HELD_BYTES_MAX': 'of one side of a join, before its rows go to a file of their part',
+  'ingestion/stream/kafka/fetches.ts AHEAD_BYTES_ALL': 'of all partitions of one streaming task, 64 MiB',
   'ingestion/stream/kafka/fetches.ts AHEAD_BYTES': 'of one partition: messages that a streaming task has not taken yet',
   'ingestion/stream/live/live-rows.ts WAITING_BYTES_MAX': 'rows of one part; tuningConfig.maxBytesInMemory bounds the task',
   'ingestion/stream/live/live-rows.ts WAITING_MS': 'time until rows without a reader become a part of their segment',

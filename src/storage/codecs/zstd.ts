@@ -67,7 +67,8 @@ export function decompressFrames(frames: Uint8Array, bytesMax: number): Buffer {
     made += produced;
     if (made > bytesMax) throw new Error(`it is larger than ${bytesMax} bytes, decompressed`);
     pieces.push(piece.subarray(0, produced));
-    if (at >= frames.length && produced < piece.length) {
+    // A frame may end where the piece does.
+    if (at >= frames.length && (left === 0 || produced < piece.length)) {
       if (left > 0) throw new Error('it is cut off');
       return Buffer.concat(pieces);
     }

@@ -217,7 +217,7 @@ batches('aborted transactions are left out until the marker of their producer, t
 
 batches('a batch that compaction has emptied moves on, and one of before Kafka 0.11 is refused', () => {
   const emptied = batch([{ value: 'a' }, { value: 'b' }], { count: 0 });
-  assert.equal(read(emptied), { blocks: [], next: 2 });
+  assert.equal(read(emptied), { blocks: [], next: 2, sizeBytes: emptied.length });
   const old = batch([{ value: 'a' }]);
   old[16] = 1;
   assert.throws(() => read(old), /before Kafka 0\.11/);
@@ -239,6 +239,50 @@ batches('the messages before an offset', () => {
         .join(''),
       expected,
     );
+});
+
+batches('a compressed batch that fills a piece of the decompressor to the last byte is read', () => {
+  let value = 'x'.repeat(131_072);
+  while (recordBytes({ value }, 0).length > 131_072) value = value.slice(1);
+  assert.is(recordBytes({ value }, 0).length, 131_072);
+  assert.equal(valuesOf(batch([{ value }], { codec: 4, compress: (bytes) => compressZstd(bytes) })), [value]);
+});
+
+const three: readonly Written[] = [{ value: 'a' }, { value: 'b' }, { value: 'c' }];
+/** A batch with other bytes at a place, and the checksum of these. */
+function damaged(change: (bytes: Buffer) => void, written: readonly Written[] = three): Buffer {
+  const bytes = batch(written);
+  change(bytes);
+  bytes.writeUInt32BE(crc32c(bytes.subarray(21)), 17);
+  return bytes;
+}
+const DAMAGED: readonly (readonly [what: string, bytes: Buffer, message: RegExp])[] = [
+  ['a count below the records', damaged((bytes) => bytes.writeInt32BE(2, 57)), /bytes stand behind its last record/],
+  ['a negative count', damaged((bytes) => bytes.writeInt32BE(-1, 57)), /fewer than no messages/],
+  ['offsets beyond the last', damaged((bytes) => bytes.writeInt32BE(1, 23)), /the offset of a record is not one of its batch/],
+  // The last byte of a record without headers is their count.
+  ['more headers than there are bytes', damaged((bytes) => bytes.writeUInt8(2, bytes.length - 1)), /not as long as its fields/],
+  ['fewer than no headers', damaged((bytes) => bytes.writeUInt8(1, bytes.length - 1)), /fewer than no headers/],
+];
+for (const [what, bytes, message] of DAMAGED)
+  batches(`${what} is damage, whether or not checksums are compared`, () => {
+    for (const checks of [true, false]) assert.throws(() => read(bytes, { checks }), message);
+  });
+
+batches('batches behind 32 MiB of decompressed ones are left to the next answer', () => {
+  const large = batch([{ value: 'x'.repeat(2 ** 24) }], { codec: 4, compress: (bytes) => compressZstd(bytes) });
+  const all = Buffer.concat(
+    [0, 1, 2, 3].map((first) => {
+      const bytes = Buffer.from(large);
+      bytes.writeBigInt64BE(BigInt(first), 0);
+      return bytes;
+    }),
+  );
+  const { blocks, next, sizeBytes } = read(all);
+  assert.is(blocks.length, 2);
+  assert.is(next, 2);
+  assert.ok(sizeBytes > 2 ** 25);
+  assert.is(read(all, { from: 2 }).next, 4);
 });
 
 batches.run();

@@ -39,6 +39,8 @@ interface Waiting {
   readonly number: number;
   readonly answer: (bytes: Buffer) => void;
   readonly fail: (error: Error) => void;
+  /** Told of each piece of an answer. */
+  readonly more: () => void;
 }
 
 /** Connects. @throws Error of the socket */
@@ -89,8 +91,8 @@ export class BrokerConnection {
     const request = new WireWriter().int16(key).int16(version).int32(number).string(this.#clientId);
     write(request);
     try {
-      return await within(timeoutMs, 'answer', (done, fail) => {
-        this.#waiting.push({ number, answer: (bytes) => done(read(new WireReader(bytes))), fail });
+      return await within(timeoutMs, 'answer', (done, fail, more) => {
+        this.#waiting.push({ number, answer: (bytes) => done(read(new WireReader(bytes))), fail, more });
         this.#socket.write(request.framed());
       });
     } catch (error) {
@@ -114,6 +116,7 @@ export class BrokerConnection {
   #receive(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
+    this.#waiting[0]?.more();
     for (;;) {
       const [first] = this.#chunks;
       if (first === undefined || this.#size < 4) return;
@@ -146,17 +149,17 @@ export class BrokerConnection {
   }
 }
 
-/** A value that comes within a time. */
+/** A value that comes within a time, which begins anew with `more`: a long answer over a slow network is not late while it comes. */
 async function within<Value>(
   timeoutMs: number,
   what: string,
-  start: (done: (value: Value) => void, fail: (error: Error) => void) => void,
+  start: (done: (value: Value) => void, fail: (error: Error) => void, more: () => void) => void,
 ): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   try {
     return await new Promise((done, fail) => {
       timer = setTimeout(() => fail(new Error(`no ${what} within ${timeoutMs} ms`)), timeoutMs);
-      start(done, fail);
+      start(done, fail, () => timer?.refresh());
     });
   } finally {
     clearTimeout(timer);

@@ -27,7 +27,7 @@ export async function logIn(ask: Ask, { mechanism, username, password }: Login):
   let lifetimeMs = 0;
   const send = async (text: string): Promise<string> => {
     const answer = await ask(saslAuthenticate(Buffer.from(text)));
-    if (answer.errorCode !== 0) throw new Error(`the broker refuses ${username}: ${answer.message}`);
+    if (answer.errorCode !== 0) throw new Error(`the broker refuses the login: ${answer.message}`);
     lifetimeMs = answer.lifetimeMs;
     return answer.bytes.toString();
   };

@@ -10,6 +10,10 @@ import type { FetchedPartition, PartitionOfTopic } from './requests.js';
 
 /** Bytes of a partition, fetched and not taken yet, below which more of it are fetched. */
 const AHEAD_BYTES = 2 ** 21;
+/** The same of all partitions, however many these are. */
+const AHEAD_BYTES_ALL = 2 ** 26;
+/** Time for which a broker may ask to be left alone at once. */
+const THROTTLE_MS_MAX = 30_000;
 /** Time between two looks at who leads a partition. */
 const RETRY_MS = 100;
 /** Time for which brokers may not know a topic: all of them learn of a new one in this time. */
@@ -26,6 +30,8 @@ interface Place extends AssignedPartition {
   /** Broker to ask; -1: not known. */
   broker: number;
   aheadBytes: number;
+  /** Number of its last answer with messages: a broker hands out in the order of its partitions, and may never come to the last one. */
+  turn: number;
   /** Time since which no broker knows the topic. */
   unknownSinceMs: number | null;
 }
@@ -59,6 +65,7 @@ export class Fetches {
   #assignment = 0;
   #ready: Ready[] = [];
   #underWay = new Set<number>();
+  #turns = 0;
   #failure: { readonly error: unknown } | null = null;
   #wake: () => void = () => undefined;
 
@@ -72,7 +79,7 @@ export class Fetches {
     this.#ready = [];
     this.#underWay = new Set();
     this.#failure = null;
-    this.#places = places.map((place) => ({ ...place, broker: -1, aheadBytes: 0, unknownSinceMs: null }));
+    this.#places = places.map((place) => ({ ...place, broker: -1, aheadBytes: 0, turn: 0, unknownSinceMs: null }));
     this.#wake();
   }
 
@@ -130,12 +137,16 @@ export class Fetches {
     return { blocks, positions, isFull: this.#ready.length > 0 };
   }
 
+  get #isFull(): boolean {
+    return this.#places.reduce((sum, { aheadBytes }) => sum + aheadBytes, 0) >= AHEAD_BYTES_ALL;
+  }
+
   /** Asks each broker, with which nothing is under way, for the partitions of which few messages wait. */
   #fetch(): void {
-    const wanted = this.#failure !== null ? [] : this.#places.filter(({ aheadBytes }) => aheadBytes < AHEAD_BYTES);
+    const wanted = this.#failure !== null || this.#isFull ? [] : this.#places.filter(({ aheadBytes }) => aheadBytes < AHEAD_BYTES);
     for (const broker of new Set(wanted.map((place) => place.broker))) {
       if (this.#underWay.has(broker)) continue;
-      const places = wanted.filter((place) => place.broker === broker);
+      const places = wanted.filter((place) => place.broker === broker).sort((one, other) => one.turn - other.turn);
       const assignment = this.#assignment;
       this.#underWay.add(broker);
       const asked = broker < 0 ? this.#findLeaders(places, assignment) : this.#ask(broker, places, assignment);
@@ -170,9 +181,9 @@ export class Fetches {
   }
 
   async #ask(broker: number, places: readonly Place[], assignment: number): Promise<void> {
-    let answers: readonly FetchedPartition[];
+    let answer: Awaited<ReturnType<KafkaClient['fetch']>>;
     try {
-      answers = await this.#options.client.fetch(
+      answer = await this.#options.client.fetch(
         broker,
         places.map(({ topic, partition, next }) => ({ topic, partition, offset: next })),
       );
@@ -181,20 +192,25 @@ export class Fetches {
       for (const place of places) place.broker = -1;
       throw error;
     }
-    for (const answer of answers) {
-      if (assignment !== this.#assignment) return;
-      const place = places.find(({ topic, partition }) => topic === answer.topic && partition === answer.partition);
-      if (place !== undefined) await this.#receive(place, answer, broker);
+    let pauseMs = Math.min(answer.throttleMs, THROTTLE_MS_MAX);
+    for (const each of answer.partitions) {
+      // An answer that there is no room for is asked for again.
+      if (assignment !== this.#assignment || this.#isFull) break;
+      const place = places.find(({ topic, partition }) => topic === each.topic && partition === each.partition);
+      if (place !== undefined && !(await this.#receive(place, each, broker))) pauseMs = Math.max(pauseMs, RETRY_MS);
     }
+    if (pauseMs === 0 || assignment !== this.#assignment) return;
+    this.#wake();
+    await sleep(pauseMs, undefined, { ref: false });
   }
 
-  async #receive(place: Place, answer: FetchedPartition, broker: number): Promise<void> {
+  /** Takes in what a broker answers for a partition; false: it is to be asked again, after a while. */
+  async #receive(place: Place, answer: FetchedPartition, broker: number): Promise<boolean> {
     const { errorCode, records, aborted, preferredReplica } = answer;
-    if (errorCode === OUT_OF_RANGE) return this.#refuseGone(place);
-    if (PASSING_FAULTS.has(errorCode)) {
+    if (errorCode === OUT_OF_RANGE) await this.#refuseGone(place);
+    if (errorCode === OUT_OF_RANGE || PASSING_FAULTS.has(errorCode)) {
       place.broker = -1;
-      await sleep(RETRY_MS);
-      return;
+      return false;
     }
     if (errorCode !== 0)
       throw new ServiceError(
@@ -203,29 +219,34 @@ export class Fetches {
       );
     place.unknownSinceMs = null;
     if (preferredReplica >= 0 && preferredReplica !== broker) place.broker = preferredReplica;
-    if (records.length === 0) return;
-    const { blocks, next } = readRecordBatches(records, {
+    if (records.length === 0) return true;
+    place.turn = ++this.#turns;
+    const {
+      blocks,
+      next,
+      sizeBytes: allBytes,
+    } = readRecordBatches(records, {
       place,
       from: place.next,
       aborted,
       checks: this.#options.client.settings.checksBatches,
     });
-    if (next === place.next) return;
+    // The first batch is cut off.
+    if (next === place.next) return false;
     place.next = next;
-    place.aheadBytes += records.length;
-    const sizeBytes = records.length / Math.max(1, blocks.length);
+    place.aheadBytes += allBytes;
+    const sizeBytes = allBytes / Math.max(1, blocks.length);
     if (blocks.length === 0) this.#ready.push({ place, block: null, next, sizeBytes });
     for (const [at, block] of blocks.entries()) {
       const end = at === blocks.length - 1 ? next : (block.offsets[block.count - 1] ?? 0) + 1;
       this.#ready.push({ place, block, next: end, sizeBytes });
     }
+    return true;
   }
 
   /** Brokers refuse an offset that the partition has no more, or not yet; a replica may be behind. */
   async #refuseGone(place: Place): Promise<void> {
     const { low, high } = await this.#options.bounds(place);
     if (place.next < low || place.next > high) throw new OffsetsGone(new Map([[place.name, String(place.next)]]));
-    place.broker = -1;
-    await sleep(RETRY_MS);
   }
 }

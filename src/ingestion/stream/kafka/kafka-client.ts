@@ -10,7 +10,7 @@ import {
   apiVersions,
   type BrokerRequest,
   type ClusterMetadata,
-  type FetchedPartition,
+  type FetchAnswer,
   type FetchPlace,
   type FoundOffset,
   fetchRecords,
@@ -27,6 +27,8 @@ export const OUT_OF_RANGE = 1;
 export const PASSING_FAULTS: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 9, 13, 56, 72, 74, 75, 78, 100, 103]);
 
 const UNSUPPORTED_VERSION = 35;
+/** Longer ones are none to the platform's timers. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Share of the time of a login after which the connection is made anew. */
 const LOGIN_SHARE = 0.8;
 
@@ -93,12 +95,12 @@ export class KafkaClient {
   }
 
   /** Messages behind offsets of partitions that a broker leads, once there are any, or after the time that the properties name. */
-  async fetch(broker: number, places: readonly FetchPlace[]): Promise<readonly FetchedPartition[]> {
+  async fetch(broker: number, places: readonly FetchPlace[]): Promise<Omit<FetchAnswer, 'errorCode'>> {
     const { fetch, rack, isolation } = this.#settings;
-    const { errorCode, partitions } = await this.#ask('messages', broker, fetchRecords(places, { ...fetch, rack, isolation }));
+    const { errorCode, ...answer } = await this.#ask('messages', broker, fetchRecords(places, { ...fetch, rack, isolation }));
     if (errorCode !== 0)
       throw new ServiceError('unavailable', `${this.#settings.servers}: messages: the broker refuses with code ${errorCode}`);
-    return partitions;
+    return answer;
   }
 
   async close(): Promise<void> {
@@ -114,7 +116,7 @@ export class KafkaClient {
     const { servers, timeoutMs, fetch } = this.#settings;
     try {
       const connection = await this.#connection(`${broker ?? 'any'} ${request.kind === 'fetch'}`, broker);
-      return await connection.ask(request, timeoutMs + (request.kind === 'fetch' ? fetch.waitMs : 0));
+      return await connection.ask(request, Math.min(TIMER_MS_MAX, timeoutMs + (request.kind === 'fetch' ? fetch.waitMs : 0)));
     } catch (error) {
       throw new ServiceError('unavailable', `${servers}: ${what}: ${reasonOf(error)}`, error);
     }

@@ -77,7 +77,8 @@ export class KafkaReader implements StreamReader {
 
   async gone(offsets: Offsets): Promise<readonly string[]> {
     const partitions = [...offsets.keys()];
-    return outside(offsets, ...(await Promise.all([this.earliest(partitions), this.latest(partitions)])));
+    // Messages of open transactions are there, though they are not read yet.
+    return outside(offsets, ...(await Promise.all([this.#named(partitions, -2, 0), this.#named(partitions, -1, 0)])));
   }
 
   async assign(from: ReadonlyMap<string, ReadFrom>): Promise<void> {
@@ -99,11 +100,11 @@ export class KafkaReader implements StreamReader {
     await this.#client.close();
   }
 
-  async #named(partitions: readonly string[], timestamp: -1 | -2): Promise<Offsets> {
+  async #named(partitions: readonly string[], timestamp: -1 | -2, isolation = this.#client.settings.isolation): Promise<Offsets> {
     const offsets = await this.#offsets(
       partitions.map((name) => this.#placeOf(name)),
       timestamp,
-      this.#client.settings.isolation,
+      isolation,
     );
     return new Map(partitions.map((name, at) => [name, String(offsets[at] ?? 0)]));
   }

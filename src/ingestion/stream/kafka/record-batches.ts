@@ -21,6 +21,8 @@ const LOG_TIME = 8;
 const TRANSACTIONAL = 16;
 const CONTROL = 32;
 const WORD = 2 ** 32;
+/** Bytes that compressed batches become at a time: those behind them are asked for again. */
+const DECOMPRESSED_BYTES_ENOUGH = 2 ** 25;
 /** A record without key, value and headers: seven numbers of one byte each. */
 const RECORD_BYTES_MIN = 7;
 
@@ -37,8 +39,10 @@ export interface AbortedTransaction {
 
 export interface ReadBatches {
   readonly blocks: readonly MessageBlock[];
-  /** Offset behind the last batch. */
+  /** Offset behind the last batch that was read. */
   readonly next: number;
+  /** Bytes in memory: as they came, and decompressed. */
+  readonly sizeBytes: number;
 }
 
 export interface BatchesToRead {
@@ -52,7 +56,7 @@ export interface BatchesToRead {
 }
 
 /**
- * The messages of whole batches; one that is cut off at the end is left out.
+ * The messages of whole batches, as far as there is room for what they become; one that is cut off at the end is left out.
  * @throws ServiceError `input_unreadable` for damaged batches and those of before Kafka 0.11
  */
 export function readRecordBatches(bytes: Buffer, { place, from, aborted, checks }: BatchesToRead): ReadBatches {
@@ -60,12 +64,12 @@ export function readRecordBatches(bytes: Buffer, { place, from, aborted, checks 
   const abortedIds = new Set<bigint>();
   const blocks: MessageBlock[] = [];
   let messages: Messages | null = null;
-  let next = from;
+  let [next, made] = [from, 0];
   const finish = (): void => {
     if (messages !== null && messages.count > 0) blocks.push(messages.block());
     messages = null;
   };
-  for (let start = 0; start + LENGTH_END <= bytes.length; ) {
+  for (let start = 0; start + LENGTH_END <= bytes.length && made < DECOMPRESSED_BYTES_ENOUGH; ) {
     const first = longAt(bytes, start);
     const end = start + LENGTH_END + bytes.readInt32BE(start + 8);
     if (end > bytes.length) break;
@@ -83,10 +87,12 @@ export function readRecordBatches(bytes: Buffer, { place, from, aborted, checks 
     // Markers end transactions: what their producer writes behind one belongs to the next.
     if ((attributes & CONTROL) !== 0) abortedIds.delete(producer);
     const count = bytes.readInt32BE(start + 57);
+    if (count < 0 || last < first) throw fault('is damaged: it has fewer than no messages');
     if (isWanted && last >= from && count > 0) {
       const facts: BatchFacts = {
         place,
         first,
+        last,
         firstMs: longAt(bytes, start + 27),
         logMs: (attributes & LOG_TIME) === 0 ? null : longAt(bytes, start + 35),
         count,
@@ -99,6 +105,7 @@ export function readRecordBatches(bytes: Buffer, { place, from, aborted, checks 
         } else {
           finish();
           const records = decompressBatch(attributes & COMPRESSION, bytes.subarray(start + HEADER_BYTES, end));
+          made += records.length;
           messages = new Messages(records, place);
           messages.take(facts, 0, records.length);
           finish();
@@ -112,12 +119,13 @@ export function readRecordBatches(bytes: Buffer, { place, from, aborted, checks 
     start = end;
   }
   finish();
-  return { blocks, next };
+  return { blocks, next, sizeBytes: bytes.length + made };
 }
 
 interface BatchFacts {
   readonly place: PlaceOfBatches;
   readonly first: number;
+  readonly last: number;
   readonly firstMs: number;
   /** The time of all messages; null: each has its own. */
   readonly logMs: number | null;
@@ -154,6 +162,20 @@ function varlong(bytes: Uint8Array): number {
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
 
+/** Passes the headers of a record, which end where it does. @throws Error for damaged ones */
+function passHeaders(bytes: Buffer, recordEnd: number): void {
+  let left = varint(bytes);
+  if (left < 0) throw new Error('a record has fewer than no headers');
+  for (; left > 0 && at < recordEnd; left--) {
+    const nameLength = varint(bytes);
+    if (nameLength < 0) throw new Error('a header has no name');
+    at += nameLength;
+    const length = varint(bytes);
+    if (length > 0) at += length;
+  }
+  if (left > 0 || at !== recordEnd) throw new Error('a record is not as long as its fields');
+}
+
 /** Messages that lie in the same bytes. */
 class Messages {
   readonly #bytes: Buffer;
@@ -172,13 +194,14 @@ class Messages {
   }
 
   /** Takes in the records of a batch that lie in `[start, end)`, from an offset on. @throws Error for damaged ones */
-  take({ first, firstMs, logMs, count, from }: BatchFacts, start: number, end: number): void {
+  take({ first, last, firstMs, logMs, count, from }: BatchFacts, start: number, end: number): void {
     if (count * RECORD_BYTES_MIN > end - start) throw new Error('it has more messages than fit into its bytes');
     this.#grow(count);
     const bytes = this.#bytes;
     const [offsets, times, starts, ends] = [this.#offsets, this.#times, this.#starts, this.#ends];
     const [keyStarts, keyEnds] = [this.#keyStarts, this.#keyEnds];
     let to = this.count;
+    let least = first;
     at = start;
     for (let taken = 0; taken < count; taken++) {
       const length = varint(bytes);
@@ -187,6 +210,8 @@ class Messages {
       at++;
       const time = varlong(bytes);
       const offset = first + varint(bytes);
+      if (offset < least || offset > last) throw new Error('the offset of a record is not one of its batch');
+      least = offset + 1;
       const keyLength = varint(bytes);
       const keyStart = at;
       if (keyLength > 0) at += keyLength;
@@ -194,7 +219,7 @@ class Messages {
       const valueStart = at;
       if (valueLength > 0) at += valueLength;
       if (at >= recordEnd || keyLength < -1 || valueLength < -1) throw new Error('a field is longer than its record');
-      at = recordEnd;
+      passHeaders(bytes, recordEnd);
       if (offset < from) continue;
       offsets[to] = offset;
       times[to] = logMs ?? firstMs + time;
@@ -204,6 +229,7 @@ class Messages {
       ends[to] = valueLength < 0 ? -1 : valueStart + valueLength;
       to++;
     }
+    if (at !== end) throw new Error('bytes stand behind its last record');
     this.count = to;
   }
 
@@ -242,7 +268,7 @@ class Messages {
     const bytes = this.#bytes;
     const headers: (readonly [string, Uint8Array | null])[] = [];
     at = start;
-    for (let left = varint(bytes); left > 0 && at < bytes.length; left--) {
+    for (let left = varint(bytes); left > 0; left--) {
       const nameLength = varint(bytes);
       const name = bytes.toString('utf8', at, at + nameLength);
       at += nameLength;

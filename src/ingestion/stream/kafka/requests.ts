@@ -151,6 +151,8 @@ export interface FetchedPartition extends PartitionOfTopic {
 }
 
 export interface FetchAnswer {
+  /** Time for which the broker reads nothing of this connection: a quota is used up. */
+  readonly throttleMs: number;
   readonly errorCode: number;
   readonly partitions: readonly FetchedPartition[];
 }
@@ -173,10 +175,10 @@ export function fetchRecords(
       to.array([], () => undefined).string(rack);
     },
     read(from) {
-      from.int32();
+      const throttleMs = from.int32();
       const errorCode = from.int16();
       from.int32();
-      return { errorCode, partitions: ofTopics(from, readFetched) };
+      return { throttleMs, errorCode, partitions: ofTopics(from, readFetched) };
     },
   };
 }
