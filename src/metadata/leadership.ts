@@ -41,7 +41,8 @@ export async function takeLease(database: Pick<Database, 'transaction'>, request
       return { ...current, expiresMs: nowMs + leaseMs };
     }
     const isFree = current === undefined || current.host === host || current.expiresMs <= nowMs;
-    if (!(await (request.mayTake?.(queries) ?? isFree))) return current ?? noLeader(role);
+    // A row of this address is of a process before this one.
+    if (!(await (request.mayTake?.(queries) ?? isFree))) return current === undefined || current.host === host ? noLeader(role) : current;
     const taken: Leader = { role, epoch: (current?.epoch ?? 0) + 1, host, expiresMs: nowMs + leaseMs };
     await queries.rows(
       `INSERT INTO leaders (role, epoch, host, expires_ms) VALUES (?, ?, ?, ?)

@@ -147,6 +147,15 @@ streams('rows of an answer that a task gives after another one has taken its pla
   assert.is(missingOf(found), undefined);
 });
 
+streams('a replica that never led, and is asked for published rows, leaves nothing to wait for', () => {
+  const { streams: found } = clock();
+  found.publish([published({ 0: 10 })]);
+  found.update([told('a', reachOf('g', { 0: [10, 30, 30] })), told('b', reachOf('g', { 0: [10, 33, 33] }))], []);
+  const behind = ['a', 'b'].find((host) => !found.leads(host)) ?? '';
+  found.answered(behind, { generation: `${behind}-0`, reach: reachOf('g', { 0: [10, 40, 40] }) }, false);
+  assert.is(missingOf(found), undefined);
+});
+
 streams('rows that a task drops are missing while the view does not show them as published', () => {
   const { streams: found } = clock();
   found.publish([published({ 0: 10 })]);

@@ -101,12 +101,15 @@ export class LiveStreams {
     return true;
   }
 
-  /** Takes note of the rows of an answer, before any of them is handed on. */
-  answered(host: string, { generation, reach }: ReachReport): void {
+  /**
+   * Takes note of the rows of an answer, before any of them is handed on.
+   * @param led  whether its newest rows were shown when it was asked: replicas that never led are asked for published rows too
+   */
+  answered(host: string, { generation, reach }: ReachReport, led = true): void {
     const task = this.#tasks.get(host);
     if (task === undefined) return this.#raise(reach, reach.partitions);
     // Nobody sees these rows any more: who leads now has to have them before anybody else is answered.
-    if (task.counts && !this.leads(host)) this.#raise(reach, reach.partitions);
+    if (led && task.counts && !this.leads(host)) this.#raise(reach, reach.partitions);
     if (task.counts) task.answered = furthest(task.answered ?? new Map(), reach.partitions);
     // Its segments are those of the view: so are their rows.
     if (task.generation === generation)

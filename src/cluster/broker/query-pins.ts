@@ -93,9 +93,17 @@ export class QueryPins {
     if (!isWhole) deadline.cancel();
   }
 
-  /** Takes note of the rows that an answer of a task has. */
-  answered(host: string, report: ReachReport): void {
-    this.#options.view.streams.answered(host, report);
+  /** Whether the newest rows of a task are shown. */
+  leads(host: string): boolean {
+    return this.#options.view.streams.leads(host);
+  }
+
+  /**
+   * Takes note of the rows that an answer of a task has.
+   * @param led  whether it led when it was asked
+   */
+  answered(host: string, report: ReachReport, led: boolean): void {
+    this.#options.view.streams.answered(host, report, led);
   }
 
   /** Has replicas of a task that does not answer serve its segments, and waits until they have the rows that it had. */

@@ -24,7 +24,7 @@ export interface Cluster extends Watched {
   readonly engine: Pick<Engine, 'merge'>;
   historical(host: string): Pick<TaskService, 'runPlan' | 'analyzeSegments'>;
   /** Rows of streams: how far answers have come, and tasks that are lost. */
-  readonly streams: Pick<QueryPins, 'answered' | 'lost'>;
+  readonly streams: Pick<QueryPins, 'answered' | 'leads' | 'lost'>;
   /** Whether another server is asked for what this one is late with: not within one process. */
   mayMove(host: string): boolean;
   /** The Historicals that are there. */
@@ -117,6 +117,7 @@ class SegmentRun {
     let handedOn = false;
     let isSecond = false;
     let opened: First<Opened> | undefined;
+    const server = { host: read.host, led: this.#cluster.streams.leads(read.host) };
     try {
       const ask = (signal: CancelSignal): Promise<Opened> => this.#open(this.#itemsOf(read, ending, signal), isHeld);
       if (retries === 0 || !this.#cluster.mayMove(read.host))
@@ -135,10 +136,10 @@ class SegmentRun {
         if (!opened.isSecond) this.#cluster.times.note(kind, this.#cluster.clock.monotonicMs() - startMs);
       }
       const { reports, rest } = opened.answer;
-      for (const report of reports) this.#note(read.host, report);
+      for (const report of reports) this.#note(server, report);
       if (rest !== undefined) {
         handedOn = true;
-        yield* this.#rest(read.host, opened.answer, rest);
+        yield* this.#rest(server, opened.answer, rest);
         return;
       }
     } catch (error) {
@@ -182,13 +183,13 @@ class SegmentRun {
     }
   }
 
-  async *#rest(host: string, { frames, size }: Opened, rest: AsyncIterator<Item>): AsyncGenerator<Frame> {
+  async *#rest(server: Asked, { frames, size }: Opened, rest: AsyncIterator<Item>): AsyncGenerator<Frame> {
     try {
       yield* frames;
       for (;;) {
         const { value, done = false } = await rest.next();
         if (done) return;
-        if (isReport(value)) this.#note(host, value);
+        if (isReport(value)) this.#note(server, value);
         else {
           this.#gather(value, { size, isHeld: false });
           yield value;
@@ -200,8 +201,8 @@ class SegmentRun {
     }
   }
 
-  #note(host: string, report: Report): void {
-    if ('reach' in report) this.#cluster.streams.answered(host, report);
+  #note({ host, led }: Asked, report: Report): void {
+    if ('reach' in report) this.#cluster.streams.answered(host, report, led);
     else if (this.#options.profile !== undefined) addProfile(this.#options.profile, report.profile);
   }
 
@@ -252,6 +253,12 @@ class SegmentRun {
 
 type Report = RunReport | ReachReport;
 type Item = Frame | Report;
+
+/** A server, and whether it led a stream when it was asked. */
+interface Asked {
+  readonly host: string;
+  readonly led: boolean;
+}
 
 /** Answer of a server that has begun. */
 interface Opened {

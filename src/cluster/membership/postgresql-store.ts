@@ -123,7 +123,8 @@ export class PostgresqlMembership implements MembershipStore {
       if (holder !== undefined) noteLease(holder, leader?.expiresMs ?? 0);
       if (leader !== undefined && leader.expiresMs > this.now()) return leader;
       if (holder !== undefined) await this.#endPaused(role, holder, LEASES_TO_BEGIN * leaseMs);
-      if (!(await this.#lock(role))) return leader ?? noLeader(role);
+      // A row of this address is of a process before this one.
+      if (!(await this.#lock(role))) return leader === undefined || leader.host === host ? noLeader(role) : leader;
     }
     // Its session may have been ended since, and the lock be that of another candidate.
     const mayTake = (transaction: Queries): Promise<boolean> => this.#holdsLock(transaction, role);

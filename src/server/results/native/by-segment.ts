@@ -62,11 +62,7 @@ async function* begunAhead(
       }
     }
   } finally {
-    for (const next of begun)
-      next.then(
-        ({ rest }) => rest?.return?.(),
-        () => undefined,
-      );
+    for (const next of begun) next.then(({ rest }) => rest?.return?.()).catch(() => undefined);
   }
 }
 
