@@ -143,9 +143,16 @@ for (const maxNumTasks of [2, 3]) {
       `SELECT num_rows, JSON_VALUE(shard_spec, '$.start[0]'), JSON_VALUE(shard_spec, '$.end[0]')
        FROM sys.segments WHERE datasource = '${name}' ORDER BY partition_num`,
     );
-    assert.is(ranges.length, ROWS / ROWS_PER_SEGMENT);
+    assert.is(
+      ranges.reduce((sum, [rows]) => sum + Number(rows), 0),
+      ROWS,
+    );
+    // Several workers divide by samples of the keys, which one knows whole.
+    const isSampled = maxNumTasks > 2;
+    if (isSampled) assert.ok(Math.abs(ranges.length - ROWS / ROWS_PER_SEGMENT) <= 2, `${ranges.length} segments`);
+    else assert.is(ranges.length, ROWS / ROWS_PER_SEGMENT);
     for (const [at, [rows, start, end]] of ranges.entries()) {
-      assert.is(rows, ROWS_PER_SEGMENT);
+      assert.ok(isSampled ? Number(rows) <= ROWS_PER_SEGMENT * 1.2 : rows === ROWS_PER_SEGMENT, `${rows} rows`);
       assert.is(start, ranges[at - 1]?.[2] ?? null);
       assert.is(end, ranges[at + 1]?.[1] ?? null);
     }

@@ -29,12 +29,20 @@ export async function findInputs(words: readonly string[], standardInput: Readab
   const files = new Set<string>();
   const urls = new Set<string>();
   let folder: string | null = null;
-  for (const word of words) {
-    if (IS_URL.test(word)) urls.add(word);
-    else if (word === STANDARD_INPUT) {
-      folder ??= mkdtempSync(join(tmpdir(), 'dolmen-ingest-'));
-      files.add(await written(standardInput, join(folder, 'standard-input')));
-    } else for (const file of filesOf(word)) files.add(file);
+  const takeBack = (): void => {
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    for (const word of words) {
+      if (IS_URL.test(word)) urls.add(word);
+      else if (word === STANDARD_INPUT) {
+        folder ??= mkdtempSync(join(tmpdir(), 'dolmen-ingest-'));
+        files.add(await written(standardInput, join(folder, 'standard-input')));
+      } else for (const file of filesOf(word)) files.add(file);
+    }
+  } catch (error) {
+    takeBack();
+    throw error;
   }
   const [word = ''] = words;
   const isNamed =
@@ -43,9 +51,7 @@ export async function findInputs(words: readonly string[], standardInput: Readab
     files: [...files],
     urls: [...urls],
     name: isNamed ? nameFor(IS_URL.test(word) ? new URL(word).pathname : resolve(word)) : null,
-    takeBack: () => {
-      if (folder !== null) rmSync(folder, { recursive: true, force: true });
-    },
+    takeBack,
   };
 }
 

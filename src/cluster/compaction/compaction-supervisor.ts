@@ -7,7 +7,7 @@ import { activeSupervisors } from '../../metadata/supervisors.js';
 import { type CompactionConfig, parseCompactionConfig } from './compaction-config.js';
 
 export const COMPACTION_SUPERVISOR = 'autocompact';
-const ID_PREFIX = 'autocompact__';
+export const ID_PREFIX = 'autocompact__';
 
 /** A supervisor of type `autocompact`; there is one for a datasource at most, which its id tells. */
 export interface CompactionSupervisor {

@@ -79,6 +79,9 @@ export function openStages({ dataSchema, range, maxColumns, statistics, engine, 
     collector,
     columnsRead: discovery === 'none' ? read : null,
     relieve: () => transformer.relieve(),
-    finish: () => transformer.finish(),
+    async finish() {
+      await transformer.finish();
+      transformer.input.close();
+    },
   };
 }

@@ -112,7 +112,7 @@ export class RowCollector {
       }
     }
     this.#count(block, selection, refused);
-    this.#options.noted?.(block, this.#rowsBefore);
+    if (selection.count > 0) this.#options.noted?.(block, this.#rowsBefore);
     this.#rowsBefore += block.rowCount;
     return selection.count;
   }

@@ -29,6 +29,8 @@ export interface TransformSpec {
 
 /** Enough rows that placing them in kernel memory costs little, few enough to fit beside a run. */
 const BATCH_ROWS = 1 << 17;
+/** Blocks of which it is kept where their rows stand. */
+const BATCH_BLOCKS = 2048;
 const BATCH_DICTIONARY_BYTES = 32 << 20;
 
 /**
@@ -90,7 +92,7 @@ export class RowTransformer {
   }
 
   async relieve(): Promise<void> {
-    if (this.input.rowCount >= BATCH_ROWS) await this.finish();
+    if (this.input.rowCount >= BATCH_ROWS || this.#places.length >= BATCH_BLOCKS) await this.finish();
   }
 
   /** Sends all rows on. */

@@ -109,7 +109,8 @@ export function textLines(bytes: Buffer): TextRows {
   const texts = lines.filter((line) => !isBlank(line));
   const feeds = countFeeds(bytes, 0, bytes.length);
   // Blank lines are rare but behind the last line feed.
-  if (texts.length >= feeds) return { texts, feedsBefore: (row) => row, feeds };
+  const lineCount = bytes.at(-1) === LINE_FEED ? feeds : feeds + 1;
+  if (texts.length === lineCount) return { texts, feedsBefore: (row) => row, feeds };
   const numbers = lines.flatMap((line, number) => (isBlank(line) ? [] : [number]));
   return { texts, feedsBefore: (row) => numbers[row] ?? 0, feeds };
 }

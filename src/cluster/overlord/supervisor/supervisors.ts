@@ -7,7 +7,7 @@ import { fencedTransaction } from '../../../metadata/leadership.js';
 import { type Author, audit } from '../../../metadata/settings.js';
 import { activeSupervisors, type SupervisorVersion, supervisorHistory, writeSupervisor } from '../../../metadata/supervisors.js';
 import type { CheckpointRequest, OffsetsLost } from '../../../model/stream/control.js';
-import { isCompactionSpec } from '../../compaction/compaction-supervisor.js';
+import { ID_PREFIX, isCompactionSpec } from '../../compaction/compaction-supervisor.js';
 import { toServiceError } from '../../rpc/message.js';
 import type { SupervisorSummary } from '../../rpc/services.js';
 import type { SupervisorHost } from './contract.js';
@@ -93,6 +93,8 @@ export class Supervisors {
    */
   async submit(value: unknown, author: Author, { onlyIfChanged, authorize }: SubmitOptions): Promise<string> {
     const sent = parseSupervisorSpec(value);
+    if (sent.id.startsWith(ID_PREFIX))
+      throw new ServiceError('input_invalid', `id: those that begin with ${ID_PREFIX} are of supervisors that compact`);
     authorize(sent);
     const spec = parseSupervisorSpec(withStoredSecrets(supervisorDocument(sent), this.#documents.get(sent.id)));
     const isSame = stringifyJson(supervisorDocument(spec)) === stringifyJson(this.#documents.get(spec.id) ?? null);

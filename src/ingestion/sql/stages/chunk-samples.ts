@@ -8,12 +8,14 @@ import { keyTexts } from '../../builder/partitions.js';
 import type { RangePartitions } from '../../task-spec/partitions-spec.js';
 import { rowHash } from './partition-keys.js';
 
-/** Rows that a worker keeps of all chunks together. */
-const SAMPLE_ROWS = 1 << 16;
+/** Rows that all workers together keep of all chunks, those of one worker at most, and at least. */
+const [SAMPLE_ROWS, WORKER_ROWS_MAX, WORKER_ROWS_MIN] = [1 << 19, 1 << 16, 512];
+/** Characters of a key that is kept: with longer ones, chunks go to one worker each. */
+const KEY_LENGTH_MAX = 1024;
 
 /** Sample of the rows that one worker has left. */
 export interface SampledRows {
-  /** No row has several values in a column that chunks are divided by. */
+  /** No row has several values, or a very long one, in a column that chunks are divided by. */
   readonly isDividable: boolean;
   readonly chunks: readonly ChunkSample[];
 }
@@ -22,13 +24,15 @@ export interface SampledRows {
 export class KeySampler {
   readonly #dimensions: readonly string[];
   readonly #worker: number;
-  readonly #samples = new RowSamples(SAMPLE_ROWS);
+  readonly #samples: RowSamples;
   #isDividable = true;
   #rows = 0;
 
-  constructor(dimensions: readonly string[], worker: number) {
+  /** @param worker  number of this one, of so many `workers` */
+  constructor(dimensions: readonly string[], worker: number, workers: number) {
     this.#dimensions = dimensions;
     this.#worker = worker;
+    this.#samples = new RowSamples(Math.max(WORKER_ROWS_MIN, Math.min(WORKER_ROWS_MAX, Math.floor(SAMPLE_ROWS / workers))));
   }
 
   /** @param starts  start of each row's chunk */
@@ -41,7 +45,12 @@ export class KeySampler {
     for (let row = 0; row < frame.rowCount; row++) {
       const start = starts[row] ?? 0;
       if (start !== chunk.start) chunk = { start, end: start };
-      this.#samples.add(chunk, rowHash(this.#worker, this.#rows + row), () => texts.map((textAt) => textAt(row)));
+      this.#samples.add(chunk, rowHash(this.#worker, this.#rows + row), () => {
+        const key = texts.map((textAt) => textAt(row));
+        if (key.some((text) => text !== null && text.length > KEY_LENGTH_MAX)) this.#isDividable = false;
+        return key;
+      });
+      if (!this.#isDividable) return;
     }
     this.#rows += frame.rowCount;
   }
@@ -51,10 +60,10 @@ export class KeySampler {
   }
 }
 
-/** Keys at which the segments of each chunk begin, the first apart, by the start of the chunk; empty: rows have several values. */
+/** Keys at which the segments of each chunk begin, the first apart, by the start of the chunk; empty: chunks are not divided. */
 export function chunkBounds(sampled: readonly SampledRows[], partitions: RangePartitions): ReadonlyMap<number, readonly PartitionKey[]> {
   if (!sampled.every(({ isDividable }) => isDividable)) return new Map();
-  const samples = new RowSamples(SAMPLE_ROWS * Math.max(1, sampled.length));
+  const samples = new RowSamples(SAMPLE_ROWS);
   for (const { chunks } of sampled) samples.join(chunks);
   return new Map(samples.finish().map((sample) => [sample.interval.start, boundsFor(sample, partitions)]));
 }

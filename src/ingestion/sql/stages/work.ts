@@ -142,7 +142,7 @@ async function rowsOf(order: RowsOrder, task: QueryTask, reading: Reading, file:
 function keySampler({ shuffle, worker }: RowsOrder, { statement, settings }: QueryTask): KeySampler | null {
   if (shuffle.kind !== 'time' || (statement.kind !== 'insert' && statement.kind !== 'replace')) return null;
   const partitions = partitionsOf(statement, settings);
-  return partitions.kind === 'range' ? new KeySampler(partitions.dimensions, worker) : null;
+  return partitions.kind === 'range' ? new KeySampler(partitions.dimensions, worker, settings.workers) : null;
 }
 
 /** Samples that workers have of the rows that they have left. */
