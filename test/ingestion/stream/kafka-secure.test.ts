@@ -139,9 +139,9 @@ if (kafka === undefined) {
     [
       'a wrong password of PLAIN',
       secured('SASL_PLAINTEXT', { 'sasl.mechanism': 'PLAIN', ...line('plain.PlainLoginModule', 'x') }),
-      /refuses dolmen/,
+      /refuses the login/,
     ],
-    ['a wrong password of SCRAM', secured('SASL_PLAINTEXT', scram('512', 'x')), /refuses dolmen/],
+    ['a wrong password of SCRAM', secured('SASL_PLAINTEXT', scram('512', 'x')), /refuses the login/],
     ['no login', { 'bootstrap.servers': uris.SASL_PLAINTEXT }, /topics: the broker closed the connection/],
     [
       'a CA that is not trusted',
