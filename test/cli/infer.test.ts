@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -112,10 +112,13 @@ infer('patterns and folders name files in order, hidden and empty ones left out'
     mkdirSync(join(root, dirname(file)), { recursive: true });
     writeFileSync(join(root, file), file === 'empty.json' ? '' : '{}');
   }
+  symlinkSync(join(root, 'a.json'), join(root, 'deep', 'e.json'));
+  symlinkSync(root, join(root, 'deep', 'again'));
+  symlinkSync(join(root, 'gone.json'), join(root, 'deep', 'f.json'));
   const found = async (...words: string[]): Promise<string[]> => (await findInputs(words)).files.map((file) => relative(root, file));
-  assert.equal(await found(root), ['a.json', 'b.json', 'deep/c.json', 'deep/d.csv']);
+  assert.equal(await found(root), ['a.json', 'b.json', 'deep/c.json', 'deep/d.csv', 'deep/e.json']);
   assert.equal(await found(join(root, '*.json')), ['a.json', 'b.json']);
-  assert.equal(await found(join(root, '**.json')), ['a.json', 'b.json', 'deep/c.json']);
+  assert.equal(await found(join(root, '**.json')), ['a.json', 'b.json', 'deep/c.json', 'deep/e.json']);
   assert.equal(await found(join(root, 'deep', '{c,x}.*'), join(root, 'b.json'), join(root, 'deep', 'c.json')), ['deep/c.json', 'b.json']);
   for (const [word, says] of [
     [join(root, '*.xml'), /no file matches/],

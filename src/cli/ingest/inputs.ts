@@ -86,15 +86,23 @@ function fixedPart(pattern: string): string {
   return folder;
 }
 
-/** Files at any depth, by name; empty ones, hidden ones and those in hidden folders are left out. */
+/**
+ * Files at any depth, by name; empty ones, hidden ones and those in hidden folders are left out. A symbolic link stands for the file
+ * it leads to; one that leads to a folder, or nowhere, is passed over.
+ */
 function filesBelow(folder: string): readonly string[] {
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .map((entry) => ({ entry, file: join(entry.parentPath, entry.name) }))
-    .filter(({ entry, file }) => entry.isFile() && !relative(folder, file).split(sep).some(isHidden))
+    .filter(({ entry, file }) => !entry.isDirectory() && !relative(folder, file).split(sep).some(isHidden))
     .map(({ file }) => file)
-    .filter((file) => statSync(file).size > 0)
+    .filter(isFilled)
     .sort();
+}
+
+function isFilled(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found?.isFile() === true && found.size > 0;
 }
 
 /** Names of what programs keep beside data, such as `_SUCCESS`. */

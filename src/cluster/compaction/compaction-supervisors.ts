@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { stringifyJson } from '../../base/json.js';
-import type { Database } from '../../metadata/database.js';
+import type { Database, Queries } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { type Author, audit } from '../../metadata/settings.js';
 import { writeSupervisor } from '../../metadata/supervisors.js';
@@ -68,32 +68,48 @@ export class CompactionSupervisors {
     authorize(sent);
     const { readTask, cluster } = this.#options;
     await readTask(taskPayload(sent.config, (await cluster()).engine, null));
-    await this.#write(sent, compactionDocument(sent), author);
+    await this.#change((queries) => this.#write(queries, sent, compactionDocument(sent), author));
     return sent.id;
   }
 
-  /** @throws ServiceError `input_invalid` when it is so already */
-  async setSuspended(supervisor: CompactionSupervisor, suspended: boolean, author: Author): Promise<CompactionSupervisor> {
-    if (supervisor.suspended === suspended)
-      throw new ServiceError('input_invalid', `[${supervisor.id}] is already ${suspended ? 'suspended' : 'running'}`);
-    const changed = { ...supervisor, suspended };
-    await this.#write(changed, compactionDocument(changed), author);
-    return changed;
+  /**
+   * Suspends or resumes the newest spec there is, which may be newer than the one that the caller has read.
+   * @throws ServiceError `input_invalid` when it is so already, `not_found` when it was terminated meanwhile
+   */
+  async setSuspended(id: string, suspended: boolean, author: Author): Promise<CompactionSupervisor> {
+    return this.#change(async (queries) => {
+      const newest = (await activeCompactionSupervisors(queries)).find((each) => each.id === id);
+      if (newest === undefined) throw new ServiceError('not_found', `[${id}] does not exist`);
+      if (newest.suspended === suspended)
+        throw new ServiceError('input_invalid', `[${id}] is already ${suspended ? 'suspended' : 'running'}`);
+      const changed = { ...newest, suspended };
+      await this.#write(queries, changed, compactionDocument(changed), author);
+      return changed;
+    });
   }
 
   /** Removes it; its history stays. */
   async terminate(supervisor: CompactionSupervisor, author: Author): Promise<void> {
-    await this.#write(supervisor, null, author);
+    await this.#change((queries) => this.#write(queries, supervisor, null, author));
   }
 
-  async #write({ id, config }: CompactionSupervisor, document: Readonly<Record<string, unknown>> | null, author: Author): Promise<void> {
-    const { database, fence, now, changed } = this.#options;
-    const text = document === null ? null : stringifyJson(document);
-    await fencedTransaction(database, fence(), async (queries) => {
-      await writeSupervisor(queries, { id, dataSource: config.dataSource, document: text }, now());
-      await audit(queries, { type: 'supervisor', key: id }, author, text ?? 'null', now());
-    });
+  async #change<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    const { database, fence, changed } = this.#options;
+    const result = await fencedTransaction(database, fence(), work);
     changed();
+    return result;
+  }
+
+  async #write(
+    queries: Queries,
+    { id, config }: CompactionSupervisor,
+    document: Readonly<Record<string, unknown>> | null,
+    author: Author,
+  ): Promise<void> {
+    const nowMs = this.#options.now();
+    const text = document === null ? null : stringifyJson(document);
+    await writeSupervisor(queries, { id, dataSource: config.dataSource, document: text }, nowMs);
+    await audit(queries, { type: 'supervisor', key: id }, author, text ?? 'null', nowMs);
   }
 }
 

@@ -22,7 +22,7 @@ export function compactionAnswers({ supervisors, coordinator, now }: CompactionS
   const setSuspended =
     (suspended: boolean): Answer =>
     async (request, supervisor) =>
-      json(200, compactionDocument(await supervisors.setSuspended(supervisor, suspended, readAuthor(request))));
+      json(200, compactionDocument(await supervisors.setSuspended(supervisor.id, suspended, readAuthor(request))));
   const terminate: Answer = async (request, supervisor) => {
     await supervisors.terminate(supervisor, readAuthor(request));
     return json(200, { id: supervisor.id });

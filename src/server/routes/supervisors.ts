@@ -62,7 +62,7 @@ export function supervisorRoutes(
       return json(200, { status: 'success' });
     });
   const compactSuspended = (suspended: boolean) => async (supervisor: CompactionSupervisor, author: Author) =>
-    supervisor.suspended === suspended ? undefined : compacting.setSuspended(supervisor, suspended, author);
+    supervisor.suspended === suspended ? undefined : compacting.setSuspended(supervisor.id, suspended, author);
   const setSuspended =
     (suspended: boolean) =>
     async (request: HttpRequest, { spec: { id } }: Supervisor) => {

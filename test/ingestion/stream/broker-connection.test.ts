@@ -25,6 +25,20 @@ async function listen(answer: (socket: Socket, request: Buffer) => void): Promis
 
 const open = (port: number) => openConnection({ host: '127.0.0.1', port, clientId: 'test', timeoutMs: 5000, tls: null });
 
+const clientOf = (port: number): KafkaClient =>
+  new KafkaClient({
+    servers: `127.0.0.1:${port}`,
+    addresses: [{ host: '127.0.0.1', port }],
+    clientId: 'test',
+    rack: '',
+    timeoutMs: 5000,
+    isolation: 1,
+    checksBatches: false,
+    fetch: { waitMs: 1, minBytes: 1, maxBytes: 1, maxBytesEach: 1 },
+    tls: null,
+    login: null,
+  });
+
 /** An answer to a request: its length, its number, and these bytes. */
 function answerOf(request: Buffer, hex: string): Buffer {
   const body = Buffer.from(hex, 'hex');
@@ -92,24 +106,41 @@ for (const [name, answer, message] of ODD)
     server.close();
   });
 
+/** No throttling, no brokers, no id of the cluster, no controller, topic "t" with a code and no partitions, nobody's rights. */
+const topicWith = (code: string): string =>
+  `00000000${'00000000'}${'ffff'}${'ffffffff'}${'00000001'}${code}${'000174'}${'00'}${'00000000'}${'80000000'}${'80000000'}`;
+
+const TOLD: readonly (readonly [code: string, says: RegExp | null])[] = [
+  // TOPIC_AUTHORIZATION_FAILED, INVALID_TOPIC_EXCEPTION
+  ['001d', /topic t: this login may not describe it/],
+  ['0011', /topic t: the broker refuses with code 17/],
+  // UNKNOWN_TOPIC_OR_PARTITION and LEADER_NOT_AVAILABLE pass by, as on a broker that learns of a topic.
+  ['0003', null],
+  ['0005', null],
+];
+for (const [code, says] of TOLD)
+  connections(
+    `a topic that is told with code ${Number.parseInt(code, 16)} is ${says === null ? 'one to ask for again' : 'refused'}`,
+    async () => {
+      const { port, server } = await listen((socket, request) => socket.write(answerOf(request, topicWith(code))));
+      const client = clientOf(port);
+      const asked = await client.metadata(['t']).catch((error: unknown) => String(error));
+      if (says !== null) assert.match(String(asked), says);
+      else assert.equal(asked, { brokers: [], topics: [{ errorCode: Number.parseInt(code, 16), name: 't', partitions: [] }] });
+      // Of all topics those that may be seen are told.
+      assert.is((await client.metadata(null)).topics.length, 1);
+      await client.close();
+      server.close();
+    },
+  );
+
 connections('a connection that was lost is made anew once, whoever asks', async () => {
   const sockets: Socket[] = [];
   const { port, server } = await listen((socket, request) => {
     if (!sockets.includes(socket)) sockets.push(socket);
     socket.write(answerOf(request, EMPTY_METADATA));
   });
-  const client = new KafkaClient({
-    servers: `127.0.0.1:${port}`,
-    addresses: [{ host: '127.0.0.1', port }],
-    clientId: 'test',
-    rack: '',
-    timeoutMs: 5000,
-    isolation: 1,
-    checksBatches: false,
-    fetch: { waitMs: 1, minBytes: 1, maxBytes: 1, maxBytesEach: 1 },
-    tls: null,
-    login: null,
-  });
+  const client = clientOf(port);
   const ask = () => Promise.all(Array.from({ length: 5 }, () => client.metadata(null)));
   await ask();
   assert.is(sockets.length, 1);

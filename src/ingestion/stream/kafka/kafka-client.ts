@@ -27,6 +27,7 @@ export const OUT_OF_RANGE = 1;
 export const PASSING_FAULTS: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 9, 13, 56, 72, 74, 75, 78, 100, 103]);
 
 const UNSUPPORTED_VERSION = 35;
+const NOT_ALLOWED = 29;
 /** Longer ones are none to the platform's timers. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Share of the time of a login after which the connection is made anew. */
@@ -70,11 +71,19 @@ export class KafkaClient {
     }
   }
 
-  /** @param topics  null: all */
+  /**
+   * Topics that brokers know, and who leads their partitions.
+   * @param topics  null: all that this login may see
+   * @throws ServiceError `unavailable` for one of `topics` that the broker refuses to tell of
+   */
   async metadata(topics: readonly string[] | null): Promise<ClusterMetadata> {
     const found = await this.#ask('topics', null, metadata(topics));
     this.#brokers = new Map(found.brokers.map(({ id, host, port }) => [id, { host, port }]));
-    return found;
+    const refused = topics === null ? undefined : found.topics.find(({ errorCode }) => errorCode !== 0 && !PASSING_FAULTS.has(errorCode));
+    if (refused === undefined) return found;
+    const { name, errorCode } = refused;
+    const reason = errorCode === NOT_ALLOWED ? 'this login may not describe it' : `the broker refuses with code ${errorCode}`;
+    throw new ServiceError('unavailable', `${this.#settings.servers}: topic ${name}: ${reason}`);
   }
 
   /** The brokers that lead the partitions of topics. */
