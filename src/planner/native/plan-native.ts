@@ -3,7 +3,8 @@
 import type { Plan } from '../../model/plan.js';
 import type { Query } from '../../model/query.js';
 import type { KnownTables } from '../plan.js';
-import { refusingMultiValues, sourceRefusingMultiValues } from './column/multi-value-keys.js';
+import { withPlans } from '../source-plans.js';
+import { refusingMultiValues } from './column/multi-value-keys.js';
 import { planOver } from './query/datasource.js';
 import { refuseHiddenColumns, watchedTables } from './query/hidden-columns.js';
 import type { ParsedQuery } from './query/parsed-query.js';
@@ -29,7 +30,11 @@ export function planNative(body: unknown, lenient: boolean, tables: KnownTables)
   const finished = parsed.context.finalizes ? named : named.map(unfinalized);
   if (parsed.context.unnestsMultiValues) return { ...parsed, plans: finished };
   const isGroupBy = parsed.query.queryType === 'groupBy';
-  return { ...parsed, plans: isGroupBy ? finished.map(refusingMultiValues) : finished, source: sourceRefusingMultiValues(parsed.source) };
+  return {
+    ...parsed,
+    plans: isGroupBy ? finished.map(refusingMultiValues) : finished,
+    source: withPlans(parsed.source, refusingMultiValues),
+  };
 }
 
 /** Blocks of an unordered scan name their segment. */

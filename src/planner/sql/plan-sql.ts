@@ -2,8 +2,9 @@
 
 import type { EpochMs } from '../../base/instant.js';
 import type { ExportTarget, IngestionTarget, PlannedQuery, PlannedStatement } from '../../model/statement.js';
-import { refusingMultiValues, sourceRefusingMultiValues } from '../native/column/multi-value-keys.js';
+import { refusingMultiValues } from '../native/column/multi-value-keys.js';
 import { readLimits } from '../native/context.js';
+import { withPlans } from '../source-plans.js';
 import { bindParameters, refuseFurtherParameters } from './bind/parameters.js';
 import type { Session } from './bind/session.js';
 import { DATA_SCHEMA } from './catalog/information-schema.js';
@@ -96,12 +97,7 @@ export function planSqlAt(request: SqlRequest, schema: SqlSchema, { clock, param
 function withKeys(given: PlannedQuery, context: SqlRequest['context']): PlannedQuery {
   const query = withWindowRows(given, sqlWindowRows(context));
   if (sqlUnnestsMultiValues(context)) return query;
-  const { source } = query;
-  return {
-    ...query,
-    plan: refusingMultiValues(query.plan),
-    source: sourceRefusingMultiValues(source),
-  };
+  return { ...query, plan: refusingMultiValues(query.plan), source: withPlans(query.source, refusingMultiValues) };
 }
 
 /** Queries and joins of one statement: WITH can name a query that names another twice, and so on. */
