@@ -21,6 +21,9 @@ const NAMES_MAX = 4096;
 /** Bytes that the kernel may read behind the text. */
 const PADDING = 16;
 const LINE_FEED = 10;
+/** Digits of whole numbers that doubles hold, whichever they are. */
+const SHORT_DIGITS = 15;
+const ZERO = 48;
 /** Objects list such names first. */
 const INDEX_NAME = /^(?:0|[1-9]\d{0,9})$/;
 /** Integers that a double may not hold; digits behind a point are not part of an integer. */
@@ -365,6 +368,18 @@ function valueOf(bytes: Buffer, kind: number, start: number, end: number): unkno
     case FIELD.nested:
       return parseJsonWithDoubles(bytes.toString('utf8', start, end));
     default:
-      return parseRow(bytes.toString('utf8', start, end));
+      return shortWhole(bytes, start, end) ?? parseRow(bytes.toString('utf8', start, end));
   }
+}
+
+/** A number that is written as at most 15 digits, all of which a double holds; undefined: it is written otherwise. */
+function shortWhole(bytes: Buffer, start: number, end: number): number | undefined {
+  if (end - start > SHORT_DIGITS) return undefined;
+  let value = 0;
+  for (let at = start; at < end; at++) {
+    const digit = (bytes[at] ?? 0) - ZERO;
+    if (digit < 0 || digit > 9) return undefined;
+    value = value * 10 + digit;
+  }
+  return value;
 }
