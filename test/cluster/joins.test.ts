@@ -39,6 +39,8 @@ interface KeyCase {
   readonly right: (row: RightRow) => string | null;
 }
 
+const NUMBER_KEY: JoinKey = { left: parseExpression('number'), right: parseExpression('number'), type: 'LONG' };
+
 const doubleText = (value: number | null): string | null => (value === null ? null : String(value === 0 ? 0 : value));
 const asNumber = (value: string | null): string | null => (value !== null && /^\d$/.test(value) ? value : null);
 
@@ -54,7 +56,7 @@ const KEYS: Readonly<Record<string, KeyCase>> = {
     right: (row) => row.text?.toUpperCase() ?? null,
   },
   number: {
-    key: { left: parseExpression('number'), right: parseExpression('number'), type: 'LONG' },
+    key: NUMBER_KEY,
     left: (row) => row.number?.toString() ?? null,
     right: (row) => row.number?.toString() ?? null,
   },
@@ -191,6 +193,16 @@ function runnerOf({ left, right }: Case, way: Way, chunkRows: number): SourceRun
   });
 }
 
+/** Rows that a join makes of one row of its left side, by the number of its partners. */
+const TIMES = {
+  inner: (partners: number) => partners,
+  right: (partners: number) => partners,
+  left: (partners: number) => Math.max(1, partners),
+  full: (partners: number) => Math.max(1, partners),
+  semi: (partners: number) => Math.min(1, partners),
+  anti: (partners: number) => (partners === 0 ? 1 : 0),
+} as const;
+
 const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
 const way = fc.constantFrom<Way>('frames', 'segments here', 'segments elsewhere', 'right segments');
 const chunks = fc.constantFrom(1, 7, 4096);
@@ -281,6 +293,64 @@ joins('groups by columns of both sides, filtered by columns of both', async () =
       assert.equal(sortedText(found), sortedText(expected));
     }),
     { numRuns: caseCount(350) },
+  );
+});
+
+joins('joins of which no column is read, after others', async () => {
+  const right = fc.oneof(
+    fc.array(rightRow, { maxLength: 12 }),
+    fc.uniqueArray(rightRow, { maxLength: 12, selector: (row) => String(row.number) }),
+  );
+  const secondJoin = fc.record({ right, type: fc.constantFrom(...TYPES) });
+  const keys = fc.constantFrom(['number'], ['text']);
+  const firstJoin = fc.record({
+    left: fc.array(leftRow, { maxLength: 25 }),
+    right,
+    type: fc.constantFrom(...TYPES),
+    keys,
+    condition: fc.constant(null),
+  });
+  await fc.assert(
+    fc.asyncProperty(firstJoin, secondJoin, way, chunks, fc.boolean(), async (one, second, from, chunkRows, isNamed) => {
+      const first = joinOf(one, from);
+      const addsColumns = one.type !== 'semi' && one.type !== 'anti';
+      const source: JoinSource = {
+        kind: 'join',
+        left: first,
+        right: piecesOf(second.right, RIGHT),
+        prefix: 's.',
+        type: second.type,
+        keys: [NUMBER_KEY],
+        condition: null,
+        leftColumns: [
+          ...schemaOf(LEFT),
+          ...(addsColumns ? schemaOf(RIGHT).map((column) => ({ ...column, name: `r.${column.name}` })) : []),
+        ],
+        rightColumns: schemaOf(RIGHT),
+      };
+      const columns = ['text', 'amount', ...(isNamed && addsColumns ? ['r.name'] : [])];
+      const plan: ScanPlan = { operator: 'scan', ...LEAF, columns, timeOrder: null, offset: 0, limit: null };
+      const found = await rowsOf(runnerOf(one, from, chunkRows).run(plan, source));
+      const met = pairsOf(one);
+      const number = (pair: (typeof met)[number]): bigint | null => pair[0]?.number ?? null;
+      const partners = (pair: (typeof met)[number]): number =>
+        number(pair) === null ? 0 : second.right.filter((other) => other.number === number(pair)).length;
+      const alone =
+        second.type === 'right' || second.type === 'full'
+          ? second.right
+              .filter((other) => other.number === null || !met.some((pair) => number(pair) === other.number))
+              .map(() => [null, null] as const)
+          : [];
+      const expected = [...met.flatMap((pair) => Array.from({ length: TIMES[second.type](partners(pair)) }, () => pair)), ...alone].map(
+        ([left, other]): Plain => ({
+          text: left?.text ?? null,
+          amount: left?.amount ?? null,
+          ...(columns.length > 2 ? { 'r.name': other?.name ?? null } : {}),
+        }),
+      );
+      assert.equal(sortedText(found), sortedText(expected));
+    }),
+    { numRuns: caseCount(300) },
   );
 });
 

@@ -20,12 +20,14 @@ interface KeyFilter {
   readonly column: string;
   readonly keys: KeyBits;
   readonly lookup: KeyLookup;
+  /** Number of the stage that does nothing else than this; undefined: it has more to do. */
+  readonly whole: number | undefined;
   /** Rows so far, and those that were let through. */
   tested: number;
   passed: number;
 }
 
-/** A filter that lets more than this part through costs more than it saves. */
+/** A filter that lets more than this part through costs more than it saves, unless it takes the place of its join. */
 const PASSED_MAX = 0.8;
 
 /** Conditions and keys, bound once to the view whose rows they are asked of. */
@@ -33,17 +35,21 @@ interface BoundView {
   readonly view: SegmentView;
   readonly predicate: Predicate | undefined;
   readonly keys: readonly BoundKeys[];
+  readonly done: ReadonlySet<number>;
   /** Bits of rows that are left, of the stretch that was looked at last. */
   readonly bits: Address;
 }
 
 /**
  * The begin of the stages: the conditions before all other stages, and for joins that drop rows without a partner a look at the key. All of it
- * is over before the first column is gathered, so that rows which no later join keeps cost a few bits.
+ * is over before the first column is gathered, so that rows which no later join keeps cost a few bits. Joins that ask for no more than a key, and add
+ * nothing, are done with it.
  */
 export class LeadRun {
-  /** Stages that are done with it. */
+  /** The first stages, which are done with it. */
   readonly stageCount: number;
+  /** Later ones that are done with it too, in views whose rows have their keys as they are looked at. */
+  readonly #whole: ReadonlySet<number>;
   readonly #context: RunContext;
   readonly #filters: readonly Filter[];
   readonly #keys: readonly KeyFilter[];
@@ -59,9 +65,16 @@ export class LeadRun {
     this.#viewArena = context.memory.arena();
     this.#keys = stages.flatMap((stage, at) =>
       keyColumns(stage, stages.slice(0, at), builds).map(({ column, keys }) => {
-        return { column, keys, lookup: new KeyLookup(context, keys), tested: 0, passed: 0 };
+        const whole = isKeyAlone(stage, builds) && !stages.some(isOuter) ? at : undefined;
+        return { column, keys, lookup: new KeyLookup(context, keys), whole, tested: 0, passed: 0 };
       }),
     );
+    this.#whole = new Set(this.#keys.flatMap(({ whole }) => whole ?? []));
+  }
+
+  /** Numbers of the joins that have nothing left to do with rows of this view: the same set for all views, or none. */
+  done(view: SegmentView): ReadonlySet<number> {
+    return this.#whole.size === 0 ? NO_STAGES : this.#bindTo(view).done;
   }
 
   /**
@@ -70,11 +83,11 @@ export class LeadRun {
    */
   select(view: SegmentView, start: number, end: number): number {
     if (this.#filters.length === 0 && this.#keys.length === 0) return end - start;
-    const { predicate, keys, bits } = this.#bindTo(view);
+    const { predicate, keys, done, bits } = this.#bindTo(view);
     if (predicate?.constant === NONE) return 0;
     let count = predicate === undefined ? end - start : this.#test(predicate, start, end, bits);
     let isBegun = predicate !== undefined;
-    for (const { filter, column } of inOrder(keys)) {
+    for (const { filter, column } of inOrder(keys, done)) {
       if (count === 0) break;
       this.#context.check();
       const [at, words] = [bits + start / 8, Math.ceil((end - start) / 64)];
@@ -82,6 +95,7 @@ export class LeadRun {
       isBegun = true;
       filter.tested += count;
       filter.lookup.keep(column, start, end, at);
+      if (isDone(filter, done) && column.nulls !== 0) this.#context.kernels.bitsAndNot(at, column.nulls + start / 8, words, at);
       count = this.#context.kernels.bitsCount(at, words);
       filter.passed += count;
     }
@@ -111,8 +125,9 @@ export class LeadRun {
     const filter: Filter | undefined = second === undefined ? first : { kind: 'and', filters: this.#filters };
     const predicate = filter && bindFilter(openScope(this.#context, view, {}, this.#viewArena), filter, false);
     const keys = this.#keys.flatMap((each) => boundTo(view, each));
+    const done = keys.filter(({ filter }) => filter.whole !== undefined).length === this.#whole.size ? this.#whole : NO_STAGES;
     const bits = this.#viewArena.take(Math.ceil(view.rowCount / 64) * 8);
-    this.#bound = { view, predicate: predicate?.constant === ALL ? undefined : predicate, keys, bits };
+    this.#bound = { view, predicate: predicate?.constant === ALL ? undefined : predicate, keys, done, bits };
     return this.#bound;
   }
 
@@ -132,10 +147,31 @@ export class LeadRun {
   }
 }
 
-/** Filters in their order: the one that has left least so far, or is expected to, comes first, and those that leave nearly all are passed over. */
-function inOrder(keys: readonly BoundKeys[]): readonly BoundKeys[] {
+/**
+ * Filters in their order: the one that has left least so far, or is expected to, comes first, and those that leave nearly all are passed over, but not where
+ * their join is done with them.
+ */
+function inOrder(keys: readonly BoundKeys[], done: ReadonlySet<number>): readonly BoundKeys[] {
   const part = ({ expected, filter: { tested, passed } }: BoundKeys): number => (tested === 0 ? expected : passed / tested);
-  return keys.filter((each) => part(each) <= PASSED_MAX).sort((a, b) => part(a) - part(b));
+  return keys.filter((each) => isDone(each.filter, done) || part(each) <= PASSED_MAX).sort((a, b) => part(a) - part(b));
+}
+
+function isDone({ whole }: KeyFilter, done: ReadonlySet<number>): boolean {
+  return whole !== undefined && done.has(whole);
+}
+
+/** No stage is done. */
+export const NO_STAGES: ReadonlySet<number> = new Set();
+
+/** Whether a join keeps each row once if its key is among those of the build side, and does nothing else. */
+function isKeyAlone(stage: Stage, builds: Readonly<Record<string, BuildSide>>): boolean {
+  if (stage.kind !== 'join' || stage.keys.length !== 1 || stage.condition !== null || stage.probePrefix !== '') return false;
+  return stage.type === 'semi' || (stage.type === 'inner' && stage.columns.length === 0 && own(builds, stage.build.id)?.starts === 0);
+}
+
+/** Joins that also give rows which no row of the left side has led to: rows are left out before them no earlier than by their condition. */
+function isOuter(stage: Stage): boolean {
+  return stage.kind === 'join' && (stage.type === 'right' || stage.type === 'full');
 }
 
 function keyColumns(
@@ -164,7 +200,7 @@ interface BoundKeys {
 
 function boundTo({ columns }: SegmentView, filter: KeyFilter): readonly BoundKeys[] {
   const column = own(columns, filter.column);
-  if (column?.kind !== 'number' || column.type !== 'LONG') return [];
+  if (column?.kind !== 'number' || column.type !== 'LONG' || column.physical === 'F32' || column.physical === 'F64') return [];
   const { min, max } = column;
   const range = typeof min === 'bigint' && typeof max === 'bigint' ? Number(max - min) + 1 : filter.keys.count;
   return [{ filter, column, expected: filter.keys.values / range }];

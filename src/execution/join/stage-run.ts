@@ -13,7 +13,7 @@ import { bindFilter } from '../filter/bind.js';
 import { ALL, NONE } from '../filter/predicate.js';
 import type { BuildSide } from './build-side.js';
 import { JoinRun } from './join-run.js';
-import { LeadRun } from './lead-run.js';
+import { LeadRun, NO_STAGES } from './lead-run.js';
 import { unnestRows } from './unnest-rows.js';
 import { gatherColumn, type RowNumbers, sliceView } from './view-rows.js';
 
@@ -38,8 +38,10 @@ export class StageRun {
   readonly #steps: readonly StageStep[];
   readonly #context: RunContext;
   readonly #lead: LeadRun;
-  /** Columns that are needed once the first conditions are through. */
-  readonly #needed: ReadonlySet<string>;
+  readonly #stages: readonly Stage[];
+  readonly #wanted: readonly string[];
+  /** Columns that are needed once the first conditions are through, by the joins that are done with them. */
+  readonly #needed = new Map<ReadonlySet<number>, ReadonlySet<string>>();
   readonly #waits: boolean;
   readonly #arena: Arena;
   /** Numbers of rows, u32, that wait for more of their view; 0: there were none yet. */
@@ -59,12 +61,13 @@ export class StageRun {
     builds: Readonly<Record<string, BuildSide>>,
     waits = true,
   ) {
-    const { before, after } = columnsThrough(stages, wanted);
+    this.#stages = stages;
+    this.#wanted = [...wanted];
+    const { after } = columnsThrough(stages, this.#wanted);
     this.#context = context;
     this.#waits = waits;
     this.#arena = context.memory.arena();
     this.#lead = new LeadRun(context, stages, builds);
-    this.#needed = after[this.#lead.stageCount - 1] ?? before;
     this.#steps = stages.map((stage, index) => stepOf(context, stage, after[index] ?? new Set(), builds));
   }
 
@@ -81,7 +84,7 @@ export class StageRun {
       const count = this.#lead.select(view, at, to);
       if (count === to - at) {
         yield* this.waiting();
-        yield* this.#through(sliceView(view, at, to), this.#lead.stageCount);
+        yield* this.#through(sliceView(view, at, to), this.#lead.stageCount, this.#lead.done(view));
         continue;
       }
       if (this.#waitingRows + count > WAITING_ROWS) yield* this.waiting();
@@ -115,15 +118,25 @@ export class StageRun {
       const at = arena.take(count * 4);
       list(at);
       this.#waitingRows = 0;
-      yield* this.#through(pickRows(this.#context, arena, view, { at, count }, this.#needed), this.#lead.stageCount);
+      const done = this.#lead.done(view);
+      yield* this.#through(pickRows(this.#context, arena, view, { at, count }, this.#neededBut(done)), this.#lead.stageCount, done);
     } finally {
       arena.release();
     }
   }
 
+  #neededBut(done: ReadonlySet<number>): ReadonlySet<string> {
+    const known = this.#needed.get(done);
+    if (known !== undefined) return known;
+    const left = this.#stages.filter((_, index) => index >= this.#lead.stageCount && !done.has(index));
+    const { before } = columnsThrough(left, this.#wanted);
+    this.#needed.set(done, before);
+    return before;
+  }
+
   /** Unmatched rows of the build sides; called once, after all rows of all threads. */
   *rest(): Generator<SegmentView> {
-    for (const [index, step] of this.#steps.entries()) for (const piece of step.rest()) yield* this.#through(piece, index + 1);
+    for (const [index, step] of this.#steps.entries()) for (const piece of step.rest()) yield* this.#through(piece, index + 1, NO_STAGES);
   }
 
   /** Forgets everything that was read from the views, before they are freed. */
@@ -140,9 +153,14 @@ export class StageRun {
     for (const step of this.#steps) step.close();
   }
 
-  *#through(view: SegmentView, from: number): Generator<SegmentView> {
+  /** @param done  stages that are passed over */
+  *#through(view: SegmentView, from: number, done: ReadonlySet<number>): Generator<SegmentView> {
     const step = this.#steps[from];
     if (view.rowCount === 0) return;
+    if (done.has(from)) {
+      yield* this.#through(view, from + 1, done);
+      return;
+    }
     if (step === undefined) {
       yield view;
       return;
@@ -150,7 +168,7 @@ export class StageRun {
     // Joins make more of their rows than came in.
     for (let at = 0; at < view.rowCount; at += STRETCH_ROWS) {
       const stretch = sliceView(view, at, Math.min(view.rowCount, at + STRETCH_ROWS));
-      for (const piece of step.run(stretch)) yield* this.#through(piece, from + 1);
+      for (const piece of step.run(stretch)) yield* this.#through(piece, from + 1, done);
     }
   }
 }
