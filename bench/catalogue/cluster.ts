@@ -23,6 +23,7 @@ export interface SimulatedCluster {
 }
 
 const KEY = 'a'.repeat(64);
+const LIMIT_MS = 600_000;
 
 export async function simulateCluster(database: Database, servers: number): Promise<SimulatedCluster> {
   await writeConfigOnce(database, 'clusterKey', KEY);
@@ -73,9 +74,9 @@ export function residentBytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) * 1024;
 }
 
-/** Waits for something that is asked again and again. */
-export async function until<Answer>(ask: () => Promise<Answer | undefined> | Answer | undefined, limitMs = 600_000): Promise<Answer> {
-  for (const endMs = Date.now() + limitMs; ; await wait(25)) {
+/** Waits for something that is asked again and again, each time after a pause. */
+export async function until<Answer>(ask: () => Promise<Answer | undefined> | Answer | undefined, pauseMs = 25): Promise<Answer> {
+  for (const endMs = Date.now() + LIMIT_MS; ; await wait(pauseMs)) {
     const answer = await ask();
     if (answer !== undefined) return answer;
     if (Date.now() > endMs) throw new Error('it never came');

@@ -47,12 +47,12 @@ export class MetadataFaults {
     parse: (value: unknown) => Value,
     readJson: (text: string) => unknown = parseJsonWithDoubles,
   ): Value | undefined {
-    const id = JSON.stringify([place.table, place.column, place.key]);
     try {
       const value = parse(readJson(text));
-      if (this.#found.size > 0) this.#found.delete(id);
+      if (this.#found.size > 0) this.#found.delete(idOf(place));
       return value;
     } catch (error) {
+      const id = idOf(place);
       const fault = { ...place, message: error instanceof Error ? error.message : String(error) };
       const isNews = this.#found.get(id)?.message !== fault.message;
       this.#found.set(id, fault);
@@ -64,4 +64,8 @@ export class MetadataFaults {
       return undefined;
     }
   }
+}
+
+function idOf({ table, column, key }: StoredPlace): string {
+  return JSON.stringify([table, column, key]);
 }

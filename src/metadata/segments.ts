@@ -81,15 +81,21 @@ const CHANGES_PER_READ = 200;
  */
 export async function* segmentsChanged(queries: Queries, after: number, upTo: number): AsyncGenerator<readonly SegmentChange[]> {
   type Row = SegmentRow & { used: number; data_source: string; start_ms: unknown; end_ms: unknown; version: unknown; revision: number };
-  let [revision, id] = [after + 1, ''];
-  for (;;) {
-    // Signed, `used` leads to no index: SQLite would read and sort all that is left by one of its indices for each part.
-    const rows: readonly Row[] = await queries.rows<Row>(
+  // Signed, `used` leads to no index: SQLite would read and sort all that is left by one of its indices for each part.
+  const read = (revision: number, id: string): Promise<readonly Row[]> =>
+    queries.rows<Row>(
       `SELECT id, data_source, used, payload, start_ms, end_ms, version, revision FROM segments
        WHERE (revision, id) > (?, ?) AND revision <= ? ${after === 0 ? 'AND +used = 1' : ''}
        ORDER BY revision, id LIMIT ${CHANGES_PER_READ}`,
       [revision, id, upTo],
     );
+  for (let coming: Promise<readonly Row[]> | undefined = read(after + 1, ''); coming !== undefined; ) {
+    const rows: readonly Row[] = await coming;
+    const last = rows.at(-1);
+    // The store reads the next part while the documents of this one are parsed.
+    coming = last === undefined || rows.length < CHANGES_PER_READ ? undefined : read(last.revision, last.id);
+    // Who fails on this part, or wants no other one, does not hear of it.
+    coming?.catch(() => undefined);
     yield rows.map((row) => ({
       id: row.id,
       dataSource: row.data_source,
@@ -98,9 +104,6 @@ export async function* segmentsChanged(queries: Queries, after: number, upTo: nu
       interval: readInterval(row.start_ms, row.end_ms),
       version: typeof row.version === 'string' ? row.version : null,
     }));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < CHANGES_PER_READ) return;
-    [revision, id] = [last.revision, last.id];
   }
 }
 

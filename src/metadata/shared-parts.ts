@@ -23,8 +23,15 @@ const TEXTS = new Parts<string, string>();
 const LISTS = new Parts<string, readonly string[]>();
 /** Columns with fields that this version does not know, by their JSON. */
 const COLUMNS = new Parts<string, ColumnSchema>();
-/** The others by name, then by count of values: a key of all fields would be made anew for every column of every segment. */
-const PLAIN_COLUMNS = new Map<string, Map<number | undefined, ColumnSchema[]>>();
+/** Columns that differ in their count of values alone, by it. */
+interface Alike extends Omit<ColumnSchema, 'distinctCount'> {
+  readonly byCount: Map<number | undefined, ColumnSchema>;
+}
+/**
+ * The others by name, then by count of values: a key of all fields would be made anew for every column of every segment. There are very many
+ * counts, and those that are found are not looked at: they would have to come from memory.
+ */
+const PLAIN_COLUMNS = new Map<string, Alike[]>();
 let plainColumnsKept = 0;
 const SHARDS = new Parts<string, ShardSpec>();
 
@@ -55,17 +62,17 @@ export function sharedColumn(column: ColumnSchema): ColumnSchema {
   const isPlain = Object.keys(column).length === (distinctCount === undefined ? 4 : 5);
   if (!isPlain) return COLUMNS.of(JSON.stringify(column), column);
   let ofName = PLAIN_COLUMNS.get(name);
-  if (ofName === undefined) PLAIN_COLUMNS.set(name, (ofName = new Map()));
-  const alike = ofName.get(distinctCount);
-  const known = alike?.find((each) => each.type === type && each.multiValue === multiValue && each.hasNulls === hasNulls);
+  if (ofName === undefined) PLAIN_COLUMNS.set(name, (ofName = []));
+  let alike = ofName.find((each) => each.type === type && each.multiValue === multiValue && each.hasNulls === hasNulls);
+  if (alike === undefined) ofName.push((alike = { name, type, multiValue, hasNulls, byCount: new Map() }));
+  const known = alike.byCount.get(distinctCount);
   if (known !== undefined) return known;
   if (plainColumnsKept++ >= SHARED_PARTS_KEPT) {
     plainColumnsKept = 0;
     PLAIN_COLUMNS.clear();
     return sharedColumn(column);
   }
-  if (alike === undefined) ofName.set(distinctCount, [column]);
-  else alike.push(column);
+  alike.byCount.set(distinctCount, column);
   return column;
 }
 

@@ -73,9 +73,9 @@ export function compareSegments({ id: a }: TimelineSegment, { id: b }: TimelineS
 /** The visible chunks of an island, see `resolveTimeline`. */
 export function resolveIsland<Segment extends TimelineSegment>({ segments }: Island<Segment>): readonly VisibleChunk<Segment>[] {
   const chunks = chunksOf(segments).filter(isComplete);
-  const [only, second] = chunks;
-  if (only === undefined) return [];
-  if (second === undefined) return [{ ...only, visible: [only.interval] }];
+  // Nearly all islands: nothing hides a part of another.
+  if (chunks.length <= 1)
+    return chunks.map(({ interval, version, segments: own }) => ({ interval, version, segments: own, visible: [interval] }));
   const boundaries = [...new Set(chunks.flatMap(({ interval }) => [interval.start, interval.end]))].sort((a, b) => a - b);
   const visible = new Map<Chunk<Segment>, Interval[]>();
   // Chunks that have started. Ended ones leave only once they are the first.
@@ -122,8 +122,8 @@ function chunksOf<Segment extends TimelineSegment>(segments: readonly Segment[])
 
 function isComplete<Segment extends TimelineSegment>(chunk: Chunk<Segment>): boolean {
   if (chunk.interval.start >= chunk.interval.end) return false;
-  const [only, second] = chunk.segments;
-  if (only !== undefined && second === undefined) return only.shardSpec.partitions <= (only.id.partitionNumber === 0 ? 1 : 0);
+  const only = chunk.segments.length === 1 ? chunk.segments[0] : undefined;
+  if (only !== undefined) return only.shardSpec.partitions <= (only.id.partitionNumber === 0 ? 1 : 0);
   const present = new Set(chunk.segments.map((segment) => segment.id.partitionNumber));
   const core = highest(chunk.segments.map((segment) => segment.shardSpec.partitions));
   for (let partition = 0; partition < core; partition++) if (!present.has(partition)) return false;

@@ -9,8 +9,10 @@ import type { SegmentDescriptor, SegmentId } from './segment.js';
  * `wiki_2015-09-12T00:00:00.000Z_2015-09-13T00:00:00.000Z_2026-01-01T00:00:00.000Z_3`.
  */
 export function segmentIdText(id: SegmentId): string {
-  const text = `${id.dataSource}_${formatInstant(id.interval.start)}_${formatInstant(id.interval.end)}_${id.version}`;
-  return id.partitionNumber === 0 ? text : `${text}_${id.partitionNumber}`;
+  // Joined, a text is in one piece: it is the key of maps, and a template of this length is a tree of pieces until it is looked up.
+  const parts = [id.dataSource, formatInstant(id.interval.start), formatInstant(id.interval.end), id.version];
+  if (id.partitionNumber !== 0) parts.push(String(id.partitionNumber));
+  return parts.join('_');
 }
 
 /** A constructor whose objects are those that it is given: fields of classes that extend it become private fields of these. */
@@ -42,7 +44,7 @@ export function idTextOf(segment: SegmentDescriptor): string {
   const known = Printed.find(segment);
   if (known !== undefined) return known;
   const text = segmentIdText(segment.id);
-  noteIdText(segment, text);
+  new Printed(segment, text);
   return text;
 }
 

@@ -36,10 +36,13 @@ duties.after.each(async (context) => {
 /** A leading coordinator over one fake historical that loads at once, and a broker that reports what the test says. */
 async function lead(database: Database, { now = Date.now, held = new Map<string, SegmentDescriptor>(), log = unexpected } = {}) {
   const storage = memoryStorage();
-  const state = { held, inUse: {} as Record<string, number>, dropped: [] as string[], asked: [] as number[], isGone: false };
+  const state = {
+    ...{ held, inUse: {} as Record<string, number>, dropped: [] as string[], asked: [] as number[] },
+    ...{ isGone: false, tier: '_default_tier' },
+  };
   const historical = {
     ...emptyHistorical(),
-    inventoryAfter: async () => inventoryOf('h', [...held.keys()]),
+    inventoryAfter: async () => ({ ...inventoryOf('h', [...held.keys()]), tier: state.tier }),
     loadSegments: async (segments: readonly SegmentDescriptor[]) => {
       state.asked.push(segments.length);
       for (const segment of segments) held.set(segmentIdText(segment.id), segment);
@@ -98,6 +101,20 @@ const insert = (database: Database, segments: readonly SegmentDescriptor[]): Pro
 
 const configure = (database: Database, config: Readonly<Record<string, unknown>>): Promise<void> =>
   database.transaction((queries) => writeConfig(queries, DYNAMIC_CONFIG_NAME, JSON.stringify(config)));
+
+duties('what is broadcast goes to the tiers that there are, and only its plan hangs on them', async ({ database }) => {
+  const { coordinator, state } = await lead(database);
+  const [everywhere, elsewhere] = [segmentOf('ds', 0, 'v1'), segmentOf('other', 0, 'v1')];
+  await setRules(database, [{ type: 'broadcastForever' }]);
+  await insert(database, [everywhere, elsewhere]);
+  const planned = () => ids([everywhere, elsewhere]).map((id) => coordinator.picture.targets.get(id)?.tieredReplicants);
+  const all = Number.MAX_SAFE_INTEGER;
+  for (const tier of ['_default_tier', 'hot']) {
+    state.tier = tier;
+    await until(() => coordinator.picture.servers[0]?.tier === tier && planned()[0]?.[tier] === all);
+    assert.equal(planned(), [{ [tier]: all }, { _default_tier: 2 }]);
+  }
+});
 
 duties('published segments get loaded; replaced ones stay until no broker reads them', async ({ database }) => {
   const { coordinator, state } = await lead(database);

@@ -284,10 +284,16 @@ export class Coordinator implements CoordinatorService, Candidate {
     const changed = this.catalog.revision !== this.#plannedRevision;
     const tiers = this.#tiers;
     const ofRules = this.#retention === null ? null : retention.changedSince(this.#retention);
-    const due = now() >= this.#plannedMs + TARGETS_AGE_MS || ofRules === null || tiers !== this.#plannedTiers;
+    const isWider = retention.hasBroadcasts && tiers !== this.#plannedTiers;
+    if (!isWider) this.#plannedTiers = tiers;
+    const due = now() >= this.#plannedMs + TARGETS_AGE_MS || ofRules === null || isWider;
     if (!changed && !due && ofRules.length === 0) return;
     const rules = { catalog: this.catalog, retention, nowMs: now(), everywhere: onEveryServer(this.#inventories.servers) };
-    if (due) await this.#targets.planAll(rules);
+    if (due) {
+      // What was touched until now is among all that are planned here and looked at later.
+      this.catalog.takeTouched();
+      await this.#targets.planAll(rules);
+    }
     for (const dataSource of due ? [] : ofRules) {
       await this.#targets.plan(this.catalog.used(dataSource), rules);
       this.#unneeded.touchDataSource(dataSource);

@@ -30,6 +30,11 @@ export class Retention {
     return changed.includes(DEFAULT_RULES_NAME) ? null : changed;
   }
 
+  /** Whether some rule wants segments on every server, and so hangs on which tiers there are. */
+  get hasBroadcasts(): boolean {
+    return [...this.#rules.values()].some((rules) => rules.some(({ type }) => type.startsWith('broadcast')));
+  }
+
   /** Stored ones by datasource, and the default rules, stored or built in. */
   all(): Readonly<Record<string, readonly Rule[]>> {
     return { [DEFAULT_RULES_NAME]: DEFAULT_RULES, ...Object.fromEntries(this.#rules) };

@@ -68,9 +68,8 @@ export class Targets {
   }
 
   *#all(catalog: SegmentCatalog): Generator<SegmentDescriptor> {
-    for (const { segment } of [...this.#targets.values(), ...this.#others.values()]) yield segment;
-    yield* catalog.visible();
-    for (const dataSource of catalog.dataSources()) yield* catalog.overshadowed(dataSource);
+    for (const { segment } of [...this.#targets.values(), ...this.#others.values()]) if (!catalog.isUsed(segment)) yield segment;
+    for (const dataSource of catalog.dataSources()) yield* catalog.used(dataSource);
   }
 
   /** Changes since the last call are those up to this revision. */
