@@ -124,8 +124,9 @@ export class SegmentCatalog {
     return [...known.used.values()].filter((segment) => !known.visible.has(idTextOf(segment)));
   }
 
-  allUsed(): readonly SegmentDescriptor[] {
-    return this.dataSources().flatMap((dataSource) => this.used(dataSource));
+  /** Those that are used when it is their turn. */
+  *allUsed(): Generator<SegmentDescriptor> {
+    for (const dataSource of this.dataSources()) yield* this.used(dataSource);
   }
 
   isUsed(segment: SegmentDescriptor): boolean {

@@ -314,7 +314,11 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.#plannedRevision = this.catalog.revision;
     this.#plannedStreams = this.catalog.streams;
     this.#targets.noteRevision(this.#plannedRevision);
-    for (const id of this.#targets.takeChanged()) this.#lookAgain(id);
+    const turns = new LoopTurns();
+    for (const id of this.#targets.takeChanged()) {
+      this.#lookAgain(id);
+      if (turns.isDue) await turns.give();
+    }
     this.#retention = retention;
     if (!due) return;
     this.#plannedMs = rules.nowMs;

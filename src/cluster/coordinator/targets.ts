@@ -62,14 +62,19 @@ export class Targets {
     }
   }
 
-  /** Plans all segments anew: those that are targets, and those that are used. */
-  planAll(rules: TargetRules): Promise<void> {
-    return this.plan(this.#all(rules.catalog), rules);
-  }
-
-  *#all(catalog: SegmentCatalog): Generator<SegmentDescriptor> {
-    for (const { segment } of [...this.#targets.values(), ...this.#others.values()]) if (!catalog.isUsed(segment)) yield segment;
-    for (const dataSource of catalog.dataSources()) yield* catalog.used(dataSource);
+  /** Plans all segments anew, each once: those that are used, and those that are known and used no more. Gives the event loop its turns. */
+  async planAll(rules: TargetRules): Promise<void> {
+    const { catalog } = rules;
+    const turns = new LoopTurns();
+    for (const known of [this.#targets, this.#others])
+      for (const { segment } of known.values()) {
+        if (!catalog.isUsed(segment)) this.#planOne(segment, rules);
+        if (turns.isDue) await turns.give();
+      }
+    for (const segment of catalog.allUsed()) {
+      this.#planOne(segment, rules);
+      if (turns.isDue) await turns.give();
+    }
   }
 
   /** Changes since the last call are those up to this revision. */
