@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|compaction|loading|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|security|catalogue|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|compaction|loading|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|security|catalogue|scatter|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
@@ -26,6 +26,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   lookups   a lookup of many entries: time to load, memory of an entry, memory over polls, and queries with it beside plain ones (Linux)
   streams   from the acknowledgement of a message of Kafka to its row in an answer, and rows per second of processor time beside those of a file (Linux, needs Kafka)
   catalogue a Coordinator and a Broker over very many records of segments, with simulated Historicals, against their goals (Linux)
+  scatter   the same questions over 1, 2 and 4 Historicals: work of the Broker, bytes between them, beside the same rows as JSON (Linux)
   restart   from the start of a process to its first answer, against reading its segment files
   threads   two processing threads against one, in turn
   memory    how much the process grows for questions with very many groups (Linux)
@@ -39,7 +40,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
 
   --json FILE         every figure of all of them, in one file
   --kernels a,b       kernels, queries, sketches: the sets to compare (simd, scalar, reference, or the path of one)
-  --only WHAT         kernels, expressions, functions, tsbs: names matching a pattern; loop: a word of the case; security: overhead or logins; loading: parts of names, such as csv-5; queries, pageviews, joins, tpch, sketches, memory, planning: these ids, a,b; dashboards: engines (dolmen,duckdb)
+  --only WHAT         kernels, expressions, functions, tsbs: names matching a pattern; loop: a word of the case; security: overhead or logins; loading: parts of names, such as csv-5; queries, pageviews, joins, tpch, sketches, memory, planning: these ids, a,b; dashboards: engines (dolmen,duckdb); scatter: numbers of Historicals (1,2,4)
   --smoke             kernels: small and quick, answers only
   --digits N          tsbs: behind the point of a metric (4)
   --packed            tsbs: answers packed by gzip, as fetch asks for them
@@ -48,12 +49,12 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --segments N        segments (10000), publish (26304): of 20 rows each; catalogue (500000)
   --datasources N     catalogue (5000)
   --known N           publish: segments known by their metadata alone, to which one is added (100000)
-  --rows N            queries, joins, sketches, expressions, functions, pageviews, lookups, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards (500000); loading, of 5 columns (500000)
+  --rows N            queries, joins, sketches, expressions, functions, pageviews, lookups, scatter, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards (500000); loading, of 5 columns (500000)
   --entries N         lookups: of the lookup (1000000)
   --polls N           lookups: that find another file (10000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
   --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews, dashboards (2); loading: numbers of threads (1,2)
-  --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, http, security (5), segments (9), threads (4), dashboards (3), tpch, loading (1), planning (200)
+  --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, http, security (5), segments, scatter (9), threads (4), dashboards (3), tpch, loading (1), planning (200)
   --seconds N         http, security (2), fresh (3), dashboards (8): of load a round
   --rate N            streams: messages sent per second (10000)
   --connections N     http, fresh, security (32); dashboards: numbers of clients (8,64)
@@ -79,6 +80,7 @@ const BENCHMARKS = {
   loading: ['only', 'rows', 'threads', 'rounds'],
   streams: ['rate', 'seconds', 'rows'],
   lookups: ['only', 'rows', 'entries', 'polls', 'threads', 'rounds'],
+  scatter: ['only', 'rows', 'rounds'],
   restart: ['rows', 'threads', 'rounds', 'data'],
   threads: ['only', 'rows', 'rounds', 'data'],
   memory: ['only', 'rows', 'data'],
