@@ -1,10 +1,7 @@
 // The Coordinator: its duties while it leads, and the picture of the cluster that its endpoints show.
 
-import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
-import { stringifyJson } from '../../base/json.js';
 import { LoopTurns } from '../../base/loop-turns.js';
-import { own } from '../../base/names.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { bumpRevision, markUnused } from '../../metadata/segments.js';
@@ -40,7 +37,7 @@ import { Orders } from './orders.js';
 import { OrphanDuty } from './orphan-duty.js';
 import { Retention } from './retention.js';
 import { CoordinatorSettings } from './settings.js';
-import { onEveryServer, Targets } from './targets.js';
+import { onEveryServer, Targets, tierNames } from './targets.js';
 import { Unneeded } from './unneeded.js';
 import { Unsettled } from './unsettled.js';
 import { Unwanted } from './unwanted.js';
@@ -205,9 +202,8 @@ export class Coordinator implements CoordinatorService, Candidate {
   }
 
   async lookupsAfter(tier: string, generation: string | null): Promise<LookupSnapshot | null> {
-    const lookups = own(await this.settings.lookups(), tier) ?? {};
-    const current = createHash('sha256').update(stringifyJson(lookups)).digest('base64');
-    return current === generation ? null : { generation: current, lookups };
+    const snapshot = await this.settings.lookupsOf(tier);
+    return snapshot.generation === generation ? null : snapshot;
   }
 
   /** The fence of this leader, for changes that its endpoints make. */
@@ -221,7 +217,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     await this.#refreshTargets();
     await this.#readServers();
     // Segments that are wanted everywhere go to all tiers there are.
-    if (this.#tiers !== this.#plannedTiers) await this.#refreshTargets();
+    if (tierNames(this.#inventories.servers) !== this.#plannedTiers) await this.#refreshTargets();
     if (config.pauseCoordination) return;
     await this.#markUnneeded(config);
     const decommissioned = JSON.stringify(config.decommissioningNodes);
@@ -282,18 +278,16 @@ export class Coordinator implements CoordinatorService, Candidate {
     const retention = await Retention.read(database);
     // Compared by revision, so that changes count no matter who refreshed the catalog.
     const changed = this.catalog.revision !== this.#plannedRevision;
-    const tiers = this.#tiers;
+    const tiers = tierNames(this.#inventories.servers);
     const ofRules = this.#retention === null ? null : retention.changedSince(this.#retention);
     const isWider = retention.hasBroadcasts && tiers !== this.#plannedTiers;
-    if (!isWider) this.#plannedTiers = tiers;
     const due = now() >= this.#plannedMs + TARGETS_AGE_MS || ofRules === null || isWider;
+    if (!due) this.#plannedTiers = tiers;
     if (!changed && !due && ofRules.length === 0) return;
     const rules = { catalog: this.catalog, retention, nowMs: now(), everywhere: onEveryServer(this.#inventories.servers) };
-    if (due) {
-      // What was touched until now is among all that are planned here and looked at later.
-      this.catalog.takeTouched();
-      await this.#targets.planAll(rules);
-    }
+    // What was touched until now is among all that are planned, and looked at later.
+    if (due) this.catalog.takeTouched();
+    if (due) await this.#targets.planAll(rules);
     for (const dataSource of due ? [] : ofRules) {
       await this.#targets.plan(this.catalog.used(dataSource), rules);
       this.#unneeded.touchDataSource(dataSource);
@@ -314,22 +308,13 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.#plannedRevision = this.catalog.revision;
     this.#plannedStreams = this.catalog.streams;
     this.#targets.noteRevision(this.#plannedRevision);
-    const turns = new LoopTurns();
-    for (const id of this.#targets.takeChanged()) {
-      this.#lookAgain(id);
-      if (turns.isDue) await turns.give();
-    }
+    await this.#lookAgain(this.#targets.takeChanged());
     this.#retention = retention;
     if (!due) return;
     this.#plannedMs = rules.nowMs;
     this.#plannedTiers = tiers;
     this.#unneeded.touchAll();
     this.#unsettled.addAll(this.#targets.byId);
-  }
-
-  /** Names of the tiers that have servers. */
-  get #tiers(): string {
-    return [...new Set(this.#inventories.servers.map(({ tier }) => tier))].sort().join('\n');
   }
 
   /**
@@ -365,22 +350,26 @@ export class Coordinator implements CoordinatorService, Candidate {
     for (const id of Object.keys(update.failed))
       this.#failures.set(`${host} ${id}`, this.#failures.get(`${host} ${id}`) ?? this.#options.now());
     if (changed === undefined) this.#unsettled.addAll(this.#targets.byId);
-    const turns = new LoopTurns();
-    for (const id of changed ?? this.#inventories.find(host)?.served ?? []) {
-      this.#lookAgain(id);
-      if (turns.isDue) await turns.give();
-    }
+    await this.#lookAgain(changed ?? this.#inventories.find(host)?.served ?? []);
   }
 
   #removeServer(host: string): void {
     const served = this.#inventories.find(host)?.served ?? [];
     if (!this.#inventories.remove(host)) return;
     this.#unsettled.addAll(this.#targets.byId);
-    for (const id of served) this.#lookAgain(id);
+    for (const id of served) this.#noteChanged(id);
   }
 
-  /** Looks at a segment at the next assignment: it, or who holds it, has changed. */
-  #lookAgain(id: string): void {
+  /** Looks at segments at the next assignment: they, or who holds them, have changed. Gives the event loop its turns. */
+  async #lookAgain(ids: Iterable<string>): Promise<void> {
+    const turns = new LoopTurns();
+    for (const id of ids) {
+      this.#noteChanged(id);
+      if (turns.isDue) await turns.give();
+    }
+  }
+
+  #noteChanged(id: string): void {
     const isTarget = this.#targets.byId.has(id);
     if (isTarget) this.#unsettled.add([id]);
     const isUnwanted = !isTarget && this.#inventories.servers.some(({ served }) => served.has(id));

@@ -1,6 +1,8 @@
 // Settings that people change at the Coordinator: rules, dynamic configuration, lookups; audited.
 
+import { createHash } from 'node:crypto';
 import { stringifyJson } from '../../base/json.js';
+import { own } from '../../base/names.js';
 import type { Database, Queries } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import {
@@ -14,6 +16,7 @@ import {
   readConfig,
   writeRules,
 } from '../../metadata/settings.js';
+import type { LookupSnapshot } from '../rpc/services.js';
 import { DYNAMIC_CONFIG_NAME, type DynamicConfig, mergeDynamicConfig, parseDynamicConfig } from './dynamic-config.js';
 import { LOOKUPS_NAME, type Lookups, parseLookups } from './lookups.js';
 import { Retention } from './retention.js';
@@ -60,6 +63,12 @@ export class CoordinatorSettings {
 
   lookups(queries: Queries = this.#options.database): Promise<Lookups> {
     return readConfig(queries, LOOKUPS_NAME, parseLookups).then((lookups) => lookups ?? {});
+  }
+
+  /** Lookups of a tier; their generation is another one when they are others. */
+  async lookupsOf(tier: string): Promise<LookupSnapshot> {
+    const lookups = own(await this.lookups(), tier) ?? {};
+    return { generation: createHash('sha256').update(stringifyJson(lookups)).digest('base64'), lookups };
   }
 
   async changeLookups(alter: (current: Lookups) => Lookups, author: Author): Promise<void> {

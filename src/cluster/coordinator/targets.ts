@@ -24,6 +24,11 @@ export function onEveryServer(servers: readonly SegmentServer[]): Target['tiered
   return Object.fromEntries(servers.map(({ tier }) => [tier, Number.MAX_SAFE_INTEGER]));
 }
 
+/** Names of the tiers that have servers. */
+export function tierNames(servers: readonly SegmentServer[]): string {
+  return [...new Set(servers.map(({ tier }) => tier))].sort().join('\n');
+}
+
 /** A used segment that is overshadowed, or that the rules load nowhere. */
 interface Other {
   readonly segment: SegmentDescriptor;
