@@ -146,9 +146,10 @@ export class Session {
     });
   }
 
-  /** Segments that count, and their rows. */
+  /** Segments that count, and their rows; not those that only hide what an earlier tutorial has loaded. */
   async segments(step, dataSource, expected) {
-    const query = `SELECT COUNT(*) AS "segments", SUM("num_rows") AS "rows" FROM sys.segments WHERE "datasource" = '${dataSource}' AND "is_active" = 1`;
+    const ofRows = `"datasource" = '${dataSource}' AND "is_active" = 1 AND "num_rows" > 0`;
+    const query = `SELECT COUNT(*) AS "segments", SUM("num_rows") AS "rows" FROM sys.segments WHERE ${ofRows}`;
     await this.query(step, query, [expected]);
   }
 
