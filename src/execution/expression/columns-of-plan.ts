@@ -108,22 +108,20 @@ function columnsOfCondition(filter: Filter, isStored: (name: string) => boolean,
 
 function storedColumns(names: Iterable<string>, virtualColumns: VirtualColumns, isStored: (name: string) => boolean): Set<string> {
   const stored = new Set<string>();
-  const visited = new Set<string>();
+  const [open, read] = [new Set<string>(), new Set<string>()];
   const visit = (name: string): void => {
     const virtual = Object.hasOwn(virtualColumns, name) ? own(virtualColumns, name) : undefined;
-    if (virtual === undefined) {
+    // Within its own expression the name of a virtual column is that of the stored one.
+    if (virtual === undefined || open.has(name)) {
       stored.add(name);
       return;
     }
-    if (visited.has(name)) {
-      // It names itself: the stored column of that name.
-      stored.add(name);
-      return;
-    }
-    visited.add(name);
+    if (read.has(name)) return;
+    open.add(name);
     columnsAndFields(virtual.expression, isStored, visit);
     if (virtual.keeps !== undefined) for (const input of columnsOfExpression(virtual.keeps)) visit(input);
-    visited.delete(name);
+    open.delete(name);
+    read.add(name);
   };
   for (const name of names) visit(name);
   return stored;

@@ -127,7 +127,7 @@ for (const [code, says] of TOLD)
       const asked = await client.metadata(['t']).catch((error: unknown) => String(error));
       if (says !== null) assert.match(String(asked), says);
       else assert.equal(asked, { brokers: [], topics: [{ errorCode: Number.parseInt(code, 16), name: 't', partitions: [] }] });
-      // Of all topics those that may be seen are told.
+      // All topics are asked for: those that may be seen are told.
       assert.is((await client.metadata(null)).topics.length, 1);
       await client.close();
       server.close();

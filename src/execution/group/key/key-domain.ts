@@ -135,23 +135,30 @@ function storedType(column: SegmentView['columns'][string] | undefined): ColumnT
 
 /** Numbers are kept as they are, unless they come from runs of time, or are longs within a narrow range: then there are few. */
 function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: ColumnType | null, cardMax: number): KeyDomain {
-  const typeOf = (name: string): ColumnType | undefined => typeOfColumn(columns, name, 0);
+  const typeOf = typesOf(columns);
   const type = wanted ?? virtual.outputType ?? expressionType(virtual.expression, typeOf);
   if (!isNumberType(type)) return { kind: 'interned', type };
   // Rows that come in pieces may have nulls that no view has.
   const isLong = type === 'LONG' && columns.pieces === undefined && expressionType(virtual.expression, typeOf) === 'LONG';
-  const ids = isLong ? longsDomain(computedRange(columns, virtual, 0), cardMax) : undefined;
+  const ids = isLong ? longsDomain(computedRange(columns, virtual, new Map()), cardMax) : undefined;
   return ids ?? (grainsOf(virtual.expression) === undefined ? { kind: 'wide', type } : { kind: 'interned', type });
 }
 
-function computedRange(columns: QueryColumns, { name, expression, keeps }: VirtualColumn, depth: number): LongRange | null | undefined {
-  if (keeps !== undefined || depth > 100 || [...columnsReadBy(expression)].some((each) => hasLists(columns, each))) return undefined;
-  return longRange(expression, (column) => {
+type Range = LongRange | null | undefined;
+
+/** @param known  ranges of virtual columns that others may name again; each is looked for once */
+function computedRange(columns: QueryColumns, { name, expression, keeps }: VirtualColumn, known: Map<string, Range>): Range {
+  if (known.has(name)) return known.get(name);
+  const isPlain = keeps === undefined && ![...columnsReadBy(expression)].some((each) => hasLists(columns, each));
+  const rangeOf = (column: string): Range => {
     // A virtual column that names itself means the stored column of that name.
     const virtual = column !== name && Object.hasOwn(columns.virtualColumns, column) ? own(columns.virtualColumns, column) : undefined;
     if (virtual === undefined) return storedRange(columns, column);
-    return virtual.outputType === null || virtual.outputType === 'LONG' ? computedRange(columns, virtual, depth + 1) : undefined;
-  });
+    return virtual.outputType === null || virtual.outputType === 'LONG' ? computedRange(columns, virtual, known) : undefined;
+  };
+  const range = isPlain ? longRange(expression, rangeOf) : undefined;
+  known.set(name, range);
+  return range;
 }
 
 function hasLists({ views }: QueryColumns, name: string): boolean {
@@ -161,16 +168,25 @@ function hasLists({ views }: QueryColumns, name: string): boolean {
   });
 }
 
-/** The widest type of a column over all segments. */
-function typeOfColumn(columns: QueryColumns, column: string, depth: number): ColumnType | undefined {
-  const virtual = Object.hasOwn(columns.virtualColumns, column) && depth < 100 ? own(columns.virtualColumns, column) : undefined;
-  if (virtual !== undefined)
-    return (
-      virtual.outputType ?? expressionType(virtual.expression, (name) => typeOfColumn(columns, name, name === column ? 100 : depth + 1))
-    );
-  const types = new Set(
-    flatMapped(columns.views, (view) => (Object.hasOwn(view.columns, column) ? storedType(own(view.columns, column)) : [])),
-  );
+/** Tells the widest type of columns over all segments; that of each is looked for once. */
+function typesOf(columns: QueryColumns): (name: string) => ColumnType | undefined {
+  const known = new Map<string, ColumnType | undefined>();
+  const typeOf = (name: string): ColumnType | undefined => {
+    const virtual = own(columns.virtualColumns, name);
+    if (virtual === undefined) return storedTypeOf(columns, name);
+    if (virtual.outputType !== null) return virtual.outputType;
+    if (!known.has(name))
+      known.set(
+        name,
+        expressionType(virtual.expression, (inner) => (inner === name ? storedTypeOf(columns, name) : typeOf(inner))),
+      );
+    return known.get(name);
+  };
+  return typeOf;
+}
+
+function storedTypeOf({ views }: QueryColumns, name: string): ColumnType | undefined {
+  const types = new Set(flatMapped(views, ({ columns }) => (Object.hasOwn(columns, name) ? storedType(own(columns, name)) : [])));
   return types.size === 0 ? undefined : widestType(types);
 }
 

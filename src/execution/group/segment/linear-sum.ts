@@ -4,10 +4,11 @@ import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { constantOf, expressionType } from '../../../expression/expression-type.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';
+import type { ColumnType } from '../../../model/schema.js';
 import type { NumberColumnView } from '../../../storage/view.js';
 import { clear } from '../../block/context.js';
 import { unionOfNulls } from '../../expression/nulls.js';
-import type { SegmentScope } from '../../expression/scope.js';
+import { type SegmentScope, type Source, storedSource, typeOfSource } from '../../expression/scope.js';
 import { type NumberVector, storedNumbers } from '../../expression/vector.js';
 import { integerSum } from './integer-sum.js';
 import { type Accumulator, READS_NO_ROWS } from './local-states.js';
@@ -68,9 +69,8 @@ export interface LinearSum {
  * @returns undefined when the column is not an expression linear in stored LONG columns
  */
 export function linearSum(scope: SegmentScope, index: number, column: string): LinearSum | undefined {
-  const computed = scope.computation(column);
-  if (computed === undefined || !isLong(scope, computed)) return undefined;
-  const linear = linearOf(scope, computed.expression);
+  if (scope.computation(column) === undefined) return undefined;
+  const linear = new Linears(scope).ofColumn(column);
   if (linear === undefined || linear.terms.size === 0) return undefined;
   const vectors = [...linear.terms.keys()].map((view) => storedNumbers(scope, view));
   const nullable = vectors.filter((vector) => vector.mayBeNull);
@@ -79,10 +79,6 @@ export function linearSum(scope: SegmentScope, index: number, column: string): L
     first === undefined || nullable.length === 1 ? first : { ...first, stored: undefined, nulls: unionOfNulls(scope, nullable) };
   const perRow = [...linear.terms].reduce((sum, [view, factor]) => sum + view.base * factor, linear.constant);
   return { nulls, needsCounts: perRow !== 0n, bind: (sumOf) => madeOf(scope, index, linear, perRow, sumOf) };
-}
-
-function isLong(scope: SegmentScope, { expression, outputType }: Pick<VirtualColumn, 'expression' | 'outputType'>): boolean {
-  return (outputType ?? 'LONG') === 'LONG' && expressionType(expression, (name) => scope.typeOf(name)) === 'LONG';
 }
 
 /** @param perRow  what each row adds beside the stored values */
@@ -121,41 +117,76 @@ function madeOf(scope: SegmentScope, index: number, { terms }: Linear, perRow: b
   return self;
 }
 
-function linearOf(scope: SegmentScope, expression: Expression): Linear | undefined {
-  switch (expression.kind) {
-    case 'literal': {
-      const value = constantOf(expression)?.value;
-      return typeof value === 'bigint' ? { terms: new Map(), constant: value } : undefined;
-    }
-    case 'column': {
-      const computed = scope.computation(expression.name);
-      if (computed !== undefined) return isLong(scope, computed) ? linearOf(scope, computed.expression) : undefined;
-      const source = scope.source(expression.name);
-      return source.kind === 'number' && source.column.type === 'LONG'
-        ? { terms: new Map([[source.column, 1n]]), constant: 0n }
-        : undefined;
-    }
-    case 'call': {
-      const [a, b] = expression.arguments.map((argument) => linearOf(scope, argument));
-      if (a === undefined || b === undefined || expression.arguments.length !== 2) return undefined;
-      if (expression.function === '+') return add(a, b, 1n);
-      if (expression.function === '-') return add(a, b, -1n);
-      if (expression.function !== '*') return undefined;
-      if (b.terms.size === 0) return scale(a, b.constant);
-      return a.terms.size === 0 ? scale(b, a.constant) : undefined;
-    }
-    case 'lambda':
-      return undefined;
+/** Expressions as linear ones, each virtual column once however often others name it. */
+class Linears {
+  readonly #scope: SegmentScope;
+  readonly #known = new Map<string, Linear | undefined>();
+  /** Virtual columns whose expressions are being read: within one, its name means the stored column. */
+  readonly #open = new Set<string>();
+
+  constructor(scope: SegmentScope) {
+    this.#scope = scope;
   }
+
+  ofColumn(name: string): Linear | undefined {
+    if (this.#open.has(name)) return stored(storedSource(this.#scope.view, name));
+    if (this.#known.has(name)) return this.#known.get(name);
+    const computed = this.#scope.computation(name);
+    const linear = computed === undefined ? stored(this.#scope.source(name)) : this.#ofComputed(name, computed);
+    this.#known.set(name, linear);
+    return linear;
+  }
+
+  #ofComputed(name: string, { expression, outputType }: Pick<VirtualColumn, 'expression' | 'outputType'>): Linear | undefined {
+    this.#open.add(name);
+    try {
+      const isLong = (outputType ?? 'LONG') === 'LONG' && expressionType(expression, (each) => this.#typeOf(each)) === 'LONG';
+      return isLong ? this.#of(expression) : undefined;
+    } finally {
+      this.#open.delete(name);
+    }
+  }
+
+  #typeOf(name: string): ColumnType | undefined {
+    return this.#open.has(name) ? typeOfSource(storedSource(this.#scope.view, name)) : this.#scope.typeOf(name);
+  }
+
+  #of(expression: Expression): Linear | undefined {
+    switch (expression.kind) {
+      case 'literal': {
+        const value = constantOf(expression)?.value;
+        return typeof value === 'bigint' ? { terms: new Map(), constant: value } : undefined;
+      }
+      case 'column':
+        return this.ofColumn(expression.name);
+      case 'call': {
+        const [a, b] = expression.arguments.map((argument) => this.#of(argument));
+        if (a === undefined || b === undefined || expression.arguments.length !== 2) return undefined;
+        if (expression.function === '+') return add(a, b, 1n);
+        if (expression.function === '-') return add(a, b, -1n);
+        if (expression.function !== '*') return undefined;
+        if (b.terms.size === 0) return scale(a, b.constant);
+        return a.terms.size === 0 ? scale(b, a.constant) : undefined;
+      }
+      case 'lambda':
+        return undefined;
+    }
+  }
+}
+
+function stored(source: Source): Linear | undefined {
+  return source.kind === 'number' && source.column.type === 'LONG' ? { terms: new Map([[source.column, 1n]]), constant: 0n } : undefined;
 }
 
 function add(a: Linear, b: Linear, sign: bigint): Linear {
   const terms = new Map(a.terms);
-  for (const [column, factor] of b.terms) terms.set(column, (terms.get(column) ?? 0n) + sign * factor);
-  return { terms, constant: a.constant + sign * b.constant };
+  for (const [column, factor] of b.terms) terms.set(column, wrapped((terms.get(column) ?? 0n) + sign * factor));
+  return { terms, constant: wrapped(a.constant + sign * b.constant) };
 }
 
 /** A column times 0 stays a term: where it is null, so is the whole. */
 function scale({ terms, constant }: Linear, factor: bigint): Linear {
-  return { terms: new Map([...terms].map(([column, old]) => [column, old * factor])), constant: constant * factor };
+  return { terms: new Map([...terms].map(([column, old]) => [column, wrapped(old * factor)])), constant: wrapped(constant * factor) };
 }
+
+const wrapped = (value: bigint): bigint => BigInt.asIntN(64, value);

@@ -24,6 +24,7 @@ import {
   type RelationSortKey,
   type WindowRelation,
 } from '../relation/relation.js';
+import { isSmall } from '../relation/rules/expression-size.js';
 import { mapExpressions } from '../relation/rules/map-expressions.js';
 import { expressionsOf } from '../relation/rules/verify-relation.js';
 import { ComputedColumns } from './computed-columns.js';
@@ -74,7 +75,7 @@ function clausesOf(relation: Relation): Clauses {
       return { ...overLeaf(rows), where, aggregate: relation, output: named(relation) };
     }
     case 'filter': {
-      const below = clausesOf(relation.input);
+      const below = clausesBelow(relation);
       if (below.sort.length > 0 || below.cut !== null) return { ...overPlan(relation.input, below), where: relation.condition };
       const condition = readsBelow(below)(relation.condition);
       const filter = below.windows.length > 0 ? 'qualify' : below.aggregate === null ? 'where' : 'having';
@@ -82,18 +83,18 @@ function clausesOf(relation: Relation): Clauses {
       return { ...below, [filter]: before === null ? condition : and([...conjuncts(before), ...conjuncts(condition)]) };
     }
     case 'project': {
-      const below = clausesOf(relation.input);
+      const below = clausesBelow(relation);
       const changed = readsBelow(below);
       return { ...below, output: relation.columns.map(({ name, bound }) => ({ name, bound: changed(bound) })) };
     }
     case 'window': {
-      const below = clausesOf(relation.input);
+      const below = clausesBelow(relation);
       if (below.sort.length > 0 || below.cut !== null || below.qualify !== null)
         return { ...withWindow(overPlan(relation.input, below), relation) };
       return withWindow(below, relation);
     }
     case 'sort': {
-      const below = clausesOf(relation.input);
+      const below = clausesBelow(relation);
       if (below.cut !== null) return { ...overPlan(relation.input, below), sort: relation.by };
       const changed = readsBelow(below);
       return { ...below, sort: relation.by.map((key) => ({ ...key, bound: changed(key.bound) })) };
@@ -105,6 +106,15 @@ function clausesOf(relation: Relation): Clauses {
     default:
       return overLeaf(relation);
   }
+}
+
+/** The clauses of what a node reads, whose expressions take in those below unless these would be repeated too often. */
+function clausesBelow(relation: Extract<Relation, { kind: 'filter' | 'project' | 'window' | 'sort' }>): Clauses {
+  const below = clausesOf(relation.input);
+  if (below.output.every(({ bound }) => bound.kind === 'column')) return below;
+  const given = expressionsOf(relation);
+  const replaced = given.map(readsBelow(below));
+  return isSmall(replaced, [...given, ...below.output.map(({ bound }) => bound)]) ? below : overPlan(relation.input, below);
 }
 
 /** The expressions of a window over what the clauses read. */

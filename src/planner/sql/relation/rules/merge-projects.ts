@@ -16,7 +16,7 @@ export function mergeProjects(relation: Relation): Relation {
   const meanings = new Map(project.columns.map(({ name, bound }) => [name, bound]));
   const meaning = (name: string): Bound | undefined => meanings.get(name);
   const merged = mapExpressions(changed(node, { input: project.input }), (bound) => substitute(bound, meaning));
-  if (!isSmall(expressionsOf(merged))) return node;
+  if (!isSmall(expressionsOf(merged), [...expressionsOf(node), ...expressionsOf(project)])) return node;
   switch (merged.kind) {
     case 'project':
     case 'aggregate':

@@ -26,8 +26,10 @@ function push(relation: Relation, pending: readonly Bound[]): Relation {
     case 'project': {
       const meanings = new Map(relation.columns.map(({ name, bound }) => [name, bound]));
       const parts = pending.map((part) => ({ part, below: substitute(part, (name) => meanings.get(name)) }));
-      const small = parts.filter(({ below }) => isSmall([below]));
-      const kept = parts.filter(({ below }) => !isSmall([below]));
+      const given = (part: Bound): Bound[] => [part, ...[...columnNames(part)].flatMap((name) => meanings.get(name) ?? [])];
+      const sized = parts.map((each) => ({ ...each, isSmall: isSmall([each.below], given(each.part)) }));
+      const small = sized.filter((each) => each.isSmall);
+      const kept = sized.filter((each) => !each.isSmall);
       return filtered(
         mapInputs(relation, (input) =>
           push(
