@@ -1,7 +1,8 @@
-// Patterns that the engine of JavaScript may match: those for which its time is linear, and its meaning that of RE2.
+// Patterns that the engine of JavaScript may match: those for which its time is linear, and its meaning that of Java.
 
 import { append } from '../base/lists.js';
 import { own } from '../base/names.js';
+import { complement, LINE_ENDS, NAMED_CLASSES, only, overlaps, type Range } from './code-points.js';
 
 /** A pattern as JavaScript has it. */
 export interface NativePattern {
@@ -13,9 +14,6 @@ export interface NativePattern {
   readonly matchesEmpty: boolean;
 }
 
-/** Code points from a first to a last one, both included. */
-type Range = readonly [number, number];
-
 interface Element {
   readonly ranges: readonly Range[];
   readonly min: number;
@@ -24,25 +22,9 @@ interface Element {
   readonly isOptional: boolean;
 }
 
-const POINT_MAX = 0x10ffff;
 /** Ways to match what comes before an end that fails, and characters that each start may look at: factors of the time. */
 const WAYS_MAX = 16;
 const WIDTH_MAX = 64;
-
-const CLASSES: Readonly<Record<string, readonly Range[]>> = {
-  d: [[0x30, 0x39]],
-  w: [
-    [0x30, 0x39],
-    [0x41, 0x5a],
-    [0x5f, 0x5f],
-    [0x61, 0x7a],
-  ],
-  s: [
-    [0x09, 0x0a],
-    [0x0c, 0x0d],
-    [0x20, 0x20],
-  ],
-};
 
 /**
  * Characters and classes one after the other, groups, `?`, `{n,m}`; `*` and `+` at the end, where nothing after them can fail, or in a
@@ -171,7 +153,7 @@ class PatternReader {
   /** One character, or one of a class. */
   #characters(): readonly Range[] | undefined {
     const next = this.#points[this.#at++] ?? '';
-    if (next === '.') return complement([[0x0a, 0x0a]]);
+    if (next === '.') return complement(LINE_ENDS);
     if (next === '[') return this.#class();
     if (next === '\\') return this.#escaped();
     return '^$*+?{}|()]'.includes(next) ? undefined : [only(next)];
@@ -179,7 +161,7 @@ class PatternReader {
 
   #escaped(): readonly Range[] | undefined {
     const next = this.#points[this.#at++] ?? '';
-    const named = own(CLASSES, next);
+    const named = own(NAMED_CLASSES, next);
     if (named !== undefined) return named;
     return /^[!-/:-@[-`{-~]$/.test(next) ? [only(next)] : undefined;
   }
@@ -207,7 +189,7 @@ class PatternReader {
 
   #member(): readonly Range[] | undefined {
     const next = this.#points[this.#at++];
-    if (next === undefined || next === '[' || next === ']') return undefined;
+    if (next === undefined || next === '[' || next === ']' || (next === '&' && this.#points[this.#at] === '&')) return undefined;
     return next === '\\' ? this.#escaped() : [only(next)];
   }
 
@@ -216,24 +198,4 @@ class PatternReader {
     this.#at++;
     return true;
   }
-}
-
-function only(character: string): Range {
-  const point = character.codePointAt(0) ?? 0;
-  return [point, point];
-}
-
-function complement(ranges: readonly Range[]): readonly Range[] {
-  const others: Range[] = [];
-  let from = 0;
-  for (const [first, last] of [...ranges].sort(([a], [b]) => a - b)) {
-    if (first > from) others.push([from, first - 1]);
-    from = Math.max(from, last + 1);
-  }
-  if (from <= POINT_MAX) others.push([from, POINT_MAX]);
-  return others;
-}
-
-function overlaps(a: readonly Range[], b: readonly Range[]): boolean {
-  return a.some(([from, to]) => b.some(([first, last]) => from <= last && first <= to));
 }

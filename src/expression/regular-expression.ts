@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 import { type ErrorCode, ServiceError } from '../base/errors.js';
 import { onFirstUse } from '../base/on-first-use.js';
+import { re2Pattern } from './java-pattern.js';
 import { type NativePattern, nativePattern } from './native-pattern.js';
 
 const library = onFirstUse(() => createRequire(import.meta.url)('re2js') as typeof import('re2js'));
@@ -119,11 +120,11 @@ function withoutEmptyEnd(parts: readonly string[]): readonly string[] {
 
 function compile(pattern: string, code: ErrorCode): RE2JS {
   try {
-    return library().RE2JS.compile(pattern);
+    return library().RE2JS.compile(re2Pattern(pattern));
   } catch (error) {
     throw new ServiceError(
       code,
-      `"${pattern}" is not an accepted regular expression: ${error instanceof Error ? error.message : String(error)} (look-around and back-references are not supported)`,
+      `"${pattern}" is not an accepted regular expression: ${error instanceof Error ? error.message : String(error)} (look-around, back-references and possessive quantifiers are not supported)`,
       error,
     );
   }

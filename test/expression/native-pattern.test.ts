@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { re2Pattern } from '../../src/expression/java-pattern.js';
 import { nativePattern } from '../../src/expression/native-pattern.js';
 import { compileRegularExpression } from '../../src/expression/regular-expression.js';
 import { caseCount } from '../case-count.js';
@@ -94,7 +95,7 @@ patterns('find what RE2 finds', () => {
         const native = nativePattern(source);
         if (native === undefined) return;
         taken++;
-        const [found, re2] = [compileRegularExpression(source), RE2JS.compile(source)];
+        const [found, re2] = [compileRegularExpression(source), RE2JS.compile(re2Pattern(source))];
         assert.is(native.groupCount, re2.groupCount(), source);
         for (const each of texts) {
           assert.is(found.test(each), re2.matcher(each).find(), source);
