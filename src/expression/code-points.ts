@@ -13,7 +13,7 @@ export const LINE_ENDS: readonly Range[] = [
   [0x2028, 0x2029],
 ];
 
-/** What `\d`, `\w`, `\s` and `\v` stand for in Java. */
+/** Characters that `\d`, `\w`, `\s` and `\v` stand for in Java. */
 export const NAMED_CLASSES: Readonly<Record<string, readonly Range[]>> = {
   d: [[0x30, 0x39]],
   w: [

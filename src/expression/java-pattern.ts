@@ -130,7 +130,7 @@ class JavaPattern {
   }
 }
 
-/** What two sides of `&&` have in common; one without characters does not count. */
+/** Characters that two sides of `&&` have in common; a side without characters does not count. */
 function inBoth(common: readonly Range[] | undefined, side: readonly Range[]): readonly Range[] {
   if (common === undefined) return side;
   return side.length === 0 || common.length === 0 ? [...common, ...side] : intersection(common, side);

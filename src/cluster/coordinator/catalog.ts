@@ -124,7 +124,7 @@ export class SegmentCatalog {
     return [...known.used.values()].filter((segment) => !known.visible.has(idTextOf(segment)));
   }
 
-  /** Those that are used when it is their turn. */
+  /** Segments, each one that is used when its turn comes. */
   *allUsed(): Generator<SegmentDescriptor> {
     for (const dataSource of this.dataSources()) yield* this.used(dataSource);
   }

@@ -285,7 +285,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     if (!due) this.#plannedTiers = tiers;
     if (!changed && !due && ofRules.length === 0) return;
     const rules = { catalog: this.catalog, retention, nowMs: now(), everywhere: onEveryServer(this.#inventories.servers) };
-    // What was touched until now is among all that are planned, and looked at later.
+    // Segments touched until now are among all that are planned, and looked at later.
     if (due) this.catalog.takeTouched();
     if (due) await this.#targets.planAll(rules);
     for (const dataSource of due ? [] : ofRules) {
