@@ -46,6 +46,23 @@ const CASES: readonly { readonly name: string; readonly sql: () => string; reado
     refused: /nested too deeply|more than 2000 subqueries and joins/,
   },
   {
+    name: '40 queries of WITH, each twice the one before',
+    sql: () => {
+      const twice = Array.from({ length: 40 }, (_, at) => `x${at + 1} AS (SELECT * FROM x${at} UNION ALL SELECT * FROM x${at})`);
+      return `WITH x0 AS (SELECT page FROM wiki), ${twice.join(', ')} SELECT COUNT(*) FROM x40`;
+    },
+    refused: /more than 2000 subqueries and joins/,
+  },
+  {
+    name: '60 subqueries that name a column four times',
+    sql: () => {
+      let query = 'SELECT added AS a, deleted AS b FROM wiki';
+      for (let level = 0; level < 60; level++)
+        query = `SELECT CASE WHEN a > b THEN a * a ELSE b - a END AS a, b FROM (${query}) WHERE a <> b`;
+      return `SELECT CAST(a AS VARCHAR) AS s FROM (${query})`;
+    },
+  },
+  {
     name: '5,000 PIVOT',
     sql: () => `SELECT 1 FROM wiki${repeated(" PIVOT (SUM(added) FOR page IN ('a'))", 5_000)}`,
     refused: /more than 16 PIVOT and UNPIVOT/,

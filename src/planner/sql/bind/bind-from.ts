@@ -48,6 +48,8 @@ function within({ relation, scope }: BoundFrom, parent: Scope | null): BoundFrom
 }
 
 function bindSubquery(binding: Binding, from: Extract<SqlRelation, { kind: 'subquery' }>, parent: Scope | null): BoundFrom {
+  // A query that WITH names is bound wherever it is named.
+  binding.session.numbers.next();
   const { relation } = binding.query(binding, from.query, parent);
   const names = from.columnNames ?? relation.columns.map(({ name }) => name);
   if (names.length !== relation.columns.length)
