@@ -1,6 +1,6 @@
 // Runs a duty periodically and when it is woken, with rests between long runs.
 
-import { type Clock, SYSTEM_CLOCK, type Timer } from '../base/clock/clock.js';
+import { type Clock, SYSTEM_CLOCK, TIMER_MS_MAX, type Timer } from '../base/clock/clock.js';
 
 /** A run that took so long is followed by a rest of `REST_FACTOR` times as long, however often it is woken. */
 const LONG_RUN_MS = 5;
@@ -95,8 +95,10 @@ export class Ticker {
 
   #schedule(delayMs: number): void {
     this.#clock.clearTimer(this.#timer);
+    const leftMs = delayMs - TIMER_MS_MAX;
+    const next = leftMs > 0 ? () => this.#schedule(leftMs) : () => this.wake();
     // A timer may fire a little early by the clock that rests are measured with.
-    this.#timer = this.#clock.setTimer(() => this.wake(), Math.ceil(delayMs), undefined);
+    this.#timer = this.#clock.setTimer(next, Math.min(TIMER_MS_MAX, Math.ceil(delayMs)), undefined);
     this.#timer.unref();
   }
 }

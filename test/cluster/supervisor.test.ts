@@ -522,4 +522,47 @@ suites('specs are stored with their secrets and shown without; what is shown may
   await supervisors.lost();
 });
 
+suites('changes of one supervisor follow one another: what is terminated stays so, whatever was asked beside it', async (world) => {
+  const supervisors = new Supervisors(world.host);
+  const author = { author: 'a', comment: '', ip: '' };
+  await supervisors.submit(specOf(), author, { onlyIfChanged: false, authorize: () => undefined });
+  const codeOf = (change: Promise<unknown>): Promise<unknown> =>
+    change.then(
+      () => 'done',
+      (error: ServiceError) => error.code,
+    );
+  const codes = await Promise.all([
+    codeOf(supervisors.terminate('ds', author)),
+    codeOf(supervisors.setSuspended('ds', true, author)),
+    codeOf(supervisors.terminate('ds', author)),
+  ]);
+  assert.equal(codes, ['done', 'not_found', 'not_found']);
+  assert.equal([supervisors.list(), await activeSupervisors(world.database)], [[], []]);
+  assert.equal(
+    (await supervisors.history('ds')).map(({ document }) => document === null),
+    [true, false],
+  );
+  await supervisors.lost();
+});
+
+suites('a supervisor whose spec is written while leadership is lost is begun by the next leader alone', async (world) => {
+  const { host } = world;
+  const supervisors: Supervisors = new Supervisors({
+    ...host,
+    fence() {
+      void supervisors.lost();
+      return host.fence();
+    },
+  });
+  const author = { author: 'a', comment: '', ip: '' };
+  await supervisors.submit(specOf(), author, { onlyIfChanged: false, authorize: () => undefined });
+  assert.equal(supervisors.list(), []);
+  await supervisors.gained();
+  assert.equal(
+    supervisors.list().map(({ id }) => id),
+    ['ds'],
+  );
+  await supervisors.lost();
+});
+
 suites.run();

@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Clock } from '../../src/base/clock/clock.js';
 import { Ticker } from '../../src/cluster/ticker.js';
 
 const tickers = suite('ticker');
@@ -97,6 +98,46 @@ tickers('who waits for a run is told after one that began since, and not left wa
   const stopped = ticker.stop();
   ends.shift()?.();
   await Promise.all([last, stopped]);
+});
+
+tickers('a period longer than the longest timer is waited for in parts', async () => {
+  const day = 86_400_000;
+  let nowMs = 0;
+  let set: { readonly callback: () => void; readonly delayMs: number } | undefined;
+  const clock: Clock = {
+    now: () => nowMs,
+    monotonicMs: () => nowMs,
+    setTimer(callback, delayMs, told) {
+      set = { callback: () => callback(told), delayMs };
+      return { unref: () => undefined as never };
+    },
+    clearTimer: () => undefined,
+  };
+  let runs = 0;
+  const ticker = new Ticker(
+    async () => {
+      runs++;
+    },
+    60 * day,
+    (error) => assert.unreachable(String(error)),
+    clock,
+  );
+  await ticker.start();
+  const waits: number[] = [];
+  while (runs === 1 && waits.length < 10) {
+    const timer = set;
+    assert.ok(timer !== undefined && timer.delayMs <= 2 ** 31 - 1);
+    waits.push(timer.delayMs);
+    nowMs += timer.delayMs;
+    timer.callback();
+    await turn();
+  }
+  assert.is(
+    waits.reduce((sum, wait) => sum + wait),
+    60 * day,
+  );
+  assert.is(runs, 2);
+  await ticker.stop();
 });
 
 tickers.run();

@@ -2,6 +2,9 @@
 
 import type { EpochMs } from '../instant.js';
 
+/** The longest time that a timer waits: longer ones end at once on the platform, and are set again in parts. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
+
 /** A timer that was set; after `unref` the process does not stay for it. */
 export type Timer = Pick<NodeJS.Timeout, 'unref'>;
 

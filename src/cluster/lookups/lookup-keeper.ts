@@ -1,12 +1,12 @@
 // Keeps the entries of one lookup as its source has them.
 
+import { TIMER_MS_MAX } from '../../base/clock/clock.js';
 import { ServiceError } from '../../base/errors.js';
 import { LoopTurns } from '../../base/loop-turns.js';
 import { formatInstant } from '../../base/time.js';
 import { LookupBuilder, type LookupTable } from '../../model/lookup/lookup-table.js';
 import type { Lookup } from '../coordinator/lookups.js';
 import type { LookupSettings, LookupSource } from './lookup-source.js';
-import { TIMER_MS_MAX } from './poll-options.js';
 
 /** A lookup as a process holds it for queries. */
 export interface LoadedLookup {

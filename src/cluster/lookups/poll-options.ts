@@ -1,12 +1,10 @@
 // Options that all sources of polled lookups have.
 
+import { TIMER_MS_MAX } from '../../base/clock/clock.js';
 import type { ObjectReader } from '../../base/json-reader.js';
 import { parsePeriod } from '../../base/time.js';
 
 const DAY_MS = 86_400_000;
-
-/** The longest time of one timer: a longer one is over at once. */
-export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** `pollPeriod`: an ISO 8601 period, or milliseconds; absent and 0: the source is read once. */
 export function readPollMs(reader: ObjectReader): number {

@@ -1,7 +1,7 @@
 // Signals that also fire at a deadline.
 
 import { Canceller, type CancelSignal } from '../../base/cancel-signal.js';
-import { type Clock, SYSTEM_CLOCK, type Timer } from '../../base/clock/clock.js';
+import { type Clock, SYSTEM_CLOCK, TIMER_MS_MAX, type Timer } from '../../base/clock/clock.js';
 import { ServiceError } from '../../base/errors.js';
 
 /** A signal that follows another one and also fires at an instant; `release` when the work is over. */
@@ -14,9 +14,6 @@ export interface Deadline {
   renew(remainingMs: number): void;
   release(): void;
 }
-
-/** Node's timers hold 31 bits. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** One for all: every query ends by cancelling what may still run for it, and a stack of that tells nobody anything. */
 const CANCELLED = new ServiceError('cancelled', 'the request was cancelled');

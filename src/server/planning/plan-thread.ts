@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { CancelSignal } from '../../base/cancel-signal.js';
+import { TIMER_MS_MAX } from '../../base/clock/clock.js';
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
 import { SentOnce } from '../../base/sent-once.js';
@@ -24,7 +25,6 @@ type Columns = readonly ColumnSchema[];
 const STACK_MEGABYTES = 0.9;
 /** Idle time after which the thread ends. */
 const IDLE_MS = 60_000;
-const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Time to read a task, whom no client waits for with a timeout of its own. */
 const TASK_MS_MAX = 300_000;
 const NEVER = new AbortController().signal;

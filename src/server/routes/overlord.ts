@@ -44,6 +44,10 @@ import {
 import { metadataFaultRoutes } from './metadata-faults.js';
 import { supervisorRoutes } from './supervisors.js';
 
+/** Task ids that one request may name, and those that are looked up together. */
+const STATUSES_MAX = 10_000;
+const STATUSES_TOGETHER = 100;
+
 export interface OverlordSource {
   readonly overlord: Overlord;
   /** The Coordinator that leads. */
@@ -204,8 +208,15 @@ async function statusesOf({ database, isTls }: OverlordSource, ids: unknown): Pr
       'input_invalid',
       `body: found ${Array.isArray(ids) ? 'an array without task ids' : kindOf(ids)}, expected an array of task ids`,
     );
-  const tasks = await Promise.all(ids.map((id) => findTask(database, id)));
-  return Object.fromEntries(tasks.flatMap((task) => (task === undefined ? [] : [[task.id, taskBody(task, isTls)]])));
+  const asked = [...new Set<string>(ids)];
+  if (asked.length > STATUSES_MAX)
+    throw new ServiceError('input_invalid', `body: found ${asked.length} task ids, expected at most ${STATUSES_MAX}`);
+  const found: [string, unknown][] = [];
+  for (let from = 0; from < asked.length; from += STATUSES_TOGETHER) {
+    const tasks = await Promise.all(asked.slice(from, from + STATUSES_TOGETHER).map((id) => findTask(database, id)));
+    for (const task of tasks) if (task !== undefined) found.push([task.id, taskBody(task, isTls)]);
+  }
+  return Object.fromEntries(found);
 }
 
 /** @throws ServiceError `internal` for a document that cannot be read; the list of faults has it, too */

@@ -1,5 +1,6 @@
 // Reads a stream by tasks: divides its partitions, keeps tasks running, and has them publish.
 
+import { TIMER_MS_MAX } from '../../../base/clock/clock.js';
 import { ServiceError } from '../../../base/errors.js';
 import type { SupervisorSpec } from '../../../ingestion/stream/supervisor-spec.js';
 import { fencedTransaction } from '../../../metadata/leadership.js';
@@ -80,10 +81,16 @@ export class Supervisor {
 
   /** Begins after the delay of the spec. */
   start(): void {
-    this.#starting = setTimeout(() => {
+    this.#startIn(this.spec.io.startDelayMs);
+  }
+
+  #startIn(delayMs: number): void {
+    const begin = (): void => {
       void this.#ticker.start().then(() => (this.#isStopped ? undefined : this.#offsetTicker.start()));
       this.#scaler?.start();
-    }, this.spec.io.startDelayMs);
+    };
+    const leftMs = delayMs - TIMER_MS_MAX;
+    this.#starting = setTimeout(leftMs > 0 ? () => this.#startIn(leftMs) : begin, Math.min(TIMER_MS_MAX, delayMs));
     this.#starting.unref();
   }
 

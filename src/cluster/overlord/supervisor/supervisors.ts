@@ -27,6 +27,8 @@ export class Supervisors {
   readonly #documents = new Map<string, Readonly<Record<string, unknown>>>();
   /** Ends of supervisors that others have replaced, by id. */
   readonly #ending = new Map<string, Promise<void>>();
+  /** Changes of a supervisor follow one another, by id. */
+  readonly #turns = new Map<string, Promise<unknown>>();
   #generation = 0;
 
   constructor(host: SupervisorHost) {
@@ -96,27 +98,34 @@ export class Supervisors {
     if (sent.id.startsWith(ID_PREFIX))
       throw new ServiceError('input_invalid', `id: those that begin with ${ID_PREFIX} are of supervisors that compact`);
     authorize(sent);
-    const spec = parseSupervisorSpec(withStoredSecrets(supervisorDocument(sent), this.#documents.get(sent.id)));
-    const isSame = stringifyJson(supervisorDocument(spec)) === stringifyJson(this.#documents.get(spec.id) ?? null);
-    if (!(onlyIfChanged && isSame)) await this.#store(spec, author);
-    return spec.id;
+    return this.#inTurn(sent.id, async () => {
+      const spec = parseSupervisorSpec(withStoredSecrets(supervisorDocument(sent), this.#documents.get(sent.id)));
+      const isSame = stringifyJson(supervisorDocument(spec)) === stringifyJson(this.#documents.get(spec.id) ?? null);
+      if (!(onlyIfChanged && isSame)) await this.#store(spec, author);
+      return spec.id;
+    });
   }
 
   /** @throws ServiceError `not_found`, `input_invalid` when it is so already */
   async setSuspended(id: string, suspended: boolean, author: Author): Promise<void> {
-    const { spec } = this.get(id);
-    if (spec.suspended === suspended) throw new ServiceError('input_invalid', `[${id}] is already ${suspended ? 'suspended' : 'running'}`);
-    await this.#store({ ...spec, suspended }, author);
+    await this.#inTurn(id, async () => {
+      const spec = this.#stored(id);
+      if (spec.suspended === suspended)
+        throw new ServiceError('input_invalid', `[${id}] is already ${suspended ? 'suspended' : 'running'}`);
+      await this.#store({ ...spec, suspended }, author);
+    });
   }
 
-  /** Has its tasks publish, and removes it; its history stays. */
+  /** Has its tasks publish, and removes it; its history stays. @throws ServiceError `not_found` */
   async terminate(id: string, author: Author): Promise<void> {
-    const supervisor = this.get(id);
-    const { dataSource } = supervisor.spec;
-    await this.#write({ id, dataSource, document: null }, author);
-    this.#active.delete(id);
-    this.#documents.delete(id);
-    this.#end(supervisor);
+    await this.#inTurn(id, async () => {
+      const supervisor = this.get(id);
+      const { dataSource } = supervisor.spec;
+      if (!(await this.#write({ id, dataSource, document: null }, author))) return;
+      this.#active.delete(id);
+      this.#documents.delete(id);
+      this.#end(supervisor);
+    });
   }
 
   /** All versions of a supervisor, or of all of them; newest first. */
@@ -143,21 +152,43 @@ export class Supervisors {
     work(supervisor).catch((error: unknown) => this.#host.log(`supervisor ${id}: ${toServiceError(error).message}`));
   }
 
-  async #store(spec: SupervisorSpec, author: Author): Promise<void> {
-    const document = supervisorDocument(spec);
-    await this.#write({ id: spec.id, dataSource: spec.dataSource, document: stringifyJson(document) }, author);
-    const before = this.#active.get(spec.id);
-    this.#begin(spec, before);
+  /** The spec as it is stored, with the number of groups that an autoscaler has chosen. @throws ServiceError `not_found` */
+  #stored(id: string): SupervisorSpec {
+    const { spec } = this.get(id);
+    const document = this.#documents.get(id);
+    return document === undefined ? spec : parseSupervisorSpec(document);
   }
 
-  async #write(version: Omit<SupervisorVersion, 'createdMs'>, author: Author): Promise<void> {
+  async #store(spec: SupervisorSpec, author: Author): Promise<void> {
+    const document = supervisorDocument(spec);
+    if (!(await this.#write({ id: spec.id, dataSource: spec.dataSource, document: stringifyJson(document) }, author))) return;
+    this.#begin(spec, this.#active.get(spec.id));
+  }
+
+  /** Writes a version; false: this Overlord leads no more since, or leads anew, and goes by what the next leader finds. */
+  async #write(version: Omit<SupervisorVersion, 'createdMs'>, author: Author): Promise<boolean> {
     const { database, now } = this.#host;
+    const generation = this.#generation;
     await fencedTransaction(database, this.#host.fence(), async (queries) => {
       await writeSupervisor(queries, version, now());
       const payload =
         version.document === null ? 'null' : stringifyJson(shownDocument(parseJson(version.document) as Readonly<Record<string, unknown>>));
       await audit(queries, { type: 'supervisor', key: version.id }, author, payload, now());
     });
+    return generation === this.#generation;
+  }
+
+  #inTurn<Result>(id: string, change: () => Promise<Result>): Promise<Result> {
+    const turn = (this.#turns.get(id) ?? Promise.resolve()).then(change);
+    const over = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#turns.set(id, over);
+    void over.then(() => {
+      if (this.#turns.get(id) === over) this.#turns.delete(id);
+    });
+    return turn;
   }
 
   /** Starts a supervisor once the one before it has had its tasks publish. */
@@ -183,13 +214,14 @@ export class Supervisors {
 
   /** Stores the number of groups that an autoscaler has chosen, so that the next Overlord begins with it. */
   async #rescaled(id: string, taskCount: number): Promise<void> {
-    const known = this.#active.get(id);
-    if (known === undefined) return;
-    const { source } = known.spec;
-    const spec = { ...known.spec, source: { ...source, ioConfig: { ...source.ioConfig, taskCount } } };
-    const document = supervisorDocument(spec);
-    await this.#write({ id, dataSource: spec.dataSource, document: stringifyJson(document) }, SCALER);
-    this.#documents.set(id, document);
+    await this.#inTurn(id, async () => {
+      if (!this.#active.has(id)) return;
+      const stored = this.#stored(id);
+      const { source } = stored;
+      const document = supervisorDocument({ ...stored, source: { ...source, ioConfig: { ...source.ioConfig, taskCount } } });
+      if (await this.#write({ id, dataSource: stored.dataSource, document: stringifyJson(document) }, SCALER))
+        this.#documents.set(id, document);
+    });
   }
 }
 

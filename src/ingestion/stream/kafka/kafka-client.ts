@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import { TIMER_MS_MAX } from '../../../base/clock/clock.js';
 import { ServiceError } from '../../../base/errors.js';
 import { type BrokerAddress, type BrokerConnection, openConnection } from './broker-connection.js';
 import { logIn } from './broker-login.js';
@@ -28,8 +29,6 @@ export const PASSING_FAULTS: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 9, 13
 
 const UNSUPPORTED_VERSION = 35;
 const NOT_ALLOWED = 29;
-/** Longer ones are none to the platform's timers. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Share of the time of a login after which the connection is made anew. */
 const LOGIN_SHARE = 0.8;
 
