@@ -1,7 +1,8 @@
 // Configuration entries and their audit trail.
 
 import type { EpochMs, Interval } from '../base/instant.js';
-import type { Binding, Queries } from './database.js';
+import { append } from '../base/lists.js';
+import { type Binding, placeholders, type Queries } from './database.js';
 
 /** Author and reason of a change, from `X-Svc-Author` and `X-Svc-Comment`. */
 export interface Author {
@@ -100,6 +101,8 @@ export interface AuditSelection {
   readonly type: string;
   /** null: of every key. */
   readonly key: string | null;
+  /** Any of these; absent: of every key. */
+  readonly keys?: readonly string[];
   readonly interval: Interval | null;
   readonly count: number | null;
 }
@@ -115,6 +118,12 @@ interface AuditRow {
   readonly time_ms: number;
 }
 
+/** Keys that changes of a type were made under. */
+export async function auditKeys(queries: Queries, type: string): Promise<readonly string[]> {
+  const rows = await queries.rows<{ audit_key: string }>('SELECT DISTINCT audit_key FROM audit WHERE type = ?', [type]);
+  return rows.map(({ audit_key }) => audit_key);
+}
+
 /** Newest first. */
 export async function auditHistory(queries: Queries, selection: AuditSelection): Promise<readonly AuditEntry[]> {
   const conditions = ['type = ?'];
@@ -122,6 +131,10 @@ export async function auditHistory(queries: Queries, selection: AuditSelection):
   if (selection.key !== null) {
     conditions.push('audit_key = ?');
     bindings.push(selection.key);
+  }
+  if (selection.keys !== undefined) {
+    conditions.push(`audit_key IN (${placeholders(selection.keys)})`);
+    append(bindings, selection.keys);
   }
   if (selection.interval !== null) {
     conditions.push('time_ms >= ? AND time_ms < ?');

@@ -128,6 +128,8 @@ function decodeName(name: string): string | undefined {
 export interface TaskSelection {
   readonly states: readonly TaskState[];
   readonly dataSource?: string;
+  /** Those of any of these. */
+  readonly dataSources?: readonly string[];
   readonly type?: string;
   readonly created?: Interval;
   /** Newest first when given, and no more than these. */
@@ -143,12 +145,22 @@ export async function selectTasks(queries: Queries, selection: TaskSelection): P
     append(bindings, values);
   };
   if (selection.dataSource !== undefined) add('data_source = ?', selection.dataSource);
+  if (selection.dataSources !== undefined) add(`data_source IN (${placeholders(selection.dataSources)})`, ...selection.dataSources);
   if (selection.type !== undefined) add('type = ?', selection.type);
   if (selection.created !== undefined) add('created_ms >= ? AND created_ms < ?', selection.created.start, selection.created.end);
   const order = selection.newest === undefined ? 'priority DESC, created_ms, id' : 'created_ms DESC, id LIMIT ?';
   if (selection.newest !== undefined) bindings.push(selection.newest);
   const rows = await queries.rows<TaskRow>(`SELECT ${COLUMNS} FROM tasks WHERE ${conditions.join(' AND ')} ORDER BY ${order}`, bindings);
   return rows.map(parseTask);
+}
+
+/** Datasources that tasks in some states are of. */
+export async function taskDataSources(queries: Queries, states: readonly TaskState[]): Promise<readonly string[]> {
+  const rows = await queries.rows<{ data_source: string }>(
+    `SELECT DISTINCT data_source FROM tasks WHERE state IN (${placeholders(states)})`,
+    states,
+  );
+  return rows.map(({ data_source }) => data_source);
 }
 
 /** Number of tasks in some states, without those that tasks have submitted. */

@@ -13,11 +13,11 @@ import type { Sampling } from '../../cluster/sampling.js';
 import type { Database } from '../../metadata/database.js';
 import { findPublication } from '../../metadata/publish.js';
 import { findSegment } from '../../metadata/segments.js';
-import { findTask, selectTasks, type TaskRecord, type TaskState, taskDocuments } from '../../metadata/tasks.js';
+import { findTask, selectTasks, type TaskRecord, type TaskState, taskDataSources, taskDocuments } from '../../metadata/tasks.js';
 import type { Caller } from '../../model/access/authorizer.js';
 import type { Action } from '../../model/access/resource.js';
 import type { DeepStorage } from '../../storage/contract.js';
-import { demandDataSource, readable } from '../access/readable.js';
+import { demandDataSource, itself, readable } from '../access/readable.js';
 import { authorizeSample, authorizeSubmission, authorizeTask, payloadFor } from '../access/task-access.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import { liveReport } from '../results/live-report.js';
@@ -191,9 +191,14 @@ async function listTasks(
   const created = request.query.get('createdTimeInterval');
   const max = readCount(request, 'max');
   const bounded = states === FINISHED || states === STATES['complete'];
+  // Of the newest that the caller may see, not what is left of the newest.
+  const isRestricted = bounded && dataSource === null && !request.caller.isUnrestricted;
+  const dataSources = isRestricted ? readable(request.caller, await taskDataSources(database, states), itself) : undefined;
+  if (dataSources?.length === 0) return [];
   const tasks = await selectTasks(database, {
     states,
     ...(dataSource === null ? {} : { dataSource }),
+    ...(dataSources === undefined ? {} : { dataSources }),
     ...(type === null ? {} : { type }),
     ...(created === null ? {} : { created: readInterval('createdTimeInterval', created) }),
     // `max` bounds finished tasks only; on the other lists it is accepted and has no meaning.

@@ -2,8 +2,8 @@
 
 import { ServiceError } from '../../base/errors.js';
 import type { Database } from '../../metadata/database.js';
-import { auditHistory } from '../../metadata/settings.js';
-import { readable } from '../access/readable.js';
+import { auditHistory, auditKeys } from '../../metadata/settings.js';
+import { itself, readable } from '../access/readable.js';
 import type { Route } from '../http.types.js';
 import { auditBody, json, LISTED, readHistorySelection, route } from './exchange.js';
 
@@ -15,6 +15,7 @@ export interface SubmissionSource {
 }
 
 const SUBMISSIONS_LISTED_MAX = 10_000;
+const TYPE = 'ingestion.batch';
 
 /** Submissions of tasks, the newest first: of all datasources that the caller may read, or of `dataSource`; `interval` and `count` as in other histories. */
 export function submissionRoutes({ database, auditHistoryMs, now }: SubmissionSource): readonly Route[] {
@@ -24,7 +25,10 @@ export function submissionRoutes({ database, auditHistoryMs, now }: SubmissionSo
       if (count !== null && count > SUBMISSIONS_LISTED_MAX)
         throw new ServiceError('input_invalid', `count: found ${count}, expected at most ${SUBMISSIONS_LISTED_MAX}`);
       const key = request.query.get('dataSource');
-      const entries = await auditHistory(database, { type: 'ingestion.batch', key, interval, count: count ?? SUBMISSIONS_LISTED_MAX });
+      // Of the newest that the caller may see, not what is left of the newest.
+      const keys = request.caller.isUnrestricted ? undefined : readable(request.caller, await auditKeys(database, TYPE), itself);
+      const of = { type: TYPE, key, interval, count: count ?? SUBMISSIONS_LISTED_MAX, ...(keys === undefined ? {} : { keys }) };
+      const entries = keys?.length === 0 ? [] : await auditHistory(database, of);
       return json(200, readable(request.caller, entries, ({ key: name }) => name).map(auditBody));
     }),
   ];
