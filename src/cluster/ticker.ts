@@ -1,6 +1,6 @@
 // Runs a duty periodically and when it is woken, with rests between long runs.
 
-import { type Clock, SYSTEM_CLOCK, TIMER_MS_MAX, type Timer } from '../base/clock/clock.js';
+import { type Clock, type LongTimer, SYSTEM_CLOCK, startLongTimer } from '../base/clock/clock.js';
 
 /** A run that took so long is followed by a rest of `REST_FACTOR` times as long, however often it is woken. */
 const LONG_RUN_MS = 5;
@@ -16,7 +16,7 @@ export class Ticker {
   readonly #periodMs: number;
   readonly #onError: (error: unknown) => void;
   readonly #clock: Clock;
-  #timer: Timer | undefined;
+  #timer: LongTimer | undefined;
   #running: Promise<void> | undefined;
   #again = false;
   #started = false;
@@ -50,7 +50,7 @@ export class Ticker {
   /** Resolves when no run is under way any more. */
   async stop(): Promise<void> {
     this.#started = false;
-    this.#clock.clearTimer(this.#timer);
+    this.#timer?.clear();
     await this.#running;
     for (const done of this.#waiting.splice(0)) done();
   }
@@ -76,7 +76,7 @@ export class Ticker {
   }
 
   async #run(): Promise<void> {
-    this.#clock.clearTimer(this.#timer);
+    this.#timer?.clear();
     this.#again = false;
     const waiting = this.#waiting.splice(0);
     const startMs = this.#clock.monotonicMs();
@@ -94,11 +94,8 @@ export class Ticker {
   }
 
   #schedule(delayMs: number): void {
-    this.#clock.clearTimer(this.#timer);
-    const leftMs = delayMs - TIMER_MS_MAX;
-    const next = leftMs > 0 ? () => this.#schedule(leftMs) : () => this.wake();
+    this.#timer?.clear();
     // A timer may fire a little early by the clock that rests are measured with.
-    this.#timer = this.#clock.setTimer(next, Math.min(TIMER_MS_MAX, Math.ceil(delayMs)), undefined);
-    this.#timer.unref();
+    this.#timer = startLongTimer(this.#clock, () => this.wake(), Math.ceil(delayMs));
   }
 }

@@ -128,7 +128,7 @@ function decodeName(name: string): string | undefined {
 export interface TaskSelection {
   readonly states: readonly TaskState[];
   readonly dataSource?: string;
-  /** Those of any of these. */
+  /** Datasources, of any of which a task may be. */
   readonly dataSources?: readonly string[];
   readonly type?: string;
   readonly created?: Interval;

@@ -135,7 +135,8 @@ async function open(context: Context): Promise<void> {
       periodMs: 10,
       queueMax: 8,
       assignmentTries: 3,
-      assignmentTimeoutMs: 100,
+      // Three tries take less, on a busy machine and over PostgreSQL as well.
+      assignmentTimeoutMs: 2000,
       lossesMax: 2,
       now: Date.now,
       log: () => undefined,

@@ -26,6 +26,22 @@ export const SYSTEM_CLOCK: Clock = {
   clearTimer: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
 };
 
+/** A timer that may wait longer than one of the platform; the process does not stay for it. */
+export interface LongTimer {
+  clear(): void;
+}
+
+export function startLongTimer(clock: Clock, callback: () => void, delayMs: number): LongTimer {
+  let timer: Timer | undefined;
+  const wait = (leftMs: number): void => {
+    const partMs = Math.min(leftMs, TIMER_MS_MAX);
+    timer = clock.setTimer(() => (leftMs > partMs ? wait(leftMs - partMs) : callback()), Math.ceil(partMs), undefined);
+    timer.unref();
+  };
+  wait(delayMs);
+  return { clear: () => clock.clearTimer(timer) };
+}
+
 /** Resolves when the time is over. */
 export function sleep(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => {

@@ -191,7 +191,7 @@ async function listTasks(
   const created = request.query.get('createdTimeInterval');
   const max = readCount(request, 'max');
   const bounded = states === FINISHED || states === STATES['complete'];
-  // Of the newest that the caller may see, not what is left of the newest.
+  // The newest that the caller may see, not what is left of the newest of all.
   const isRestricted = bounded && dataSource === null && !request.caller.isUnrestricted;
   const dataSources = isRestricted ? readable(request.caller, await taskDataSources(database, states), itself) : undefined;
   if (dataSources?.length === 0) return [];

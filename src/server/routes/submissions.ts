@@ -25,7 +25,7 @@ export function submissionRoutes({ database, auditHistoryMs, now }: SubmissionSo
       if (count !== null && count > SUBMISSIONS_LISTED_MAX)
         throw new ServiceError('input_invalid', `count: found ${count}, expected at most ${SUBMISSIONS_LISTED_MAX}`);
       const key = request.query.get('dataSource');
-      // Of the newest that the caller may see, not what is left of the newest.
+      // The newest that the caller may see, not what is left of the newest of all.
       const keys = request.caller.isUnrestricted ? undefined : readable(request.caller, await auditKeys(database, TYPE), itself);
       const of = { type: TYPE, key, interval, count: count ?? SUBMISSIONS_LISTED_MAX, ...(keys === undefined ? {} : { keys }) };
       const entries = keys?.length === 0 ? [] : await auditHistory(database, of);

@@ -1,6 +1,6 @@
 // Reads a stream by tasks: divides its partitions, keeps tasks running, and has them publish.
 
-import { TIMER_MS_MAX } from '../../../base/clock/clock.js';
+import { type LongTimer, SYSTEM_CLOCK, startLongTimer } from '../../../base/clock/clock.js';
 import { ServiceError } from '../../../base/errors.js';
 import type { SupervisorSpec } from '../../../ingestion/stream/supervisor-spec.js';
 import { fencedTransaction } from '../../../metadata/leadership.js';
@@ -34,7 +34,7 @@ export class Supervisor {
   #partitionsOf = new Map<number, string[]>();
   #taskCount: number;
   #turn: Promise<unknown> = Promise.resolve();
-  #starting: NodeJS.Timeout | undefined;
+  #starting: LongTimer | undefined;
   #isStopped = false;
   readonly #idle: { endsBefore: Offsets | null; activeMs: number };
 
@@ -81,17 +81,11 @@ export class Supervisor {
 
   /** Begins after the delay of the spec. */
   start(): void {
-    this.#startIn(this.spec.io.startDelayMs);
-  }
-
-  #startIn(delayMs: number): void {
     const begin = (): void => {
       void this.#ticker.start().then(() => (this.#isStopped ? undefined : this.#offsetTicker.start()));
       this.#scaler?.start();
     };
-    const leftMs = delayMs - TIMER_MS_MAX;
-    this.#starting = setTimeout(leftMs > 0 ? () => this.#startIn(leftMs) : begin, Math.min(TIMER_MS_MAX, delayMs));
-    this.#starting.unref();
+    this.#starting = startLongTimer(SYSTEM_CLOCK, begin, this.spec.io.startDelayMs);
   }
 
   /** One run, at once; for tests, and before the first of the ticker. */
@@ -107,7 +101,7 @@ export class Supervisor {
   /** Ends with its tasks going on: another Overlord leads. */
   async leave(): Promise<void> {
     this.#isStopped = true;
-    clearTimeout(this.#starting);
+    this.#starting?.clear();
     this.#scaler?.stop();
     await Promise.all([this.#ticker.stop(), this.#offsetTicker.stop()]);
     await this.#turn.catch(() => undefined);
@@ -123,10 +117,7 @@ export class Supervisor {
 
   /** Has groups publish before their time. */
   handOff(groupIds: readonly number[]): void {
-    for (const id of groupIds) {
-      const group = this.groups.reading.get(id);
-      if (group !== undefined) group.handsOffEarly = true;
-    }
+    for (const group of groupIds.flatMap((id) => this.groups.reading.get(id) ?? [])) group.handsOffEarly = true;
     this.wake();
   }
 
