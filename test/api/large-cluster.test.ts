@@ -119,7 +119,9 @@ async function losses(
   const areSeen = (servers: readonly Member[], table: string, rows: () => number): Promise<void> =>
     until(`${table} on ${servers.length} servers`, async () => {
       const counts = await Promise.all(servers.map((server) => sqlRows(server.url, `SELECT COUNT(*) FROM "${table}"`)));
-      return counts.every(([row]) => Number(row?.[0]) === rows());
+      const told = counts.map(([row]) => Number(row?.[0]));
+      if (told.every((count) => count === rows())) return true;
+      throw new Error(`${rows()} rows are ${told.join(' and ')}`);
     });
   const running = (role: Role): readonly Member[] => cluster.of(role).filter(({ process }) => process !== undefined);
   const seen = (): Promise<void> => areSeen([...running('broker'), ...running('router')], 'published', () => publisher.acknowledged);

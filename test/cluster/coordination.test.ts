@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
 import { membershipOver } from '../../src/cluster/membership/membership-store.js';
 import { StoredCoordination } from '../../src/cluster/membership/stored.js';
 import { type Database, openSqlite } from '../../src/metadata/database.js';
@@ -128,6 +129,43 @@ coordination('a leader that falls silent loses its lease to the other candidate'
   assert.equal(second.seen, ['gained 2']);
   await b.leave();
   await a.database.close();
+});
+
+coordination('a process that begins outlives the loss of its session; what does not pass ends it', async ({ database }) => {
+  const lost = new ServiceError('unavailable', 'metadata: the session was ended');
+  const broken = new ServiceError('internal', 'metadata: no such table');
+  for (const [method, failures] of [
+    ['announce', [lost, lost]],
+    ['stand', [lost]],
+    ['stand', [lost, broken]],
+    ['announce', [broken]],
+  ] as const) {
+    const store = membershipOver(database, () => nowMs);
+    const left: Error[] = [...failures];
+    const failing = (...args: readonly unknown[]): unknown => {
+      const failure = left.shift();
+      // The arguments are those of the method.
+      return failure === undefined ? (store[method] as (...all: readonly unknown[]) => unknown)(...args) : Promise.reject(failure);
+    };
+    const told: unknown[] = [];
+    const member = new StoredCoordination({
+      store: { ...store, [method]: failing },
+      session: 's',
+      heartbeatMs: 60_000,
+      expiryMs: EXPIRY_MS,
+      onError: (error) => told.push(error),
+    });
+    const { seen, candidate } = events();
+    const begun = member.announce('coordinator', 'c:1', {}).then(() => member.campaign('coordinator', 'c:1', candidate));
+    const failure = await begun.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const isBroken = failures.some((each) => each === broken);
+    assert.is(failure, isBroken ? broken : undefined);
+    if (!isBroken) assert.equal([told, seen.length, member.discovered], [failures, 1, true]);
+    await member.close();
+  }
 });
 
 coordination('a process whose metadata store is away ends all that it leads, and its connection', async ({ database }) => {

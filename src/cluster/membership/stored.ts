@@ -1,6 +1,7 @@
 // Coordination over records that processes share: beats, elections, and news of changes.
 
-import { type Clock, SYSTEM_CLOCK, type Timer } from '../../base/clock/clock.js';
+import { type Clock, SYSTEM_CLOCK, sleep, type Timer } from '../../base/clock/clock.js';
+import { ServiceError } from '../../base/errors.js';
 import type { Leader } from '../../metadata/leadership.js';
 import type { Candidate, Coordination, Member } from './coordination.js';
 import type { MembershipStore } from './membership-store.js';
@@ -23,6 +24,10 @@ export interface StoredOptions {
   /** A heartbeat failed (the metadata file is busy or gone); it is tried again at the next. */
   readonly onError: (error: unknown) => void;
 }
+
+/** Time that a database which is away has to come back before a process that begins ends. */
+const BEGIN_MS = 30_000;
+const AGAIN_MS = 100;
 
 interface Campaign {
   readonly role: string;
@@ -72,7 +77,7 @@ export class StoredCoordination implements Coordination {
 
   async announce(role: string, host: string, details: Readonly<Record<string, unknown>>): Promise<void> {
     this.#announced.push({ role, host, details });
-    await this.#beat();
+    await this.#beatAtLast();
   }
 
   async withdraw(role: string, host: string): Promise<void> {
@@ -85,7 +90,7 @@ export class StoredCoordination implements Coordination {
 
   async campaign(role: string, host: string, candidate: Candidate): Promise<void> {
     this.#campaigns.push({ role, host, candidate, heldEpoch: null, turn: Promise.resolve() });
-    await this.#beat();
+    await this.#beatAtLast();
   }
 
   members(role: string): readonly Member[] {
@@ -151,6 +156,24 @@ export class StoredCoordination implements Coordination {
         .finally(() => this.#schedule());
     };
     this.#timer = this.#clock.setTimer(beat, this.#options.heartbeatMs, undefined);
+  }
+
+  /**
+   * A beat that succeeds. A process that begins may lose its sessions: another candidate takes one that got the lock and is slow to take
+   * the lease for paused, and the database may be started anew.
+   */
+  async #beatAtLast(): Promise<void> {
+    const untilMs = this.#clock.monotonicMs() + BEGIN_MS;
+    for (;;) {
+      try {
+        return await this.#beat();
+      } catch (error) {
+        const isMomentary = error instanceof ServiceError && error.code === 'unavailable';
+        if (!isMomentary || this.#closed || this.#clock.monotonicMs() >= untilMs) throw error;
+        this.#options.onError(error);
+        await sleep(this.#clock, AGAIN_MS);
+      }
+    }
   }
 
   /** Beats follow one another; a caller's own announcement is in the one it waits for, with those of other callers. */
