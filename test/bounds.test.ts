@@ -16,7 +16,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'cluster/broker/retries/read-times.ts KINDS_KEPT': 'two numbers each; the ones used least recently give way',
   'cluster/broker/scatter.ts INTERVALS_KEPT': 'lists of segments of one view, which go with the view',
   'cluster/change-log.ts REMEMBERED': 'names of what is in memory anyway; who missed more is told everything',
-  'cluster/coordinator/coordinator.ts LOADS_AHEAD': 'of one server: more are asked for as it loads them',
+  'cluster/coordinator/assignment.ts LOADS_AHEAD': 'of one server: more are asked for as it loads them',
   'cluster/historical/local-segments.ts BYTES_AHEAD': 'of files that are read ahead at the start alone',
   'cluster/historical/local-segments.ts FILES_AHEAD': 'of files that are read ahead at the start alone',
   'cluster/historical/run-gate.ts CROWD_MAX': 'a ratio to the slots, which follow svc.processing.numThreads',

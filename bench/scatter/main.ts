@@ -95,7 +95,7 @@ async function start(roles: readonly string[], number: number): Promise<DolmenPr
   return started;
 }
 
-/** Days, as many for each Historical, which has a tier of its own: segments do not move to servers that come a little later. */
+/** Days, as many for each Historical, which has a tier of its own: where each lies is known at once. */
 function ruleFor(number: number, place: number, { length }: readonly number[]): unknown {
   const dayAt = (at: number): string => new Date(START + Math.floor((at * DAYS) / length) * DAY_MS).toISOString();
   return { type: 'loadByInterval', interval: `${dayAt(place)}/${dayAt(place + 1)}`, tieredReplicants: { [tierOf(number)]: 1 } };

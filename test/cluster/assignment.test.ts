@@ -45,6 +45,7 @@ function assignSegments({
       served: new Set(segmentIds),
       loading: new Set(loading),
       freeBytes: maxSizeBytes - currentSizeBytes - loading.reduce((bytes, id) => bytes + (sizes.get(id) ?? 0), 0),
+      heldBytes: currentSizeBytes,
       places: Infinity,
     })),
     mayLoad,
@@ -55,8 +56,8 @@ assignment('asks no server for more segments than it has places for, and what is
   const segments = [0, 1, 2, 3].map((day) => segmentOf('ds', day, 'v1'));
   const [first = ''] = ids(segments);
   const servers = [
-    { host: 'a', tier: '_default_tier', served: new Set([first]), loading: new Set<string>(), freeBytes: 1000, places: 2 },
-    { host: 'b', tier: 'cold', served: new Set<string>(), loading: new Set<string>(), freeBytes: 1000, places: 9 },
+    { host: 'a', tier: '_default_tier', served: new Set([first]), loading: new Set<string>(), freeBytes: 1000, heldBytes: 0, places: 2 },
+    { host: 'b', tier: 'cold', served: new Set<string>(), loading: new Set<string>(), freeBytes: 1000, heldBytes: 0, places: 9 },
   ];
   const { loads, settled } = assignAmong({
     targets: segments.map((segment) => target(segment)),
@@ -90,7 +91,16 @@ assignment('a silent server is told nothing; its copies count, and no other one 
   const [first, second, third] = [0, 1, 2].map((day) => segmentOf('ds', day, 'v1'));
   if (first === undefined || second === undefined || third === undefined) throw new Error('three segments');
   const server = (host: string, held: readonly SegmentDescriptor[], isSilent: boolean) => {
-    return { host, tier: '_default_tier', served: new Set(ids(held)), loading: new Set<string>(), freeBytes: 1e9, places: 10, isSilent };
+    return {
+      host,
+      tier: '_default_tier',
+      served: new Set(ids(held)),
+      loading: new Set<string>(),
+      freeBytes: 1e9,
+      heldBytes: 0,
+      places: 10,
+      isSilent,
+    };
   };
   const { loads, drops } = assignAmong({
     // The second one has a copy too many, the third one a copy too few.

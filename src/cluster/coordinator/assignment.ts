@@ -24,11 +24,44 @@ export interface Assignment {
 export type AssignedServer = Pick<HeldSegments, 'host' | 'tier' | 'served' | 'loading'> & {
   /** Room for segments besides those that it serves and loads. */
   readonly freeBytes: number;
+  /** Size of those. */
+  readonly heldBytes: number;
   /** Segments that it may be asked for besides those that it loads. */
   readonly places: number;
   /** It does not answer at the moment: its copies count, but it is told nothing, and no other copy goes for the sake of its own. */
   readonly isSilent?: boolean;
 };
+
+/** Segments that a server is asked for before it has loaded some of them. */
+const LOADS_AHEAD = 500;
+/** No rule names this tier: what its servers hold is wanted elsewhere, and leaves them once it is served there. */
+const DECOMMISSIONED_TIER = '(decommissioned)';
+
+/**
+ * A server for the assignment.
+ * @param facts  wanted segments by printed id, whether the server is to be emptied, and whether it does not answer at the moment
+ */
+export function assignedServer(
+  { host, tier, served, loading, maxSizeBytes, currentSizeBytes }: HeldSegments,
+  {
+    targets,
+    isDecommissioned,
+    isSilent,
+  }: Pick<ClusterPicture, 'targets'> & { readonly isDecommissioned: boolean; readonly isSilent: boolean },
+): AssignedServer {
+  let heldBytes = currentSizeBytes;
+  for (const id of loading) heldBytes += targets.get(id)?.segment.sizeBytes ?? 0;
+  return {
+    host,
+    tier: isDecommissioned ? DECOMMISSIONED_TIER : tier,
+    served,
+    loading,
+    freeBytes: maxSizeBytes - heldBytes,
+    heldBytes,
+    places: LOADS_AHEAD - loading.size,
+    isSilent,
+  };
+}
 
 /** Picture of the duties, for the endpoints that show it. */
 export interface ClusterPicture {
@@ -74,14 +107,14 @@ export function assignSegments({ targets, unneeded, servers: inventories, mayLoa
       for (const server of chooseLoaders(members, { id, segment }, count - holders.length, mayLoad)) {
         server.freeBytes -= segment.sizeBytes;
         server.places--;
-        add(loads, server.host, segment);
+        addTo(loads, server.host, segment);
       }
       const surplus = Math.max(0, Math.min(served.length - count, spare));
       spare -= surplus;
-      for (const server of served.toSorted((a, b) => a.freeBytes - b.freeBytes).slice(0, surplus)) add(drops, server.host, id);
+      for (const server of served.toSorted((a, b) => a.freeBytes - b.freeBytes).slice(0, surplus)) addTo(drops, server.host, id);
     }
   }
-  for (const id of unneeded) for (const server of servers) if (isHeard(server) && server.served.has(id)) add(drops, server.host, id);
+  for (const id of unneeded) for (const server of servers) if (isHeard(server) && server.served.has(id)) addTo(drops, server.host, id);
   return { loads, drops, settled };
 }
 
@@ -122,11 +155,12 @@ function chooseLoaders(
     .slice(0, count);
 }
 
-const isHeard = ({ isSilent = false }: AssignedServer): boolean => !isSilent;
+export const isHeard = ({ isSilent = false }: AssignedServer): boolean => !isSilent;
 
 const tiersOf = (servers: readonly Server[]): ReadonlySet<string> => new Set(servers.map((server) => server.tier));
 
-function add<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
+/** Adds to the list of a key. */
+export function addTo<Value>(lists: Map<string, Value[]>, key: string, value: Value): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);

@@ -9,7 +9,7 @@ import type { DeepStorage } from '../../storage/contract.js';
 import type { ClusterCompactionConfig } from '../compaction/cluster-config.js';
 import { Compaction, type CompactionOptions } from '../compaction/compaction.js';
 import type { CompactionReport, IntervalStatus } from '../compaction/snapshot.js';
-import { type HeldSegments, Inventories } from '../inventories.js';
+import { Inventories } from '../inventories.js';
 import type { Candidate } from '../membership/coordination.js';
 import type { RoleOptions } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
@@ -28,10 +28,11 @@ import { SegmentMarking } from '../segment-marking.js';
 import { ServerLooks } from '../server-looks.js';
 import type { StorageOwner } from '../storage-owner.js';
 import { Ticker } from '../ticker.js';
-import { type AssignedServer, assignSegments, type ClusterPicture } from './assignment.js';
+import { assignedServer, assignSegments, type ClusterPicture } from './assignment.js';
 import { SegmentCatalog } from './catalog.js';
 import type { DynamicConfig } from './dynamic-config.js';
 import { KillDuty, type KillSettings } from './kill-duty.js';
+import { planMoves } from './moves.js';
 import { OldRecordsDuty, type OldRecordsSettings } from './old-records-duty.js';
 import { Orders } from './orders.js';
 import { OrphanDuty } from './orphan-duty.js';
@@ -64,9 +65,6 @@ export interface CoordinatorOptions extends RoleOptions {
 const TARGETS_AGE_MS = 60_000;
 /** Changed targets that one run of the duties looks at. */
 const TARGETS_PER_RUN = 2000;
-/** Segments that a server is asked for before it has loaded some of them. */
-const LOADS_AHEAD = 500;
-const DECOMMISSIONED_TIER = '(decommissioned)';
 
 /** Leads the data servers: what is used gets loaded by the rules, what is not gets dropped once no query reads it. */
 export class Coordinator implements CoordinatorService, Candidate {
@@ -225,7 +223,14 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.#decommissioned = decommissioned;
     const unneeded = await this.#findDroppable();
     const now = this.#options.now();
-    const servers = this.#inventories.servers.map((server) => this.#assigned(server, config));
+    const servers = this.#inventories.servers.map((server) =>
+      assignedServer(server, {
+        targets: this.#targets.byId,
+        isDecommissioned: config.decommissioningNodes.includes(server.host),
+        isSilent: this.#looks.silent.has(server.host) || this.#orders.isOpen(server.host),
+      }),
+    );
+    const mayLoad = (host: string, id: string): boolean => (this.#failures.get(`${host} ${id}`) ?? 0) < now - this.#options.loadRetryMs;
     const { loads, drops, settled } = assignSegments({
       targets: this.#unsettled.next(this.#targets.byId, {
         changed: TARGETS_PER_RUN,
@@ -233,23 +238,17 @@ export class Coordinator implements CoordinatorService, Candidate {
       }),
       unneeded,
       servers,
-      mayLoad: (host, id) => (this.#failures.get(`${host} ${id}`) ?? 0) < now - this.#options.loadRetryMs,
+      mayLoad,
     });
     this.#unsettled.settle(settled);
     this.#drops = drops;
-    await this.#orders.give(this.#options.peers.all('historical'), loads, drops);
+    // Segments move when nothing else is to be done: the copies that become surplus are dropped like any others.
+    const isCalm =
+      !this.#unsettled.hasChanged && loads.size === 0 && drops.size === 0 && servers.every(({ loading }) => loading.size === 0);
+    const orders = isCalm ? await planMoves({ targets: this.#targets.byId, servers, mayLoad }) : loads;
+    await this.#orders.give(this.#options.peers.all('historical'), orders, drops);
     // Waiting ones are looked at again when a server tells that it has loaded something.
     if (this.#unsettled.hasChanged) this.#duties.wake();
-  }
-
-  #assigned(server: HeldSegments, { decommissioningNodes }: DynamicConfig): AssignedServer {
-    const { host, tier, served, loading, maxSizeBytes, currentSizeBytes } = server;
-    let freeBytes = maxSizeBytes - currentSizeBytes;
-    for (const id of loading) freeBytes -= this.#targets.byId.get(id)?.segment.sizeBytes ?? 0;
-    const places = LOADS_AHEAD - loading.size;
-    const isSilent = this.#looks.silent.has(host) || this.#orders.isOpen(host);
-    // No rule names this tier: what its servers hold is wanted elsewhere, and leaves them once it is served there.
-    return { host, tier: decommissioningNodes.includes(host) ? DECOMMISSIONED_TIER : tier, served, loading, freeBytes, places, isSilent };
   }
 
   /**

@@ -1,0 +1,92 @@
+// Plans which segments move from full servers to empty ones: an extra load, after which a copy on a fuller server is surplus.
+
+import { LoopTurns } from '../../base/loop-turns.js';
+import { own } from '../../base/names.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
+import { type AssignedServer, addTo, isHeard, type Target } from './assignment.js';
+
+export interface MovesInput {
+  /** Wanted segments by printed id. */
+  readonly targets: ReadonlyMap<string, Target>;
+  readonly servers: readonly AssignedServer[];
+  readonly mayLoad: (host: string, segmentId: string) => boolean;
+}
+
+/** Differences below this part of what the fuller server holds are left: moving costs reads from deep storage. */
+const UNEVEN_PART = 0.05;
+/** Moves of a tier that are under way at once: a part of its segments, within bounds. */
+const MOVED_PART = 0.02;
+const MOVES_MIN = 100;
+const MOVES_MAX = 500;
+/** Segments of a server that are looked at for each that is to move: some may be too large, or be there already. */
+const LOOKS_PER_MOVE = 4;
+
+type Server = { -readonly [Fact in keyof AssignedServer]: AssignedServer[Fact] };
+
+/**
+ * Loads by host that make free room more even within each tier. Each makes the difference of two servers smaller and never turns it
+ * round, so that moves come to an end. Gives the event loop its turns.
+ */
+export async function planMoves({ targets, servers, mayLoad }: MovesInput): Promise<ReadonlyMap<string, readonly SegmentDescriptor[]>> {
+  const loads = new Map<string, SegmentDescriptor[]>();
+  const turns = new LoopTurns();
+  for (const tier of new Set(servers.map((server) => server.tier))) {
+    const members = servers.filter((server) => server.tier === tier && isHeard(server)).map((server): Server => ({ ...server }));
+    const [emptiest] = members.toSorted((a, b) => b.freeBytes - a.freeBytes);
+    const uneven = members.filter((server) => emptiest !== undefined && isUneven(server, emptiest));
+    if (uneven.length === 0) continue;
+    const copies = members.reduce((sum, { served }) => sum + served.size, 0);
+    let left = Math.min(MOVES_MAX, Math.max(MOVES_MIN, Math.floor(copies * MOVED_PART)));
+    for (const from of uneven.sort((a, b) => a.freeBytes - b.freeBytes)) {
+      for (const id of spread(from.served, Math.min(left, countOver(from, emptiest)))) {
+        if (turns.isDue) await turns.give();
+        if (left === 0) break;
+        const target = id === undefined ? undefined : targets.get(id);
+        if (target === undefined || (own(target.tieredReplicants, tier) ?? 0) === 0) continue;
+        const { segment } = target;
+        const to = emptiestWithout(members, target, mayLoad);
+        if (to === undefined || !isUneven(from, to) || 2 * segment.sizeBytes > to.freeBytes - from.freeBytes) continue;
+        to.freeBytes -= segment.sizeBytes;
+        from.freeBytes += segment.sizeBytes;
+        from.heldBytes -= segment.sizeBytes;
+        to.places--;
+        left--;
+        addTo(loads, to.host, segment);
+      }
+    }
+  }
+  return loads;
+}
+
+function isUneven(from: AssignedServer, to: AssignedServer): boolean {
+  return to.freeBytes - from.freeBytes > UNEVEN_PART * from.heldBytes;
+}
+
+/** About as many segments as one server holds too many beside the other. */
+function countOver(from: AssignedServer, to: AssignedServer | undefined): number {
+  const share = to === undefined ? 0 : (to.freeBytes - from.freeBytes) / 2 / from.heldBytes;
+  return Math.max(1, Math.ceil(share * from.served.size));
+}
+
+/** The server with the most room of those that have nothing of the segment. */
+function emptiestWithout(members: readonly Server[], { id, segment }: Target, mayLoad: MovesInput['mayLoad']): Server | undefined {
+  let found: Server | undefined;
+  for (const server of members) {
+    const isEmptier = found === undefined || server.freeBytes > found.freeBytes;
+    const hasRoom = server.places > 0 && server.freeBytes >= segment.sizeBytes;
+    if (isEmptier && hasRoom && !server.served.has(id) && mayLoad(server.host, id)) found = server;
+  }
+  return found;
+}
+
+/**
+ * About so many ids at equal distances, then those behind them, and so on: neighbours in time are read together, and shall not go to
+ * one server together. Undefined stands for each that is left out.
+ */
+function* spread(ids: ReadonlySet<string>, count: number): Generator<string | undefined> {
+  const step = Math.max(1, Math.floor(ids.size / count));
+  for (let first = 0; first < Math.min(step, LOOKS_PER_MOVE); first++) {
+    let at = 0;
+    for (const id of ids) yield at++ % step === first ? id : undefined;
+  }
+}

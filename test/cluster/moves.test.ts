@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type AssignedServer, assignSegments, type Target } from '../../src/cluster/coordinator/assignment.js';
+import { planMoves } from '../../src/cluster/coordinator/moves.js';
+import type { SegmentDescriptor } from '../../src/model/segment.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
+import { segmentOf } from './fakes.js';
+
+const TIER = '_default_tier';
+const idOf = (segment: SegmentDescriptor): string => segmentIdText(segment.id);
+
+/** Servers of one tier and the segments that they hold, as bytes and ids. */
+class Tier {
+  readonly targets: ReadonlyMap<string, Target>;
+  readonly held: Map<string, Set<string>>;
+  readonly maxBytes: number;
+
+  constructor(sizes: readonly number[], held: readonly (readonly number[])[], { copies = 1, maxBytes = 100_000 } = {}) {
+    const segments = sizes.map((sizeBytes, day): SegmentDescriptor => ({ ...segmentOf('ds', day, 'v1'), sizeBytes }));
+    this.targets = new Map(
+      segments.map((segment) => [idOf(segment), { id: idOf(segment), segment, tieredReplicants: { [TIER]: copies } }]),
+    );
+    const ids = [...this.targets.keys()];
+    this.held = new Map(held.map((days, at) => [`h${at}`, new Set(days.map((day) => ids[day] ?? ''))]));
+    this.maxBytes = maxBytes;
+  }
+
+  bytes(host: string): number {
+    return [...(this.held.get(host) ?? [])].reduce((sum, id) => sum + (this.targets.get(id)?.segment.sizeBytes ?? 0), 0);
+  }
+
+  get servers(): readonly AssignedServer[] {
+    return [...this.held].map(([host, ids]) => {
+      const heldBytes = this.bytes(host);
+      return { host, tier: TIER, served: new Set(ids), loading: new Set(), freeBytes: this.maxBytes - heldBytes, heldBytes, places: 500 };
+    });
+  }
+
+  copies(id: string): number {
+    return [...this.held.values()].filter((ids) => ids.has(id)).length;
+  }
+
+  /** Loads what moves, then drops what is surplus; the number of segments that moved. */
+  async move(): Promise<number> {
+    const { targets } = this;
+    const mayLoad = (): boolean => true;
+    const loads = await planMoves({ targets, servers: this.servers, mayLoad });
+    for (const [host, segments] of loads) for (const segment of segments) this.held.get(host)?.add(idOf(segment));
+    const after = assignSegments({ targets: targets.values(), unneeded: [], servers: this.servers, mayLoad });
+    assert.is(after.loads.size, 0);
+    for (const [host, ids] of after.drops) for (const id of ids) this.held.get(host)?.delete(id);
+    return [...loads.values()].reduce((sum, segments) => sum + segments.length, 0);
+  }
+}
+
+const moves = suite('moves of segments');
+
+moves('a server that comes later gets its share, from all over the time of the segments', async () => {
+  const days = Array.from({ length: 300 }, (_, day) => day);
+  const tier = new Tier(Array(300).fill(10), [days, []]);
+  let rounds = 0;
+  while ((await tier.move()) > 0) rounds++;
+  // 100 at a time until the difference is less than a twentieth.
+  assert.is(rounds, 2);
+  assert.ok(Math.abs(tier.bytes('h0') - tier.bytes('h1')) <= 0.05 * tier.bytes('h0') + 10);
+  const moved = days.filter((_, at) => tier.held.get('h1')?.has([...tier.targets.keys()][at] ?? ''));
+  assert.ok(moved.some((day) => day < 60) && moved.some((day) => day > 240));
+});
+
+moves('nothing moves for a small difference, for a segment that would turn it round, and to where it does not fit', async () => {
+  for (const [sizes, held, options] of [
+    [[100, 100, 4], [[0, 2], [1]], { maxBytes: undefined }],
+    [[100], [[0], []], { maxBytes: undefined }],
+    [[60, 50], [[0, 1], []], { maxBytes: 110 }],
+  ] as const) {
+    const tier = new Tier(sizes, held, options.maxBytes === undefined ? {} : options);
+    if (options.maxBytes !== undefined) {
+      // Segments of no target take nearly all the room of the other one.
+      const servers = tier.servers.map((server) => (server.host === 'h1' ? { ...server, freeBytes: 40, heldBytes: 70 } : server));
+      assert.is((await planMoves({ targets: tier.targets, servers, mayLoad: () => true })).size, 0);
+    } else assert.is(await tier.move(), 0);
+  }
+});
+
+moves('nothing moves to or from a silent server, where a load has failed, nor what no rule wants in the tier', async () => {
+  const tier = new Tier([10, 10, 10, 10], [[0, 1, 2, 3], []]);
+  const plan = (change: Partial<AssignedServer>, host: string, mayLoad = true) =>
+    planMoves({
+      targets: tier.targets,
+      servers: tier.servers.map((server) => (server.host === host ? { ...server, ...change } : server)),
+      mayLoad: () => mayLoad,
+    });
+  assert.is((await plan({}, 'h0')).get('h1')?.length, 2);
+  for (const host of ['h0', 'h1']) {
+    assert.is((await plan({ isSilent: true }, host)).size, 0);
+    assert.is((await plan({ tier: 'cold' }, host)).size, 0);
+  }
+  assert.is((await plan({ places: 1 }, 'h1')).get('h1')?.length, 1);
+  assert.is((await plan({}, 'h0', false)).size, 0);
+  assert.is((await planMoves({ targets: new Map(), servers: tier.servers, mayLoad: () => true })).size, 0);
+});
+
+moves('come to an end, and leave every segment as many copies as before', async () => {
+  const anySizes = fc.array(fc.integer({ min: 0, max: 1000 }), { minLength: 1, maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(
+      anySizes,
+      fc.integer({ min: 2, max: 5 }),
+      fc.integer({ min: 1, max: 3 }),
+      fc.nat(),
+      async (sizes, hosts, wanted, seed) => {
+        const copies = Math.min(wanted, hosts);
+        // Each segment on some hosts, on the first ones more often.
+        const held = Array.from({ length: hosts }, (): number[] => []);
+        for (const day of sizes.keys()) {
+          const first = (seed >> (day % 16)) % hosts === 0 ? day % hosts : 0;
+          for (let copy = 0; copy < copies; copy++) held[(first + copy) % hosts]?.push(day);
+        }
+        const tier = new Tier(sizes, held, { copies });
+        let rounds = 0;
+        while ((await tier.move()) > 0) assert.ok(++rounds < 200, 'they go on');
+        for (const id of tier.targets.keys()) assert.is(tier.copies(id), copies);
+      },
+    ),
+  );
+});
+
+moves.run();
