@@ -119,8 +119,8 @@ async function run(postgresql: Service, s3: Service): Promise<void> {
 const restarts = suite('restarts of a cluster over PostgreSQL and S3');
 const services = [await startService('postgres'), await startService('s3')];
 const [postgresql, s3] = services;
-if (postgresql !== undefined && s3 !== undefined)
-  restarts('no row is lost, none is answered that is not there, and none goes away', () => run(postgresql, s3));
+if (postgresql === undefined || s3 === undefined) restarts.skip('restarts', () => undefined);
+else restarts('no row is lost, none is answered that is not there, and none goes away', () => run(postgresql, s3));
 restarts.after(async () => {
   for (const service of services) await service?.stop();
 });

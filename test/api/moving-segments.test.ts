@@ -10,7 +10,7 @@ import { callJson, type DolmenProcess, runTask, sqlRows, startDolmen } from '../
  * A Historical comes to a cluster whose segments all lie on another one: half of them move there, each with one copy before and after,
  * and every query meanwhile is answered over all rows.
  */
-const PORT_OFFSET = 29_100;
+const PORT_OFFSET = 16_500;
 const DAYS = 40;
 const URL_OF_BROKER = `http://127.0.0.1:${8082 + PORT_OFFSET}`;
 const URL_OF_MASTER = `http://127.0.0.1:${8081 + PORT_OFFSET}`;
