@@ -106,12 +106,17 @@ export function assignSegments({ targets, unneeded, servers: inventories, mayLoa
       const holders = members.filter((server) => server.served.has(id) || server.loading.has(id));
       for (const server of chooseLoaders(members, { id, segment }, count - holders.length, mayLoad)) {
         server.freeBytes -= segment.sizeBytes;
+        server.heldBytes += segment.sizeBytes;
         server.places--;
         addTo(loads, server.host, segment);
       }
       const surplus = Math.max(0, Math.min(served.length - count, spare));
       spare -= surplus;
-      for (const server of served.toSorted((a, b) => a.freeBytes - b.freeBytes).slice(0, surplus)) addTo(drops, server.host, id);
+      for (const server of served.toSorted((a, b) => fullness(b) - fullness(a)).slice(0, surplus)) {
+        // Room that is not free before it is dropped.
+        server.heldBytes -= segment.sizeBytes;
+        addTo(drops, server.host, id);
+      }
     }
   }
   for (const id of unneeded) for (const server of servers) if (isHeard(server) && server.served.has(id)) addTo(drops, server.host, id);
@@ -151,8 +156,14 @@ function chooseLoaders(
         !server.loading.has(id) &&
         mayLoad(server.host, id),
     )
-    .sort((a, b) => b.freeBytes - a.freeBytes || (a.host < b.host ? -1 : 1))
+    .sort((a, b) => fullness(a) - fullness(b) || (a.host < b.host ? -1 : 1))
     .slice(0, count);
+}
+
+/** Part of its room that a server uses: those of different sizes fill alike. */
+export function fullness({ heldBytes, freeBytes }: Pick<AssignedServer, 'heldBytes' | 'freeBytes'>): number {
+  const maxBytes = heldBytes + freeBytes;
+  return maxBytes > 0 ? heldBytes / maxBytes : 1;
 }
 
 export const isHeard = ({ isSilent = false }: AssignedServer): boolean => !isSilent;

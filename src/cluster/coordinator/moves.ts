@@ -3,7 +3,7 @@
 import { LoopTurns } from '../../base/loop-turns.js';
 import { own } from '../../base/names.js';
 import type { SegmentDescriptor } from '../../model/segment.js';
-import { type AssignedServer, addTo, isHeard, type Target } from './assignment.js';
+import { type AssignedServer, addTo, fullness, isHeard, type Target } from './assignment.js';
 
 export interface MovesInput {
   /** Wanted segments by printed id. */
@@ -12,7 +12,7 @@ export interface MovesInput {
   readonly mayLoad: (host: string, segmentId: string) => boolean;
 }
 
-/** Differences below this part of what the fuller server holds are left: moving costs reads from deep storage. */
+/** Differences below this part of how full the fuller server is are left: moving costs reads from deep storage. */
 const UNEVEN_PART = 0.05;
 /** Moves of a tier that are under way at once: a part of its segments, within bounds. */
 const MOVED_PART = 0.02;
@@ -24,7 +24,7 @@ const LOOKS_PER_MOVE = 4;
 type Server = { -readonly [Fact in keyof AssignedServer]: AssignedServer[Fact] };
 
 /**
- * Loads by host that make free room more even within each tier. Each makes the difference of two servers smaller and never turns it
+ * Loads by host that make the servers of each tier more evenly full. Each makes the difference of two servers smaller and never turns it
  * round, so that moves come to an end. Gives the event loop its turns.
  */
 export async function planMoves({ targets, servers, mayLoad }: MovesInput): Promise<ReadonlyMap<string, readonly SegmentDescriptor[]>> {
@@ -32,12 +32,12 @@ export async function planMoves({ targets, servers, mayLoad }: MovesInput): Prom
   const turns = new LoopTurns();
   for (const tier of new Set(servers.map((server) => server.tier))) {
     const members = servers.filter((server) => server.tier === tier && isHeard(server)).map((server): Server => ({ ...server }));
-    const [emptiest] = members.toSorted((a, b) => b.freeBytes - a.freeBytes);
+    const [emptiest] = members.toSorted((a, b) => fullness(a) - fullness(b));
     const uneven = members.filter((server) => emptiest !== undefined && isUneven(server, emptiest));
     if (uneven.length === 0) continue;
     const copies = members.reduce((sum, { served }) => sum + served.size, 0);
     let left = Math.min(MOVES_MAX, Math.max(MOVES_MIN, Math.floor(copies * MOVED_PART)));
-    for (const from of uneven.sort((a, b) => a.freeBytes - b.freeBytes)) {
+    for (const from of uneven.sort((a, b) => fullness(b) - fullness(a))) {
       for (const id of spread(from.served, Math.min(left, countOver(from, emptiest)))) {
         if (turns.isDue) await turns.give();
         if (left === 0) break;
@@ -45,10 +45,14 @@ export async function planMoves({ targets, servers, mayLoad }: MovesInput): Prom
         if (target === undefined || (own(target.tieredReplicants, tier) ?? 0) === 0) continue;
         const { segment } = target;
         const to = emptiestWithout(members, target, mayLoad);
-        if (to === undefined || !isUneven(from, to) || 2 * segment.sizeBytes > to.freeBytes - from.freeBytes) continue;
-        to.freeBytes -= segment.sizeBytes;
-        from.freeBytes += segment.sizeBytes;
-        from.heldBytes -= segment.sizeBytes;
+        if (to === undefined || !isUneven(from, to)) continue;
+        change(from, -segment.sizeBytes);
+        change(to, segment.sizeBytes);
+        if (fullness(to) > fullness(from)) {
+          change(from, segment.sizeBytes);
+          change(to, -segment.sizeBytes);
+          continue;
+        }
         to.places--;
         left--;
         addTo(loads, to.host, segment);
@@ -59,12 +63,17 @@ export async function planMoves({ targets, servers, mayLoad }: MovesInput): Prom
 }
 
 function isUneven(from: AssignedServer, to: AssignedServer): boolean {
-  return to.freeBytes - from.freeBytes > UNEVEN_PART * from.heldBytes;
+  return fullness(from) - fullness(to) > UNEVEN_PART * fullness(from);
+}
+
+function change(server: Server, bytes: number): void {
+  server.heldBytes += bytes;
+  server.freeBytes -= bytes;
 }
 
 /** About as many segments as one server holds too many beside the other. */
 function countOver(from: AssignedServer, to: AssignedServer | undefined): number {
-  const share = to === undefined ? 0 : (to.freeBytes - from.freeBytes) / 2 / from.heldBytes;
+  const share = to === undefined ? 0 : (1 - fullness(to) / fullness(from)) / 2;
   return Math.max(1, Math.ceil(share * from.served.size));
 }
 
@@ -72,7 +81,7 @@ function countOver(from: AssignedServer, to: AssignedServer | undefined): number
 function emptiestWithout(members: readonly Server[], { id, segment }: Target, mayLoad: MovesInput['mayLoad']): Server | undefined {
   let found: Server | undefined;
   for (const server of members) {
-    const isEmptier = found === undefined || server.freeBytes > found.freeBytes;
+    const isEmptier = found === undefined || fullness(server) < fullness(found);
     const hasRoom = server.places > 0 && server.freeBytes >= segment.sizeBytes;
     if (isEmptier && hasRoom && !server.served.has(id) && mayLoad(server.host, id)) found = server;
   }
