@@ -4,8 +4,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import { ServiceError } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
-import type { Frame } from '../../model/frame.js';
 import type { SegmentPart } from '../../model/segment.js';
+import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 
 /*
  * A file: pieces one after another, each
@@ -26,7 +26,7 @@ export interface PartialRows {
   /** Place of the part in its chunk. */
   readonly at: number;
   readonly part: SegmentPart | null;
-  readonly frame: Frame;
+  readonly frame: SegmentFrame;
 }
 
 /** Writes pieces to files, one file for each group of parts. Whoever opened it closes it. */
@@ -68,7 +68,7 @@ export interface PartPieces {
   readonly interval: Interval;
   readonly at: number;
   /** Reads the pieces. */
-  read(): Promise<{ readonly part: SegmentPart | null; readonly frames: readonly Frame[] }>;
+  read(): Promise<{ readonly part: SegmentPart | null; readonly frames: readonly SegmentFrame[] }>;
 }
 
 interface Place {

@@ -1,5 +1,6 @@
 // Dictionaries of string columns for a stretch of runs, written out when they outgrow memory.
 
+import { assert } from '../../base/errors.js';
 import type { SpilledBytes, SpillFile } from '../../execution/spill/spill-file.js';
 import { type PackedEntries, PackedEntriesBuilder } from '../../storage/columns/packed-column.js';
 import { sortTexts, textAt } from '../../storage/columns/packed-strings.js';
@@ -33,10 +34,13 @@ export type SpilledGeneration = ReadonlyMap<string, SpilledDictionary>;
  */
 export class DictionaryGeneration {
   readonly #columns = new Map<string, Kept>();
-  readonly #file: SpillFile;
+  readonly #file: SpillFile | null;
 
-  /** @param spilled  of a generation that another thread has written to the file */
-  constructor(file: SpillFile, spilled: SpilledGeneration = new Map()) {
+  /**
+   * @param file     null: it stays in memory
+   * @param spilled  of a generation that another thread has written to the file
+   */
+  constructor(file: SpillFile | null, spilled: SpilledGeneration = new Map()) {
     this.#file = file;
     for (const [column, { bytes, ends, order }] of spilled) this.#columns.set(column, { kind: 'file', bytes, ends, order });
   }
@@ -50,22 +54,24 @@ export class DictionaryGeneration {
   close(column: string, dictionary: ByteDictionary, toFile: boolean): void {
     const { order, entries } = sorted(dictionary);
     const { bytes, ends } = entries;
-    if (toFile)
-      this.#columns.set(column, {
-        kind: 'file',
-        bytes: this.#file.append(bytes),
-        ends: this.#file.append(ends),
-        order: this.#file.append(order),
-      });
-    else this.#columns.set(column, { kind: 'memory', dictionary: closed(entries, order) });
+    if (toFile) {
+      const file = this.#spillFile;
+      this.#columns.set(column, { kind: 'file', bytes: file.append(bytes), ends: file.append(ends), order: file.append(order) });
+    } else this.#columns.set(column, { kind: 'memory', dictionary: closed(entries, order) });
   }
 
   /** A column's dictionary; read back on every call when it went to the file. */
   dictionary(column: string): ClosedDictionary | undefined {
     const kept = this.#columns.get(column);
     if (kept === undefined || kept.kind === 'memory') return kept?.dictionary;
-    const [bytes, ends] = [new Uint8Array(this.#file.read(kept.bytes)), new Uint32Array(this.#file.read(kept.ends))];
-    return closed({ bytes, ends, isSorted: true }, new Uint32Array(this.#file.read(kept.order)));
+    const file = this.#spillFile;
+    const [bytes, ends] = [new Uint8Array(file.read(kept.bytes)), new Uint32Array(file.read(kept.ends))];
+    return closed({ bytes, ends, isSorted: true }, new Uint32Array(file.read(kept.order)));
+  }
+
+  get #spillFile(): SpillFile {
+    assert(this.#file !== null, 'dictionaries without a file stay in memory');
+    return this.#file;
   }
 }
 

@@ -3,6 +3,7 @@
 import type { EpochMs } from '../../base/instant.js';
 import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import { type ColumnType, isTextType, TIME_COLUMN } from '../../model/schema.js';
+import { plainColumn, type SegmentFrame } from '../../storage/columns/packed-column.js';
 import { AutoColumn } from '../column/auto-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import { type InputBench, inputBench } from '../column/input-bench.js';
@@ -98,13 +99,15 @@ export class RunBuffer {
   }
 
   /** The rows of a frame whose times were taken out already; columns that the frame lacks become null. */
-  appendFrame(frame: Frame, times: Float64Array, selection: RowSelection, faults: Uint8Array): void {
+  appendFrame(frame: SegmentFrame, times: Float64Array, selection: RowSelection, faults: Uint8Array): void {
     this.appendTimes(times, selection);
     const columns = new Map(frame.columns.map((column) => [column.name, column]));
     for (const column of this.columns) {
       const from = columns.get(column.name);
       if (from === undefined) column.appendNulls(selection.count);
-      else column.appendFrame(from, selection, faults);
+      else if (from.kind !== 'packed') column.appendFrame(from, selection, faults);
+      else if (from.offsets === null) column.appendTyped(from, selection, faults);
+      else column.appendFrame(plainColumn(from), selection, faults);
     }
   }
 
@@ -181,7 +184,7 @@ function newColumn(plan: ColumnPlan, dictionary: ByteDictionary): RunColumn {
 }
 
 /** The times of a frame as numbers; NaN where `__time` is null. `undefined`: it has no long column of that name. */
-export function timesOf(frame: Frame): Float64Array | undefined {
+export function timesOf(frame: SegmentFrame): Float64Array | undefined {
   const column = frame.columns.find(({ name }) => name === TIME_COLUMN);
   if (column?.kind !== 'long') return undefined;
   const halves = new Int32Array(column.values.buffer, column.values.byteOffset, column.values.length * 2);

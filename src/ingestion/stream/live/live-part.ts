@@ -2,10 +2,10 @@
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Frame } from '../../../model/frame.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../../model/schema.js';
 import type { SegmentDescriptor, SegmentId } from '../../../model/segment.js';
 import { segmentIdText } from '../../../model/segment-id.js';
+import type { SegmentFrame } from '../../../storage/columns/packed-column.js';
 import type { SegmentInput } from '../../../storage/contract.js';
 import { HeldRows } from '../../../storage/held-rows.js';
 import type { IndexedSegmentStore } from '../../../storage/segment-store.js';
@@ -28,14 +28,14 @@ export interface LivePart {
   readonly timeMin: number;
   readonly timeMax: number;
   /** The rows in order of arrival. */
-  frames(): Promise<readonly Frame[]>;
+  frames(): Promise<readonly SegmentFrame[]>;
   /** Removes what it has on disk; nobody reads it any more. */
   remove(): Promise<void>;
 }
 
 /** Rows of a part, with the names of their dimensions. */
 export interface PartRows {
-  readonly frame: Frame;
+  readonly frame: SegmentFrame;
   readonly dimensions: readonly string[];
 }
 
@@ -58,13 +58,13 @@ export class PartMaker {
   }
 
   /** The rows of a frame as the builder of segments gives it: `__time`, dimensions, metrics. */
-  rowsOf(frame: Frame): PartRows {
+  rowsOf(frame: SegmentFrame): PartRows {
     const metrics = new Set(this.#options.dataSchema.metrics.map(({ name }) => name));
     return { frame, dimensions: frame.columns.map(({ name }) => name).filter((name) => name !== TIME_COLUMN && !metrics.has(name)) };
   }
 
   /** Rows of several parts as those of one, rolled up if rows of the datasource are. */
-  async join(frames: readonly Frame[]): Promise<PartRows> {
+  async join(frames: readonly SegmentFrame[]): Promise<PartRows> {
     const { dataSchema, engine } = this.#options;
     const [only] = frames;
     if (only !== undefined && frames.length === 1) return this.rowsOf(only);

@@ -7,7 +7,6 @@ import type { PushedSegment } from '../../../model/publication.js';
 import type { SegmentId } from '../../../model/segment.js';
 import type { HeldParts, LiveDescriptor, LiveParts } from '../../../model/stream/live.js';
 import type { Offsets } from '../../../model/stream/offsets.js';
-import { plainFrame } from '../../../storage/columns/packed-column.js';
 import type { DeepStorage } from '../../../storage/contract.js';
 import type { IndexedSegmentStore } from '../../../storage/segment-store.js';
 import { rollsUp, segmentDescription } from '../../batch/row-load.js';
@@ -311,7 +310,7 @@ export class LiveRows implements LiveParts {
     for (const chunk of await batch.store.finish()) {
       const segment = await this.#segmentOf(chunk.interval);
       for await (const { frame } of batch.store.frames(chunk, { kind: 'dynamic', maxRowsPerSegment: UNBOUNDED }))
-        added.push([segment, this.#maker.hold(segment.id, this.#maker.rowsOf(plainFrame(frame)))]);
+        added.push([segment, this.#maker.hold(segment.id, this.#maker.rowsOf(frame))]);
     }
     batch.store.close();
     let hasChanged = false;
