@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { SYSTEM_CLOCK } from '../../src/base/clock/clock.js';
+import { LoopTurns } from '../../src/base/loop-turns.js';
 import { sealedInventory } from '../../src/cluster/broker/live-segments.js';
 import { ClusterView } from '../../src/cluster/broker/view.js';
 import type { LiveInventory } from '../../src/cluster/rpc/services.js';
@@ -22,6 +24,30 @@ views('the first picture is taken as it is, served or not', async () => {
   const view = new ClusterView();
   await view.adopt({ revision: 1, segments: OLD });
   assert.equal(versionsOf(view), ['v1', 'v1', 'v1']);
+});
+
+views('the first picture counts once all datasources of it are shown, however many turns that takes', async () => {
+  const names = Array.from({ length: 20 }, (_, at) => `ds${at}`);
+  const view = new ClusterView();
+  view.updateLive([liveOf('t', [segmentOf('streamed', 9, 'v1')])]);
+  let nowMs = 0;
+  LoopTurns.clock = { monotonicMs: () => (nowMs += 10) };
+  try {
+    let isAdopted = false;
+    const adopted = view.adopt({ revision: 1, segments: names.map((name) => segmentOf(name, 0, 'v1')) }).then(() => {
+      isAdopted = true;
+    });
+    let turns = 0;
+    for (; !isAdopted; turns++) {
+      assert.ok(view.revision === null || names.every((name) => view.find(name) !== undefined), `${view.dataSources()}`);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await adopted;
+    assert.ok(turns > names.length);
+    assert.is(view.revision, 1);
+  } finally {
+    LoopTurns.clock = SYSTEM_CLOCK;
+  }
 });
 
 views('a publish over many chunks shows only when all of it is served, then at once', async () => {

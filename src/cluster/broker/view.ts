@@ -52,6 +52,8 @@ export class ClusterView {
   #serving: Serving = this.#newServing();
   /** Revision of the last snapshot; null before the first. */
   #revision: number | null = null;
+  /** Whether the first snapshot is shown, all of it. */
+  #isShown = false;
   #term: number | null = null;
   #changes = 0;
   /** Published rows of streams as of the last snapshot, and as they are shown. */
@@ -82,9 +84,9 @@ export class ClusterView {
     return view?.isEmpty === true ? undefined : view;
   }
 
-  /** Revision of the last snapshot; null before the first. */
+  /** Revision of the last snapshot; null before all of the first one is shown. */
   get revision(): number | null {
-    return this.#revision;
+    return this.#isShown ? this.#revision : null;
   }
 
   /** Leadership of the Coordinator that told the last snapshot; null: not known. */
@@ -217,11 +219,11 @@ export class ClusterView {
     this.#changes++;
     await this.#learn(snapshot, turns);
     await this.used.learn(snapshot, turns);
-    const isFirst = this.#revision === null;
     this.#revision = snapshot.revision;
     this.#term = snapshot.term ?? null;
     this.#streams = snapshot.streams ?? [];
-    await this.#moveOn(isFirst, turns);
+    await this.#moveOn(!this.#isShown, turns);
+    this.#isShown = true;
   }
 
   /** Moves each datasource to the last snapshot where that has become possible. */
