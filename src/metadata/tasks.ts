@@ -228,7 +228,8 @@ export async function noteReport(queries: Queries, id: string, report: string): 
 export async function finishTask(queries: Queries, id: string, end: TaskEnd, nowMs: EpochMs): Promise<boolean> {
   const rows = await queries.rows<{ id: string }>(
     "UPDATE tasks SET state = ?, error = ?, report = COALESCE(?, report), finished_ms = ? WHERE id = ? AND state NOT IN ('SUCCESS', 'FAILED') RETURNING id",
-    [end.succeeded ? 'SUCCESS' : 'FAILED', end.error, end.report, nowMs, id],
+    // A text of PostgreSQL has no NUL: the end of a task would be refused for what was in its input.
+    [end.succeeded ? 'SUCCESS' : 'FAILED', end.error?.replaceAll('\0', '\\0') ?? null, end.report, nowMs, id],
   );
   return rows.length === 1;
 }

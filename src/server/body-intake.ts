@@ -12,6 +12,10 @@ export class BodyBudget {
     this.#bytesMax = bytesMax;
   }
 
+  get bytesMax(): number {
+    return this.#bytesMax;
+  }
+
   get takenBytes(): number {
     return this.#takenBytes;
   }
@@ -80,9 +84,15 @@ export class BodyIntake {
 
   /**
    * More that is kept for this request, such as its unpacked body.
-   * @throws ServiceError `capacity_exceeded`
+   * @throws ServiceError `capacity_exceeded`, or `body_too_large` where it would not fit alone either
    */
   take(bytes: number): void {
+    const { bytesMax } = this.#budget;
+    if (this.#takenBytes + bytes > bytesMax)
+      throw new ServiceError(
+        'body_too_large',
+        `the request body alone is larger than svc.server.http.maxRequestBytesInFlight (${bytesMax} bytes)`,
+      );
     this.#budget.take(bytes);
     this.#takenBytes += bytes;
   }

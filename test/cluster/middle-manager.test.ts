@@ -17,8 +17,8 @@ interface Context {
 async function managerIn(folder: string, overlord: Partial<OverlordService> | (() => Partial<OverlordService>) = {}, publishTimeoutMs = 0) {
   const ends: TaskEndReport[] = [];
   const lead = () => ({
-    ...(typeof overlord === 'function' ? overlord() : overlord),
     taskEnded: async (end: TaskEndReport) => void ends.push(end),
+    ...(typeof overlord === 'function' ? overlord() : overlord),
   });
   const manager = new MiddleManager({
     host: 'worker:1',
@@ -122,6 +122,20 @@ managers('one that cannot be started holds up no stop, and gives its slot back',
   await manager.stop();
   assert.match(String(await assigned), /EEXIST|ENOTDIR/);
   assert.equal(manager.runningTasks(), []);
+});
+
+managers('a task ends though no request takes its report, and gives its place in the list of endings back', async ({ folder }) => {
+  const heard: [boolean, number][] = [];
+  const taskEnded = async ({ succeeded, report }: TaskEndReport) => {
+    const bytes = JSON.stringify(report).length;
+    if (bytes > 1000) throw new ServiceError('body_too_large', 'the request body is larger than 1000 bytes');
+    heard.push([succeeded, Object.keys(report ?? {}).length]);
+  };
+  const { manager } = await managerIn(folder, { taskEnded });
+  await manager.assign({ taskId: 't', attempt: 1, payload: { does: 'succeed', rows: 'x'.repeat(2000) } });
+  await until(() => heard.length > 0);
+  assert.equal(heard, [[false, 1]]);
+  assert.equal((await manager.status()).endingTasks, []);
 });
 
 managers('a task is told the processes of the cluster', async ({ folder }) => {

@@ -211,6 +211,21 @@ rpc('a peer that is not there is unavailable, a stranger is refused', async () =
   );
 });
 
+for (const [megabytes, code] of [
+  [0.5, 'none'],
+  [1.1, 'body_too_large'],
+  [8, 'body_too_large'],
+  [64, 'body_too_large'],
+] as const)
+  rpc(`arguments of ${megabytes} MiB where 1 MiB is accepted: ${code}`, () =>
+    overHttp({ dropSegments: async () => undefined }, async (remote) => {
+      const sent = remote.dropSegments(['x'.repeat(megabytes * 2 ** 20)]).then(() => ({ code: 'none', message: '' }));
+      const { code: found, message } = code === 'none' ? await sent : await failureOf(sent);
+      assert.is(found, code);
+      if (code !== 'none') assert.match(message, /413.*svc\.server\.http\.maxRequestBytes/);
+    }),
+  );
+
 rpc('messages survive any cutting into chunks, and a cut in the middle is noticed', async () => {
   const messages: Message[] = [
     { kind: 'value', value: { text: 'x'.repeat(300), big: 2n ** 70n } },

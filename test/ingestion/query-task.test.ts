@@ -126,6 +126,22 @@ queries('SELECT: rows in the report, at most 3000', async () => {
   assert.equal(many.results[2999], ['1970-01-01T00:00:02.999Z']);
 });
 
+/** `["x…"]` and a separator are 5 bytes more than the text: 15 rows of 1 MiB fit into 16 MiB. */
+const MIB = 2 ** 20;
+const WIDE: readonly (readonly [rows: number, bytes: number, shown: number])[] = [
+  [15, MIB, 15],
+  [16, MIB, 15],
+  [16, MIB - 5, 16],
+  [17, MIB - 5, 16],
+  [5, 4 * MIB, 3],
+];
+for (const [rows, bytes, shown] of WIDE)
+  queries(`SELECT: of ${rows} rows of ${bytes} bytes the report has ${shown}`, async () => {
+    const query = `SELECT REPEAT('x', ${bytes}) || SUBSTRING(page, 1, 0) FROM ${extern(Array.from({ length: rows }, () => ({ page: 'a' })))}`;
+    const { results, resultsTruncated } = payloadOf(await runSql(query)).results;
+    assert.equal([results.length, resultsTruncated], [shown, shown < rows]);
+  });
+
 queries('parameters', async () => {
   const done = await runSql(`SELECT t FROM ${extern()} WHERE page = ?`, {}, [{ type: 'VARCHAR', value: 'b' }]);
   assert.equal(payloadOf(done).results.results, [[HOUR]]);

@@ -176,6 +176,27 @@ limits('bodies in flight are bounded in sum, unpacked ones as well; what is answ
   );
 });
 
+/** A body that the budget will never take is not to be sent again. */
+const ALONE: readonly (readonly [name: string, sizeBytes: number, packed: boolean, status: number])[] = [
+  ['all of the budget', 50_000, false, 200],
+  ['a byte more than the budget', 50_001, false, 413],
+  ['unpacked, with what was sent, more than the budget', 50_000, true, 413],
+  ['unpacked, with what was sent, within the budget', 49_000, true, 200],
+];
+for (const [name, sizeBytes, packed, status] of ALONE)
+  limits(`one body alone: ${name}`, () =>
+    withServer(
+      [route('POST', '/take', async () => ({ status: 200 }))],
+      async (base) => {
+        const body = packed ? gzipSync(Buffer.alloc(sizeBytes)) : Buffer.alloc(sizeBytes);
+        const answer = await fetch(`${base}/take`, { method: 'POST', body, headers: packed ? { 'Content-Encoding': 'gzip' } : {} });
+        assert.is(answer.status, status);
+        if (status === 413) assert.match(await answer.text(), /svc\.server\.http\.maxRequestBytesInFlight \(50000 bytes\)/);
+      },
+      { bodies: new BodyBudget(50_000) },
+    ),
+  );
+
 limits('the part of a body whose sender left stays taken until its handler has ended', async () => {
   let release = () => {};
   let started = false;

@@ -18,6 +18,7 @@ import { untilLed } from '../rpc/until-led.js';
 import { untilServed } from './load-wait.js';
 import { OldLogs } from './old-logs.js';
 import { taskCalls } from './task-calls.js';
+import { tellEnd } from './task-end.js';
 import type { TaskSettings } from './task-messages.js';
 import { TaskProcess } from './task-process.js';
 import { queryForTask } from './task-query.js';
@@ -317,7 +318,7 @@ export class MiddleManager implements MiddleManagerService {
   async #report(end: TaskEndReport): Promise<void> {
     for (;;) {
       try {
-        return await this.#options.peers.leading('overlord').taskEnded(end);
+        return await tellEnd(this.#options.peers.leading('overlord'), end);
       } catch (error) {
         // During shutdown the overlord may be gone already; the next one finds this worker gone.
         if (this.#stopping) return;

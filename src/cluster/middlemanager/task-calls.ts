@@ -6,6 +6,7 @@ import type { Peers } from '../rpc/peers.js';
 import type { OverlordService, ParentRun } from '../rpc/services.js';
 import { untilLed } from '../rpc/until-led.js';
 import { untilServed } from './load-wait.js';
+import { tellEnd } from './task-end.js';
 
 interface TaskCallOptions {
   readonly parent: ParentRun;
@@ -26,7 +27,7 @@ export function taskCalls({ parent, peers, waitMs, keepsTrying, seen }: TaskCall
     documents: (id) => ask((overlord) => overlord.childDocuments(parent, id)),
     look: (ids) => ask((overlord) => overlord.lookAtChildren(parent, ids)),
     claim: (id) => ask((overlord) => overlord.claimChild(parent, id)),
-    ended: (taskId, attempt, outcome) => ask((overlord) => overlord.taskEnded({ taskId, run: { ...parent.run, attempt }, ...outcome })),
+    ended: (taskId, attempt, outcome) => ask((overlord) => tellEnd(overlord, { taskId, run: { ...parent.run, attempt }, ...outcome })),
     checkpoint: (request) => ask((overlord) => overlord.checkpointStream(request)),
     offsetsLost: (lost) => ask((overlord) => overlord.streamOffsetsLost(lost)),
     allocate: (request) => ask((overlord) => overlord.allocateSegment(request, parent)),

@@ -81,10 +81,14 @@ async function firstOf(values: AsyncIterable<unknown>): Promise<unknown> {
   return first;
 }
 
-/** Refused before the service was reached: no such route there, another cluster, or not ready yet. */
+/**
+ * Refused before the service was reached: no such route there, another cluster, or not ready yet, which may pass. Arguments that are too
+ * large stay so, however often they are sent.
+ */
 async function refusal(status: number, body: AsyncIterable<Uint8Array>, address: RemoteAddress, name: string): Promise<ServiceError> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString('utf8').slice(0, 500);
-  return new ServiceError('unavailable', `${address.role} at ${address.host} refused ${name} with ${status}: ${text}`);
+  const code = status === 413 ? 'body_too_large' : 'unavailable';
+  return new ServiceError(code, `${address.role} at ${address.host} refused ${name} with ${status}: ${text}`);
 }

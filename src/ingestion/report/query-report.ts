@@ -15,8 +15,9 @@ import type { WorkerRun } from '../sql/stages/workers.js';
 import { partitionsOf } from '../sql/write-segments.js';
 import { countersOf, type StageCounts, type StageRun, stageBody } from './stage-report.js';
 
-/** Rows of a plain SELECT that its report shows. */
+/** Rows of a plain SELECT that its report shows, and their bytes as JSON: a report has to fit into a request, and into memory. */
 const RESULT_ROWS_MAX = 3000;
+const RESULT_BYTES_MAX = 16 * 2 ** 20;
 
 /** Wait of a statement for its segments to be served. */
 interface LoadWait {
@@ -36,6 +37,8 @@ export class QueryReport {
   readonly #startMs: number;
   readonly #stages: StageRun[] = [];
   readonly #results: unknown[][] = [];
+  /** Bytes of them as JSON, with a separator before each. */
+  #resultBytes = 0;
   #resultsTruncated = false;
   /** null: segments are not waited for, or there are none yet. */
   #loadWait: LoadWait | null = null;
@@ -77,11 +80,15 @@ export class QueryReport {
   /** Takes in rows of the result; false once no more are shown. */
   addResults(frame: Frame): boolean {
     for (let row = 0; row < frame.rowCount; row++) {
-      if (this.#results.length === RESULT_ROWS_MAX) {
+      const isFull = this.#results.length === RESULT_ROWS_MAX;
+      const cells = isFull ? [] : frame.columns.map((column, position) => toJson(inputCell(column, row), this.#query.columns[position]));
+      const bytes = isFull ? 0 : Buffer.byteLength(stringifyJson(cells)) + 1;
+      if (isFull || this.#resultBytes + bytes > RESULT_BYTES_MAX) {
         this.#resultsTruncated = true;
         return false;
       }
-      this.#results.push(frame.columns.map((column, position) => toJson(inputCell(column, row), this.#query.columns[position])));
+      this.#results.push(cells);
+      this.#resultBytes += bytes;
     }
     return true;
   }
@@ -191,7 +198,7 @@ export class QueryReport {
   /** The rows, as one page. */
   #resultsHere(): Readonly<Record<string, unknown>> {
     const results = this.#results;
-    const page = { id: 0, numRows: results.length, sizeInBytes: Buffer.byteLength(stringifyJson(results)) };
+    const page = { id: 0, numRows: results.length, sizeInBytes: Math.max(2, this.#resultBytes + 1) };
     return { results, resultsTruncated: this.#resultsTruncated, pages: [page] };
   }
 }

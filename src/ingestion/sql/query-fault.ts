@@ -47,7 +47,7 @@ export function faultOf(error: unknown, memory: TaskMemory): FaultBody & { reado
   if (error.details !== null) return { ...error.details, errorMessage };
   if (error.code === 'resource_limit') return { ...notEnoughMemory(memory), errorMessage };
   const errorCode = FAULT_CODES[error.code];
-  return errorCode === undefined ? { ...structured(error.code), errorMessage } : { errorCode, errorMessage };
+  return errorCode === undefined ? { ...structuredFault(error.code), errorMessage } : { errorCode, errorMessage };
 }
 
 /** Whether the statement that a fault has ended may succeed when it is sent again, though nobody mends anything. */
@@ -57,7 +57,7 @@ export function mayBeTriedAgain({ errorCode, context }: FaultBody): boolean {
 }
 
 /** A failure of none of the documented kinds: its own code, and who can mend it. */
-function structured(code: ErrorCode): FaultBody {
+export function structuredFault(code: ErrorCode): FaultBody {
   const { category, persona, passes } = ERROR_KINDS[code];
   return {
     errorCode: 'DruidException',
