@@ -1,11 +1,13 @@
 // Files that appear whole or not at all.
 
+import { randomBytes } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { ServiceError } from '../../base/errors.js';
 
 /** Makes `to` the file that `make` makes, whole or not at all for as long as the machine runs; `what` names what it is made from. */
 export async function placeFile(what: string, to: string, make: (to: string) => Promise<void>): Promise<void> {
-  const temporary = `${to}.${process.pid}.tmp`;
+  // Containers that share the folder may have the same process ids.
+  const temporary = `${to}.${randomBytes(8).toString('hex')}.tmp`;
   try {
     await make(temporary);
     await rename(temporary, to);
