@@ -25,6 +25,21 @@ const CASES: Readonly<Record<string, readonly (readonly [sql: string, rows: unkn
     [`SELECT COUNT(*) FROM ${MV} WHERE CASE WHEN mv = 'a' THEN s ELSE 'none' END = 'a,b'`, [[1]]],
     [`SELECT n FROM ${MV} WHERE CASE WHEN mv = 'b' THEN 'y' ELSE 'n' END IN ('n', 'x') ORDER BY n`, [[1], [5]]],
   ],
+  'values of several types become those of the type that they have in common': [
+    [`SELECT v FROM (VALUES (1.5), ('x')) AS t(v)`, [['1.5'], ['x']]],
+    [`SELECT v FROM (VALUES ('x'), (1.5)) AS t(v)`, [['x'], ['1.5']]],
+    [`SELECT v FROM (VALUES (1), ('x'), (NULL)) AS t(v)`, [['1'], ['x'], [null]]],
+    [`SELECT v FROM (VALUES (-2.25), (3)) AS t(v)`, [[-2.25], [3]]],
+    [`SELECT v || '!' FROM (VALUES (CAST(1.5 AS FLOAT)), ('x')) AS t(v)`, [['1.5!'], ['x!']]],
+    [
+      `SELECT a, b FROM (VALUES (1.5, 'p'), ('x', 2)) AS t(a, b)`,
+      [
+        ['1.5', 'p'],
+        ['x', '2'],
+      ],
+    ],
+    [`SELECT COUNT(*) FROM (VALUES (1.5), ('1.5'), ('x')) AS t(v) WHERE v = '1.5'`, [[2]]],
+  ],
   'a number of each value is that of the only value of a row': [
     [
       `SELECT n, LENGTH(mv) FROM ${MV} ORDER BY n`,

@@ -24,7 +24,7 @@ import { type Bound, NULL, settledType } from '../relation/bound.js';
 import type { RelationColumn, SourceRelation } from '../relation/relation.js';
 import { bindExpression } from './bind-expression.js';
 import type { Place } from './expression/place.js';
-import { unify } from './function-call.js';
+import { folded, unify } from './function-call.js';
 import { Scope, type ScopeColumn, suggestion } from './scope.js';
 import type { Session } from './session.js';
 
@@ -259,9 +259,11 @@ export function bindValues(session: Session, values: Extract<SqlRelation, { kind
   return bound({ kind: 'inline', frame }, columns, values.alias === null ? [] : [[values.alias]]);
 }
 
+/** The value of a cell, which may be a cast to the type that the rows have in common. */
 function constant(bound: Bound, session: Session, at: number): string | bigint | number | null {
-  if (bound.kind !== 'literal') throw session.source.unsupported(at, 'a value in VALUES that is not constant');
-  return bound.value;
+  const value = folded(bound, session, at);
+  if (value.kind !== 'literal') throw session.source.unsupported(at, 'a value in VALUES that is not constant');
+  return value.value;
 }
 
 /** SELECT without FROM: one row. A frame needs a column, which no name reaches. */
