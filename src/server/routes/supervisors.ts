@@ -48,31 +48,47 @@ export function supervisorRoutes(
       demandDataSource(request.caller, supervisor.spec.dataSource, right);
       return handle(request, supervisor);
     });
-  /** Does something with every supervisor whose datasource the caller may write. */
-  const each = (
-    verb: string,
-    work: (supervisor: Supervisor, request: HttpRequest) => Promise<void>,
-    compact: (supervisor: CompactionSupervisor, author: Author) => Promise<unknown>,
-  ): Route =>
+  /**
+   * Does something with every supervisor whose datasource the caller may write. One that fails holds up none of the others, and is
+   * told at the end, unless it is as it was to be: others change supervisors meanwhile.
+   */
+  const each = (verb: string, { isDone, work, compact }: Change): Route =>
     route('POST', `${PATH}/${verb}`, LISTED, async (request) => {
-      for (const { id, dataSource } of supervisors.list())
-        if (mayWrite(request.caller, dataSource)) await work(supervisors.get(id), request);
+      const author = readAuthor(request);
+      const failures: unknown[] = [];
+      const attempt = async (change: () => Promise<unknown>, find: () => Promise<{ readonly suspended: boolean } | undefined>) => {
+        try {
+          await change();
+        } catch (error) {
+          const now = await find();
+          if (now !== undefined && !isDone(now.suspended)) failures.push(error);
+        }
+      };
+      for (const { id, dataSource, suspended } of supervisors.list())
+        if (mayWrite(request.caller, dataSource) && !isDone(suspended))
+          await attempt(
+            () => work(id, author),
+            async () => supervisors.find(id)?.spec,
+          );
       for (const supervisor of await compacting.list())
-        if (mayWrite(request.caller, supervisor.config.dataSource)) await compact(supervisor, readAuthor(request));
+        if (mayWrite(request.caller, supervisor.config.dataSource) && !isDone(supervisor.suspended))
+          await attempt(
+            () => compact(supervisor, author),
+            () => compacting.find(supervisor.id),
+          );
+      if (failures.length > 0) throw failures[0];
       return json(200, { status: 'success' });
     });
-  const compactSuspended = (suspended: boolean) => async (supervisor: CompactionSupervisor, author: Author) =>
-    supervisor.suspended === suspended ? undefined : compacting.setSuspended(supervisor.id, suspended, author);
+  const allSuspended = (suspended: boolean): Change => ({
+    isDone: (isSuspended) => isSuspended === suspended,
+    work: (id, author) => supervisors.setSuspended(id, suspended, author),
+    compact: ({ id }, author) => compacting.setSuspended(id, suspended, author),
+  });
   const setSuspended =
     (suspended: boolean) =>
     async (request: HttpRequest, { spec: { id } }: Supervisor) => {
       await supervisors.setSuspended(id, suspended, readAuthor(request));
       return json(200, supervisors.shown(id));
-    };
-  const eachSuspended =
-    (suspended: boolean) =>
-    async ({ spec }: Supervisor, request: HttpRequest) => {
-      if (spec.suspended !== suspended) await supervisors.setSuspended(spec.id, suspended, readAuthor(request));
     };
   const terminate = async (request: HttpRequest, { spec: { id } }: Supervisor) => {
     await supervisors.terminate(id, readAuthor(request));
@@ -100,13 +116,13 @@ export function supervisorRoutes(
       }
       return json(200, byId);
     }),
-    each('suspendAll', eachSuspended(true), compactSuspended(true)),
-    each('resumeAll', eachSuspended(false), compactSuspended(false)),
-    each(
-      'terminateAll',
-      ({ spec }, request) => supervisors.terminate(spec.id, readAuthor(request)),
-      (supervisor, author) => compacting.terminate(supervisor, author),
-    ),
+    each('suspendAll', allSuspended(true)),
+    each('resumeAll', allSuspended(false)),
+    each('terminateAll', {
+      isDone: () => false,
+      work: (id, author) => supervisors.terminate(id, author),
+      compact: (supervisor, author) => compacting.terminate(supervisor, author),
+    }),
     one('GET', '', async (_request, { spec }) => json(200, supervisors.shown(spec.id))),
     one('GET', '/status', async (_request, supervisor) => json(200, statusBody(supervisor, now()))),
     one('GET', '/health', async (_request, { state: { isHealthy: healthy } }) => json(healthy ? 200 : 503, { healthy })),
@@ -143,6 +159,14 @@ export function supervisorRoutes(
 }
 
 const SUPERVISOR = found('supervisor');
+
+/** A change of all supervisors. */
+interface Change {
+  /** Whether a supervisor is already as it is to be. */
+  isDone(isSuspended: boolean): boolean;
+  work(id: string, author: Author): Promise<void>;
+  compact(supervisor: CompactionSupervisor, author: Author): Promise<unknown>;
+}
 
 const dataSourceOf = ({ dataSource }: { readonly dataSource: string }): string => dataSource;
 
