@@ -271,7 +271,12 @@ kills('dynamic configuration', () => {
   assert.equal(merge({ killDataSourceWhitelist: ' a, b ,' }).killDataSourceWhitelist, ['a', 'b']);
   assert.is(merge({ killTaskSlotRatio: 0.25 }).killTaskSlotRatio, 0.25);
   assert.throws(() => merge({ killTaskSlotRatio: 1.5 }), /killTaskSlotRatio: found 1.5, expected a number from 0 to 1/);
-  assert.throws(() => merge({ maxKillTaskSlots: -1 }), /maxKillTaskSlots: found -1, expected an integer/);
+  assert.throws(() => merge({ maxKillTaskSlots: -1 }), /maxKillTaskSlots: found -1, expected an integer from 0 to 2147483647/);
+  // Earlier versions have stored such numbers.
+  assert.equal(parseDynamicConfig({ maxSegmentsToMove: -5, replicantLifetime: 1e300, pauseCoordination: true }), {
+    ...DYNAMIC_CONFIG_DEFAULTS,
+    ...{ maxSegmentsToMove: 0, replicantLifetime: 2 ** 31 - 1, pauseCoordination: true },
+  });
   assert.throws(() => merge({ killDataSourceWhitelist: 7 }), /expected an array of strings/);
 });
 

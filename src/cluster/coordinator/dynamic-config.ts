@@ -8,6 +8,7 @@ import { nearestName } from '../../base/nearest-name.js';
 export const DYNAMIC_CONFIG_NAME = 'coordinator.config';
 
 const NONE: readonly string[] = [];
+const INTEGER_MAX = 2 ** 31 - 1;
 
 export const DYNAMIC_CONFIG_DEFAULTS = {
   millisToWaitBeforeDeleting: 900_000,
@@ -17,7 +18,7 @@ export const DYNAMIC_CONFIG_DEFAULTS = {
   balancerComputeThreads: 1,
   killDataSourceWhitelist: NONE,
   killTaskSlotRatio: 0.1,
-  maxKillTaskSlots: 2 ** 31 - 1,
+  maxKillTaskSlots: INTEGER_MAX,
   killPendingSegmentsSkipList: NONE,
   maxSegmentsInNodeLoadingQueue: 500,
   decommissioningNodes: NONE,
@@ -37,11 +38,24 @@ export type DynamicConfig = Readonly<typeof DYNAMIC_CONFIG_DEFAULTS>;
 /** A stored document. @throws ServiceError like `mergeDynamicConfig` */
 export function parseDynamicConfig(stored: unknown): DynamicConfig {
   if (!isRecord(stored)) throw new ServiceError('input_invalid', `found ${describeValue(stored)}, expected an object`);
-  return mergeDynamicConfig(DYNAMIC_CONFIG_DEFAULTS, new Map(Object.entries(stored)));
+  return mergeDynamicConfig(
+    DYNAMIC_CONFIG_DEFAULTS,
+    new Map(Object.entries(stored).map(([name, value]) => [name, withinBounds(name, value)])),
+  );
+}
+
+/** Earlier versions took and stored integers of any size. */
+function withinBounds(name: string, value: unknown): unknown {
+  return Number.isInteger(value) ? Math.min(Math.max(Number(value), 0), largestOf(name)) : value;
+}
+
+/** Largest integer of a field: times are 64 bits wide, as far as JSON numbers are exact, everything else 32. */
+function largestOf(name: string): number {
+  return name === 'millisToWaitBeforeDeleting' ? Number.MAX_SAFE_INTEGER : INTEGER_MAX;
 }
 
 /**
- * @throws ServiceError `input_invalid` for an unknown field or a value of another type than the default has,
+ * @throws ServiceError `input_invalid` for an unknown field, a value of another type than the default has, or a number out of bounds,
  *   `unsupported` for smartSegmentLoading=false
  */
 export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<string, unknown>): DynamicConfig {
@@ -58,7 +72,7 @@ export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<
     const accepted = isRatio
       ? 'a number from 0 to 1'
       : typeof fallback === 'number'
-        ? 'an integer'
+        ? `an integer from 0 to ${largestOf(name)}`
         : typeof fallback === 'boolean'
           ? 'true or false'
           : 'an array of strings';
@@ -68,7 +82,7 @@ export function mergeDynamicConfig(current: DynamicConfig, changes: ReadonlyMap<
         : typeof fallback === 'number'
           ? isRatio
             ? typeof value === 'number' && value >= 0 && value <= 1
-            : Number.isInteger(value) && (name !== 'maxKillTaskSlots' || Number(value) >= 0)
+            : Number.isInteger(value) && Number(value) >= 0 && Number(value) <= largestOf(name)
           : typeof value === 'boolean';
     if (name === 'smartSegmentLoading' && value === false)
       throw new ServiceError(

@@ -138,11 +138,17 @@ export function payloadDocument(
   return withoutSecrets(FLAT_TYPES.has(type) ? { ...spec, ...common } : { ...common, spec }) as Readonly<Record<string, unknown>>;
 }
 
+/** The metadata store keeps 32 bits. */
+const PRIORITY_MAX = 2 ** 31 - 1;
+
 function parsePriority(value: unknown, otherwise: number): number {
   if (value === undefined || value === null) return otherwise;
   const priority = typeof value === 'string' ? Number(value) : value;
-  if (typeof priority !== 'number' || !Number.isInteger(priority))
-    throw new ServiceError('input_invalid', `context.priority: found ${describeValue(value)}, expected an integer`);
+  if (typeof priority !== 'number' || !Number.isInteger(priority) || Math.abs(priority) > PRIORITY_MAX)
+    throw new ServiceError(
+      'input_invalid',
+      `context.priority: found ${describeValue(value)}, expected an integer from -${PRIORITY_MAX} to ${PRIORITY_MAX}`,
+    );
   return priority;
 }
 

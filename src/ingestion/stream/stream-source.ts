@@ -42,6 +42,8 @@ const RECORDS_PER_FETCH_MAX = 10_000;
 /** @param stream  its name, which stands in different places of the documents */
 export function parseStreamSource(kind: StreamKind, fields: ObjectReader, stream: string): StreamSource {
   if (kind === 'kafka') {
+    // Read by each task.
+    fields.optionalInteger('pollTimeout', 0);
     if (fields.has('configOverrides')) throw fields.unsupported('configOverrides', 'write the properties in consumerProperties');
     return {
       kind,

@@ -48,13 +48,21 @@ export function parseSupervisorSpec(value: unknown): SupervisorSpec {
     suspended: fields.boolean('suspended', false),
     io: parseSupervisorIo(kind, spec.object('ioConfig')),
     tuning: parseStreamTuning(spec.optionalObject('tuningConfig'), kind, 'supervisor'),
-    context: fields.optionalObject('context')?.members ?? {},
+    context: parseContext(fields.optionalObject('context')),
     source: {
       dataSchema: recordOf(spec, 'dataSchema'),
       ioConfig: recordOf(spec, 'ioConfig'),
       tuningConfig: recordOf(spec, 'tuningConfig'),
     },
   };
+}
+
+const PRIORITY_MAX = 2 ** 31 - 1;
+
+/** The context of its tasks, none of which would be taken with another priority. */
+function parseContext(context: ObjectReader | undefined): SupervisorSpec['context'] {
+  context?.optionalInteger('priority', -PRIORITY_MAX, PRIORITY_MAX);
+  return context?.members ?? {};
 }
 
 function recordOf(fields: ObjectReader, key: string): Readonly<Record<string, unknown>> {
