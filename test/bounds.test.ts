@@ -21,7 +21,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'cluster/historical/local-segments.ts FILES_AHEAD': 'of files that are read ahead at the start alone',
   'cluster/historical/run-gate.ts CROWD_MAX': 'a ratio to the slots, which follow svc.processing.numThreads',
   'cluster/broker/scatter.ts CHUNKS_LISTED_MAX': 'length of a key: of more chunks the intervals are the key',
-  'cluster/overlord/overlord.ts FINISHED_LISTED_MAX': 'rows of one answer; clients ask for fewer with max',
+  'cluster/overlord/task-look.ts FINISHED_LISTED_MAX': 'rows of one answer; clients ask for fewer with max',
   'cluster/overlord/supervisor/supervisor-state.ts ERRORS_KEPT':
     'messages of one supervisor that its status lists; each is in the log as well',
   'execution/aggregate-state/sketch/stored-hashes.ts WAITING_BLOCKS_MAX': 'blocks of one segment, counted in the memory of the query',

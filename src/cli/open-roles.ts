@@ -16,6 +16,7 @@ import type { SystemTableName } from '../planner/sql/catalog/system-schema.js';
 import { planSql } from '../planner/sql/plan-sql.js';
 import { PlanWatch } from '../planner/sql/plan-watch.js';
 import { createGate, type Gate } from '../server/access/gate.js';
+import { itself, readable } from '../server/access/readable.js';
 import { createAlias } from '../server/alias.js';
 import { Avatica } from '../server/avatica/avatica.js';
 import { AVATICA_CODECS } from '../server/avatica/codecs.js';
@@ -212,6 +213,7 @@ function openQueries(
       systemRows(
         {
           ...{ coordination, peers, client, roles: ROLES, isTls: configuration.get('svc.enableTlsPort') },
+          readable: caller.isUnrestricted ? null : (names) => readable(caller, names, itself),
           queries: () => queryRows(log, caller),
           segmentsTable: (live) => broker.segmentsTable(live),
         },

@@ -94,6 +94,7 @@ function sourceOf(
       },
     },
     roles: ['coordinator', 'overlord', 'historical'],
+    readable: null,
     queries: () => [['q', 'native', 'RUNNING', '{}']],
     async segmentsTable(counts) {
       const view = new ClusterView();

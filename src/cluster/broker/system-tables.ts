@@ -21,6 +21,8 @@ export interface SystemTablesSource {
   readonly roles: readonly string[];
   /** Whether the announced ports are those of TLS. */
   readonly isTls?: boolean;
+  /** Leaves out datasources that the reader of the rows may not read; null: he may read all of them. */
+  readonly readable: ((dataSources: readonly string[]) => readonly string[]) | null;
   /** The SQL queries of this broker, running and ended. */
   queries(): readonly SystemRow[];
   /** `segments` as it is now; of this broker. */
@@ -63,7 +65,12 @@ const TABLES: { readonly [Name in SystemTableName]: (source: SystemTablesSource)
       ...tasks.flatMap(({ host, segments }) => segments.map(({ id }): SystemRow => [host, segmentIdText(id)])),
     ];
   },
-  tasks: async ({ peers, isTls }) => (await peers.leading('overlord').tasks()).map((task) => taskRow(task, isTls)),
+  tasks: async ({ peers, isTls, readable }) => {
+    const overlord = peers.leading('overlord');
+    // The newest that the reader may see, rather than what is left of the newest.
+    const dataSources = readable === null ? [] : [readable(await overlord.finishedDataSources())];
+    return (await overlord.tasks(...dataSources)).map((task) => taskRow(task, isTls));
+  },
   supervisors: async ({ peers }) =>
     (await peers.leading('overlord').supervisorList()).map(
       ({ id, dataSource, state, detailedState, healthy, type, source, suspended, spec }): SystemRow => [

@@ -10,7 +10,7 @@ import { carriedBy } from '../../metadata/carried.js';
 import type { Database } from '../../metadata/database.js';
 import { type Fence, fencedTransaction } from '../../metadata/leadership.js';
 import { pinnedSegments, publishSegments, segmentsToRead } from '../../metadata/publish.js';
-import { countTasks, findTask, insertTask, selectTasks, type TaskRecord } from '../../metadata/tasks.js';
+import { countTasks, findTask, insertTask, selectTasks, type TaskRecord, taskDataSources } from '../../metadata/tasks.js';
 import type { PinnedSegments, PublishRequest } from '../../model/publication.js';
 import type { SegmentId, VisibleSegment } from '../../model/segment.js';
 import type { CheckpointRequest, OffsetsLost } from '../../model/stream/control.js';
@@ -45,13 +45,9 @@ import { endRun, endTask, isRunOf, recoverTask } from './recovery.js';
 import { auditSubmission, authorOf, newTask, type ReadTask, type Sender, THIS_CLUSTER } from './submission.js';
 import type { SupervisorHost } from './supervisor/contract.js';
 import { Supervisors } from './supervisor/supervisors.js';
-import { liveReport, taskWithDocuments } from './task-look.js';
+import { ACTIVE_STATES, FINISHED_STATES, liveReport, newestTasks, taskWithDocuments } from './task-look.js';
 import { UnheardRuns } from './unheard-runs.js';
 import { WorkerConfigs } from './worker-configs.js';
-
-const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
-/** Finished tasks that are listed where nobody says how many. */
-export const FINISHED_LISTED_MAX = 10_000;
 
 export interface OverlordOptions extends RoleOptions, Omit<OldResultsOptions, 'now'> {
   readonly database: Database;
@@ -175,11 +171,9 @@ export class Overlord implements OverlordService, Candidate {
     return { taskId: task.id };
   }
 
-  async tasks(): Promise<readonly TaskRecord[]> {
-    const { database } = this.#options;
-    const active = await selectTasks(database, { states: ACTIVE_STATES });
-    return [...active, ...(await selectTasks(database, { states: ['SUCCESS', 'FAILED'], newest: FINISHED_LISTED_MAX }))];
-  }
+  tasks = (dataSources?: readonly string[]): Promise<readonly TaskRecord[]> => newestTasks(this.#options.database, dataSources);
+
+  finishedDataSources = (): Promise<readonly string[]> => taskDataSources(this.#options.database, FINISHED_STATES);
 
   task = (taskId: string): Promise<TaskWithDocuments | null> => taskWithDocuments(this.#options.database, taskId);
 

@@ -4,8 +4,21 @@ import { ServiceError } from '../../base/errors.js';
 import { isRecord } from '../../base/json.js';
 import { LIVE_REPORTS } from '../../ingestion/sql/controller.js';
 import type { Database } from '../../metadata/database.js';
-import { findTask, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
+import { findTask, selectTasks, type TaskRecord, taskDocuments } from '../../metadata/tasks.js';
 import type { MiddleManagerService, TaskWithDocuments } from '../rpc/services.js';
+
+export const ACTIVE_STATES = ['WAITING', 'PENDING', 'RUNNING'] as const;
+export const FINISHED_STATES = ['SUCCESS', 'FAILED'] as const;
+/** Finished tasks that are listed where nobody says how many. */
+export const FINISHED_LISTED_MAX = 10_000;
+
+/** The active tasks, then the newest of the finished ones; of those, with `dataSources`, only these. */
+export async function newestTasks(database: Database, dataSources?: readonly string[]): Promise<readonly TaskRecord[]> {
+  const active = await selectTasks(database, { states: ACTIVE_STATES });
+  if (dataSources?.length === 0) return active;
+  const of = dataSources === undefined ? {} : { dataSources };
+  return [...active, ...(await selectTasks(database, { states: FINISHED_STATES, newest: FINISHED_LISTED_MAX, ...of }))];
+}
 
 /** Task types that answer requests for their report. */
 const TELLING = 'query_controller';

@@ -88,6 +88,7 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
   overlord: {
     submit: call,
     tasks: call,
+    finishedDataSources: call,
     task: call,
     liveReport: call,
     visibleSegments: call,

@@ -229,8 +229,10 @@ export interface SupervisorSummary {
 export interface OverlordService {
   /** Accepts a task, JSON: what it returns is stored. Throws `input_invalid`, or `conflict` when the id is taken. */
   submit(document: string): Promise<{ readonly taskId: string }>;
-  /** The active ones, then the newest of the finished ones. */
-  tasks(): Promise<readonly TaskRecord[]>;
+  /** The active ones, then the newest of the finished ones; of those, with `dataSources`, only these. */
+  tasks(dataSources?: readonly string[]): Promise<readonly TaskRecord[]>;
+  /** Datasources of finished tasks. */
+  finishedDataSources(): Promise<readonly string[]>;
   /** A task with its documents, or null when there is none of this id. */
   task(taskId: string): Promise<TaskWithDocuments | null>;
   /** The report so far of a task that runs, or null while there is none. */
