@@ -46,6 +46,7 @@ function assignSegments({
       loading: new Set(loading),
       freeBytes: maxSizeBytes - currentSizeBytes - loading.reduce((bytes, id) => bytes + (sizes.get(id) ?? 0), 0),
       heldBytes: currentSizeBytes,
+      generation: '',
       places: Infinity,
     })),
     mayLoad,
@@ -56,8 +57,26 @@ assignment('asks no server for more segments than it has places for, and what is
   const segments = [0, 1, 2, 3].map((day) => segmentOf('ds', day, 'v1'));
   const [first = ''] = ids(segments);
   const servers = [
-    { host: 'a', tier: '_default_tier', served: new Set([first]), loading: new Set<string>(), freeBytes: 1000, heldBytes: 0, places: 2 },
-    { host: 'b', tier: 'cold', served: new Set<string>(), loading: new Set<string>(), freeBytes: 1000, heldBytes: 0, places: 9 },
+    {
+      host: 'a',
+      tier: '_default_tier',
+      served: new Set([first]),
+      loading: new Set<string>(),
+      freeBytes: 1000,
+      heldBytes: 0,
+      generation: '',
+      places: 2,
+    },
+    {
+      host: 'b',
+      tier: 'cold',
+      served: new Set<string>(),
+      loading: new Set<string>(),
+      freeBytes: 1000,
+      heldBytes: 0,
+      generation: '',
+      places: 9,
+    },
   ];
   const { loads, settled } = assignAmong({
     targets: segments.map((segment) => target(segment)),
@@ -98,6 +117,7 @@ assignment('a silent server is told nothing; its copies count, and no other one 
       loading: new Set<string>(),
       freeBytes: 1e9,
       heldBytes: 0,
+      generation: '',
       places: 10,
       isSilent,
     };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type AssignedServer, assignSegments, type Target } from '../../src/cluster/coordinator/assignment.js';
-import { planMoves } from '../../src/cluster/coordinator/moves.js';
+import { Moves, planMoves } from '../../src/cluster/coordinator/moves.js';
 import type { SegmentDescriptor } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { segmentOf } from './fakes.js';
@@ -38,7 +38,7 @@ class Tier {
     return [...this.held].map(([host, ids], at) => {
       const heldBytes = this.bytes(host);
       const freeBytes = (this.maxBytes[at] ?? 100_000) - heldBytes;
-      return { host, tier: TIER, served: new Set(ids), loading: new Set(), freeBytes, heldBytes, places: 500 };
+      return { host, tier: TIER, served: new Set(ids), loading: new Set(), freeBytes, heldBytes, generation: '', places: 500 };
     });
   }
 
@@ -113,6 +113,35 @@ moves('nothing moves to or from a silent server, where a load has failed, nor wh
   assert.is((await plan({ places: 1 }, 'h1')).get('h1')?.length, 1);
   assert.is((await plan({}, 'h0', false)).size, 0);
   assert.is((await planMoves({ targets: new Map(), servers: tier.servers, mayLoad: () => true })).size, 0);
+});
+
+moves('where nothing can move, nothing is looked at again before something has changed', async () => {
+  const tier = new Tier(
+    [10, 10],
+    [
+      [0, 1],
+      [0, 1],
+    ],
+    { copies: 2, maxBytes: [20, 100] },
+  );
+  let looks = 0;
+  const targets = new Map(tier.targets);
+  targets.get = (id) => {
+    looks++;
+    return tier.targets.get(id);
+  };
+  const all = new Moves();
+  for (const [revision, generation, looked] of [
+    [1, 'a', 2],
+    [1, 'a', 2],
+    [2, 'a', 4],
+    [2, 'b', 6],
+    [2, 'b', 6],
+  ] as const) {
+    const servers = tier.servers.map((server) => ({ ...server, generation }));
+    assert.is((await all.plan(revision, { targets, servers, mayLoad: () => true })).size, 0);
+    assert.is(looks, looked);
+  }
 });
 
 moves('come to an end, and leave every segment as many copies as before', async () => {

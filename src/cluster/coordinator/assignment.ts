@@ -26,6 +26,8 @@ export type AssignedServer = Pick<HeldSegments, 'host' | 'tier' | 'served' | 'lo
   readonly freeBytes: number;
   /** Size of those. */
   readonly heldBytes: number;
+  /** Another one whenever what it holds has changed. */
+  readonly generation: string;
   /** Segments that it may be asked for besides those that it loads. */
   readonly places: number;
   /** It does not answer at the moment: its copies count, but it is told nothing, and no other copy goes for the sake of its own. */
@@ -42,7 +44,7 @@ const DECOMMISSIONED_TIER = '(decommissioned)';
  * @param facts  wanted segments by printed id, whether the server is to be emptied, and whether it does not answer at the moment
  */
 export function assignedServer(
-  { host, tier, served, loading, maxSizeBytes, currentSizeBytes }: HeldSegments,
+  { host, tier, served, loading, maxSizeBytes, currentSizeBytes, generation }: HeldSegments,
   {
     targets,
     isDecommissioned,
@@ -58,6 +60,7 @@ export function assignedServer(
     loading,
     freeBytes: maxSizeBytes - heldBytes,
     heldBytes,
+    generation,
     places: LOADS_AHEAD - loading.size,
     isSilent,
   };

@@ -21,6 +21,24 @@ const MOVES_MAX = 500;
 /** Segments of a server that are looked at for each that is to move: some may be too large, or be there already. */
 const LOOKS_PER_MOVE = 4;
 
+/** Plans of moves; where nothing can be moved, nothing is looked at again before something has changed. */
+export class Moves {
+  #nothingAt: string | undefined;
+
+  /**
+   * Loads by host; see `planMoves`.
+   * @param revision  another one whenever targets have changed
+   */
+  async plan(revision: number | null, input: MovesInput): ReturnType<typeof planMoves> {
+    const servers = input.servers.map(({ host, tier, generation, isSilent }) => [host, tier, generation, isSilent]);
+    const state = JSON.stringify([revision, servers]);
+    if (state === this.#nothingAt) return new Map();
+    const loads = await planMoves(input);
+    this.#nothingAt = loads.size === 0 ? state : undefined;
+    return loads;
+  }
+}
+
 type Server = { -readonly [Fact in keyof AssignedServer]: AssignedServer[Fact] };
 
 /**
