@@ -300,7 +300,7 @@ overlords(
     assert.is((await selectSegments(database, {})).length, 2, 'those in use stay');
     await database.rows('UPDATE segments SET used = 0');
     const second = await overlord.kill('ds', day(0));
-    assert.ok((await overlord.tasks()).some(({ id, type }) => id === second && type === 'kill'));
+    assert.ok((await overlord.tasks(null)).some(({ id, type }) => id === second && type === 'kill'));
     await untilState(database, second, 'SUCCESS');
     assert.is((await selectSegments(database, {})).length, 1);
     assert.equal(await locksOfTask(database, second), []);

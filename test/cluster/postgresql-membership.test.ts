@@ -19,6 +19,8 @@ const tests = suite('elections over PostgreSQL');
 
 interface Process {
   readonly host: string;
+  /** Name under which the database lists its connections. */
+  readonly name: string;
   readonly membership: PostgresqlMembership;
   readonly database: Database;
   /** Awaited by its transactions before they begin, and after they have ended. */
@@ -47,6 +49,7 @@ else {
       if (name === 'a') await migrate(database);
       const process: Process = {
         host: `${name}:1`,
+        name: settings.applicationName,
         database,
         before: Promise.resolve(),
         after: Promise.resolve(),
@@ -109,6 +112,11 @@ else {
       assert.is((await other.stand()).host, leader.host);
     }
   };
+  /** Resolves when the transaction that a process has begun waits in the database, as another one sees it there. */
+  const waiting = async ({ name }: Process, { database }: Process): Promise<void> => {
+    const query = "SELECT 1 FROM pg_stat_activity WHERE application_name = ? AND wait_event_type = 'Lock'";
+    while ((await database.rows(query, [name])).length === 0) await sleep(5);
+  };
   const told = ({ epoch, host }: Leader): string => `${host} ${epoch}`;
   /** The session of its transactions in the database: another one when it was ended. */
   const sessionOf = (process: Process): Promise<unknown> =>
@@ -129,8 +137,14 @@ else {
   tests('one that waits for the transaction of another process goes on, however long that is', () =>
     withProcesses(async (a, b, other) => {
       const { gate, open } = held();
-      const transaction = other.database.transaction(() => gate);
+      const { gate: holds, open: hold } = held();
+      const transaction = other.database.transaction(() => {
+        hold();
+        return gate;
+      });
+      await holds;
       const began = await locked(a);
+      await waiting(a, other);
       assert.is(told(await standing(b, 6 * SHORT_MS)), ' 0');
       open();
       await transaction;

@@ -68,8 +68,8 @@ const TABLES: { readonly [Name in SystemTableName]: (source: SystemTablesSource)
   tasks: async ({ peers, isTls, readable }) => {
     const overlord = peers.leading('overlord');
     // The newest that the reader may see, rather than what is left of the newest.
-    const dataSources = readable === null ? [] : [readable(await overlord.finishedDataSources())];
-    return (await overlord.tasks(...dataSources)).map((task) => taskRow(task, isTls));
+    const dataSources = readable === null ? null : readable(await overlord.finishedDataSources());
+    return (await overlord.tasks(dataSources)).map((task) => taskRow(task, isTls));
   },
   supervisors: async ({ peers }) =>
     (await peers.leading('overlord').supervisorList()).map(

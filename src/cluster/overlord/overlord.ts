@@ -171,7 +171,7 @@ export class Overlord implements OverlordService, Candidate {
     return { taskId: task.id };
   }
 
-  tasks = (dataSources?: readonly string[]): Promise<readonly TaskRecord[]> => newestTasks(this.#options.database, dataSources);
+  tasks = (dataSources: readonly string[] | null): Promise<readonly TaskRecord[]> => newestTasks(this.#options.database, dataSources);
 
   finishedDataSources = (): Promise<readonly string[]> => taskDataSources(this.#options.database, FINISHED_STATES);
 

@@ -12,11 +12,11 @@ export const FINISHED_STATES = ['SUCCESS', 'FAILED'] as const;
 /** Finished tasks that are listed where nobody says how many. */
 export const FINISHED_LISTED_MAX = 10_000;
 
-/** The active tasks, then the newest of the finished ones; of those, with `dataSources`, only these. */
-export async function newestTasks(database: Database, dataSources?: readonly string[]): Promise<readonly TaskRecord[]> {
+/** The active tasks, then the newest of the finished ones; of those, with `dataSources`, only these; null: all. */
+export async function newestTasks(database: Database, dataSources: readonly string[] | null): Promise<readonly TaskRecord[]> {
   const active = await selectTasks(database, { states: ACTIVE_STATES });
   if (dataSources?.length === 0) return active;
-  const of = dataSources === undefined ? {} : { dataSources };
+  const of = dataSources === null ? {} : { dataSources };
   return [...active, ...(await selectTasks(database, { states: FINISHED_STATES, newest: FINISHED_LISTED_MAX, ...of }))];
 }
 

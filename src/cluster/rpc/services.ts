@@ -117,7 +117,7 @@ export interface CoordinatorService {
    * The same, or null when the caller's revision is still the one. Who names the term of his revision, and it is still
    * that, may be told what has changed since.
    */
-  snapshotAfter(revision: number | null, term?: number | null): Promise<SnapshotUpdate | null>;
+  snapshotAfter(revision: number | null, term: number | null): Promise<SnapshotUpdate | null>;
   /** All used segments of some datasources, the overshadowed ones too. */
   usedSegments(dataSources: readonly string[]): Promise<readonly UsedSegment[]>;
   /** The lookups configured for a tier, or null when the caller's generation is still the one. */
@@ -230,7 +230,7 @@ export interface OverlordService {
   /** Accepts a task, JSON: what it returns is stored. Throws `input_invalid`, or `conflict` when the id is taken. */
   submit(document: string): Promise<{ readonly taskId: string }>;
   /** The active ones, then the newest of the finished ones; of those, with `dataSources`, only these. */
-  tasks(dataSources?: readonly string[]): Promise<readonly TaskRecord[]>;
+  tasks(dataSources: readonly string[] | null): Promise<readonly TaskRecord[]>;
   /** Datasources of finished tasks. */
   finishedDataSources(): Promise<readonly string[]>;
   /** A task with its documents, or null when there is none of this id. */
