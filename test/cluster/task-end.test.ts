@@ -86,6 +86,11 @@ for (const [kind, report, instead] of REPORTS) {
   });
 }
 
+ends('a failure whose report is too large keeps its own error', async () => {
+  const { heard } = await told({ ...endOf({}), succeeded: false, errorMessage: 'row 17: t is null' }, ['body_too_large']);
+  assert.is(heard[1]?.errorMessage, `row 17: t is null; ${SAID}`);
+});
+
 for (const code of ['unavailable', 'not_leader', 'timeout', 'capacity_exceeded', 'internal'] as const)
   ends(`${code} says nothing about the report`, async () => {
     assert.equal(await told(endOf({}), [code]), { heard: [endOf({})], refused: code });

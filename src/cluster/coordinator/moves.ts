@@ -14,10 +14,8 @@ export interface MovesInput {
 
 /** Differences below this part of how full the fuller server is are left: moving costs reads from deep storage. */
 const UNEVEN_PART = 0.05;
-/** Moves of a tier that are under way at once: a part of its segments, within bounds. */
-const MOVED_PART = 0.02;
-const MOVES_MIN = 100;
-const MOVES_MAX = 500;
+/** Moves to a server that are under way at once: what is published meanwhile is loaded behind them. */
+const MOVES_PER_SERVER = 10;
 /** Segments of a server that are looked at for each that is to move: some may be too large, or be there already. */
 const LOOKS_PER_MOVE = 4;
 
@@ -33,8 +31,15 @@ export class Moves {
     const servers = input.servers.map(({ host, tier, generation, isSilent }) => [host, tier, generation, isSilent]);
     const state = JSON.stringify([revision, servers]);
     if (state === this.#nothingAt) return new Map();
-    const loads = await planMoves(input);
-    this.#nothingAt = loads.size === 0 ? state : undefined;
+    let isRefused = false;
+    const mayLoad = (host: string, id: string): boolean => {
+      const may = input.mayLoad(host, id);
+      isRefused ||= !may;
+      return may;
+    };
+    const loads = await planMoves({ ...input, mayLoad });
+    // What has failed may be loaded again after a while, without any other change.
+    this.#nothingAt = loads.size === 0 && !isRefused ? state : undefined;
     return loads;
   }
 }
@@ -49,12 +54,13 @@ export async function planMoves({ targets, servers, mayLoad }: MovesInput): Prom
   const loads = new Map<string, SegmentDescriptor[]>();
   const turns = new LoopTurns();
   for (const tier of new Set(servers.map((server) => server.tier))) {
-    const members = servers.filter((server) => server.tier === tier && isHeard(server)).map((server): Server => ({ ...server }));
+    const members = servers
+      .filter((server) => server.tier === tier && isHeard(server))
+      .map((server): Server => ({ ...server, places: Math.min(server.places, MOVES_PER_SERVER) }));
     const [emptiest] = members.toSorted((a, b) => fullness(a) - fullness(b));
     const uneven = members.filter((server) => emptiest !== undefined && isUneven(server, emptiest));
     if (uneven.length === 0) continue;
-    const copies = members.reduce((sum, { served }) => sum + served.size, 0);
-    let left = Math.min(MOVES_MAX, Math.max(MOVES_MIN, Math.floor(copies * MOVED_PART)));
+    let left = MOVES_PER_SERVER * Math.max(1, members.length - uneven.length);
     for (const from of uneven.sort((a, b) => fullness(b) - fullness(a))) {
       for (const id of spread(from.served, Math.min(left, countOver(from, emptiest)))) {
         if (turns.isDue) await turns.give();

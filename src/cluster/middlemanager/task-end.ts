@@ -14,7 +14,8 @@ export async function tellEnd(overlord: Pick<OverlordService, 'taskEnded'>, end:
     await overlord.taskEnded(end);
   } catch (error) {
     if (!(error instanceof ServiceError && error.code === 'body_too_large')) throw error;
-    const errorMessage = `the report of the task is too large to be sent: ${error.message}`;
+    const unsent = `the report of the task is too large to be sent: ${error.message}`;
+    const errorMessage = end.errorMessage === null ? unsent : `${end.errorMessage}; ${unsent}`;
     await overlord.taskEnded({ ...end, succeeded: false, errorMessage, report: unsentReport(end.taskId, end.report ?? {}, errorMessage) });
   }
 }
