@@ -66,7 +66,7 @@ moves('a server that comes later gets its share, from all over the time of the s
   const tier = new Tier(Array(300).fill(10), [days, []]);
   let rounds = 0;
   while ((await tier.move()) > 0) rounds++;
-  // Ten at a time, until 147 have moved: 300 - 2 m is less than a twentieth of 300 - m then.
+  // Rounds of ten, until 147 have moved: 300 - 2 m is less than a twentieth of 300 - m then.
   assert.is(rounds, 15);
   assert.ok(Math.abs(tier.bytes('h0') - tier.bytes('h1')) <= 0.05 * tier.bytes('h0') + 10);
   const moved = days.filter((_, at) => tier.held.get('h1')?.has([...tier.targets.keys()][at] ?? ''));

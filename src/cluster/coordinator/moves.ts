@@ -38,7 +38,7 @@ export class Moves {
       return may;
     };
     const loads = await planMoves({ ...input, mayLoad });
-    // What has failed may be loaded again after a while, without any other change.
+    // Loads that have failed may be tried again after a while, without any other change.
     this.#nothingAt = loads.size === 0 && !isRefused ? state : undefined;
     return loads;
   }
