@@ -105,6 +105,8 @@ export interface DeepStorage {
   ): Promise<readonly { readonly type: string; readonly path: string }[]>;
   /** Brings a copy of the file to `localFile`, whole or not at all unless the machine fails; throws `not_found`. */
   pull(loadSpec: { readonly type: string; readonly path: string }, localFile: string): Promise<void>;
+  /** Bytes of the file; throws `not_found`. */
+  size(loadSpec: { readonly type: string; readonly path: string }): Promise<number>;
   /** The bytes of the file, or of a part of it; throws `not_found`. */
   read(
     loadSpec: { readonly type: string; readonly path: string },

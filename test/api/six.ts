@@ -15,7 +15,8 @@ export interface SixProcesses {
 /** Coordinator and overlord share port 8081 by the interface; alone, the overlord moves to a port of its own. */
 const ROLES: readonly (readonly [Role, readonly string[]])[] = [
   ['coordinator', []],
-  ['overlord', ['--property', 'svc.overlord.port=8090']],
+  // Its worker alone has the logs of tasks, as on machines of their own.
+  ['overlord', ['--property', 'svc.overlord.port=8090', '--property', 'svc.indexer.logs.directory=logs-elsewhere']],
   ['historical', []],
   ['broker', []],
   ['middleManager', []],

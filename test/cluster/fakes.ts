@@ -58,6 +58,7 @@ export function memoryStorage(files = new Map<string, number>()): DeepStorage & 
     type: 'local',
     push: () => Promise.reject(new Error('not asked')),
     pull: () => Promise.reject(new Error('not asked')),
+    size: () => Promise.reject(new Error('not asked')),
     // biome-ignore lint/correctness/useYield: nothing is read
     read: async function* () {
       throw new Error('not asked');

@@ -83,7 +83,9 @@ export class Worker implements MiddleManagerService {
   }
 
   progress = async () => null;
-  log = async () => null;
+  readLog(): AsyncIterable<Uint8Array> {
+    throw new Error('not asked');
+  }
   chat = async (): Promise<unknown> => null;
 }
 

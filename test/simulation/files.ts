@@ -42,6 +42,7 @@ export class Files {
       type: 'local',
       push: () => Promise.reject(new Error('not asked')),
       pull: () => Promise.reject(new Error('not asked')),
+      size: () => Promise.reject(new Error('not asked')),
       read: () => {
         throw new Error('not asked');
       },

@@ -90,7 +90,9 @@ export class Worker implements MiddleManagerService {
   }
 
   progress = async (): Promise<null> => null;
-  log = async (): Promise<null> => null;
+  readLog(): AsyncIterable<Uint8Array> {
+    throw new Error('not asked');
+  }
   chat = async (): Promise<null> => null;
 
   async #run(task: SimulatedTask, run: { readonly attempt: number; isStopped: boolean }): Promise<void> {

@@ -98,6 +98,7 @@ for (const [name, opened] of stores) {
         const pulled = join(directory, 'large');
         await storage.pull(spec, pulled);
         assert.ok(readFileSync(pulled).equals(content), `pulled, ${size} bytes`);
+        assert.is(await reopen().size(spec), size);
         assert.ok((await collected(storage.read(spec))).equals(content), `read, ${size} bytes`);
       }
       const spec = { type: storage.type, path: 'sizes/file' };
@@ -146,6 +147,7 @@ for (const [name, opened] of stores) {
       const target = join(directory, 'z');
       assert.is(await codeOf(storage.push([{ localFile: join(directory, 'absent'), key: 'x/y' }])), 'not_found');
       assert.is(await codeOf(storage.pull(absent, target)), 'not_found');
+      assert.is(await codeOf(storage.size(absent)), 'not_found');
       assert.is(await codeOf(collected(storage.read(absent))), 'not_found');
       assert.is(await codeOf(collected(storage.read(absent, { at: 1, bytes: 2 }))), 'not_found');
       assert.is(await codeOf(storage.pull({ type: 'other', path: 'same' }, target)), 'unsupported');

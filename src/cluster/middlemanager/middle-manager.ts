@@ -1,7 +1,7 @@
 // The MiddleManager: runs tasks in child processes, as many as it has slots.
 
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../base/errors.js';
 import { failpoint } from '../../configuration/failpoint.js';
@@ -19,6 +19,7 @@ import { untilServed } from './load-wait.js';
 import { OldLogs } from './old-logs.js';
 import { taskCalls } from './task-calls.js';
 import { tellEnd } from './task-end.js';
+import { logInFolder, taskLogFile, taskLogName } from './task-log.js';
 import type { TaskSettings } from './task-messages.js';
 import { TaskProcess } from './task-process.js';
 import { queryForTask } from './task-query.js';
@@ -269,8 +270,8 @@ export class MiddleManager implements MiddleManagerService {
     return task.chat(request);
   }
 
-  async log(taskId: string): Promise<Uint8Array | null> {
-    return readFile(this.#logFile(taskId)).catch(() => null);
+  readLog(taskId: string, offset: number): AsyncIterable<Uint8Array> {
+    return logInFolder(this.#options.logDirectory, taskId, offset);
   }
 
   /** The slot is free before the overlord hears of it: it may give it to the next task at once. */
@@ -336,11 +337,3 @@ export class MiddleManager implements MiddleManagerService {
     return taskLogFile(this.#options.logDirectory, taskId);
   }
 }
-
-/** Path of a task's log; also for an overlord that shares the folder. */
-export function taskLogFile(logDirectory: string, taskId: string): string {
-  return join(logDirectory, taskLogName(taskId));
-}
-
-/** Name of a task's log in its folder, and its key in storage. */
-export const taskLogName = (taskId: string): string => `${taskFileName(taskId)}.log`;

@@ -114,5 +114,12 @@ export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcS
     analyzeSegments: { reply: 'value', deadlineMs: planDeadline },
     liveAfter: call,
   },
-  middleManager: { status: call, assign: call, shutdownTask: call, progress: call, log: call, chat: call },
+  middleManager: {
+    status: call,
+    assign: call,
+    shutdownTask: call,
+    progress: call,
+    readLog: { reply: 'stream', deadlineMs: (_args, nowMs) => nowMs + LONG_CALL_TIMEOUT_MS },
+    chat: call,
+  },
 };

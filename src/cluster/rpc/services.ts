@@ -322,8 +322,11 @@ export interface MiddleManagerService {
   shutdownTask(taskId: string): Promise<void>;
   /** Progress of a running task, null before the first and for tasks it does not run. */
   progress(taskId: string): Promise<TaskProgress | null>;
-  /** The whole log, or null when it has none. */
-  log(taskId: string): Promise<Uint8Array | null>;
+  /**
+   * The lines of a log but the first ones, or with a negative offset as many of the last ones, in pieces; closing the iterator early
+   * closes the file. Throws `not_found` when it has none.
+   */
+  readLog(taskId: string, offset: number, signal?: CancelSignal): AsyncIterable<Uint8Array>;
   /** Body of a task's answer to a request. Throws `not_found` for a task that it does not run, and what the task throws. */
   chat(taskId: string, request: ChatRequest): Promise<unknown>;
 }

@@ -67,7 +67,7 @@ async function* listText<Item>(items: readonly Item[], print: (item: Item) => un
   yield `${piece}]`;
 }
 
-export function text(body: string | Uint8Array): HttpResponse {
+export function text(body: string | Uint8Array | AsyncIterable<Uint8Array>): HttpResponse {
   return { status: 200, headers: { 'Content-Type': 'text/plain; charset=UTF-8' }, body };
 }
 
@@ -139,6 +139,15 @@ export function readCount(request: HttpRequest, name: string): number | null {
   if (!(count <= 2 ** 31 - 1))
     throw new ServiceError('input_invalid', `${name}: found '${written}', expected an integer from 0 to 2147483647`);
   return count;
+}
+
+/** Lines of a log to leave out at its beginning; negative: as many of its last lines, no others. Absent: 0. */
+export function readOffset(request: HttpRequest): number {
+  const written = request.query.get('offset') ?? '0';
+  const offset = /^-?\d{1,10}$/.test(written) ? Number(written) : Number.NaN;
+  if (!(Math.abs(offset) <= 2 ** 31 - 1))
+    throw new ServiceError('input_invalid', `offset: found '${written}', expected an integer from -2147483647 to 2147483647`);
+  return offset;
 }
 
 /** Reads the author of a change, for the audit trail: the one that the request names, and the user who sent it. */

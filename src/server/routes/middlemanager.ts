@@ -1,21 +1,18 @@
 // Routes of the MiddleManager.
 
-import { ServiceError } from '../../base/errors.js';
 import type { MiddleManager } from '../../cluster/middlemanager/middle-manager.js';
 import { decodeSegment } from '../dispatch.js';
 import type { Route } from '../http.types.js';
-import { CONFIG_WRITE, json, route, STATE_READ, STATE_WRITE, text } from './exchange.js';
+import { CONFIG_WRITE, json, readOffset, route, STATE_READ, STATE_WRITE, text } from './exchange.js';
 
 /** @param host  `host:port` of the middle manager, under which its answers are filed */
 export function middleManagerRoutes(worker: MiddleManager, host: string): readonly Route[] {
   return [
     route('GET', '/svc/worker/v1/enabled', STATE_READ, async () => json(200, { [host]: worker.enabled })),
     route('GET', '/svc/worker/v1/tasks', STATE_READ, async () => json(200, worker.runningTasks())),
-    route('GET', '/svc/worker/v1/task/{taskId}/log', STATE_READ, async (_request, { taskId = '' }) => {
-      const log = await worker.log(taskId);
-      if (log === null) throw new ServiceError('not_found', `no log of task ${taskId} here`);
-      return text(log);
-    }),
+    route('GET', '/svc/worker/v1/task/{taskId}/log', STATE_READ, (request, { taskId = '' }) =>
+      text(worker.readLog(taskId, readOffset(request))),
+    ),
     route('POST', '/svc/worker/v1/task/{taskId}/shutdown', STATE_WRITE, async (_request, { taskId = '' }) => {
       await worker.shutdownTask(taskId);
       return json(200, { task: taskId });

@@ -1,10 +1,9 @@
 // Routes of the Overlord: tasks and workers.
 
-import { readFile } from 'node:fs/promises';
 import { ServiceError } from '../../base/errors.js';
 import { isRecord, parseJson } from '../../base/json.js';
 import { own } from '../../base/names.js';
-import { taskLogFile, taskLogName } from '../../cluster/middlemanager/middle-manager.js';
+import { firstLog, logInFolder, logInStorage } from '../../cluster/middlemanager/task-log.js';
 import type { Overlord } from '../../cluster/overlord/overlord.js';
 import { payloadDocument, type ReadTask } from '../../cluster/overlord/submission.js';
 import { taskBody } from '../../cluster/overlord/task-body.js';
@@ -37,6 +36,7 @@ import {
   readJson,
   readJsonBytes,
   readJsonText,
+  readOffset,
   route,
   STATE_READ,
   STATE_WRITE,
@@ -259,30 +259,18 @@ async function reportOfStatement(source: OverlordSource, caller: Caller, taskId:
   return readDocument(source, task, 'report', report);
 }
 
-/** Reads a task's log from the shared folder when this process sees it, else from the worker that has the file, else from storage. */
+/** A task's log from the shared folder when this process sees it, else from the worker that has the file, else from storage. */
 async function readLog(source: OverlordSource, request: HttpRequest, taskId: string): Promise<HttpResponse> {
+  const { logDirectory, logStorage, overlord } = source;
   const { task } = await getTask(source, request.caller, taskId);
-  const offset = readCount(request, 'offset') ?? 0;
-  const log =
-    (await readFile(taskLogFile(source.logDirectory, taskId)).catch(() => null)) ??
-    (await source.overlord.workerOf(task)?.log(taskId)) ??
-    (await storedLog(source.logStorage, taskId)) ??
-    null;
-  if (log === null) throw new ServiceError('not_found', `task ${taskId} has no log yet`);
-  if (offset === 0) return text(log);
-  return text(Buffer.from(log).toString('utf8').split('\n').slice(offset).join('\n'));
-}
-
-async function storedLog(storage: DeepStorage | null, taskId: string): Promise<Uint8Array | null> {
-  if (storage === null) return null;
-  const chunks: Uint8Array[] = [];
-  try {
-    for await (const chunk of storage.read({ type: storage.type, path: taskLogName(taskId) })) chunks.push(chunk);
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'not_found') return null;
-    throw error;
-  }
-  return Buffer.concat(chunks);
+  const offset = readOffset(request);
+  return text(
+    firstLog(taskId, [
+      () => logInFolder(logDirectory, taskId, offset),
+      () => overlord.workerOf(task)?.readLog(taskId, offset, request.signal),
+      () => (logStorage === null ? undefined : logInStorage(logStorage, taskId, offset)),
+    ]),
+  );
 }
 
 function workerBody({ host, category, capacity, runningTasks, lastCompletedMs }: WorkerStatus): Readonly<Record<string, unknown>> {

@@ -40,6 +40,12 @@ export function createLocalDeepStorage(directory: string): DeepStorage {
       await placeFile(`${loadSpec.path} in deep storage`, localFile, (to) => copyOnce(fileOf(loadSpec), to));
     },
 
+    async size(loadSpec: LoadSpec): Promise<number> {
+      const found = await statIfThere(fileOf(loadSpec));
+      if (found === undefined) throw new ServiceError('not_found', `${loadSpec.path} in deep storage does not exist`);
+      return found.size;
+    },
+
     async *read(loadSpec: LoadSpec, range?: { readonly at: number; readonly bytes: number }): AsyncGenerator<Uint8Array> {
       if (range?.bytes === 0) return;
       try {

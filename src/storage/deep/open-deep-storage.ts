@@ -21,6 +21,7 @@ export function openDeepStorage([first, ...others]: readonly [StoragePlace, ...S
     type: storage.type,
     push: (files) => storage.push(files),
     pull: (loadSpec, localFile) => holder(loadSpec).pull(loadSpec, localFile),
+    size: (loadSpec) => holder(loadSpec).size(loadSpec),
     read: (loadSpec, range) => holder(loadSpec).read(loadSpec, range),
     remove: (loadSpec) => holder(loadSpec).remove(loadSpec),
     list: () => storage.list(),

@@ -56,6 +56,10 @@ export function createS3DeepStorage(place: S3Place): DeepStorage {
       await placeFile(loadSpec.path, localFile, (to) => download(loadSpec.path, object, to));
     },
 
+    async size(loadSpec: LoadSpec): Promise<number> {
+      return (await objects.head(named(loadSpec))).sizeBytes;
+    },
+
     async *read(loadSpec: LoadSpec, range?: { readonly at: number; readonly bytes: number }): AsyncGenerator<Uint8Array> {
       if (range?.bytes === 0) return;
       if (range === undefined) yield* wholeOf(loadSpec.path, named(loadSpec));
