@@ -32,7 +32,7 @@ import { assignedServer, assignSegments, type ClusterPicture } from './assignmen
 import { SegmentCatalog } from './catalog.js';
 import type { DynamicConfig } from './dynamic-config.js';
 import { KillDuty, type KillSettings } from './kill-duty.js';
-import { Moves } from './moves.js';
+import { calmServers, Moves } from './moves.js';
 import { OldRecordsDuty, type OldRecordsSettings } from './old-records-duty.js';
 import { Orders } from './orders.js';
 import { OrphanDuty } from './orphan-duty.js';
@@ -71,6 +71,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   readonly catalog: SegmentCatalog;
   readonly settings: CoordinatorSettings;
   readonly marking: SegmentMarking;
+  readonly moves = new Moves();
   readonly #options: CoordinatorOptions;
   readonly orphans: OrphanDuty;
   readonly compaction: Compaction;
@@ -85,7 +86,6 @@ export class Coordinator implements CoordinatorService, Candidate {
   #unsettled = new Unsettled();
   #unwanted = new Unwanted();
   readonly #unneeded: Unneeded;
-  readonly #moves = new Moves();
   /** Time of the last request to a server for a segment that it then failed to load. */
   readonly #failures = new Map<string, number>();
   #fence: Fence | null = null;
@@ -243,11 +243,11 @@ export class Coordinator implements CoordinatorService, Candidate {
     });
     this.#unsettled.settle(settled);
     this.#drops = drops;
-    // Segments move when nothing else is to be done: the copies that become surplus are dropped like any others.
-    const isCalm =
-      !this.#unsettled.hasChanged && loads.size === 0 && drops.size === 0 && servers.every(({ loading }) => loading.size === 0);
-    const orders = isCalm ? await this.#moves.plan(this.#plannedRevision, { targets: this.#targets.byId, servers, mayLoad }) : loads;
-    await this.#orders.give(this.#options.peers.all('historical'), orders, drops);
+    // Segments move in tiers where nothing else is to be done: the copies that become surplus are dropped like any others.
+    const calm = this.#unsettled.hasChanged ? [] : calmServers(servers, { loads, drops });
+    const moving = { targets: this.#targets.byId, servers: calm, mayLoad, most: config.maxSegmentsToMove };
+    const moves = await this.moves.plan(this.#plannedRevision, moving);
+    await this.#orders.give(this.#options.peers.all('historical'), new Map([...loads, ...moves]), drops);
     // Waiting ones are looked at again when a server tells that it has loaded something.
     if (this.#unsettled.hasChanged) this.#duties.wake();
   }

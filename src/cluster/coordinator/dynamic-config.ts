@@ -30,8 +30,8 @@ export const DYNAMIC_CONFIG_DEFAULTS = {
 
 /**
  * The Coordinator's dynamic configuration, flat, as the interface spells it. Under `smartSegmentLoading`, which is
- * always on here, the Coordinator chooses by itself what the limits on moves, queues, throttles and threads would say:
- * they are kept and shown, as documented.
+ * always on here, the Coordinator chooses by itself what the limits on queues, throttles and threads would say: they are kept and
+ * shown, as documented. `maxSegmentsToMove` is an upper bound of what it chooses.
  */
 export type DynamicConfig = Readonly<typeof DYNAMIC_CONFIG_DEFAULTS>;
 
