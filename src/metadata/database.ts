@@ -18,9 +18,15 @@ export type Binding = string | number | null;
 /** Placeholders of an IN list; an empty list has no value in it. */
 export const placeholders = (values: readonly unknown[]): string => (values.length === 0 ? 'NULL' : values.map(() => '?').join(', '));
 
+/** Condition that a column has one of any number of strings, which are one binding: a statement takes some 32,000. */
+export const isAmong = (column: string, values: readonly string[]): { readonly condition: string; readonly binding: Binding } => ({
+  condition: `${column} IN (SELECT value FROM json_each(?))`,
+  binding: JSON.stringify(values),
+});
+
 /**
  * The relational store behind metadata: SQLite here, PostgreSQL in `postgresql/`. Statements keep to the dialect both
- * share (`ON CONFLICT`, `RETURNING`, no functions of their own); instants are epoch milliseconds, documents JSON text.
+ * share (`ON CONFLICT`, `RETURNING`, no functions of their own but that of `isAmong`); instants are epoch milliseconds, documents JSON text.
  */
 export interface Database extends Queries {
   /** A statement of a migration, which is written for SQLite, in the words of this database. */

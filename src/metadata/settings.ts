@@ -1,8 +1,7 @@
 // Configuration entries and their audit trail.
 
 import type { EpochMs, Interval } from '../base/instant.js';
-import { append } from '../base/lists.js';
-import { type Binding, placeholders, type Queries } from './database.js';
+import { type Binding, isAmong, type Queries } from './database.js';
 
 /** Author and reason of a change, from `X-Svc-Author` and `X-Svc-Comment`. */
 export interface Author {
@@ -133,8 +132,9 @@ export async function auditHistory(queries: Queries, selection: AuditSelection):
     bindings.push(selection.key);
   }
   if (selection.keys !== undefined) {
-    conditions.push(`audit_key IN (${placeholders(selection.keys)})`);
-    append(bindings, selection.keys);
+    const { condition, binding } = isAmong('audit_key', selection.keys);
+    conditions.push(condition);
+    bindings.push(binding);
   }
   if (selection.interval !== null) {
     conditions.push('time_ms >= ? AND time_ms < ?');

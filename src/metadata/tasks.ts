@@ -3,7 +3,7 @@
 import type { EpochMs, Interval } from '../base/instant.js';
 import { append } from '../base/lists.js';
 import { taskFileName } from '../model/task-file-name.js';
-import { type Binding, placeholders, type Queries } from './database.js';
+import { type Binding, isAmong, placeholders, type Queries } from './database.js';
 
 /** WAITING for locks, PENDING for a worker, RUNNING on one; the last two are final. */
 export type TaskState = 'WAITING' | 'PENDING' | 'RUNNING' | 'SUCCESS' | 'FAILED';
@@ -145,7 +145,10 @@ export async function selectTasks(queries: Queries, selection: TaskSelection): P
     append(bindings, values);
   };
   if (selection.dataSource !== undefined) add('data_source = ?', selection.dataSource);
-  if (selection.dataSources !== undefined) add(`data_source IN (${placeholders(selection.dataSources)})`, ...selection.dataSources);
+  if (selection.dataSources !== undefined) {
+    const { condition, binding } = isAmong('data_source', selection.dataSources);
+    add(condition, binding);
+  }
   if (selection.type !== undefined) add('type = ?', selection.type);
   if (selection.created !== undefined) add('created_ms >= ? AND created_ms < ?', selection.created.start, selection.created.end);
   const order = selection.newest === undefined ? 'priority DESC, created_ms, id' : 'created_ms DESC, id LIMIT ?';

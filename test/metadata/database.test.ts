@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Database } from '../../src/metadata/database.js';
+import { type Database, isAmong } from '../../src/metadata/database.js';
 import { migrate } from '../../src/metadata/migrations.js';
 import { openStore, type TestStore } from './fixture.js';
 
@@ -22,6 +22,24 @@ databases('rows come back of SELECT and RETURNING, none of the others', async ({
   assert.equal(await database.rows('UPDATE numbers SET value = 8'), []);
   assert.equal(await values(database), [8]);
 });
+
+for (const [name, among, found] of [
+  ['none', [], []],
+  ['some, and what is not there', ['b', 'nobody', "it's"], ['b', "it's"]],
+  ['characters of JSON, and of statements', ['"q"', '\\', '?', 'é😀', ''], ['', '"q"', '?', '\\', 'é😀']],
+  ['more than a statement has placeholders', Array.from({ length: 100_000 }, (_, at) => (at === 77_777 ? 'a' : `x${at}`)), ['a']],
+] as const)
+  databases(`strings among ${name}`, async ({ database }) => {
+    await database.rows(database.schemaStatement('CREATE TABLE strings (value TEXT NOT NULL)'));
+    for (const value of ['a', 'b', "it's", '"q"', '\\', '?', 'é😀', '']) await database.rows('INSERT INTO strings VALUES (?)', [value]);
+    const { condition, binding } = isAmong('strings.value', among);
+    const sql = `SELECT strings.value FROM strings WHERE ${condition} AND '?' <> ? ORDER BY value`;
+    const rows = await database.rows<{ value: string }>(sql, [binding, 'other']);
+    assert.equal(
+      rows.map(({ value }) => value),
+      found,
+    );
+  });
 
 databases('a transaction whose work throws leaves nothing behind, and the next begins', async ({ database }) => {
   const failure = new Error('changed our mind');

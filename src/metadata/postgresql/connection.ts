@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../base/errors.js';
 import type { Binding } from '../database.js';
-import { numberPlaceholders } from './dialect.js';
+import { postgresqlStatement } from './dialect.js';
 import { postgresqlDriver } from './driver.js';
 
 /** Address and account of the database, as plain data that threads are given. */
@@ -111,7 +111,7 @@ export async function connectPostgresql(settings: PostgresqlSettings, statementM
     if (unfit !== undefined)
       throw new ServiceError('unsupported', `metadata: PostgreSQL stores no character U+0000, found in ${JSON.stringify(unfit)}`);
     try {
-      return await client.query<Row>(numberPlaceholders(sql), [...bindings]);
+      return await client.query<Row>(postgresqlStatement(sql), [...bindings]);
     } catch (error) {
       const failure = asFailure(error, settings);
       // Whatever the server thinks of a connection that failed: it is not used again.

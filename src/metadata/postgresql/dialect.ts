@@ -1,9 +1,12 @@
 // Differences between the SQL of the metadata store and that of PostgreSQL.
 
-/** `?` placeholders as `$1`, `$2`, …; those within quotes are characters. */
-export function numberPlaceholders(sql: string): string {
+/** `?` placeholders as `$1`, `$2`, …, and lists as rows of `value`; what is within quotes are characters. */
+export function postgresqlStatement(sql: string): string {
   let count = 0;
-  return sql.replace(/'[^']*'|"[^"]*"|\?/g, (found) => (found === '?' ? `$${++count}` : found));
+  return sql.replace(/'[^']*'|"[^"]*"|json_each\(\?\)|\?/g, (found) => {
+    if (found === '?') return `$${++count}`;
+    return found === 'json_each(?)' ? `json_array_elements_text($${++count}::json) AS listed (value)` : found;
+  });
 }
 
 /**

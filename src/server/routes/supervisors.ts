@@ -6,6 +6,7 @@ import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { createByName } from '../../base/names.js';
 import { type CompactionSupervisor, isCompactionSpec } from '../../cluster/compaction/compaction-supervisor.js';
 import type { Overlord } from '../../cluster/overlord/overlord.js';
+import { changeAll } from '../../cluster/overlord/supervisor/all-supervisors.js';
 import { statsBody, statusBody } from '../../cluster/overlord/supervisor/report.js';
 import { shownDocument } from '../../cluster/overlord/supervisor/shown-spec.js';
 import type { Supervisor } from '../../cluster/overlord/supervisor/supervisor.js';
@@ -18,6 +19,7 @@ import { parsePosition, type StreamPosition } from '../../model/stream/offsets.j
 import { resourcesOfStream } from '../../planner/sql/explain/resources.js';
 import { demandDataSource, mayWrite, readable } from '../access/readable.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
+
 import { type CompactionSupervisorSource, compactionAnswers } from './compaction-supervisors.js';
 import { formatInstant, found, isFlagged, json, LISTED, readAuthor, readJson, route } from './exchange.js';
 
@@ -48,35 +50,18 @@ export function supervisorRoutes(
       demandDataSource(request.caller, supervisor.spec.dataSource, right);
       return handle(request, supervisor);
     });
-  /**
-   * Does something with every supervisor whose datasource the caller may write. One that fails holds up none of the others, and is
-   * told at the end, unless it is as it was to be: others change supervisors meanwhile.
-   */
+  /** Does something with every supervisor whose datasource the caller may write. */
   const each = (verb: string, { isDone, work, compact }: Change): Route =>
     route('POST', `${PATH}/${verb}`, LISTED, async (request) => {
       const author = readAuthor(request);
-      const failures: unknown[] = [];
-      const attempt = async (change: () => Promise<unknown>, find: () => Promise<{ readonly suspended: boolean } | undefined>) => {
-        try {
-          await change();
-        } catch (error) {
-          const now = await find();
-          if (now !== undefined && !isDone(now.suspended)) failures.push(error);
-        }
-      };
-      for (const { id, dataSource, suspended } of supervisors.list())
-        if (mayWrite(request.caller, dataSource) && !isDone(suspended))
-          await attempt(
-            () => work(id, author),
-            async () => supervisors.find(id)?.spec,
-          );
-      for (const supervisor of await compacting.list())
-        if (mayWrite(request.caller, supervisor.config.dataSource) && !isDone(supervisor.suspended))
-          await attempt(
-            () => compact(supervisor, author),
-            () => compacting.find(supervisor.id),
-          );
-      if (failures.length > 0) throw failures[0];
+      const isAsked = (dataSource: string, suspended: boolean) => mayWrite(request.caller, dataSource) && !isDone(suspended);
+      const streaming = supervisors.list().filter(({ dataSource, suspended }) => isAsked(dataSource, suspended));
+      const compactors = (await compacting.list()).filter(({ config, suspended }) => isAsked(config.dataSource, suspended));
+      const changes = [
+        ...streaming.map(({ id }) => ({ id, change: () => work(id, author), find: async () => supervisors.find(id)?.spec })),
+        ...compactors.map((each) => ({ id: each.id, change: () => compact(each, author), find: () => compacting.find(each.id) })),
+      ];
+      await changeAll(changes, isDone);
       return json(200, { status: 'success' });
     });
   const allSuspended = (suspended: boolean): Change => ({

@@ -10,7 +10,7 @@ import { openRoles } from '../../../src/cli/open-roles.js';
 import { Configuration } from '../../../src/configuration/configuration.js';
 import { ROLES, type Role } from '../../../src/configuration/properties.js';
 import { compileRegularExpression } from '../../../src/expression/regular-expression.js';
-import { openSqlite } from '../../../src/metadata/database.js';
+import { type Database, openSqlite } from '../../../src/metadata/database.js';
 import { type AuditEntry, auditHistory } from '../../../src/metadata/settings.js';
 import { ALLOW_ALL_CALLER, Authorizers, type Caller } from '../../../src/model/access/authorizer.js';
 import { createBasicAuthorizer, type Permission } from '../../../src/model/access/basic-authorizer.js';
@@ -29,6 +29,8 @@ export interface SecuredHouse {
   load(dataSource: string, rows: readonly object[]): Promise<string>;
   /** Lines of the audit trail of one type, the newest first. */
   audited(type: string): Promise<readonly AuditEntry[]>;
+  /** Does something on a connection of its own to the metadata store. */
+  inMetadata<Result>(work: (database: Database) => Promise<Result>): Promise<Result>;
   /** `http://host:port` of a role. */
   urlOf(role: Role): string;
   close(): Promise<void>;
@@ -71,17 +73,19 @@ export async function openSecuredHouse(portOffset: number, flags: readonly strin
   const admin = (method: string, path: string, body?: unknown) => ask(ALLOW_ALL_CALLER, method, path, body);
   for (const path of ['/svc/coordinator/v1/isLeader', '/svc/indexer/v1/isLeader'])
     while ((await admin('GET', path)).status !== 200) await wait(50);
+  const inMetadata: SecuredHouse['inMetadata'] = async (work) => {
+    const database = await openSqlite(configuration.get('svc.metadata.file'));
+    try {
+      return await work(database);
+    } finally {
+      await database.close();
+    }
+  };
   return {
     routesOf,
     ask,
-    async audited(type) {
-      const database = await openSqlite(configuration.get('svc.metadata.file'));
-      try {
-        return await auditHistory(database, { type, key: null, interval: null, count: null });
-      } finally {
-        await database.close();
-      }
-    },
+    audited: (type) => inMetadata((database) => auditHistory(database, { type, key: null, interval: null, count: null })),
+    inMetadata,
     urlOf: (role) => `http://127.0.0.1:${configuration.port(role)}`,
     async load(dataSource, rows) {
       const sent = await admin('POST', '/svc/indexer/v1/task', loadTask(dataSource, rows));

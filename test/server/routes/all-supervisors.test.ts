@@ -79,4 +79,31 @@ for (const [begun, requests, after] of CASES)
     assert.equal(await states(), after);
   });
 
+for (const [verb, failing, others] of [
+  ['suspendAll', ['b'], true],
+  ['suspendAll', ['a', 'c'], true],
+  ['terminateAll', ['b'], undefined],
+] as const)
+  all(`${verb} where the metadata store refuses ${failing.join(', ')}`, async () => {
+    for (const name of NAMES) for (const spec of specsOf(name, false)) assert.is((await post(BASE, spec)).status, 200);
+    const listed = failing.map((name) => `'${name}'`).join(', ');
+    await house.inMetadata((database) =>
+      database.rows(
+        `CREATE TRIGGER refusal BEFORE INSERT ON supervisors WHEN NEW.id IN (${listed}) BEGIN SELECT RAISE(ABORT, 'refused'); END`,
+      ),
+    );
+    const { status, body } = await post(`${BASE}/${verb}`);
+    await house.inMetadata((database) => database.rows('DROP TRIGGER refusal'));
+    assert.is(status, 500);
+    const { error } = JSON.parse(body) as { error: string };
+    assert.match(error, `${failing.length} of 6 supervisors were not changed: ${failing.map((name) => `[${name}]`).join(', ')}: `);
+    assert.match(error, 'refused');
+    const isFailing = (id: string) => failing.some((name) => name === id);
+    assert.equal(
+      await states(),
+      IDS.flatMap((id) => (isFailing(id) ? [[id, false]] : others === undefined ? [] : [[id, others]])),
+    );
+    assert.is((await post(`${BASE}/terminateAll`)).status, 200);
+  });
+
 all.run();
