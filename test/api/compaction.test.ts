@@ -79,12 +79,28 @@ async function statusOf(url: string): Promise<Status | undefined> {
   return status === 200 ? (JSON.parse(text) as { latestStatus: Status[] }).latestStatus[0] : undefined;
 }
 
+/** A metric of the Coordinator for the datasource. */
+async function metricOf(url: string, name: string): Promise<number> {
+  const coordinator = new URL('/metrics', url);
+  coordinator.port = String(Number(coordinator.port) - 8888 + 8081);
+  const lines = (await fetch(coordinator).then((answer) => answer.text())).split('\n');
+  return Number(
+    lines
+      .find((line) => line.startsWith(`druid_${name}{dataSource="${TABLE}"}`))
+      ?.split(' ')
+      .at(-1),
+  );
+}
+
 /** Asks the questions all the while; each answer must be that of before. */
 async function untilCompacted(url: string, expected: unknown, compacted: number): Promise<void> {
   for (let attempt = 0; attempt < 300; attempt++) {
     assert.equal(await answers(url), expected, 'answers while it is compacted');
     const status = await statusOf(url);
-    if (status?.['segmentCountCompacted'] === compacted && status['segmentCountAwaitingCompaction'] === 0) return;
+    if (status?.['segmentCountCompacted'] === compacted && status['segmentCountAwaitingCompaction'] === 0) {
+      const told = await Promise.all(['compacted', 'waitcompact', 'skipcompact'].map((state) => metricOf(url, `segment_${state}_count`)));
+      return assert.equal(told, [compacted, 0, status['segmentCountSkipped']]);
+    }
     await new Promise((done) => setTimeout(done, 200));
   }
   throw new Error(`not compacted: ${JSON.stringify(await statusOf(url))}`);

@@ -103,6 +103,23 @@ if (kafka === undefined) {
       (rows) => Number((rows[0] as unknown[] | undefined)?.[0] ?? 0) >= 1000,
     );
     await untilStored(context.server, 1500);
+    const counted = async () => {
+      const lines = (await fetch(`${context.server.url}/metrics`).then((answer) => answer.text())).split('\n');
+      const valueOf = (name: string) =>
+        Number(
+          lines
+            .find((line) => line.startsWith(name))
+            ?.split(' ')
+            .at(-1),
+        );
+      const labels = '{dataSource="events",taskType="index_kafka"}';
+      const ofTasks = ['events_processed_total', 'events_thrownaway_total', 'events_unparseable_total'];
+      return [
+        ...ofTasks.map((name) => valueOf(`druid_ingest_${name}${labels}`)),
+        valueOf('druid_ingest_kafka_lag{dataSource="events",stream="events",supervisorId="events"}'),
+      ];
+    };
+    await until('metrics', counted, (values) => JSON.stringify(values) === '[1500,0,0,0]');
     await context.server.kill();
     await kafka.send('events', messages(1500, 2000));
     context.server = await start(context.folder);

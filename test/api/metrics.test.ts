@@ -50,13 +50,14 @@ metrics('segments, tasks and queries are counted', async ({ server }) => {
     spec: {
       ioConfig: {
         type: 'index_parallel',
-        inputSource: { type: 'inline', data: '2024-01-01T00:00:00Z,a\n2024-01-02T00:00:00Z,b' },
+        inputSource: { type: 'inline', data: '2024-01-01T00:00:00Z,a\n2024-01-02T00:00:00Z,b\n2024-01-02T00:00:00Z,out\nnever,c' },
         inputFormat: { type: 'csv', columns: ['time', 'name'] },
       },
       dataSchema: {
         dataSource: 'counted',
         timestampSpec: { column: 'time', format: 'iso' },
         dimensionsSpec: { dimensions: ['name'] },
+        transformSpec: { filter: { type: 'not', field: { type: 'selector', dimension: 'name', value: 'out' } } },
         granularitySpec: { type: 'uniform', segmentGranularity: 'day', rollup: false },
       },
       tuningConfig: { type: 'index_parallel' },
@@ -79,6 +80,19 @@ metrics('segments, tasks and queries are counted', async ({ server }) => {
     'druid_service_heartbeat{type="coordinator",leader="1"}': 1,
     'druid_service_heartbeat{type="overlord",leader="1"}': 1,
     'druid_service_heartbeat{type="historical"}': 1,
+    ...Object.fromEntries(
+      Object.entries({
+        ingest_events_processed: 2,
+        ingest_events_processedwitherror: 0,
+        ingest_events_thrownaway: 1,
+        ingest_events_unparseable: 1,
+        ingest_rows_output: 2,
+        ingest_segments_count: 2,
+        ingest_handoff_count: 0,
+        worker_task_success_count: 1,
+        worker_task_failed_count: 0,
+      }).map(([name, value]) => [`druid_${name}_total{dataSource="counted",taskType="index_parallel"}`, value]),
+    ),
     druid_taskslot_used_count: 0,
     druid_segment_scan_pending: 0,
   };

@@ -92,6 +92,9 @@ moving('half of them do, and every answer is over all rows', async () => {
     }
     await asking;
     assert.ok(answers > 0);
+    const metrics = await fetch(`${URL_OF_MASTER}/metrics`).then((answer) => answer.text());
+    const moved = /^druid_segment_moved_count_total\{dataSource="moved",tier="_default_tier"\} (\d+)$/m.exec(metrics)?.[1];
+    assert.is(Number(moved), DAYS / 2);
   } finally {
     for (const each of processes.reverse()) await each.stop();
     rmSync(folder, { recursive: true, force: true });

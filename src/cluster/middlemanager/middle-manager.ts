@@ -18,6 +18,7 @@ import { untilLed } from '../rpc/until-led.js';
 import { untilServed } from './load-wait.js';
 import { OldLogs } from './old-logs.js';
 import { taskCalls } from './task-calls.js';
+import { type RunCounts, TaskCounts } from './task-counts.js';
 import { tellEnd } from './task-end.js';
 import { logInFolder, taskLogFile, taskLogName } from './task-log.js';
 import type { TaskSettings } from './task-messages.js';
@@ -69,6 +70,7 @@ const LOAD_WAIT_MS = 15 * 60_000;
 
 /** Runs tasks in child processes, no more than it has slots. */
 export class MiddleManager implements MiddleManagerService {
+  readonly counts = new TaskCounts();
   readonly #options: MiddleManagerOptions;
   /** A promise while the task is being started. */
   readonly #running = new Map<string, TaskProcess | Promise<TaskProcess>>();
@@ -150,7 +152,9 @@ export class MiddleManager implements MiddleManagerService {
         'capacity_exceeded',
         `${this.#options.host}: all ${this.#options.capacity} slots (svc.worker.capacity) are taken`,
       );
-    const starting = this.#start(assignment);
+    const { dataSource = '', type: taskType = '', parentId = null } = assignment;
+    const counts = this.counts.begin({ dataSource, taskType, isChild: parentId !== null });
+    const starting = this.#start(assignment, counts);
     this.#running.set(taskId, starting);
     this.#attempts.set(taskId, attempt);
     try {
@@ -158,6 +162,7 @@ export class MiddleManager implements MiddleManagerService {
       failpoint('assign.started');
       this.#running.set(taskId, process);
       void process.outcome.then((outcome) => {
+        counts.ended(outcome.succeeded);
         const ended = this.#ended(taskId, attempt, outcome);
         if (this.#stopping) this.#returning.push(ended);
       });
@@ -168,7 +173,7 @@ export class MiddleManager implements MiddleManagerService {
     }
   }
 
-  async #start({ taskId, attempt, payload, parentId = null }: TaskAssignment): Promise<TaskProcess> {
+  async #start({ taskId, attempt, payload, parentId = null }: TaskAssignment, counts: RunCounts): Promise<TaskProcess> {
     const { peers, publishTimeoutMs, session, taskServers } = this.#options;
     // The locks of a child are its parent's.
     const lockedId = parentId ?? taskId;
@@ -187,7 +192,12 @@ export class MiddleManager implements MiddleManagerService {
       settings: { ...this.#options.settings, workDirectory, peers: this.#options.peers.hosts() },
       logFile: this.#logFile(taskId),
       entry: this.#options.taskEntry,
-      publish: (request) => this.#publish(request, attempt),
+      progressed: (progress) => counts.progress(progress),
+      publish: async (request) => {
+        const ids = await this.#publish(request, attempt);
+        counts.published(request);
+        return ids;
+      },
       ...this.#announcing(taskId),
       visibleSegments: (dataSource, intervals) =>
         untilLed(async () => peers.leading('overlord').visibleSegments(lockedId, dataSource, intervals), {

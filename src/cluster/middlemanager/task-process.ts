@@ -34,6 +34,8 @@ export interface TaskProcessOptions {
   /** Announces the port at which the child answers queries, null once it does not; and that it has other segments now. */
   readonly serving: (port: number | null) => void;
   readonly liveChanged: () => void;
+  /** Told whenever the child tells its progress; left out: nobody listens. */
+  readonly progressed?: (progress: TaskProgress) => void;
   readonly publish: (request: PublishRequest) => Promise<readonly string[]>;
   readonly visibleSegments: (dataSource: string, intervals: readonly Interval[]) => Promise<readonly VisibleSegment[]>;
   readonly query: (query: TableQuery, signal: AbortSignal) => AsyncIterable<Frame>;
@@ -126,6 +128,7 @@ export class TaskProcess {
     switch (message.kind) {
       case 'progress':
         this.#progress = message.progress;
+        options.progressed?.(message.progress);
         return;
       case 'serving':
         if (!this.#isGone) options.serving(message.port);

@@ -80,9 +80,9 @@ export class Assignments {
     const attempt = await fencedTransaction(database, fence, (queries) => startTask(queries, task.id, worker, now()));
     if (attempt === undefined || documents === undefined) return;
     failpoint('assign.recorded');
-    await peers
-      .at('middleManager', worker.host)
-      .assign({ taskId: task.id, attempt, payload: parseJson(documents.payload), parentId: task.parentId });
+    const { id: taskId, parentId, dataSource, type } = task;
+    const payload = parseJson(documents.payload);
+    await peers.at('middleManager', worker.host).assign({ taskId, attempt, payload, parentId, dataSource, type });
     this.#options.heard(task.id, attempt);
   }
 

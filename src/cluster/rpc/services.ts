@@ -338,6 +338,9 @@ export interface TaskAssignment {
   readonly payload: unknown;
   /** The task that publishes what this one makes, among whose files its own lie; null and absent: itself. */
   readonly parentId?: string | null;
+  /** Names that it is counted under; left out by an Overlord of an earlier version. */
+  readonly dataSource?: string;
+  readonly type?: string;
 }
 
 export interface WorkerStatus {

@@ -2,6 +2,8 @@
 
 import { getHeapStatistics } from 'node:v8';
 import { LoopTurns } from '../../base/loop-turns.js';
+import type { CompactionSnapshot } from '../../cluster/compaction/snapshot.js';
+import type { TaskCount } from '../../cluster/middlemanager/task-counts.js';
 import type { Cluster } from '../../cluster/roles.js';
 import { selectTasks } from '../../metadata/tasks.js';
 import type { SegmentStore } from '../../storage/contract.js';
@@ -65,7 +67,13 @@ export async function roleMetrics({ cluster, store }: MetricSource, namespace: s
     const { runs, lastMs } = cluster.coordinator.runs;
     gauges.add('coordinator/global/time', 'Milliseconds that the last run of the duties took.', lastMs);
     gauges.add('coordinator/global/runs', 'Runs of the duties that this process has ended.', runs);
+    for (const { tier, dataSource, count, bytes } of cluster.coordinator.moves.moved) {
+      const labels = { dataSource, tier };
+      gauges.add('segment/moved/count', 'Segments that this Coordinator has moved.', count, labels, 'counter');
+      gauges.add('segment/moved/bytes', 'Bytes of segments that it has moved.', bytes, labels, 'counter');
+    }
     await coordinatorMetrics(gauges, cluster.coordinator.picture);
+    compactionMetrics(gauges, cluster.coordinator.compaction.report(null).snapshots);
   }
   if (cluster.overlord?.leading === true) await overlordMetrics(gauges, cluster.overlord, cluster.database);
   if (cluster.middleManager !== undefined) {
@@ -73,6 +81,7 @@ export async function roleMetrics({ cluster, store }: MetricSource, namespace: s
     gauges.add('worker/taskSlot/total/count', 'Tasks that this MiddleManager may run at a time.', capacity);
     gauges.add('worker/taskSlot/used/count', 'Tasks that it runs.', runningTasks.length);
     gauges.add('worker/taskSlot/idle/count', 'Tasks that it has room for.', enabled ? Math.max(0, capacity - runningTasks.length) : 0);
+    taskMetrics(gauges, cluster.middleManager.counts.all());
   }
   return gauges.write(namespace);
 }
@@ -158,6 +167,64 @@ async function coordinatorMetrics(gauges: Gauges, { servers, targets, drops }: P
   }
 }
 
+/** Facts of automatic compaction, as its last run found them, and the metric of each. */
+const COMPACTION_METRICS = [
+  ['segment/waitCompact/bytes', 'Bytes of segments that wait for compaction.', 'bytesAwaitingCompaction'],
+  ['segment/waitCompact/count', 'Segments that wait for compaction.', 'segmentCountAwaitingCompaction'],
+  ['interval/waitCompact/count', 'Intervals that wait for compaction.', 'intervalCountAwaitingCompaction'],
+  ['segment/compacted/bytes', 'Bytes of segments that are compacted.', 'bytesCompacted'],
+  ['segment/compacted/count', 'Segments that are compacted.', 'segmentCountCompacted'],
+  ['interval/compacted/count', 'Intervals that are compacted.', 'intervalCountCompacted'],
+  ['segment/skipCompact/bytes', 'Bytes of segments that compaction leaves as they are.', 'bytesSkipped'],
+  ['segment/skipCompact/count', 'Segments that compaction leaves as they are.', 'segmentCountSkipped'],
+  ['interval/skipCompact/count', 'Intervals that compaction leaves as they are.', 'intervalCountSkipped'],
+] as const satisfies readonly (readonly [string, string, keyof CompactionSnapshot])[];
+
+function compactionMetrics(gauges: Gauges, snapshots: readonly CompactionSnapshot[]): void {
+  for (const [name, help, field] of COMPACTION_METRICS)
+    for (const snapshot of snapshots) gauges.add(name, help, snapshot[field], { dataSource: snapshot.dataSource });
+}
+
+/** Counts of tasks, and the metric of each. */
+const INGESTION_METRICS = [
+  ['ingest/events/processed', 'Rows that tasks of this MiddleManager have read and kept.', 'processed'],
+  ['ingest/events/processedWithError', 'Rows kept although a field could not be read.', 'processedWithError'],
+  ['ingest/events/thrownAway', 'Rows that a filter or a bound of time left out.', 'thrownAway'],
+  ['ingest/events/unparseable', 'Rows that could not be read.', 'unparseable'],
+  ['ingest/input/bytes', 'Bytes of input that were read.', 'bytesRead'],
+  ['ingest/rows/output', 'Rows of segments that were published.', 'rows'],
+  ['ingest/segments/count', 'Segments that were published.', 'segments'],
+  ['ingest/handoff/count', 'Segments of streams that were published.', 'handoffs'],
+  ['worker/task/success/count', 'Tasks of this MiddleManager that succeeded.', 'succeeded'],
+  ['worker/task/failed/count', 'Tasks of this MiddleManager that failed.', 'failed'],
+] as const satisfies readonly (readonly [string, string, keyof TaskCount])[];
+
+function taskMetrics(gauges: Gauges, counts: Iterable<TaskCount>): void {
+  for (const count of counts)
+    for (const [name, help, field] of INGESTION_METRICS)
+      gauges.add(name, help, count[field], { dataSource: count.dataSource, taskType: count.taskType }, 'counter');
+}
+
+/** Names of the lag of a stream, in records or in milliseconds. */
+const LAG_METRICS = {
+  kafka: ['ingest/kafka/lag', 'ingest/kafka/maxLag', 'ingest/kafka/avgLag'],
+  kinesis: ['ingest/kinesis/lag/time', 'ingest/kinesis/maxLag/time', 'ingest/kinesis/avgLag/time'],
+} as const;
+
+/** Lags as the supervisors have last looked at their streams; of one that knows none there is nothing. */
+function lagMetrics(gauges: Gauges, supervisors: NonNullable<Cluster['overlord']>['supervisors']): void {
+  for (const { id, dataSource, source: stream } of supervisors.list()) {
+    const supervisor = supervisors.find(id);
+    const lag = supervisor?.lag() ?? null;
+    if (supervisor === undefined || lag === null) continue;
+    const [sum, max, average] = LAG_METRICS[supervisor.spec.kind];
+    const labels = { dataSource, stream, supervisorId: id };
+    gauges.add(sum, 'Lag behind the end of a stream, of all partitions together.', lag.sum, labels);
+    gauges.add(max, 'Lag of the partition that is furthest behind.', lag.max, labels);
+    gauges.add(average, 'Lag of a partition, on average.', lag.average, labels);
+  }
+}
+
 /** States of tasks that have not ended, and the metric of each. */
 const TASK_METRICS = {
   WAITING: ['task/waiting/count', 'Tasks that wait for a lock.'],
@@ -185,4 +252,5 @@ async function overlordMetrics(gauges: Gauges, overlord: NonNullable<Cluster['ov
   gauges.add('taskSlot/idle/count', 'Tasks that they have room for.', idle);
   for (const { id, type, state, detailedState } of await overlord.supervisorList())
     gauges.add('supervisor/count', 'Supervisors.', 1, { supervisorId: id, type, state, detailedState });
+  lagMetrics(gauges, overlord.supervisors);
 }
