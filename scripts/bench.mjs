@@ -50,7 +50,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --datasources N     catalogue (5000)
   --known N           publish: segments known by their metadata alone, to which one is added (100000)
   --rows N            queries, joins, sketches, expressions, functions, pageviews, lookups, scatter, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards (500000); loading, of 5 columns (500000)
-  --entries N         lookups: of the lookup (1000000)
+  --entries N         lookups: of the lookup (1000000); --forms WORDS: statements of other kinds, names matching a pattern (. for all)
   --polls N           lookups: that find another file (10000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
   --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews, dashboards (2); loading: numbers of threads (1,2)

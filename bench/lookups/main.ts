@@ -20,6 +20,7 @@ const { values: flags } = parseArgs({
     polls: { type: 'string', default: '10000' },
     rounds: { type: 'string', default: '7' },
     only: { type: 'string', default: 'channel,city,user,page' },
+    forms: { type: 'string', default: '' },
     threads: { type: 'string', default: '1' },
     json: { type: 'string' },
   },
@@ -32,6 +33,66 @@ const [rows, entries, polls, rounds] = [flags.rows, flags.entries, flags.polls, 
 ];
 const PORT_OFFSET = 11_900;
 const SLOWDOWN_MAX = 1.3;
+/** Words of statements, by what they measure; those with a lookup beside those without it. */
+const FORMS: Readonly<Record<string, { readonly plain: string; readonly looked: string }>> = {
+  ...Object.fromEntries(
+    ['city', 'user', 'page'].flatMap((column) => {
+      const looked = `LOOKUP(${column}, 'l')`;
+      const [plain, value] = [
+        `${column} = '${column === 'city' ? cityName(3) : column === 'user' ? userName(3) : pageName(3)}'`,
+        'value 13',
+      ];
+      const counted = (condition: string) => `SELECT COUNT(*) FROM wiki WHERE ${condition}`;
+      return [
+        [`= ${column}`, { plain: counted(plain), looked: counted(`${looked} = '${value}'`) }],
+        [
+          `IN ${column}`,
+          {
+            plain: counted(`${column} IN ('amber', '${cityName(9)}', 'b')`),
+            looked: counted(`${looked} IN ('value 14', 'value 6000', 'value 200000')`),
+          },
+        ],
+        [`LIKE ${column}`, { plain: counted(`${column} LIKE '%moon%'`), looked: counted(`${looked} LIKE '%77%'`) }],
+        [`NULL ${column}`, { plain: counted(`${column} IS NULL`), looked: counted(`${looked} IS NULL`) }],
+        [
+          `sum = ${column}`,
+          {
+            plain: `SELECT channel, SUM(added) FROM wiki WHERE ${column} > 'm' GROUP BY 1`,
+            looked: `SELECT channel, SUM(added) FROM wiki WHERE ${looked} > 'value 3' GROUP BY 1`,
+          },
+        ],
+        [`retain ${column}`, { plain: top(column), looked: top(`COALESCE(${looked}, ${column})`) }],
+        [`missing ${column}`, { plain: top(column), looked: top(`LOOKUP(${column}, 'l', 'none')`) }],
+        [`of UPPER ${column}`, { plain: top(`UPPER(${column})`), looked: top(`LOOKUP(UPPER(${column}), 'l')`) }],
+        [`UPPER of ${column}`, { plain: top(`UPPER(${column})`), looked: top(`UPPER(${looked})`) }],
+        [
+          `CASE of ${column}`,
+          {
+            plain: top(`CASE WHEN ${column} LIKE 'a%' THEN 'a' ELSE 'b' END`),
+            looked: top(`CASE WHEN ${looked} LIKE '%1%' THEN 'a' ELSE 'b' END`),
+          },
+        ],
+        [`join ${column}`, { plain: top(column), looked: top('l.v', `wiki LEFT JOIN lookup.l ON wiki.${column} = l.k`) }],
+      ];
+    }),
+  ),
+  'two columns': { plain: top(`CONCAT(channel, country)`), looked: top(`LOOKUP(CONCAT(channel, country), 'l')`) },
+  number: { plain: top('deleted'), looked: top(`LOOKUP(CAST(deleted AS VARCHAR), 'l')`) },
+  'behind a join': {
+    plain: top('w.user', `wiki w JOIN (SELECT DISTINCT country FROM wiki LIMIT 100) c ON w.country = c.country`),
+    looked: top(`LOOKUP(w.user, 'l')`, `wiki w JOIN (SELECT DISTINCT country FROM wiki LIMIT 100) c ON w.country = c.country`),
+  },
+  'FROM lookup': { plain: 'SELECT COUNT(*) FROM wiki', looked: `SELECT COUNT(*) FROM lookup.l WHERE v LIKE '%77%'` },
+  'join, its value filtered': {
+    plain: `SELECT COUNT(*) FROM wiki WHERE user LIKE '%moon%'`,
+    looked: `SELECT COUNT(*) FROM wiki JOIN lookup.l ON wiki.user = l.k WHERE l.v LIKE '%77%'`,
+  },
+};
+
+function top(key: string, from = 'wiki'): string {
+  return `SELECT ${key}, SUM(added) FROM ${from} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10`;
+}
+
 const CONTEXT = { useCache: false, populateCache: false, useResultLevelCache: false, populateResultLevelCache: false };
 
 const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-bench-'));
@@ -127,6 +188,27 @@ async function ask(file: string): Promise<void> {
     await callJson('POST', `${server.url}/svc/coordinator/v1/lookups/config/__default/l`, specOf(file));
     const status = `${server.url}/svc/coordinator/v1/lookups/status/__default/l`;
     while (!((await callJson('GET', status)) as { loaded: boolean }).loaded) await new Promise((done) => setTimeout(done, 100));
+    for (const [name, { plain, looked }] of Object.entries(FORMS)) {
+      if (flags.forms === '' || !new RegExp(flags.forms).test(name)) continue;
+      const times: [number[], number[]] = [[], []];
+      const first: number[] = [];
+      for (let round = -1; round < rounds; round++)
+        for (const [at, statement] of [plain, looked].entries()) {
+          const began = performance.now();
+          try {
+            await sqlRows(server.url, statement, CONTEXT);
+          } catch (error) {
+            console.log(`${name}: ${error}`);
+          }
+          const ms = performance.now() - began;
+          if (round < 0) first.push(ms);
+          else times[at]?.push(ms);
+        }
+      const [a, b] = times.map(median) as [number, number];
+      console.log(
+        `${name.padEnd(24)} plain ${a.toFixed(1).padStart(8)}  looked up ${b.toFixed(1).padStart(8)}  ${(b / a).toFixed(2)} times; first ${first.map((ms) => ms.toFixed(0)).join(' ')}`,
+      );
+    }
     const slowdowns: Record<string, number> = {};
     for (const column of flags.only.split(',')) {
       const grouped = (key: string, from = 'wiki'): string =>

@@ -29,6 +29,54 @@ export interface KeptTable {
   free(): void;
 }
 
+/** Something that others have put into kernel memory, which stays there as long as somebody holds it or there is room. */
+export interface KeptRoom {
+  hold(): void;
+  letGo(): void;
+  /** Gives it up as soon as nobody holds it. */
+  giveUp(): void;
+}
+
+class KeptThing implements KeptTable, KeptRoom {
+  readonly bytes: number;
+  readonly #pool: BufferPool;
+  readonly #free: () => void;
+  #holders = 0;
+  #isGivenUp = false;
+  #isFreed = false;
+
+  constructor(pool: BufferPool, bytes: number, free: () => void) {
+    this.#pool = pool;
+    this.bytes = bytes;
+    this.#free = free;
+  }
+
+  get isHeld(): boolean {
+    return this.#holders > 0;
+  }
+
+  hold(): void {
+    this.#holders++;
+    this.#pool.use(this);
+  }
+
+  letGo(): void {
+    this.#holders--;
+    if (this.#isGivenUp) this.giveUp();
+  }
+
+  giveUp(): void {
+    this.#isGivenUp = true;
+    if (!this.isHeld && !this.#isFreed) this.#pool.dropTable(this);
+  }
+
+  free(): void {
+    this.#isFreed = true;
+    this.#pool.unreserve(this.bytes);
+    this.#free();
+  }
+}
+
 /**
  * Allocations of kernel memory under a byte budget, found by key, and tables. Those that nobody has pinned are freed, least
  * recently used first, when room is needed. Used from one thread.
@@ -106,6 +154,23 @@ export class BufferPool {
 
   unpin(resident: Resident): void {
     resident.pins--;
+  }
+
+  /**
+   * Keeps something that lies in the memory already, held once by the caller.
+   * @param free    called once, when nobody holds it
+   * @returns       undefined when there is no room for it: it is the caller's still
+   */
+  keep(bytes: number, free: () => void): KeptRoom | undefined {
+    try {
+      this.reserve(bytes);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'resource_limit') return undefined;
+      throw error;
+    }
+    const kept = new KeptThing(this, bytes, free);
+    kept.hold();
+    return kept;
   }
 
   /** Has a table be the most recently used one. */

@@ -2,7 +2,7 @@
 
 import type { ServiceError } from '../base/errors.js';
 import type { Interval } from '../base/instant.js';
-import type { LookedUpColumn } from '../model/lookup/looked-up-column.js';
+import type { LookedUpColumn, LookedUpFound } from '../model/lookup/looked-up-column.js';
 import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
 import type { SegmentFrame } from './columns/packed-column.js';
@@ -12,11 +12,10 @@ import type { GlobalDictionaryView, SegmentView } from './view.js';
 export interface SegmentPin {
   /** The same array and dictionaries come again for the same request while nothing has moved: they may be known by identity. */
   readonly segments: readonly SegmentView[];
-  /**
-   * For each column asked for in `globalDictionaries` that is a string column in some segment; and for those of `lookedUp`, by their names,
-   * whose columns have single strings everywhere and whose values have room: their remaps are as `jobs/look-up.ts` tells.
-   */
+  /** For each column asked for in `globalDictionaries` that is a string column in some segment. */
   readonly dictionaries: Readonly<Record<string, GlobalDictionaryView>>;
+  /** Looked-up columns that were asked for and are there in all segments, by name: there is room for them, and they are strings everywhere. */
+  readonly lookedUp: ReadonlyMap<string, LookedUpFound>;
   /** Bytes of segment files that had to be read for it. */
   readonly bytesRead: number;
   release(): void;
@@ -26,8 +25,9 @@ export interface PinRequest {
   readonly segmentIds: readonly string[];
   /** Columns to load; names a segment lacks are simply absent from its view. */
   readonly columns: readonly string[];
-  /** String columns whose ids must be comparable between these segments. */
+  /** String columns whose ids must be comparable between these segments; looked-up ones too. */
   readonly globalDictionaries: readonly string[];
+  /** Columns that are made of others, which are among `columns`. */
   readonly lookedUp?: readonly LookedUpColumn[];
   /** `__time` is not loaded of segments that lie in one of these as a whole, unless it is named; absent: of all. */
   readonly timeCutBy?: readonly Interval[];

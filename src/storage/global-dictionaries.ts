@@ -22,6 +22,7 @@ export class GlobalDictionary implements KeptTable {
   readonly #memory: KernelMemory;
   readonly #resident: BufferPool;
   readonly #run: RunStorageJob;
+  readonly #onFree: () => void;
   #table: InternTable = EMPTY_TABLE;
   #last: Promise<void> = Promise.resolve();
   /** Calls of `intern` that have not ended. */
@@ -31,10 +32,12 @@ export class GlobalDictionary implements KeptTable {
   /** Entries that were outgrown but are still read, and their bytes. */
   readonly #outgrown = new Map<Address, number>();
 
-  constructor(memory: KernelMemory, resident: BufferPool, run: RunStorageJob) {
+  /** @param onFree  told when it begins anew */
+  constructor(memory: KernelMemory, resident: BufferPool, run: RunStorageJob, onFree: () => void = () => undefined) {
     this.#memory = memory;
     this.#resident = resident;
     this.#run = run;
+    this.#onFree = onFree;
   }
 
   get bytes(): number {
@@ -81,6 +84,7 @@ export class GlobalDictionary implements KeptTable {
     this.#resident.unreserve(tableBytes(this.#table));
     freeTable(this.#table, this.#memory);
     this.#table = EMPTY_TABLE;
+    this.#onFree();
   }
 
   async #intern(dictionary: DictionaryView, remap: Address): Promise<void> {

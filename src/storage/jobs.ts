@@ -9,7 +9,7 @@ import { type FindRowsRequest, findRows } from './jobs/find-rows.js';
 import { type FindTextsRequest, findStrings } from './jobs/find-strings.js';
 import { type InternDictionaryRequest, type InternTable, internDictionary } from './jobs/intern-dictionary.js';
 import { type LoadColumnRequest, loadColumn } from './jobs/load-column.js';
-import { type LoadLookupRequest, type LookUpRequest, loadLookup, lookUp } from './jobs/look-up.js';
+import { type LookedUp, type LookUpRequest, lookUp } from './jobs/look-up.js';
 import { verifySegment } from './jobs/verify-segment.js';
 
 /** Storage jobs for processing threads: requests and responses are plain data, columns stay in kernel memory. */
@@ -18,8 +18,7 @@ export interface StorageJobs {
   readonly loadColumn: { readonly request: LoadColumnRequest; readonly response: null };
   readonly internDictionary: { readonly request: InternDictionaryRequest; readonly response: InternTable };
   readonly combineColumn: { readonly request: CombineColumnRequest; readonly response: CombinedColumn };
-  readonly loadLookup: { readonly request: LoadLookupRequest; readonly response: null };
-  readonly lookUp: { readonly request: LookUpRequest; readonly response: null };
+  readonly lookUp: { readonly request: LookUpRequest; readonly response: LookedUp | null };
   readonly findRows: { readonly request: FindRowsRequest; readonly response: Uint32Array };
   readonly findStrings: { readonly request: FindTextsRequest; readonly response: Uint32Array };
 }
@@ -38,4 +37,4 @@ export const STORAGE_JOBS: {
     memory: KernelMemory,
     kernels: KernelSet,
   ) => StorageJobs[Name]['response'];
-} = { verifySegment, loadColumn, internDictionary, combineColumn, loadLookup, lookUp, findRows, findStrings };
+} = { verifySegment, loadColumn, internDictionary, combineColumn, lookUp, findRows, findStrings };

@@ -1,70 +1,131 @@
-// Pins the values of lookups for a query, and their ids for its segments.
+// Keeps columns made of stored ones by way of lookups, and the ids that their values have in all segments.
 
 import { ServiceError } from '../base/errors.js';
+import type { KernelMemory } from '../kernels/memory.js';
+import type { Expression } from '../model/expression.js';
 import type { LookedUpColumn } from '../model/lookup/looked-up-column.js';
 import type { LookupTable } from '../model/lookup/lookup-table.js';
+import { rewriteData } from '../model/rewrite/rewrite-data.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
-import { lookedUpBytes, lookupValuesBytes } from './jobs/look-up.js';
+import { GlobalDictionary } from './global-dictionaries.js';
 import type { RunStorageJob } from './jobs.js';
-import type { DictionaryView } from './view.js';
+import type { PinnedColumn } from './read-segment.js';
+import type { ColumnView } from './view.js';
 
-/** The values of lookups in kernel memory, and what the dictionaries of columns are looked up as: kept between queries, under the budget of columns. */
-export class LookedUpValues {
+/** A stored column that the caller has pinned; undefined: the segment has none. */
+export type PinnedBase = Pick<PinnedColumn, 'resident' | 'view'> | undefined;
+
+/** Looked-up columns in kernel memory, kept between queries like stored ones, under the budget of these. */
+export class LookedUpColumns {
+  readonly #memory: KernelMemory;
   readonly #resident: BufferPool;
   readonly #run: RunStorageJob;
-  /** Columns as they were loaded: what a later load puts into memory may be another. */
-  readonly #numbers = new WeakMap<Resident, number>();
+  /** Columns as they were loaded, and dictionaries as they began: later ones may be others. */
+  readonly #numbers = new WeakMap<object, number>();
+  readonly #views = new WeakMap<Resident, ColumnView>();
+  readonly #underWay = new Map<string, Promise<unknown>>();
+  /** Dictionaries by the names of datasources and columns, those alone that take memory. */
+  readonly #dictionaries = new Map<string, GlobalDictionary>();
   #count = 0;
 
-  constructor(resident: BufferPool, run: RunStorageJob) {
+  constructor(memory: KernelMemory, resident: BufferPool, run: RunStorageJob) {
+    this.#memory = memory;
     this.#resident = resident;
     this.#run = run;
   }
 
-  /** The values by id (`jobs/look-up.ts`), pinned; undefined when there is no room for them. */
-  async pinValues({ table, missing }: LookedUpColumn): Promise<Resident | undefined> {
-    const key = JSON.stringify(['lookup values', table.digest, missing]);
-    return await unlessFull(
-      this.#resident.pin(key, lookupValuesBytes(table, missing), async (address) => {
-        await this.#run('loadLookup', { table: sharedTable(table), missing, address });
-      }),
-    );
+  /** The column of a segment of so many rows, pinned; undefined where it is computed row by row, or there is no room for it. */
+  async pin(looked: LookedUpColumn, base: PinnedBase, rowCount: number): Promise<Omit<PinnedColumn, 'bytesRead'> | undefined> {
+    const key = this.#keyOf('column', looked, base?.resident, rowCount);
+    for (;;) {
+      const resident = this.#resident.find(key);
+      const view = resident === undefined ? undefined : this.#views.get(resident);
+      if (resident !== undefined && view !== undefined) return { resident, view };
+      const other = this.#underWay.get(key);
+      if (other !== undefined) {
+        if ((await other) === undefined) return undefined;
+        continue;
+      }
+      const made = this.#make(key, looked, base, rowCount).finally(() => this.#underWay.delete(key));
+      this.#underWay.set(key, made);
+      return await made;
+    }
   }
 
-  /** The ids of the entries of a column that the caller has pinned, pinned too; undefined when there is no room for them. */
-  async pinIds(
-    { table, missing }: LookedUpColumn,
-    column: Resident | undefined,
-    dictionary: DictionaryView,
-  ): Promise<Resident | undefined> {
-    const key = JSON.stringify(['lookup ids', table.digest, missing, column === undefined ? null : this.#numberOf(column)]);
-    return await unlessFull(
-      this.#resident.pin(key, lookedUpBytes(dictionary.count), async (address) => {
-        await this.#run('lookUp', { table: sharedTable(table), missing, dictionary, address });
-      }),
-    );
+  /** Ids that the values of a looked-up column have in all segments of a datasource. */
+  dictionary(dataSource: string, looked: LookedUpColumn): GlobalDictionary {
+    const key = JSON.stringify([dataSource, looked.name]);
+    const known = this.#dictionaries.get(key);
+    if (known !== undefined) return known;
+    const made = new GlobalDictionary(this.#memory, this.#resident, this.#run, () => this.#dictionaries.delete(key));
+    this.#dictionaries.set(key, made);
+    return made;
   }
 
-  #numberOf(column: Resident): number {
-    const number = this.#numbers.get(column) ?? this.#count++;
-    this.#numbers.set(column, number);
+  /** Name of the ids that a column has in a dictionary. */
+  remapKey(looked: LookedUpColumn, global: GlobalDictionary, base: Resident | undefined, rowCount: number): string {
+    return JSON.stringify([this.#numberOf(global), this.#keyOf('remap', looked, base, rowCount)]);
+  }
+
+  #keyOf(kind: string, { name }: LookedUpColumn, base: Resident | undefined, rowCount: number): string {
+    return JSON.stringify(['looked up', kind, name, base === undefined ? `${rowCount} rows` : this.#numberOf(base)]);
+  }
+
+  #numberOf(object: object): number {
+    const number = this.#numbers.get(object) ?? this.#count++;
+    this.#numbers.set(object, number);
     return number;
+  }
+
+  async #make(
+    key: string,
+    looked: LookedUpColumn,
+    base: PinnedBase,
+    rowCount: number,
+  ): Promise<Omit<PinnedColumn, 'bytesRead'> | undefined> {
+    let reserved = base?.resident.bytes ?? rowCount;
+    try {
+      this.#resident.reserve(reserved);
+    } catch (error) {
+      return withoutRoom(error);
+    }
+    try {
+      const request = { looked: { ...looked, expression: sharedExpression(looked.expression) }, view: base?.view ?? null, rowCount };
+      const made = await this.#run('lookUp', request);
+      if (made === null) return undefined;
+      const { view, address, bytes } = made;
+      try {
+        if (bytes > reserved) this.#resident.reserve(bytes - reserved);
+        else this.#resident.unreserve(reserved - bytes);
+      } catch (error) {
+        this.#memory.free(address);
+        throw error;
+      }
+      reserved = 0;
+      const resident = this.#resident.adopt(key, address, bytes);
+      this.#views.set(resident, view);
+      return { resident, view };
+    } catch (error) {
+      return withoutRoom(error);
+    } finally {
+      this.#resident.unreserve(reserved);
+    }
   }
 }
 
-/** The allocation, or undefined: a query can do without it. */
-async function unlessFull(pinning: Promise<Resident>): Promise<Resident | undefined> {
-  try {
-    return await pinning;
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === 'resource_limit') return undefined;
-    throw error;
-  }
+/** A query can do without the column; what an expression cannot compute of some value, it may never be asked for. */
+function withoutRoom(error: unknown): undefined {
+  if (error instanceof ServiceError && error.code !== 'internal') return undefined;
+  throw error;
+}
+
+/** The expression with tables that cross threads without being copied: those from another process lie in memory of this thread. */
+function sharedExpression(expression: Expression): Expression {
+  return rewriteData(expression, (object) => ('packed' in object ? sharedTable(object as LookupTable) : object));
 }
 
 const SHARED = new WeakMap<LookupTable, LookupTable>();
 
-/** A table that crosses threads without being copied each time: one from another process lies in memory of this thread. */
 function sharedTable(table: LookupTable): LookupTable {
   if (table.packed.buffer instanceof SharedArrayBuffer) return table;
   let shared = SHARED.get(table);

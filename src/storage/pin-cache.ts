@@ -2,6 +2,7 @@
 
 import { BoundedCache } from '../base/bounded-cache.js';
 import { assert } from '../base/errors.js';
+import type { LookedUpFound } from '../model/lookup/looked-up-column.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
 import type { PinRequest, SegmentPin } from './contract.js';
 import type { GlobalDictionary } from './global-dictionaries.js';
@@ -16,8 +17,7 @@ export interface CachedPin {
   readonly dictionaries: ReadonlyMap<string, GlobalDictionary>;
   readonly views: readonly SegmentView[];
   readonly dictionaryViews: Readonly<Record<string, GlobalDictionaryView>>;
-  /** These with what is looked up, by name. */
-  readonly allDictionaries: Readonly<Record<string, GlobalDictionaryView>>;
+  readonly lookedUp: ReadonlyMap<string, LookedUpFound>;
 }
 
 /** A few plans over the same segments are most of what a server is asked. */
@@ -42,7 +42,7 @@ export class PinCache {
     const key = keyOf(request, list, timed);
     const findings = this.#kept.find(key);
     if (findings === undefined) return undefined;
-    const { dictionaries, dictionaryViews, allDictionaries, pinned, views } = findings;
+    const { dictionaries, dictionaryViews, lookedUp, pinned, views } = findings;
     const stands = Object.entries(dictionaryViews).every(
       ([column, { entries, count }]) => dictionaries.get(column)?.isAt(entries, count) === true,
     );
@@ -61,7 +61,7 @@ export class PinCache {
       for (const each of pinned) this.#resident.unpin(each);
       letGo();
     };
-    return { segments: views, dictionaries: allDictionaries, bytesRead: 0, release };
+    return { segments: views, dictionaries: dictionaryViews, lookedUp, bytesRead: 0, release };
   }
 }
 

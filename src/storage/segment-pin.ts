@@ -3,27 +3,26 @@
 import { assert } from '../base/errors.js';
 import { LoopTurns } from '../base/loop-turns.js';
 import { createByName, own } from '../base/names.js';
-import type { LookedUpColumn } from '../model/lookup/looked-up-column.js';
+import type { LookedUpColumn, LookedUpFound } from '../model/lookup/looked-up-column.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
 import { chunksOf } from './combined/chunks.js';
 import { type CombinedColumns, CombinedSegment } from './combined/combined-segment.js';
 import type { PinRequest, SegmentPin } from './contract.js';
 import type { GlobalDictionary, HeldEntries } from './global-dictionaries.js';
-import { valueCountOf } from './jobs/look-up.js';
-import type { LookedUpValues } from './looked-up.js';
+import type { LookedUpColumns, PinnedBase } from './looked-up.js';
 import type { PinCache } from './pin-cache.js';
 import type { ReadSegment } from './read-segment.js';
 import type { SegmentList, SegmentLists, TimedSegments } from './segment-list.js';
 import type { StoreSegment } from './store-segment.js';
-import type { ColumnView, DictionaryView, GlobalDictionaryView, SegmentView } from './view.js';
+import type { ColumnView, GlobalDictionaryView, SegmentView } from './view.js';
 
 export interface PinSource {
   readonly resident: BufferPool;
   readonly kept: PinCache;
   readonly combined: CombinedColumns;
   readonly lists: SegmentLists;
-  readonly lookedUp: LookedUpValues;
+  readonly lookedUp: LookedUpColumns;
   dictionary(dataSource: string, column: string): GlobalDictionary;
 }
 
@@ -33,17 +32,17 @@ export async function takePin(list: SegmentList, timed: TimedSegments, request: 
   const taking = new PinTaking(source, letGo);
   try {
     await taking.read(await readsOf(list.segments, request, source));
-    const names = [...request.columns, ...request.globalDictionaries];
+    const looked = new Set(request.lookedUp?.map(({ name }) => name));
+    const names = [...request.columns, ...request.globalDictionaries].filter((name) => !looked.has(name));
     const isTimed = (read: ReadSegment): boolean => timed === 'all' || (timed.size > 0 && read.isAmong(timed));
     await taking.pinColumns((read) => new Set(isTimed(read) ? [TIME_COLUMN, ...names] : names), request.leftOut ?? {});
+    const lookedUp = await taking.pinLookedUp(request.lookedUp ?? []);
     const dictionaries = await taking.holdDictionaries(new Set(request.globalDictionaries));
-    const looked = await taking.holdLookedUp(request.lookedUp ?? []);
-    const allDictionaries = looked.length === 0 ? dictionaries : Object.fromEntries([...Object.entries(dictionaries), ...looked]);
     const views = await taking.views();
     // Conditions change from query to query, and what they leave out with them.
     if (request.leftOut === undefined)
-      source.kept.keep(request, list, timed, { views, dictionaryViews: dictionaries, allDictionaries, ...taking.holdings() });
-    return { segments: views, dictionaries: allDictionaries, bytesRead: taking.bytesRead, release: taking.release };
+      source.kept.keep(request, list, timed, { views, dictionaryViews: dictionaries, lookedUp, ...taking.holdings() });
+    return { segments: views, dictionaries, lookedUp, bytesRead: taking.bytesRead, release: taking.release };
   } catch (error) {
     taking.release();
     throw error;
@@ -75,6 +74,7 @@ class PinTaking {
   readonly #dictionaries = new Map<string, GlobalDictionary>();
   readonly #columns = new Map<ReadSegment, Map<string, ColumnView>>();
   readonly #residents = new Map<ColumnView, Resident>();
+  readonly #lookedUp = new Map<string, LookedUpColumn>();
   #isReleased = false;
   bytesRead = 0;
 
@@ -129,34 +129,32 @@ class PinTaking {
     return Object.fromEntries(dictionaries);
   }
 
-  /** Holds the values of lookups, with the ids that the entries of their columns have among them. */
-  async holdLookedUp(wanted: readonly LookedUpColumn[]): Promise<readonly (readonly [string, GlobalDictionaryView])[]> {
-    const held: [string, GlobalDictionaryView][] = [];
+  /** Pins looked-up columns of columns that are pinned, and tells which are there in all segments: those alone are among their columns. */
+  async pinLookedUp(wanted: readonly LookedUpColumn[]): Promise<ReadonlyMap<string, LookedUpFound>> {
+    const found = new Map<string, LookedUpFound>();
     for (const looked of wanted) {
-      if (!this.#reads.every((read) => this.#isSingleText(read, looked.column))) continue;
-      const values = await this.#source.lookedUp.pinValues(looked);
-      if (values === undefined) continue;
-      this.#pinned.push(values);
-      const remaps = createByName<number>();
+      const views = new Map<ReadSegment, ColumnView>();
       await settleAll(this.#reads, async (read) => {
-        const view = this.#viewsOf(read).get(looked.column);
-        const [dictionary, column] = view?.kind === 'string' ? [view.dictionary, this.#residents.get(view)] : [NO_ENTRIES, undefined];
-        const ids = await this.#source.lookedUp.pinIds(looked, column, dictionary);
-        if (ids === undefined) return;
-        this.#pinned.push(ids);
-        remaps[read.id] = ids.address;
+        const base = this.#baseOf(read, looked);
+        // The column was left out, or is read as something else.
+        if (base === undefined && read.kindOf(looked.column) !== undefined) return;
+        const pinned = await this.#source.lookedUp.pin(looked, base, read.rowCount);
+        if (pinned === undefined) return;
+        this.#pinned.push(pinned.resident);
+        views.set(read, pinned.view);
       });
-      if (this.#reads.every(({ id }) => own(remaps, id) !== undefined))
-        held.push([looked.name, { count: valueCountOf(looked.table, looked.missing), entries: values.address, remaps }]);
+      if (views.size < this.#reads.length) continue;
+      for (const [read, view] of views) this.#viewsOf(read).set(looked.name, view);
+      this.#lookedUp.set(looked.name, looked);
+      found.set(looked.name, { isMultiValue: [...views.values()].some((view) => view.kind === 'string' && view.offsets !== 0) });
     }
-    return held;
+    return found;
   }
 
-  /** Whether every row has one string or null. */
-  #isSingleText(read: ReadSegment, column: string): boolean {
+  #baseOf(read: ReadSegment, { column }: LookedUpColumn): PinnedBase {
     const view = this.#viewsOf(read).get(column);
-    if (view === undefined) return read.kindOf(column) === undefined;
-    return view.kind === 'string' && view.type === 'STRING' && view.offsets === 0;
+    const resident = view === undefined ? undefined : this.#residents.get(view);
+    return view === undefined || resident === undefined ? undefined : { view, resident };
   }
 
   async views(): Promise<SegmentView[]> {
@@ -179,16 +177,20 @@ class PinTaking {
   }
 
   async #holdDictionary(name: string): Promise<GlobalDictionaryView | null> {
-    const holders = this.#reads.filter((read) => read.kindOf(name) === 'string');
+    const looked = this.#lookedUp.get(name);
+    const holders = looked === undefined ? this.#reads.filter((read) => read.kindOf(name) === 'string') : this.#reads;
     const dataSource = holders[0]?.dataSource;
     if (dataSource === undefined) return null;
-    const global = this.#source.dictionary(dataSource, name);
+    const global = looked === undefined ? this.#source.dictionary(dataSource, name) : this.#source.lookedUp.dictionary(dataSource, looked);
     const remaps = createByName<number>();
     await settleAll(holders, async (read) => {
       assert(read.dataSource === dataSource, 'ids are compared within one datasource');
       const view = this.#viewsOf(read).get(name);
       assert(view?.kind === 'string', 'a string column with a dictionary is pinned');
-      const remap = await read.pinRemap(name, view.dictionary, global);
+      const remap =
+        looked === undefined
+          ? await read.pinRemap(name, view.dictionary, global)
+          : await global.pinRemap(this.#remapKey(read, looked, global), view.dictionary);
       this.#pinned.push(remap);
       remaps[read.id] = remap.address;
     });
@@ -196,6 +198,10 @@ class PinTaking {
     this.#held.push(held);
     this.#dictionaries.set(name, global);
     return { count: held.count, entries: held.address, remaps };
+  }
+
+  #remapKey(read: ReadSegment, looked: LookedUpColumn, global: GlobalDictionary): string {
+    return this.#source.lookedUp.remapKey(looked, global, this.#baseOf(read, looked)?.resident, read.rowCount);
   }
 
   *#columnsOf(
@@ -213,8 +219,6 @@ class PinTaking {
     return this.#columns.get(read) ?? new Map();
   }
 }
-
-const NO_ENTRIES: DictionaryView = { count: 0, hasNull: false, offsets: 0, bytes: 0 };
 
 /** Loads under way at a time: enough to keep all threads at work; more would only wait for them. */
 const LOADS_AT_A_TIME = 64;

@@ -7,7 +7,7 @@ import type { KernelMemory } from '../kernels/memory.js';
 import type { ColumnSchema } from '../model/schema.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../model/segment.js';
 import { segmentIdText } from '../model/segment-id.js';
-import { BufferPool } from './buffer-pool.js';
+import { BufferPool, type KeptRoom } from './buffer-pool.js';
 import type { SegmentFile } from './codecs/array-decoder.js';
 import { CombinedColumns } from './combined/combined-segment.js';
 import type { PinRequest, SegmentPin, SegmentSpan, SegmentStore, UnloadedColumn } from './contract.js';
@@ -15,7 +15,7 @@ import { corrupt, type Footer } from './format.js';
 import { GlobalDictionary } from './global-dictionaries.js';
 import type { HeldRows, HeldRowsParts } from './held-rows.js';
 import type { RunStorageJob } from './jobs.js';
-import { LookedUpValues } from './looked-up.js';
+import { LookedUpColumns } from './looked-up.js';
 import { OpenFiles } from './open-files.js';
 import { OpenSegment } from './open-segment.js';
 import { PinCache } from './pin-cache.js';
@@ -40,6 +40,8 @@ export interface IndexedSegmentStore extends SegmentStore {
   findRows(segmentId: string, column: string, ids: readonly number[]): Promise<Uint32Array | null>;
   /** Opens rows that are in memory only, under an id that is nobody else's. `make` gets where their columns go: most processes never hold any, and load nothing of it. */
   hold(make: (parts: HeldRowsParts) => HeldRows): HeldRows;
+  /** Keeps something that others have put into the memory of columns; see `BufferPool.keep`. */
+  keep(bytes: number, free: () => void): KeptRoom | undefined;
   /** Frees columns that no pin has, least recently used first, until so many bytes are free. Returns how many are. */
   makeRoom(bytes: number): number;
 }
@@ -57,7 +59,7 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
   const damage = new DamageWatch();
   const kept = new PinCache(resident);
   const combined = new CombinedColumns(resident, run);
-  const lookedUp = new LookedUpValues(resident, run);
+  const lookedUp = new LookedUpColumns(memory, resident, run);
   const segments = new Map<string, StoreSegment>();
   const lists = new SegmentLists(get);
   const dataSources = new Map<string, OpenDataSource>();
@@ -178,6 +180,8 @@ export function createSegmentStore({ memory, cacheBytes, openFilesMax, run }: Se
     async findStrings(segmentId: string, column: string, texts: readonly string[]): Promise<Uint32Array> {
       return using(segmentId, (segment) => segment.findStrings(column, texts));
     },
+
+    keep: (bytes: number, free: () => void): KeptRoom | undefined => resident.keep(bytes, free),
 
     makeRoom: (bytes: number): number => resident.makeRoom(bytes),
 

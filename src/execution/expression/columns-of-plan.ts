@@ -3,12 +3,10 @@
 import { own } from '../../base/names.js';
 import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.js';
 import type { Filter } from '../../model/filter.js';
-import type { LookedUpColumn } from '../../model/lookup/looked-up-column.js';
 import type { RowPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { columnsThrough, nameThrough } from '../../model/stage-columns.js';
 import { columnsAndFields } from './json-field.js';
-import { lookedUpColumn } from './looked-up.js';
 import { storedName, type VirtualColumns, virtualColumnsByName } from './scope.js';
 
 /** Columns that a plan needs from segments. */
@@ -17,8 +15,6 @@ export interface NeededColumns {
   readonly columns: readonly string[];
   /** String columns whose ids must be comparable between segments. */
   readonly comparable: readonly string[];
-  /** Columns that are looked up, to be grouped by or counted as ids of the values of the lookup. */
-  readonly lookedUp: readonly LookedUpColumn[];
 }
 
 export function columnsOfPlan(plan: RowPlan): NeededColumns {
@@ -26,7 +22,7 @@ export function columnsOfPlan(plan: RowPlan): NeededColumns {
   if (stages === undefined || stages.length === 0) return columnsAtEnd(plan, true);
   const { columns, comparable } = columnsAtEnd(plan, false);
   const { before } = columnsThrough(stages, columns);
-  return { columns: [...before], comparable: comparable.flatMap((name) => nameThrough(stages, name) ?? []), lookedUp: [] };
+  return { columns: [...before], comparable: comparable.flatMap((name) => nameThrough(stages, name) ?? []) };
 }
 
 /** Columns that a plan reads after its stages. */
@@ -53,8 +49,6 @@ export function readsNoTime(plan: RowPlan): boolean {
   );
 }
 
-const NONE_LOOKED_UP: readonly LookedUpColumn[] = [];
-
 /** @param ofSegments  rows are read as segments keep them, with fields of JSON columns beside these */
 function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly string[] = [TIME_COLUMN]): NeededColumns {
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
@@ -72,11 +66,8 @@ function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly strin
       else if (aggregator.kind !== 'count') named.add(aggregator.column);
     }
   }
-  const lookedUp = new Map<string, LookedUpColumn>();
   const shared = new Set<string>();
   for (const name of comparable) {
-    const looked = lookedUpColumn(virtualColumns, name);
-    if (looked !== undefined) lookedUp.set(looked.name, looked);
     const stored = storedName(virtualColumns, name);
     if (!Object.hasOwn(virtualColumns, stored)) shared.add(stored);
     named.add(name);
@@ -84,7 +75,6 @@ function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly strin
   return {
     columns: [...storedColumns(named, virtualColumns, isStored)],
     comparable: [...shared],
-    lookedUp: lookedUp.size === 0 ? NONE_LOOKED_UP : [...lookedUp.values()],
   };
 }
 

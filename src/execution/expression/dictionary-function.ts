@@ -57,16 +57,6 @@ function dictionaryResults(scope: SegmentScope, column: StringColumnView, { cell
 
 const REMEMBERED = new WeakMap<RunContext, RememberedResults>();
 
-/** Values of lookups outlive a query: the entries of one state of a lookup for one dictionary are the same in the next. */
-const LOOKED_UP = new RememberedResults(1 << 26);
-
-/** Whether an expression is a column looked up and nothing else. */
-function isLookup(expression: Expression): boolean {
-  if (expression.kind !== 'call' || expression.function !== 'resolved_lookup') return false;
-  const [value, ...others] = expression.arguments;
-  return value?.kind === 'column' && others.every(({ kind }) => kind === 'literal');
-}
-
 /** Results of a function for each dictionary entry, by id; computed once for consecutive row ranges of a segment. */
 export function rememberedResults(
   scope: SegmentScope,
@@ -74,8 +64,8 @@ export function rememberedResults(
   bound: RowFunction,
   expression: Expression,
 ): readonly Value[] {
-  const remembered = isLookup(expression) ? LOOKED_UP : (REMEMBERED.get(scope.context) ?? new RememberedResults());
-  if (remembered !== LOOKED_UP) REMEMBERED.set(scope.context, remembered);
+  const remembered = REMEMBERED.get(scope.context) ?? new RememberedResults();
+  REMEMBERED.set(scope.context, remembered);
   return remembered.get(column.dictionary, resultsKey(column.type, expression), () => dictionaryResults(scope, column, bound));
 }
 

@@ -11,6 +11,7 @@ import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentPin, SegmentStore } from '../../storage/contract.js';
 import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 import { columnsOfPlan, readsNoTime } from '../expression/columns-of-plan.js';
+import { withLookedUp } from '../expression/looked-up.js';
 import { findByIndex } from '../filter/find-by-index.js';
 import type { PartialRows } from '../scan/merge-scans.js';
 import type { Engine, RunOptions } from './engine.js';
@@ -45,7 +46,8 @@ interface PinnedPlan {
 export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGenerator<Frame> {
   const { plan, store, segmentIds, options, signal } = pinned;
   const turns = new LoopTurns();
-  const { columns, comparable, lookedUp } = columnsOfPlan(plan);
+  const { columns } = columnsOfPlan(plan);
+  const wanted = withLookedUp(plan);
   const timeCutBy = readsNoTime(plan) ? plan.intervals : undefined;
   const parts = partsByTime(plan, store, segmentIds, { columns: columns.length, cellsAtOnce: engine.cellsAtOnce });
   if (parts.length > 1) {
@@ -62,8 +64,8 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
     pin = await store.pin({
       segmentIds: found.segmentIds,
       columns: timeCutBy === undefined ? columns : columns.filter((name) => name !== TIME_COLUMN),
-      globalDictionaries: comparable,
-      lookedUp,
+      globalDictionaries: columnsOfPlan(wanted.plan).comparable,
+      lookedUp: wanted.lookedUp,
       ...(timeCutBy === undefined ? {} : { timeCutBy }),
       ...(leftOut === undefined ? {} : { leftOut }),
       isSeparate: plan.operator === 'scan' && plan.namesSegments === true,
@@ -82,7 +84,8 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
     profile.segmentsPrunedByBitmap += found.prunedByBitmap;
     profile.rowsByIndex += found.rows;
   }
-  const rows = engine.runOver(plan, found.select(pin.segments), pin.dictionaries, options, signal);
+  const { plan: run } = withLookedUp(plan, pin.lookedUp);
+  const rows = engine.runOver(run, found.select(pin.segments), pin.dictionaries, options, signal);
   let [isHeld, isBegun] = [false, false];
   try {
     for await (const frame of rows) {

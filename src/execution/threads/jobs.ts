@@ -204,7 +204,6 @@ export const CALLS: CallHandlers = {
   loadColumn: (request, thread) => STORAGE_JOBS.loadColumn(request, thread.memory, thread.kernels()),
   internDictionary: (request, thread) => STORAGE_JOBS.internDictionary(request, thread.memory, thread.kernels()),
   combineColumn: (request, thread) => STORAGE_JOBS.combineColumn(request, thread.memory, thread.kernels()),
-  loadLookup: (request, thread) => STORAGE_JOBS.loadLookup(request, thread.memory, thread.kernels()),
   lookUp: (request, thread) => STORAGE_JOBS.lookUp(request, thread.memory, thread.kernels()),
   findRows: (request, thread) => STORAGE_JOBS.findRows(request, thread.memory, thread.kernels()),
   findStrings: (request, thread) => STORAGE_JOBS.findStrings(request, thread.memory, thread.kernels()),

@@ -1,13 +1,18 @@
-// A stored column whose values are looked up.
+// A column made of a stored one by way of lookups.
 
-import type { LookupTable } from './lookup-table.js';
+import type { Expression } from '../expression.js';
 
-/** Values of a stored column as a lookup maps them. */
+/** The values that an expression with lookups in it makes of those of a stored column: always the same ones. */
 export interface LookedUpColumn {
-  /** Unlike any other, whatever the columns and lookups. */
+  /** Equal for equal expressions, and unlike any stored column. */
   readonly name: string;
   readonly column: string;
-  readonly table: LookupTable;
-  /** The value of null, and of what is not among the keys. */
-  readonly missing: string | null;
+  /** Reads the column alone. */
+  readonly expression: Expression;
+}
+
+/** A looked-up column that is there beside the stored ones. */
+export interface LookedUpFound {
+  /** Whether some row has several values. */
+  readonly isMultiValue: boolean;
 }

@@ -1,111 +1,138 @@
-// Storage jobs: values of a lookup, and the ids of those that a dictionary's entries have, in kernel memory.
+// Storage job: makes a column of another by way of lookups.
 
 import type { Address } from '../../base/layout.js';
+import { compileExpression } from '../../expression/evaluate.js';
+import { expressionType } from '../../expression/expression-type.js';
+import { convert, type Value } from '../../expression/value.js';
 import type { KernelMemory } from '../../kernels/memory.js';
-import { LookupReader, type LookupTable } from '../../model/lookup/lookup-table.js';
-import type { DictionaryView } from '../view.js';
-
-/*
- * The values of a lookup are entries {u32 address, u32 length}, null first, then those of the lookup, then `missing`, with the bytes of
- * all behind them. What is not among the keys has the id of the same value of the lookup, if there is one: equal texts have one id.
- *
- * What a dictionary's entries are looked up as, in u32:
- *
- *   number of different ids, id of what is not among the keys
- *   different ids
- *   place among these of each entry
- */
-
-/** Values by id, and the entry of null. */
-export function valueCountOf(table: LookupTable, missing: string | null): number {
-  return new LookupReader(table).valueCount + (missing === null ? 1 : 2);
-}
-
-export function lookupValuesBytes(table: LookupTable, missing: string | null): number {
-  const { values } = new LookupReader(table);
-  return valueCountOf(table, missing) * 8 + values.bytes.length + Buffer.byteLength(missing ?? '') + READ_PAST;
-}
-
-/** Kernels may read so many bytes past a text. */
-const READ_PAST = 16;
-
-export interface LoadLookupRequest {
-  readonly table: LookupTable;
-  readonly missing: string | null;
-  readonly address: Address;
-}
-
-export function loadLookup({ table, missing, address }: LoadLookupRequest, memory: KernelMemory): null {
-  const { bytes, ends } = new LookupReader(table).values;
-  const count = valueCountOf(table, missing);
-  const entries = memory.u32(address, count * 2);
-  const textAt = address + count * 8;
-  entries.fill(0, 0, 2);
-  memory.u8(textAt, bytes.length).set(bytes);
-  let start = 0;
-  for (let id = 0; id < ends.length; id++) {
-    const end = ends[id] ?? 0;
-    entries[id * 2 + 2] = textAt + start;
-    entries[id * 2 + 3] = end - start;
-    start = end;
-  }
-  if (missing !== null) {
-    const added = Buffer.from(missing);
-    memory.u8(textAt + bytes.length, added.length).set(added);
-    entries.set([textAt + bytes.length, added.length], (count - 1) * 2);
-  }
-  return null;
-}
-
-/** Place of the different ids. */
-export const LOOKED_UP_IDS = 8;
-
-export function lookedUpBytes(count: number): number {
-  return LOOKED_UP_IDS + (Math.max(1, count) + count) * 4;
-}
+import type { FrameColumn } from '../../model/frame.js';
+import type { LookedUpColumn } from '../../model/lookup/looked-up-column.js';
+import { allTexts } from '../columns/read-dictionary.js';
+import { uploadFrameColumn } from '../uploaded-frame.js';
+import type { ColumnView, NumberColumnView, StringColumnView } from '../view.js';
 
 export interface LookUpRequest {
-  readonly table: LookupTable;
-  readonly missing: string | null;
-  readonly dictionary: DictionaryView;
+  readonly looked: LookedUpColumn;
+  /** Null: the segment has no such column, which is null in every row. */
+  readonly view: ColumnView | null;
+  readonly rowCount: number;
+}
+
+/** The column, in an allocation of its own that is the caller's to free. */
+export interface LookedUp {
+  readonly view: ColumnView;
   readonly address: Address;
+  readonly bytes: number;
 }
 
-export function lookUp({ table, missing, dictionary, address }: LookUpRequest, memory: KernelMemory): null {
-  const reader = new LookupReader(table);
-  const { count, hasNull } = dictionary;
-  const ofMissing = missing === null ? 0 : idOfText(reader, missing);
-  const offsets = count === 0 ? new Uint32Array(1) : memory.u32(dictionary.offsets, count + 1);
-  const texts = memory.u8(dictionary.bytes, offsets[count] ?? 0);
-  const out = memory.u32(address, 2 + Math.max(1, count) + count);
-  const [ids, places] = [out.subarray(2), out.subarray(2 + Math.max(1, count))];
-  const known = new Uint32Array(valueCountOf(table, missing));
-  let different = 0;
-  for (let entry = 0; entry < count; entry++) {
-    const found = entry === 0 && hasNull ? -1 : reader.findBytes(texts, offsets[entry] ?? 0, offsets[entry + 1] ?? 0);
-    const id = found < 0 ? ofMissing : found + 1;
-    let place = known[id] ?? 0;
-    if (place === 0) {
-      ids[different] = id;
-      place = ++different;
-      known[id] = place;
+/**
+ * Computes the expression once for each value of the column.
+ * @returns       null where it is no string, or the column has neither strings nor numbers that are computed with as they are
+ * @throws ServiceError `resource_limit`, or what the expression throws
+ */
+export function lookUp({ looked, view, rowCount }: LookUpRequest, memory: KernelMemory): LookedUp | null {
+  const { column, expression } = looked;
+  if (view !== null && !IN_USE.has(view.type)) return null;
+  const typeOf = (name: string) => (name === column ? view?.type : undefined);
+  if (expressionType(expression, typeOf) !== 'STRING') return null;
+  const compute = compileExpression(expression, typeOf, () => undefined);
+  let value: Value = null;
+  const read = (): Value => value;
+  const valueOf = (given: Value): string | null => {
+    value = given;
+    return convert(compute(read), 'STRING');
+  };
+  return uploadFrameColumn(columnOf(looked.name, view, rowCount, valueOf, memory), rowCount, memory);
+}
+
+/** Types of columns whose values are what an expression gets. */
+const IN_USE: ReadonlySet<string> = new Set(['STRING', 'LONG', 'DOUBLE']);
+
+type ValueOf = (given: Value) => string | null;
+
+function columnOf(name: string, view: ColumnView | null, rowCount: number, valueOf: ValueOf, memory: KernelMemory): FrameColumn {
+  if (view === null) return { kind: 'string', name, ids: new Uint32Array(rowCount), dictionary: [valueOf(null)] };
+  return view.kind === 'number' ? ofNumbers(name, view, rowCount, valueOf, memory) : ofTexts(name, view, rowCount, valueOf, memory);
+}
+
+function ofTexts(name: string, view: StringColumnView, rowCount: number, valueOf: ValueOf, memory: KernelMemory): FrameColumn {
+  const dictionary = allTexts(memory, view.dictionary).map(valueOf);
+  if (view.offsets === 0) return { kind: 'string', name, ids: idsOf(view, rowCount, memory), dictionary };
+  const offsets = memory.u32(view.offsets, rowCount + 1).slice();
+  const ids = idsOf(view, offsets[rowCount] ?? 0, memory);
+  const ofNone = valueOf(null);
+  return ofNone === null
+    ? { kind: 'multi', name, offsets, ids, dictionary }
+    : { kind: 'multi', name, ...filled({ ids, offsets }, dictionary.length), dictionary: [...dictionary, ofNone] };
+}
+
+function idsOf({ physical, ids }: StringColumnView, count: number, memory: KernelMemory): Uint32Array {
+  return Uint32Array.from(physical === 'U8' ? memory.u8(ids, count) : physical === 'U16' ? memory.u16(ids, count) : memory.u32(ids, count));
+}
+
+interface Listed {
+  readonly ids: Uint32Array;
+  readonly offsets: Uint32Array;
+}
+
+/** Rows of which those without a value have one, `id`. */
+function filled({ ids, offsets }: Listed, id: number): Listed {
+  const rowCount = offsets.length - 1;
+  const all = new Uint32Array(ids.length + rowCount);
+  const ends = new Uint32Array(rowCount + 1);
+  let at = 0;
+  for (let row = 0; row < rowCount; row++) {
+    const start = offsets[row] ?? 0;
+    const end = offsets[row + 1] ?? 0;
+    for (let each = start; each < end; each++) all[at++] = ids[each] ?? 0;
+    if (start === end) all[at++] = id;
+    ends[row + 1] = at;
+  }
+  return { ids: all.subarray(0, at), offsets: ends };
+}
+
+/** Numbers are told apart first: a lookup of each row would take longer. */
+function ofNumbers(name: string, view: NumberColumnView, rowCount: number, valueOf: ValueOf, memory: KernelMemory): FrameColumn {
+  const ids = new Uint32Array(rowCount);
+  const dictionary: (string | null)[] = [valueOf(null)];
+  const known = new Map<number | bigint | string, number>();
+  const stored = storedNumbers(view, rowCount, memory);
+  const nulls = view.nulls === 0 ? null : memory.u32(view.nulls, Math.ceil(rowCount / 32));
+  const valueOfStored = numberOf(view);
+  for (let row = 0; row < rowCount; row++) {
+    if (nulls !== null && ((nulls[row >>> 5] ?? 0) & (1 << (row & 31))) !== 0) continue;
+    const number = stored[row] ?? 0;
+    // A map takes both zeros for one.
+    const key = Object.is(number, -0) ? '-0' : number;
+    let id = known.get(key);
+    if (id === undefined) {
+      id = dictionary.push(valueOf(valueOfStored(number))) - 1;
+      known.set(key, id);
     }
-    places[entry] = place - 1;
+    ids[row] = id;
   }
-  out.set([different, ofMissing]);
-  return null;
+  return { kind: 'string', name, ids, dictionary };
 }
 
-/** Values are not found by their texts otherwise: one after the other takes a millisecond or two for a million. */
-function idOfText(reader: LookupReader, text: string): number {
-  const wanted = Buffer.from(text);
-  const { bytes, ends } = reader.values;
-  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  let start = 0;
-  for (let id = 0; id < ends.length; id++) {
-    const end = ends[id] ?? 0;
-    if (end - start === wanted.length && whole.compare(wanted, 0, wanted.length, start, end) === 0) return id + 1;
-    start = end;
+function storedNumbers({ physical, values }: NumberColumnView, count: number, memory: KernelMemory): ArrayLike<number | bigint> {
+  switch (physical) {
+    case 'U8':
+      return memory.u8(values, count);
+    case 'U16':
+      return memory.u16(values, count);
+    case 'U32':
+      return memory.u32(values, count);
+    case 'I64':
+      return memory.i64(values, count);
+    case 'F32':
+      return memory.f32(values, count);
+    case 'F64':
+      return memory.f64(values, count);
   }
-  return ends.length + 1;
+}
+
+function numberOf({ type, base, power }: NumberColumnView): (stored: number | bigint) => Value {
+  if (type === 'LONG') return (stored) => base + BigInt(stored);
+  const scale = 10 ** power;
+  return power === 0 && base === 0n ? (stored) => Number(stored) : (stored) => Number(base + BigInt(stored)) / scale;
 }

@@ -14,7 +14,6 @@ import type { GroupKey } from '../../../model/plan.js';
 import { type ColumnType, isNumberType, type TextType, TIME_COLUMN, widestType } from '../../../model/schema.js';
 import type { GlobalDictionaryView, SegmentView, StringColumnView } from '../../../storage/view.js';
 import { globalTextAt, textAt } from '../../block/dictionary.js';
-import { lookedUpColumn } from '../../expression/looked-up.js';
 import { storedName, type VirtualColumns } from '../../expression/scope.js';
 import { grainsOf, granularityGrain } from '../../expression/time/grains.js';
 import type { KeyPool } from './key-pool.js';
@@ -27,8 +26,8 @@ import type { KeyPool } from './key-pool.js';
 export type KeyDomain = { readonly type: ColumnType } & KeyDomainKind;
 
 type KeyDomainKind =
-  /** Datasource-wide ids, or those of the values of a lookup of the stored column `lookedUp`; 0 is null. */
-  | { readonly kind: 'dictionary'; readonly dictionary: GlobalDictionaryView; readonly card: number; readonly lookedUp?: string }
+  /** Datasource-wide ids; 0 is null. */
+  | { readonly kind: 'dictionary'; readonly dictionary: GlobalDictionaryView; readonly card: number }
   /** The dictionary of the only segment; null is id 0, or the id after the last when the dictionary has none. */
   | { readonly kind: 'local'; readonly column: StringColumnView; readonly card: number }
   /** Buckets of `__time` by number; `boundaries` has one more. */
@@ -101,22 +100,13 @@ function domainOverViews(columns: QueryColumns, column: string, type: ColumnType
   const virtual = own(columns.virtualColumns, name);
   if (stored === undefined) {
     if (virtual === undefined) return { kind: 'constant', type: type ?? 'STRING', value: null, card: 1 };
-    return lookedUpDomain(columns, name, type) ?? computedDomain(columns, virtual, type, cardMax);
+    return computedDomain(columns, virtual, type, cardMax);
   }
   const types = new Set(flatMapped(stored, (view) => storedType(view)));
   const wanted = type ?? widestType(types);
   if (stored.length === 0) return { kind: 'constant', type: wanted, value: null, card: 1 };
   if (!isNumberType(wanted)) return textDomain(columns, name, types, wanted);
   return (wanted === 'LONG' ? longsDomain(storedRange(columns, name), cardMax) : undefined) ?? { kind: 'wide', type: wanted };
-}
-
-/** Values of a lookup that are pinned, of rows that come as the views. */
-function lookedUpDomain(columns: QueryColumns, name: string, type: ColumnType | null): KeyDomain | undefined {
-  if (columns.pieces !== undefined || (type !== null && type !== 'STRING')) return undefined;
-  const looked = lookedUpColumn(columns.virtualColumns, name);
-  const dictionary = looked === undefined ? undefined : own(columns.dictionaries, looked.name);
-  if (looked === undefined || dictionary === undefined) return undefined;
-  return { kind: 'dictionary', type: 'STRING', dictionary, card: dictionary.count, lookedUp: looked.column };
 }
 
 /** Ids for a range that is not too wide. */

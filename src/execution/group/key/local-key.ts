@@ -7,13 +7,11 @@ import { convert, type Scalar } from '../../../expression/value.js';
 import { bucketBoundaries, type Granularity } from '../../../model/granularity.js';
 import type { GroupKey } from '../../../model/plan.js';
 import { type ColumnType, isTextType, TIME_COLUMN } from '../../../model/schema.js';
-import { LOOKED_UP_IDS } from '../../../storage/jobs/look-up.js';
 import type { NumberColumnView, StringColumnView } from '../../../storage/view.js';
 import { type Block, kernelFor } from '../../block/context.js';
 import { asTexts } from '../../expression/cast-texts.js';
 import { asFloats, asNumbers, asText, numbersAsText } from '../../expression/convert.js';
-import { widener } from '../../expression/dictionary-function.js';
-import { type SegmentScope, type Source, storedName, storedSource } from '../../expression/scope.js';
+import { type SegmentScope, type Source, storedName } from '../../expression/scope.js';
 import { entryTexts } from '../../expression/text/text-entries.js';
 import { flooredInstants } from '../../expression/time/call.js';
 import { timeFunction } from '../../expression/time/function.js';
@@ -61,7 +59,6 @@ export function bindColumn(scope: SegmentScope, column: string, domain: KeyDomai
     case 'buckets':
       return bucketKey(scope, domain);
     case 'dictionary': {
-      if (domain.lookedUp !== undefined) return lookedUpKey(scope, domain.lookedUp, domain);
       const source = scope.source(name);
       if (source.kind !== 'string') return internedKey(scope, [null]);
       const remap = own(domain.dictionary.remaps, scope.view.id);
@@ -79,25 +76,6 @@ export function bindColumn(scope: SegmentScope, column: string, domain: KeyDomai
     case 'interned':
       return internedColumn(scope, name, domain.type);
   }
-}
-
-/** Different entries may have one value: local ids are the stored ones where they have not. */
-function lookedUpKey(scope: SegmentScope, name: string, { dictionary }: Extract<KeyDomain, { kind: 'dictionary' }>): LocalKey {
-  const { arena, context, view } = scope;
-  const remap = own(dictionary.remaps, view.id);
-  assert(remap !== undefined, `no ids of segment ${view.id} for what column ${name} is looked up as`);
-  const [card = 0, ofMissing = 0] = context.memory.u32(remap, 2);
-  const ids = remap + LOOKED_UP_IDS;
-  const source = storedSource(view, name);
-  if (source.kind !== 'string') return constantId(scope, ofMissing);
-  const { column } = source;
-  const { count } = column.dictionary;
-  if (card === count) return storedTextKey(scope, column, () => ids);
-  const places = ids + Math.max(1, count) * 4;
-  const widen = widener(scope, column);
-  const at = arena.take(BLOCK_ROWS * 4);
-  const run = oncePerBlock((block) => context.kernels.gather32(places, widen(block), block.rows, at));
-  return { kind: 'ids', physical: 'U32', at: afterRun(run, at), usesAll: column.isPart !== true, card, toGlobal: () => ids };
 }
 
 /** Bytes of a string in a pool, besides its own. */
