@@ -7,18 +7,18 @@ import { ThreadPool } from '../execution/threads/pool.js';
 import { acceptKernels } from '../kernels/conformance/accept.js';
 import type { KernelSet } from '../kernels/contract.js';
 import { KernelMemory } from '../kernels/memory.js';
-import type { DeepStorage, SegmentStore } from '../storage/contract.js';
+import type { DeepStorage } from '../storage/contract.js';
 import { openDeepStorage } from '../storage/deep/open-deep-storage.js';
 import { deepStoragePlaces } from '../storage/deep/storage-places.js';
 import { STORAGE_JOBS } from '../storage/jobs.js';
-import { createSegmentStore } from '../storage/segment-store.js';
+import { createSegmentStore, type IndexedSegmentStore } from '../storage/segment-store.js';
 
 /** Kernel memory, the threads over it, and the segments in it: one of each per process, for every role that computes. */
 export interface Processing {
   readonly memory: KernelMemory;
   /** undefined: everything runs where it is asked for (`svc.processing.numThreads=0`). */
   readonly threads: ThreadPool | undefined;
-  readonly store: SegmentStore;
+  readonly store: IndexedSegmentStore;
   readonly storage: DeepStorage;
   /** Segments of a Historical. */
   readonly segments: LocalSegments | undefined;

@@ -12,10 +12,11 @@ import type { Database } from '../metadata/database.js';
 import { migrate } from '../metadata/migrations.js';
 import { openDatabase } from '../metadata/open-database.js';
 import { writeConfigOnce } from '../metadata/settings.js';
-import type { DeepStorage, SegmentStore } from '../storage/contract.js';
+import type { DeepStorage } from '../storage/contract.js';
 import { openStorage } from '../storage/deep/open-deep-storage.js';
 import { logPlace, resultPlace } from '../storage/deep/storage-places.js';
 import { createResultStorage, type ResultStorage } from '../storage/result-storage.js';
+import type { IndexedSegmentStore } from '../storage/segment-store.js';
 import { type ClusterAccess, openAccess } from './access/access.js';
 import { Broker } from './broker/broker.js';
 import type { MemberDetails } from './broker/system-tables.js';
@@ -47,7 +48,7 @@ import { taskServers, wakeReaders } from './task-servers.js';
 /** Query processing of this process, shared by its broker and its historical. */
 export interface Processing {
   readonly engine: Engine;
-  readonly store: SegmentStore;
+  readonly store: IndexedSegmentStore;
   readonly storage: DeepStorage;
   /** Segments on disk of this process's historical; undefined without one. */
   readonly segments: LocalSegments | undefined;
@@ -167,6 +168,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
           writes: configuration.get('svc.broker.cache.populateResultLevelCache'),
         },
         lookups,
+        keep: processing.store.keep,
         pollMs: configuration.get('svc.broker.period'),
         now,
         log: logOf('broker'),

@@ -19,6 +19,7 @@ import type { RoleOptions } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
 import type { Peers } from '../rpc/peers.js';
 import type { BrokerService, LookupReport, TaskQueryRequest, TaskService } from '../rpc/services.js';
+import { type KeepRoom, KeptUploads } from '../sources/kept-uploads.js';
 import { SourceRunner } from '../sources/source-runner.js';
 import { Ticker } from '../ticker.js';
 import type { DataSourceView } from './block-view.js';
@@ -53,6 +54,8 @@ export interface BrokerOptions extends RoleOptions {
   /** Heap that partial results of one query may take before they are merged. */
   readonly heldBytesMax: number;
   readonly lookups: Pick<ConfiguredLookups, 'store' | 'report' | 'known'>;
+  /** Room for the rows of lookups between queries; left out: none is kept. */
+  readonly keep?: KeepRoom;
   /** Time between two looks at the coordinator and the historicals. */
   readonly pollMs: number;
 }
@@ -73,6 +76,7 @@ export class Broker implements BrokerQueries, BrokerService {
   #looking: Promise<unknown> = Promise.resolve();
   readonly #looks: BrokerLooks;
   readonly #silence = new Silence();
+  readonly #kept: KeptUploads | undefined;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
@@ -88,6 +92,7 @@ export class Broker implements BrokerQueries, BrokerService {
       clock: options.clock,
     });
     this.lookups = options.lookups.store;
+    this.#kept = options.keep && new KeptUploads(options.keep);
     this.#cluster = {
       engine: options.engine,
       retries: options.retries,
@@ -245,6 +250,7 @@ export class Broker implements BrokerQueries, BrokerService {
       isServedHere: () => this.#looks.hosts.every((host) => this.#options.peers.isHere('historical', host)),
       rowsOfTable: (name) => table(name)?.rowCount ?? null,
       lookup: (name) => this.lookups.rows(name),
+      ...(this.#kept === undefined ? {} : { kept: this.#kept }),
       columnsOf: (each) => rowSourceColumns(each, { table }),
       runOptions: runOptions(options),
       signal,

@@ -27,6 +27,8 @@ interface Place {
 export interface LookupRows {
   /** Null: not known before they are read. */
   readonly rowCount: number | null;
+  /** Equal for equal rows; left out: not known. */
+  readonly digest?: string;
   /** Columns `k` and `v`, a row for each key. */
   readonly frames: () => AsyncIterable<Frame>;
 }
@@ -131,7 +133,7 @@ function heldOf({ keeper, before }: Place): LoadedLookup | undefined {
 }
 
 export function lookupRows(table: LookupTable): LookupRows {
-  return { rowCount: table.length, frames: () => framesOf(table) };
+  return { rowCount: table.length, digest: table.digest, frames: () => framesOf(table) };
 }
 
 const FRAME_ROWS = 4096;

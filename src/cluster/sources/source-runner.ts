@@ -1,12 +1,10 @@
 // Runs plans over row sources: tables, subqueries, inline rows, unions and joins of them.
 
-import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import { ETERNITY, type Interval } from '../../base/instant.js';
-import { frameBytes } from '../../execution/block/frame-bytes.js';
 import { columnsRead } from '../../execution/expression/columns-of-plan.js';
 import { selectColumns, type WantedColumn } from '../../execution/join/rows.js';
-import type { Engine, RunOptions, UploadedRows } from '../../execution/run/engine.js';
+import type { Engine, UploadedRows } from '../../execution/run/engine.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
@@ -16,14 +14,15 @@ import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import type { JoinStage, Stage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
 import type { Upload } from '../../model/upload.js';
-import type { LookupRows } from '../lookups/lookup-store.js';
 import { type KeptFrames, keeping, mapped, once, peekUploaded, pruned } from './frame-streams.js';
+import { type KeepingLookups, keptEntries, keptSide } from './kept-lookups.js';
 import { type Bound, columnBelow, KeyBounds } from './key-bounds.js';
+import { BYTES_LIMIT, limited, refuseMany } from './row-limits.js';
 import { type SharedGroups, SharedSources } from './shared-sources.js';
 import { both, inOrder, leading, narrowed, readKept, renamed, scanOf, shadows, tablesOf, typed, uploading } from './source-plans.js';
 import { asksForTime, chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
 
-export interface SourceRunnerOptions {
+export interface SourceRunnerOptions extends KeepingLookups {
   readonly engine: Pick<Engine, 'runRows' | 'runUploaded' | 'build' | 'reserveUpload' | 'releaseUpload'>;
   /** Runs a plan over the segments of all these tables together. */
   readonly runTables: (plan: RowsPlan, tables: readonly string[]) => AsyncIterable<Frame>;
@@ -31,14 +30,10 @@ export interface SourceRunnerOptions {
   readonly isServedHere: (tables: readonly string[]) => boolean;
   /** Rows of a table; null when there is none of the name. */
   readonly rowsOfTable: (name: string) => number | null;
-  /** Rows of a lookup; throws `query_invalid` when there is none of the name. */
-  readonly lookup: (name: string) => LookupRows;
   /** Rows of files; left out: there is nobody to read them. */
   readonly external?: (source: ExternalSource) => AsyncIterable<Frame>;
   /** Known columns of a source. */
   readonly columnsOf: (source: RowSource) => readonly ColumnSchema[];
-  readonly runOptions: Omit<RunOptions, 'ending'>;
-  readonly signal: CancelSignal;
   /** Rows placed at a time; null: as many as is good. For tests. */
   readonly chunkRows?: number;
 }
@@ -113,13 +108,20 @@ export class SourceRunner {
         const [first, later] = tables === undefined ? [[], stages] : [filters, others];
         const needed = [...columnsThrough(later, columnsRead(plan)).before];
         const columns = typed(needed, this.#options.columnsOf(source.base));
+        const known = { columns, chunkRows: chunkRows ?? null };
+        const staged = { ...plan, stages: later };
+        const final = { ...runOptions, ending: 'final' } as const;
+        const isTimeless = isBesideTables(steps) && !asksForTime(plan, steps);
+        const entries = isTimeless ? await keptEntries(this.#options, source.base, this.#buildBytesMax) : undefined;
+        if (entries !== undefined) {
+          placed.push(entries);
+          yield* engine.runUploaded(staged, entries.id, final, signal);
+          return;
+        }
         const upload = this.#nestedUpload(plan, { ...source, steps }, columns);
         if (upload !== undefined) placed.push(this.#reserved(upload.id));
         const conditions = first.map(({ filter }) => filter);
         const found = await peekUploaded(this.#rows(source.base, needed, plan.intervals, conditions, { upload, bounds: bounds.ofBase() }));
-        const known = { columns, chunkRows: chunkRows ?? null };
-        const staged = { ...plan, stages: later };
-        const final = { ...runOptions, ending: 'final' } as const;
         try {
           if (found.uploaded !== undefined) yield* engine.runUploaded(staged, found.uploaded.id, final, signal);
           else yield* engine.runRows(staged, found.frames, known, final, signal);
@@ -160,11 +162,21 @@ export class SourceRunner {
       bytesMax: this.#buildBytesMax - bytesOf(placed),
       limit: BYTES_LIMIT,
     };
+    if (!sends && !side.marked) {
+      const entries = await keptSide(this.#options, join, side, () =>
+        limited(this.#rightRows(join, stage, undefined, []), RIGHT_SIDE, { rowsMax: this.#rowsMax, bytesMax: this.#buildBytesMax }),
+      );
+      if (entries !== undefined) {
+        placed.push(entries);
+        refuseMany(entries, RIGHT_SIDE, { rowsMax: this.#rowsMax, bytesMax: side.bytesMax });
+        return entries;
+      }
+    }
     const { id } = own(this.#reserved(engine.reserveUpload()));
     const upload = { ...side, id, columns: [], rowsMax: this.#rowsMax, orFrames: false, subject: RIGHT_SIDE };
     const found = await peekUploaded(this.#rightRows(join, stage, sends ? undefined : upload, bounds));
     try {
-      const frames = keeping(this.#limited(found.frames, RIGHT_SIDE, this.#buildBytesMax), kept);
+      const frames = keeping(limited(found.frames, RIGHT_SIDE, { rowsMax: this.#rowsMax, bytesMax: this.#buildBytesMax }), kept);
       const rows = own(
         found.uploaded === undefined
           ? await engine.build(frames, side, { ...runOptions, ending: 'final' }, signal)
@@ -239,11 +251,10 @@ export class SourceRunner {
       case 'lookup':
         return this.#options.lookup(source.name).frames();
       case 'query':
-        return this.#limited(
-          pruned(this.#queryRows(source, columns, upload, bounds), columns),
-          'a subquery',
-          this.#limits.maxSubqueryBytes ?? null,
-        );
+        return limited(pruned(this.#queryRows(source, columns, upload, bounds), columns), 'a subquery', {
+          rowsMax: this.#rowsMax,
+          bytesMax: this.#limits.maxSubqueryBytes ?? null,
+        });
       case 'table':
         return this.#run({ ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) }, source, []);
       case 'union':
@@ -360,26 +371,11 @@ export class SourceRunner {
   get #limits(): RunLimits {
     return this.#options.runOptions.limits ?? {};
   }
-
-  async *#limited(frames: AsyncIterable<Frame>, what: string, bytesMax: number | null): AsyncGenerator<Frame> {
-    const rowsMax = this.#rowsMax;
-    let [rows, bytes] = [0, 0];
-    for await (const frame of frames) {
-      rows += frame.rowCount;
-      if (rowsMax !== null && rows > rowsMax)
-        throw new ServiceError('resource_limit', `${what} gives more than the ${rowsMax} rows of context.maxSubqueryRows`);
-      if (bytesMax !== null) bytes += frameBytes(frame);
-      if (bytesMax !== null && bytes > bytesMax)
-        throw new ServiceError('resource_limit', `${what} gives more than the ${bytesMax} bytes of ${BYTES_LIMIT}`);
-      yield frame;
-    }
-  }
 }
 
 /** Joins that give rows of the left side, whatever the right one has beside its keys. */
 const KEEPS_LEFT: ReadonlySet<string> = new Set(['semi', 'anti', 'mark']);
 const RIGHT_SIDE = 'the right side of a join';
-const BYTES_LIMIT = 'context.maxSubqueryBytes';
 
 type QuerySource = Extract<RowSource, { kind: 'query' }>;
 
