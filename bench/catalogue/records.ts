@@ -28,8 +28,9 @@ export function segmentRecord(dataSource: string, day: number, next: () => numbe
     metrics: METRICS,
     columns: [
       { name: '__time', type: 'LONG', multiValue: false, hasNulls: false },
-      ...DIMENSIONS.map((name) => ({ name, type: 'STRING' as const, multiValue: false, hasNulls: false, distinctCount: count(10_000) })),
+      ...DIMENSIONS.map((name) => ({ name, type: 'STRING' as const, multiValue: false, hasNulls: false })),
       ...METRICS.map((name) => ({ name, type: 'LONG' as const, multiValue: false, hasNulls: false })),
     ],
+    distinctCounts: [-1, ...DIMENSIONS.map(() => count(10_000)), ...METRICS.map(() => -1)],
   };
 }

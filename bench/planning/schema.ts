@@ -1,6 +1,6 @@
 import { tableSchema } from '../../src/cluster/broker/table-schema.js';
 import type { ColumnSchema, ColumnType } from '../../src/model/schema.js';
-import type { SegmentDescriptor } from '../../src/model/segment.js';
+import { type SegmentDescriptor, segmentColumns } from '../../src/model/segment.js';
 import type { SqlSchema, SqlTable } from '../../src/planner/sql/catalog/schema.js';
 
 const SEGMENTS = 1000;
@@ -45,6 +45,6 @@ function segmentOf(dataSource: string, interval: SegmentDescriptor['id']['interv
     rowCount: 100_000,
     dimensions: [],
     metrics: [],
-    columns,
+    ...segmentColumns(columns),
   };
 }

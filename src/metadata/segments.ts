@@ -8,7 +8,7 @@ import type { SegmentDescriptor } from '../model/segment.js';
 import { noteIdText, segmentIdText } from '../model/segment-id.js';
 import { type Binding, placeholders, type Queries } from './database.js';
 import { noteKilled, type PartitionRow } from './killed-partitions.js';
-import { withSharedParts } from './shared-parts.js';
+import { withCountsApart, withSharedParts } from './shared-parts.js';
 import { visibleSegments } from './timeline.js';
 
 interface SegmentRow {
@@ -377,7 +377,18 @@ function parseDescriptor(value: unknown, id: string): SegmentDescriptor {
   if (segmentIdText(descriptor.id) !== id) throw new Error('it is the document of another segment');
   if (typeof descriptor.loadSpec.path !== 'string' || !lists.every(Array.isArray) || !counts.every(Number.isInteger))
     throw new Error('it is not the document of a segment');
-  const segment = withSharedParts(descriptor);
+  const segment = withSharedParts(withCountsApart(descriptor));
+  if (!areCounts(segment)) throw new Error('its counts of different values are not those of its columns');
   noteIdText(segment, id);
   return segment;
+}
+
+/** Whether each column has a count of different values, or none has. */
+function areCounts({ columns, distinctCounts }: SegmentDescriptor): boolean {
+  if (distinctCounts === undefined) return true;
+  return Array.isArray(distinctCounts) && distinctCounts.length === columns.length && distinctCounts.every(isCount);
+}
+
+function isCount(count: number): boolean {
+  return Number.isInteger(count) && count >= -1 && count < 2 ** 31;
 }

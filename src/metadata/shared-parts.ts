@@ -1,7 +1,6 @@
 // Parts that very many descriptors of segments have in common, each held once by a process.
 
-import type { ColumnSchema } from '../model/schema.js';
-import type { SegmentDescriptor, ShardSpec } from '../model/segment.js';
+import { type SegmentColumn, type SegmentDescriptor, type ShardSpec, segmentColumns } from '../model/segment.js';
 
 /** Parts of one kind that are remembered; then all are forgotten, and those that come are held anew. */
 export const SHARED_PARTS_KEPT = 1 << 17;
@@ -19,20 +18,44 @@ class Parts<Key, Part> {
   }
 }
 
-const TEXTS = new Parts<string, string>();
-const LISTS = new Parts<string, readonly string[]>();
-/** Columns with fields that this version does not know, by their JSON. */
-const COLUMNS = new Parts<string, ColumnSchema>();
-/** Columns that differ in their count of values alone, by it. */
-interface Alike extends Omit<ColumnSchema, 'distinctCount'> {
-  readonly byCount: Map<number | undefined, ColumnSchema>;
+/** Lists of equal items, in one order, as one object. A list is found item by item: no key is made for it. */
+class Lists<Item> {
+  #first = new Step<Item>();
+  #steps = 0;
+
+  of(items: readonly Item[]): readonly Item[] {
+    if (this.#steps >= SHARED_PARTS_KEPT) {
+      this.#first = new Step();
+      this.#steps = 0;
+    }
+    let step = this.#first;
+    for (const item of items) {
+      let next = step.next.get(item);
+      if (next === undefined) {
+        step.next.set(item, (next = new Step()));
+        this.#steps++;
+      }
+      step = next;
+    }
+    step.list ??= items;
+    return step.list;
+  }
 }
-/**
- * The others by name, then by count of values: a key of all fields would be made anew for every column of every segment. There are very many
- * counts, and those that are found are not looked at: they would have to come from memory.
- */
-const PLAIN_COLUMNS = new Map<string, Alike[]>();
-let plainColumnsKept = 0;
+
+/** Lists that begin with the same items. */
+class Step<Item> {
+  readonly next = new Map<Item, Step<Item>>();
+  /** The list that ends here. */
+  list: readonly Item[] | undefined;
+}
+
+const TEXTS = new Parts<string, string>();
+const NAMES = new Lists<string>();
+/** Columns with fields that this version does not know, by their JSON. */
+const COLUMNS = new Parts<string, SegmentColumn>();
+/** The others by name: a key of all fields would be made anew for every column of every segment. */
+const PLAIN_COLUMNS = new Parts<string, SegmentColumn[]>();
+const COLUMN_LISTS = new Lists<SegmentColumn>();
 const SHARDS = new Parts<string, ShardSpec>();
 
 /** The same descriptor with parts that others have as well: a catalogue of many segments takes half of the memory. */
@@ -43,37 +66,37 @@ export function withSharedParts(segment: SegmentDescriptor): SegmentDescriptor {
     id: { ...id, dataSource: sharedText(id.dataSource), version: sharedText(id.version) },
     shardSpec: sharedShard(shardSpec),
     loadSpec: { ...loadSpec, type: sharedText(loadSpec.type) },
-    dimensions: sharedList(dimensions),
-    metrics: sharedList(metrics),
-    columns: columns.map(sharedColumn),
+    dimensions: sharedNames(dimensions),
+    metrics: sharedNames(metrics),
+    columns: sharedColumns(columns),
   };
+}
+
+/** A descriptor of versions that counted different values in the columns themselves, as it is now. */
+export function withCountsApart(segment: SegmentDescriptor): SegmentDescriptor {
+  if (segment.columns.every(({ distinctCount }) => distinctCount === undefined)) return segment;
+  return { ...segment, ...segmentColumns(segment.columns) };
 }
 
 export function sharedText(text: string): string {
   return TEXTS.of(text, text);
 }
 
-export function sharedList(list: readonly string[]): readonly string[] {
-  return LISTS.of(JSON.stringify(list), list);
+export function sharedNames(names: readonly string[]): readonly string[] {
+  return NAMES.of(names);
 }
 
-export function sharedColumn(column: ColumnSchema): ColumnSchema {
-  const { name, type, multiValue, hasNulls, distinctCount } = column;
-  const isPlain = Object.keys(column).length === (distinctCount === undefined ? 4 : 5);
-  if (!isPlain) return COLUMNS.of(JSON.stringify(column), column);
-  let ofName = PLAIN_COLUMNS.get(name);
-  if (ofName === undefined) PLAIN_COLUMNS.set(name, (ofName = []));
-  let alike = ofName.find((each) => each.type === type && each.multiValue === multiValue && each.hasNulls === hasNulls);
-  if (alike === undefined) ofName.push((alike = { name, type, multiValue, hasNulls, byCount: new Map() }));
-  const known = alike.byCount.get(distinctCount);
-  if (known !== undefined) return known;
-  if (plainColumnsKept++ >= SHARED_PARTS_KEPT) {
-    plainColumnsKept = 0;
-    PLAIN_COLUMNS.clear();
-    return sharedColumn(column);
-  }
-  alike.byCount.set(distinctCount, column);
-  return column;
+export function sharedColumns(columns: readonly SegmentColumn[]): readonly SegmentColumn[] {
+  return COLUMN_LISTS.of(columns.map(sharedColumn));
+}
+
+function sharedColumn(column: SegmentColumn): SegmentColumn {
+  const { name, type, multiValue, hasNulls } = column;
+  if (Object.keys(column).length !== 4) return COLUMNS.of(JSON.stringify(column), column);
+  const ofName = PLAIN_COLUMNS.of(name, []);
+  const known = ofName.find((each) => each.type === type && each.multiValue === multiValue && each.hasNulls === hasNulls);
+  if (known === undefined) ofName.push(column);
+  return known ?? column;
 }
 
 /** Specs of numbered segments; specs by values differ from each other. */

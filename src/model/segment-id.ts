@@ -10,9 +10,22 @@ import type { SegmentDescriptor, SegmentId } from './segment.js';
  */
 export function segmentIdText(id: SegmentId): string {
   // Joined, a text is in one piece: it is the key of maps, and a template of this length is a tree of pieces until it is looked up.
-  const parts = [id.dataSource, formatInstant(id.interval.start), formatInstant(id.interval.end), id.version];
+  const parts = [id.dataSource, instantText(id.interval.start), instantText(id.interval.end), id.version];
   if (id.partitionNumber !== 0) parts.push(String(id.partitionNumber));
   return parts.join('_');
+}
+
+/** Instants that were printed last: very many segments begin and end at the same ones. */
+const PRINTED_INSTANTS = new Map<EpochMs, string>();
+const PRINTED_INSTANTS_KEPT = 4096;
+
+function instantText(instant: EpochMs): string {
+  let text = PRINTED_INSTANTS.get(instant);
+  if (text === undefined) {
+    if (PRINTED_INSTANTS.size >= PRINTED_INSTANTS_KEPT) PRINTED_INSTANTS.clear();
+    PRINTED_INSTANTS.set(instant, (text = formatInstant(instant)));
+  }
+  return text;
 }
 
 /** A constructor whose objects are those that it is given: fields of classes that extend it become private fields of these. */

@@ -66,6 +66,20 @@ export function shardSpecBody(shard: ShardSpec): Readonly<Record<string, unknown
 
 export const PARTITION_FUNCTION = 'murmur3_32_abs';
 
+/** A column of a segment, without its count of different values, which stands apart. */
+export interface SegmentColumn extends Omit<ColumnSchema, 'distinctCount'> {
+  readonly distinctCount?: never;
+}
+
+/** Columns of a segment, and apart what they have in common with no other segment. */
+export function segmentColumns(columns: readonly ColumnSchema[]): Pick<SegmentFile, 'columns' | 'distinctCounts'> {
+  if (columns.every(({ distinctCount }) => distinctCount === undefined)) return { columns: columns as readonly SegmentColumn[] };
+  return {
+    columns: columns.map(({ distinctCount: _, ...column }): SegmentColumn => column),
+    distinctCounts: columns.map(({ distinctCount = -1 }) => distinctCount),
+  };
+}
+
 /** A pushed segment file: where it is, what it holds. */
 export interface SegmentFile {
   /** Location of the file in deep storage: `{type: 'local', path}` or `{type: 's3', path}`, relative to the folder or bucket. */
@@ -74,8 +88,10 @@ export interface SegmentFile {
   readonly rowCount: number;
   readonly dimensions: readonly string[];
   readonly metrics: readonly string[];
-  /** Physical columns, `__time` first. */
-  readonly columns: readonly ColumnSchema[];
+  /** Physical columns, `__time` first: most segments have the same. */
+  readonly columns: readonly SegmentColumn[];
+  /** Different values but null of each column, in the order of the columns; -1: not known. Left out: none is known. */
+  readonly distinctCounts?: readonly number[];
   /** State that the compaction which made it has left, JSON text; left out: none made it. */
   readonly lastCompactionState?: string;
 }

@@ -273,10 +273,8 @@ views('distinct values are those of the fullest segment, or of all where nearly 
   const counted = (day: number, rowCount: number, counts: readonly (number | undefined)[]): SegmentDescriptor => ({
     ...segmentOf('ds', day, 'v1'),
     rowCount,
-    columns: counts.map((distinctCount, index) => ({
-      ...{ name: `c${index}`, type: 'LONG', multiValue: false, hasNulls: false },
-      ...(distinctCount === undefined ? {} : { distinctCount }),
-    })),
+    columns: counts.map((_, index) => ({ name: `c${index}`, type: 'LONG', multiValue: false, hasNulls: false })),
+    distinctCounts: counts.map((count = -1) => count),
   });
   await view.adopt({ revision: 1, segments: [counted(0, 100, [7, 90, 3]), counted(1, 50, [9, 50, undefined])] });
   const columns = view.find('ds')?.schema.columns.slice(1) ?? [];

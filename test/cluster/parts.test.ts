@@ -7,8 +7,7 @@ import { decodeMessages, encodeMessage } from '../../src/cluster/rpc/message.js'
 import { SegmentPacker, SegmentUnpacker } from '../../src/cluster/rpc/packed-segments.js';
 import { fromParts, inParts, type PartedLists } from '../../src/cluster/rpc/parts.js';
 import { withSharedParts } from '../../src/metadata/shared-parts.js';
-import type { ColumnSchema } from '../../src/model/schema.js';
-import type { SegmentDescriptor, ShardSpec } from '../../src/model/segment.js';
+import type { SegmentColumn, SegmentDescriptor, ShardSpec } from '../../src/model/segment.js';
 
 const name = fc.constantFrom('a', 'b', '__proto__', 'constructor', 'é "x"\n', '');
 const column = fc.record(
@@ -17,10 +16,9 @@ const column = fc.record(
     type: fc.constantFrom('STRING', 'LONG', 'COMPLEX<json>'),
     multiValue: fc.boolean(),
     hasNulls: fc.boolean(),
-    distinctCount: fc.nat({ max: 3 }),
   },
   { requiredKeys: ['name', 'type', 'multiValue', 'hasNulls'] },
-) as fc.Arbitrary<ColumnSchema>;
+) as fc.Arbitrary<SegmentColumn>;
 const shard = fc.oneof(
   fc.record({ type: fc.constant('numbered'), partitionNum: fc.nat({ max: 2 }), partitions: fc.nat({ max: 2 }) }),
   fc.record({ type: fc.constant('tombstone'), partitionNum: fc.constant(0), partitions: fc.constant(1) }),
@@ -45,6 +43,7 @@ const segment = fc.record(
     dimensions: fc.array(name),
     metrics: fc.array(name),
     columns: fc.array(column, { maxLength: 3 }),
+    distinctCounts: fc.array(fc.integer({ min: -1, max: 2 ** 31 - 1 }), { maxLength: 3 }),
     lastCompactionState: fc.string(),
     liveId: fc.string(),
     later: fc.constant({ field: [1] }),

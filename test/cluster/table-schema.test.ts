@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { tableSchema, withMixedTypes } from '../../src/cluster/broker/table-schema.js';
 import type { ColumnSchema, ColumnType } from '../../src/model/schema.js';
+import { segmentColumns } from '../../src/model/segment.js';
 
 const schemas = suite('schema of a table');
 
@@ -17,7 +18,7 @@ function partsOf(...segments: readonly (readonly [rowCount: number, columns: rea
     const interval = { start: day * DAY_MS, end: (day + 1) * DAY_MS };
     const id = { dataSource: 't', interval, version: 'v', partitionNumber: 0 };
     const shardSpec = { type: 'numbered', partitionNum: 0, partitions: 1 } as const;
-    const file = { loadSpec: { type: 'local', path: '' }, sizeBytes: 1, dimensions: [], metrics: [], columns, rowCount };
+    const file = { loadSpec: { type: 'local', path: '' }, sizeBytes: 1, dimensions: [], metrics: [], ...segmentColumns(columns), rowCount };
     return { chunks: [{ interval, version: 'v', segments: [{ ...file, id, shardSpec }] }] };
   });
 }

@@ -5,6 +5,7 @@ import type { Interval } from '../../src/base/instant.js';
 import type { ProcessingEngine } from '../../src/execution/run/local-engine.js';
 import type { KernelMemory } from '../../src/kernels/memory.js';
 import { type Frame, frameColumnType } from '../../src/model/frame.js';
+import { segmentColumns } from '../../src/model/segment.js';
 import { segmentIdText } from '../../src/model/segment-id.js';
 import { createSegmentStore, type IndexedSegmentStore } from '../../src/storage/segment-store.js';
 import { writeSegment } from '../../src/storage/segment-writer.js';
@@ -46,7 +47,7 @@ export async function openFrames(
       rowCount: written.rowCount,
       dimensions,
       metrics: [],
-      columns: written.columns,
+      ...segmentColumns(written.columns),
     });
     ids.push(segmentIdText(id));
   }

@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Binding, Queries } from '../../src/metadata/database.js';
 import { bumpRevision, insertSegments, segmentsChanged } from '../../src/metadata/segments.js';
+import { segmentIdText } from '../../src/model/segment-id.js';
 import { segmentOf } from '../cluster/fakes.js';
 import { openSqliteStore } from './fixture.js';
 
@@ -44,5 +45,34 @@ for (const [what, after] of [
     }
     await close();
   });
+
+reading('documents of versions that counted different values in the columns are read, what are no counts is set aside', async () => {
+  const { database, close } = await openSqliteStore();
+  const column = (name: string) => ({ name, type: 'STRING', multiValue: false, hasNulls: false }) as const;
+  const columns = [column('__time'), column('a'), column('b')];
+  const documents: readonly (readonly [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>> | undefined])[] = [
+    [{ columns }, { columns }],
+    [{ columns: [columns[0], { ...columns[1], distinctCount: 7 }, columns[2]] }, { columns, distinctCounts: [-1, 7, -1] }],
+    [
+      { columns, distinctCounts: [-1, 0, 3] },
+      { columns, distinctCounts: [-1, 0, 3] },
+    ],
+    ...[[1, 2], [1, 2, -2], [1, 2, 2 ** 31], [1, 2, 0.5], [1, 2, '3'], {}, 'x', null].map(
+      (distinctCounts) => [{ columns, distinctCounts }, undefined] as const,
+    ),
+  ];
+  await database.transaction(async (queries) => {
+    const segments = documents.map(([document], day) => ({ ...segmentOf('ds', day, 'v'), ...document }));
+    await insertSegments(queries, segments as never, 0, await bumpRevision(queries));
+  });
+  const read = new Map<string, unknown>();
+  for await (const part of segmentsChanged(database, 0, 1)) for (const { id, segment } of part) read.set(id, segment);
+  for (const [day, [, expected]] of documents.entries()) {
+    const segment = segmentOf('ds', day, 'v');
+    assert.equal(read.get(segmentIdText(segment.id)), expected === undefined ? undefined : { ...segment, ...expected });
+  }
+  assert.is(database.faults.list().length, 8);
+  await close();
+});
 
 reading.run();

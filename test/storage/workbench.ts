@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Interval } from '../../src/base/instant.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { instantiateKernels } from '../../src/kernels/registry.js';
-import type { SegmentDescriptor } from '../../src/model/segment.js';
+import { type SegmentDescriptor, segmentColumns } from '../../src/model/segment.js';
 import { type RunStorageJob, STORAGE_JOBS } from '../../src/storage/jobs.js';
 import { createSegmentStore, type IndexedSegmentStore } from '../../src/storage/segment-store.js';
 import { type WrittenSegment, writeSegment } from '../../src/storage/segment-writer.js';
@@ -70,6 +70,6 @@ export function descriptorOf(
     rowCount: written.rowCount,
     dimensions: [],
     metrics: [],
-    columns: written.columns,
+    ...segmentColumns(written.columns),
   };
 }

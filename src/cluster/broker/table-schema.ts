@@ -84,10 +84,14 @@ function seenOf(part: Part): SeenPart {
   for (const { interval, segments } of chunksOfRows(part.chunks).toReversed()) {
     seen.start = Math.min(seen.start, interval.start);
     seen.end = Math.max(seen.end, interval.end);
-    for (const { columns, rowCount } of segments) {
+    for (const { columns, distinctCounts, rowCount } of segments) {
       seen.segments++;
       seen.rows += rowCount;
-      for (const column of columns) addColumn(seen, newColumn({ ...column, types: [column.type], segments: 1, rows: rowCount }));
+      for (const [at, column] of columns.entries()) {
+        const facts = { ...column, types: [column.type], segments: 1, rows: rowCount };
+        const count = distinctCounts?.[at] ?? -1;
+        addColumn(seen, newColumn(count < 0 ? facts : { ...facts, distinctCount: count }));
+      }
     }
   }
   SEEN.set(part, seen);

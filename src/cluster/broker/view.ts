@@ -5,12 +5,11 @@ import { isTombstone } from '../../metadata/tombstones.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import { idTextOf, parseSegmentId } from '../../model/segment-id.js';
 import type { PublishedStream } from '../../model/stream/reach.js';
-import { Inventories } from '../inventories.js';
 import type { InventoryUpdate, LiveInventory, SegmentServer, SnapshotUpdate } from '../rpc/services.js';
 import { BlockView, type DataSourceView } from './block-view.js';
-import { NOBODY } from './known/combinations.js';
 import { type Known, newKnown } from './known/known-segments.js';
 import { ServedSegments } from './known/served-segments.js';
+import { NOBODY } from './known/server-lists.js';
 import { UsedSegments } from './known/used-segments.js';
 import { LiveSegments } from './live-segments.js';
 import type { LiveStreams } from './live-streams.js';
@@ -46,7 +45,6 @@ export class ClusterView {
   readonly #retired = new Set<HeldView>();
   /** Segments that are used, beyond those of queries. */
   readonly used = new UsedSegments();
-  readonly #inventories = new Inventories();
   readonly #live: LiveSegments;
   readonly #servers = new ServedSegments((id, isServed) => this.#updateAwaited(id, !isServed));
   #serving: Serving = this.#newServing();
@@ -135,7 +133,7 @@ export class ClusterView {
 
   /** The Historicals that are there. */
   get servers(): readonly SegmentServer[] {
-    return this.#inventories.servers.filter(({ host }) => !this.#live.isTask(host));
+    return this.#servers.servers.filter(({ host }) => !this.#live.isTask(host));
   }
 
   /** Whether a server is the process of a task. */
@@ -150,7 +148,7 @@ export class ClusterView {
 
   /** Generation of what is known of a server; null: nothing is. */
   generationOf(host: string): string | null {
-    return this.#inventories.find(host)?.generation ?? null;
+    return this.#servers.generationOf(host);
   }
 
   /** The same of a task. */
@@ -195,22 +193,9 @@ export class ClusterView {
    * @param hosts  the servers that are there: the segments of others are served no more
    */
   async updateServers(updates: readonly InventoryUpdate[], hosts: Iterable<string> = updates.map(({ host }) => host)): Promise<void> {
-    const there = new Set(hosts);
-    const gone = this.#inventories.hosts.filter((host) => !there.has(host));
-    let isAnother = gone.length > 0;
-    for (const host of gone) this.#inventories.remove(host);
-    const changed = new Set<string>();
-    for (const update of updates) {
-      const ids = await this.#inventories.update(update);
-      if (ids === undefined) isAnother = true;
-      for (const id of ids ?? []) changed.add(id);
-    }
-    if (isAnother || changed.size > 0) this.#changes++;
-    const { servers } = this.#inventories;
-    const turns = new LoopTurns();
-    if (isAnother) await this.#servers.replace(servers, turns);
-    else isAnother = await this.#servers.change(changed, servers, turns);
-    if (isAnother) this.#serving = this.#newServing();
+    const { isChanged, isOther } = await this.#servers.update(updates, new Set(hosts), new LoopTurns());
+    if (isChanged) this.#changes++;
+    if (isOther) this.#serving = this.#newServing();
   }
 
   /** Moves each datasource to the snapshot where that is possible. Gives the event loop its turns, one call after the other. */

@@ -36,6 +36,7 @@ import { calmServers, Moves } from './moves.js';
 import { OldRecordsDuty, type OldRecordsSettings } from './old-records-duty.js';
 import { Orders } from './orders.js';
 import { OrphanDuty } from './orphan-duty.js';
+import { PlanAge } from './plan-age.js';
 import { Retention } from './retention.js';
 import { CoordinatorSettings } from './settings.js';
 import { onEveryServer, Targets, tierNames } from './targets.js';
@@ -61,8 +62,6 @@ export interface CoordinatorOptions extends RoleOptions {
   readonly loadRetryMs: number;
 }
 
-/** Rules of periods move on with the clock: everything is planned and looked at anew after so long, whatever else happens. */
-const TARGETS_AGE_MS = 60_000;
 /** Changed targets that one run of the duties looks at. */
 const TARGETS_PER_RUN = 2000;
 
@@ -93,7 +92,7 @@ export class Coordinator implements CoordinatorService, Candidate {
   #decommissioned = '';
   #refreshing: Promise<unknown> = Promise.resolve();
   #retention: Retention | null = null;
-  #plannedMs = 0;
+  #age = new PlanAge();
   /** Revision of the segments that the targets were planned for; null before the first plan. */
   #plannedRevision: number | null = null;
   /** Streams as of the same revision. */
@@ -156,7 +155,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.#unwanted = new Unwanted();
     this.#fence = fence;
     this.#retention = null;
-    this.#plannedMs = 0;
+    this.#age = new PlanAge();
     this.#leadingSinceMs = this.#options.now();
     void this.#duties.start();
     this.orphans.start();
@@ -281,14 +280,15 @@ export class Coordinator implements CoordinatorService, Candidate {
     const tiers = tierNames(this.#inventories.servers);
     const ofRules = this.#retention === null ? null : retention.changedSince(this.#retention);
     const isWider = retention.hasBroadcasts && tiers !== this.#plannedTiers;
-    const due = now() >= this.#plannedMs + TARGETS_AGE_MS || ofRules === null || isWider;
-    if (!due) this.#plannedTiers = tiers;
-    if (!changed && !due && ofRules.length === 0) return;
+    const timed = () => this.catalog.dataSources().filter((dataSource) => retention.hangsOnTime(dataSource));
+    const due = this.#age.due(now(), isWider ? null : ofRules, timed);
+    if (due !== null) this.#plannedTiers = tiers;
+    if (!changed && due?.length === 0) return this.#age.note(now(), due);
     const rules = { catalog: this.catalog, retention, nowMs: now(), everywhere: onEveryServer(this.#inventories.servers) };
     // Segments touched until now are among all that are planned, and looked at later.
-    if (due) this.catalog.takeTouched();
-    if (due) await this.#targets.planAll(rules);
-    for (const dataSource of due ? [] : ofRules) {
+    if (due === null) this.catalog.takeTouched();
+    if (due === null) await this.#targets.planAll(rules);
+    for (const dataSource of due ?? []) {
       await this.#targets.plan(this.catalog.used(dataSource), rules);
       this.#unneeded.touchDataSource(dataSource);
     }
@@ -310,8 +310,8 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.#targets.noteRevision(this.#plannedRevision);
     await this.#lookAgain(this.#targets.takeChanged());
     this.#retention = retention;
-    if (!due) return;
-    this.#plannedMs = rules.nowMs;
+    this.#age.note(rules.nowMs, due);
+    if (due !== null) return;
     this.#plannedTiers = tiers;
     this.#unneeded.touchAll();
     this.#unsettled.addAll(this.#targets.byId);
@@ -328,14 +328,14 @@ export class Coordinator implements CoordinatorService, Candidate {
     if (unneeded.size === 0) return;
     await fencedTransaction(this.#options.database, this.fence(), async (queries) => {
       for (const [dataSource, ids] of unneeded) await markUnused(queries, dataSource, { kind: 'ids', ids }, nowMs);
-    });
+    }).catch((error: unknown) => this.#unneeded.failed(error));
     // The visible segments stay the same, without those of drop rules, which are not targets any more.
     await this.catalog.refresh();
   }
 
   async #readServers(): Promise<void> {
     const members = this.#options.peers.all('historical');
-    for (const host of this.#inventories.hosts) if (!members.some((member) => member.host === host)) this.#removeServer(host);
+    for (const host of this.#inventories.hosts) if (!members.some((member) => member.host === host)) await this.#removeServer(host);
     for (let look = await this.#looks.look(members); ; look = await this.#looks.look(members)) {
       for (const update of look.told) if (update !== null) await this.#learn(update);
       if (!look.isOld) break;
@@ -353,11 +353,11 @@ export class Coordinator implements CoordinatorService, Candidate {
     await this.#lookAgain(changed ?? this.#inventories.find(host)?.served ?? []);
   }
 
-  #removeServer(host: string): void {
+  async #removeServer(host: string): Promise<void> {
     const served = this.#inventories.find(host)?.served ?? [];
     if (!this.#inventories.remove(host)) return;
     this.#unsettled.addAll(this.#targets.byId);
-    for (const id of served) this.#noteChanged(id);
+    await this.#lookAgain(served);
   }
 
   /** Looks at segments at the next assignment: they, or who holds them, have changed. Gives the event loop its turns. */

@@ -35,6 +35,15 @@ export class Retention {
     return [...this.#rules.values()].some((rules) => rules.some(({ type }) => type.startsWith('broadcast')));
   }
 
+  /** Whether the rules of a datasource may decide otherwise on the same segment because time goes on. */
+  hangsOnTime(dataSource: string): boolean {
+    for (const { type } of this.withDefaults(dataSource)) {
+      if (type.endsWith('Forever')) return false;
+      if (type.endsWith('ByPeriod')) return true;
+    }
+    return false;
+  }
+
   /** Stored ones by datasource, and the default rules, stored or built in. */
   all(): Readonly<Record<string, readonly Rule[]>> {
     return { [DEFAULT_RULES_NAME]: DEFAULT_RULES, ...Object.fromEntries(this.#rules) };

@@ -33,6 +33,12 @@ export class Unneeded {
     this.#isAllDue = true;
   }
 
+  /** Looks at all again, because what was found could not be marked. @throws the error */
+  failed(error: unknown): never {
+    this.touchAll();
+    throw error;
+  }
+
   /**
    * Ids by datasource; gives the event loop its turns.
    * @param takesHidden  whether hidden ones count

@@ -1,8 +1,7 @@
 // Descriptors of segments as they travel: many of them in columns, what they have in common once.
 
-import { sharedColumn, sharedList, sharedShard, sharedText } from '../../metadata/shared-parts.js';
-import type { ColumnSchema } from '../../model/schema.js';
-import type { SegmentDescriptor, ShardSpec } from '../../model/segment.js';
+import { sharedColumns, sharedNames, sharedShard, sharedText } from '../../metadata/shared-parts.js';
+import type { SegmentColumn, SegmentDescriptor, ShardSpec } from '../../model/segment.js';
 
 /**
  * One message of descriptors in columns. Places (`Uint32Array`) are those in tables of different values, which grow from message to
@@ -13,7 +12,7 @@ export interface PackedSegments {
   readonly texts: readonly string[];
   readonly shardSpecs: readonly ShardSpec[];
   readonly lists: readonly (readonly string[])[];
-  readonly columns: readonly ColumnSchema[];
+  readonly columnLists: readonly (readonly SegmentColumn[])[];
   readonly dataSources: Uint32Array;
   readonly versions: Uint32Array;
   readonly loadTypes: Uint32Array;
@@ -23,9 +22,10 @@ export interface PackedSegments {
   readonly shards: Uint32Array;
   readonly dimensions: Uint32Array;
   readonly metrics: Uint32Array;
-  /** Columns of each, and the places of those of all, one after the other. */
-  readonly columnCounts: Uint32Array;
-  readonly columnPlaces: Uint32Array;
+  readonly columns: Uint32Array;
+  /** Counts of different values that each has, of its columns or none, and those of all, one after the other. */
+  readonly countLengths: Uint32Array;
+  readonly distinctCounts: Int32Array;
   /** Texts that few segments have, by place. */
   readonly compactionStates: readonly (readonly [number, string])[];
   readonly liveIds: readonly (readonly [number, string])[];
@@ -63,16 +63,16 @@ export class SegmentPacker {
   readonly #texts = new Table<string>();
   readonly #shardSpecs = new Table<ShardSpec>();
   readonly #lists = new Table<readonly string[]>();
-  readonly #columns = new Table<ColumnSchema>();
+  readonly #columnLists = new Table<readonly SegmentColumn[]>();
 
   /** The next ones of the list. */
   pack(segments: readonly SegmentDescriptor[]): PackedSegments {
     const count = segments.length;
     const places = (): Uint32Array => new Uint32Array(count);
     const [dataSources, versions, loadTypes, shards] = [places(), places(), places(), places()];
-    const [dimensions, metrics, columnCounts] = [places(), places(), places()];
+    const [dimensions, metrics, columns, countLengths] = [places(), places(), places(), places()];
     const numbers = new Float64Array(NUMBERS * count);
-    const [paths, columnPlaces]: [string[], number[]] = [[], []];
+    const [paths, allCounts]: [string[], number[]] = [[], []];
     const [compactionStates, liveIds, whole]: [[number, string][], [number, string][], [number, SegmentDescriptor][]] = [[], [], []];
     for (let at = 0; at < count; at++) {
       const segment = segments[at] as SegmentDescriptor;
@@ -81,7 +81,7 @@ export class SegmentPacker {
         paths.push('');
         continue;
       }
-      const { id, loadSpec, columns, lastCompactionState, liveId } = segment;
+      const { id, loadSpec, distinctCounts = [], lastCompactionState, liveId } = segment;
       dataSources[at] = this.#texts.place(id.dataSource);
       versions[at] = this.#texts.place(id.version);
       loadTypes[at] = this.#texts.place(loadSpec.type);
@@ -94,15 +94,16 @@ export class SegmentPacker {
       shards[at] = this.#shardSpecs.place(segment.shardSpec);
       dimensions[at] = this.#lists.place(segment.dimensions);
       metrics[at] = this.#lists.place(segment.metrics);
-      columnCounts[at] = columns.length;
-      for (let column = 0; column < columns.length; column++) columnPlaces.push(this.#columns.place(columns[column] as ColumnSchema));
+      columns[at] = this.#columnLists.place(segment.columns);
+      countLengths[at] = distinctCounts.length;
+      for (let column = 0; column < distinctCounts.length; column++) allCounts.push(distinctCounts[column] ?? -1);
       if (lastCompactionState !== undefined) compactionStates.push([at, lastCompactionState]);
       if (liveId !== undefined) liveIds.push([at, liveId]);
     }
     return {
       ...{ count, texts: this.#texts.takeAdded(), shardSpecs: this.#shardSpecs.takeAdded(), lists: this.#lists.takeAdded() },
-      ...{ columns: this.#columns.takeAdded(), dataSources, versions, loadTypes, paths, numbers, shards, dimensions, metrics },
-      ...{ columnCounts, columnPlaces: Uint32Array.from(columnPlaces), compactionStates, liveIds, whole },
+      ...{ columnLists: this.#columnLists.takeAdded(), dataSources, versions, loadTypes, paths, numbers, shards, dimensions, metrics },
+      ...{ columns, countLengths, distinctCounts: Int32Array.from(allCounts), compactionStates, liveIds, whole },
     };
   }
 }
@@ -112,28 +113,28 @@ export class SegmentUnpacker {
   readonly #texts: string[] = [];
   readonly #shardSpecs: ShardSpec[] = [];
   readonly #lists: (readonly string[])[] = [];
-  readonly #columns: ColumnSchema[] = [];
+  readonly #columnLists: (readonly SegmentColumn[])[] = [];
 
   /** @param packed  what the packer of the other end gave, in its order */
   unpack(packed: PackedSegments): readonly SegmentDescriptor[] {
     for (const text of packed.texts) this.#texts.push(sharedText(text));
     for (const shard of packed.shardSpecs) this.#shardSpecs.push(sharedShard(shard));
-    for (const list of packed.lists) this.#lists.push(sharedList(list));
-    for (const column of packed.columns) this.#columns.push(sharedColumn(column));
+    for (const list of packed.lists) this.#lists.push(sharedNames(list));
+    for (const list of packed.columnLists) this.#columnLists.push(sharedColumns(list));
     const whole = new Map(packed.whole);
     const states = new Map(packed.compactionStates);
     const liveIds = new Map(packed.liveIds);
     const segments: SegmentDescriptor[] = [];
-    const { numbers, columnPlaces } = packed;
-    let placed = 0;
+    const { numbers, countLengths } = packed;
+    let counted = 0;
     for (let at = 0; at < packed.count; at++) {
       const own = whole.size === 0 ? undefined : whole.get(at);
       if (own !== undefined) {
         segments.push(own);
         continue;
       }
-      const columns = new Array<ColumnSchema>(packed.columnCounts[at] ?? 0);
-      for (let column = 0; column < columns.length; column++) columns[column] = valueAt(this.#columns, columnPlaces, placed++);
+      const distinctCounts = new Array<number>(countLengths[at] ?? 0);
+      for (let column = 0; column < distinctCounts.length; column++) distinctCounts[column] = packed.distinctCounts[counted++] ?? -1;
       const number = (field: number): number => numbers[NUMBERS * at + field] ?? 0;
       const lastCompactionState = states.size === 0 ? undefined : states.get(at);
       const liveId = liveIds.size === 0 ? undefined : liveIds.get(at);
@@ -150,15 +151,18 @@ export class SegmentUnpacker {
         rowCount: number(4),
         dimensions: valueAt(this.#lists, packed.dimensions, at),
         metrics: valueAt(this.#lists, packed.metrics, at),
-        columns,
+        columns: valueAt(this.#columnLists, packed.columns, at),
+        distinctCounts,
       };
-      if (lastCompactionState === undefined && liveId === undefined) segments.push(segment);
-      else
+      if (lastCompactionState === undefined && liveId === undefined && distinctCounts.length > 0) segments.push(segment);
+      else {
+        const { distinctCounts: _, ...uncounted } = segment;
         segments.push({
-          ...segment,
+          ...(distinctCounts.length === 0 ? uncounted : segment),
           ...(lastCompactionState === undefined ? {} : { lastCompactionState }),
           ...(liveId === undefined ? {} : { liveId }),
         });
+      }
     }
     return segments;
   }
@@ -168,16 +172,22 @@ function valueAt<Value>(table: readonly Value[], places: Uint32Array, at: number
   return table[places[at] ?? 0] as Value;
 }
 
+/** Fields that every descriptor has. */
 const FIELDS = 8;
 
 /** Whether a descriptor has the fields that are known, and no others. Those of its columns travel as they are. */
 function isPlain(segment: SegmentDescriptor): boolean {
-  const { id, loadSpec, lastCompactionState, liveId } = segment;
-  const optional = (lastCompactionState === undefined ? 0 : 1) + (liveId === undefined ? 0 : 1);
-  return (
+  const { id, loadSpec, distinctCounts, lastCompactionState, liveId } = segment;
+  const optional = countOf(distinctCounts) + countOf(lastCompactionState) + countOf(liveId);
+  const isKnown =
     Object.keys(segment).length === FIELDS + optional &&
     Object.keys(id).length === 4 &&
     Object.keys(id.interval).length === 2 &&
-    Object.keys(loadSpec).length === 2
-  );
+    Object.keys(loadSpec).length === 2;
+  // None and no counts are not told apart in columns.
+  return isKnown && distinctCounts?.length !== 0;
+}
+
+function countOf(field: unknown): number {
+  return field === undefined ? 0 : 1;
 }

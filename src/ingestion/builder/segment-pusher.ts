@@ -6,7 +6,7 @@ import type { Interval } from '../../base/instant.js';
 import { formatInstant } from '../../base/time.js';
 import { failpoint } from '../../configuration/failpoint.js';
 import type { PushedSegment } from '../../model/publication.js';
-import type { SegmentPart } from '../../model/segment.js';
+import { type SegmentPart, segmentColumns } from '../../model/segment.js';
 import type { DeepStorage, SegmentInput } from '../../storage/contract.js';
 import { cellsOf, SegmentWriters } from './segment-writers.js';
 
@@ -91,7 +91,11 @@ export class SegmentPusher {
     const { sizeBytes, rowCount, columns } = await this.#writers.write(file, input, this.#frames);
     failpoint('task.segmentWritten');
     const { dimensions, metrics } = input;
-    this.#written.push({ sequence, file, segment: { interval, part, sizeBytes, rowCount, dimensions, metrics, columns } });
+    this.#written.push({
+      sequence,
+      file,
+      segment: { interval, part, sizeBytes, rowCount, dimensions, metrics, ...segmentColumns(columns) },
+    });
     this.#writtenBytes += sizeBytes;
     if (this.#written.length >= FILES_PUSHED_TOGETHER || this.#writtenBytes >= BYTES_PUSHED_TOGETHER) await this.#pushWritten();
   }

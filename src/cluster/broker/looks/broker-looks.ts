@@ -85,15 +85,20 @@ export class BrokerLooks {
     return host === undefined ? this.#failures[0] : new ServiceError('unavailable', `no inventory of ${host}: it does not answer`);
   }
 
-  /** Inventories first: a snapshot can only be adopted by what is known to be served. */
+  /** Inventories first: a snapshot can only be adopted by what is known to be served. The first one is taken in behind them as well. */
   async look(): Promise<void> {
     const { peers, view } = this.#options;
     this.#failures = [];
     const waitMs = view.revision === null ? FIRST_LOOK_WAIT_MS : LOOK_WAIT_MS;
+    const lookAtCoordinator = async () =>
+      this.#coordinator.look([{ host: COORDINATOR, session: '', service: peers.leading('coordinator') }], waitMs);
+    // The first snapshot is large, and is shown as it is: it comes beside what servers tell.
+    let coming = view.revision === null ? lookAtCoordinator() : undefined;
+    coming?.catch(() => undefined);
     if (await this.#lookAtServers(waitMs)) await this.#lookAtServers(waitMs);
     for (;;) {
-      const service = peers.leading('coordinator');
-      const { told, isOld } = await this.#coordinator.look([{ host: COORDINATOR, session: '', service }], waitMs);
+      const { told, isOld } = await (coming ?? lookAtCoordinator());
+      coming = undefined;
       for (const newer of told) if (newer !== null) await view.adopt(newer);
       if (!isOld) return;
     }

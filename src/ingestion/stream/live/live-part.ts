@@ -3,7 +3,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ColumnSchema, TIME_COLUMN } from '../../../model/schema.js';
-import type { SegmentDescriptor, SegmentId } from '../../../model/segment.js';
+import { type SegmentDescriptor, type SegmentId, segmentColumns } from '../../../model/segment.js';
 import { segmentIdText } from '../../../model/segment-id.js';
 import type { SegmentFrame } from '../../../storage/columns/packed-column.js';
 import type { SegmentInput } from '../../../storage/contract.js';
@@ -116,7 +116,7 @@ export class PartMaker {
     const { dimensions } = rows;
     const metrics = this.#options.dataSchema.metrics.map(({ name }) => name);
     const shardSpec = { type: 'numbered', partitionNum: id.partitionNumber, partitions: 0 } as const;
-    const stored = { loadSpec: { type: 'local', path: file }, sizeBytes, rowCount, dimensions, metrics, columns };
+    const stored = { loadSpec: { type: 'local', path: file }, sizeBytes, rowCount, dimensions, metrics, ...segmentColumns(columns) };
     const descriptor: SegmentDescriptor = { id, shardSpec, ...stored };
     await store.open(file, descriptor);
     const text = segmentIdText(id);

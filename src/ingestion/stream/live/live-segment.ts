@@ -1,7 +1,7 @@
 // A live segment: rows of a stream that are queried before they are published.
 
 import type { ColumnSchema } from '../../../model/schema.js';
-import { LIVE, type SegmentId } from '../../../model/segment.js';
+import { LIVE, type SegmentId, segmentColumns } from '../../../model/segment.js';
 import { segmentIdText } from '../../../model/segment-id.js';
 import type { LiveDescriptor } from '../../../model/stream/live.js';
 import type { LivePart } from './live-part.js';
@@ -47,7 +47,9 @@ export class LiveSegment {
       rowCount: this.rowCount,
       dimensions: [...new Set(this.parts.flatMap(({ dimensions }) => dimensions))],
       metrics,
-      columns: [...columns].map(([key, column]) => (seen.get(key) === this.parts.length ? column : { ...column, hasNulls: true })),
+      ...segmentColumns(
+        [...columns].map(([key, column]) => (seen.get(key) === this.parts.length ? column : { ...column, hasNulls: true })),
+      ),
       isPublished: this.isPublished,
     };
   }

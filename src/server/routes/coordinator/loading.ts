@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../../base/errors.js';
 import { intersect } from '../../../base/interval.js';
+import { LoopTurns } from '../../../base/loop-turns.js';
 import type { ClusterPicture, Target } from '../../../cluster/coordinator/assignment.js';
 import type { HttpRequest, Route } from '../../http.types.js';
 import { segmentBody } from '../../results/segment-body.js';
@@ -14,7 +15,7 @@ const WEEK_MS = 7 * 86_400_000;
 export function loadingRoutes({ coordinator, now }: CoordinatorSource): readonly Route[] {
   return [
     route('GET', '/svc/coordinator/v1/loadstatus', STATE_READ, async (request) =>
-      json(200, loadStatus(coordinator.picture, [...coordinator.picture.targets.values()], request)),
+      json(200, await loadStatus(coordinator.picture, () => true, request)),
     ),
     route('GET', '/svc/coordinator/v1/loadqueue', STATE_READ, async (request) => json(200, loadQueue(coordinator.picture, request))),
     route('GET', '/svc/coordinator/v1/datasources/{dataSource}/loadstatus', DATASOURCE_READ, async (request, { dataSource = '' }) => {
@@ -23,24 +24,35 @@ export function loadingRoutes({ coordinator, now }: CoordinatorSource): readonly
       if (isTrue(request, 'forceMetadataRefresh')) await coordinator.snapshot();
       const written = request.query.get('interval');
       const interval = written === null ? { start: now() - 2 * WEEK_MS, end: now() } : readInterval('interval', written);
-      const targets = [...coordinator.picture.targets.values()].filter(
-        ({ segment }) => segment.id.dataSource === dataSource && intersect(segment.id.interval, interval) !== undefined,
-      );
-      return targets.length === 0 ? { status: 204 } : json(200, loadStatus(coordinator.picture, targets, request));
+      let isAny = false;
+      const isMeant = ({ segment }: Target): boolean => {
+        const isOne = segment.id.dataSource === dataSource && intersect(segment.id.interval, interval) !== undefined;
+        isAny ||= isOne;
+        return isOne;
+      };
+      const body = await loadStatus(coordinator.picture, isMeant, request);
+      return isAny ? json(200, body) : { status: 204 };
     }),
   ];
 }
 
-/** Percent served, or with `simple` segments and with `full` copies still to load. */
-function loadStatus({ servers }: ClusterPicture, targets: readonly Target[], request: HttpRequest): Readonly<Record<string, unknown>> {
-  if (isFlagged(request, 'full')) return copiesToLoad(servers, targets, isFlagged(request, 'computeUsingClusterView'));
+/** Percent served, or with `simple` segments and with `full` copies still to load. Gives the event loop its turns. */
+async function loadStatus(
+  picture: ClusterPicture,
+  isMeant: (target: Target) => boolean,
+  request: HttpRequest,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (isFlagged(request, 'full')) return copiesToLoad(picture, isMeant, isFlagged(request, 'computeUsingClusterView'));
+  const turns = new LoopTurns();
   const totals = new Map<string, { total: number; loaded: number }>();
-  for (const { id, segment } of targets) {
-    const known = totals.get(segment.id.dataSource) ?? { total: 0, loaded: 0 };
-    totals.set(segment.id.dataSource, {
-      total: known.total + 1,
-      loaded: known.loaded + (servers.some(({ served }) => served.has(id)) ? 1 : 0),
-    });
+  for (const target of picture.targets.values()) {
+    if (turns.isDue) await turns.give();
+    if (!isMeant(target)) continue;
+    const { dataSource } = target.segment.id;
+    const known = totals.get(dataSource) ?? { total: 0, loaded: 0 };
+    totals.set(dataSource, known);
+    known.total++;
+    if (picture.servers.some(({ served }) => served.has(target.id))) known.loaded++;
   }
   const simple = isFlagged(request, 'simple');
   return Object.fromEntries(
@@ -49,13 +61,17 @@ function loadStatus({ servers }: ClusterPicture, targets: readonly Target[], req
 }
 
 /** Copies still to load, by tier and datasource. The cluster view asks for no more copies than a tier has servers. */
-function copiesToLoad(
-  servers: ClusterPicture['servers'],
-  targets: readonly Target[],
+async function copiesToLoad(
+  { servers, targets }: ClusterPicture,
+  isMeant: (target: Target) => boolean,
   clusterView: boolean,
-): Readonly<Record<string, Record<string, number>>> {
+): Promise<Readonly<Record<string, Record<string, number>>>> {
+  const turns = new LoopTurns();
   const missing = new Map<string, Map<string, number>>();
-  for (const { id, segment, tieredReplicants } of targets) {
+  for (const target of targets.values()) {
+    if (turns.isDue) await turns.give();
+    if (!isMeant(target)) continue;
+    const { id, segment, tieredReplicants } = target;
     for (const [tier, wanted] of Object.entries(tieredReplicants)) {
       const members = servers.filter((server) => server.tier === tier);
       const copies = members.filter((server) => server.served.has(id)).length;
