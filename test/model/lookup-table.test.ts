@@ -2,6 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { LoopTurns } from '../../src/base/loop-turns.js';
 import { LookupBuilder, LookupReader, type LookupTable, lookupTableOf, readerOf } from '../../src/model/lookup/lookup-table.js';
 import { caseCount } from '../case-count.js';
 import { entriesOf } from '../cluster/lookup-entries.js';
@@ -31,6 +32,23 @@ tables('many entries', async () => {
   assert.is(reader.valueCount, 97);
   for (const [key, value] of entries) assert.is(reader.find(key), value);
   assert.is(reader.find('key 50000'), null);
+});
+
+tables('are the same bytes whether or not room was made before there was none', async () => {
+  // Slots double above three quarters of 512, 1024 and 2048.
+  for (const count of [383, 384, 385, 767, 768, 769, 1535, 1536, 1537]) {
+    const entries = Array.from({ length: count }, (_, at): [string, string] => [`key ${at}`, `value ${at}`]);
+    const builders = [0, 1, 128, 1000].map(async (more) => {
+      const builder = new LookupBuilder(Infinity);
+      for (const [key, value] of entries) {
+        if (more > 0) await builder.makeRoom(more, new LoopTurns());
+        builder.add(key, value);
+      }
+      return (await builder.finish()).packed;
+    });
+    const [first, ...others] = await Promise.all(builders);
+    for (const packed of others) assert.ok(Buffer.from(packed).equals(Buffer.from(first ?? [])), `${count} entries`);
+  }
 });
 
 tables('digests tell entries apart, and equal ones not', async () => {

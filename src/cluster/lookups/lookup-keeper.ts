@@ -126,7 +126,10 @@ export class LookupKeeper {
     for await (const batch of state.batches) {
       if (signal.aborted) throw new ServiceError('timeout', 'it took longer than it may');
       for (const [index, [key, value]] of batch.entries()) {
-        if (index % ENTRIES_PER_LOOK === 0 && turns.isDue) await turns.give();
+        if (index % ENTRIES_PER_LOOK === 0) {
+          await builder.makeRoom(ENTRIES_PER_LOOK, turns);
+          if (turns.isDue) await turns.give();
+        }
         builder.add(key, value);
       }
       if (turns.isDue) await turns.give();

@@ -29,13 +29,26 @@ export interface LookupTable {
   readonly packed: Uint8Array;
 }
 
+const SLOTS_MIN = 1 << 9;
+/** Slots that may be taken: 3 of 4. */
+const FULL = 3;
+const FULL_PARTS = 4;
+/** Strings that are hashed between two looks at the time. */
+const HASHED_AT_ONCE = 4096;
+
+function slotsFor(count: number): number {
+  let slots = SLOTS_MIN;
+  while (count * FULL_PARTS > slots * FULL) slots *= 2;
+  return slots;
+}
+
 /** Distinct strings, numbered in order of their first appearance. */
 class StringPool {
   count = 0;
   filled = 0;
   bytes = Buffer.allocUnsafeSlow(1 << 12);
   ends = new Uint32Array(1 << 8);
-  slots = new Uint32Array(1 << 9);
+  slots = new Uint32Array(SLOTS_MIN);
   #hashes = new Uint32Array(1 << 8);
 
   idOf(text: string): number {
@@ -57,7 +70,7 @@ class StringPool {
     this.#hashes[id] = hash;
     this.slots[slot] = id + 1;
     this.filled = end;
-    if (this.count * 4 > this.slots.length * 3) this.#growSlots();
+    if (this.count * FULL_PARTS > this.slots.length * FULL) for (const _ of this.#rehash(this.slots.length * 2));
     return id;
   }
 
@@ -80,13 +93,30 @@ class StringPool {
     this.#hashes = hashes;
   }
 
-  #growSlots(): void {
-    const slots = new Uint32Array(this.slots.length * 2);
+  /** Makes room for so many more strings, in turns: what is added meanwhile is lost. */
+  async makeRoom(more: number, turns: LoopTurns): Promise<void> {
+    await this.#resize(slotsFor(this.count + more), turns, (wanted) => wanted > this.slots.length);
+  }
+
+  /** Has as many slots as the strings need, however they came to be more. */
+  async fit(turns: LoopTurns): Promise<void> {
+    await this.#resize(slotsFor(this.count), turns, (wanted) => wanted !== this.slots.length);
+  }
+
+  async #resize(wanted: number, turns: LoopTurns, isNeeded: (wanted: number) => boolean): Promise<void> {
+    if (!isNeeded(wanted)) return;
+    for (const _ of this.#rehash(wanted)) if (turns.isDue) await turns.give();
+  }
+
+  /** Yields now and then. */
+  *#rehash(length: number): Generator<undefined> {
+    const slots = new Uint32Array(length);
     const mask = slots.length - 1;
     for (let id = 0; id < this.count; id++) {
       let slot = (this.#hashes[id] ?? 0) & mask;
       while (slots[slot] !== 0) slot = (slot + 1) & mask;
       slots[slot] = id + 1;
+      if (id % HASHED_AT_ONCE === 0) yield;
     }
     this.slots = slots;
   }
@@ -104,10 +134,6 @@ export class LookupBuilder {
     this.#bytesMax = bytesMax;
   }
 
-  get count(): number {
-    return this.#keys.count;
-  }
-
   /** @throws ServiceError `resource_limit` */
   add(key: string, value: string): void {
     if (this.#keys.filled + this.#values.filled + key.length + value.length > this.#bytesMax)
@@ -121,9 +147,18 @@ export class LookupBuilder {
     this.#valueIds[entry] = this.#values.idOf(value);
   }
 
+  /** Makes room for so many more entries, in turns; without it `add` does, in one piece. Nothing may be added meanwhile. */
+  async makeRoom(more: number, turns: LoopTurns): Promise<void> {
+    await this.#keys.makeRoom(more, turns);
+    await this.#values.makeRoom(more, turns);
+  }
+
   /** The entries; nothing may be added after them. */
   async finish(): Promise<LookupTable> {
     const [keys, values] = [this.#keys, this.#values];
+    const turns = new LoopTurns();
+    await keys.fit(turns);
+    await values.fit(turns);
     const { bytes, words, textAt } = layoutOf(keys.count, keys.slots.length, values.count, keys.filled, values.filled);
     const parts = [
       keys.slots,
@@ -132,15 +167,13 @@ export class LookupBuilder {
       values.ends.subarray(0, values.count),
     ];
     words.set([keys.count, keys.slots.length, values.count, keys.filled]);
-    const turns = new LoopTurns();
     let at = HEADER_WORDS;
     for (const part of parts) {
-      words.set(part, at);
+      await copyInTurns(part, words, at, turns);
       at += part.length;
-      if (turns.isDue) await turns.give();
     }
-    bytes.set(keys.bytes.subarray(0, keys.filled), textAt);
-    bytes.set(values.bytes.subarray(0, values.filled), textAt + keys.filled);
+    await copyInTurns(keys.bytes.subarray(0, keys.filled), bytes, textAt, turns);
+    await copyInTurns(values.bytes.subarray(0, values.filled), bytes, textAt + keys.filled, turns);
     const hash = createHash('sha256');
     for (let from = 0; from < bytes.length; from += HASHED_BYTES) {
       // Memory that is shared is not hashed where it lies.
@@ -152,14 +185,28 @@ export class LookupBuilder {
 }
 
 const HASHED_BYTES = 1 << 19;
+const COPIED_AT_ONCE = 1 << 18;
+
+type List = Uint8Array | Uint32Array;
+
+async function copyInTurns(from: List, to: List, at: number, turns: LoopTurns): Promise<void> {
+  for (let start = 0; start < from.length; start += COPIED_AT_ONCE) {
+    to.set(from.subarray(start, start + COPIED_AT_ONCE), at + start);
+    if (turns.isDue) await turns.give();
+  }
+}
 
 /** The entries of an object or a list of pairs. */
 export async function lookupTableOf(entries: Iterable<readonly [string, string]>, bytesMax = Infinity): Promise<LookupTable> {
   const builder = new LookupBuilder(bytesMax);
   const turns = new LoopTurns();
+  let read = 0;
   for (const [key, value] of entries) {
+    if (read++ % ENTRIES_PER_LOOK === 0) {
+      await builder.makeRoom(ENTRIES_PER_LOOK, turns);
+      if (turns.isDue) await turns.give();
+    }
     builder.add(key, value);
-    if (builder.count % ENTRIES_PER_LOOK === 0 && turns.isDue) await turns.give();
   }
   return builder.finish();
 }
