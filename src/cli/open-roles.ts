@@ -11,6 +11,7 @@ import type { Engine } from '../execution/run/engine.js';
 import { createEngine } from '../execution/run/local-engine.js';
 import { claimSpillFolder } from '../execution/spill/spill-folder.js';
 import type { Caller } from '../model/access/authorizer.js';
+import type { Tracer } from '../model/tracing/span.js';
 import type { SqlSchema } from '../planner/sql/catalog/schema.js';
 import type { SystemTableName } from '../planner/sql/catalog/system-schema.js';
 import { planSql } from '../planner/sql/plan-sql.js';
@@ -41,6 +42,7 @@ import { roleRoutes } from '../server/routes/roles.js';
 import { securityRoutes } from '../server/routes/security/security-routes.js';
 import { sqlRoutes } from '../server/routes/sql.js';
 import { statusRoutes } from '../server/routes/status.js';
+import { OtlpTracer } from '../server/tracing/otlp-tracer.js';
 import type { Processing } from './open-processing.js';
 import { queryCounter } from './optimize-later.js';
 
@@ -74,9 +76,11 @@ export async function openRoles({
   const planThread = new PlanThread(configuration.get('svc.broker.planning.maxQueued'));
   const readTask = (document: string) => planThread.readTask(document, Date.now());
   const readSampleLimits = (body: Uint8Array) => planThread.readSampleLimits(body);
+  const tracer = openTracer(configuration, log, version);
   let cluster: Cluster;
   try {
-    cluster = await createCluster({ configuration, log, processing: { ...processing, engine }, readTask, readSampleLimits, version });
+    const options = { configuration, log, processing: { ...processing, engine }, readTask, readSampleLimits, version, tracer };
+    cluster = await createCluster(options);
   } catch (error) {
     await engine.close();
     throw error;
@@ -85,7 +89,7 @@ export async function openRoles({
   const security = securityRoutes(configuration, cluster, log.with({ part: 'access' }));
   const queryMetrics = new QueryMetrics();
   const requests = openRequestLog(configuration, log.with({ part: 'requests' }), Date.now);
-  const queries = openQueries(configuration, cluster, { planThread, queryMetrics, requests, log });
+  const queries = openQueries(configuration, cluster, { planThread, queryMetrics, requests, log, tracer });
   const onRefused: OpenRoles['onRefused'] = requests && ((request, error) => requests.refused(request, error));
   return {
     gate,
@@ -114,6 +118,7 @@ export async function openRoles({
       securityRoutes: security.ofLeader,
       readTask,
       queryRoutes: queries.routes,
+      tracer,
     }),
     async start() {
       const started = cluster.start();
@@ -127,6 +132,7 @@ export async function openRoles({
       await cluster.stop();
       await planThread.stop();
       await engine.close();
+      await tracer?.stop();
     },
   };
 }
@@ -177,11 +183,13 @@ function openQueries(
     queryMetrics,
     requests,
     log: processLog,
+    tracer,
   }: {
     readonly planThread: PlanThread;
     readonly queryMetrics: QueryMetrics;
     readonly requests: RequestLog | undefined;
     readonly log: Log;
+    readonly tracer: Tracer | undefined;
   },
 ): Queries {
   if (broker === undefined) return { routes: [], async stop() {} };
@@ -191,6 +199,7 @@ function openQueries(
     onQuery: queryCounter(),
     requests,
     metrics: queryMetrics,
+    tracer,
   });
   const options = {
     planThread,
@@ -243,6 +252,14 @@ function openQueries(
       avatica.stop();
     },
   };
+}
+
+/** Sends spans where the configuration says so; undefined: nowhere. */
+function openTracer(configuration: Configuration, log: Log, version: string): OtlpTracer | undefined {
+  const endpoint = configuration.get('svc.emitter.opentelemetry.endpoint');
+  const roles = configuration.roles();
+  const instance = `${configuration.get('svc.host')}:${roles.map((role) => configuration.port(role)).join(',')} ${roles.join(',')}`;
+  return endpoint === '' ? undefined : new OtlpTracer({ endpoint, instance, version, log: log.with({ part: 'tracing' }) });
 }
 
 function avaticaLimits(configuration: Configuration): AvaticaLimits {

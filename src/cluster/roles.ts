@@ -12,6 +12,7 @@ import type { Database } from '../metadata/database.js';
 import { migrate } from '../metadata/migrations.js';
 import { openDatabase } from '../metadata/open-database.js';
 import { writeConfigOnce } from '../metadata/settings.js';
+import type { Tracer } from '../model/tracing/span.js';
 import type { DeepStorage } from '../storage/contract.js';
 import { openStorage } from '../storage/deep/open-deep-storage.js';
 import { logPlace, resultPlace } from '../storage/deep/storage-places.js';
@@ -63,6 +64,8 @@ export interface ClusterOptions {
   readonly readSampleLimits: (body: Uint8Array) => Promise<{ readonly timeoutMs: number }>;
   /** Version of the program. */
   readonly version: string;
+  /** Told of the work for each query; left out: nobody listens. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /**
@@ -151,6 +154,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         dropDelayMs: configuration.get('svc.historical.dropDelay'),
         session,
         onChange: () => wakeReaders(peers, coordination),
+        tracer: options.tracer,
         log: logOf('historical'),
       })
     : undefined;

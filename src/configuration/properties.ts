@@ -65,6 +65,12 @@ export const PROPERTIES = {
     'druid',
     'Word that names of metrics at /metrics begin with.',
   ),
+  'svc.emitter.opentelemetry.endpoint': formed(
+    /^(https?:\/\/\S+)?$/,
+    'an address such as http://collector:4318/v1/traces',
+    '',
+    'Address that spans of queries are sent to: OTLP over HTTP, as JSON; empty: nowhere.',
+  ),
 
   // ── ports ──────────────────────────────────────────────────────────────────────────────────────────────────────
   'svc.router.port': integer(PORT, '8888', 'Port of the Router.'),

@@ -30,6 +30,8 @@ interface SchemaSource {
 
 export interface QueryOptions {
   readonly queryId: string;
+  /** Place of the query in a trace; undefined: it is in none. */
+  readonly traceparent?: string | undefined;
   /** Absolute epoch milliseconds. */
   readonly deadlineMs: number;
   readonly priority: number;

@@ -316,11 +316,12 @@ export function isServerGone(error: unknown): error is ServiceError {
 }
 
 export function requestFor(plan: Plan, read: Read, ending: 'final' | 'partial', options: QueryOptions): RunPlanRequest {
-  const { queryId, deadlineMs, limits = {}, priority, kernels, caching, unloaded } = options;
+  const { queryId, traceparent, deadlineMs, limits = {}, priority, kernels, caching, unloaded } = options;
   const { useCache = true, populateCache = true } = caching ?? {};
   const fetched = unloaded === undefined ? [] : read.segmentIds.flatMap((id) => unloaded.byId.get(id) ?? []);
   return {
     ...(fetched.length === 0 ? {} : { fetched }),
+    ...(traceparent === undefined ? {} : { traceparent }),
     queryId,
     plan,
     segmentIds: read.segmentIds,

@@ -10,6 +10,7 @@ import type { Frame } from '../../model/frame.js';
 import { newProfile } from '../../model/profile.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
+import type { Tracer } from '../../model/tracing/span.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import { ChangeLog } from '../change-log.js';
 import type { ConfiguredLookups } from '../lookups/configured-lookups.js';
@@ -29,6 +30,7 @@ import { FetchedSegments } from './fetched-segments.js';
 import type { LocalSegments } from './local-segments.js';
 import type { RunGate } from './run-gate.js';
 import type { SegmentResults } from './segment-results.js';
+import { traced } from './traced-run.js';
 import { TurnsByName } from './turns-by-name.js';
 
 export interface HistoricalOptions extends SegmentServer {
@@ -47,6 +49,8 @@ export interface HistoricalOptions extends SegmentServer {
   /** The inventory changed. */
   readonly onChange: () => void;
   readonly log: (line: string) => void;
+  /** Told of each run; left out: nobody listens. */
+  readonly tracer?: Tracer | undefined;
   /** Clock of its timers; default: that of the machine. */
   readonly clock?: Clock;
 }
@@ -120,7 +124,9 @@ export class Historical implements HistoricalService {
   }
 
   runPlan(request: RunPlanRequest, signal: CancelSignal): AsyncIterable<Frame | RunReport> {
-    return request.fetched === undefined ? this.#run(request, signal) : this.#runFetched(request.fetched, request, signal);
+    const { tracer } = this.#options;
+    const items = request.fetched === undefined ? this.#run(request, signal) : this.#runFetched(request.fetched, request, signal);
+    return tracer === undefined ? items : traced(tracer, request, items);
   }
 
   async *#runFetched(

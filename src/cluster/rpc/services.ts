@@ -41,6 +41,8 @@ export interface RunPlanRequest {
   /** Whether answers for single segments may be taken from the cache, and put there. */
   readonly useCache: boolean;
   readonly populateCache: boolean;
+  /** Place of the query in a trace, as the header of that name; left out: it is in none. */
+  readonly traceparent?: string;
 }
 
 /** Report of a run; sent once, after its frames. */

@@ -8,6 +8,7 @@ import { type Caller, demand, refuseAccess } from '../../model/access/authorizer
 import { type Action, dataSource } from '../../model/access/resource.js';
 import type { Frame } from '../../model/frame.js';
 import { addStage, newProfile, PROFILE_COUNTERS, type Profile, STAGES } from '../../model/profile.js';
+import type { Span, Tracer } from '../../model/tracing/span.js';
 import type { PlanStage } from '../../planner/sql/plan-watch.js';
 import { mayHandle } from '../access/readable.js';
 import { asServiceError } from '../errors.js';
@@ -45,6 +46,7 @@ export class QueryLog {
   readonly #onQuery: (() => void) | undefined;
   readonly #requests: RequestLog | undefined;
   readonly #metrics: QueryMetrics | undefined;
+  readonly #tracer: Tracer | undefined;
   /**
    * The kept runs in a ring: the next one replaces the oldest. There is no map by id beside it: one that
    * entries leave as fast as they come keeps garbage alive, and ids are seldom looked for.
@@ -56,6 +58,7 @@ export class QueryLog {
    * @param options.onQuery   told of each query that begins
    * @param options.requests  where queries are logged that ended; left out: nowhere
    * @param options.metrics   told of each query that ended
+   * @param options.tracer    told of each query; left out: nobody listens
    */
   constructor(options: {
     readonly kept: number;
@@ -63,7 +66,9 @@ export class QueryLog {
     readonly onQuery?: () => void;
     readonly requests?: RequestLog | undefined;
     readonly metrics?: QueryMetrics;
+    readonly tracer?: Tracer | undefined;
   }) {
+    this.#tracer = options.tracer;
     this.#metrics = options.metrics;
     this.#requests = options.requests;
     this.#circle = new Array<QueryRun | undefined>(options.kept).fill(undefined);
@@ -74,6 +79,11 @@ export class QueryLog {
   /** Whether `begin` has a use for requests as they were sent. */
   get logsRequests(): boolean {
     return this.#requests !== undefined;
+  }
+
+  /** Whether `begin` has a use for the header `traceparent`. */
+  get isTraced(): boolean {
+    return this.#tracer !== undefined;
   }
 
   /** A statement that was handed over as a task. */
@@ -89,12 +99,19 @@ export class QueryLog {
   /**
    * @param receivedMs  `performance.now()` when the request came in: what lies between is the stage `plan`
    * @param request     for the request log
+   * @param traceparent the header that came with it
    */
-  begin(description: QueryDescription, receivedMs: number, request?: LoggedRequest): QueryRun {
+  begin(description: QueryDescription, receivedMs: number, request?: LoggedRequest, traceparent?: string): QueryRun {
     const requests = this.#requests;
     if (request !== undefined) requests?.begin(request);
     const onEnd = requests && request && ((outcome: RequestOutcome) => requests.write(request, outcome));
-    const run = new QueryRun(description, { startedAt: this.#now(), receivedMs, onEnd, metrics: this.#metrics });
+    const run = new QueryRun(description, {
+      startedAt: this.#now(),
+      receivedMs,
+      onEnd,
+      metrics: this.#metrics,
+      span: this.#tracer?.begin(`broker ${description.queryType}`, traceparent),
+    });
     this.#onQuery?.();
     if (this.#circle.length === 0) return run;
     this.#circle[this.#next] = run;
@@ -174,6 +191,7 @@ export class QueryRun {
   /** Called once, when the answer has ended. */
   #onEnd: ((outcome: RequestOutcome) => void) | undefined;
   readonly #metrics: QueryMetrics | undefined;
+  readonly #span: Span | undefined;
 
   constructor(
     description: QueryDescription,
@@ -182,19 +200,27 @@ export class QueryRun {
       receivedMs,
       onEnd,
       metrics,
+      span,
     }: {
       readonly startedAt: EpochMs;
       readonly receivedMs: number;
       readonly onEnd?: ((outcome: RequestOutcome) => void) | undefined;
       readonly metrics?: QueryMetrics | undefined;
+      readonly span?: Span | undefined;
     },
   ) {
+    this.#span = span;
     this.#metrics = metrics;
     this.#onEnd = onEnd;
     this.#description = description;
     this.#startedAt = startedAt;
     this.#receivedMs = receivedMs;
     addStage(this.profile, 'plan', performance.now() - receivedMs);
+  }
+
+  /** Place of the query in a trace, for whoever works for it. */
+  get traceparent(): string | undefined {
+    return this.#span?.traceparent;
   }
 
   /** Fired when the query is cancelled or its time is up before its answer is whole, whether anyone reads that or not. */
@@ -280,6 +306,7 @@ export class QueryRun {
     const [startedAt, planningMs] = [this.#startedAt, this.profile.stages.plan.milliseconds];
     const errorCode = this.#state.state === 'failed' ? this.#state.code : undefined;
     this.#metrics?.ended({ queryType, dataSource, milliseconds, planningMs, errorCode });
+    this.#span?.end({ 'dolmen.query.id': queryId, ...(dataSource === null ? {} : { 'dolmen.datasource': dataSource }) }, errorCode);
     const left = this.#state === LEFT ? GONE : null;
     onEnd?.({ startedAt, queryType, milliseconds, planningMs, bytes, user, queryId, error: this.#failure ?? left });
   }

@@ -70,6 +70,8 @@ export interface StatementRun {
   readonly signal: CancelSignal;
   /** For the request log. */
   readonly request?: LoggedRequest | undefined;
+  /** The header that came with it. */
+  readonly traceparent?: string | undefined;
   readonly coverage?: Coverage | undefined;
 }
 
@@ -131,6 +133,10 @@ export class SqlStatements {
   }
 
   /** Logs a statement that was handed over as a task. */
+  get isTraced(): boolean {
+    return this.#options.log.isTraced;
+  }
+
   handedOver(request: LoggedRequest, caller: Caller, taskId: string, receivedMs: number): void {
     this.#options.log.handedOver(request, caller, taskId, receivedMs);
   }
@@ -312,13 +318,19 @@ export class SqlStatements {
     const frames = this.#options.scheduler.during(
       { priority: read.priority, lane: read.lane, dataSource, intervals: statement.plan.intervals },
       (priority) =>
-        this.#frames(statement, { ...queryOptions(read, { queryId: sqlQueryId, deadlineMs, priority, signal, profile, onEnd }), coverage }),
+        this.#frames(statement, {
+          ...queryOptions(read, { queryId: sqlQueryId, deadlineMs, priority, signal, profile, onEnd }),
+          ...{ coverage, traceparent: logged.traceparent },
+        }),
     );
     return { columns: statement.columns, frames: logged.frames(frames), logged };
   }
 
   /** The statement's entry in the log of queries. */
-  #begin(tables: readonly string[], { sql, caller, sqlQueryId, receivedMs, watch, request }: Omit<StatementRun, 'signal'>): QueryRun {
+  #begin(
+    tables: readonly string[],
+    { sql, caller, sqlQueryId, receivedMs, watch, request, traceparent }: Omit<StatementRun, 'signal'>,
+  ): QueryRun {
     return this.#options.log.begin(
       {
         queryId: sqlQueryId,
@@ -332,6 +344,7 @@ export class SqlStatements {
       },
       receivedMs,
       request,
+      traceparent,
     );
   }
 

@@ -111,12 +111,13 @@ function runNative(
     isUnderPolicy: isUnderPolicy(request.caller, read),
   };
   const sent = options.log.logsRequests ? { remoteAddress: request.remoteAddress, request, native: request.body } : undefined;
-  const run = options.log.begin(description, receivedMs, sent);
+  const run = options.log.begin(description, receivedMs, sent, options.log.isTraced ? request.headers['traceparent'] : undefined);
   const { priority, kernels, exactSums, caching, lane, limits } = context;
   const asked = { priority, lane, dataSource: query.dataSource, intervals: planned.plans[0]?.intervals ?? [] };
   const coverage = Coverage.of(limits);
   const queryOptions = {
     queryId,
+    traceparent: run.traceparent,
     deadlineMs,
     limits,
     kernels,

@@ -5,6 +5,7 @@ import type { ReadTask } from '../../cluster/overlord/submission.js';
 import { type Cluster, logStorage } from '../../cluster/roles.js';
 import type { Configuration } from '../../configuration/configuration.js';
 import type { Role } from '../../configuration/properties.js';
+import type { Tracer } from '../../model/tracing/span.js';
 import type { Gate } from '../access/gate.js';
 import { createAlias } from '../alias.js';
 import type { Route } from '../http.types.js';
@@ -34,11 +35,13 @@ export interface RoleRoutesOptions {
   readonly readTask: ReadTask;
   /** Native and SQL queries, when this process has a broker. */
   readonly queryRoutes: readonly Route[];
+  /** Told of the work for each query; undefined: nobody listens. */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** The routes of each role that this process plays; of another role, none. `/status` is not among them. */
 export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly Route[] {
-  const { configuration, cluster, log, gate, onRefused, queryRoutes, readTask, securityRoutes } = options;
+  const { configuration, cluster, log, gate, onRefused, queryRoutes, readTask, securityRoutes, tracer } = options;
   const { database, coordination, client, peers, coordinator, overlord, sampling, broker, historical, middleManager, hostOf } = cluster;
   const scheme = configuration.get('svc.enableTlsPort') ? 'https' : 'http';
   const auditHistoryMs = configuration.get('svc.audit.manager.auditHistoryMillis');
@@ -113,6 +116,7 @@ export function roleRoutes(options: RoleRoutesOptions): (role: Role) => readonly
     ...routerRoutes({
       coordination,
       client,
+      tracer,
       local: (role, host) => {
         const own = answerers.get(role);
         return own?.host === host ? own.answerer : undefined;

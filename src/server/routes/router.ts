@@ -5,7 +5,9 @@ import { ServiceError } from '../../base/errors.js';
 import { own } from '../../base/names.js';
 import type { Coordination, Member } from '../../cluster/membership/coordination.js';
 import type { HttpClient } from '../../cluster/rpc/http-client.js';
+import type { Tracer } from '../../model/tracing/span.js';
 import { AVATICA_CODECS } from '../avatica/codecs.js';
+import { asServiceError } from '../errors.js';
 import type { HttpRequest, HttpResponse, Route } from '../http.types.js';
 import type { Answerer } from '../responder.js';
 import { AUTHENTICATED, json, STATE_READ } from './exchange.js';
@@ -13,6 +15,8 @@ import { AUTHENTICATED, json, STATE_READ } from './exchange.js';
 export interface RouterSource {
   readonly coordination: Pick<Coordination, 'leader' | 'members'>;
   readonly client: Pick<HttpClient, 'send'>;
+  /** Told of each query that another process answers; left out: nobody listens. */
+  readonly tracer?: Tracer | undefined;
   /** Answerer of an address of this process, which is called without a socket; undefined for other processes. */
   local(role: TargetRole, host: string): Answerer | undefined;
 }
@@ -157,15 +161,48 @@ function sendTo(
   request: HttpRequest,
 ): HttpResponse | Promise<HttpResponse> {
   if (host === undefined) throw new ServiceError('unavailable', `no ${role} is known at the moment`);
-  return source.local(role, host)?.answer(request) ?? sendAway(source, host, request);
+  const here = source.local(role, host)?.answer(request);
+  if (here !== undefined) return here;
+  const { tracer } = source;
+  return tracer === undefined || role !== 'broker' || request.method !== 'POST'
+    ? sendAway(source, host, request)
+    : sendTraced(source, tracer, host, request);
 }
 
-async function sendAway({ client }: RouterSource, host: string, request: HttpRequest, path = request.rawUrl): Promise<HttpResponse> {
+/** Sends a query on under a span of its own, which ends with the answer. */
+async function sendTraced(source: RouterSource, tracer: Tracer, host: string, request: HttpRequest): Promise<HttpResponse> {
+  const span = tracer.begin(`router ${request.path}`, request.headers['traceparent']);
+  const end = (errorCode: string | undefined) => span.end({ 'server.address': host }, errorCode);
+  try {
+    const response = await sendAway(source, host, request, request.rawUrl, { traceparent: span.traceparent });
+    const errorCode = response.status < 400 ? undefined : String(response.status);
+    return { ...response, body: untilEnd(response.body as AsyncIterable<Uint8Array>, () => end(errorCode)) };
+  } catch (error) {
+    end(asServiceError(error).code);
+    throw error;
+  }
+}
+
+async function* untilEnd(chunks: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } finally {
+    end();
+  }
+}
+
+async function sendAway(
+  { client }: RouterSource,
+  host: string,
+  request: HttpRequest,
+  path = request.rawUrl,
+  further: Readonly<Record<string, string>> = {},
+): Promise<HttpResponse> {
   const response = await client.send({
     host,
     method: request.method,
     path,
-    headers: endToEnd(request.headers),
+    headers: { ...endToEnd(request.headers), ...further },
     body: request.body.length === 0 ? null : request.body,
     signal: request.signal,
   });

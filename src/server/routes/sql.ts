@@ -193,9 +193,9 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
   const sqlQueryId = read.sqlQueryId ?? statements.newQueryId();
   const { caller } = request;
   const sent = statements.logsRequests ? loggedRequest(request, body) : undefined;
-  const known = statements.answerKnown(statement, { sql, read, caller, sqlQueryId, receivedMs, watch, request: sent }, (frames, columns) =>
-    textOfKnown(body, frames, columns),
-  );
+  const traceparent = statements.isTraced ? request.headers['traceparent'] : undefined;
+  const asked = { sql, read, caller, sqlQueryId, receivedMs, watch, request: sent, traceparent };
+  const known = statements.answerKnown(statement, asked, (frames, columns) => textOfKnown(body, frames, columns));
   if (known !== undefined) {
     const headers = {
       'Content-Type': RESULT_FORMATS[result.format].contentType,
@@ -205,17 +205,7 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
     return withNotes({ status: 200, headers, body: known.text }, body);
   }
   const coverage = Coverage.of(read.limits);
-  const { columns, frames, logged } = statements.run(statement, {
-    sql,
-    read,
-    caller,
-    sqlQueryId,
-    receivedMs,
-    watch,
-    signal: request.signal,
-    request: sent,
-    coverage,
-  });
+  const { columns, frames, logged } = statements.run(statement, { ...asked, signal: request.signal, coverage });
   const headers = { 'Content-Type': RESULT_FORMATS[result.format].contentType, 'X-Svc-SQL-Query-Id': sqlQueryId };
   const lateHeaders = profileHeader(logged, read.profile, coverage);
   const chunks = logged.body(writeResult(frames, columns, result));
