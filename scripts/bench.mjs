@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|compaction|loading|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|security|catalogue|scatter|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|segments|compaction|large-join|loading|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|security|catalogue|scatter|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
@@ -22,6 +22,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   dashboards  300 panels of mixed weight from 8 and 64 clients over HTTP, against DuckDB: requests per second, p50, p99; answers must agree
   publish   what making, publishing and loading a small segment takes, the first and the last of many
   compaction  many small segments compacted while questions are asked: segments, bytes, times before and after; answers must stay
+  large-join  two files of as many rows joined into a new table by tasks: time, memory of their processes, disk; sums must be right (Linux)
   loading   files of CSV, NDJSON and Parquet, narrow and wide, into segments and by DuckDB into a file, against its goals; sums must agree (Linux)
   lookups   a lookup of many entries: time to load, memory of an entry, memory over polls, and queries with it beside plain ones (Linux)
   streams   from the acknowledgement of a message of Kafka to its row in an answer, and rows per second of processor time beside those of a file (Linux, needs Kafka)
@@ -49,7 +50,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --segments N        segments (10000), publish (26304): of 20 rows each; catalogue (500000)
   --datasources N     catalogue (5000)
   --known N           publish: segments known by their metadata alone, to which one is added (100000)
-  --rows N            queries, joins, sketches, expressions, functions, pageviews, lookups, scatter, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards (500000); loading, of 5 columns (500000)
+  --rows N            queries, joins, sketches, expressions, functions, pageviews, lookups, scatter, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards (500000); loading, of 5 columns (500000); large-join, of each file (2000000)
   --entries N         lookups: of the lookup (1000000); --forms WORDS: statements of other kinds, names matching a pattern (. for all)
   --polls N           lookups: that find another file (10000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
@@ -77,6 +78,7 @@ const BENCHMARKS = {
   publish: ['segments', 'known'],
   compaction: ['segments', 'rows', 'rounds'],
   catalogue: ['segments', 'datasources', 'rounds'],
+  'large-join': ['rows'],
   loading: ['only', 'rows', 'threads', 'rounds'],
   streams: ['rate', 'seconds', 'rows'],
   lookups: ['only', 'rows', 'entries', 'polls', 'threads', 'rounds'],
