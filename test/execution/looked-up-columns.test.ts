@@ -11,7 +11,7 @@ import { call, type Expression, text } from '../../src/model/expression.js';
 import type { Filter } from '../../src/model/filter.js';
 import { cellAt, type FrameCell } from '../../src/model/frame.js';
 import { type LookupTable, lookupTableOf } from '../../src/model/lookup/lookup-table.js';
-import type { GroupPlan } from '../../src/model/plan.js';
+import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import { newProfile } from '../../src/model/profile.js';
 import { rewriteData } from '../../src/model/rewrite/rewrite-data.js';
 import type { PinRequest } from '../../src/storage/contract.js';
@@ -315,6 +315,42 @@ const PIECES: readonly Row[][] = [1, 2].map((piece) =>
     (_, row): Row => ({ __time: BigInt(Date.UTC(2024, 2, 30) + row), text: `key ${(row * piece) % 37}`, plain: 'x' }),
   ),
 );
+
+test('of a few rows that a scan gives are looked up for these alone', async () => {
+  const entries = Array.from({ length: 30 }, (_, at): [string, string] => [`key ${at}`, `value ${at % 7}`]);
+  const table = await lookupTableOf(entries);
+  const { store, ids, close } = await openFrames(PIECES.map(frameOf), memory, engine);
+  const rowsOf = async (limit: number | null, filter: Filter | null) => {
+    const scan: ScanPlan = {
+      operator: 'scan',
+      dataSource: 'random',
+      intervals: [ETERNITY],
+      filter,
+      virtualColumns: [{ name: 'v', expression: lookup(column('text'), entriesOf(table)), outputType: null }],
+      columns: ['text', 'v'],
+      timeOrder: null,
+      offset: 0,
+      limit,
+      post: [],
+    };
+    const profile = newProfile();
+    const rows: (readonly FrameCell[])[] = [];
+    for await (const frame of engine.run(scan, store, ids, { ...options, profile }, never))
+      for (let row = 0; row < frame.rowCount; row++) rows.push(frame.columns.map((each) => cellAt(each, row)));
+    const found = new Map(entries);
+    for (const [name = null, given = null] of rows) assert.is(given, found.get(String(name)) ?? null);
+    return { count: rows.length, computed: profile.valuesByEntry + profile.valuesByRow };
+  };
+  try {
+    const few = await rowsOf(3, null);
+    assert.is(few.count, 3);
+    assert.ok(few.computed > 0);
+    assert.equal(await rowsOf(null, null), { count: 800, computed: 0 });
+    assert.equal(await rowsOf(3, { kind: 'equals', column: 'v', type: 'STRING', value: 'value 3' }), { count: 3, computed: 0 });
+  } finally {
+    await close();
+  }
+});
 
 test('are looked up without room for the columns', async () => {
   const way = WAYS['plain'] as Way;

@@ -3,7 +3,7 @@
 import { own } from '../../base/names.js';
 import { findApplyFunction } from '../../expression/functions.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
-import { columnsReadBy } from '../../model/columns-read.js';
+import { columnsOfFilter, columnsReadBy } from '../../model/columns-read.js';
 import { call, type Expression, text } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { LookedUpColumn, LookedUpFound } from '../../model/lookup/looked-up-column.js';
@@ -24,7 +24,7 @@ export interface LookingUp {
 
 /**
  * The plan with every lookup of a column, or of an expression of one column, as a column of its own, together with what takes the
- * place of missing values; those of `found` alone where it is given.
+ * place of missing values; those of `found` alone where it is given. What a scan gives of a few rows is looked up for these.
  */
 export function withLookedUp(plan: RowPlan, found?: ReadonlyMap<string, LookedUpFound>): LookingUp {
   const lookedUp = new Map<string, LookedUpColumn>();
@@ -37,10 +37,12 @@ export function withLookedUp(plan: RowPlan, found?: ReadonlyMap<string, LookedUp
     return true;
   };
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
+  const tested = givesFew(plan) ? namesBehind(plan.filter, virtualColumns) : undefined;
+  const isReadOfMany = (name: string): boolean => tested === undefined || tested.has(name);
   const atEnd = new Rewriter(virtualColumns, stages, takes);
   const changed = {
     ...plan,
-    virtualColumns: changedItems(plan.virtualColumns, (column) => atEnd.virtualColumn(column)),
+    virtualColumns: changedItems(plan.virtualColumns, (column) => (isReadOfMany(column.name) ? atEnd.virtualColumn(column) : column)),
     filter: plan.filter === null ? null : atEnd.filter(plan.filter),
   };
   const withStages =
@@ -60,6 +62,24 @@ export function withLookedUp(plan: RowPlan, found?: ReadonlyMap<string, LookedUp
 }
 
 const NONE: readonly LookedUpColumn[] = [];
+
+/** A column of a segment takes as long as the values of so many rows, or longer. */
+const ROWS_FEW = 10_000;
+
+function givesFew(plan: RowPlan): boolean {
+  return plan.operator === 'scan' && plan.limit !== null && plan.offset + plan.limit <= ROWS_FEW && plan.post.length === 0;
+}
+
+/** Names that a filter reads, with those that the virtual columns among them read. */
+function namesBehind(filter: Filter | null, virtualColumns: VirtualColumns): ReadonlySet<string> {
+  const names = filter === null ? new Set<string>() : columnsOfFilter(filter);
+  // A set goes on to what is added to it.
+  for (const name of names) {
+    const virtual = Object.hasOwn(virtualColumns, name) ? own(virtualColumns, name) : undefined;
+    for (const read of virtual === undefined ? [] : columnsReadBy(virtual.expression)) names.add(read);
+  }
+  return names;
+}
 
 type Takes = (looked: LookedUpColumn, isWhole: boolean) => boolean;
 
