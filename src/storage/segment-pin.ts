@@ -1,6 +1,6 @@
 // Pins columns of segments for a query.
 
-import { assert } from '../base/errors.js';
+import { assert, ServiceError } from '../base/errors.js';
 import { LoopTurns } from '../base/loop-turns.js';
 import { createByName, own } from '../base/names.js';
 import type { LookedUpColumn, LookedUpFound } from '../model/lookup/looked-up-column.js';
@@ -75,6 +75,7 @@ class PinTaking {
   readonly #columns = new Map<ReadSegment, Map<string, ColumnView>>();
   readonly #residents = new Map<ColumnView, Resident>();
   readonly #lookedUp = new Map<string, LookedUpColumn>();
+  readonly #found = new Map<string, LookedUpFound>();
   #isReleased = false;
   bytesRead = 0;
 
@@ -119,19 +120,26 @@ class PinTaking {
     });
   }
 
-  /** Holds the dictionaries of pinned columns. */
+  /** Holds the dictionaries of pinned columns; looked-up columns for whose ids there is no room are left out. */
   async holdDictionaries(names: ReadonlySet<string>): Promise<Record<string, GlobalDictionaryView>> {
     const dictionaries = new Map<string, GlobalDictionaryView>();
     for (const name of names) {
-      const view = await this.#holdDictionary(name);
-      if (view !== null) dictionaries.set(name, view);
+      try {
+        const view = await this.#holdDictionary(name);
+        if (view !== null) dictionaries.set(name, view);
+      } catch (error) {
+        // A query can do without what is looked up.
+        if (!this.#lookedUp.has(name) || !(error instanceof ServiceError) || error.code !== 'resource_limit') throw error;
+        this.#lookedUp.delete(name);
+        this.#found.delete(name);
+        for (const read of this.#reads) this.#viewsOf(read).delete(name);
+      }
     }
     return Object.fromEntries(dictionaries);
   }
 
   /** Pins looked-up columns of columns that are pinned, and tells which are there in all segments: those alone are among their columns. */
   async pinLookedUp(wanted: readonly LookedUpColumn[]): Promise<ReadonlyMap<string, LookedUpFound>> {
-    const found = new Map<string, LookedUpFound>();
     for (const looked of wanted) {
       const views = new Map<ReadSegment, ColumnView>();
       await settleAll(this.#reads, async (read) => {
@@ -146,9 +154,9 @@ class PinTaking {
       if (views.size < this.#reads.length) continue;
       for (const [read, view] of views) this.#viewsOf(read).set(looked.name, view);
       this.#lookedUp.set(looked.name, looked);
-      found.set(looked.name, { isMultiValue: [...views.values()].some((view) => view.kind === 'string' && view.offsets !== 0) });
+      this.#found.set(looked.name, { isMultiValue: [...views.values()].some((view) => view.kind === 'string' && view.offsets !== 0) });
     }
-    return found;
+    return this.#found;
   }
 
   #baseOf(read: ReadSegment, { column }: LookedUpColumn): PinnedBase {
