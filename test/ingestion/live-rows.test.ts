@@ -204,7 +204,7 @@ live('wait for more while the task is behind, a quarter of a second at most, and
   }),
 );
 
-live('are parts of 32,768 at most while the task is behind, and of 8,192 otherwise', () =>
+live('are parts of 16 MiB of messages at most while the task is behind, and of 8,192 rows otherwise', () =>
   withLive(ROWS, async (each) => {
     const block = jsonBlock(
       Array.from({ length: 8192 }, (_, n) => ({ t: n, name: 'a', n })),
@@ -214,12 +214,13 @@ live('are parts of 32,768 at most while the task is behind, and of 8,192 otherwi
     await each.rows.add(block);
     assert.equal(counts(), [8192, 8192]);
     each.rows.isBehind = true;
-    for (const held of [16_384, 24_576, 32_768]) {
+    for (const held of [16_384, 24_576, 32_768, 40_960]) {
       await each.rows.add(block);
       assert.equal(counts(), [8192, held]);
     }
+    each.statistics.bytesRead += 2 ** 24;
     await each.rows.add(block);
-    assert.equal(counts(), [40_960, 40_960]);
+    assert.equal(counts(), [49_152, 49_152]);
   }),
 );
 

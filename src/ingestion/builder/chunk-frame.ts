@@ -7,10 +7,11 @@ import { type PackedColumn, PackedEntriesBuilder, type SegmentFrame } from '../.
 import { NULL_ID } from '../column/byte-dictionary.js';
 import { toText } from '../column/coercion.js';
 import { DoubleColumn, LongColumn } from '../column/number-column.js';
+import { allRows, rowsBetween } from '../column/run-column.js';
 import { inputValue, textReading } from '../column/text-reading.js';
 import type { ChunkPiece, PieceColumn } from './chunk-piece.js';
 import type { ClosedDictionary, DictionaryGeneration } from './dictionary-generation.js';
-import { allRows, type ColumnPlan, columnPlan } from './run-buffer.js';
+import { type ColumnPlan, columnPlan } from './run-buffer.js';
 
 /**
  * Joins pieces end to end. A piece may lack a column that was found later (null), and may hold it in another type than
@@ -74,7 +75,7 @@ function numbersOf(name: string, type: NumberType, { rowCount, found }: Part): N
   // Strings in a number column are the nulls from before its first value.
   if (stored === undefined || stored.kind === 'ids') converted.appendNulls(rowCount);
   else converted.appendFrame(stored, allRows(rowCount), new Uint8Array(rowCount));
-  return converted.toFrameColumn(Uint32Array.from({ length: rowCount }, (_, row) => row));
+  return converted.toFrameColumn(rowsBetween(0, rowCount));
 }
 
 function joinStrings(name: string, parts: readonly Part[], rowCount: number): PackedColumn {

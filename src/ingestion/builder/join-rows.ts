@@ -4,10 +4,11 @@ import { type Frame, frameColumnType } from '../../model/frame.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { plainFrame, type SegmentFrame } from '../../storage/columns/packed-column.js';
 import { type InputBench, inputBench } from '../column/input-bench.js';
+import { allRows } from '../column/run-column.js';
 import type { Metric } from '../task-spec/metric.js';
 import type { FrameEngine } from './frame-engine.js';
 import { decodeLists, encodeLists, joinPlan, withArrivalTime, withTime } from './rollup.js';
-import { allRows, type ColumnPlan, columnPlan, RunBuffer, timesOf } from './run-buffer.js';
+import { type ColumnPlan, columnPlan, RunBuffer, timesOf } from './run-buffer.js';
 import { runFrame } from './run-frame.js';
 
 export interface JoinOptions {

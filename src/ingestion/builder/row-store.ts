@@ -8,7 +8,7 @@ import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import { AutoColumn } from '../column/auto-column.js';
 import { DICTIONARIES_BYTES_MAX } from '../column/byte-dictionary.js';
 import { type InputBench, inputBench } from '../column/input-bench.js';
-import type { RunColumn } from '../column/run-column.js';
+import { allRows, type RunColumn, rowsBetween } from '../column/run-column.js';
 import type { Metric } from '../task-spec/metric.js';
 import { type HashedPartitions, maxRowsOf, type PartitionsSpec, type RangePartitions } from '../task-spec/partitions-spec.js';
 import { type Chunk, ChunkStore, type HandedChunk, type HandedFile, type OpenedFile } from './chunk-store.js';
@@ -16,7 +16,7 @@ import type { FrameEngine } from './frame-engine.js';
 import { isDividable, type KeyFrames, keyFrame, type Part, partsOf } from './partitions.js';
 import { sortedBounds } from './range-bounds.js';
 import { decodeLists, encodeLists, joinPlan, ROW_NUMBER, rollupPlan, rowPlan, withArrivalTime, withTime } from './rollup.js';
-import { allRows, type ColumnPlan, columnPlan, RunBuffer, timesOf } from './run-buffer.js';
+import { type ColumnPlan, columnPlan, RunBuffer, timesOf } from './run-buffer.js';
 
 export interface RowStoreOptions {
   readonly dataSource: string;
@@ -265,7 +265,7 @@ export class RowStore {
   /** Dimensions stay as they are; the metrics come back with the numbers of their rows. */
   async #computeRows(into: RunBuffer, dimensions: readonly RunColumn[]): Promise<void> {
     const { input } = this;
-    const rows = Uint32Array.from({ length: input.rowCount }, (_, row) => row);
+    const rows = rowsBetween(0, input.rowCount);
     const read = input.columns.filter(({ name }) => this.#metricColumns.has(name)).map((column) => column.toFrameColumn(rows));
     const numbers: FrameColumn = { kind: 'long', name: ROW_NUMBER, values: BigInt64Array.from(rows, BigInt), nulls: null };
     const plan = rowPlan(this.#options.dataSource, this.#options.metrics);

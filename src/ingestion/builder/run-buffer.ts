@@ -8,7 +8,7 @@ import { AutoColumn } from '../column/auto-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
 import { type InputBench, inputBench } from '../column/input-bench.js';
 import { DoubleColumn, LongColumn } from '../column/number-column.js';
-import { type DictionaryColumn, grownLength, hasDictionary, type RowSelection, type RunColumn } from '../column/run-column.js';
+import { type DictionaryColumn, grownLength, hasDictionary, type RowSelection, type RunColumn, rowsBetween } from '../column/run-column.js';
 import { type MultiValueHandling, StringColumn } from '../column/string-column.js';
 import type { ReadText } from '../column/text-reading.js';
 import { TypedTextColumn } from '../column/typed-text-column.js';
@@ -113,7 +113,7 @@ export class RunBuffer {
 
   /** Rows [from, to) in order, `__time` first. */
   toFrame(from = 0, to = this.#rows): Frame {
-    return this.frameOf(Uint32Array.from({ length: to - from }, (_, at) => from + at));
+    return this.frameOf(rowsBetween(from, to));
   }
 
   /** These rows, `__time` first. */
@@ -158,10 +158,6 @@ export class RunBuffer {
     this.release();
     this.renewDictionaries();
   }
-}
-
-export function allRows(count: number): RowSelection {
-  return { rows: Int32Array.from({ length: count }, (_, row) => row), count };
 }
 
 function newColumn(plan: ColumnPlan, dictionary: ByteDictionary): RunColumn {

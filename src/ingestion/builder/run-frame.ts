@@ -2,6 +2,7 @@
 
 import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import { AutoColumn } from '../column/auto-column.js';
+import { rowsBetween } from '../column/run-column.js';
 import { chunkFrame } from './chunk-frame.js';
 import { keptPiece } from './chunk-piece.js';
 import { DictionaryGeneration } from './dictionary-generation.js';
@@ -12,7 +13,7 @@ import { type ColumnPlan, columnPlan, type RunBuffer } from './run-buffer.js';
  * @param plans  those that the run was made with; a column whose values decide has the type that it ended as
  */
 export function runFrame(run: RunBuffer, plans: readonly ColumnPlan[]): SegmentFrame {
-  const rows = Uint32Array.from({ length: run.rowCount }, (_, row) => row);
+  const rows = rowsBetween(0, run.rowCount);
   const generation = new DictionaryGeneration(null);
   for (const { column, dictionary } of run.dictionaries()) generation.close(column.name, dictionary, false);
   const piece = keptPiece(rows.length, [run.timeColumn(rows), ...run.columns.map((column) => column.gather(rows))], generation);

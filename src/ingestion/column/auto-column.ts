@@ -9,7 +9,16 @@ import { isLong } from './coercion.js';
 import { fieldValues } from './field-values.js';
 import { DoubleColumn, LongColumn } from './number-column.js';
 import { shortInteger } from './number-text.js';
-import { type DictionaryColumn, hasDictionary, memberValues, type RowSelection, type RunColumn, type StoredColumn } from './run-column.js';
+import {
+  allRows,
+  type DictionaryColumn,
+  hasDictionary,
+  memberValues,
+  type RowSelection,
+  type RunColumn,
+  rowsBetween,
+  type StoredColumn,
+} from './run-column.js';
 import { StringColumn } from './string-column.js';
 import { TypedTextColumn } from './typed-text-column.js';
 
@@ -207,13 +216,9 @@ function kindOf(type: ColumnType, isElement: boolean): string {
   return isElement ? `array of ${kind}` : kind;
 }
 
-function allRows(count: number): RowSelection {
-  return { rows: Int32Array.from({ length: count }, (_, row) => row), count };
-}
-
 function refilled(empty: RunColumn, column: FrameColumn, count: number): FrameColumn {
   empty.appendFrame(column, allRows(count), new Uint8Array(count));
-  return empty.toFrameColumn(Uint32Array.from({ length: count }, (_, row) => row));
+  return empty.toFrameColumn(rowsBetween(0, count));
 }
 
 /** Truth values are 1 and 0, alone and in a list; inside of objects they stay what they are. */

@@ -12,6 +12,20 @@ export interface RowSelection {
   readonly count: number;
 }
 
+/** All of some rows. */
+export function allRows(count: number): RowSelection {
+  const rows = new Int32Array(count);
+  for (let row = 0; row < count; row++) rows[row] = row;
+  return { rows, count };
+}
+
+/** The numbers `from .. to - 1`. */
+export function rowsBetween(from: number, to: number): Uint32Array {
+  const rows = new Uint32Array(to - from);
+  for (let at = 0; at < rows.length; at++) rows[at] = from + at;
+  return rows;
+}
+
 /**
  * The rows of one column, out of the hands of its builder: numbers as in a frame, strings as ids of the builder's
  * dictionary (of a row, or of a list of values when there are `offsets`).

@@ -9,6 +9,7 @@ import { ByteDictionary, type Fields, NULL_ID } from './byte-dictionary.js';
 import { toText } from './coercion.js';
 import { shortInteger } from './number-text.js';
 import {
+  allRows,
   type FieldBounds,
   gatherIds,
   grownLength,
@@ -186,7 +187,7 @@ export class StringColumn extends IdColumn implements RunColumn {
     const fields = {
       starts: Int32Array.from(unknown, (entry) => ends[entry - 1] ?? 0),
       ends: Int32Array.from(unknown, (entry) => ends[entry] ?? 0),
-      ...allRowsOf(unknown.length),
+      ...allRows(unknown.length),
       memory: null,
     };
     this.words.idsOf(bytes, fields, found, 0);
@@ -314,10 +315,6 @@ const FIELDS = (1 << FIELD.missing) | (1 << FIELD.string);
 function isPrintedInteger(bytes: Uint8Array, start: number, end: number): boolean {
   const value = shortInteger(bytes, start, end);
   return value === value && !Object.is(value, -0);
-}
-
-function allRowsOf(count: number): RowSelection {
-  return { rows: Int32Array.from({ length: count }, (_, row) => row), count };
 }
 
 function nullsFirst(a: string | null, b: string | null): number {

@@ -8,6 +8,7 @@ import type { InputEntity } from '../source/source-kind.js';
 import { type DelimitedFormat, type DelimitedReading, firstDuplicate } from './delimited-format.js';
 import { inputFormatKind, type PartReading } from './format-kind.js';
 import type { TextBlock } from './input-block.js';
+import { linesAreRows } from './quoted-lines.js';
 import { RowSplitter } from './row-splitter.js';
 
 export const CSV = delimitedKind('csv', ',', ['csv']);
@@ -18,6 +19,11 @@ function delimitedKind(type: 'csv' | 'tsv', delimiter: string, extensions: reado
     type,
     files: { extensions, options: { findColumnsFromHeader: true, tryParseNumbers: true } },
     parse: (fields) => parseDelimited(fields, type, delimiter),
+    areRows(format) {
+      // What stands before the rows is each text's own.
+      if (format.findColumnsFromHeader || format.skipHeaderRows > 0) return undefined;
+      return type === 'csv' ? (text) => linesAreRows(text, format.delimiter.charCodeAt(0)) : () => true;
+    },
     read: (format, entity, reading) =>
       readDelimited(format, contentOf(entity, reading), {
         name: entity.name,

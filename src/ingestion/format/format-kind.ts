@@ -1,5 +1,6 @@
 // Interface of an input format.
 
+import type { Buffer } from 'node:buffer';
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { DecompressionLimits } from '../codec/decompression-limits.js';
 import type { FilePart } from '../source/file-part.js';
@@ -47,6 +48,8 @@ export interface InputFormat {
   readonly type: string;
   /** Whether every line feed ends a row, and rows need nothing from before them: so a file can be read in parts. */
   readonly isByLine: boolean;
+  /** Whether every line of a text is a row, though not every line feed ends one; absent: it is not known, unless the format `isByLine`. */
+  readonly areRows?: (text: Buffer) => boolean;
   /** Rows of an entity in blocks. */
   readonly read: (entity: InputEntity, reading: Reading) => AsyncGenerator<InputBlock>;
   /** Rows of a part of a local file that is not compressed; absent: such files are read whole, or line by line. */
@@ -69,6 +72,7 @@ export function inputFormatKind<Options>({
   files,
   parse,
   isByLine = () => false,
+  areRows = () => undefined,
   ofMessage,
   read,
   readPart,
@@ -79,6 +83,8 @@ export function inputFormatKind<Options>({
   readonly parse: (fields: ObjectReader) => Options;
   /** See `InputFormat`; left out: it is not. */
   readonly isByLine?: (options: Options) => boolean;
+  /** See `InputFormat`; undefined: absent. */
+  readonly areRows?: (options: Options) => ((text: Buffer) => boolean) | undefined;
   /** See `InputFormat`. */
   readonly ofMessage?: (options: Options) => Options;
   readonly read: (options: Options, entity: InputEntity, reading: Reading) => AsyncGenerator<InputBlock>;
@@ -90,12 +96,16 @@ export function inputFormatKind<Options>({
     files,
     open(fields) {
       const options = parse(fields);
-      const opened = (by: Options): InputFormat => ({
-        type,
-        isByLine: isByLine(by),
-        read: (entity, reading) => read(by, entity, reading),
-        ...(readPart === undefined ? {} : { readPart: (entity, reading) => readPart(by, entity, reading) }),
-      });
+      const opened = (by: Options): InputFormat => {
+        const rowsOfLines = areRows(by);
+        return {
+          type,
+          isByLine: isByLine(by),
+          ...(rowsOfLines === undefined ? {} : { areRows: rowsOfLines }),
+          read: (entity, reading) => read(by, entity, reading),
+          ...(readPart === undefined ? {} : { readPart: (entity, reading) => readPart(by, entity, reading) }),
+        };
+      };
       return ofMessage === undefined ? opened(options) : { ...opened(options), ofMessage: opened(ofMessage(options)) };
     },
   };

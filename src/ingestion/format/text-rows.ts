@@ -27,42 +27,56 @@ export async function* wholeRows(
     isContinued = false,
   }: { readonly name: string; readonly maxRowBytes: number; readonly isContinued?: boolean | undefined },
 ): AsyncGenerator<Buffer> {
-  // One buffer for all pieces: new ones would have V8 collect garbage for every few of them.
-  let buffer = Buffer.allocUnsafeSlow(2 * BLOCK_BYTES);
+  // Bytes that are not handed out: of a row that is not whole yet, and a piece behind them. It is one buffer for all: new ones would have V8
+  // collect garbage for every few of them.
+  let buffer = Buffer.alloc(0);
   let filled = 0;
   let worthLooking = 3;
   let first = !isContinued;
-  const pending = (): Buffer => {
-    const start = first && buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf && filled >= 3 ? 3 : 0;
+  const keep = (piece: Uint8Array): void => {
+    if (filled + piece.length > buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(buffer.length * 2, filled + piece.length));
+      buffer.copy(larger, 0, 0, filled);
+      buffer = larger;
+    }
+    buffer.set(piece, filled);
+    filled += piece.length;
+  };
+  const withoutMark = (bytes: Buffer): Buffer => {
+    const start = first && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf && bytes.length >= 3 ? 3 : 0;
     first = false;
-    return buffer.subarray(start, filled);
+    return bytes.subarray(start);
   };
   for await (const chunk of chunks) {
-    for (let from = 0; from < chunk.length; from += BLOCK_BYTES) {
+    for (let from = 0; from < chunk.length; ) {
       const piece = chunk.subarray(from, from + BLOCK_BYTES);
-      if (filled + piece.length > buffer.length) {
-        const larger = Buffer.allocUnsafeSlow(Math.max(buffer.length * 2, filled + piece.length));
-        buffer.copy(larger, 0, 0, filled);
-        buffer = larger;
-      }
-      buffer.set(piece, filled);
-      filled += piece.length;
-      if (filled < worthLooking) continue;
-      const bytes = pending();
+      from += piece.length;
+      // A piece that begins with a row is not copied.
+      const isKept = filled > 0 || piece.length < worthLooking;
+      if (isKept) keep(piece);
+      if (isKept && filled < worthLooking) continue;
+      const bytes = withoutMark(isKept ? buffer.subarray(0, filled) : bufferOf(piece));
       const end = endOfRows(bytes);
       const long = endOfRows === endOfLines && end > maxRowBytes ? startOfLongLine(bytes.subarray(0, end), maxRowBytes) : -1;
       if (long > 0) yield bytes.subarray(0, long);
       if (long >= 0) throw rowTooLong(name, maxRowBytes);
       if (end > 0) yield bytes.subarray(0, end);
       const left = bytes.length - end;
-      buffer.copyWithin(0, filled - left, filled);
-      filled = left;
+      if (isKept) {
+        buffer.copyWithin(0, filled - left, filled);
+        filled = left;
+      } else if (end > 0 && from < chunk.length) from -= left;
+      else keep(bytes.subarray(end));
       if (left > maxRowBytes) throw rowTooLong(name, maxRowBytes);
       worthLooking = left < SHORT_ROW_BYTES ? 0 : Math.min(left * 2, maxRowBytes + 1);
     }
   }
-  const rest = pending();
+  const rest = withoutMark(buffer.subarray(0, filled));
   if (rest.length > 0) yield rest;
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 export function rowTooLong(name: string, maxRowBytes: number): ServiceError {

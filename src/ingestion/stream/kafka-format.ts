@@ -2,30 +2,20 @@
 
 import type { ObjectReader } from '../../base/json-reader.js';
 import type { InputFormat, Reading } from '../format/format-kind.js';
-import type { InputBlock, TextBlock, ValueBlock } from '../format/input-block.js';
+import type { InputBlock } from '../format/input-block.js';
 import { parseInputFormat } from '../format/input-format.js';
 import type { RowStatistics } from '../report/row-statistics.js';
-import { recordsOf } from './message-block.js';
-import { type Messages, recordBlocks } from './record-blocks.js';
-import type { StreamRecord } from './stream-reader.js';
+import { BesideColumns, type BesideValue } from './beside-value.js';
+import type { LineRoom } from './line-buffer.js';
+import { blockOf } from './message-block.js';
+import { textRows } from './record-blocks.js';
+import type { MessageBlock, StreamRecord } from './stream-reader.js';
 
 /** Format of messages: of their values alone, or with what stands beside them. */
 export interface MessageFormat {
   readonly value: InputFormat;
   /** null: the format is that of values. */
   readonly beside: BesideValue | null;
-}
-
-interface BesideValue {
-  readonly timestampColumn: string;
-  /** null: there are no topics. */
-  readonly topicColumn: string | null;
-  readonly keyColumn: string;
-  /** null: keys are not read; `text`: they are texts. */
-  readonly key: InputFormat | 'text' | null;
-  readonly headerPrefix: string;
-  /** null: headers are not read. */
-  readonly headerText: ((bytes: Uint8Array) => string) | null;
 }
 
 const ENCODINGS: ReadonlyMap<string, BufferEncoding> = new Map([
@@ -87,97 +77,24 @@ function parseHeaders(fields: ObjectReader): (bytes: Uint8Array) => string {
   return (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding);
 }
 
+/** Messages as a batch of a stream has them. */
+export interface Messages {
+  readonly records: readonly StreamRecord[];
+  readonly blocks: readonly MessageBlock[];
+}
+
 /** The rows of messages, in their order. */
 export async function* messageBlocks(
-  messages: Messages,
+  { records, blocks }: Messages,
   { value, beside }: MessageFormat,
   reading: Omit<Reading, 'read'>,
   statistics: RowStatistics,
+  room?: LineRoom,
 ): AsyncGenerator<InputBlock> {
-  if (beside === null) return yield* recordBlocks(messages, value, reading, statistics);
-  for (const record of [...messages.records, ...recordsOf(messages.blocks)]) {
-    const columns = await columnsBeside(record, beside, reading, statistics);
-    for (const each of record.values) {
-      // A tombstone is a row of what stands beside it.
-      if (each === null) yield besideRows(columns);
-      else
-        for await (const block of recordBlocks({ records: [{ ...record, values: [each] }], blocks: [] }, value, reading, statistics))
-          yield withColumns(block, columns);
-    }
+  const all = records.length === 0 ? blocks : [blockOf(records), ...blocks];
+  const columns = beside === null ? null : await BesideColumns.read(all, beside, reading, statistics);
+  for await (const rows of textRows(all, { format: value, reading, statistics, hasMissing: columns !== null, room })) {
+    if (columns !== null) yield columns.beside(rows);
+    else if (rows.block !== null) yield rows.block;
   }
-}
-
-type Columns = ReadonlyMap<string, unknown>;
-
-async function columnsBeside(
-  { key, headers, timestampMs, topic }: StreamRecord,
-  { timestampColumn, topicColumn, keyColumn, key: keyFormat, headerPrefix, headerText }: BesideValue,
-  reading: Omit<Reading, 'read'>,
-  statistics: RowStatistics,
-): Promise<Columns> {
-  const columns = new Map<string, unknown>();
-  if (headerText !== null) for (const [name, bytes] of headers) columns.set(headerPrefix + name, bytes === null ? null : headerText(bytes));
-  columns.set(timestampColumn, timestampMs);
-  if (topicColumn !== null) columns.set(topicColumn, topic);
-  if (keyFormat === null || key === null || key.length === 0) return columns;
-  if (keyFormat === 'text') return columns.set(keyColumn, Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString());
-  const record = { key: null, headers: [], timestampMs, topic, partition: '', offset: '', values: [key] };
-  for await (const block of recordBlocks({ records: [record], blocks: [] }, keyFormat, { ...reading, columns: null }, statistics)) {
-    const [first] = block.columns;
-    if (first !== undefined && !columns.has(keyColumn)) columns.set(keyColumn, valuesOf(block, first)[0] ?? null);
-  }
-  return columns;
-}
-
-function besideRows(columns: Columns): ValueBlock {
-  const record = Object.fromEntries(columns);
-  return {
-    kind: 'values',
-    rowCount: 1,
-    columns: [...columns.keys()],
-    values: (column) => [columns.get(column)],
-    record: () => record,
-    sample: () => 'a message without a value',
-  };
-}
-
-/** The block with further columns, which those of the value come before. */
-function withColumns(block: InputBlock, columns: Columns): ValueBlock & Pick<InputBlock, 'faults'> {
-  const known = new Set(block.columns);
-  const added = [...columns.keys()].filter((name) => !known.has(name));
-  return {
-    kind: 'values',
-    rowCount: block.rowCount,
-    columns: [...block.columns, ...added],
-    values(column) {
-      const beside = columns.get(column);
-      if (!known.has(column)) return new Array(block.rowCount).fill(beside);
-      const values = valuesOf(block, column);
-      return columns.has(column) ? values.map((value) => value ?? beside) : values;
-    },
-    ...(block.faults === undefined ? {} : { faults: block.faults }),
-    record: (row) => ({ ...Object.fromEntries(columns), ...recordOf(block, row) }),
-    sample: (row) => block.sample(row),
-  };
-}
-
-function recordOf(block: InputBlock, row: number): Readonly<Record<string, unknown>> {
-  if (block.kind === 'values') return block.record(row);
-  return Object.fromEntries(block.columns.map((name) => [name, valuesOf(block, name)[row]]));
-}
-
-function valuesOf(block: InputBlock, column: string): readonly unknown[] {
-  return block.kind === 'values' ? block.values(column) : textValues(block, column);
-}
-
-function textValues({ columns, bytes, starts, ends, rowCount, listDelimiter }: TextBlock, column: string): readonly unknown[] {
-  const at = columns.indexOf(column);
-  const [from, to] = [starts[at], ends[at]];
-  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Array.from({ length: rowCount }, (_, row) => {
-    const end = to?.[row] ?? -1;
-    if (end < 0) return null;
-    const text = all.toString('utf8', from?.[row] ?? 0, end);
-    return listDelimiter !== null && text.includes(listDelimiter) ? text.split(listDelimiter) : text;
-  });
 }

@@ -3,6 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import type { EpochMs } from '../../base/instant.js';
 import { compareOffsets, type Offsets, type StreamKind } from '../../model/stream/offsets.js';
+import type { Texts } from './line-buffer.js';
 
 export interface StreamRecord {
   /** Name as in `Offsets`: a number, with several topics `topic:number`, or the id of a shard. */
@@ -18,17 +19,20 @@ export interface StreamRecord {
   readonly headers: readonly (readonly [name: string, value: Uint8Array | null])[];
 }
 
-/** Messages of one partition, in their order: bytes that they share and where each lies in them, no object for each. */
-export interface MessageBlock {
+/** The values of messages of a topic, with what stands beside each. */
+export interface MessageTexts extends Texts {
+  readonly topic: string;
+  readonly times: Float64Array;
+  readonly keys: Texts;
+  headers(at: number): StreamRecord['headers'];
+}
+
+/** Messages of one partition, in their order, which lie in the bytes that they came in: no object for each. */
+export interface MessageBlock extends MessageTexts {
   /** Name as in `Offsets`. */
   readonly partition: string;
-  readonly count: number;
-  readonly bytes: Uint8Array;
   /** Ascending; integers up to 2^53. */
   readonly offsets: Float64Array;
-  /** Message i has the value `bytes[starts[i] .. ends[i])`; an end below 0: a tombstone. */
-  readonly starts: Int32Array;
-  readonly ends: Int32Array;
   /** One message with what stands beside its value. */
   record(at: number): StreamRecord;
   /** Messages `from .. to` of these. */

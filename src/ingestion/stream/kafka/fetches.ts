@@ -30,6 +30,8 @@ interface Place extends AssignedPartition {
   /** Broker to ask; -1: not known. */
   broker: number;
   aheadBytes: number;
+  /** Offset behind the last message that could be read when its broker last answered. */
+  end: number;
   /** Number of its last answer with messages: a broker hands out in the order of its partitions, and may never come to the last one. */
   turn: number;
   /** Time since which no broker knows the topic. */
@@ -79,7 +81,7 @@ export class Fetches {
     this.#ready = [];
     this.#underWay = new Set();
     this.#failure = null;
-    this.#places = places.map((place) => ({ ...place, broker: -1, aheadBytes: 0, turn: 0, unknownSinceMs: null }));
+    this.#places = places.map((place) => ({ ...place, broker: -1, aheadBytes: 0, end: 0, turn: 0, unknownSinceMs: null }));
     this.#wake();
   }
 
@@ -134,7 +136,8 @@ export class Fetches {
       positions.set(place.name, String(next));
     }
     this.#fetch();
-    return { blocks, positions, isFull: this.#ready.length > 0 };
+    const isFull = this.#ready.length > 0 || this.#places.some(({ next, end }) => next < end);
+    return { blocks, positions, isFull };
   }
 
   get #isFull(): boolean {
@@ -218,6 +221,7 @@ export class Fetches {
         `${this.#options.client.settings.servers}: partition ${place.partition} of topic ${place.topic}: the broker refuses with code ${errorCode}`,
       );
     place.unknownSinceMs = null;
+    place.end = this.#options.client.settings.isolation === 0 ? answer.end : answer.stableEnd;
     if (preferredReplica >= 0 && preferredReplica !== broker) place.broker = preferredReplica;
     if (records.length === 0) return true;
     place.turn = ++this.#turns;

@@ -238,21 +238,26 @@ class Messages {
   }
 
   #part(from: number, to: number): MessageBlock {
+    const [count, bytes] = [to - from, this.#bytes];
     return {
       partition: this.#place.name,
-      count: to - from,
-      bytes: this.#bytes,
+      topic: this.#place.topic,
+      count,
+      bytes,
       offsets: this.#offsets.subarray(from, to),
+      times: this.#times.subarray(from, to),
       starts: this.#starts.subarray(from, to),
       ends: this.#ends.subarray(from, to),
+      keys: { count, bytes, starts: this.#keyStarts.subarray(from, to), ends: this.#keyEnds.subarray(from, to) },
+      headers: (row) => this.#headers(this.#headersAt(from + row)),
       record: (row) => this.#record(from + row),
       part: (start, end) => this.#part(from + start, from + end),
     };
   }
 
   #record(row: number): StreamRecord {
-    const end = this.#ends[row] ?? 0;
-    const [start, keyStart, keyEnd] = [this.#starts[row] ?? 0, this.#keyStarts[row] ?? 0, this.#keyEnds[row] ?? 0];
+    const [start, end] = [this.#starts[row] ?? 0, this.#ends[row] ?? 0];
+    const [keyStart, keyEnd] = [this.#keyStarts[row] ?? 0, this.#keyEnds[row] ?? 0];
     return {
       partition: this.#place.name,
       offset: String(this.#offsets[row] ?? 0),
@@ -260,8 +265,13 @@ class Messages {
       topic: this.#place.topic,
       key: keyEnd < 0 ? null : this.#bytes.subarray(keyStart, keyEnd),
       values: [end < 0 ? null : this.#bytes.subarray(start, end)],
-      headers: this.#headers(end < 0 ? start : end),
+      headers: this.#headers(this.#headersAt(row)),
     };
+  }
+
+  #headersAt(row: number): number {
+    const end = this.#ends[row] ?? 0;
+    return end < 0 ? (this.#starts[row] ?? 0) : end;
   }
 
   #headers(start: number): StreamRecord['headers'] {

@@ -143,6 +143,10 @@ export interface FetchLimits {
 /** Answer for one partition. */
 export interface FetchedPartition extends PartitionOfTopic {
   readonly errorCode: number;
+  /** Offset behind the last message; below 0: not told. */
+  readonly end: number;
+  /** The same of messages whose transactions have ended. */
+  readonly stableEnd: number;
   readonly aborted: readonly AbortedTransaction[];
   /** Broker that is to be asked instead; -1: none. */
   readonly preferredReplica: number;
@@ -185,10 +189,11 @@ export function fetchRecords(
 
 function readFetched(topic: string, from: WireReader): FetchedPartition {
   const [partition, errorCode] = [from.int32(), from.int16()];
-  // The end, the end of what has ended, and the start of the log.
-  for (let offset = 0; offset < 3; offset++) from.int64();
+  const [end, stableEnd] = [from.int64(), from.int64()];
+  // The start of the log.
+  from.int64();
   const aborted = from.array((each) => ({ producerId: each.bigint64(), firstOffset: each.int64() }));
-  return { topic, partition, errorCode, aborted, preferredReplica: from.int32(), records: from.bytes() };
+  return { topic, partition, errorCode, end, stableEnd, aborted, preferredReplica: from.int32(), records: from.bytes() };
 }
 
 export interface HandshakeAnswer {

@@ -39,9 +39,11 @@ export interface LiveRowsOptions {
 const WAITING_ROWS_MAX = 8192;
 /** Time that rows wait for a reader. */
 const WAITING_MS = 100;
-/** The same while further rows wait in the stream: few parts, which are seldom joined. */
-const BEHIND_ROWS_MAX = 1 << 15;
-const BEHIND_MS = 250;
+/**
+ * Time that rows wait while further ones wait in the stream, whoever reads: as long as the task has been behind, between these. Parts are
+ * then few and large, which are seldom joined: most have all rows between two writes to disk.
+ */
+const [BEHIND_MS_MIN, BEHIND_MS_MAX] = [250, 2000];
 /** Bytes of messages that wait as rows. */
 const WAITING_BYTES_MAX = 16 * 2 ** 20;
 /** Parts of about one size that are joined to one. */
@@ -66,8 +68,8 @@ interface Batch {
  * are the parts of one moment: all rows up to some row, and none behind it. Parts are joined as they get many, and written to disk.
  */
 export class LiveRows implements LiveParts {
-  /** Whether further rows wait in the stream: readers are then shown those of up to a quarter of a second before. */
-  isBehind = false;
+  /** Time since which further rows have waited in the stream; null: none do. */
+  #behindSinceMs: number | null = null;
   readonly #options: LiveRowsOptions;
   readonly #maker: PartMaker;
   readonly #segments = new Map<string, LiveSegment>();
@@ -97,6 +99,11 @@ export class LiveRows implements LiveParts {
   constructor(options: LiveRowsOptions) {
     this.#options = options;
     this.#maker = new PartMaker(options);
+  }
+
+  /** Takes note whether further rows wait in the stream: readers are then shown those of a while before. */
+  set isBehind(isBehind: boolean) {
+    this.#behindSinceMs = isBehind ? (this.#behindSinceMs ?? performance.now()) : null;
   }
 
   /** Columns that rows are read for; null: any. */
@@ -138,23 +145,34 @@ export class LiveRows implements LiveParts {
       }
       batch.stages.collector.add(block);
       batch.rowCount += block.rowCount;
-      const isFull = batch.rowCount >= (this.isBehind ? BEHIND_ROWS_MAX : WAITING_ROWS_MAX);
+      const isFull = this.#behindSinceMs === null && batch.rowCount >= WAITING_ROWS_MAX;
       if (isFull || statistics.bytesRead - batch.sinceBytes >= WAITING_BYTES_MAX) await this.#settle();
     });
-    // Nobody reads a segment that is not known yet; an error of these rows is that of the next call.
-    this.#timer ??= setTimeout(
-      () => {
-        this.#timer = undefined;
-        this.#settleAll().catch(() => undefined);
-      },
-      this.isBehind ? BEHIND_MS : WAITING_MS,
-    );
+    this.#settleLater(WAITING_MS);
   }
 
   /** Rows that came before are read from now on; while the task is behind, those that have waited for their time. */
   async settle(): Promise<void> {
-    const isYoung = this.#batch === null || performance.now() - this.#batch.sinceMs < BEHIND_MS;
-    if (!this.isBehind || !isYoung) await this.#settleAll();
+    if (this.#waitMs() <= 0) await this.#settleAll();
+  }
+
+  /** Time that the rows of the batch are still to wait. */
+  #waitMs(): number {
+    if (this.#behindSinceMs === null || this.#batch === null) return 0;
+    const nowMs = performance.now();
+    const wholeMs = Math.min(BEHIND_MS_MAX, Math.max(BEHIND_MS_MIN, nowMs - this.#behindSinceMs));
+    return this.#batch.sinceMs + wholeMs - nowMs;
+  }
+
+  /** Has rows be read after a while without a reader: nobody reads a segment that is not known yet. */
+  #settleLater(afterMs: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      const waitMs = this.#waitMs();
+      if (waitMs > 0) return this.#settleLater(waitMs);
+      // An error of these rows is that of the next call.
+      this.#settleAll().catch(() => undefined);
+    }, afterMs);
   }
 
   #settleAll(): Promise<void> {

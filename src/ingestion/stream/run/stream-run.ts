@@ -13,6 +13,7 @@ import { RowStatistics } from '../../report/row-statistics.js';
 import { failureOf } from '../../report/task-failure.js';
 import { LazyEngine } from '../../task-engine.js';
 import { messageBlocks } from '../kafka-format.js';
+import { LineRoom } from '../line-buffer.js';
 import { LiveRows } from '../live/live-rows.js';
 import { before } from '../message-block.js';
 import { RATE_TICK_MS, RowMeter } from '../row-rates.js';
@@ -60,6 +61,7 @@ export class StreamRun implements StreamTaskControl {
   #taking: Offsets = new Map();
   readonly #persists: Persists;
   readonly #gate = new PauseGate();
+  readonly #lines = new LineRoom();
 
   constructor(spec: StreamTaskSpec, context: TaskContext, openReader: OpenReader) {
     const { io, tuning, dataSchema, kind } = spec;
@@ -335,7 +337,8 @@ export class StreamRun implements StreamTaskControl {
         kernels,
         reject: (reason: string, sample: string, before?: number) => this.#statistics.rejectRead(reason, sample, before),
       };
-      for await (const block of messageBlocks(own, this.#spec.io.inputFormat, reading, this.#statistics)) await this.#rows.add(block);
+      const blocks = messageBlocks(own, this.#spec.io.inputFormat, reading, this.#statistics, this.#lines);
+      for await (const block of blocks) await this.#rows.add(block);
     }
     for (const [partition, offset] of last) sequences.passed(partition, offset);
     for (const [partition, position] of positions) sequences.moved(partition, position);
