@@ -20,7 +20,7 @@ function delimitedKind(type: 'csv' | 'tsv', delimiter: string, extensions: reado
     files: { extensions, options: { findColumnsFromHeader: true, tryParseNumbers: true } },
     parse: (fields) => parseDelimited(fields, type, delimiter),
     areRows(format) {
-      // What stands before the rows is each text's own.
+      // Header rows stand in each text.
       if (format.findColumnsFromHeader || format.skipHeaderRows > 0) return undefined;
       return type === 'csv' ? (text) => linesAreRows(text, format.delimiter.charCodeAt(0)) : () => true;
     },

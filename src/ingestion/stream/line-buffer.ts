@@ -22,7 +22,7 @@ export interface Texts {
 /** Whether each line of a text is a row, whatever stands before and behind it. */
 export type AreRows = (text: Buffer) => boolean;
 
-/** How a format reads lines; undefined: it has none. */
+/** Test of whether lines of a format are rows; undefined: they are not known to be. */
 export function linesOf({ isByLine, areRows }: InputFormat): AreRows | undefined {
   return isByLine ? () => true : areRows;
 }

@@ -10,7 +10,7 @@ import type { Offsets } from '../../../model/stream/offsets.js';
 import type { DeepStorage } from '../../../storage/contract.js';
 import type { IndexedSegmentStore } from '../../../storage/segment-store.js';
 import { rollsUp, segmentDescription } from '../../batch/row-load.js';
-import { openStages, type Stages } from '../../batch/row-stages.js';
+import { openStages } from '../../batch/row-stages.js';
 import type { TimeRange } from '../../builder/row-collector.js';
 import { RowStore } from '../../builder/row-store.js';
 import { SegmentPusher } from '../../builder/segment-pusher.js';
@@ -20,6 +20,8 @@ import type { LazyEngine } from '../../task-engine.js';
 import type { DataSchema } from '../../task-spec/data-schema.js';
 import { type LivePart, PartMaker } from './live-part.js';
 import { LiveSegment } from './live-segment.js';
+import type { MicroBatch } from './micro-batch.js';
+import { ReaderWait } from './reader-wait.js';
 
 export interface LiveRowsOptions {
   readonly dataSchema: DataSchema;
@@ -39,11 +41,6 @@ export interface LiveRowsOptions {
 const WAITING_ROWS_MAX = 8192;
 /** Time that rows wait for a reader. */
 const WAITING_MS = 100;
-/**
- * Time that rows wait while further ones wait in the stream, whoever reads: as long as the task has been behind, between these. Parts are
- * then few and large, which are seldom joined: most have all rows between two writes to disk.
- */
-const [BEHIND_MS_MIN, BEHIND_MS_MAX] = [250, 2000];
 /** Bytes of messages that wait as rows. */
 const WAITING_BYTES_MAX = 16 * 2 ** 20;
 /** Parts of about one size that are joined to one. */
@@ -53,23 +50,12 @@ const JOINED_ROWS_MAX = 1 << 16;
 /** The micro-batch keeps within these by itself. */
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 
-/** Rows of a stream on their way through the stages of any load, a few at a time. */
-interface Batch {
-  readonly store: RowStore;
-  readonly stages: Stages;
-  /** Time and bytes read when its first row came. */
-  sinceMs: number;
-  sinceBytes: number;
-  rowCount: number;
-}
-
 /**
  * Rows are taken in as every load takes them in; each micro-batch becomes a part of the segments of its time chunks. What a query reads
  * are the parts of one moment: all rows up to some row, and none behind it. Parts are joined as they get many, and written to disk.
  */
 export class LiveRows implements LiveParts {
-  /** Time since which further rows have waited in the stream; null: none do. */
-  #behindSinceMs: number | null = null;
+  readonly #wait = new ReaderWait();
   readonly #options: LiveRowsOptions;
   readonly #maker: PartMaker;
   readonly #segments = new Map<string, LiveSegment>();
@@ -78,7 +64,7 @@ export class LiveRows implements LiveParts {
   /** Segments of the open sequence by the start of their chunk. */
   readonly #open = new Map<EpochMs, LiveSegment>();
   #sequence = '';
-  #batch: Batch | null = null;
+  #batch: MicroBatch | null = null;
   /** Every row before the first was added; before the second, is in a part. */
   #reached: Offsets = new Map();
   #shown: Offsets = new Map();
@@ -103,12 +89,17 @@ export class LiveRows implements LiveParts {
 
   /** Takes note whether further rows wait in the stream: readers are then shown those of a while before. */
   set isBehind(isBehind: boolean) {
-    this.#behindSinceMs = isBehind ? (this.#behindSinceMs ?? performance.now()) : null;
+    this.#wait.isBehind = isBehind;
   }
 
   /** Columns that rows are read for; null: any. */
   get columnsRead(): ReadonlySet<string> | null {
     return (this.#batch ??= this.#openBatch()).stages.columnsRead;
+  }
+
+  /** Time that the rows of the batch are still to wait. */
+  get #leftMs(): number {
+    return this.#batch === null ? 0 : this.#wait.leftMs(this.#batch.sinceMs);
   }
 
   get heldRows(): number {
@@ -145,7 +136,7 @@ export class LiveRows implements LiveParts {
       }
       batch.stages.collector.add(block);
       batch.rowCount += block.rowCount;
-      const isFull = this.#behindSinceMs === null && batch.rowCount >= WAITING_ROWS_MAX;
+      const isFull = !this.#wait.isBehind && batch.rowCount >= WAITING_ROWS_MAX;
       if (isFull || statistics.bytesRead - batch.sinceBytes >= WAITING_BYTES_MAX) await this.#settle();
     });
     this.#settleLater(WAITING_MS);
@@ -153,23 +144,15 @@ export class LiveRows implements LiveParts {
 
   /** Rows that came before are read from now on; while the task is behind, those that have waited for their time. */
   async settle(): Promise<void> {
-    if (this.#waitMs() <= 0) await this.#settleAll();
-  }
-
-  /** Time that the rows of the batch are still to wait. */
-  #waitMs(): number {
-    if (this.#behindSinceMs === null || this.#batch === null) return 0;
-    const nowMs = performance.now();
-    const wholeMs = Math.min(BEHIND_MS_MAX, Math.max(BEHIND_MS_MIN, nowMs - this.#behindSinceMs));
-    return this.#batch.sinceMs + wholeMs - nowMs;
+    if (this.#leftMs <= 0) await this.#settleAll();
   }
 
   /** Has rows be read after a while without a reader: nobody reads a segment that is not known yet. */
   #settleLater(afterMs: number): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      const waitMs = this.#waitMs();
-      if (waitMs > 0) return this.#settleLater(waitMs);
+      const leftMs = this.#leftMs;
+      if (leftMs > 0) return this.#settleLater(leftMs);
       // An error of these rows is that of the next call.
       this.#settleAll().catch(() => undefined);
     }, afterMs);
@@ -294,7 +277,7 @@ export class LiveRows implements LiveParts {
     await this.#maker.close();
   }
 
-  #openBatch(): Batch {
+  #openBatch(): MicroBatch {
     const { dataSchema, range, statistics, engine, maxColumns, workDirectory } = this.#options;
     const { granularity, dimensions, metrics, dataSource } = dataSchema;
     const store = new RowStore({
@@ -333,7 +316,7 @@ export class LiveRows implements LiveParts {
     batch.store.close();
     let hasChanged = false;
     for (const [segment, part] of added) {
-      hasChanged ||= !this.#segments.has(segment.text) || hasNewColumns(segment, part);
+      hasChanged ||= !this.#segments.has(segment.text) || segment.lacksColumnsOf(part);
       this.#segments.set(segment.text, segment);
       segment.parts = [...segment.parts, part];
     }
@@ -408,9 +391,4 @@ export class LiveRows implements LiveParts {
     });
     return turn;
   }
-}
-
-function hasNewColumns({ parts }: LiveSegment, { schema }: LivePart): boolean {
-  const known = new Set(parts.flatMap((part) => part.schema.map(({ name, type }) => `${type} ${name}`)));
-  return schema.some(({ name, type }) => !known.has(`${type} ${name}`));
 }

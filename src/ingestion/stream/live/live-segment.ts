@@ -25,6 +25,12 @@ export class LiveSegment {
     return this.parts.reduce((sum, { rowCount }) => sum + rowCount, 0);
   }
 
+  /** Whether a part has a column that none of its parts has, or not with that type. */
+  lacksColumnsOf({ schema }: LivePart): boolean {
+    const known = new Set(this.parts.flatMap((part) => part.schema.map(({ name, type }) => `${type} ${name}`)));
+    return schema.some(({ name, type }) => !known.has(`${type} ${name}`));
+  }
+
   /**
    * Rows and columns as they are now. A column that parts have with several types is listed with each of them: plans that read it must
    * know.
