@@ -58,6 +58,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, http, security (5), segments, scatter (9), threads (4), dashboards (3), tpch, loading (1), planning (200)
   --seconds N         http, security (2), fresh (3), dashboards (8): of load a round
   --rate N            streams: messages sent per second (10000)
+  --shapes a,b        streams: of rows (narrow): narrow, wide, 'long strings', nested, rollup, csv, kafka
   --connections N     http, fresh, security (32); dashboards: numbers of clients (8,64)
   --client NAME       http: sockets, or autocannon (sockets)
 `;
@@ -80,7 +81,7 @@ const BENCHMARKS = {
   catalogue: ['segments', 'datasources', 'rounds'],
   'large-join': ['rows'],
   loading: ['only', 'rows', 'threads', 'rounds'],
-  streams: ['rate', 'seconds', 'rows'],
+  streams: ['rate', 'seconds', 'rows', 'shapes'],
   lookups: ['only', 'rows', 'entries', 'polls', 'threads', 'rounds'],
   scatter: ['only', 'rows', 'rounds'],
   restart: ['rows', 'threads', 'rounds', 'data'],
@@ -111,6 +112,7 @@ const options = {
       'threads',
       'rounds',
       'seconds',
+      'rate',
       'connections',
       'client',
       'data',

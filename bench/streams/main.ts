@@ -4,53 +4,51 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startKafka } from '../../test/ingestion/stream/kafka.js';
 import { callJson, sqlRows, startDolmen, waitForTask } from '../server.js';
+import { narrowLine, SHAPES, type Shape } from './shapes.js';
 
 /*
  * npm run bench -- streams: from the acknowledgement of a message to its row in an answer, while a producer sends at an even rate and queries
- * run; and rows per second of processor time from Kafka to rows that can be queried, against the same rows from a file.
+ * run; and rows per second of processor time from Kafka to rows that can be queried, against the same rows from a file, in several shapes.
  */
 const { values: flags } = parseArgs({
   options: {
     rate: { type: 'string', default: '10000' },
     seconds: { type: 'string', default: '20' },
     rows: { type: 'string', default: '500000' },
+    shapes: { type: 'string', default: 'narrow' },
     json: { type: 'string' },
   },
 });
 const [rate, seconds, rows] = [Number(flags.rate), Number(flags.seconds), Number(flags.rows)];
 const PORT_OFFSET = 26_600;
 const BATCHES_PER_SECOND = 50;
+const shapes = flags.shapes.split(',').map((name) => {
+  const shape = SHAPES.get(name);
+  if (shape === undefined) throw new Error(`no shape ${name}; there are ${[...SHAPES.keys()].join(', ')}`);
+  return [name, shape] as const;
+});
 const NO_END = '9223372036854775807';
 /** `clk_tck` of Linux. */
 const TICK_MS = 10;
 
-const rowText = (n: number): string =>
-  JSON.stringify({
-    t: 1_700_000_000_000 + n,
-    n,
-    channel: `#${n % 40}`,
-    city: `city ${(n * 31) % 900}`,
-    user: `user ${(n * 7919) % 20_000}`,
-    added: (n * 37) % 4000,
-  });
-
-const dataSchema = (dataSource: string): object => ({
+const dataSchema = (dataSource: string, { dimensions, metrics = [], granularity = { rollup: false } }: Shape): object => ({
   dataSource,
   timestampSpec: { column: 't', format: 'millis' },
-  dimensionsSpec: { dimensions: ['channel', 'city', 'user', { type: 'long', name: 'n' }, { type: 'long', name: 'added' }] },
-  granularitySpec: { segmentGranularity: 'day', rollup: false },
+  dimensionsSpec: { dimensions },
+  metricsSpec: metrics,
+  granularitySpec: { segmentGranularity: 'day', ...granularity },
 });
 
-const streamTask = (servers: string, topic: string, end: number | string): object => ({
+const streamTask = (servers: string, topic: string, shape: Shape): object => ({
   type: 'index_kafka',
-  dataSchema: dataSchema(topic),
+  dataSchema: dataSchema(topic, { ...shape, dimensions: [...shape.dimensions, ...(shape.beside?.dimensions ?? [])] }),
   ioConfig: {
     type: 'kafka',
     baseSequenceName: topic,
     startSequenceNumbers: { stream: topic, partitionSequenceNumberMap: { 0: 0 } },
-    endSequenceNumbers: { stream: topic, partitionSequenceNumberMap: { 0: end } },
+    endSequenceNumbers: { stream: topic, partitionSequenceNumberMap: { 0: NO_END } },
     consumerProperties: { 'bootstrap.servers': servers },
-    inputFormat: { type: 'json' },
+    inputFormat: shape.beside?.inputFormat ?? shape.inputFormat,
   },
 });
 
@@ -69,6 +67,8 @@ function childrenMs(parent: number): number {
   }
   return ticks * TICK_MS;
 }
+
+const NARROW = SHAPES.get('narrow') as Shape;
 
 const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
@@ -92,8 +92,8 @@ try {
     }
   };
   await kafka.createTopic('fresh', 1);
-  const fresh = await submit(streamTask(kafka.servers, 'fresh', NO_END));
-  await kafka.send('fresh', [{ value: rowText(0) }]);
+  const fresh = await submit(streamTask(kafka.servers, 'fresh', NARROW));
+  await kafka.send('fresh', [{ value: narrowLine(0) }]);
   while ((await maximum('fresh')) < 0) await new Promise((done) => setTimeout(done, 100));
   const acknowledged: { readonly last: number; readonly atMs: number }[] = [];
   let [sent, isSending] = [1, true];
@@ -102,7 +102,7 @@ try {
     for (let batch = 0; batch < seconds * BATCHES_PER_SECOND; batch++) {
       const dueMs = startMs + (batch * 1000) / BATCHES_PER_SECOND;
       if (dueMs > performance.now()) await new Promise((done) => setTimeout(done, dueMs - performance.now()));
-      const messages = Array.from({ length: rate / BATCHES_PER_SECOND }, () => ({ value: rowText(sent++) }));
+      const messages = Array.from({ length: rate / BATCHES_PER_SECOND }, () => ({ value: narrowLine(sent++) }));
       await kafka.send('fresh', messages);
       acknowledged.push({ last: sent - 1, atMs: performance.now() });
     }
@@ -126,38 +126,45 @@ try {
   if (count !== sent) throw new Error(`${count} rows of ${sent} are answered`);
   await callJson('POST', `${url}/svc/indexer/v1/task/${encodeURIComponent(fresh)}/shutdown`, {});
 
-  await kafka.createTopic('rate', 1);
-  const lines = Array.from({ length: rows }, (_, n) => rowText(n));
-  for (let from = 0; from < rows; from += 10_000)
-    await kafka.send(
-      'rate',
-      lines.slice(from, from + 10_000).map((value) => ({ value })),
-    );
-  writeFileSync(path.join(input, 'rows.json'), lines.join('\n'));
   const pid = server.child.pid ?? 0;
-  while (childrenMs(pid) > 0) await new Promise((done) => setTimeout(done, 100));
-  const stream = await submit(streamTask(kafka.servers, 'rate', NO_END));
-  while ((await maximum('rate')) < rows - 1) await new Promise((done) => setTimeout(done, 250));
-  const streamMs = childrenMs(pid);
-  await callJson('POST', `${url}/svc/indexer/v1/task/${encodeURIComponent(stream)}/shutdown`, {});
-  while (childrenMs(pid) > 0) await new Promise((done) => setTimeout(done, 100));
-  const file = await submit({
-    type: 'index_parallel',
-    spec: {
-      dataSchema: dataSchema('file'),
-      ioConfig: { type: 'index_parallel', inputSource: { type: 'local', baseDir: input, filter: '*.json' }, inputFormat: { type: 'json' } },
-      tuningConfig: { type: 'index_parallel' },
-    },
-  });
-  let fileMs = 0;
-  const watch = setInterval(() => {
-    fileMs = Math.max(fileMs, childrenMs(pid));
-  }, 20);
-  await waitForTask(url, file);
-  clearInterval(watch);
-  figures.set('rows per second of processor time, from Kafka', (rows * 1000) / streamMs);
-  figures.set('rows per second of processor time, from a file', (rows * 1000) / fileMs);
-  figures.set('Kafka over file', fileMs / streamMs);
+  for (const [at, [name, shape]] of shapes.entries()) {
+    const topic = `rate_${at}`;
+    const count = Math.round(rows * shape.share);
+    await kafka.createTopic(topic, 1);
+    const lines = Array.from({ length: count }, (_, n) => shape.line(n));
+    for (let from = 0; from < count; from += 10_000) {
+      const messages = lines.slice(from, from + 10_000).map((value, n) => ({ value, ...shape.beside?.of(from + n) }));
+      await kafka.send(topic, messages);
+    }
+    writeFileSync(path.join(input, `${topic}.json`), lines.join('\n'));
+    while (childrenMs(pid) > 0) await new Promise((done) => setTimeout(done, 100));
+    const stream = await submit(streamTask(kafka.servers, topic, shape));
+    while ((await maximum(topic)) < count - 1) await new Promise((done) => setTimeout(done, 250));
+    const streamMs = childrenMs(pid);
+    await callJson('POST', `${url}/svc/indexer/v1/task/${encodeURIComponent(stream)}/shutdown`, {});
+    while (childrenMs(pid) > 0) await new Promise((done) => setTimeout(done, 100));
+    const file = await submit({
+      type: 'index_parallel',
+      spec: {
+        dataSchema: dataSchema(`${topic}_file`, shape),
+        ioConfig: {
+          type: 'index_parallel',
+          inputSource: { type: 'local', baseDir: input, filter: `${topic}.json` },
+          inputFormat: shape.inputFormat,
+        },
+        tuningConfig: { type: 'index_parallel' },
+      },
+    });
+    let fileMs = 0;
+    const watch = setInterval(() => {
+      fileMs = Math.max(fileMs, childrenMs(pid));
+    }, 20);
+    await waitForTask(url, file);
+    clearInterval(watch);
+    figures.set(`${name}: rows per second of processor time, Kafka`, (count * 1000) / streamMs);
+    figures.set(`${name}: rows per second of processor time, file`, (count * 1000) / fileMs);
+    figures.set(`${name}: Kafka over file`, fileMs / streamMs);
+  }
 } finally {
   await server.stop();
   await kafka.stop();
