@@ -6,7 +6,7 @@ export interface Shape {
   readonly metrics?: readonly unknown[];
   readonly granularity?: object;
   readonly inputFormat: object;
-  /** What messages have beyond lines. */
+  /** Keys and headers of messages; absent: they have none. */
   readonly beside?: {
     readonly inputFormat: object;
     readonly dimensions: readonly string[];
