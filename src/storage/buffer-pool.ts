@@ -120,9 +120,18 @@ export class BufferPool {
   }
 
   /**
-   * Takes over an allocation that someone else filled, and pins it for the caller. Its bytes were reserved before: they are what it takes.
+   * Takes over an allocation that someone else filled, and pins it for the caller.
+   * @param reserved  bytes that were reserved for it before, and count as its own from now on
+   * @throws ServiceError `resource_limit` where it takes more, for which there is no room: the allocation is freed, the bytes are reserved still
    */
-  adopt(key: string, address: Address, bytes: number): Resident {
+  adopt(key: string, address: Address, bytes: number, reserved = bytes): Resident {
+    try {
+      if (bytes > reserved) this.reserve(bytes - reserved);
+      else this.unreserve(reserved - bytes);
+    } catch (error) {
+      this.#memory.free(address);
+      throw error;
+    }
     const entry: Entry = { key, address, bytes, pins: 1, isFreed: false, filled: Promise.resolve(), table: undefined };
     this.#entries.set(key, entry);
     return entry;

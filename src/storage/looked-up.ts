@@ -94,15 +94,8 @@ export class LookedUpColumns {
       const made = await this.#run('lookUp', request);
       if (made === null) return undefined;
       const { view, address, bytes } = made;
-      try {
-        if (bytes > reserved) this.#resident.reserve(bytes - reserved);
-        else this.#resident.unreserve(reserved - bytes);
-      } catch (error) {
-        this.#memory.free(address);
-        throw error;
-      }
+      const resident = this.#resident.adopt(key, address, bytes, reserved);
       reserved = 0;
-      const resident = this.#resident.adopt(key, address, bytes);
       this.#views.set(resident, view);
       return { resident, view };
     } catch (error) {

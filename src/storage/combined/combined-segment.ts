@@ -88,10 +88,9 @@ export class CombinedColumns {
     this.#resident.reserve(reserved);
     try {
       const { view, address, bytes } = await this.#run('combineColumn', { name, parts });
-      if (bytes > reserved) this.#resident.reserve(bytes - reserved);
-      else this.#resident.unreserve(reserved - bytes);
+      const resident = this.#resident.adopt(key, address, bytes, reserved);
       reserved = 0;
-      return { resident: this.#resident.adopt(key, address, bytes), view };
+      return { resident, view };
     } finally {
       this.#resident.unreserve(reserved);
     }
