@@ -230,8 +230,8 @@ test('are made by others when who made them is cancelled', async () => {
   const state = { name: 'l', digest: 'one' };
   const rows = { id: 'x', rowCount: 1, bytes: 100, release: () => undefined };
   let fail = (_: Error): void => undefined;
-  const first = kept.take(state, 'form', () => new Promise((_, reject) => (fail = reject)));
-  const second = kept.take(state, 'form', async () => rows);
+  const first = kept.take(state, 'form', () => new Promise((_, reject) => (fail = reject)), new AbortController().signal);
+  const second = kept.take(state, 'form', async () => rows, new AbortController().signal);
   fail(new Error('cancelled'));
   await first.then(
     () => assert.unreachable('it failed'),

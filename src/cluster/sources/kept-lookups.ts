@@ -32,10 +32,25 @@ export async function keptSide(
 ): Promise<UploadedRows | undefined> {
   if (kept === undefined || right.kind !== 'lookup') return undefined;
   const parts = keys.flatMap(({ right: key, type }) => (key.kind === 'column' && type === 'STRING' ? [key.name] : []));
-  const { digest } = lookup(right.name);
-  if (digest === undefined || parts.length < keys.length) return undefined;
+  if (parts.length < keys.length) return undefined;
   const form = JSON.stringify([parts, needed, side.keysOnly]);
-  return await kept.take({ name: right.name, digest }, form, () => engine.build(rows(), side, { ...runOptions, ending: 'final' }, signal));
+  for (;;) {
+    const { digest } = lookup(right.name);
+    if (digest === undefined) return undefined;
+    let hasChanged = false;
+    const make = async (): Promise<UploadedRows> => {
+      const built = await engine.build(rows(), side, { ...runOptions, ending: 'final' }, signal);
+      hasChanged = lookup(right.name).digest !== digest;
+      if (!hasChanged) return built;
+      built.release();
+      throw new ServiceError('unavailable', `the lookup ${right.name} has changed while it was read`);
+    };
+    try {
+      return await kept.take({ name: right.name, digest }, form, make, signal);
+    } catch (error) {
+      if (!hasChanged) throw error;
+    }
+  }
 }
 
 /** All rows of a lookup; undefined where rows begin with something else, or do not fit into so many bytes. */
@@ -49,9 +64,8 @@ export async function keptEntries(
   if (digest === undefined) return undefined;
   const side = { keys: [], keysOnly: false, marked: false, bytesMax, limit: BYTES_LIMIT };
   try {
-    return await kept.take({ name: base.name, digest }, 'entries', () =>
-      engine.build(frames(), side, { ...runOptions, ending: 'final' }, signal),
-    );
+    const make = () => engine.build(frames(), side, { ...runOptions, ending: 'final' }, signal);
+    return await kept.take({ name: base.name, digest }, 'entries', make, signal);
   } catch (error) {
     // They can be read chunk by chunk as well.
     if (error instanceof ServiceError && error.code === 'resource_limit') return undefined;

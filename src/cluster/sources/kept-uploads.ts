@@ -1,5 +1,6 @@
 // Keeps the rows of lookups in kernel memory between queries.
 
+import type { CancelSignal } from '../../base/cancel-signal.js';
 import type { UploadedRows } from '../../execution/run/engine.js';
 
 /** Keeper of something of so many bytes as long as there is room; `free` is called when there is none. Undefined: there is none now. */
@@ -47,12 +48,14 @@ export class KeptUploads {
 
   /**
    * The rows, which the caller releases.
-   * @param form  in which they lie there: equal for equal columns and keys
+   * @param form    in which they lie there: equal for equal columns and keys
+   * @param signal  ends the wait for who makes them
    */
-  async take(state: LookupState, form: string, make: () => Promise<UploadedRows>): Promise<UploadedRows> {
+  async take(state: LookupState, form: string, make: () => Promise<UploadedRows>, signal: CancelSignal): Promise<UploadedRows> {
     this.#giveUpOthers(state);
-    const key = JSON.stringify([state.name, form]);
+    const key = JSON.stringify([state.name, state.digest, form]);
     for (let known = this.#kept.get(key); known !== undefined; known = this.#kept.get(key)) {
+      await settled(known.made, signal);
       // Who makes them may be cancelled: that is nothing to others.
       const made = await known.made.catch(() => undefined);
       if (made?.room === undefined) this.#forget(key, known);
@@ -102,3 +105,17 @@ export class KeptUploads {
 }
 
 const NOTHING = new Promise<Made>(() => undefined);
+
+/** Resolves when a promise is settled either way. @throws the reason of the signal, when that fires before */
+function settled(promise: Promise<unknown>, signal: CancelSignal): Promise<void> {
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    const end = (): void => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    promise.then(end, end);
+  });
+}

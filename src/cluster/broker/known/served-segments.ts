@@ -64,6 +64,8 @@ export class ServedSegments {
     turns: LoopTurns,
   ): Promise<ServedChange> {
     const known = this.#servers.get(host);
+    // A change of what is not known any more counts for nothing: the server is asked for all that it has.
+    if (known === undefined && since !== undefined) return { isChanged: false, isOther: false };
     const server = known ?? { host, tier, priority, maxSizeBytes, generation };
     this.#servers.set(host, server);
     const isSame = known?.tier === tier && known.priority === priority && known.maxSizeBytes === maxSizeBytes;
