@@ -54,6 +54,8 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'planner/sql/relation/rules/swap-join-sides.ts HELD_BYTES_MAX':
     'an estimate that chooses a plan; context.maxSubqueryBytes bounds what is held',
   'ingestion/stream/kinesis/kinesis-reader.ts BYTES_AHEAD': 'of one reader: beyond what keeps a task at work they would only wait',
+  'server/tracing/otlp-tracer.ts WAITING_MAX':
+    'spans that a collector has not taken yet, some hundred bytes each; further ones are left out',
   'server/avatica/logins.ts KNOWN_MAX': 'users of connections by id; a connection beyond them is opened again by its driver',
   'server/dispatch.ts REMEMBERED_LENGTH_MAX': 'longer paths are searched anew: 128 KiB are remembered at most',
   'server/dispatch.ts REMEMBERED_PATHS_MAX': 'others are searched anew: 128 KiB are remembered at most',

@@ -10,7 +10,7 @@ import { KernelMemory } from '../kernels/memory.js';
 import type { DeepStorage } from '../storage/contract.js';
 import { openDeepStorage } from '../storage/deep/open-deep-storage.js';
 import { deepStoragePlaces } from '../storage/deep/storage-places.js';
-import { STORAGE_JOBS } from '../storage/jobs.js';
+import { runHere } from '../storage/jobs.js';
 import { createSegmentStore, type IndexedSegmentStore } from '../storage/segment-store.js';
 
 /** Kernel memory, the threads over it, and the segments in it: one of each per process, for every role that computes. */
@@ -50,7 +50,7 @@ export async function openProcessing(configuration: Configuration): Promise<Proc
     memory,
     cacheBytes: configuration.get('svc.processing.columnCacheBytes'),
     openFilesMax: configuration.get('svc.segmentCache.maxOpenFiles'),
-    run: async (name, request) => (threads === undefined ? STORAGE_JOBS[name](request, memory, kernelSet) : threads.runJob(name, request)),
+    run: threads === undefined ? runHere(memory, () => kernelSet) : (name, request) => threads.runJob(name, request),
   });
   const storage = openDeepStorage(deepStoragePlaces(configuration));
   const segments = configuration.roles().includes('historical')

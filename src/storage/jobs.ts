@@ -9,7 +9,7 @@ import { type FindRowsRequest, findRows } from './jobs/find-rows.js';
 import { type FindTextsRequest, findStrings } from './jobs/find-strings.js';
 import { type InternDictionaryRequest, type InternTable, internDictionary } from './jobs/intern-dictionary.js';
 import { type LoadColumnRequest, loadColumn } from './jobs/load-column.js';
-import { type LookedUp, type LookUpRequest, lookUp } from './jobs/look-up.js';
+import type { LookedUp, LookUpRequest } from './jobs/look-up.js';
 import { verifySegment } from './jobs/verify-segment.js';
 
 /** Storage jobs for processing threads: requests and responses are plain data, columns stay in kernel memory. */
@@ -31,10 +31,22 @@ export type RunStorageJob = <Name extends StorageJobName>(
   request: StorageJobs[Name]['request'],
 ) => Promise<StorageJobs[Name]['response']>;
 
+/** Jobs that a process can do as soon as it starts; `lookUp` needs expressions, which are most of the modules that run queries. */
+export type EarlyJobName = Exclude<StorageJobName, 'lookUp'>;
+
 export const STORAGE_JOBS: {
-  readonly [Name in StorageJobName]: (
+  readonly [Name in EarlyJobName]: (
     request: StorageJobs[Name]['request'],
     memory: KernelMemory,
     kernels: KernelSet,
   ) => StorageJobs[Name]['response'];
-} = { verifySegment, loadColumn, internDictionary, combineColumn, lookUp, findRows, findStrings };
+} = { verifySegment, loadColumn, internDictionary, combineColumn, findRows, findStrings };
+
+/** Runs jobs on the thread that asks for them. */
+export function runHere(memory: KernelMemory, kernels: () => KernelSet): RunStorageJob {
+  return async <Name extends StorageJobName>(name: Name, request: StorageJobs[Name]['request']) => {
+    type Job = (request: StorageJobs[Name]['request'], memory: KernelMemory, kernels: KernelSet) => StorageJobs[Name]['response'];
+    const job = name === 'lookUp' ? (await import('./jobs/look-up.js')).lookUp : STORAGE_JOBS[name as EarlyJobName];
+    return (job as Job)(request, memory, kernels());
+  };
+}

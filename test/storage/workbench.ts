@@ -5,7 +5,7 @@ import type { Interval } from '../../src/base/instant.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { instantiateKernels } from '../../src/kernels/registry.js';
 import { type SegmentDescriptor, segmentColumns } from '../../src/model/segment.js';
-import { type RunStorageJob, STORAGE_JOBS } from '../../src/storage/jobs.js';
+import { type RunStorageJob, runHere } from '../../src/storage/jobs.js';
 import { createSegmentStore, type IndexedSegmentStore } from '../../src/storage/segment-store.js';
 import { type WrittenSegment, writeSegment } from '../../src/storage/segment-writer.js';
 import { frameOf, type Table } from './table.js';
@@ -33,7 +33,7 @@ export function openWorkbench(
   const directory = mkdtempSync(join(tmpdir(), 'dolmen-storage-'));
   const memory = KernelMemory.create({ maximumBytes: options.memoryBytes ?? 512 * 1024 * 1024 });
   const kernels = instantiateKernels(options.kernels ?? 'reference', memory);
-  const here: RunStorageJob = async (name, request) => STORAGE_JOBS[name](request, memory, kernels);
+  const here: RunStorageJob = runHere(memory, () => kernels);
   const run = options.wrap?.(here) ?? here;
   const cacheBytes = options.cacheBytes ?? 256 * 1024 * 1024;
   const store = createSegmentStore({ memory, cacheBytes, openFilesMax: options.openFilesMax ?? 16, run });

@@ -1,5 +1,6 @@
 // Conditions over columns that took the place of a lookup, as filters by the ids of these columns.
 
+import { own } from '../../base/names.js';
 import { constantOf } from '../../expression/expression-type.js';
 import { isArrayValue } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
@@ -56,7 +57,7 @@ function filterOf(expression: Expression, isLookedUp: IsLookedUp): Filter | unde
       return texts.length < elements.length ? undefined : { kind: 'in', column, type: 'STRING', values: listOf(texts) };
     }
     default:
-      return comparisonOf(name, left, right, isLookedUp) ?? comparisonOf(TURNED[name] ?? '', right, left, isLookedUp);
+      return comparisonOf(name, left, right, isLookedUp) ?? comparisonOf(own(TURNED, name) ?? '', right, left, isLookedUp);
   }
 }
 

@@ -10,6 +10,7 @@ import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, RowPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import type { BuildRequest } from '../../model/upload.js';
+import { lookUp } from '../../storage/jobs/look-up.js';
 import { STORAGE_JOBS, type StorageJobs } from '../../storage/jobs.js';
 import { type UploadedFrame, uploadFrame } from '../../storage/uploaded-frame.js';
 import { concatFrames } from '../block/concat-frames.js';
@@ -204,7 +205,7 @@ export const CALLS: CallHandlers = {
   loadColumn: (request, thread) => STORAGE_JOBS.loadColumn(request, thread.memory, thread.kernels()),
   internDictionary: (request, thread) => STORAGE_JOBS.internDictionary(request, thread.memory, thread.kernels()),
   combineColumn: (request, thread) => STORAGE_JOBS.combineColumn(request, thread.memory, thread.kernels()),
-  lookUp: (request, thread) => STORAGE_JOBS.lookUp(request, thread.memory, thread.kernels()),
+  lookUp: (request, thread) => lookUp(request, thread.memory),
   findRows: (request, thread) => STORAGE_JOBS.findRows(request, thread.memory, thread.kernels()),
   findStrings: (request, thread) => STORAGE_JOBS.findStrings(request, thread.memory, thread.kernels()),
   groupPart: (request, thread) => {

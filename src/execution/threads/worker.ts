@@ -4,7 +4,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { ReceivedOnce } from '../../base/sent-once.js';
 import { KernelMemory, type KernelMemoryHandle } from '../../kernels/memory.js';
 import { KernelSets } from '../../kernels/registry.js';
-import { STORAGE_JOBS, type StorageJobName, type StorageJobs } from '../../storage/jobs.js';
+import { type EarlyJobName, STORAGE_JOBS, type StorageJobs } from '../../storage/jobs.js';
 import type { SegmentData } from '../block/segment-data.js';
 import type { Calls, Streams, ThreadContext } from './jobs.js';
 import { type FromThread, ROOM, SIGNALS, type ToThread, toPlainError, transferables } from './messages.js';
@@ -149,7 +149,7 @@ function send(message: FromThread, moved: ArrayBuffer[] = []): void {
 }
 
 // Names and requests were paired by the types of the sending side (`pool.ts`).
-function runJob<Name extends StorageJobName>(name: Name, request: unknown): StorageJobs[Name]['response'] {
+function runJob<Name extends EarlyJobName>(name: Name, request: unknown): StorageJobs[Name]['response'] {
   return STORAGE_JOBS[name](request as StorageJobs[Name]['request'], memory, kernelSets.get());
 }
 
@@ -161,6 +161,6 @@ function openStream<Name extends keyof Streams>({ STREAMS, thread }: Queries, na
   return STREAMS[name](request as Streams[Name], thread);
 }
 
-function isStorageJob(name: string): name is StorageJobName {
+function isStorageJob(name: string): name is EarlyJobName {
   return Object.hasOwn(STORAGE_JOBS, name);
 }
