@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { callJson, type DolmenProcess, runTask, sqlRows, startDolmen } from '../../bench/server.js';
+import { callJson, type DolmenProcess, runTask, sqlRows, startDolmen, waitForCount } from '../../bench/server.js';
 
 /*
  * A Historical comes to a cluster whose segments all lie on another one: half of them move there, each with one copy before and after,
@@ -74,6 +74,8 @@ moving('half of them do, and every answer is over all rows', async () => {
       assert.unreachable(`never ${counts.join(' and ')}: ${JSON.stringify([...(await places())])}`);
     };
     await isOn(DAYS, 0);
+    // The Broker shows them a little later.
+    await waitForCount(URL_OF_BROKER, 'moved', DAYS);
     let isEnded = false;
     let answers = 0;
     const asking = (async () => {
