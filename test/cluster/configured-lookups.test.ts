@@ -9,6 +9,13 @@ import type { LookupSnapshot } from '../../src/cluster/rpc/services.js';
 
 const lookups = suite('configured lookups');
 
+// Rests after a long run keep no process alive, and these tests have nothing else that does.
+let alive: NodeJS.Timeout | undefined;
+lookups.before(() => {
+  alive = setInterval(() => undefined, 1000);
+});
+lookups.after(() => clearInterval(alive));
+
 const lookup = { version: 'v1', lookupExtractorFactory: { type: 'map', map: { a: 'A' } } };
 
 /** Lookups of a process whose Coordinator tells what `answer` gives. */
