@@ -119,10 +119,12 @@ values('a string dimension keeps several values a row, an auto one an array', as
     ],
     discovers: false,
   });
-  assert.equal(task.published[0]?.segments[0]?.columns.slice(1), [
-    { name: 'mv', type: 'STRING', multiValue: true, hasNulls: false, distinctCount: 2 },
-    { name: 'array', type: 'ARRAY<STRING>', multiValue: false, hasNulls: false, distinctCount: 1 },
+  const [segment] = task.published[0]?.segments ?? [];
+  assert.equal(segment?.columns.slice(1), [
+    { name: 'mv', type: 'STRING', multiValue: true, hasNulls: false },
+    { name: 'array', type: 'ARRAY<STRING>', multiValue: false, hasNulls: false },
   ]);
+  assert.equal(segment?.distinctCounts?.slice(1), [2, 1]);
   assert.equal(task.rows, [{ __time: 0n, mv: ['a', 'b'], array: ['b', 'a'] }]);
 });
 
