@@ -281,10 +281,11 @@ export class Coordinator implements CoordinatorService, Candidate {
     const ofRules = this.#retention === null ? null : retention.changedSince(this.#retention);
     const isWider = retention.hasBroadcasts && tiers !== this.#plannedTiers;
     const timed = () => this.catalog.dataSources().filter((dataSource) => retention.hangsOnTime(dataSource));
-    const due = this.#age.due(now(), isWider ? null : ofRules, timed);
+    const nowMs = now();
+    const due = this.#age.due(nowMs, isWider ? null : ofRules, timed);
     if (due !== null) this.#plannedTiers = tiers;
-    if (!changed && due?.length === 0) return this.#age.note(now(), due);
-    const rules = { catalog: this.catalog, retention, nowMs: now(), everywhere: onEveryServer(this.#inventories.servers) };
+    if (!changed && due?.length === 0) return this.#age.note(nowMs, due);
+    const rules = { catalog: this.catalog, retention, nowMs, everywhere: onEveryServer(this.#inventories.servers) };
     // Segments touched until now are among all that are planned, and looked at later.
     if (due === null) this.catalog.takeTouched();
     if (due === null) await this.#targets.planAll(rules);
@@ -310,7 +311,7 @@ export class Coordinator implements CoordinatorService, Candidate {
     this.#targets.noteRevision(this.#plannedRevision);
     await this.#lookAgain(this.#targets.takeChanged());
     this.#retention = retention;
-    this.#age.note(rules.nowMs, due);
+    this.#age.note(nowMs, due);
     if (due !== null) return;
     this.#plannedTiers = tiers;
     this.#unneeded.touchAll();
