@@ -1,10 +1,10 @@
 // The Broker's view of one datasource: its published and its live segments, as queries read them.
 
-import type { TimelineBlock } from '../../metadata/segment-timeline.js';
 import type { VisibleChunk } from '../../metadata/timeline.js';
 import { chunksOfRows, isTombstone } from '../../metadata/tombstones.js';
 import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
 import type { TableSchema } from './contract.js';
+import { NOTHING_PUBLISHED, type Published } from './known/known-segments.js';
 import { withLive } from './live-segments.js';
 import { tableSchema } from './table-schema.js';
 
@@ -26,48 +26,40 @@ export interface DataSourceView {
 export class BlockView implements DataSourceView {
   readonly dataSource: string;
   readonly unreadable: readonly UnreadableSegment[];
-  readonly #blocks: readonly TimelineBlock<SegmentDescriptor>[];
+  readonly #published: Published;
   readonly #live: readonly SegmentDescriptor[];
   #chunks: DataSourceView['chunks'] | undefined;
   #schema: TableSchema | undefined;
 
-  constructor(
-    dataSource: string,
-    blocks: readonly TimelineBlock<SegmentDescriptor>[],
-    unreadable: readonly UnreadableSegment[],
-    live: readonly SegmentDescriptor[],
-  ) {
+  constructor(dataSource: string, published: Published, unreadable: readonly UnreadableSegment[], live: readonly SegmentDescriptor[]) {
     this.dataSource = dataSource;
     this.unreadable = unreadable;
-    this.#blocks = blocks;
+    this.#published = published;
     this.#live = live;
   }
 
   only(part: 'published' | 'live'): DataSourceView {
-    if (part === 'live') return new BlockView(this.dataSource, [], [], this.#live);
-    return this.#live.length === 0 ? this : new BlockView(this.dataSource, this.#blocks, this.unreadable, []);
+    if (part === 'live') return new BlockView(this.dataSource, NOTHING_PUBLISHED, [], this.#live);
+    return this.#live.length === 0 ? this : new BlockView(this.dataSource, this.#published, this.unreadable, []);
   }
 
   /** Whether there is nothing to read, and nothing that should be. */
   get isEmpty(): boolean {
-    const isAnyLive = this.#live.length > 0;
-    return !isAnyLive && this.unreadable.length === 0 && this.#blocks.every(({ segments }) => segments.every(isTombstone));
+    return this.#live.length === 0 && this.unreadable.length === 0 && !this.#published.hasRows;
   }
 
   get chunks(): DataSourceView['chunks'] {
-    this.#chunks ??= withLive(chunksOfRows(this.#blocks.flatMap(({ chunks }) => chunks)), this.#live);
+    this.#chunks ??= withLive(chunksOfRows(this.#published.blocks().flatMap(({ chunks }) => chunks)), this.#live);
     return this.#chunks;
   }
 
   get tombstones(): readonly SegmentDescriptor[] {
-    return this.#blocks.flatMap(({ segments }) => segments.filter(isTombstone));
+    return this.#published.blocks().flatMap(({ segments }) => segments.filter(isTombstone));
   }
 
   get schema(): TableSchema {
-    this.#schema ??= tableSchema(
-      this.dataSource,
-      this.#live.length === 0 ? this.#blocks : [...this.#blocks, { chunks: withLive([], this.#live) }],
-    );
+    const blocks = this.#published.blocks();
+    this.#schema ??= tableSchema(this.dataSource, this.#live.length === 0 ? blocks : [...blocks, { chunks: withLive([], this.#live) }]);
     return this.#schema;
   }
 }

@@ -82,12 +82,15 @@ export class LiveSegments {
     if (this.#ids.has(id)) this.#published.add(id);
   }
 
-  /** Live segments of a datasource that were never published, as far as is known. */
-  unpublished(dataSource: string, published: ReadonlyMap<string, SegmentDescriptor> | undefined): readonly LiveDescriptor[] {
+  /**
+   * Live segments of a datasource that were never published, as far as is known.
+   * @param isPublished  whether a segment of a printed id is
+   */
+  unpublished(dataSource: string, isPublished: (id: string) => boolean): readonly LiveDescriptor[] {
     const found: LiveDescriptor[] = [];
     for (const [id, { descriptor }] of this.#known) {
       if (descriptor.id.dataSource !== dataSource) continue;
-      if (published?.has(id) === true) this.#published.add(id);
+      if (isPublished(id)) this.#published.add(id);
       if (!this.#published.has(id)) found.push(descriptor);
     }
     return found;

@@ -2,12 +2,12 @@
 
 import { LoopTurns } from '../../base/loop-turns.js';
 import { isTombstone } from '../../metadata/tombstones.js';
-import type { SegmentDescriptor, UnreadableSegment } from '../../model/segment.js';
+import type { SegmentDescriptor } from '../../model/segment.js';
 import { idTextOf, parseSegmentId } from '../../model/segment-id.js';
 import type { PublishedStream } from '../../model/stream/reach.js';
 import type { InventoryUpdate, LiveInventory, SegmentServer, SnapshotUpdate } from '../rpc/services.js';
 import { BlockView, type DataSourceView } from './block-view.js';
-import { type Known, newKnown } from './known/known-segments.js';
+import { Known, NOTHING_PUBLISHED } from './known/known-segments.js';
 import { ServedSegments } from './known/served-segments.js';
 import { NOBODY } from './known/server-lists.js';
 import { UsedSegments } from './known/used-segments.js';
@@ -245,9 +245,7 @@ export class ClusterView {
   /** A replica that still reads is not a server of what is published. */
   #liveServersOf(id: string): readonly SegmentServer[] | undefined {
     const servers = this.#live.serversOf(id);
-    return servers !== undefined && this.#known.get(parseSegmentId(id)?.dataSource ?? '')?.shownSegments.has(id) !== true
-      ? servers
-      : undefined;
+    return servers !== undefined && this.#known.get(parseSegmentId(id)?.dataSource ?? '')?.isShown(id) !== true ? servers : undefined;
   }
 
   #updateAwaited(id: string, isAwaited: boolean): void {
@@ -266,7 +264,7 @@ export class ClusterView {
     if (since === undefined) await this.#forgetAllBut(segments, touched, turns);
     for (const id of since?.gone ?? []) {
       const dataSource = parseSegmentId(id)?.dataSource ?? '';
-      this.#setGone(dataSource, id);
+      this.#known.get(dataSource)?.remove(id);
       touched.add(dataSource);
     }
     for (const segment of segments) {
@@ -284,10 +282,10 @@ export class ClusterView {
       const known = this.#known.get(dataSource);
       if (known === undefined) continue;
       known.unreadable = unreadable.length === 0 ? unreadable : unreadable.filter((segment) => segment.dataSource === dataSource);
-      if (known.behind.size > 0 || !sameIds(known.shownUnreadable, known.unreadable)) this.#behind.add(dataSource);
+      if (known.isBehind) this.#behind.add(dataSource);
       else this.#behind.delete(dataSource);
       // Gone before it was shown.
-      if (known.segments.size === 0 && known.unreadable.length === 0 && !this.#behind.has(dataSource)) this.#known.delete(dataSource);
+      if (known.isEmpty && !this.#behind.has(dataSource)) this.#known.delete(dataSource);
       if (turns.isDue) await turns.give();
     }
   }
@@ -302,54 +300,32 @@ export class ClusterView {
     for (const [dataSource, known] of this.#known) {
       touched.add(dataSource);
       for (const id of known.segments.keys()) {
-        if (!there.has(id)) this.#setGone(dataSource, id);
+        if (!there.has(id)) known.remove(id);
         if (turns.isDue) await turns.give();
       }
     }
   }
 
-  #setGone(dataSource: string, id: string): void {
-    const known = this.#known.get(dataSource);
-    if (known?.segments.delete(id) !== true) return;
-    known.awaited.delete(id);
-    if (known.shownSegments.has(id)) known.behind.add(id);
-    else known.behind.delete(id);
-  }
-
   #setVisible(segment: SegmentDescriptor): void {
     const id = idTextOf(segment);
     const known = this.#knownOf(segment.id.dataSource);
-    known.segments.set(id, segment);
+    known.put(id, segment);
     // Tombstones are not read.
     if (!isTombstone(segment) && !this.#servers.byId.has(id)) known.awaited.add(id);
-    if (known.shownSegments.has(id)) known.behind.delete(id);
-    else known.behind.add(id);
   }
 
   #knownOf(dataSource: string): Known {
     let known = this.#known.get(dataSource);
     if (known === undefined) {
-      known = newKnown();
+      known = new Known();
       this.#known.set(dataSource, known);
     }
     return known;
   }
 
   #show(dataSource: string, known: Known): void {
-    const { segments, shown, shownSegments, behind } = known;
-    const [removed, added]: [SegmentDescriptor[], SegmentDescriptor[]] = [[], []];
-    for (const id of behind) {
-      const [before, now] = [shownSegments.get(id), segments.get(id)];
-      if (before !== undefined) removed.push(before);
-      if (now !== undefined) added.push(now);
-      if (now === undefined) shownSegments.delete(id);
-      else shownSegments.set(id, now);
-      if (now !== undefined) this.#live.notePublished(now.liveId ?? id);
-    }
-    behind.clear();
-    known.shownUnreadable = known.unreadable;
-    shown.change(removed, added);
-    if (segments.size === 0 && known.unreadable.length === 0) this.#known.delete(dataSource);
+    known.show((id, { liveId = id }) => this.#live.notePublished(liveId));
+    if (known.isEmpty) this.#known.delete(dataSource);
     this.#renew(dataSource, this.#revision ?? 0);
   }
 
@@ -358,15 +334,10 @@ export class ClusterView {
     const held = this.#held.get(dataSource);
     if (held !== undefined && held.readers > 0) this.#retired.add(held);
     const known = this.#known.get(dataSource);
-    const live = this.#live.unpublished(dataSource, known?.shownSegments);
-    const blocks = known?.shown.blocks ?? [];
+    const live = this.#live.unpublished(dataSource, (id) => known?.isShown(id) === true);
+    const published = known?.shown ?? NOTHING_PUBLISHED;
     const unreadable = known?.shownUnreadable ?? [];
-    if (blocks.length === 0 && unreadable.length === 0 && live.length === 0) this.#held.delete(dataSource);
-    else this.#held.set(dataSource, { view: new BlockView(dataSource, blocks, unreadable, live), revision, readers: 0 });
+    if (published.isEmpty && unreadable.length === 0 && live.length === 0) this.#held.delete(dataSource);
+    else this.#held.set(dataSource, { view: new BlockView(dataSource, published, unreadable, live), revision, readers: 0 });
   }
-}
-
-function sameIds(a: readonly UnreadableSegment[], b: readonly UnreadableSegment[]): boolean {
-  const ids = new Set(a.map(({ id }) => id));
-  return ids.size === b.length && b.every(({ id }) => ids.has(id));
 }

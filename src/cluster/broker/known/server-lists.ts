@@ -11,9 +11,16 @@ export class ServerLists<Server extends SegmentServer> {
   readonly #longer = new Map<readonly Server[], Map<Server, readonly Server[]>>();
   readonly #shorter = new Map<readonly Server[], Map<Server, readonly Server[]>>();
 
+  /** What was asked for last: of an inventory nearly always the same again. */
+  #last: { readonly list: readonly Server[]; readonly server: Server; readonly made: readonly Server[] } | undefined;
+
   /** A list and a server, which it may have already. */
   with(list: readonly Server[], server: Server): readonly Server[] {
-    return this.#kept(this.#longer, list, server, () => (list.includes(server) ? list : [...list, server].sort(inOrder)));
+    if (this.#last?.list !== list || this.#last.server !== server) {
+      const made = this.#kept(this.#longer, list, server, () => (list.includes(server) ? list : [...list, server].sort(inOrder)));
+      this.#last = { list, server, made };
+    }
+    return this.#last.made;
   }
 
   /** A list without a server, which it need not have. */
