@@ -49,6 +49,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'metadata/leadership.ts AHEAD_MS_MAX': 'milliseconds of a clock that stepped back; nothing is kept',
   'metadata/faults.ts FAULTS_MAX': 'documents set aside that are listed for a person; each is in the log as well',
   'metadata/shared-parts.ts SHARED_PARTS_KEPT': 'parts of descriptors that are in memory anyway; those beyond are not shared',
+  'metadata/shared-parts.ts ENDS_KEPT': 'intervals of descriptors that are in memory anyway; those beyond are not shared',
   'model/segment-id.ts PRINTED_INSTANTS_KEPT': 'instants as texts; those beyond are printed again',
   'model/access/basic-authorizer.ts DECISIONS_KEPT_MAX': 'of one revision of users and roles, a few bytes each; others are found anew',
   'planner/sql/relation/rules/swap-join-sides.ts HELD_BYTES_MAX':

@@ -17,13 +17,14 @@ import { segmentRecord, segmentRecords, tableName } from './records.js';
 
 /*
  * npm run bench -- catalogue: a Coordinator and a Broker, each a process, over a metadata store with very many records of segments. The
- * Historicals are simulated by this process: they speak the protocol and have no rows.
+ * Historicals are simulated by this process: they speak the protocol and have no rows. With --starts: both starts alone.
  */
 const { values: flags } = parseArgs({
   options: {
     segments: { type: 'string', default: '500000' },
     datasources: { type: 'string', default: '5000' },
     rounds: { type: 'string', default: '5' },
+    starts: { type: 'boolean', default: false },
     json: { type: 'string' },
   },
 });
@@ -97,6 +98,20 @@ try {
   figures['coordinatorStretchAtStart'] = longestStretch('coordinator', 0);
   figures['brokerStretchAtStart'] = longestStretch('broker', 0);
 
+  if (!flags.starts) await measureChanges();
+} finally {
+  // Figures until then, also when something failed.
+  progress.stop();
+  print();
+  for (const each of processes) await each.stop();
+  await cluster.close();
+  await database.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+if (flags.json !== undefined) writeFileSync(flags.json, JSON.stringify({ segments, dataSources, ...figures }, null, 2));
+
+/** Questions, and changes of one thing, with all segments there. */
+async function measureChanges(): Promise<void> {
   phase('sys.segments');
   const grouped = 'SELECT datasource, COUNT(*), SUM("size"), SUM(num_rows * num_replicas) FROM sys.segments GROUP BY 1 ORDER BY 1';
   await measured('sysSegments', async () => {
@@ -185,16 +200,7 @@ try {
     figures['lostMs'] = performance.now() - started;
     figures['lostLoads'] = loads() - before;
   });
-} finally {
-  // Figures until then, also when something failed.
-  progress.stop();
-  print();
-  for (const each of processes) await each.stop();
-  await cluster.close();
-  await database.close();
-  rmSync(folder, { recursive: true, force: true });
 }
-if (flags.json !== undefined) writeFileSync(flags.json, JSON.stringify({ segments, dataSources, ...figures }, null, 2));
 
 async function start(role: 'coordinator' | 'broker'): Promise<DolmenProcess> {
   const properties = [
@@ -263,8 +269,10 @@ function longestStretch(role: string, offset: number): number {
 
 function print(): void {
   console.log(`${segments} segments of ${dataSources} datasources, ${REPLICAS} copies each on ${SERVERS} simulated Historicals\n`);
-  const line = (name: string, figure: string, unit: string, goal = ''): void =>
-    console.log(`  ${name.padEnd(52)}${(figures[figure] ?? Number.NaN).toFixed(0).padStart(9)} ${unit.padEnd(6)}${goal}`);
+  const line = (name: string, figure: string, unit: string, goal = ''): void => {
+    const value = figures[figure];
+    if (value !== undefined) console.log(`  ${name.padEnd(52)}${value.toFixed(0).padStart(9)} ${unit.padEnd(6)}${goal}`);
+  };
   line('Coordinator, from its start to the end of its first run', 'coordinatorReadyMs', 'ms');
   line('  processor time', 'coordinatorReadyProcessorMs', 'ms');
   line('  the first run, which reads all records', 'coordinatorFirstRunMs', 'ms');
@@ -289,7 +297,7 @@ function print(): void {
       .map((kind) => (figures[name + kind] ?? Number.NaN).toFixed(0).padStart(10))
       .join('');
   for (const name of ['sysSegments', 'one', 'rule', 'loadstatus', 'metadataSegments', 'compaction', 'lost'])
-    console.log(`  ${name.padEnd(30)}${cells(name)}`);
+    if (figures[`${name}BrokerMs`] !== undefined) console.log(`  ${name.padEnd(30)}${cells(name)}`);
   console.log(
     `  ${'both starts'.padEnd(50)}${[figures['coordinatorStretchAtStart'], figures['brokerStretchAtStart']].map((each) => (each ?? 0).toFixed(0).padStart(10)).join('')}`,
   );

@@ -1,5 +1,6 @@
 // Parts that very many descriptors of segments have in common, each held once by a process.
 
+import type { EpochMs, Interval } from '../base/instant.js';
 import { type SegmentColumn, type SegmentDescriptor, type ShardSpec, segmentColumns } from '../model/segment.js';
 
 /** Parts of one kind that are remembered; then all are forgotten, and those that come are held anew. */
@@ -57,13 +58,17 @@ const COLUMNS = new Parts<string, SegmentColumn>();
 const PLAIN_COLUMNS = new Parts<string, SegmentColumn[]>();
 const COLUMN_LISTS = new Lists<SegmentColumn>();
 const SHARDS = new Parts<string, ShardSpec>();
+/** Ends of one start that are remembered: they are looked through one by one. */
+const ENDS_KEPT = 64;
+/** Intervals by their start. */
+const INTERVALS = new Parts<EpochMs, Interval[]>();
 
 /** The same descriptor with parts that others have as well: a catalogue of many segments takes half of the memory. */
 export function withSharedParts(segment: SegmentDescriptor): SegmentDescriptor {
   const { id, shardSpec, loadSpec, dimensions, metrics, columns } = segment;
   return {
     ...segment,
-    id: { ...id, dataSource: sharedText(id.dataSource), version: sharedText(id.version) },
+    id: { ...id, dataSource: sharedText(id.dataSource), interval: sharedInterval(id.interval), version: sharedText(id.version) },
     shardSpec: sharedShard(shardSpec),
     loadSpec: { ...loadSpec, type: sharedText(loadSpec.type) },
     dimensions: sharedNames(dimensions),
@@ -97,6 +102,14 @@ function sharedColumn(column: SegmentColumn): SegmentColumn {
   const known = ofName.find((each) => each.type === type && each.multiValue === multiValue && each.hasNulls === hasNulls);
   if (known === undefined) ofName.push(column);
   return known ?? column;
+}
+
+/** Those of many datasources are of the same days and hours. */
+export function sharedInterval(interval: Interval): Interval {
+  const ofStart = INTERVALS.of(interval.start, []);
+  const known = ofStart.find(({ end }) => end === interval.end);
+  if (known === undefined && ofStart.length < ENDS_KEPT) ofStart.push(interval);
+  return known ?? interval;
 }
 
 /** Specs of numbered segments; specs by values differ from each other. */

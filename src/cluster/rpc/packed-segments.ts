@@ -1,6 +1,7 @@
 // Descriptors of segments as they travel: many of them in columns, what they have in common once.
 
-import { sharedColumns, sharedNames, sharedShard, sharedText } from '../../metadata/shared-parts.js';
+import type { Interval } from '../../base/instant.js';
+import { sharedColumns, sharedInterval, sharedNames, sharedShard, sharedText } from '../../metadata/shared-parts.js';
 import type { SegmentColumn, SegmentDescriptor, ShardSpec } from '../../model/segment.js';
 
 /**
@@ -10,14 +11,16 @@ import type { SegmentColumn, SegmentDescriptor, ShardSpec } from '../../model/se
 export interface PackedSegments {
   readonly count: number;
   readonly texts: readonly string[];
+  readonly intervals: readonly Interval[];
   readonly shardSpecs: readonly ShardSpec[];
   readonly lists: readonly (readonly string[])[];
   readonly columnLists: readonly (readonly SegmentColumn[])[];
   readonly dataSources: Uint32Array;
   readonly versions: Uint32Array;
   readonly loadTypes: Uint32Array;
+  readonly times: Uint32Array;
   readonly paths: readonly string[];
-  /** Start, end, partition number, bytes and rows of each. */
+  /** Partition number, bytes and rows of each. */
   readonly numbers: Float64Array;
   readonly shards: Uint32Array;
   readonly dimensions: Uint32Array;
@@ -33,7 +36,7 @@ export interface PackedSegments {
   readonly whole: readonly (readonly [number, SegmentDescriptor])[];
 }
 
-const NUMBERS = 5;
+const NUMBERS = 3;
 
 /** Different values and their places. Objects of a process are the same where they are equal, mostly: they are not compared further. */
 class Table<Value> {
@@ -61,6 +64,7 @@ class Table<Value> {
 /** The sending end of a list of descriptors. */
 export class SegmentPacker {
   readonly #texts = new Table<string>();
+  readonly #intervals = new Table<Interval>();
   readonly #shardSpecs = new Table<ShardSpec>();
   readonly #lists = new Table<readonly string[]>();
   readonly #columnLists = new Table<readonly SegmentColumn[]>();
@@ -69,7 +73,7 @@ export class SegmentPacker {
   pack(segments: readonly SegmentDescriptor[]): PackedSegments {
     const count = segments.length;
     const places = (): Uint32Array => new Uint32Array(count);
-    const [dataSources, versions, loadTypes, shards] = [places(), places(), places(), places()];
+    const [dataSources, times, versions, loadTypes, shards] = [places(), places(), places(), places(), places()];
     const [dimensions, metrics, columns, countLengths] = [places(), places(), places(), places()];
     const numbers = new Float64Array(NUMBERS * count);
     const [paths, allCounts]: [string[], number[]] = [[], []];
@@ -83,14 +87,13 @@ export class SegmentPacker {
       }
       const { id, loadSpec, distinctCounts = [], lastCompactionState, liveId } = segment;
       dataSources[at] = this.#texts.place(id.dataSource);
+      times[at] = this.#intervals.place(id.interval);
       versions[at] = this.#texts.place(id.version);
       loadTypes[at] = this.#texts.place(loadSpec.type);
       paths.push(loadSpec.path);
-      numbers[NUMBERS * at] = id.interval.start;
-      numbers[NUMBERS * at + 1] = id.interval.end;
-      numbers[NUMBERS * at + 2] = id.partitionNumber;
-      numbers[NUMBERS * at + 3] = segment.sizeBytes;
-      numbers[NUMBERS * at + 4] = segment.rowCount;
+      numbers[NUMBERS * at] = id.partitionNumber;
+      numbers[NUMBERS * at + 1] = segment.sizeBytes;
+      numbers[NUMBERS * at + 2] = segment.rowCount;
       shards[at] = this.#shardSpecs.place(segment.shardSpec);
       dimensions[at] = this.#lists.place(segment.dimensions);
       metrics[at] = this.#lists.place(segment.metrics);
@@ -101,8 +104,9 @@ export class SegmentPacker {
       if (liveId !== undefined) liveIds.push([at, liveId]);
     }
     return {
-      ...{ count, texts: this.#texts.takeAdded(), shardSpecs: this.#shardSpecs.takeAdded(), lists: this.#lists.takeAdded() },
-      ...{ columnLists: this.#columnLists.takeAdded(), dataSources, versions, loadTypes, paths, numbers, shards, dimensions, metrics },
+      ...{ count, texts: this.#texts.takeAdded(), intervals: this.#intervals.takeAdded(), shardSpecs: this.#shardSpecs.takeAdded() },
+      ...{ lists: this.#lists.takeAdded(), columnLists: this.#columnLists.takeAdded(), dataSources, times, versions, loadTypes, paths },
+      ...{ numbers, shards, dimensions, metrics },
       ...{ columns, countLengths, distinctCounts: Int32Array.from(allCounts), compactionStates, liveIds, whole },
     };
   }
@@ -111,6 +115,7 @@ export class SegmentPacker {
 /** The receiving end: descriptors with parts that all of this process share. */
 export class SegmentUnpacker {
   readonly #texts: string[] = [];
+  readonly #intervals: Interval[] = [];
   readonly #shardSpecs: ShardSpec[] = [];
   readonly #lists: (readonly string[])[] = [];
   readonly #columnLists: (readonly SegmentColumn[])[] = [];
@@ -118,6 +123,7 @@ export class SegmentUnpacker {
   /** @param packed  what the packer of the other end gave, in its order */
   unpack(packed: PackedSegments): readonly SegmentDescriptor[] {
     for (const text of packed.texts) this.#texts.push(sharedText(text));
+    for (const interval of packed.intervals) this.#intervals.push(sharedInterval(interval));
     for (const shard of packed.shardSpecs) this.#shardSpecs.push(sharedShard(shard));
     for (const list of packed.lists) this.#lists.push(sharedNames(list));
     for (const list of packed.columnLists) this.#columnLists.push(sharedColumns(list));
@@ -141,14 +147,14 @@ export class SegmentUnpacker {
       const segment: SegmentDescriptor = {
         id: {
           dataSource: valueAt(this.#texts, packed.dataSources, at),
-          interval: { start: number(0), end: number(1) },
+          interval: valueAt(this.#intervals, packed.times, at),
           version: valueAt(this.#texts, packed.versions, at),
-          partitionNumber: number(2),
+          partitionNumber: number(0),
         },
         shardSpec: valueAt(this.#shardSpecs, packed.shards, at),
         loadSpec: { type: valueAt(this.#texts, packed.loadTypes, at), path: packed.paths[at] ?? '' },
-        sizeBytes: number(3),
-        rowCount: number(4),
+        sizeBytes: number(1),
+        rowCount: number(2),
         dimensions: valueAt(this.#lists, packed.dimensions, at),
         metrics: valueAt(this.#lists, packed.metrics, at),
         columns: valueAt(this.#columnLists, packed.columns, at),
