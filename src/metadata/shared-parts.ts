@@ -104,7 +104,7 @@ function sharedColumn(column: SegmentColumn): SegmentColumn {
   return known ?? column;
 }
 
-/** Those of many datasources are of the same days and hours. */
+/** The same interval for all segments of a day or an hour, whatever their datasource. */
 export function sharedInterval(interval: Interval): Interval {
   const ofStart = INTERVALS.of(interval.start, []);
   const known = ofStart.find(({ end }) => end === interval.end);

@@ -81,7 +81,7 @@ export class Known {
    * @param note  told of each segment that was not shown before
    */
   show(note: (id: string, segment: SegmentDescriptor) => void): void {
-    // Of the views that were made, each has its own blocks: at most one change waits to be made.
+    // Blocks of the view before are of its own segments: they are made before these change.
     this.#shown.blocks();
     const [removed, added]: [SegmentDescriptor[], SegmentDescriptor[]] = [[], []];
     for (const [id, before] of this.#isAnyShown ? this.#otherwise : []) {

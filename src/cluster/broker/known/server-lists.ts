@@ -11,7 +11,7 @@ export class ServerLists<Server extends SegmentServer> {
   readonly #longer = new Map<readonly Server[], Map<Server, readonly Server[]>>();
   readonly #shorter = new Map<readonly Server[], Map<Server, readonly Server[]>>();
 
-  /** What was asked for last: of an inventory nearly always the same again. */
+  /** The last list that was made longer: for an inventory it is nearly always asked for again. */
   #last: { readonly list: readonly Server[]; readonly server: Server; readonly made: readonly Server[] } | undefined;
 
   /** A list and a server, which it may have already. */
