@@ -6,6 +6,7 @@ import type { KernelMemory } from '../kernels/memory.js';
 import type { Frame, FrameColumn } from '../model/frame.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import { physicalOf } from './codecs/elements.js';
+import type { PackedColumn } from './columns/packed-column.js';
 import {
   type PhysicalColumn,
   type PhysicalNumberColumn,
@@ -80,7 +81,7 @@ function checkTime(column: PhysicalColumn): void {
  * @throws ServiceError `resource_limit`
  */
 export function uploadFrameColumn(
-  column: FrameColumn,
+  column: FrameColumn | PackedColumn,
   rowCount: number,
   memory: KernelMemory,
 ): { readonly view: ColumnView; readonly address: Address; readonly bytes: number } {

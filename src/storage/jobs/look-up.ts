@@ -7,9 +7,11 @@ import { convert, type Value } from '../../expression/value.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { FrameColumn } from '../../model/frame.js';
 import type { LookedUpColumn } from '../../model/lookup/looked-up-column.js';
+import type { PackedColumn } from '../columns/packed-column.js';
 import { allTexts } from '../columns/read-dictionary.js';
 import { uploadFrameColumn } from '../uploaded-frame.js';
 import type { ColumnView, NumberColumnView, StringColumnView } from '../view.js';
+import { byBytes, lookUpBytes } from './look-up-bytes.js';
 
 export interface LookUpRequest {
   readonly looked: LookedUpColumn;
@@ -42,17 +44,39 @@ export function lookUp({ looked, view, rowCount }: LookUpRequest, memory: Kernel
     value = given;
     return convert(compute(read), 'STRING');
   };
-  return uploadFrameColumn(columnOf(looked.name, view, rowCount, valueOf, memory), rowCount, memory);
+  const made = ofBytes(looked, view, rowCount, memory) ?? columnOf(looked.name, view, rowCount, valueOf, memory);
+  return uploadFrameColumn(made, rowCount, memory);
 }
 
 /** Types of columns whose values are what an expression gets. */
 const IN_USE: ReadonlySet<string> = new Set(['STRING', 'LONG', 'DOUBLE']);
 
 type ValueOf = (given: Value) => string | null;
+type Column = FrameColumn | PackedColumn;
 
 function columnOf(name: string, view: ColumnView | null, rowCount: number, valueOf: ValueOf, memory: KernelMemory): FrameColumn {
   if (view === null) return { kind: 'string', name, ids: new Uint32Array(rowCount), dictionary: [valueOf(null)] };
   return view.kind === 'number' ? ofNumbers(name, view, rowCount, valueOf, memory) : ofTexts(name, view, rowCount, valueOf, memory);
+}
+
+/** Strings whose bytes alone are looked up; undefined for others. */
+function ofBytes(
+  { name, column, expression }: LookedUpColumn,
+  view: ColumnView | null,
+  rowCount: number,
+  memory: KernelMemory,
+): Column | undefined {
+  if (view?.kind !== 'string') return undefined;
+  const form = byBytes(expression, column);
+  if (form === undefined) return undefined;
+  const offsets = view.offsets === 0 ? null : memory.u32(view.offsets, rowCount + 1).slice();
+  const given = idsOf(view, offsets === null ? rowCount : (offsets[rowCount] ?? 0), memory);
+  const isUsed = new Uint8Array(view.dictionary.count);
+  for (let at = 0; at < given.length; at++) isUsed[given[at] ?? 0] = 1;
+  const { entries, ids, idOfNull } = lookUpBytes(form, view.dictionary, isUsed, memory);
+  for (let at = 0; at < given.length; at++) given[at] = ids[given[at] ?? 0] ?? 0;
+  const listed = offsets === null || idOfNull === 0 ? { ids: given, offsets } : filled({ ids: given, offsets }, idOfNull);
+  return { kind: 'packed', name, type: 'STRING', ...listed, dictionary: entries };
 }
 
 function ofTexts(name: string, view: StringColumnView, rowCount: number, valueOf: ValueOf, memory: KernelMemory): FrameColumn {
@@ -67,7 +91,7 @@ function ofTexts(name: string, view: StringColumnView, rowCount: number, valueOf
 }
 
 function idsOf({ physical, ids }: StringColumnView, count: number, memory: KernelMemory): Uint32Array {
-  return Uint32Array.from(physical === 'U8' ? memory.u8(ids, count) : physical === 'U16' ? memory.u16(ids, count) : memory.u32(ids, count));
+  return new Uint32Array(physical === 'U8' ? memory.u8(ids, count) : physical === 'U16' ? memory.u16(ids, count) : memory.u32(ids, count));
 }
 
 interface Listed {
