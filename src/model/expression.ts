@@ -9,7 +9,7 @@ import type { ColumnType } from './schema.js';
  * LONG literals are bigint, so that 64 bits survive.
  */
 export type Expression =
-  /** Arrays and JSON are written as the texts that dictionaries keep of them. The entries of a lookup are an argument of `resolved_lookup` alone. */
+  /** Arrays and JSON are written as the texts that dictionaries keep of them. The entries of a lookup are an argument of functions that look up. */
   | { readonly kind: 'literal'; readonly type: ColumnType | null; readonly value: string | number | bigint | LookupTable | null }
   | { readonly kind: 'column'; readonly name: string }
   | { readonly kind: 'call'; readonly function: string; readonly arguments: readonly Expression[] }

@@ -56,10 +56,10 @@ async function answer({ kept, rows }: Server, plan: RowsPlan, source: RowSource,
 const LOOKUP: RowSource = { kind: 'lookup', name: 'l' };
 const COLUMNS = schemaOf({ k: 'STRING', v: 'STRING' });
 
-const joined = (left: RowSource, right: RowSource, type: JoinSource['type']): JoinSource =>
+const joined = (left: RowSource, right: RowSource, type: JoinSource['type'], column = 'k'): JoinSource =>
   joinOf(left, right, {
     type,
-    keys: [{ left: parseExpression('name'), right: parseExpression('k'), type: 'STRING' }],
+    keys: [{ left: parseExpression('name'), right: parseExpression(column), type: 'STRING' }],
     leftColumns: schemaOf({ name: 'STRING' }),
     rightColumns: COLUMNS,
   });
@@ -113,6 +113,15 @@ const FORMS: Readonly<
       names.map((name) => {
         const found = name === null ? undefined : entries.get(name);
         return { name, 'r.v': found !== undefined && isWanted(found) ? found : null };
+      }),
+  },
+  'by values': {
+    plan: scanOf(['name', 'r.k']),
+    source: (left) => joined(left, LOOKUP, 'left', 'v'),
+    rows: (names, entries) =>
+      names.flatMap((name): Plain[] => {
+        const keys = [...entries].flatMap(([k, v]) => (v === name ? [k] : []));
+        return keys.length === 0 ? [{ name, 'r.k': null }] : keys.map((k) => ({ name, 'r.k': k }));
       }),
   },
   'entries alone': {
@@ -179,24 +188,24 @@ test('are placed once for all queries, and given up when the lookup is another',
       },
     };
   };
-  const ask = () => answer(server, scanOf(['name', 'r.v']), joined(LEFT, LOOKUP, 'inner'));
-  await loadCounted([['a', 'one']]);
+  const ask = () => answer(server, scanOf(['name', 'r.k']), joined(LEFT, LOOKUP, 'inner', 'v'));
+  await loadCounted([['one', 'a']]);
   assert.equal(
     await Promise.all([ask(), ask(), ask()]),
-    [1, 2, 3].map(() => [{ name: 'a', 'r.v': 'one' }]),
+    [1, 2, 3].map(() => [{ name: 'a', 'r.k': 'one' }]),
   );
-  assert.equal(await ask(), [{ name: 'a', 'r.v': 'one' }]);
+  assert.equal(await ask(), [{ name: 'a', 'r.k': 'one' }]);
   assert.is(read, 1);
   const bytes = server.pool.bytes;
-  await loadCounted([['c', 'two']]);
-  assert.equal(await ask(), [{ name: 'c', 'r.v': 'two' }]);
+  await loadCounted([['two', 'c']]);
+  assert.equal(await ask(), [{ name: 'c', 'r.k': 'two' }]);
   assert.is(read, 2);
   assert.is(server.kept.size, 1);
   assert.is(server.pool.bytes, bytes);
   server.pool.makeRoom(1);
   assert.is(server.kept.size, 0);
   assert.is(memory.allocatedBytes, 0);
-  assert.equal(await ask(), [{ name: 'c', 'r.v': 'two' }]);
+  assert.equal(await ask(), [{ name: 'c', 'r.k': 'two' }]);
   assert.is(read, 3);
   server.pool.makeRoom(Infinity);
 });
@@ -205,7 +214,7 @@ test('keep to the limits of each query', async () => {
   const server = serverWith(1 << 24);
   const entries = Array.from({ length: 100 }, (_, at): [string, string] => [`${at}`, 'v']);
   await load(server, entries);
-  const ask = (limits: RunLimits) => answer(server, scanOf(['name', 'r.v']), joined(LEFT, LOOKUP, 'inner'), limits);
+  const ask = (limits: RunLimits) => answer(server, scanOf(['name', 'r.k']), joined(LEFT, LOOKUP, 'inner', 'v'), limits);
   const refused = async (limits: RunLimits, words: RegExp): Promise<void> => {
     try {
       await ask(limits);

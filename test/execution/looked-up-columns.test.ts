@@ -197,6 +197,53 @@ test('have the values that a Map has', async () => {
   );
 });
 
+/** Columns that a row of a join with a lookup has of its partner. */
+const PARTNERS: Readonly<Record<string, Way>> = {
+  value: { expression: (key, table) => call(':partner_value', key, table), value: (given, find) => find(given), isKept: true },
+  key: {
+    expression: (key, table) => call(':partner_key', key, table),
+    value: (given, find) => (find(given) === null ? null : given),
+    isKept: true,
+  },
+  'value, retained': {
+    expression: (key, table) => call('nvl', call(':partner_value', key, table), key),
+    value: (given, find) => find(given) ?? given,
+    isKept: true,
+  },
+  'value of a value': {
+    expression: (key, table) => lookup(call(':partner_value', key, table), table, text('x')),
+    value: (given, find) => find(find(given)) ?? 'x',
+    isKept: true,
+  },
+};
+
+test('are those of partners in joins, of one value in a row', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      arbitraryPieces,
+      arbitraryEntries,
+      fc.constantFrom(...Object.keys(PARTNERS)),
+      stored,
+      async (pieces, given, name, from) => {
+        const [way, entries] = [PARTNERS[name] as Way, new Map(given)];
+        const plan = planOf('v', way.expression(textOfColumn(from), entriesOf(await lookupTableOf(given))));
+        const hasSeveral = pieces.flat().some((row) => textsOf(row, from).length > 1);
+        try {
+          const [answer] = await groupsOf(pieces, [plan]);
+          assert.not.ok(hasSeveral, 'several values are refused');
+          assert.is(answer?.computed, 0);
+          const wanted = expectedGroups(pieces.flat().map((row) => valuesOf(row, from, way, entries)));
+          assert.equal(sorted(answer?.groups ?? new Map()), sorted(wanted));
+        } catch (error) {
+          if (!hasSeveral) throw error;
+          assert.match((error as Error).message, /cannot be the key of a join/);
+        }
+      },
+    ),
+    { numRuns: caseCount(200) },
+  );
+});
+
 const FILTERS: Readonly<Record<string, { readonly filter: Filter; readonly matches: (value: string) => boolean }>> = {
   equals: { filter: { kind: 'equals', column: 'v', type: 'STRING', value: 'a' }, matches: (v) => v === 'a' },
   'equals what is empty': {

@@ -27,8 +27,8 @@ interface Place {
 export interface LookupRows {
   /** Null: not known before they are read. */
   readonly rowCount: number | null;
-  /** Equal for equal rows; left out: not known. */
-  readonly digest?: string;
+  /** The entries that are the rows; left out: not known. */
+  readonly table?: LookupTable;
   /** Columns `k` and `v`, a row for each key. */
   readonly frames: () => AsyncIterable<Frame>;
 }
@@ -89,6 +89,15 @@ export class LookupStore {
     return place === undefined ? undefined : heldOf(place);
   }
 
+  /** Entries of these, whichever lookup has them. */
+  tableWith(digest: string): LookupTable | undefined {
+    for (const place of this.#places.values()) {
+      const table = heldOf(place)?.table;
+      if (table?.digest === digest) return table;
+    }
+    return undefined;
+  }
+
   /** The lookups that are loaded, as they were configured. */
   current(): Readonly<Record<string, Lookup>> {
     return Object.fromEntries(
@@ -133,7 +142,7 @@ function heldOf({ keeper, before }: Place): LoadedLookup | undefined {
 }
 
 export function lookupRows(table: LookupTable): LookupRows {
-  return { rowCount: table.length, digest: table.digest, frames: () => framesOf(table) };
+  return { rowCount: table.length, table, frames: () => framesOf(table) };
 }
 
 const FRAME_ROWS = 4096;

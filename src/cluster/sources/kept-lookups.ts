@@ -35,12 +35,12 @@ export async function keptSide(
   if (parts.length < keys.length) return undefined;
   const form = JSON.stringify([parts, needed, side.keysOnly]);
   for (;;) {
-    const { digest } = lookup(right.name);
+    const digest = lookup(right.name).table?.digest;
     if (digest === undefined) return undefined;
     let hasChanged = false;
     const make = async (): Promise<UploadedRows> => {
       const built = await engine.build(rows(), side, { ...runOptions, ending: 'final' }, signal);
-      hasChanged = lookup(right.name).digest !== digest;
+      hasChanged = lookup(right.name).table?.digest !== digest;
       if (!hasChanged) return built;
       built.release();
       throw new ServiceError('unavailable', `the lookup ${right.name} has changed while it was read`);
@@ -60,12 +60,12 @@ export async function keptEntries(
   bytesMax: number,
 ): Promise<UploadedRows | undefined> {
   if (kept === undefined || base.kind !== 'lookup') return undefined;
-  const { digest, frames } = lookup(base.name);
-  if (digest === undefined) return undefined;
+  const { table, frames } = lookup(base.name);
+  if (table === undefined) return undefined;
   const side = { keys: [], keysOnly: false, marked: false, bytesMax, limit: BYTES_LIMIT };
   try {
     const make = () => engine.build(frames(), side, { ...runOptions, ending: 'final' }, signal);
-    return await kept.take({ name: base.name, digest }, 'entries', make, signal);
+    return await kept.take({ name: base.name, digest: table.digest }, 'entries', make, signal);
   } catch (error) {
     // They can be read chunk by chunk as well.
     if (error instanceof ServiceError && error.code === 'resource_limit') return undefined;

@@ -8,6 +8,7 @@ import type { Engine, UploadedRows } from '../../execution/run/engine.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
+import type { LookupTable } from '../../model/lookup/lookup-table.js';
 import type { ExternalSource, JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
@@ -17,6 +18,7 @@ import type { Upload } from '../../model/upload.js';
 import { type KeptFrames, keeping, mapped, once, peekUploaded, pruned } from './frame-streams.js';
 import { type KeepingLookups, keptEntries, keptSide } from './kept-lookups.js';
 import { type Bound, columnBelow, KeyBounds } from './key-bounds.js';
+import { withLookedUpPartners } from './lookup-joins.js';
 import { BYTES_LIMIT, limited, refuseMany } from './row-limits.js';
 import { type SharedGroups, SharedSources } from './shared-sources.js';
 import { both, inOrder, leading, narrowed, readKept, renamed, scanOf, shadows, tablesOf, typed, uploading } from './source-plans.js';
@@ -51,6 +53,8 @@ const NESTED_BYTES_MAX = 64 << 20;
 export class SourceRunner {
   readonly #options: SourceRunnerOptions;
   #shared: SharedSources | undefined;
+  /** Entries of lookups as they were when a join first named them. */
+  readonly #tables = new Map<string, LookupTable | undefined>();
 
   constructor(options: SourceRunnerOptions) {
     this.#options = options;
@@ -67,14 +71,23 @@ export class SourceRunner {
   }
 
   /** @param bounds  rows outside of them may be left out */
-  #run(plan: RowsPlan, source: RowSource, bounds: readonly Bound[]): AsyncIterable<Frame> {
-    const { base, steps } = stepsOf(source);
+  #run(asked: RowsPlan, source: RowSource, bounds: readonly Bound[]): AsyncIterable<Frame> {
+    const { base, steps: given } = stepsOf(source);
+    const { plan, steps } = withLookedUpPartners(asked, given, {
+      tableOf: (name) => this.#tableOf(name),
+      columnsOf: this.#options.columnsOf,
+    });
     const tables = tablesOf(base);
     if (tables === undefined || bounds.length > 0) return this.#runStaged(plan, { base, steps }, bounds);
     const filters = steps.flatMap((step) => (step.kind === 'filter' && !shadows(plan.virtualColumns, step.filter) ? [step.filter] : []));
     if (filters.length < steps.length) return this.#runStaged(plan, { base, steps }, []);
     const whole = { ...plan, filter: filters.reduceRight<Filter | null>(both, plan.filter) };
     return this.#runTables(cutByTime(whole, []).plan, tables);
+  }
+
+  #tableOf(name: string): LookupTable | undefined {
+    if (!this.#tables.has(name)) this.#tables.set(name, this.#options.lookup(name).table);
+    return this.#tables.get(name);
   }
 
   async *#runStaged(asked: RowsPlan, given: SourceSteps, outer: readonly Bound[]): AsyncGenerator<Frame> {

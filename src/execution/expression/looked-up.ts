@@ -1,6 +1,7 @@
 // Finds what plans look up of single columns, which storage keeps as columns between queries.
 
 import { own } from '../../base/names.js';
+import { PARTNER_FUNCTIONS, PARTNER_VALUE } from '../../expression/functions/lookup.js';
 import { findApplyFunction } from '../../expression/functions.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfFilter, columnsReadBy } from '../../model/columns-read.js';
@@ -9,6 +10,7 @@ import type { Filter } from '../../model/filter.js';
 import type { LookedUpColumn, LookedUpFound } from '../../model/lookup/looked-up-column.js';
 import type { RowPlan } from '../../model/plan.js';
 import { renameExpression } from '../../model/rewrite/plan-names.js';
+import { rewriteData } from '../../model/rewrite/rewrite-data.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { Stage } from '../../model/stage.js';
 import { nameThrough } from '../../model/stage-columns.js';
@@ -100,6 +102,14 @@ function changedStage(stage: Stage, before: readonly Stage[], takes: Takes): Sta
   }
 }
 
+interface LookedUpHere {
+  /** Name of the column at this place. */
+  readonly name: string;
+  readonly column: LookedUpColumn;
+  /** Several values in a row are refused, as keys of joins are: an expression of all values of the row does that. */
+  readonly isOfOne: boolean;
+}
+
 /** Functions that choose among values: what stands in them beside a lookup is looked up with it. */
 const CHOICES: ReadonlySet<string> = new Set(['nvl', 'coalesce']);
 
@@ -122,7 +132,7 @@ class Rewriter {
     const { name, expression, keeps, outputType } = column;
     if (keeps !== undefined || expression.kind !== 'call' || !holdsLookup(expression)) return column;
     const looked = outputType === null || outputType === 'STRING' ? this.#lookedUp(expression, name) : undefined;
-    const isTaken = looked !== undefined && this.#takes(looked.column, true);
+    const isTaken = looked !== undefined && this.#takes(looked.column, !looked.isOfOne);
     const changed = isTaken ? columnOf(looked.name) : this.#changeArguments(expression, name);
     return changed === expression ? column : { ...column, expression: changed };
   }
@@ -163,20 +173,21 @@ class Rewriter {
     return parts === expression.arguments ? expression : { ...expression, arguments: parts };
   }
 
-  /** A lookup, or a choice with one in it, of one stored column; `name` is that of the column here. */
-  #lookedUp(expression: Expression, within: string | undefined): { readonly name: string; readonly column: LookedUpColumn } | undefined {
-    if (expression.kind !== 'call' || !(expression.function === LOOKUP || CHOICES.has(expression.function))) return undefined;
+  /** A lookup, or a choice with one in it, of one stored column. */
+  #lookedUp(expression: Expression, within: string | undefined): LookedUpHere | undefined {
+    if (expression.kind !== 'call' || !(LOOKUPS.has(expression.function) || CHOICES.has(expression.function))) return undefined;
     const inlined = this.#inlined(expression, new Set(within === undefined ? [] : [within]));
     const [name, ...others] = inlined === undefined ? [] : columnsReadBy(inlined);
     if (inlined === undefined || name === undefined || others.length > 0) return undefined;
     const stored = nameThrough(this.#stages, name);
     if (stored === undefined || stored === TIME_COLUMN) return undefined;
     // The name is of the same column wherever it is read.
-    const ofStored = stored === name ? inlined : renameExpression(inlined, () => stored);
+    const ofStored = asLookup(stored === name ? inlined : renameExpression(inlined, () => stored));
     const column = `looked up ${resultsKey('STRING', ofStored)}`;
     return {
       name: name.slice(0, name.length - stored.length) + column,
       column: { name: column, column: stored, expression: ofStored },
+      isOfOne: holdsPartner(inlined),
     };
   }
 
@@ -210,6 +221,20 @@ class Rewriter {
 }
 
 const LOOKUP = 'resolved_lookup';
+const LOOKUPS: ReadonlySet<string> = new Set([LOOKUP, ...PARTNER_FUNCTIONS]);
+
+const PARTNERS: ReadonlySet<string> = new Set(PARTNER_FUNCTIONS);
+
+/** The expression as lookups: the value of a partner is the same column as what a lookup makes of the key. */
+function asLookup(expression: Expression): Expression {
+  return rewriteData(expression, (object) =>
+    'function' in object && object.function === PARTNER_VALUE ? { ...object, function: LOOKUP } : object,
+  );
+}
+
+function holdsPartner(expression: Expression): boolean {
+  return expression.kind === 'call' && (PARTNERS.has(expression.function) || expression.arguments.some(holdsPartner));
+}
 
 const HOLDS = new WeakMap<Expression, boolean>();
 
@@ -217,7 +242,7 @@ function holdsLookup(expression: Expression): boolean {
   if (expression.kind !== 'call') return false;
   const known = HOLDS.get(expression);
   if (known !== undefined) return known;
-  const holds = expression.function === LOOKUP || expression.arguments.some(holdsLookup);
+  const holds = LOOKUPS.has(expression.function) || expression.arguments.some(holdsLookup);
   HOLDS.set(expression, holds);
   return holds;
 }

@@ -3,7 +3,7 @@
 import { ServiceError } from '../../base/errors.js';
 import { readerOf } from '../../model/lookup/lookup-table.js';
 import type { ExpressionFunction } from '../function.js';
-import { toText } from '../value.js';
+import { isArrayValue, toText } from '../value.js';
 
 /**
  * lookup(value, 'name' [, 'missing']): a registered lookup. Brokers know the lookups; before a plan runs they put
@@ -40,4 +40,31 @@ const resolvedLookup: ExpressionFunction = {
   },
 };
 
-export const LOOKUP_FUNCTIONS: readonly ExpressionFunction[] = [lookup, resolvedLookup];
+/**
+ * Functions of the key by which a row is joined with a lookup, and of its entries: the key where it has an entry, and the value of that;
+ * else null. Names with a colon are for joins: no expression has them.
+ */
+export const PARTNER_VALUE = ':partner_value';
+export const PARTNER_FUNCTIONS = [':partner_key', PARTNER_VALUE] as const;
+
+const partner = (name: (typeof PARTNER_FUNCTIONS)[number]): ExpressionFunction => ({
+  name,
+  minArguments: 2,
+  maxArguments: 2,
+  arrays: [0],
+  type: () => 'STRING',
+  bind(constants) {
+    const table = constants[1]?.table;
+    if (table === undefined) throw new ServiceError('internal', `${name}: without the entries of a lookup`);
+    const entries = readerOf(table);
+    return ([value = null]) => {
+      if (isArrayValue(value))
+        throw new ServiceError('unsupported', 'an expression with several values in a row cannot be the key of a join; unnest it first');
+      const key = toText(value);
+      const found = key === null ? null : entries.find(key);
+      return found === null || name === PARTNER_VALUE ? found : key;
+    };
+  },
+});
+
+export const LOOKUP_FUNCTIONS: readonly ExpressionFunction[] = [lookup, resolvedLookup, ...PARTNER_FUNCTIONS.map(partner)];
