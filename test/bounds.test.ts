@@ -46,6 +46,8 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'ingestion/stream/live/live-rows.ts WAITING_BYTES_MAX': 'rows of one part; tuningConfig.maxBytesInMemory bounds the task',
   'ingestion/stream/live/live-rows.ts WAITING_MS': 'time until rows without a reader become a part of their segment',
   'ingestion/stream/live/live-rows.ts WAITING_ROWS_MAX': 'rows of one part; tuningConfig.maxRowsInMemory bounds the task',
+  'cluster/lookups/named-lookups.ts LACKING_COUNT':
+    'states of lookups that servers lack, by both: a hundred bytes each; others are asked about again',
   'metadata/leadership.ts AHEAD_MS_MAX': 'milliseconds of a clock that stepped back; nothing is kept',
   'metadata/faults.ts FAULTS_MAX': 'documents set aside that are listed for a person; each is in the log as well',
   'metadata/shared-parts.ts SHARED_PARTS_KEPT': 'parts of descriptors that are in memory anyway; those beyond are not shared',

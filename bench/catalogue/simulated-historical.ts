@@ -96,6 +96,11 @@ export class SimulatedHistorical implements HistoricalService {
     throw new Error('a simulated historical has no rows');
   }
 
+  // biome-ignore lint/correctness/useYield: it has no rows
+  async *runNamed(): AsyncGenerator<never> {
+    throw new Error('a simulated historical has no rows');
+  }
+
   analyzeSegments = async (): Promise<readonly []> => [];
 
   lookupReport = async () => ({ tier: '__default', current: {}, failed: {} });

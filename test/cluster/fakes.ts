@@ -9,6 +9,7 @@ import type { DeepStorage } from '../../src/storage/contract.js';
 export function emptyHistorical(): HistoricalService {
   return {
     async *runPlan() {},
+    async *runNamed() {},
     analyzeSegments: async () => [],
     inventory: async () => inventoryOf('127.0.0.1:1', []),
     inventoryAfter: async () => null,

@@ -14,6 +14,7 @@ import { rowSourceColumns } from '../../planner/row-source-columns.js';
 import { withExactSums } from '../../planner/rules/exact-sums.js';
 import type { ConfiguredLookups } from '../lookups/configured-lookups.js';
 import type { LookupStore } from '../lookups/lookup-store.js';
+import { NamedLookups } from '../lookups/named-lookups.js';
 import { resolveLookups } from '../lookups/resolve-lookups.js';
 import type { RoleOptions } from '../role-options.js';
 import { toServiceError } from '../rpc/message.js';
@@ -77,6 +78,7 @@ export class Broker implements BrokerQueries, BrokerService {
   readonly #looks: BrokerLooks;
   readonly #silence = new Silence();
   readonly #kept: KeptUploads | undefined;
+  readonly #named: NamedLookups;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
@@ -92,6 +94,7 @@ export class Broker implements BrokerQueries, BrokerService {
       clock: options.clock,
     });
     this.lookups = options.lookups.store;
+    this.#named = new NamedLookups(options.clock);
     this.#kept = options.keep && new KeptUploads(options.keep);
     this.#cluster = {
       engine: options.engine,
@@ -359,7 +362,14 @@ export class Broker implements BrokerQueries, BrokerService {
 
   /** Who serves segments: a Historical, or a task its own. */
   #historical(host: string): Pick<TaskService, 'runPlan' | 'analyzeSegments'> {
-    return this.#options.peers.at(this.#view.isTask(host) ? 'task' : 'historical', host);
+    const { peers } = this.#options;
+    if (this.#view.isTask(host)) return peers.at('task', host);
+    const historical = peers.at('historical', host);
+    if (peers.isHere('historical', host)) return historical;
+    return {
+      runPlan: (request, signal) => this.#named.run(host, historical, request, signal),
+      analyzeSegments: (request, signal) => historical.analyzeSegments(request, signal),
+    };
   }
 
   async #look(): Promise<void> {

@@ -15,10 +15,12 @@ import type { SegmentStore } from '../../storage/contract.js';
 import { ChangeLog } from '../change-log.js';
 import type { ConfiguredLookups } from '../lookups/configured-lookups.js';
 import type { LookupStore } from '../lookups/lookup-store.js';
+import { withOwnLookups } from '../lookups/named-lookups.js';
 import { toServiceError } from '../rpc/message.js';
 import type {
   HistoricalService,
   InventoryUpdate,
+  LackReport,
   LookupReport,
   RunPlanRequest,
   RunReport,
@@ -121,6 +123,12 @@ export class Historical implements HistoricalService {
     this.#clock.clearTimer(this.#telling);
     for (const timer of this.#dropTimers.values()) this.#clock.clearTimer(timer);
     this.#queue.length = 0;
+  }
+
+  async *runNamed(named: RunPlanRequest, signal: CancelSignal): AsyncGenerator<Frame | RunReport | LackReport> {
+    const request = withOwnLookups(named, (digest) => this.lookups.tableWith(digest));
+    if ('lacks' in request) yield request;
+    else yield* this.runPlan(request, signal);
   }
 
   runPlan(request: RunPlanRequest, signal: CancelSignal): AsyncIterable<Frame | RunReport> {

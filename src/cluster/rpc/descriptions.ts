@@ -60,6 +60,7 @@ const planDeadline = (args: readonly unknown[]): number => (args[0] as RunPlanRe
 export const DESCRIPTIONS: { readonly [Role in RpcRole]: ServiceDescription<RpcServices[Role]> } = {
   historical: {
     runPlan: { reply: 'stream', deadlineMs: planDeadline },
+    runNamed: { reply: 'stream', deadlineMs: planDeadline },
     analyzeSegments: { reply: 'value', deadlineMs: planDeadline },
     inventory: inventoryCall,
     inventoryAfter: inventoryCall,

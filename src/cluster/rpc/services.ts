@@ -50,6 +50,11 @@ export interface RunReport {
   readonly profile: Profile;
 }
 
+/** Digests of lookups whose entries a server lacks; sent in place of an answer. */
+export interface LackReport {
+  readonly lacks: readonly string[];
+}
+
 /** Rows of a stream that the segments of a run have; sent once, before its frames. */
 export interface ReachReport {
   /** Generation of the inventory at that moment. */
@@ -60,6 +65,8 @@ export interface ReachReport {
 export interface HistoricalService {
   /** Ends when the last frame was taken; closing the iterator early cancels the work. */
   runPlan(request: RunPlanRequest, signal: CancelSignal): AsyncIterable<Frame | RunReport>;
+  /** The same of a plan whose lookups may have no bytes: those of their digests, as the process holds them, take their place. */
+  runNamed(request: RunPlanRequest, signal: CancelSignal): AsyncIterable<Frame | RunReport | LackReport>;
   analyzeSegments(request: RunPlanRequest, signal: CancelSignal): Promise<readonly SegmentAnalysis[]>;
   /** Segments that are verified and can be queried now. `generation` changes whenever the list does. */
   inventory(): Promise<ServerInventory>;
