@@ -6,7 +6,7 @@ import { parseTraceparent, type Span, type Tracer, writeTraceparent } from '../.
 
 /** Time in which spans are gathered before they are sent. */
 const GATHER_MS = 2000;
-/** Spans that wait; what comes while there are so many is left out. */
+/** Spans that wait; those that come while there are so many are left out, and counted. */
 const WAITING_MAX = 4096;
 const SENT_TOGETHER = 512;
 const SEND_TIMEOUT_MS = 10_000;
@@ -31,6 +31,8 @@ export class OtlpTracer implements Tracer {
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> = Promise.resolve();
   #isFailing = false;
+  /** Spans that were left out since the log last told of them. */
+  #leftOut = 0;
 
   constructor(options: OtlpOptions) {
     this.#options = options;
@@ -64,7 +66,10 @@ export class OtlpTracer implements Tracer {
   }
 
   #add(span: object): void {
-    if (this.#waiting.length >= WAITING_MAX) return;
+    if (this.#waiting.length >= WAITING_MAX) {
+      this.#leftOut++;
+      return;
+    }
     this.#waiting.push(span);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -76,6 +81,8 @@ export class OtlpTracer implements Tracer {
   #send(): void {
     this.#sending = this.#sending.then(async () => {
       while (this.#waiting.length > 0) await this.#post(this.#waiting.splice(0, SENT_TOGETHER));
+      if (this.#leftOut > 0) this.#options.log.warn('spans were left out: they end faster than they are sent', { spans: this.#leftOut });
+      this.#leftOut = 0;
     });
   }
 

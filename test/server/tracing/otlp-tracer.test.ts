@@ -85,14 +85,16 @@ for (const [name, parent, isSent, parentSpanId] of [
     assert.equal(spans, isSent ? [sent] : []);
   });
 
-tracers('many go together, and no more than a bound wait', async ({ endpoint, got }) => {
-  const tracer = tracerTo(endpoint);
+tracers('many go together, no more than a bound wait, and the log tells how many were left out', async ({ endpoint, got }) => {
+  const told: unknown[] = [];
+  const tracer = tracerTo(endpoint, { ...SILENT_LOG, warn: (_line: string, facts: unknown) => void told.push(facts) });
   for (let at = 0; at < 5000; at++) tracer.begin(String(at), undefined).end({}, undefined);
   await tracer.stop();
   assert.equal(
     got.map(({ length }) => length),
     Array(8).fill(512),
   );
+  assert.equal(told, [{ spans: 5000 - 8 * 512 }]);
 });
 
 tracers('a collector that is away costs spans and one line of the log', async ({ endpoint, collector }) => {
