@@ -155,6 +155,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         session,
         onChange: () => wakeReaders(peers, coordination),
         tracer: options.tracer,
+        runFailed: (run) => log.with({ role: 'historical' }).warn('a run failed', { ...run }),
         log: logOf('historical'),
       })
     : undefined;

@@ -10,7 +10,6 @@ import type { Frame } from '../../model/frame.js';
 import { newProfile } from '../../model/profile.js';
 import type { SegmentAnalysis, SegmentDescriptor } from '../../model/segment.js';
 import { segmentIdText } from '../../model/segment-id.js';
-import type { Tracer } from '../../model/tracing/span.js';
 import type { SegmentStore } from '../../storage/contract.js';
 import { ChangeLog } from '../change-log.js';
 import type { ConfiguredLookups } from '../lookups/configured-lookups.js';
@@ -32,10 +31,10 @@ import { FetchedSegments } from './fetched-segments.js';
 import type { LocalSegments } from './local-segments.js';
 import type { RunGate } from './run-gate.js';
 import type { SegmentResults } from './segment-results.js';
-import { traced } from './traced-run.js';
 import { TurnsByName } from './turns-by-name.js';
+import { type RunWatchers, watched } from './watched-run.js';
 
-export interface HistoricalOptions extends SegmentServer {
+export interface HistoricalOptions extends SegmentServer, RunWatchers {
   readonly segments: Pick<LocalSegments, 'recovered' | 'fetch' | 'remove' | 'stop'>;
   readonly store: SegmentStore;
   readonly engine: Engine;
@@ -51,8 +50,6 @@ export interface HistoricalOptions extends SegmentServer {
   /** The inventory changed. */
   readonly onChange: () => void;
   readonly log: (line: string) => void;
-  /** Told of each run; left out: nobody listens. */
-  readonly tracer?: Tracer | undefined;
   /** Clock of its timers; default: that of the machine. */
   readonly clock?: Clock;
 }
@@ -132,9 +129,8 @@ export class Historical implements HistoricalService {
   }
 
   runPlan(request: RunPlanRequest, signal: CancelSignal): AsyncIterable<Frame | RunReport> {
-    const { tracer } = this.#options;
     const items = request.fetched === undefined ? this.#run(request, signal) : this.#runFetched(request.fetched, request, signal);
-    return tracer === undefined ? items : traced(tracer, request, items);
+    return watched(this.#options, request, items);
   }
 
   async *#runFetched(

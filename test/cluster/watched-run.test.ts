@@ -1,0 +1,41 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ServiceError } from '../../src/base/errors.js';
+import { type FailedRun, watched } from '../../src/cluster/historical/watched-run.js';
+import type { RunPlanRequest } from '../../src/cluster/rpc/services.js';
+import { scanPlan } from './fakes.js';
+
+const REQUEST = { queryId: 'q7', plan: scanPlan('ds'), segmentIds: ['a', 'b'] } as unknown as RunPlanRequest;
+
+async function* items(error: Error | undefined): AsyncGenerator<number> {
+  yield 1;
+  if (error !== undefined) throw error;
+  yield 2;
+}
+
+const runs = suite('runs of a Historical that are watched');
+
+for (const [name, error, isTold] of [
+  ['one that ends well', undefined, false],
+  ['one that fails', new ServiceError('resource_limit', 'too many groups'), true],
+  ['one that fails by a fault of ours', new TypeError('x is undefined'), true],
+  ['one whose query was given up', new ServiceError('cancelled', 'the query was cancelled'), false],
+] as const)
+  runs(name, async () => {
+    const failed: FailedRun[] = [];
+    const got: number[] = [];
+    const read = async () => {
+      for await (const item of watched({ runFailed: (run) => failed.push(run) }, REQUEST, items(error))) got.push(item);
+    };
+    const thrown = await read().then(
+      () => undefined,
+      (found: unknown) => found,
+    );
+    assert.is(thrown, error);
+    assert.equal(got, error === undefined ? [1, 2] : [1]);
+    assert.is(failed.length, isTold ? 1 : 0);
+    if (isTold) assert.equal({ ...failed[0], error: undefined }, { queryId: 'q7', segments: 2, error: undefined });
+    if (isTold) assert.is(failed[0]?.error, error);
+  });
+
+runs.run();
