@@ -2,11 +2,10 @@
 
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectSecurely } from 'node:tls';
+import { AnswerBytes } from './answer-bytes.js';
 import { type BrokerRequest, REQUEST_KINDS } from './requests.js';
 import { WireReader, WireWriter } from './wire.js';
 
-/** Bytes of an answer: a fetch has 16 MiB, or one batch, which brokers bound. */
-const ANSWER_BYTES_MAX = 2 ** 29;
 const KEEP_ALIVE_MS = 30_000;
 
 export interface BrokerAddress {
@@ -45,7 +44,17 @@ interface Waiting {
 
 /** Connects. @throws Error of the socket */
 export async function openConnection({ host, port, clientId, timeoutMs, tls }: ConnectionSettings): Promise<BrokerConnection> {
-  const socket = tls === null ? connect({ host, port }) : connectSecurely({ ...tls, host, port });
+  const answers = new AnswerBytes();
+  // Answers are read to where they stay: chunks of a socket would be joined, and collected.
+  const onread = {
+    buffer: () => answers.room(),
+    callback(count: number) {
+      answers.received(count);
+      return true;
+    },
+  };
+  const to = { host, port, onread };
+  const socket = tls === null ? connect(to) : connectSecurely({ ...tls, ...to });
   socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS);
   try {
     await within(timeoutMs, 'connection', (done, fail) => {
@@ -57,7 +66,7 @@ export async function openConnection({ host, port, clientId, timeoutMs, tls }: C
     socket.destroy();
     throw error;
   }
-  return new BrokerConnection(socket, clientId);
+  return new BrokerConnection(socket, answers, clientId);
 }
 
 export class BrokerConnection {
@@ -66,14 +75,16 @@ export class BrokerConnection {
   #number = 0;
   /** In the order in which they were sent, which is that of answers. */
   readonly #waiting: Waiting[] = [];
-  #chunks: Buffer[] = [];
-  #size = 0;
   #failure: Error | null = null;
 
-  constructor(socket: Socket, clientId: string) {
+  constructor(socket: Socket, answers: AnswerBytes, clientId: string) {
     this.#socket = socket;
     this.#clientId = clientId;
-    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    answers.listen({
+      more: () => this.#waiting[0]?.more(),
+      answer: (bytes) => this.#answer(bytes),
+      refuse: (size) => this.#fail(new Error(`an answer of ${size} bytes is not one of Kafka`)),
+    });
     socket.on('error', (error) => this.#fail(error));
     socket.on('close', () => this.#fail(new Error('the broker closed the connection')));
   }
@@ -109,31 +120,7 @@ export class BrokerConnection {
     if (this.#failure !== null) return;
     this.#failure = error;
     this.#socket.destroy();
-    this.#chunks = [];
     for (const { fail } of this.#waiting.splice(0)) fail(error);
-  }
-
-  #receive(chunk: Buffer): void {
-    this.#chunks.push(chunk);
-    this.#size += chunk.length;
-    this.#waiting[0]?.more();
-    for (;;) {
-      const [first] = this.#chunks;
-      if (first === undefined || this.#size < 4) return;
-      const size = (first.length >= 4 ? first : this.#joined()).readInt32BE(0);
-      if (size < 4 || size > ANSWER_BYTES_MAX) return this.#fail(new Error(`an answer of ${size} bytes is not one of Kafka`));
-      if (this.#size < 4 + size) return;
-      const all = this.#joined();
-      this.#chunks = all.length > 4 + size ? [all.subarray(4 + size)] : [];
-      this.#size -= 4 + size;
-      this.#answer(all.subarray(4, 4 + size));
-    }
-  }
-
-  #joined(): Buffer {
-    const all = this.#chunks.length === 1 ? (this.#chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(this.#chunks);
-    this.#chunks = [all];
-    return all;
   }
 
   #answer(bytes: Buffer): void {
