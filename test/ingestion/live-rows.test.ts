@@ -224,6 +224,37 @@ live('are parts of 16 MiB of messages at most while the task is behind, and of 8
   }),
 );
 
+live('are written in parts of 262,144 rows at most, those of one segment joined', () =>
+  withLive(ROWS, async (each) => {
+    const rowsOf = (count: number, from: number) => Array.from({ length: count }, (_, n) => ({ t: from + n, name: `${n % 7}`, n }));
+    const counts = [100_000, 150_000, 100_000, 300_000, 5];
+    let total = 0;
+    for (const count of counts) {
+      await each.rows.add(jsonBlock(rowsOf(count, total), null));
+      await each.rows.settle();
+      total += count;
+    }
+    assert.is(each.rows.heldRows, total);
+    // Rows take a time, a number and the id of a name each, and as many again as they are read.
+    assert.ok(each.rows.heldBytes > total * 20 && each.rows.heldBytes < total * 40, `${each.rows.heldBytes} bytes of ${total} rows`);
+    await each.rows.persist();
+    assert.equal([each.rows.heldRows, each.rows.heldBytes], [0, 0]);
+    const ids = each.rows.describe().map(({ loadSpec }) => loadSpec.path);
+    const held = each.rows.hold(ids);
+    const parts = [...held.parts.values()].flat();
+    held.release();
+    assert.is(parts.length, 4, '250,000, 100,000, 300,000 and 5 rows');
+    assert.is(held.rowCount, total);
+    let sum = 0n;
+    for (const { rowCount, columns } of await framesOf(each, SUMS))
+      for (let row = 0; row < rowCount; row++) sum += BigInt(String(columns[1] === undefined ? 0 : cellAt(columns[1], row)));
+    assert.is(
+      Number(sum),
+      counts.reduce((before, count) => before + (count * (count - 1)) / 2, 0),
+    );
+  }),
+);
+
 live('are those of one moment for a query that goes on while rows come, are joined, written and dropped', () =>
   withLive(ROWS, async (each) => {
     await each.rows.add(jsonBlock([{ t: 1, name: 'a', n: 1 }], null));

@@ -7,6 +7,7 @@ import { durationMs } from './duration.js';
 
 /** The part of `tuningConfig` that has an effect in a streaming task. */
 export interface StreamTuning {
+  /** Infinity: as many as there is memory for. */
   readonly maxRowsInMemory: number;
   /** null: what the middle manager grants. */
   readonly maxBytesInMemory: number | null;
@@ -55,7 +56,6 @@ const SUPERVISOR_KEYS = ['chatRetries', 'offsetFetchPeriod'];
 /** Documented keys with nothing left to do: threads, buffers and timeouts of machinery that is not here. */
 const INERT = { ...INERT_KEYS.tuningConfig, ...INERT_KEYS.streamTuning };
 
-const ROWS_IN_MEMORY = 150_000;
 const ROWS_PER_SEGMENT = 5_000_000;
 const ROWS_TOTAL = 20_000_000;
 const PERSIST_PERIOD_MS = 600_000;
@@ -85,7 +85,7 @@ export function parseStreamTuning(
   const maxSaved = fields.optionalInteger('maxSavedParseExceptions', 0, 10_000) ?? 0;
   const handoffPeriodMs = longDurationMs(fields, 'intermediateHandoffPeriod');
   return {
-    maxRowsInMemory: limit('maxRowsInMemory', ROWS_IN_MEMORY),
+    maxRowsInMemory: limit('maxRowsInMemory', Number.POSITIVE_INFINITY),
     maxBytesInMemory: limit('maxBytesInMemory', null),
     maxRowsPerSegment: limit('maxRowsPerSegment', ROWS_PER_SEGMENT),
     maxTotalRows: limit('maxTotalRows', ROWS_TOTAL),

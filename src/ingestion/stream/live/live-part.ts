@@ -46,6 +46,9 @@ export interface PartMakerOptions {
   readonly workDirectory: string;
 }
 
+/** Rows of a part on disk, unless one part in memory has more: parts are joined before they are written. */
+const WRITTEN_ROWS_MAX = 1 << 18;
+
 /** Makes the parts of the live segments of a task. */
 export class PartMaker {
   readonly #options: PartMakerOptions;
@@ -92,7 +95,7 @@ export class PartMaker {
       rowCount,
       timeMin,
       timeMax,
-      heldBytes: heldBytes * 2,
+      heldBytes: heldBytes + bytesOf(rows.frame),
       schema: store.schema(text),
       dimensions: rows.dimensions,
       frames: async () => [rows.frame],
@@ -151,4 +154,34 @@ export class PartMaker {
   #input({ frame, dimensions }: PartRows): SegmentInput {
     return { frame, dimensions, ...segmentDescription(this.#options.dataSchema) };
   }
+}
+
+/** Parts that lie one behind the other, and are written to one file. */
+export function writtenTogether(parts: readonly LivePart[]): readonly (readonly LivePart[])[] {
+  const groups: LivePart[][] = [];
+  let rowCount = Number.POSITIVE_INFINITY;
+  for (const part of parts) {
+    rowCount += part.rowCount;
+    if (rowCount > WRITTEN_ROWS_MAX) {
+      groups.push([]);
+      rowCount = part.rowCount;
+    }
+    groups.at(-1)?.push(part);
+  }
+  return groups;
+}
+
+/** Bytes that rows take, a byte for each character of strings. */
+function bytesOf({ columns }: SegmentFrame): number {
+  let bytes = 0;
+  for (const column of columns) {
+    if (column.kind === 'long' || column.kind === 'double') {
+      bytes += column.values.byteLength + (column.nulls?.byteLength ?? 0);
+      continue;
+    }
+    bytes += column.ids.byteLength + (column.kind === 'string' ? 0 : (column.offsets?.byteLength ?? 0));
+    if (column.kind === 'packed') bytes += column.dictionary.bytes.length + column.dictionary.ends.byteLength;
+    else for (const text of column.dictionary) bytes += text?.length ?? 0;
+  }
+  return bytes;
 }

@@ -18,7 +18,7 @@ import type { InputBlock } from '../../format/input-block.js';
 import type { RowStatistics } from '../../report/row-statistics.js';
 import type { LazyEngine } from '../../task-engine.js';
 import type { DataSchema } from '../../task-spec/data-schema.js';
-import { type LivePart, PartMaker } from './live-part.js';
+import { type LivePart, PartMaker, writtenTogether } from './live-part.js';
 import { LiveSegment } from './live-segment.js';
 import type { MicroBatch } from './micro-batch.js';
 import { ReaderWait } from './reader-wait.js';
@@ -226,12 +226,13 @@ export class LiveRows implements LiveParts {
     await this.#settleAll();
     for (const segment of this.#segments.values()) {
       const held = segment.parts.filter(({ heldBytes }) => heldBytes > 0);
-      if (held.length === 0) continue;
       for (const { id } of held) this.#beingWritten.add(id);
-      const rows = await this.#maker.join((await Promise.all(held.map((part) => part.frames()))).flat());
-      const written = await this.#maker.write(segment.id, rows);
-      await this.#inTurn(async () => this.#replace(segment, held, written));
-      for (const { id } of held) this.#beingWritten.delete(id);
+      for (const parts of writtenTogether(held)) {
+        const rows = await this.#maker.join((await Promise.all(parts.map((part) => part.frames()))).flat());
+        const written = await this.#maker.write(segment.id, rows);
+        await this.#inTurn(async () => this.#replace(segment, parts, written));
+        for (const { id } of parts) this.#beingWritten.delete(id);
+      }
     }
   }
 
