@@ -50,6 +50,7 @@ export async function joinRows(
 function framed(frames: readonly SegmentFrame[], plans: readonly ColumnPlan[], bench: InputBench): SegmentFrame {
   const run = new RunBuffer(plans, bench);
   try {
+    run.reserve(frames.reduce((sum, { rowCount }) => sum + rowCount, 0));
     for (const frame of frames) append(frame, run);
     return runFrame(run, plans);
   } finally {

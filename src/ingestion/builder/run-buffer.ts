@@ -6,6 +6,7 @@ import { type ColumnType, isTextType, TIME_COLUMN } from '../../model/schema.js'
 import { plainColumn, type SegmentFrame } from '../../storage/columns/packed-column.js';
 import { AutoColumn } from '../column/auto-column.js';
 import { ByteDictionary } from '../column/byte-dictionary.js';
+import { areFirstRows } from '../column/first-rows.js';
 import { type InputBench, inputBench } from '../column/input-bench.js';
 import { DoubleColumn, LongColumn } from '../column/number-column.js';
 import { type DictionaryColumn, grownLength, hasDictionary, type RowSelection, type RunColumn, rowsBetween } from '../column/run-column.js';
@@ -80,12 +81,27 @@ export class RunBuffer {
     return column;
   }
 
+  /** Makes room for so many further rows, which are not moved as they come then. */
+  reserve(count: number): void {
+    this.#reserveTimes(count);
+    for (const column of this.columns) column.reserve(count);
+  }
+
+  #reserveTimes(count: number): void {
+    if (this.#rows + count <= this.#times.length) return;
+    const larger = new Float64Array(grownLength(this.#times.length, this.#rows + count));
+    larger.set(this.#times);
+    this.#times = larger;
+  }
+
   /** Call before the columns are appended to, with the same selection; `times` is indexed by row, like the selection. */
-  appendTimes(times: Float64Array, { rows, count }: RowSelection): void {
-    if (this.#rows + count > this.#times.length) {
-      const larger = new Float64Array(grownLength(this.#times.length, this.#rows + count));
-      larger.set(this.#times);
-      this.#times = larger;
+  appendTimes(times: Float64Array, selection: RowSelection): void {
+    const { rows, count } = selection;
+    this.#reserveTimes(count);
+    if (areFirstRows(selection)) {
+      this.#times.set(times.subarray(0, count), this.#rows);
+      this.#rows += count;
+      return;
     }
     for (let at = 0; at < count; at++) this.#times[this.#rows++] = times[rows[at] ?? 0] ?? 0;
   }

@@ -72,6 +72,10 @@ export class AutoColumn implements DictionaryColumn {
     else this.#words.release();
   }
 
+  reserve(count: number): void {
+    this.#inner?.reserve(count);
+  }
+
   appendNulls(count: number): void {
     if (this.#inner === null) this.#leadingNulls += count;
     else this.#inner.appendNulls(count);

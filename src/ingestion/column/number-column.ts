@@ -154,7 +154,7 @@ export class LongColumn extends NumberColumn implements RunColumn {
     this.rows++;
   }
 
-  protected reserve(count: number): void {
+  reserve(count: number): void {
     if (this.rows + count <= this.#values.length) return;
     const larger = new BigInt64Array(grownLength(this.#values.length, this.rows + count));
     larger.set(this.#values);
@@ -268,7 +268,7 @@ export class DoubleColumn extends NumberColumn implements RunColumn {
     this.#values[this.rows++] = 0;
   }
 
-  protected reserve(count: number): void {
+  reserve(count: number): void {
     if (this.rows + count <= this.#values.length) return;
     const larger = new Float64Array(grownLength(this.#values.length, this.rows + count));
     larger.set(this.#values);

@@ -48,6 +48,8 @@ export type StoredColumn =
 export interface RunColumn {
   readonly name: string;
   readonly rowCount: number;
+  /** Makes room for so many further rows, which are not moved as they come then. */
+  reserve(count: number): void;
   appendNulls(count: number): void;
   appendFields(block: TextBlock, column: number, selection: RowSelection, faults: Uint8Array): void;
   appendValues(values: readonly unknown[], selection: RowSelection, faults: Uint8Array): void;
@@ -102,7 +104,7 @@ export abstract class RowsColumn {
   abstract appendValues(values: readonly unknown[], selection: RowSelection, faults: Uint8Array): void;
   /** Takes one value for each row. */
   protected abstract putFields(block: TextBlock, bounds: FieldBounds, selection: RowSelection, faults: Uint8Array): void;
-  protected abstract reserve(count: number): void;
+  abstract reserve(count: number): void;
 }
 
 /** The values of the selected rows, at their places. */

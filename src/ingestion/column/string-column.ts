@@ -141,14 +141,14 @@ export class StringColumn extends IdColumn implements RunColumn {
     const { rows, count } = selection;
     const { dictionary } = column;
     const { renewals } = this;
-    if (this.#packed.dictionary !== dictionary || this.#packed.renewals !== renewals)
-      this.#packed = { dictionary, renewals, ids: new Int32Array(dictionary.ends.length).fill(NOT_KNOWN) };
+    const isNew = this.#packed.dictionary !== dictionary || this.#packed.renewals !== renewals;
+    if (isNew) this.#packed = { dictionary, renewals, ids: new Int32Array(dictionary.ends.length).fill(NOT_KNOWN) };
     const known = this.#packed.ids;
     known[NULL_ID] = NULL_ID;
     this.reserve(count);
     if (this.#offsets === null) {
       // Most blocks have no new entry, and are read once.
-      if (!this.#putKnown(column.ids, selection, known)) {
+      if (isNew || !this.#putKnown(column.ids, selection, known)) {
         this.#lookUpEntries(dictionary, column.ids, selection, known);
         this.#putKnown(column.ids, selection, known);
       }
@@ -176,22 +176,23 @@ export class StringColumn extends IdColumn implements RunColumn {
 
   /** Looks up the entries of these rows that are not known yet. */
   #lookUpEntries({ bytes, ends }: PackedEntries, ids: Uint32Array, { rows, count }: RowSelection, known: Int32Array): void {
-    const unknown: number[] = [];
+    const unknown = new Uint32Array(Math.min(count, known.length));
+    let entries = 0;
     for (let at = 0; at < count; at++) {
       const entry = ids[rows[at] ?? 0] ?? NULL_ID;
       if ((known[entry] ?? NULL_ID) !== NOT_KNOWN) continue;
       known[entry] = NULL_ID;
-      unknown.push(entry);
+      unknown[entries++] = entry;
     }
-    const found = new Uint32Array(unknown.length);
-    const fields = {
-      starts: Int32Array.from(unknown, (entry) => ends[entry - 1] ?? 0),
-      ends: Int32Array.from(unknown, (entry) => ends[entry] ?? 0),
-      ...allRows(unknown.length),
-      memory: null,
-    };
+    const fields = { starts: new Int32Array(entries), ends: new Int32Array(entries), ...allRows(entries), memory: null };
+    for (let at = 0; at < entries; at++) {
+      const entry = unknown[at] ?? 0;
+      fields.starts[at] = ends[entry - 1] ?? 0;
+      fields.ends[at] = ends[entry] ?? 0;
+    }
+    const found = new Uint32Array(entries);
     this.words.idsOf(bytes, fields, found, 0);
-    for (const [at, entry] of unknown.entries()) known[entry] = found[at] ?? NULL_ID;
+    for (let at = 0; at < entries; at++) known[unknown[at] ?? 0] = found[at] ?? NULL_ID;
   }
 
   toFrameColumn(rows: Uint32Array): FrameColumn {
@@ -297,7 +298,7 @@ export class StringColumn extends IdColumn implements RunColumn {
     };
   }
 
-  protected reserve(count: number): void {
+  reserve(count: number): void {
     if (this.#idCount + count > this.ids.length) this.ids = grownWords(this.ids, grownLength(this.ids.length, this.#idCount + count));
   }
 }

@@ -104,7 +104,7 @@ export class TypedTextColumn extends IdColumn implements RunColumn {
     this.ids[this.rows++] = this.idOf(text ?? null);
   }
 
-  protected reserve(count: number): void {
+  reserve(count: number): void {
     if (this.rows + count > this.ids.length) this.ids = grownWords(this.ids, grownLength(this.ids.length, this.rows + count));
   }
 }
