@@ -29,7 +29,7 @@ export class BesideColumns {
   readonly #columns = new Map<string, Column>();
   readonly #packed = new Map<string, Packed | null>();
 
-  /** Reads them for messages, which are numbered through all lists. */
+  /** Reads those that are asked for, for messages, which are numbered through all lists. */
   static async read(
     lists: readonly MessageTexts[],
     { timestampColumn, topicColumn, keyColumn, key: keyFormat, headerPrefix, headerText }: BesideValue,
@@ -37,14 +37,26 @@ export class BesideColumns {
     statistics: RowStatistics,
   ): Promise<BesideColumns> {
     const beside = new BesideColumns();
+    const isRead = (name: string): boolean => reading.columns?.has(name) !== false;
+    const hasTimestamps = isRead(timestampColumn);
+    const topics = topicColumn !== null && isRead(topicColumn) ? topicColumn : null;
+    /** null: nobody reads it. */
+    const headers = new Map<string, Column | null>();
+    const headerColumn = (name: string): Column | null => {
+      let column = headers.get(name);
+      if (column === undefined) headers.set(name, (column = isRead(headerPrefix + name) ? beside.#of(headerPrefix + name) : null));
+      return column;
+    };
     let number = 0;
     for (const block of lists)
       for (let at = 0; at < block.count; at++, number++) {
         if (headerText !== null)
-          for (const [name, bytes] of block.headers(at))
-            beside.#of(headerPrefix + name)[number] = bytes === null ? null : headerText(bytes);
-        beside.#of(timestampColumn)[number] = block.times[at];
-        if (topicColumn !== null) beside.#of(topicColumn)[number] = block.topic;
+          for (const [name, bytes] of block.headers(at)) {
+            const column = headerColumn(name);
+            if (column !== null) column[number] = bytes === null ? null : headerText(bytes);
+          }
+        if (hasTimestamps) beside.#of(timestampColumn)[number] = block.times[at];
+        if (topics !== null) beside.#of(topics)[number] = block.topic;
       }
     if (keyFormat === 'text') beside.#addTexts(lists, keyColumn);
     else if (keyFormat !== null) await beside.#addKeys(lists, keyColumn, { format: keyFormat, reading, statistics });

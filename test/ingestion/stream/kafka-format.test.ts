@@ -26,7 +26,10 @@ function record(
 const parse = (format: unknown) => parseMessageFormat(new ObjectReader(format, 'inputFormat', readContextOf('input_invalid', 'f')));
 
 /** Rows as their columns have them. */
-async function rowsOf(format: Readonly<Record<string, unknown>>, ...records: readonly StreamRecord[]) {
+const rowsOf = (format: Readonly<Record<string, unknown>>, ...records: readonly StreamRecord[]) => rowsRead(format, null, records);
+
+/** @param columns  those that are asked for; null: any */
+async function rowsRead(format: Readonly<Record<string, unknown>>, columns: ReadonlySet<string> | null, records: readonly StreamRecord[]) {
   const statistics = new RowStatistics(
     { logParseExceptions: false, maxParseExceptions: 10, maxSavedParseExceptions: 10 } as never,
     () => undefined,
@@ -34,7 +37,7 @@ async function rowsOf(format: Readonly<Record<string, unknown>>, ...records: rea
   );
   const rejected: string[] = [];
   const reading = {
-    columns: null,
+    columns,
     workDirectory: '/nowhere',
     inputLimits: { maxColumns: 100, maxRowBytes: 1 << 20, decompression: { maxBytes: 1 << 20, maxRatio: 100 } } as never,
     reject: (reason: string) => void rejected.push(reason),
@@ -111,6 +114,18 @@ const CASES: readonly {
 ];
 for (const { name, format, message, rows } of CASES)
   formats(name, async () => assert.equal((await rowsOf({ type: 'kafka', ...format }, message)).rows, rows));
+
+formats('of what stands beside a value, columns that nobody asks for are left out, and keys count as they are', async () => {
+  const format = { type: 'kafka', valueFormat: { type: 'json' }, keyFormat: { type: 'json' }, headerFormat: { type: 'string' } };
+  const message = record('{"n":1}', { key: '{"id":7}', headers: { env: 'a', zone: 'b' } });
+  const read = (...columns: readonly string[]) => rowsRead(format, new Set(columns), [message]);
+  assert.equal((await read('n', 'kafka.header.zone', 'kafka.key')).rows, [{ n: 1, 'kafka.header.zone': 'b', 'kafka.key': 7 }]);
+  assert.equal((await read('n', 'kafka.timestamp', 'kafka.topic', 'kafka.header.none', 'kafka.key')).rows, [
+    { n: 1, ...BESIDE, 'kafka.key': 7 },
+  ]);
+  const { rejected } = await rowsRead(format, new Set(['n']), [record('{"n":1}', { key: '{' })]);
+  assert.is(rejected.length, 1);
+});
 
 formats('a value that cannot be read is rejected, and the next is read', async () => {
   const { rows, rejected } = await rowsOf({ type: 'kafka', valueFormat: { type: 'json' } }, record('{'), record('{"n":1}'));
