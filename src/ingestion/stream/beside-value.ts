@@ -138,15 +138,10 @@ export class BesideColumns {
     let packed = this.#packed.get(name);
     if (packed === undefined) this.#packed.set(name, (packed = packedOf(this.#of(name))));
     if (packed === null) return undefined;
-    const { ids, dictionary } = packed;
-    return {
-      kind: 'packed',
-      name,
-      type: 'STRING',
-      ids: Uint32Array.from(messages, (message) => ids[message] ?? 0),
-      offsets: null,
-      dictionary,
-    };
+    const { dictionary } = packed;
+    const ids = new Uint32Array(messages.length);
+    for (let row = 0; row < ids.length; row++) ids[row] = packed.ids[messages[row] ?? 0] ?? 0;
+    return { kind: 'packed', name, type: 'STRING', ids, offsets: null, dictionary };
   }
 }
 
