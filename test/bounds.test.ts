@@ -45,7 +45,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'ingestion/stream/kafka/fetches.ts AHEAD_BYTES': 'of one partition: messages that a streaming task has not taken yet',
   'ingestion/stream/live/live-rows.ts WAITING_BYTES_MAX': 'rows of one part; tuningConfig.maxBytesInMemory bounds the task',
   'ingestion/stream/live/live-rows.ts WAITING_MS': 'time until rows without a reader become a part of their segment',
-  'ingestion/stream/live/live-rows.ts WAITING_ROWS_MAX': 'rows of one part; tuningConfig.maxRowsInMemory bounds the task',
+  'ingestion/stream/live/live-rows.ts WAITING_ROWS_MAX': 'rows of one part; tuningConfig.maxBytesInMemory bounds the task',
   'cluster/lookups/named-lookups.ts LACKING_COUNT':
     'states of lookups that servers lack, by both: a hundred bytes each; others are asked about again',
   'metadata/leadership.ts AHEAD_MS_MAX': 'milliseconds of a clock that stepped back; nothing is kept',
