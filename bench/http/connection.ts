@@ -29,11 +29,16 @@ export class Connection {
 
   /** Rows of a SQL query, as lists of values. */
   async sqlRows(query: string, context: Readonly<Record<string, unknown>> = {}): Promise<unknown[][]> {
-    const body = JSON.stringify({ query, resultFormat: 'array', context });
-    const head = `POST /svc/v2/sql HTTP/1.1\r\nHost: ${this.#url.host}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
+    return (await this.post('/svc/v2/sql', { query, resultFormat: 'array', context })) as unknown[][];
+  }
+
+  /** The answer to a question in JSON; throws it where it is an error. */
+  async post(path: string, question: unknown): Promise<unknown> {
+    const body = JSON.stringify(question);
+    const head = `POST ${path} HTTP/1.1\r\nHost: ${this.#url.host}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`;
     const answer = await this.#ask(`${head}\r\n\r\n${body}`);
     if (!answer.startsWith('HTTP/1.1 200 ')) throw new Error(answer.slice(0, 1000));
-    return JSON.parse(bodyOf(answer)) as unknown[][];
+    return JSON.parse(bodyOf(answer));
   }
 
   /**

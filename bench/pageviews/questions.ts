@@ -1,9 +1,4 @@
-export interface Question {
-  readonly id: string;
-  readonly sql: string;
-  /** The same of DuckDB, where it says it in other words. */
-  readonly duckdb?: string;
-}
+import type { Question } from '../side-by-side.js';
 
 const NINETY = Array.from({ length: 90 }, (_, index) => `SUM(width + ${index})`).join(', ');
 const SOURCE = "CASE WHEN trafficSource = 0 AND engine = 0 THEN referrer ELSE '' END";
@@ -12,7 +7,6 @@ const HOST = "'^https?://(?:www\\.)?([^/]+)/.*$'";
 
 const q = (id: string, sql: string, duckdb?: string): Question => (duckdb === undefined ? { id, sql } : { id, sql, duckdb });
 
-/** Order is total wherever there is a LIMIT, so that there is one right answer. */
 export const QUESTIONS: readonly Question[] = [
   // Counts, sums, extremes.
   q('count', 'SELECT COUNT(*) FROM views'),

@@ -1,5 +1,5 @@
 import { randomSource } from '../data/random.js';
-import type { Question } from './questions.js';
+import type { Question } from '../side-by-side.js';
 import { below, pick, type Random, wordOf, zipf } from './words.js';
 
 /*

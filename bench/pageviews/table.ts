@@ -1,19 +1,17 @@
 import path from 'node:path';
-import { csvIngestion, writeCsv } from '../data/csv.js';
 import { randomSource } from '../data/random.js';
+import { type ColumnType, type TableCell, type TypedTable, typedInDuckdb, typedIngestion, writeTypedTable } from '../data/typed-table.js';
 import { agentOf, below, hostOf, phraseOf, pick, type Random, titleOf, urlOf, wordOf, zipf } from './words.js';
 
 /*
  * Views of web pages: a hundred columns, of which the strings are skewed and long, ids are of very many values, `tags` has several
  * values and `properties` is JSON. Rows ascend in time over ten days. The same (rows, seed) gives the same bytes.
  */
-type ColumnType = 'time' | 'string' | 'tags' | 'json' | 'long' | 'double';
-
 interface Column {
   readonly name: string;
   readonly type: ColumnType;
   /** Value of the next row; an empty string is null. */
-  readonly cell: (draw: Draw) => string | number | bigint;
+  readonly cell: (draw: Draw) => TableCell;
 }
 
 /** All that the cells of a row are drawn from. */
@@ -130,8 +128,7 @@ function propertiesOf({ random, row }: Draw): string {
   return `{"variant":"${pick(random, ['a', 'b', 'c'])}","depth":${zipf(random, 60)}${cart}${note}}`;
 }
 
-const quoted = (cell: string | number | bigint): string =>
-  typeof cell === 'string' && /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : String(cell);
+const TABLE: TypedTable = { name: 'views', columns: Object.fromEntries(COLUMNS.map(({ name, type }) => [name, type])) };
 
 /** A stretch of the table's rows, which is written and loaded by itself. Pieces are drawn independently. */
 export interface Piece {
@@ -157,54 +154,22 @@ export function piecesOf(rows: number, seed: number, folder: string): Piece[] {
 }
 
 export function writePiece(piece: Piece): void {
-  writeCsv(
-    piece.file,
-    COLUMNS.map(({ name }) => name),
-    rowsOf(piece),
-  );
+  writeTypedTable(piece.file, TABLE, rowsOf(piece));
 }
 
-function* rowsOf({ rows, seed, start, end }: Piece): Generator<string> {
+function* rowsOf({ rows, seed, start, end }: Piece): Generator<TableCell[]> {
   const random = randomSource(seed);
   for (let row = start; row < end; row++) {
     const draw: Draw = { random, row, rows, page: zipf(random, rows >> 1), visitor: zipf(random, rows >> 2), isSearch: random() < 0.15 };
-    yield COLUMNS.map(({ cell }) => quoted(cell(draw))).join(',');
+    yield COLUMNS.map(({ cell }) => cell(draw));
   }
 }
 
-/** The task that adds a piece to the datasource `views`: a segment a day, or several where pieces meet within a day. */
 export function pageViewsIngestion({ file }: Piece): unknown {
-  const types: Readonly<Record<ColumnType, string>> = {
-    time: '',
-    string: 'string',
-    tags: 'string',
-    json: 'json',
-    long: 'long',
-    double: 'double',
-  };
-  return csvIngestion({
-    folder: path.dirname(file),
-    file: path.basename(file),
-    appendToExisting: true,
-    dataSource: 'views',
-    dimensions: COLUMNS.slice(1).map(({ name, type }) => ({ name, type: types[type] })),
-    segmentGranularity: 'day',
-    listDelimiter: '|',
-    transforms: [{ type: 'expression', name: 'properties', expression: 'parse_json(properties)' }],
-  });
+  return typedIngestion(TABLE, file);
 }
 
 /** The first piece makes the table. */
 export function pageViewsOfDuckDb({ file, start }: Piece): string {
-  const types: Readonly<Record<ColumnType, string>> = {
-    time: 'TIMESTAMP',
-    string: 'VARCHAR',
-    tags: 'VARCHAR',
-    json: 'VARCHAR',
-    long: 'BIGINT',
-    double: 'DOUBLE',
-  };
-  const columns = COLUMNS.map(({ name, type }) => `'${name}': '${types[type]}'`).join(', ');
-  return `${start === 0 ? 'CREATE TABLE views AS' : 'INSERT INTO views'} SELECT * REPLACE (string_split(tags, '|') AS tags, properties::JSON AS properties)
-    FROM read_csv('${file}', header = true, quote = '"', escape = '"', columns = {${columns}})`;
+  return typedInDuckdb(TABLE, file, start === 0);
 }
