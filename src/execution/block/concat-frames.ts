@@ -53,9 +53,16 @@ function concatColumns(parts: readonly Part[], rowCount: number, check: Check): 
   let at = 0;
   for (const { frame, column } of parts) {
     check();
-    if (column.kind === (isLong ? 'long' : 'double') && column.nulls === null) {
+    if (column.kind === (isLong ? 'long' : 'double')) {
       if (column.kind === 'long') longs.set(column.values, at);
       else doubles.set(column.values, at);
+      for (let row = 0; column.nulls !== null && row < frame.rowCount; row++) {
+        if (!isNullAt(column.nulls, row)) continue;
+        anyNull = true;
+        nulls[(at + row) >>> 5] = (nulls[(at + row) >>> 5] ?? 0) | (1 << ((at + row) & 31));
+        if (isLong) longs[at + row] = 0n;
+        else doubles[at + row] = 0;
+      }
       at += frame.rowCount;
       continue;
     }
@@ -73,18 +80,34 @@ function concatColumns(parts: readonly Part[], rowCount: number, check: Check): 
   return { kind: 'double', name, type: isFloat ? 'FLOAT' : 'DOUBLE', values: doubles, nulls: anyNull ? nulls : null };
 }
 
+/** Once there are so many texts, they are looked up as long as the last frame had no larger part of new ones. */
+const LOOKED_UP_MIN = 1 << 16;
+const NEW_TEXTS_MAX = 0.75;
+
 function concatTexts(name: string, parts: readonly Part[], rowCount: number, check: Check): FrameColumn {
   const type = typeOfTexts(parts);
   const ids = new Uint32Array(rowCount);
   const dictionary: (string | null)[] = [null];
+  // Texts that frames have again get the id that they have.
+  let known = parts.length > 1 ? new Map<string | null, number>([[null, 0]]) : undefined;
+  const idOf = (text: string | null): number => {
+    const found = known?.get(text);
+    if (found !== undefined) return found;
+    known?.set(text, dictionary.length);
+    return dictionary.push(text) - 1;
+  };
   let at = 0;
   for (const { frame, column } of parts) {
     check();
-    const base = dictionary.length;
     if (column.kind === 'string') {
+      const before = dictionary.length;
       const from = column.type ?? 'STRING';
-      for (const text of column.dictionary) dictionary.push(from === type ? text : textOfValue(valueOfText(text, from), type));
-      for (let row = 0; row < frame.rowCount; row++) ids[at + row] = base + (column.ids[row] ?? 0);
+      const idsOfFrame = Uint32Array.from(column.dictionary, (text) =>
+        idOf(from === type ? text : textOfValue(valueOfText(text, from), type)),
+      );
+      for (let row = 0; row < frame.rowCount; row++) ids[at + row] = idsOfFrame[column.ids[row] ?? 0] ?? 0;
+      const added = dictionary.length - before;
+      if (dictionary.length > LOOKED_UP_MIN && added > column.dictionary.length * NEW_TEXTS_MAX) known = undefined;
     } else if (column.kind === 'multi') {
       for (let row = 0; row < frame.rowCount; row++) {
         const cell = cellAt(column, row);

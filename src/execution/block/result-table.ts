@@ -126,7 +126,7 @@ export function pickRows(table: ResultTable, rows: Uint32Array, check: Check): R
 }
 
 /** Longs at `places`, copied in halves: they cost no BigInt each. */
-function pickLongs(values: BigInt64Array, places: Uint32Array, check: Check): BigInt64Array<ArrayBuffer> {
+export function pickLongs(values: BigInt64Array, places: Uint32Array, check: Check): BigInt64Array<ArrayBuffer> {
   const picked = new BigInt64Array(places.length);
   const into = new Uint32Array(picked.buffer);
   const from = new Uint32Array(values.buffer, values.byteOffset, values.length * 2);

@@ -42,7 +42,10 @@ export function readable(chunk: Frame, plan: RowPlan): ReadableRows[] {
 function inTimeOrder(chunk: Frame): ReadableRows {
   const order = rowsByTime(chunk);
   if (order === null) return { rows: chunk, isMoved: false };
-  const position = { kind: 'long', name: POSITION, values: BigInt64Array.from(order, BigInt), nulls: null } as const;
+  const positions = new BigInt64Array(order.length);
+  const halves = new Uint32Array(positions.buffer);
+  for (let at = 0; at < order.length; at++) halves[at * 2] = order[at] ?? 0;
+  const position = { kind: 'long', name: POSITION, values: positions, nulls: null } as const;
   const sorted = gatherFrame(chunk, order);
   return { rows: { ...sorted, columns: [...sorted.columns, position] }, isMoved: true };
 }

@@ -14,6 +14,15 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT city, n * 2 AS m FROM (SELECT city, COUNT(*) AS n FROM edits GROUP BY city) WHERE n > 10 ORDER BY m DESC, city',
   'SELECT d, COUNT(*) FROM (SELECT __time AS d, city FROM edits) GROUP BY d HAVING COUNT(*) > 1',
   'SELECT MAX(__time), MIN(t) FROM (SELECT __time, __time AS t FROM users ORDER BY score, __time LIMIT 4 OFFSET 1)',
+  // Plans of their own over whole tables, of which few columns are read, or none.
+  'SELECT usr, MAX(d) FROM (SELECT usr, added - LAG(added) OVER (PARTITION BY usr ORDER BY __time, price, city) AS d FROM edits) GROUP BY usr ORDER BY usr',
+  'SELECT COUNT(*) FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY city ORDER BY __time) AS n FROM edits)',
+  'SELECT city, SUM(n) FROM (SELECT city, added, ROW_NUMBER() OVER (PARTITION BY usr ORDER BY __time) AS n FROM edits) WHERE added > 3 GROUP BY city ORDER BY city',
+  'SELECT COUNT(*) FROM (SELECT * FROM edits LIMIT 20)',
+  'SELECT COUNT(*), MAX(added) FROM (SELECT * FROM edits ORDER BY added DESC NULLS LAST, __time LIMIT 9) WHERE added IS NOT NULL',
+  'SELECT u.name, w.n FROM users u JOIN (SELECT usr, city, COUNT(*) OVER (PARTITION BY usr) AS n FROM edits WHERE price > 2) w ON w.usr = u.id',
+  'SELECT u.id, l.added FROM users u LEFT JOIN (SELECT * FROM edits ORDER BY added DESC NULLS LAST, __time LIMIT 12) l ON l.usr = u.id WHERE u.score > 1',
+  'SELECT MAX(r) FROM (SELECT RANK() OVER (ORDER BY n) AS r FROM (SELECT usr, n FROM (SELECT usr, city, COUNT(*) AS n FROM edits GROUP BY usr, city) ORDER BY n DESC, usr, city LIMIT 7))',
   // CTEs.
   'WITH big AS (SELECT * FROM edits WHERE added > 10), per AS (SELECT usr, SUM(added) AS s FROM big GROUP BY usr) SELECT COUNT(*), MAX(s) FROM per',
   'WITH a(x) AS (SELECT city FROM edits), b AS (SELECT x FROM a UNION SELECT city FROM users) SELECT x FROM b ORDER BY x',

@@ -10,6 +10,33 @@ export function pruneColumns(relation: Relation): Relation {
   return keep(relation, new Set(columnsOf(relation).map(({ name }) => name)));
 }
 
+type Kind = Relation['kind'];
+type Kinds = ReadonlySet<Kind>;
+
+const CUT: Kinds = new Set<Kind>(['sort', 'limit']);
+const CUT_OR_WINDOW: Kinds = new Set<Kind>([...CUT, 'window']);
+const ANY_CLAUSE: Kinds = new Set<Kind>([...CUT_OR_WINDOW, 'filter']);
+/** Inputs that may become a plan of their own below a node: such a plan gives all columns of its input, unless a projection says which. */
+const OWN_PLANS: ReadonlyMap<Kind, Kinds> = new Map([
+  ['aggregate', ANY_CLAUSE],
+  ['join', ANY_CLAUSE],
+  ['unnest', ANY_CLAUSE],
+  ['filter', CUT_OR_WINDOW],
+  ['window', CUT],
+  ['sort', CUT],
+]);
+
+/** The input of a node with these columns, and no others where it may become a plan of its own. */
+function keepBelow(node: Relation, input: Relation, needed: ReadonlySet<string>): Relation {
+  const kept = keep(input, needed);
+  if (OWN_PLANS.get(node.kind)?.has(kept.kind) !== true || (kept.kind === 'filter' && kept.input.kind === 'source')) return kept;
+  const columns = columnsOf(kept);
+  const wanted = columns.filter(({ name }) => needed.has(name));
+  if (wanted.length === columns.length) return kept;
+  // Rows are counted by a column.
+  return { kind: 'project', input: kept, columns: identity(wanted.length === 0 ? columns.slice(0, 1) : wanted) };
+}
+
 /** The relation with at least these of its columns. */
 function keep(relation: Relation, needed: ReadonlySet<string>): Relation {
   const read = (bounds: readonly Bound[], into = new Set<string>()): Set<string> => {
@@ -30,7 +57,7 @@ function keep(relation: Relation, needed: ReadonlySet<string>): Relation {
       const kept = relation.aggregates.filter(({ name }) => needed.has(name));
       const aggregates = kept.length === 0 && relation.keys.length === 0 ? relation.aggregates.slice(0, 1) : kept;
       const pruned = { ...relation, aggregates };
-      return { ...pruned, input: keep(relation.input, read(expressionsOf(pruned))) };
+      return { ...pruned, input: keepBelow(relation, relation.input, read(expressionsOf(pruned))) };
     }
     case 'join': {
       // A mark that nobody reads is not computed.
@@ -38,8 +65,9 @@ function keep(relation: Relation, needed: ReadonlySet<string>): Relation {
       const all = read(expressionsOf(relation), new Set(needed));
       const { prefix } = relation;
       const names = [...all];
-      const left = keep(relation.left, new Set(names.filter((name) => !name.startsWith(prefix))));
-      const right = keep(relation.right, new Set(names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length))));
+      const ofRight = names.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+      const left = keepBelow(relation, relation.left, new Set(names.filter((name) => !name.startsWith(prefix))));
+      const right = keepBelow(relation, relation.right, new Set(ofRight));
       return { ...relation, left, right };
     }
     case 'union': {
@@ -58,7 +86,7 @@ function keep(relation: Relation, needed: ReadonlySet<string>): Relation {
       const [input] = inputsOf(relation);
       if (input === undefined) return relation;
       const all = read(expressionsOf(relation), new Set(needed));
-      return changed(relation, { input: keep(input, all) });
+      return changed(relation, { input: keepBelow(relation, input, all) });
     }
   }
 }
