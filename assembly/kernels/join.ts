@@ -143,7 +143,13 @@ export function joinShift(bits: usize, low: i64, count: u32, base: i64, n: u32, 
 
 export function joinBytes(bits: usize, n: u32, out: usize): void {
   assert(isAligned<u64>(bits));
-  for (let i: u32 = 0; i < n; i++) store<u8>(out + <usize>i, (load<u8>(bits + <usize>(i >> 3)) >> <u8>(i & 7)) & 1);
+  let i: u32 = 0;
+  // Bit i in byte i of eight copies, then whether there is one.
+  for (; i + 8 <= n; i += 8) {
+    const apart = (<u64>load<u8>(bits + <usize>(i >> 3)) * 0x0101010101010101) & 0x8040201008040201;
+    store<u64>(out + <usize>i, ((apart + 0x7f7f7f7f7f7f7f7f) >> 7) & 0x0101010101010101);
+  }
+  for (; i < n; i++) store<u8>(out + <usize>i, (load<u8>(bits + <usize>(i >> 3)) >> <u8>(i & 7)) & 1);
 }
 
 /** The bit of the value at a place, and others above it. */
@@ -186,6 +192,20 @@ function byteOf<T>(at: usize, bytes: usize): u32 {
   return <u32>load<u8>(bytes + <usize>load<T>(at));
 }
 
+/** The bytes of eight values as bits: each doubles those before it, which is one instruction. */
+@inline
+function bitsOfEight<T>(at: usize, bytes: usize): u32 {
+  let low = <u32>load<u8>(bytes + <usize>load<T>(at, 3 * sizeof<T>()));
+  let high = <u32>load<u8>(bytes + <usize>load<T>(at, 7 * sizeof<T>()));
+  low = (low << 1) + <u32>load<u8>(bytes + <usize>load<T>(at, 2 * sizeof<T>()));
+  high = (high << 1) + <u32>load<u8>(bytes + <usize>load<T>(at, 6 * sizeof<T>()));
+  low = (low << 1) + <u32>load<u8>(bytes + <usize>load<T>(at, sizeof<T>()));
+  high = (high << 1) + <u32>load<u8>(bytes + <usize>load<T>(at, 5 * sizeof<T>()));
+  low = (low << 1) + <u32>load<u8>(bytes + <usize>load<T>(at));
+  high = (high << 1) + <u32>load<u8>(bytes + <usize>load<T>(at, 4 * sizeof<T>()));
+  return low + (high << 4);
+}
+
 export function joinKeepBytes<T>(values: usize, bytes: usize, n: u32, kept: usize): void {
   assert(isAligned<T>(values) && isAligned<u64>(kept));
   const size = sizeof<T>();
@@ -201,12 +221,7 @@ export function joinKeepBytes<T>(values: usize, bytes: usize, n: u32, kept: usiz
         word |= <u64>byteOf<T>(first + <usize>bit * size, bytes) << bit;
       }
     } else {
-      for (let i: usize = 0; i < 64; i += 8) {
-        const at = first + i * size;
-        const low4 = byteOf<T>(at, bytes) | (byteOf<T>(at + size, bytes) << 1) | (byteOf<T>(at + 2 * size, bytes) << 2) | (byteOf<T>(at + 3 * size, bytes) << 3);
-        const high4 = byteOf<T>(at + 4 * size, bytes) | (byteOf<T>(at + 5 * size, bytes) << 1) | (byteOf<T>(at + 6 * size, bytes) << 2) | (byteOf<T>(at + 7 * size, bytes) << 3);
-        word |= <u64>(low4 | (high4 << 4)) << i;
-      }
+      for (let i: usize = 0; i < 64; i += 8) word |= <u64>bitsOfEight<T>(first + i * size, bytes) << i;
       word &= asked;
     }
     store<u64>(place, word);

@@ -27,6 +27,8 @@ export interface Upload extends BuildRequest {
   readonly rowsMax: number | null;
   /** Rows that take more than `bytesMax` come as frames, rather than to be refused. */
   readonly orFrames: boolean;
+  /** Only for scans: rows that kernels cannot gather, or that take more than `bytesMax`, do not come at all. */
+  readonly orNothing?: true;
   /** The rows in words, for messages. */
   readonly subject: string;
 }

@@ -1,7 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
-import { SourceRunner, type SourceRunnerOptions } from '../../src/cluster/sources/source-runner.js';
+import type { SourceRunnerOptions } from '../../src/cluster/sources/runner-options.js';
+import { SourceRunner } from '../../src/cluster/sources/source-runner.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';

@@ -1,6 +1,6 @@
 import type { CancelSignal } from '../../src/base/cancel-signal.js';
 import { ETERNITY } from '../../src/base/instant.js';
-import type { SourceRunnerOptions } from '../../src/cluster/sources/source-runner.js';
+import type { SourceRunnerOptions } from '../../src/cluster/sources/runner-options.js';
 import type { Engine } from '../../src/execution/run/engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import type { KernelMemory } from '../../src/kernels/memory.js';

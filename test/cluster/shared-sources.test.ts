@@ -8,11 +8,12 @@ import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import type { JoinSource, RowSource } from '../../src/model/row-source.js';
+import type { RunLimits } from '../../src/model/run-limits.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { type UploadedFrame, uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
 
-/* Groups and right sides that stand in a statement several times are made once. */
+/* Groups, right sides and joined rows that stand in a statement several times are made once. */
 
 const RUN = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
 const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
@@ -93,6 +94,9 @@ interface Case {
   readonly runs: number;
   /** Segments of other processes, whose rows come as frames. */
   readonly isElsewhere?: true;
+  /** Rows that each table is said to have, so that it is known which part of them joins leave. */
+  readonly knownRows?: number;
+  readonly limits?: RunLimits;
 }
 
 /** WITH r AS (sums by a column) SELECT … FROM r WHERE sum = (SELECT MAX(sum) FROM r), the right sides under other names. */
@@ -130,7 +134,50 @@ const PAIRS: readonly Plain[] = [
   { text: null, 'r.amount': 4 },
 ];
 
+/** Sales of shops that have a sale of a text, their sums by a column, and beside these the sum of all (`SELECT … FROM a JOIN b GROUP BY … HAVING … (SELECT … FROM a JOIN b)`). */
+const soldBeside = (text: string, type: JoinSource['type'] = 'inner'): RowSource =>
+  join(
+    table,
+    { kind: 'filtered', source: others, filter: { kind: 'equals', column: 'text', type: 'STRING', value: text } },
+    [key('shop', 'shop', 'LONG')],
+    { type, leftColumns: LEFT, rightColumns: LEFT },
+  );
+const totals = (changes: Partial<GroupPlan> = {}, inner: RowSource = soldBeside('a')): Pick<Case, 'plan' | 'source'> => ({
+  plan: scanOf(['d0', 'a0', 't.all']),
+  source: join(
+    { kind: 'query', plan: sums('text'), source: soldBeside('a') },
+    {
+      kind: 'query',
+      plan: {
+        ...sums('text'),
+        keys: [],
+        aggregators: [{ kind: 'sum', name: 'all', column: 'amount', type: 'DOUBLE', filter: null }],
+        ...changes,
+      },
+      source: inner,
+    },
+    [],
+    { prefix: 't.', leftColumns: schemaOf({ d0: 'STRING', a0: 'DOUBLE' }), rightColumns: schemaOf({ all: 'DOUBLE' }) },
+  ),
+});
+const parts = (all: number): readonly Plain[] => [
+  { d0: 'a', a0: 1, 't.all': all },
+  { d0: 'b', a0: 2.5, 't.all': all },
+];
+
 const CASES: Readonly<Record<string, Case>> = {
+  'joined rows that are summed by a column and as a whole': { ...totals(), rows: parts(3.5), runs: 2, knownRows: 5 },
+  'joined rows of tables whose size is not known': { ...totals(), rows: parts(3.5), runs: 3 },
+  'joined rows where what is held has a limit': { ...totals(), rows: parts(3.5), runs: 3, knownRows: 5, limits: { maxSubqueryRows: 4 } },
+  'joined rows of which most are left': { ...totals(), rows: parts(3.5), runs: 3, knownRows: 1 },
+  'joined rows of which one sum has a filter': {
+    ...totals({ filter: { kind: 'equals', column: 'text', type: 'STRING', value: 'b' } }),
+    rows: parts(2.5),
+    runs: 3,
+    knownRows: 5,
+  },
+  'joins with other conditions': { ...totals({}, soldBeside('b')), rows: parts(7.5), runs: 4, knownRows: 5 },
+  'joins of another kind': { ...totals({}, soldBeside('a', 'left')), rows: parts(107.5), runs: 3, knownRows: 5 },
   'groups of longs, named twice': { ...bestOf('shop'), rows: [{ shop: null, sum: 100 }], runs: 1 },
   'groups of texts, named twice': { ...bestOf('text'), rows: [{ text: 'c', sum: 100 }], runs: 1 },
   'groups that cannot lie in memory': { ...bestOf('text'), rows: [{ text: 'c', sum: 100 }], runs: 2, isElsewhere: true },
@@ -166,7 +213,7 @@ const CASES: Readonly<Record<string, Case>> = {
 const shared = suite('sources that stand in a statement several times');
 
 for (const threads of [0, 2])
-  for (const [name, { plan, source, rows, runs, isElsewhere }] of Object.entries(CASES))
+  for (const [name, { plan, source, rows, runs, isElsewhere, knownRows = null, limits = {} }] of Object.entries(CASES))
     shared(`${name}, ${threads} threads`, async () => {
       const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
       const engine = createEngine({ memory, kernels: 'simd', threads, rowsRunInline: 0 });
@@ -175,7 +222,7 @@ for (const threads of [0, 2])
       const runner = new SourceRunner({
         engine,
         isServedHere: () => isElsewhere !== true,
-        rowsOfTable: () => null,
+        rowsOfTable: () => knownRows,
         columnsOf: (each) => rowSourceColumns(each, { table: () => ({ columns: schemaOf(TYPES), interval: ETERNITY }) }),
         async *runTables(leaf): AsyncGenerator<Frame> {
           count++;
@@ -184,7 +231,7 @@ for (const threads of [0, 2])
           yield* engine.runViews(leaf, [{ ...placed.view, id: 's' }], { ...RUN, ending: 'final' }, new AbortController().signal);
         },
         lookup: () => ({ rowCount: 0, frames: async function* () {} }),
-        runOptions: RUN,
+        runOptions: { ...RUN, limits },
         signal: new AbortController().signal,
       });
       try {

@@ -43,6 +43,8 @@ export class KeyBounds {
   readonly #equal = createByName<string>();
   readonly #bounds: ClassBound[] = [];
   readonly #given: readonly Bound[];
+  /** Part of the rows that the source begins with which the joins placed so far are expected to leave. */
+  left = 1;
 
   /**
    * @param base   columns of what the source begins with
@@ -76,6 +78,8 @@ export class KeyBounds {
 
   /** Says that the right side of a join has been placed, and of how many rows it was made. */
   place(at: number, { id, rowCount }: Pick<UploadedRows, 'id' | 'rowCount'>, rowsBelow: number | null): void {
+    const placed = this.#joins.find((join) => join.at === at)?.step;
+    if (placed !== undefined && DROPS.has(placed.type) && rowsBelow !== null && rowCount < rowsBelow) this.left *= rowCount / rowsBelow;
     const step = this.#steps[at];
     if (step?.kind !== 'join' || !DROPS.has(step.type) || rowsBelow === null || rowCount > rowsBelow * PLACED_PART_MAX) return;
     const keys = longKeys(step);

@@ -4,9 +4,33 @@ import { ServiceError } from '../../base/errors.js';
 import { frameBytes } from '../../execution/block/frame-bytes.js';
 import type { UploadedRows } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';
+import type { RunLimits } from '../../model/run-limits.js';
 
 /** Name of the limit of bytes, for messages. */
 export const BYTES_LIMIT = 'context.maxSubqueryBytes';
+
+/** Default size limit of a join's right side. */
+const SIDE_BYTES_MAX = 512 << 20;
+/** Results of subqueries that take more come as frames, chunk by chunk. */
+const NESTED_BYTES_MAX = 64 << 20;
+
+/** What the subqueries and the right sides of one query may hold. */
+export class HeldLimits {
+  readonly sides: RowLimits & { readonly bytesMax: number };
+  readonly subqueries: RowLimits;
+  readonly nestedBytesMax: number;
+  /** Whether the context says anything of it. */
+  readonly areSet: boolean;
+
+  constructor({ maxSubqueryRows = null, maxSubqueryBytes = null }: RunLimits) {
+    // Bytes take precedence where both are set, as documented.
+    const rowsMax = maxSubqueryBytes === null ? maxSubqueryRows : null;
+    this.sides = { rowsMax, bytesMax: maxSubqueryBytes ?? SIDE_BYTES_MAX };
+    this.subqueries = { rowsMax, bytesMax: maxSubqueryBytes };
+    this.nestedBytesMax = Math.min(NESTED_BYTES_MAX, maxSubqueryBytes ?? Infinity);
+    this.areSet = maxSubqueryRows !== null || maxSubqueryBytes !== null;
+  }
+}
 
 /** Null: any number. */
 interface RowLimits {
@@ -36,4 +60,8 @@ export function refuseMany({ rowCount, bytes }: UploadedRows, what: string, { ro
 
 function tooManyRows(what: string, rowsMax: number): ServiceError {
   return new ServiceError('resource_limit', `${what} gives more than the ${rowsMax} rows of context.maxSubqueryRows`);
+}
+
+export function bytesOf(placed: readonly UploadedRows[]): number {
+  return placed.reduce((sum, { bytes }) => sum + bytes, 0);
 }

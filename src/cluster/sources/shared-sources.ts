@@ -1,11 +1,14 @@
 // Finds the parts of a statement's sources that stand in it several times, and keeps what was made of them.
 
+import { columnsNamed } from '../../execution/expression/columns-of-plan.js';
 import type { UploadedRows } from '../../execution/run/engine.js';
 import type { Uploaded } from '../../model/frame.js';
 import type { GroupPlan } from '../../model/plan.js';
-import type { JoinSource, RowSource } from '../../model/row-source.js';
+import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import { isPacked } from '../../model/value-list.js';
 import type { Bound } from './key-bounds.js';
+import { tablesOf } from './source-plans.js';
+import { asksForTime, isBesideTables, stepsOf } from './source-steps.js';
 
 type QuerySource = Extract<RowSource, { kind: 'query' }>;
 
@@ -20,22 +23,33 @@ export interface SharedGroups {
   readonly names: ReadonlyMap<string, string> | undefined;
 }
 
+/** Joined rows that several plans of a statement read. */
+export interface SharedRows {
+  readonly key: string;
+  readonly source: RowSource;
+  /** All that the plans read of them. */
+  readonly columns: ReadonlySet<string>;
+}
+
 /**
- * Sources that stand in one statement several times: a query of WITH that is named twice, a dimension that a subquery joins too. Groups of subqueries and right
- * sides of joins are made once for all of these places, and lie in memory until the statement has ended.
+ * Sources that stand in one statement several times: a query of WITH that is named twice, a dimension that a subquery joins too, the joins that a total is
+ * taken of as well as its parts. Groups of subqueries, right sides of joins and rows that come out of joins are made once for all of these places, and lie in
+ * memory until the statement has ended.
  */
 export class SharedSources {
   /** Number of times that each source stands there; empty where none can be there twice. */
   readonly #times = new Map<string, number>();
-  readonly #groups = new Map<string, Promise<Uploaded | undefined>>();
+  /** Groups and joined rows in memory. */
+  readonly #made = new Map<string, Promise<Uploaded | undefined>>();
+  readonly #joined = new Map<string, { readonly columns: Set<string>; plans: number }>();
   /** Right sides in memory by the names that `sideOf` gives. */
   readonly sides = new Map<string, UploadedRows>();
   readonly #held: (() => void)[] = [];
 
-  constructor(source: RowSource) {
+  constructor(plan: RowsPlan, source: RowSource) {
     const tables: string[] = [];
     tablesBelow(source, tables);
-    if (new Set(tables).size < tables.length && tables.length <= TABLES_MAX) this.#count(source);
+    if (new Set(tables).size < tables.length && tables.length <= TABLES_MAX) this.#countPlan(plan, source);
   }
 
   /** Groups that stand there several times, by what is the same in all places; undefined for others. */
@@ -45,12 +59,20 @@ export class SharedSources {
     return shared !== undefined && (this.#times.get(shared.key) ?? 0) > 1 ? shared : undefined;
   }
 
-  /** The groups in memory, where `make` leaves them the first time; undefined: they cannot lie there. */
-  groups({ key }: SharedGroups, make: () => Promise<Uploaded | undefined>): Promise<Uploaded | undefined> {
-    const known = this.#groups.get(key);
+  /** Joined rows that this plan reads, and others too; undefined where it alone does. */
+  rowsOf(plan: RowsPlan, source: RowSource): SharedRows | undefined {
+    if (this.#joined.size === 0 || !readsJoined(plan, source)) return undefined;
+    const key = keyOf(source);
+    const joined = this.#joined.get(key);
+    return joined === undefined || joined.plans < 2 ? undefined : { key: `rows ${key}`, source, columns: joined.columns };
+  }
+
+  /** What lies in memory, where `make` leaves it the first time; undefined: it cannot lie there. */
+  once({ key }: Pick<SharedGroups, 'key'>, make: () => Promise<Uploaded | undefined>): Promise<Uploaded | undefined> {
+    const known = this.#made.get(key);
     if (known !== undefined) return known;
     const made = make();
-    this.#groups.set(key, made);
+    this.#made.set(key, made);
     return made;
   }
 
@@ -75,12 +97,23 @@ export class SharedSources {
     for (const letGo of this.#held.splice(0)) letGo();
   }
 
+  #countPlan(plan: RowsPlan, source: RowSource): void {
+    if (readsJoined(plan, source)) {
+      const key = keyOf(source);
+      const joined = this.#joined.get(key) ?? { columns: new Set<string>(), plans: 0 };
+      for (const name of columnsNamed(plan)) joined.columns.add(name);
+      joined.plans++;
+      this.#joined.set(key, joined);
+    }
+    this.#count(source);
+  }
+
   /** Counts sources; what stands below one that was met before is made no second time. */
   #count(source: RowSource): void {
     switch (source.kind) {
       case 'query': {
         const shared = groupsOf(source);
-        if (shared === undefined || this.#isFirst(shared.key)) this.#count(source.source);
+        if (shared === undefined || this.#isFirst(shared.key)) this.#countPlan(source.plan, source.source);
         return;
       }
       case 'filtered':
@@ -106,6 +139,16 @@ export class SharedSources {
     this.#times.set(key, times);
     return times === 1;
   }
+}
+
+/** Whether a plan reads all rows that come out of joins of tables, in any order. Joins with lookups are made columns of their own. */
+function readsJoined(plan: RowsPlan, source: RowSource): boolean {
+  if (source.kind === 'table' || plan.filter !== null) return false;
+  if (plan.operator === 'timeBoundary' || (plan.operator === 'scan' && (plan.limit !== null || plan.offset > 0))) return false;
+  const { base, steps } = stepsOf(source);
+  const joins = steps.filter((step) => step.kind === 'join');
+  if (joins.length === 0 || joins.some(({ right }) => stepsOf(right).base.kind === 'lookup')) return false;
+  return tablesOf(base) !== undefined && isBesideTables(steps) && !asksForTime(plan, steps);
 }
 
 /** Groups by the query that they are of; null: it does not group. */

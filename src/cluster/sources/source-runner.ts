@@ -4,46 +4,39 @@ import { ServiceError } from '../../base/errors.js';
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import { columnsRead } from '../../execution/expression/columns-of-plan.js';
 import { selectColumns, type WantedColumn } from '../../execution/join/rows.js';
-import type { Engine, UploadedRows } from '../../execution/run/engine.js';
+import type { UploadedRows } from '../../execution/run/engine.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
-import type { Frame } from '../../model/frame.js';
+import type { Frame, Uploaded } from '../../model/frame.js';
 import type { LookupTable } from '../../model/lookup/lookup-table.js';
-import type { ExternalSource, JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
-import type { RunLimits } from '../../model/run-limits.js';
+import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import type { JoinStage, Stage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
 import type { Upload } from '../../model/upload.js';
 import { type KeptFrames, keeping, mapped, once, peekUploaded, pruned } from './frame-streams.js';
-import { type KeepingLookups, keptEntries, keptSide } from './kept-lookups.js';
+import { keptEntries, keptSide } from './kept-lookups.js';
 import { type Bound, columnBelow, KeyBounds } from './key-bounds.js';
 import { withLookedUpPartners } from './lookup-joins.js';
-import { BYTES_LIMIT, limited, refuseMany } from './row-limits.js';
-import { type SharedGroups, SharedSources } from './shared-sources.js';
-import { both, inOrder, leading, narrowed, readKept, renamed, scanOf, shadows, tablesOf, typed, uploading } from './source-plans.js';
+import { BYTES_LIMIT, bytesOf, HeldLimits, limited, refuseMany } from './row-limits.js';
+import type { SourceRunnerOptions } from './runner-options.js';
+import { type SharedGroups, type SharedRows, SharedSources } from './shared-sources.js';
+import {
+  both,
+  inOrder,
+  isWorthKeeping,
+  keptScan,
+  leading,
+  narrowed,
+  readKept,
+  renamed,
+  scanOf,
+  shadows,
+  tablesOf,
+  typed,
+  uploading,
+} from './source-plans.js';
 import { asksForTime, chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
-
-export interface SourceRunnerOptions extends KeepingLookups {
-  readonly engine: Pick<Engine, 'runRows' | 'runUploaded' | 'build' | 'reserveUpload' | 'releaseUpload'>;
-  /** Runs a plan over the segments of all these tables together. */
-  readonly runTables: (plan: RowsPlan, tables: readonly string[]) => AsyncIterable<Frame>;
-  /** Whether all segments of these tables are served by this process, whose kernel memory is shared. */
-  readonly isServedHere: (tables: readonly string[]) => boolean;
-  /** Rows of a table; null when there is none of the name. */
-  readonly rowsOfTable: (name: string) => number | null;
-  /** Rows of files; left out: there is nobody to read them. */
-  readonly external?: (source: ExternalSource) => AsyncIterable<Frame>;
-  /** Known columns of a source. */
-  readonly columnsOf: (source: RowSource) => readonly ColumnSchema[];
-  /** Rows placed at a time; null: as many as is good. For tests. */
-  readonly chunkRows?: number;
-}
-
-/** Default size limit of a join's right side. */
-const BUILD_BYTES_MAX = 512 << 20;
-/** Results of subqueries that take more come as frames, chunk by chunk. */
-const NESTED_BYTES_MAX = 64 << 20;
 
 /**
  * Runs plans over row sources for one query. Every source is rows of some kind (tables, a subquery, inline rows) and
@@ -52,17 +45,19 @@ const NESTED_BYTES_MAX = 64 << 20;
  */
 export class SourceRunner {
   readonly #options: SourceRunnerOptions;
+  readonly #limits: HeldLimits;
   #shared: SharedSources | undefined;
   /** Entries of lookups as they were when a join first named them. */
   readonly #tables = new Map<string, LookupTable | undefined>();
 
   constructor(options: SourceRunnerOptions) {
     this.#options = options;
+    this.#limits = new HeldLimits(options.runOptions.limits ?? {});
   }
 
   /** The answer of a plan over the rows of a source, streamed; once. */
   async *run(plan: RowsPlan, source: RowSource): AsyncGenerator<Frame> {
-    this.#shared = new SharedSources(source);
+    this.#shared = new SharedSources(plan, source);
     try {
       yield* this.#run(plan, source, []);
     } finally {
@@ -71,7 +66,32 @@ export class SourceRunner {
   }
 
   /** @param bounds  rows outside of them may be left out */
-  #run(asked: RowsPlan, source: RowSource, bounds: readonly Bound[]): AsyncIterable<Frame> {
+  #run(plan: RowsPlan, source: RowSource, bounds: readonly Bound[]): AsyncIterable<Frame> {
+    // What is kept for others has limits of its own.
+    const shared = bounds.length > 0 || this.#limits.areSet ? undefined : this.#shared?.rowsOf(plan, source);
+    return shared === undefined ? this.#runAlone(plan, source, bounds) : this.#runShared(plan, shared);
+  }
+
+  /** A plan over joined rows that others read too, where they can lie in memory. */
+  async *#runShared(plan: RowsPlan, shared: SharedRows): AsyncGenerator<Frame> {
+    const { engine, runOptions, signal } = this.#options;
+    const kept = await this.#shared?.once(shared, () => this.#keptRows(shared));
+    if (kept === undefined) yield* this.#runAlone(plan, shared.source, []);
+    else yield* engine.runUploaded(plan, kept.id, { ...runOptions, ending: 'final' }, signal);
+  }
+
+  async #keptRows({ source, columns }: SharedRows): Promise<Uploaded | undefined> {
+    const { engine, isServedHere } = this.#options;
+    const given = stepsOf(source);
+    if (columns.size === 0 || !isServedHere(tablesOf(given.base) ?? [])) return undefined;
+    const id = engine.reserveUpload();
+    this.#shared?.hold(() => engine.releaseUpload(id));
+    const found = await peekUploaded(this.#runStaged(keptScan([...columns], id), given, []));
+    await found.end();
+    return found.uploaded;
+  }
+
+  #runAlone(asked: RowsPlan, source: RowSource, bounds: readonly Bound[]): AsyncIterable<Frame> {
     const { base, steps: given } = stepsOf(source);
     const { plan, steps } = withLookedUpPartners(asked, given, {
       tableOf: (name) => this.#tableOf(name),
@@ -113,6 +133,7 @@ export class SourceRunner {
         joined[at] = { ...stage, build: { id: rows.id, frames: kept.frames } };
         if (!sends) bounds.place(at, rows, this.#rowsBelow(join.right));
       }
+      if (plan.upload?.orNothing === true && !isWorthKeeping(plan.upload, this.#countRows(source.base), bounds.left)) return;
       const [filters, others] = leading(joined);
       const stages = tables === undefined ? joined : [...filters, ...bounds.stages(), ...others];
       if (besideTables && (areSent || !sends)) yield* this.#runTables({ ...plan, stages }, tables);
@@ -125,7 +146,7 @@ export class SourceRunner {
         const staged = { ...plan, stages: later };
         const final = { ...runOptions, ending: 'final' } as const;
         const isTimeless = isBesideTables(steps) && !asksForTime(plan, steps);
-        const entries = isTimeless ? await keptEntries(this.#options, source.base, this.#buildBytesMax) : undefined;
+        const entries = isTimeless ? await keptEntries(this.#options, source.base, this.#limits.sides.bytesMax) : undefined;
         if (entries !== undefined) {
           placed.push(entries);
           yield* engine.runUploaded(staged, entries.id, final, signal);
@@ -172,24 +193,24 @@ export class SourceRunner {
       keys: stage.keys,
       keysOnly,
       marked: join.type === 'right' || join.type === 'full',
-      bytesMax: this.#buildBytesMax - bytesOf(placed),
+      bytesMax: this.#limits.sides.bytesMax - bytesOf(placed),
       limit: BYTES_LIMIT,
     };
     if (!sends && !side.marked) {
       const entries = await keptSide(this.#options, join, side, () =>
-        limited(this.#rightRows(join, stage, undefined, []), RIGHT_SIDE, { rowsMax: this.#rowsMax, bytesMax: this.#buildBytesMax }),
+        limited(this.#rightRows(join, stage, undefined, []), RIGHT_SIDE, this.#limits.sides),
       );
       if (entries !== undefined) {
         placed.push(entries);
-        refuseMany(entries, RIGHT_SIDE, { rowsMax: this.#rowsMax, bytesMax: side.bytesMax });
+        refuseMany(entries, RIGHT_SIDE, { ...this.#limits.sides, bytesMax: side.bytesMax });
         return entries;
       }
     }
     const { id } = own(this.#reserved(engine.reserveUpload()));
-    const upload = { ...side, id, columns: [], rowsMax: this.#rowsMax, orFrames: false, subject: RIGHT_SIDE };
+    const upload = { ...side, id, columns: [], rowsMax: this.#limits.sides.rowsMax, orFrames: false, subject: RIGHT_SIDE };
     const found = await peekUploaded(this.#rightRows(join, stage, sends ? undefined : upload, bounds));
     try {
-      const frames = keeping(limited(found.frames, RIGHT_SIDE, { rowsMax: this.#rowsMax, bytesMax: this.#buildBytesMax }), kept);
+      const frames = keeping(limited(found.frames, RIGHT_SIDE, this.#limits.sides), kept);
       const rows = own(
         found.uploaded === undefined
           ? await engine.build(frames, side, { ...runOptions, ending: 'final' }, signal)
@@ -218,10 +239,10 @@ export class SourceRunner {
 
   /** Asks for the rows of a subquery to be left in memory, unless they are too many. */
   #uploadOf(names: readonly string[]): Upload {
-    const bytesMax = Math.min(NESTED_BYTES_MAX, this.#limits.maxSubqueryBytes ?? Infinity);
+    const bytesMax = this.#limits.nestedBytesMax;
     const side = { keys: [], keysOnly: false, marked: false, bytesMax, limit: BYTES_LIMIT };
     const id = this.#options.engine.reserveUpload();
-    return { ...side, id, columns: renamed(names, names), rowsMax: this.#rowsMax, orFrames: true, subject: 'a subquery' };
+    return { ...side, id, columns: renamed(names, names), rowsMax: this.#limits.sides.rowsMax, orFrames: true, subject: 'a subquery' };
   }
 
   /** Rows of other processes come as frames, whatever the plan asks for. */
@@ -264,10 +285,7 @@ export class SourceRunner {
       case 'lookup':
         return this.#options.lookup(source.name).frames();
       case 'query':
-        return limited(pruned(this.#queryRows(source, columns, upload, bounds), columns), 'a subquery', {
-          rowsMax: this.#rowsMax,
-          bytesMax: this.#limits.maxSubqueryBytes ?? null,
-        });
+        return limited(pruned(this.#queryRows(source, columns, upload, bounds), columns), 'a subquery', this.#limits.subqueries);
       case 'table':
         return this.#run({ ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) }, source, []);
       case 'union':
@@ -291,7 +309,7 @@ export class SourceRunner {
     }
     // Whoever makes them reads them as they come when they do not stay in memory.
     let frames: AsyncIterable<Frame> | undefined;
-    const kept = await this.#shared?.groups(shared, async () => {
+    const kept = await this.#shared?.once(shared, async () => {
       const found = await peekUploaded(this.#keptGroups(shared));
       frames = found.frames;
       return found.uploaded;
@@ -370,20 +388,6 @@ export class SourceRunner {
     const rows = this.#rows(base, [...new Set(names)], [ETERNITY], [], { upload: placed, bounds });
     return mapped(rows, (frame) => (frame.uploaded === undefined ? selectColumns(frame, wanted) : frame));
   }
-
-  get #buildBytesMax(): number {
-    return this.#limits.maxSubqueryBytes ?? BUILD_BYTES_MAX;
-  }
-
-  /** Bytes take precedence where both are set, as documented. */
-  get #rowsMax(): number | null {
-    const { maxSubqueryRows = null, maxSubqueryBytes = null } = this.#limits;
-    return maxSubqueryBytes === null ? maxSubqueryRows : null;
-  }
-
-  get #limits(): RunLimits {
-    return this.#options.runOptions.limits ?? {};
-  }
 }
 
 /** Joins that give rows of the left side, whatever the right one has beside its keys. */
@@ -393,7 +397,3 @@ const RIGHT_SIDE = 'the right side of a join';
 type QuerySource = Extract<RowSource, { kind: 'query' }>;
 
 type SketchedJoin = JoinSource & { readonly needed: readonly string[] };
-
-function bytesOf(placed: readonly UploadedRows[]): number {
-  return placed.reduce((sum, { bytes }) => sum + bytes, 0);
-}

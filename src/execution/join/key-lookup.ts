@@ -6,8 +6,9 @@ import type { NumberColumnView } from '../../storage/view.js';
 import { blockAt, kernelFor, type RunContext, wordsOf } from '../block/context.js';
 import type { KeyBits } from './key-bits.js';
 
-/** A byte for each value is read twice as fast as a bit, as long as all of them lie in the fastest cache. */
-const BYTES_MAX = 1 << 15;
+/** A byte for each value is read twice as fast as a bit while all of them lie in the fastest cache; in the next one still faster, where it is read as often as written. */
+const BYTES_FEW = 1 << 15;
+const BYTES_MAX = 1 << 18;
 /** A bit for each stored value is written at once for 64 of them. */
 const VALUES_PER_ROW = 32;
 
@@ -24,6 +25,12 @@ interface StoredValues {
   readonly span: number;
 }
 
+/** A bit for each stored value, or a byte. */
+interface Table {
+  readonly at: Address;
+  readonly isBytes: boolean;
+}
+
 /** A look at the keys of a build side, for the rows of one thread. */
 export class KeyLookup {
   readonly #context: RunContext;
@@ -31,7 +38,7 @@ export class KeyLookup {
   /** Memory of the tables and the bits. */
   readonly #arena: Arena;
   /** A table with a place for each stored value, by the column's base and number of values. */
-  readonly #tables = new Map<string, Address>();
+  readonly #tables = new Map<string, Table>();
   /** Bits of a block. */
   #found: Address = 0;
 
@@ -77,7 +84,7 @@ export class KeyLookup {
       const table = this.#table(base, span, rowCount);
       if (table !== undefined) {
         this.#keepRange(physical, { values, base, span }, rowCount, bits);
-        kernelFor(kernels, span <= BYTES_MAX ? 'joinKeepBytes' : 'joinKeepBits', physical)(values, table, rowCount, bits);
+        kernelFor(kernels, table.isBytes ? 'joinKeepBytes' : 'joinKeepBits', physical)(values, table.at, rowCount, bits);
         return;
       }
     }
@@ -104,7 +111,7 @@ export class KeyLookup {
     }
   }
 
-  #table(base: bigint, span: number, rowCount: number): Address | undefined {
+  #table(base: bigint, span: number, rowCount: number): Table | undefined {
     const name = `${base} ${span}`;
     const known = this.#tables.get(name);
     if (known !== undefined || span > rowCount * VALUES_PER_ROW) return known;
@@ -113,8 +120,9 @@ export class KeyLookup {
     if (this.#arena.bytes > TABLES_BYTES_MAX) this.close();
     const shifted = this.#arena.take(Math.ceil(span / 64) * 8);
     kernels.joinShift(bits, low, count, base, span, shifted);
-    const table = span <= BYTES_MAX ? this.#arena.take(span) : shifted;
-    if (table !== shifted) kernels.joinBytes(shifted, span, table);
+    const isBytes = span <= Math.max(BYTES_FEW, Math.min(BYTES_MAX, rowCount));
+    const table = { at: isBytes ? this.#arena.take(span) : shifted, isBytes };
+    if (isBytes) kernels.joinBytes(shifted, span, table.at);
     this.#tables.set(name, table);
     return table;
   }

@@ -38,7 +38,7 @@ export interface ScannedRows {
 
 /**
  * The result of a scan as the build side that its plan asks for.
- * @returns       undefined where columns have to be read as values; nothing is left in memory then
+ * @returns       undefined where columns have to be read as values, and for rows that may be left out (`orNothing`) and are too many; nothing is left in memory then
  * @throws ServiceError `resource_limit`
  */
 export function uploadScan(
@@ -64,7 +64,11 @@ export function uploadScan(
         return undefined;
       }
       rowCount += chunk.rowCount;
-      refuseMany(upload, rowCount, memory.bytes);
+      if (upload.orNothing === true && memory.bytes > upload.bytesMax) {
+        memory.free();
+        return undefined;
+      }
+      if (upload.orNothing !== true) refuseMany(upload, rowCount, memory.bytes);
       if (chunk.rowCount > 0) chunks.push(chunk);
     }
     const columns = upload.columns.map((_, at) => joinChunks(context, memory, chunks, at));
@@ -79,7 +83,8 @@ export function uploadScan(
     });
     const view: SegmentView = { ...NO_ROWS, rowCount, columns: named };
     const { addresses, bytes } = memory;
-    return buildSideOf(context, { view, addresses, bytes, release: () => memory.free() }, upload);
+    const request = upload.orNothing === true ? { ...upload, bytesMax: Infinity } : upload;
+    return buildSideOf(context, { view, addresses, bytes, release: () => memory.free() }, request);
   } catch (error) {
     memory.free();
     throw error;

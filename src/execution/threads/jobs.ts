@@ -259,8 +259,8 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       const pieces = hasStages(plan) ? stagedPieces(context, plan, views, builds) : inSegmentOrder(views);
       const built = uploadScan(plan, upload, { views, builds, pieces }, context, counts);
       counts.readMs += ownNow() - startMs;
-      if (built !== undefined) {
-        yield { frame: null, isLast: true, counts, built };
+      if (built !== undefined || upload.orNothing === true) {
+        yield { frame: null, isLast: true, counts, ...(built === undefined ? {} : { built }) };
         return;
       }
     }

@@ -17,7 +17,10 @@ export function listGroups({ context, arena }: Scratch, table: Pick<GroupTablePa
     const n = Math.min(BLOCK_ROWS, table.groupCount - base);
     kernels.filterRangeU8(table.present + base, n, 1, 255, bits);
     const count = kernels.bitsToRows(bits, 0, n, rows);
-    if (count > 0) found.push(memory.u32(rows, count).map((row) => row + base));
+    if (count === 0) continue;
+    const part = memory.u32(rows, count).slice();
+    for (let at = 0; at < count; at++) part[at] = (part[at] ?? 0) + base;
+    found.push(part);
   }
   const all = new Uint32Array(found.reduce((sum, part) => sum + part.length, 0));
   found.reduce((at, part) => {
