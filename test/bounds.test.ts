@@ -15,6 +15,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'cluster/broker/result-cache.ts INTERVALS_KEPT': 'digests of one view, which go with the view',
   'cluster/broker/retries/read-times.ts KINDS_KEPT': 'two numbers each; the ones used least recently give way',
   'cluster/broker/scatter.ts INTERVALS_KEPT': 'lists of segments of one view, which go with the view',
+  'cluster/sources/source-plans.ts KEPT_BYTES_MAX': 'joined rows of one query, in its memory; others are made anew for each plan',
   'cluster/change-log.ts REMEMBERED': 'names of what is in memory anyway; who missed more is told everything',
   'cluster/coordinator/assignment.ts LOADS_AHEAD': 'of one server: more are asked for as it loads them',
   'cluster/historical/local-segments.ts BYTES_AHEAD': 'of files that are read ahead at the start alone',

@@ -14,7 +14,7 @@ const SIDE_BYTES_MAX = 512 << 20;
 /** Results of subqueries that take more come as frames, chunk by chunk. */
 const NESTED_BYTES_MAX = 64 << 20;
 
-/** What the subqueries and the right sides of one query may hold. */
+/** Limits of what the subqueries and the right sides of one query hold. */
 export class HeldLimits {
   readonly sides: RowLimits & { readonly bytesMax: number };
   readonly subqueries: RowLimits;

@@ -1,4 +1,4 @@
-// What running plans over row sources needs of others.
+// Options of whoever runs plans over row sources.
 
 import type { Engine } from '../../execution/run/engine.js';
 import type { Frame } from '../../model/frame.js';

@@ -67,7 +67,7 @@ export class SharedSources {
     return joined === undefined || joined.plans < 2 ? undefined : { key: `rows ${key}`, source, columns: joined.columns };
   }
 
-  /** What lies in memory, where `make` leaves it the first time; undefined: it cannot lie there. */
+  /** Groups or joined rows in memory, where `make` leaves them the first time; undefined: they cannot lie there. */
   once({ key }: Pick<SharedGroups, 'key'>, make: () => Promise<Uploaded | undefined>): Promise<Uploaded | undefined> {
     const known = this.#made.get(key);
     if (known !== undefined) return known;

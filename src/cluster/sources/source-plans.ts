@@ -84,7 +84,7 @@ export function renamed(from: readonly string[], names: readonly string[]): read
 
 /** Joined rows that take more are made again for each plan that reads them, and so are those that joins leave most of. */
 const KEPT_BYTES_MAX = 32 << 20;
-const KEPT_PART_MAX = 0.5;
+const LEFT_PART_MAX = 0.5;
 
 /** Leaves these columns of rows in memory, where kernels gather them and they are not too many. */
 export function keptScan(names: readonly string[], id: string): ScanPlan {
@@ -94,7 +94,7 @@ export function keptScan(names: readonly string[], id: string): ScanPlan {
 
 /** @param left  part of so many rows that is expected to come out of the joins */
 export function isWorthKeeping({ columns }: Upload, rows: number | null, left: number): boolean {
-  return rows !== null && left <= KEPT_PART_MAX && rows * left * columns.length * VALUE_BYTES <= KEPT_BYTES_MAX;
+  return rows !== null && left <= LEFT_PART_MAX && rows * left * columns.length * VALUE_BYTES <= KEPT_BYTES_MAX;
 }
 
 const VALUE_BYTES = 8;

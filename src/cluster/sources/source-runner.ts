@@ -67,7 +67,7 @@ export class SourceRunner {
 
   /** @param bounds  rows outside of them may be left out */
   #run(plan: RowsPlan, source: RowSource, bounds: readonly Bound[]): AsyncIterable<Frame> {
-    // What is kept for others has limits of its own.
+    // Rows that are kept for others have limits of their own.
     const shared = bounds.length > 0 || this.#limits.areSet ? undefined : this.#shared?.rowsOf(plan, source);
     return shared === undefined ? this.#runAlone(plan, source, bounds) : this.#runShared(plan, shared);
   }
