@@ -26,7 +26,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   large-join  two files of as many rows joined into a new table by tasks: time, memory of their processes, disk; sums must be right (Linux)
   loading   files of CSV, NDJSON and Parquet, narrow and wide, into segments and by DuckDB into a file, against its goals; sums must agree (Linux)
   lookups   a lookup of many entries: time to load, memory of an entry, memory over polls, and queries with it beside plain ones (Linux)
-  streams   from the acknowledgement of a message of Kafka to its row in an answer, and rows per second of processor time beside those of a file (Linux, needs Kafka)
+  streams   from the acknowledgement of a message of Kafka to its row in an answer, and rows per second of processor time beside those of a file, and of Druid's own task (Linux, needs Kafka)
   catalogue a Coordinator and a Broker over very many records of segments, with simulated Historicals, against their goals (Linux)
   scatter   the same questions over 1, 2 and 4 Historicals: work of the Broker, bytes between them, beside the same rows as JSON (Linux)
   restart   from the start of a process to its first answer, against reading its segment files
@@ -51,15 +51,16 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --segments N        segments (10000), publish (26304): of 20 rows each; catalogue (500000)
   --datasources N     catalogue (5000)
   --known N           publish: segments known by their metadata alone, to which one is added (100000)
-  --rows N            queries, joins, sketches, expressions, functions, pageviews, workloads (each table), lookups, scatter, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards (500000); loading, of 5 columns (500000); large-join, of each file (2000000)
+  --rows N            queries, joins, sketches, expressions, functions, pageviews, workloads (each table), lookups, scatter, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards, streams (500000); loading, of 5 columns (500000); large-join, of each file (2000000)
   --entries N         lookups: of the lookup (1000000); --forms WORDS: statements of other kinds, names matching a pattern (. for all)
   --polls N           lookups: that find another file (10000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
   --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews, workloads, dashboards (2); loading: numbers of threads (1,2)
-  --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, workloads, http, security (5), segments, scatter (9), threads (4), dashboards (3), tpch, loading (1), planning (200)
-  --seconds N         http, security (2), fresh (3), dashboards (8): of load a round
+  --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, workloads, http, security (5), segments, scatter (9), threads (4), dashboards (3), tpch, loading, streams (1), planning (200)
+  --seconds N         http, security (2), fresh (3), dashboards (8): of load a round; streams: of messages at an even rate (20), 0 for none
   --rate N            streams: messages sent per second (10000)
   --shapes a,b        streams: of rows (narrow): narrow, wide, 'long strings', nested, rollup, csv, kafka
+  --druid             streams: Druid's own Kafka task over the same messages, in turn; answers must agree (needs Java 17 and jars of Druid 33.0.0, fetched by Maven with bench/streams/druid/fetch.sh)
   --connections N     http, fresh, security (32); dashboards: numbers of clients (8,64)
   --client NAME       http: sockets, or autocannon (sockets)
 `;
@@ -83,7 +84,7 @@ const BENCHMARKS = {
   catalogue: ['segments', 'datasources', 'rounds'],
   'large-join': ['rows'],
   loading: ['only', 'rows', 'threads', 'rounds'],
-  streams: ['rate', 'seconds', 'rows', 'shapes'],
+  streams: ['rate', 'seconds', 'rows', 'rounds', 'shapes', 'druid'],
   lookups: ['only', 'rows', 'entries', 'polls', 'threads', 'rounds'],
   scatter: ['only', 'rows', 'rounds'],
   restart: ['rows', 'threads', 'rounds', 'data'],
@@ -102,6 +103,7 @@ const options = {
   smoke: { type: 'boolean' },
   packed: { type: 'boolean' },
   wide: { type: 'boolean' },
+  druid: { type: 'boolean' },
   ...Object.fromEntries(
     [
       'json',

@@ -1,9 +1,14 @@
 // Rows of several shapes, each as messages of Kafka and as lines of a file.
 
+interface Column {
+  readonly type: string;
+  readonly name: string;
+}
+
 export interface Shape {
   readonly line: (n: number) => string;
-  readonly dimensions: readonly unknown[];
-  readonly metrics?: readonly unknown[];
+  readonly dimensions: readonly (string | Column)[];
+  readonly metrics?: readonly (Column & { readonly fieldName?: string })[];
   readonly granularity?: object;
   readonly inputFormat: object;
   /** Keys and headers of messages; absent: they have none. */
