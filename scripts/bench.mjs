@@ -50,6 +50,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   --shapes N          pageviews: as many random statements instead of the questions; --seed S: others (1); --wide: of more kinds
   --segments N        segments (10000), publish (26304): of 20 rows each; catalogue (500000)
   --datasources N     catalogue (5000)
+  --starts            catalogue: both starts alone
   --known N           publish: segments known by their metadata alone, to which one is added (100000)
   --rows N            queries, joins, sketches, expressions, functions, pageviews, workloads (each table), lookups, scatter, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards, streams (500000); loading, of 5 columns (500000); large-join, of each file (2000000)
   --entries N         lookups: of the lookup (1000000); --forms WORDS: statements of other kinds, names matching a pattern (. for all)
@@ -81,7 +82,7 @@ const BENCHMARKS = {
   dashboards: ['only', 'rows', 'threads', 'rounds', 'seconds', 'connections'],
   publish: ['segments', 'known'],
   compaction: ['segments', 'rows', 'rounds'],
-  catalogue: ['segments', 'datasources', 'rounds'],
+  catalogue: ['segments', 'datasources', 'rounds', 'starts'],
   'large-join': ['rows'],
   loading: ['only', 'rows', 'threads', 'rounds'],
   streams: ['rate', 'seconds', 'rows', 'rounds', 'shapes', 'druid'],
@@ -104,6 +105,7 @@ const options = {
   packed: { type: 'boolean' },
   wide: { type: 'boolean' },
   druid: { type: 'boolean' },
+  starts: { type: 'boolean' },
   ...Object.fromEntries(
     [
       'json',
