@@ -61,6 +61,8 @@ export interface NumberColumnView {
   /** Minimum of the non-null values that were uploaded, a bound for some of them; null when there are none. bigint for LONG, otherwise number. */
   readonly min: bigint | number | null;
   readonly max: bigint | number | null;
+  /** The rows are some of those that `min` and `max` were found of: no row need have either. */
+  readonly isPart?: true;
   /** Two numbers per block, [min, max] as f64 (rounded outwards for LONG); +Infinity/-Infinity for a block of nulls. 0: absent. */
   readonly blockRanges: Address;
 }

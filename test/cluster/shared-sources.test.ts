@@ -160,13 +160,36 @@ const totals = (changes: Partial<GroupPlan> = {}, inner: RowSource = soldBeside(
     { prefix: 't.', leftColumns: schemaOf({ d0: 'STRING', a0: 'DOUBLE' }), rightColumns: schemaOf({ all: 'DOUBLE' }) },
   ),
 });
-const parts = (all: number): readonly Plain[] => [
+/** The highest shop of all joined rows in place of their sum: of the table it would be 2. */
+const highestShop: Pick<Case, 'plan' | 'source'> = totals({
+  aggregators: [{ kind: 'max', name: 'all', column: 'shop', type: 'LONG', filter: null }],
+});
+/** The totals beside the joined rows themselves, of which they read another column. */
+const besideTotals: Pick<Case, 'plan' | 'source'> = {
+  plan: scanOf(['d0', 't.all', 'w.shop']),
+  source: join(totals().source, soldBeside('a'), [key('d0', 'text', 'STRING')], {
+    prefix: 'w.',
+    leftColumns: schemaOf({ d0: 'STRING', a0: 'DOUBLE', 't.all': 'DOUBLE' }),
+    rightColumns: [...LEFT, ...schemaOf({ 'r.shop': 'LONG', 'r.text': 'STRING', 'r.amount': 'DOUBLE' })],
+  }),
+};
+const parts = (all: number | bigint): readonly Plain[] => [
   { d0: 'a', a0: 1, 't.all': all },
   { d0: 'b', a0: 2.5, 't.all': all },
 ];
 
 const CASES: Readonly<Record<string, Case>> = {
   'joined rows that are summed by a column and as a whole': { ...totals(), rows: parts(3.5), runs: 2, knownRows: 5 },
+  'joined rows and the highest number of them': { ...highestShop, rows: parts(1n), runs: 2, knownRows: 5 },
+  'joined rows that are a right side with other columns too': {
+    ...besideTotals,
+    rows: [
+      { d0: 'a', 't.all': 3.5, 'w.shop': 1n },
+      { d0: 'b', 't.all': 3.5, 'w.shop': 1n },
+    ],
+    runs: 3,
+    knownRows: 5,
+  },
   'joined rows of tables whose size is not known': { ...totals(), rows: parts(3.5), runs: 3 },
   'joined rows where what is held has a limit': { ...totals(), rows: parts(3.5), runs: 3, knownRows: 5, limits: { maxSubqueryRows: 4 } },
   'joined rows of which most are left': { ...totals(), rows: parts(3.5), runs: 3, knownRows: 1 },

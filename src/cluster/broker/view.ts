@@ -52,6 +52,7 @@ export class ClusterView {
   #revision: number | null = null;
   /** Whether the first snapshot is shown, all of it. */
   #isShown = false;
+  #isMaking = false;
   #term: number | null = null;
   #changes = 0;
   /** Published rows of streams as of the last snapshot, and as they are shown. */
@@ -228,6 +229,18 @@ export class ClusterView {
     }
     for (const [dataSource, held] of this.#held) if (!this.#behind.has(dataSource)) held.revision = this.#revision;
     this.#showStreams();
+    if (!this.#isMaking) void this.#makeTimelines();
+  }
+
+  /** Makes the timelines that nobody has asked for yet, behind all that waits: a statement over all tables would make them in one piece. */
+  async #makeTimelines(): Promise<void> {
+    this.#isMaking = true;
+    const turns = new LoopTurns();
+    for (const { shown } of this.#known.values()) {
+      shown.blocks();
+      if (turns.isDue) await turns.give();
+    }
+    this.#isMaking = false;
   }
 
   /** Offsets of a datasource are those of the snapshot that its segments are of. */

@@ -37,6 +37,13 @@ export async function peekUploaded(frames: AsyncIterable<Frame>): Promise<Peeked
   return { frames: again(), end };
 }
 
+/** What was left in memory in place of frames; undefined where it is not. */
+export async function leftInMemory(frames: AsyncIterable<Frame>): Promise<Uploaded | undefined> {
+  const found = await peekUploaded(frames);
+  await found.end();
+  return found.uploaded;
+}
+
 const NO_FRAMES: AsyncIterable<Frame> = { async *[Symbol.asyncIterator]() {} };
 
 /** Frames with only the columns that are read, so that no others are uploaded. */

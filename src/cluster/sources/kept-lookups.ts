@@ -8,7 +8,7 @@ import type { JoinSource, RowSource } from '../../model/row-source.js';
 import type { BuildRequest } from '../../model/upload.js';
 import type { LookupRows } from '../lookups/lookup-store.js';
 import type { KeptUploads } from './kept-uploads.js';
-import { BYTES_LIMIT } from './row-limits.js';
+import { BYTES_LIMIT, unlessFull } from './row-limits.js';
 
 export interface KeepingLookups {
   readonly engine: Pick<Engine, 'build'>;
@@ -63,12 +63,7 @@ export async function keptEntries(
   const { table, frames } = lookup(base.name);
   if (table === undefined) return undefined;
   const side = { keys: [], keysOnly: false, marked: false, bytesMax, limit: BYTES_LIMIT };
-  try {
-    const make = () => engine.build(frames(), side, { ...runOptions, ending: 'final' }, signal);
-    return await kept.take({ name: base.name, digest: table.digest }, 'entries', make, signal);
-  } catch (error) {
-    // They can be read chunk by chunk as well.
-    if (error instanceof ServiceError && error.code === 'resource_limit') return undefined;
-    throw error;
-  }
+  const make = () => engine.build(frames(), side, { ...runOptions, ending: 'final' }, signal);
+  // They can be read chunk by chunk as well.
+  return unlessFull(() => kept.take({ name: base.name, digest: table.digest }, 'entries', make, signal));
 }

@@ -68,6 +68,9 @@ function withoutJoin({ plan, steps }: Stepped, join: Join, at: number, { tableOf
   const { filter, columns } = partnerOf(join, partner, conditions);
   const isHidden = (name: string): boolean =>
     later.some((step) => makes(step, name)) || plan.virtualColumns.some((column) => column.name === name);
+  // Rows that only the right side of a later join has are null there: an expression of a column is, others need not be.
+  const isJoinedAgain = later.some((step) => step.kind === 'join' && (step.type === 'right' || step.type === 'full'));
+  if (isJoinedAgain && (left.kind !== 'column' || join.type === 'mark')) return undefined;
   // Expressions are computed later than the columns that they stand for.
   if ([...columns.values()].some((expression) => [...columnsOfExpression(expression)].some(isHidden))) return undefined;
   const after = afterwards(later, plan, columns);

@@ -58,6 +58,16 @@ export function refuseMany({ rowCount, bytes }: UploadedRows, what: string, { ro
     throw new ServiceError('resource_limit', `${what} takes ${bytes} bytes, ${Math.max(0, bytesMax)} are left of ${BYTES_LIMIT}`);
 }
 
+/** What is made; undefined where it does not fit. */
+export async function unlessFull<Made>(make: () => Promise<Made>): Promise<Made | undefined> {
+  try {
+    return await make();
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'resource_limit') return undefined;
+    throw error;
+  }
+}
+
 function tooManyRows(what: string, rowsMax: number): ServiceError {
   return new ServiceError('resource_limit', `${what} gives more than the ${rowsMax} rows of context.maxSubqueryRows`);
 }

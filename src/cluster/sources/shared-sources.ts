@@ -59,12 +59,15 @@ export class SharedSources {
     return shared !== undefined && (this.#times.get(shared.key) ?? 0) > 1 ? shared : undefined;
   }
 
-  /** Joined rows that this plan reads, and others too; undefined where it alone does. */
+  /** Joined rows that this plan reads, and others too; undefined where it alone does, or reads more of them than is kept. */
   rowsOf(plan: RowsPlan, source: RowSource): SharedRows | undefined {
     if (this.#joined.size === 0 || !readsJoined(plan, source)) return undefined;
     const key = keyOf(source);
     const joined = this.#joined.get(key);
-    return joined === undefined || joined.plans < 2 ? undefined : { key: `rows ${key}`, source, columns: joined.columns };
+    if (joined === undefined || joined.plans < 2) return undefined;
+    // A join that is a side of another one, or a part of a union, reads what these need: that is known only when they run.
+    for (const name of columnsNamed(plan)) if (!joined.columns.has(name)) return undefined;
+    return { key: `rows ${key}`, source, columns: joined.columns };
   }
 
   /** Groups or joined rows in memory, where `make` leaves them the first time; undefined: they cannot lie there. */

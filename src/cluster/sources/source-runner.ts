@@ -14,11 +14,11 @@ import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import type { JoinStage, Stage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
 import type { Upload } from '../../model/upload.js';
-import { type KeptFrames, keeping, mapped, once, peekUploaded, pruned } from './frame-streams.js';
+import { type KeptFrames, keeping, leftInMemory, mapped, once, peekUploaded, pruned } from './frame-streams.js';
 import { keptEntries, keptSide } from './kept-lookups.js';
 import { type Bound, columnBelow, KeyBounds } from './key-bounds.js';
 import { withLookedUpPartners } from './lookup-joins.js';
-import { BYTES_LIMIT, bytesOf, HeldLimits, limited, refuseMany } from './row-limits.js';
+import { BYTES_LIMIT, bytesOf, HeldLimits, limited, refuseMany, unlessFull } from './row-limits.js';
 import type { SourceRunnerOptions } from './runner-options.js';
 import { type SharedGroups, type SharedRows, SharedSources } from './shared-sources.js';
 import {
@@ -86,9 +86,7 @@ export class SourceRunner {
     if (columns.size === 0 || !isServedHere(tablesOf(given.base) ?? [])) return undefined;
     const id = engine.reserveUpload();
     this.#shared?.hold(() => engine.releaseUpload(id));
-    const found = await peekUploaded(this.#runStaged(keptScan([...columns], id), given, []));
-    await found.end();
-    return found.uploaded;
+    return unlessFull(() => leftInMemory(this.#runStaged(keptScan([...columns], id), given, [])));
   }
 
   #runAlone(asked: RowsPlan, source: RowSource, bounds: readonly Bound[]): AsyncIterable<Frame> {

@@ -73,7 +73,8 @@ function joinNumbers(context: RunContext, into: OwnMemory, parts: readonly Part<
     at += rows * bytes;
   }
   const nulls = joinNullBits(context, into, parts);
-  const joined: NumberColumnView = { ...first.column, ...own, values, nulls, ...rangeOfAll(parts), blockRanges: 0 };
+  const isPart = parts.some(({ column }) => column.isPart === true) ? { isPart: true as const } : {};
+  const joined: NumberColumnView = { ...first.column, ...isPart, ...own, values, nulls, ...rangeOfAll(parts), blockRanges: 0 };
   if (!isAlike) zeroNulls(context, joined, rowCount);
   return joined;
 }

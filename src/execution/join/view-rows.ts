@@ -25,6 +25,7 @@ function sliceColumn(column: ColumnView, start: number): ColumnView {
       : { ...column, offsets: column.offsets + start * 4, isPart: true };
   return {
     ...column,
+    isPart: true,
     values: column.values + start * bytes,
     nulls: column.nulls === 0 ? 0 : column.nulls + start / 8,
     blockRanges: column.blockRanges === 0 ? 0 : column.blockRanges + (start / BLOCK_ROWS) * 16,
@@ -49,7 +50,7 @@ export function gatherColumn(context: RunContext, arena: Pick<Arena, 'take'>, co
 
 /** The column of a `mark` join, over one byte for each row. */
 export function markColumn(values: Address): ColumnView {
-  const rest = { base: 0n, power: 0, nulls: 0, min: 0n, max: 1n, blockRanges: 0 } as const;
+  const rest = { base: 0n, power: 0, nulls: 0, min: 0n, max: 1n, isPart: true, blockRanges: 0 } as const;
   return { kind: 'number', type: 'LONG', physical: 'U8', values, ...rest };
 }
 
@@ -62,10 +63,10 @@ function gatherNumbers(
   const { physical } = column;
   const values = arena.take(padded(count) * PHYSICAL_BYTES[physical]);
   kernelFor(kernels, 'joinValues', bitsOf(physical))(column.values, at, count, values);
-  if (column.nulls === 0 && !mayBeAbsent) return { ...column, values, blockRanges: 0 };
+  if (column.nulls === 0 && !mayBeAbsent) return { ...column, values, isPart: true, blockRanges: 0 };
   const nulls = arena.take(padded(count) / 8);
   const anyNull = kernels.joinNulls(column.nulls, at, count, nulls) > 0;
-  return { ...column, values, nulls: anyNull ? nulls : 0, blockRanges: 0 };
+  return { ...column, values, nulls: anyNull ? nulls : 0, isPart: true, blockRanges: 0 };
 }
 
 /** Values are moved as they are, whatever they mean. */

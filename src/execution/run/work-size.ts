@@ -60,7 +60,7 @@ function readsNoRowOf(plan: RowPlan): (view: SegmentView) => boolean {
 
 /** Whether the extremes of a column are known from its upload. */
 function isKnown(column: ColumnView | undefined): boolean {
-  return column?.kind === 'number' && column.type === 'LONG' && column.nulls === 0 && column.min !== null;
+  return column?.kind === 'number' && column.type === 'LONG' && column.nulls === 0 && column.min !== null && column.isPart !== true;
 }
 
 /** About how many buckets a plan has a row for, whether or not rows fall into them; where an interval has no end it may be any number. */

@@ -60,15 +60,19 @@ export interface LookedUpEntries {
   readonly entries: PackedEntries;
   /** Ids by entry of the dictionary; 0: null. */
   readonly ids: Uint32Array;
-  /** Id of a row without a value. */
+  /** Id of a row without a value; 0 where there is none. */
   readonly idOfNull: number;
 }
 
-/** @param isUsed  entries that some row has: others are left out */
+/**
+ * @param isUsed   entries that some row has: others are left out
+ * @param hasNone  whether some row has no value
+ */
 export function lookUpBytes(
   { table, gives, missing }: ByBytes,
   { bytes, offsets, count, hasNull }: DictionaryView,
   isUsed: Uint8Array,
+  hasNone: boolean,
   memory: KernelMemory,
 ): LookedUpEntries {
   const ends = memory.u32(offsets, count + 1);
@@ -97,7 +101,8 @@ export function lookUpBytes(
       ids[entry] = id;
     }
   }
-  const idOfNull = missing.is === 'itself' ? 0 : idForMissing();
+  // An entry that no row has would be a value of the column.
+  const idOfNull = missing.is === 'itself' || !hasNone ? 0 : idForMissing();
   if (hasNull && count > 0) ids[0] = idOfNull;
   return { entries: built.entries(gives === 'key' && constant === undefined), ids, idOfNull };
 }

@@ -73,7 +73,8 @@ function ofBytes(
   const given = idsOf(view, offsets === null ? rowCount : (offsets[rowCount] ?? 0), memory);
   const isUsed = new Uint8Array(view.dictionary.count);
   for (let at = 0; at < given.length; at++) isUsed[given[at] ?? 0] = 1;
-  const { entries, ids, idOfNull } = lookUpBytes(form, view.dictionary, isUsed, memory);
+  const hasNone = (view.dictionary.hasNull && isUsed[0] === 1) || (offsets !== null && hasEmpty(offsets));
+  const { entries, ids, idOfNull } = lookUpBytes(form, view.dictionary, isUsed, hasNone, memory);
   for (let at = 0; at < given.length; at++) given[at] = ids[given[at] ?? 0] ?? 0;
   const listed = offsets === null || idOfNull === 0 ? { ids: given, offsets } : filled({ ids: given, offsets }, idOfNull);
   return { kind: 'packed', name, type: 'STRING', ...listed, dictionary: entries };
@@ -97,6 +98,11 @@ function idsOf({ physical, ids }: StringColumnView, count: number, memory: Kerne
 interface Listed {
   readonly ids: Uint32Array;
   readonly offsets: Uint32Array;
+}
+
+function hasEmpty(offsets: Uint32Array): boolean {
+  for (let row = 1; row < offsets.length; row++) if (offsets[row] === offsets[row - 1]) return true;
+  return false;
 }
 
 /** Rows of which those without a value have one, `id`. */

@@ -6,7 +6,7 @@ import type { SegmentDescriptor, UnreadableSegment } from '../../../model/segmen
 
 /** Published segments that a view shows. They never change. */
 export interface Published {
-  /** Blocks of their timeline, made when they are first asked for: of most datasources nobody asks for a long time. */
+  /** Blocks of their timeline, made when they are first asked for. */
   readonly blocks: () => readonly TimelineBlock<SegmentDescriptor>[];
   readonly isEmpty: boolean;
   /** Whether one of them is no tombstone. */

@@ -94,7 +94,7 @@ function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { c
 /** The extreme of all LONGs of a stored column, which is written beside it; undefined where it is not. */
 function knownExtreme(scope: SegmentScope, index: number, { stored }: NumberVector, kind: 'min' | 'max'): Accumulator | undefined {
   const value = stored?.[kind];
-  if (typeof value !== 'bigint') return undefined;
+  if (typeof value !== 'bigint' || stored?.isPart === true) return undefined;
   const { kernels, memory } = scope.context;
   const byGroups = kernelFor(kernels, `${kind}Groups`, 'I64');
   const at = scope.arena.take(8);

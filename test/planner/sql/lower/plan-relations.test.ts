@@ -16,6 +16,27 @@ compute p0 = ("d0" - 1) LONG
 project added=d0 b=p0 l=d2 n=a0
 → added BIGINT, b BIGINT, l INTEGER, n BIGINT`,
   ],
+  // Conditions on joined and unnested rows are a part of what groups them: these rows are no plan of their own.
+  [
+    'SELECT COUNT(*) FROM wiki a LEFT JOIN wiki b ON a."user" = b.page WHERE b.page IS NULL',
+    `group join left j0. on "user" = "page" STRING (
+  wiki
+  wiki)
+where j0.page is null
+agg a0 = count
+one row over none
+project EXPR$0=a0
+→ EXPR$0 BIGINT`,
+  ],
+  [
+    'SELECT x, COUNT(*) FROM wiki, UNNEST(ARRAY[city, channel]) t(x) WHERE x <> page GROUP BY x',
+    `group (unnest array("city", "channel") as unnest of wiki)
+where ("unnest" != "page")
+key d0 = unnest STRING
+agg a0 = count
+project x=d0 EXPR$1=a0
+→ x VARCHAR, EXPR$1 BIGINT`,
+  ],
   // Strings of a union may be several in some row: the second key is no function of the first then.
   [
     'SELECT page, LENGTH(page) AS l, COUNT(DISTINCT added) AS n FROM (SELECT page, added FROM wiki UNION ALL SELECT page, added FROM wiki) GROUP BY 1, 2 LIMIT 10',

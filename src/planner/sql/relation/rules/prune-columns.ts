@@ -26,10 +26,15 @@ const OWN_PLANS: ReadonlyMap<Kind, Kinds> = new Map([
   ['sort', CUT],
 ]);
 
+/** Relations that a plan reads as rows, without a plan of their own. */
+const ROWS: Kinds = new Set<Kind>(['source', 'join', 'unnest', 'union']);
+
 /** The input of a node with these columns, and no others where it may become a plan of its own. */
 function keepBelow(node: Relation, input: Relation, needed: ReadonlySet<string>): Relation {
   const kept = keep(input, needed);
-  if (OWN_PLANS.get(node.kind)?.has(kept.kind) !== true || (kept.kind === 'filter' && kept.input.kind === 'source')) return kept;
+  if (OWN_PLANS.get(node.kind)?.has(kept.kind) !== true) return kept;
+  // A filter of rows is a part of what groups them; a filter of a table is one of its source.
+  if (kept.kind === 'filter' && (node.kind === 'aggregate' ? ROWS.has(kept.input.kind) : kept.input.kind === 'source')) return kept;
   const columns = columnsOf(kept);
   const wanted = columns.filter(({ name }) => needed.has(name));
   if (wanted.length === columns.length) return kept;
