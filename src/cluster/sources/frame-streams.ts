@@ -37,7 +37,7 @@ export async function peekUploaded(frames: AsyncIterable<Frame>): Promise<Peeked
   return { frames: again(), end };
 }
 
-/** What was left in memory in place of frames; undefined where it is not. */
+/** Rows that were left in memory in place of frames; undefined where frames came. */
 export async function leftInMemory(frames: AsyncIterable<Frame>): Promise<Uploaded | undefined> {
   const found = await peekUploaded(frames);
   await found.end();

@@ -58,7 +58,7 @@ export function refuseMany({ rowCount, bytes }: UploadedRows, what: string, { ro
     throw new ServiceError('resource_limit', `${what} takes ${bytes} bytes, ${Math.max(0, bytesMax)} are left of ${BYTES_LIMIT}`);
 }
 
-/** What is made; undefined where it does not fit. */
+/** The value that is made; undefined where it does not fit. */
 export async function unlessFull<Made>(make: () => Promise<Made>): Promise<Made | undefined> {
   try {
     return await make();

@@ -9,6 +9,9 @@ export interface PersistLimits {
   readonly periodMs: number;
 }
 
+/** Part of its memory behind which a task writes: the rest is for rows that come meanwhile. */
+const FILLING_PART = 2 / 3;
+
 /** Writes rows of a task to disk while further ones come in. */
 export class Persists {
   readonly #rows: Pick<LiveRows, 'heldRows' | 'heldBytes' | 'persist'>;
@@ -30,11 +33,12 @@ export class Persists {
     return this.#failure;
   }
 
-  /** Begins to write when it is time; waits for the write before only when memory is full. */
+  /** Begins to write when it is time or memory is filling up; waits for the write before only when memory is full. */
   async persistIfDue(): Promise<void> {
     const { maxRowsInMemory, maxBytesInMemory, periodMs } = this.#limits;
     const isFull = this.#rows.heldRows >= maxRowsInMemory || this.#rows.heldBytes >= maxBytesInMemory;
-    if (!isFull && this.#now() - this.#lastMs < periodMs) return;
+    const isFilling = this.#rows.heldBytes >= maxBytesInMemory * FILLING_PART;
+    if (!isFull && !isFilling && this.#now() - this.#lastMs < periodMs) return;
     if (this.#underWay !== null) {
       if (isFull) await this.#underWay;
       return;
