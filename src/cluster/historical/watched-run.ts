@@ -1,5 +1,6 @@
 // Runs of a Historical as spans, and as lines of its log where they fail.
 
+import type { ErrorCode } from '../../base/errors.js';
 import type { Tracer } from '../../model/tracing/span.js';
 import { toServiceError } from '../rpc/message.js';
 import type { RunPlanRequest } from '../rpc/services.js';
@@ -8,7 +9,10 @@ import type { RunPlanRequest } from '../rpc/services.js';
 export interface FailedRun {
   readonly queryId: string;
   readonly segments: number;
-  readonly error: unknown;
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** With its stack, where the fault is ours. */
+  readonly error?: unknown;
 }
 
 export interface RunWatchers {
@@ -25,12 +29,14 @@ export async function* watched<Item>(
   items: AsyncIterable<Item>,
 ): AsyncGenerator<Item> {
   const span = tracer?.begin(`historical ${plan.operator}`, traceparent);
-  let errorCode: string | undefined;
+  let errorCode: ErrorCode | undefined;
   try {
     yield* items;
   } catch (error) {
-    errorCode = toServiceError(error).code;
-    if (errorCode !== 'cancelled') runFailed?.({ queryId, segments: segmentIds.length, error });
+    const { code, message } = toServiceError(error);
+    errorCode = code;
+    const facts = { queryId, segments: segmentIds.length, code, message };
+    if (code !== 'cancelled') runFailed?.(code === 'internal' ? { ...facts, error } : facts);
     throw error;
   } finally {
     span?.end({ 'dolmen.query.id': queryId, 'dolmen.segments': String(segmentIds.length) }, errorCode);
