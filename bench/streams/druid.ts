@@ -132,9 +132,15 @@ async function hasWorker(overlord: string, processes: readonly ChildProcess[], l
 }
 
 async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  process.kill(-child.pid, 'SIGKILL');
+  if (child.pid === undefined) return;
+  const isEnded = child.exitCode !== null || child.signalCode !== null;
+  const exited = isEnded ? undefined : new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  // A task may outlive the process that began it.
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
   await exited;
 }
 

@@ -21,7 +21,7 @@ export interface PackedSegments {
   readonly times: Uint32Array;
   readonly paths: readonly string[];
   /** Partition number, bytes and rows of each. */
-  readonly numbers: Float64Array;
+  readonly sizes: Float64Array;
   readonly shards: Uint32Array;
   readonly dimensions: Uint32Array;
   readonly metrics: Uint32Array;
@@ -36,7 +36,7 @@ export interface PackedSegments {
   readonly whole: readonly (readonly [number, SegmentDescriptor])[];
 }
 
-const NUMBERS = 3;
+const SIZES = 3;
 
 /** Different values and their places. Objects of a process are the same where they are equal, mostly: they are not compared further. */
 class Table<Value> {
@@ -75,7 +75,7 @@ export class SegmentPacker {
     const places = (): Uint32Array => new Uint32Array(count);
     const [dataSources, times, versions, loadTypes, shards] = [places(), places(), places(), places(), places()];
     const [dimensions, metrics, columns, countLengths] = [places(), places(), places(), places()];
-    const numbers = new Float64Array(NUMBERS * count);
+    const sizes = new Float64Array(SIZES * count);
     const [paths, allCounts]: [string[], number[]] = [[], []];
     const [compactionStates, liveIds, whole]: [[number, string][], [number, string][], [number, SegmentDescriptor][]] = [[], [], []];
     for (let at = 0; at < count; at++) {
@@ -91,9 +91,9 @@ export class SegmentPacker {
       versions[at] = this.#texts.place(id.version);
       loadTypes[at] = this.#texts.place(loadSpec.type);
       paths.push(loadSpec.path);
-      numbers[NUMBERS * at] = id.partitionNumber;
-      numbers[NUMBERS * at + 1] = segment.sizeBytes;
-      numbers[NUMBERS * at + 2] = segment.rowCount;
+      sizes[SIZES * at] = id.partitionNumber;
+      sizes[SIZES * at + 1] = segment.sizeBytes;
+      sizes[SIZES * at + 2] = segment.rowCount;
       shards[at] = this.#shardSpecs.place(segment.shardSpec);
       dimensions[at] = this.#lists.place(segment.dimensions);
       metrics[at] = this.#lists.place(segment.metrics);
@@ -106,7 +106,7 @@ export class SegmentPacker {
     return {
       ...{ count, texts: this.#texts.takeAdded(), intervals: this.#intervals.takeAdded(), shardSpecs: this.#shardSpecs.takeAdded() },
       ...{ lists: this.#lists.takeAdded(), columnLists: this.#columnLists.takeAdded(), dataSources, times, versions, loadTypes, paths },
-      ...{ numbers, shards, dimensions, metrics },
+      ...{ sizes, shards, dimensions, metrics },
       ...{ columns, countLengths, distinctCounts: Int32Array.from(allCounts), compactionStates, liveIds, whole },
     };
   }
@@ -131,7 +131,7 @@ export class SegmentUnpacker {
     const states = new Map(packed.compactionStates);
     const liveIds = new Map(packed.liveIds);
     const segments: SegmentDescriptor[] = [];
-    const { numbers, countLengths } = packed;
+    const { sizes, countLengths } = packed;
     let counted = 0;
     for (let at = 0; at < packed.count; at++) {
       const own = whole.size === 0 ? undefined : whole.get(at);
@@ -141,7 +141,7 @@ export class SegmentUnpacker {
       }
       const distinctCounts = new Array<number>(countLengths[at] ?? 0);
       for (let column = 0; column < distinctCounts.length; column++) distinctCounts[column] = packed.distinctCounts[counted++] ?? -1;
-      const number = (field: number): number => numbers[NUMBERS * at + field] ?? 0;
+      const size = (field: number): number => sizes[SIZES * at + field] ?? 0;
       const lastCompactionState = states.size === 0 ? undefined : states.get(at);
       const liveId = liveIds.size === 0 ? undefined : liveIds.get(at);
       const segment: SegmentDescriptor = {
@@ -149,12 +149,12 @@ export class SegmentUnpacker {
           dataSource: valueAt(this.#texts, packed.dataSources, at),
           interval: valueAt(this.#intervals, packed.times, at),
           version: valueAt(this.#texts, packed.versions, at),
-          partitionNumber: number(0),
+          partitionNumber: size(0),
         },
         shardSpec: valueAt(this.#shardSpecs, packed.shards, at),
         loadSpec: { type: valueAt(this.#texts, packed.loadTypes, at), path: packed.paths[at] ?? '' },
-        sizeBytes: number(1),
-        rowCount: number(2),
+        sizeBytes: size(1),
+        rowCount: size(2),
         dimensions: valueAt(this.#lists, packed.dimensions, at),
         metrics: valueAt(this.#lists, packed.metrics, at),
         columns: valueAt(this.#columnLists, packed.columns, at),
