@@ -53,6 +53,7 @@ lookups('a delay that makes a poll later than a timer can be does not make it co
   let looks = 0;
   const source: LookupSource = {
     isInline: false,
+    goesOn: false,
     pollMs: 2 ** 31 - 1,
     jitterMs: 60_000,
     timeoutMs: null,
@@ -84,7 +85,7 @@ lookups('a variable of the environment is a password only where the server allow
   store.close();
 });
 
-for (const type of ['kafka', 'pollingLookup', 'loadingLookup', 'nothing'])
+for (const type of ['pollingLookup', 'loadingLookup', 'nothing'])
   lookups(`lookups of type ${type} are refused by name`, async () => {
     const store = new LookupStore(lookupSettings());
     await store.replace({ a: { version: 'v', lookupExtractorFactory: { type } } });

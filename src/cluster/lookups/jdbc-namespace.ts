@@ -48,6 +48,7 @@ export function jdbcNamespace(reader: ObjectReader, settings: LookupSettings): L
   const entries = `SELECT ${key}, ${value} FROM ${table} WHERE ${condition}${value} IS NOT NULL`;
   return {
     isInline: false,
+    goesOn: false,
     pollMs: readPollMs(reader),
     jitterMs: (reader.optionalInteger('jitterSeconds', 0, 86_400) ?? 0) * 1000,
     timeoutMs,

@@ -6,7 +6,7 @@ import { LoopTurns } from '../../base/loop-turns.js';
 import { formatInstant } from '../../base/time.js';
 import { LookupBuilder, type LookupTable } from '../../model/lookup/lookup-table.js';
 import type { Lookup } from '../coordinator/lookups.js';
-import type { LookupSettings, LookupSource } from './lookup-source.js';
+import type { Batches, LookupSettings, LookupSource } from './lookup-source.js';
 
 /** A lookup as a process holds it for queries. */
 export interface LoadedLookup {
@@ -70,20 +70,23 @@ export class LookupKeeper {
     clearTimeout(this.#timer);
     this.#isStopped = true;
     this.#looking?.abort();
+    this.#source.close?.();
   }
 
   async #look(): Promise<void> {
     const { log, now } = this.#settings;
     const startedMs = now();
+    const { goesOn, isInline, pollMs } = this.#source;
+    const isFirst = this.#held === undefined;
     try {
       const isNew = await this.#load();
       if (this.#isStopped) return;
-      if (isNew && this.#held !== undefined && !this.#source.isInline)
+      if (isNew && this.#held !== undefined && !isInline && (isFirst || !goesOn))
         log.info('lookup loaded', { lookup: this.#name, entries: this.#held.table.length, bytes: this.#held.table.packed.length });
       if (this.#failure !== undefined) log.info('lookup can be loaded again', { lookup: this.#name });
       this.#failure = undefined;
       this.#retryMs = RETRY_MS_MIN;
-      if (this.#source.pollMs > 0) this.#schedule(Math.max(this.#source.pollMs, (now() - startedMs) * REST_FACTOR));
+      if (pollMs > 0) this.#schedule(goesOn ? pollMs : Math.max(pollMs, (now() - startedMs) * REST_FACTOR));
     } catch (error) {
       if (this.#isStopped) return;
       const message = error instanceof Error ? error.message : String(error);
@@ -91,8 +94,8 @@ export class LookupKeeper {
       const since = formatInstant(this.#failure.sinceMs);
       const copy = this.held === undefined ? 'none' : formatInstant(this.held.loadedMs);
       log.warn('lookup cannot be loaded', { lookup: this.#name, reason: message, since, copyOf: copy });
-      if (this.#source.isInline) return;
-      this.#schedule(this.#source.pollMs > 0 ? Math.min(this.#source.pollMs, Math.max(this.#retryMs, RETRY_MS_MIN)) : this.#retryMs);
+      if (isInline) return;
+      this.#schedule(pollMs > 0 && !goesOn ? Math.min(pollMs, this.#retryMs) : this.#retryMs);
       this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MS_MAX);
     }
   }
@@ -121,20 +124,7 @@ export class LookupKeeper {
     const { bytesMax, heapBytes, log, now } = this.#settings;
     const state = await this.#source.read(this.#held?.sourceVersion ?? null, signal);
     if (state === null) return false;
-    const builder = new LookupBuilder(bytesMax);
-    const turns = new LoopTurns();
-    for await (const batch of state.batches) {
-      if (signal.aborted) throw new ServiceError('timeout', 'it took longer than it may');
-      for (const [index, [key, value]] of batch.entries()) {
-        if (index % ENTRIES_PER_LOOK === 0) {
-          await builder.makeRoom(ENTRIES_PER_LOOK, turns);
-          if (turns.isDue) await turns.give();
-        }
-        builder.add(key, value);
-      }
-      if (turns.isDue) await turns.give();
-    }
-    const table = await builder.finish();
+    const table = 'table' in state ? state.table : await tableOf(state.batches, bytesMax, signal);
     if (this.#isStopped) return false;
     const known = this.#held?.table;
     const isSame = known?.digest === table.digest;
@@ -152,3 +142,20 @@ export class LookupKeeper {
 }
 
 const ENTRIES_PER_LOOK = 128;
+
+async function tableOf(batches: Batches, bytesMax: number, signal: AbortSignal): Promise<LookupTable> {
+  const builder = new LookupBuilder(bytesMax);
+  const turns = new LoopTurns();
+  for await (const batch of batches) {
+    if (signal.aborted) throw new ServiceError('timeout', 'it took longer than it may');
+    for (const [index, [key, value]] of batch.entries()) {
+      if (index % ENTRIES_PER_LOOK === 0) {
+        await builder.makeRoom(ENTRIES_PER_LOOK, turns);
+        if (turns.isDue) await turns.give();
+      }
+      builder.add(key, value);
+    }
+    if (turns.isDue) await turns.give();
+  }
+  return builder.finish();
+}

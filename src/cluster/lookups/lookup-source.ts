@@ -3,6 +3,7 @@
 import type { Log } from '../../base/log.js';
 import type { InputLimits } from '../../ingestion/format/format-kind.js';
 import type { SourceLimits } from '../../ingestion/source/source-kind.js';
+import type { LookupTable } from '../../model/lookup/lookup-table.js';
 
 /** Key and value. */
 export type Entry = readonly [string, string];
@@ -10,12 +11,11 @@ export type Entry = readonly [string, string];
 /** Entries as they are read, a few hundred at a time; the memory of a batch is the reader's. */
 export type Batches = AsyncIterable<readonly Entry[]>;
 
-/** One state of a source. */
-export interface SourceState {
+/** One state of a source: its entries as they are read, or the table of them that the source keeps. */
+export type SourceState = {
   /** Tells states apart, as far as the source can: the time of a file, the newest row of a table, the time of reading. */
   readonly version: string;
-  readonly batches: Batches;
-}
+} & ({ readonly batches: Batches } | { readonly table: LookupTable });
 
 /** A source of entries with its options read. */
 export interface LookupSource {
@@ -27,6 +27,8 @@ export interface LookupSource {
   readonly jitterMs: number;
   /** Time that one look may take; null: any. */
   readonly timeoutMs: number | null;
+  /** Each look goes on where the one before ended: a retry after a failure waits longer than `pollMs`, a good look no longer. */
+  readonly goesOn: boolean;
   /** Part of the heap from which on the size of the lookup is told in the log. */
   readonly maxHeapPercentage: number;
   /**
@@ -34,6 +36,8 @@ export interface LookupSource {
    * @throws ServiceError that says why it cannot be read, and names no secret
    */
   read(known: string | null, signal: AbortSignal): Promise<SourceState | null>;
+  /** Lets go what is kept between two looks. */
+  close?(): void;
 }
 
 /** Settings of the process that lookups are loaded by. */

@@ -5,12 +5,12 @@ import { ObjectReader, readContextOf } from '../../base/json-reader.js';
 import { own } from '../../base/names.js';
 import { textOf } from './entry-text.js';
 import { jdbcNamespace } from './jdbc-namespace.js';
+import { kafkaTopic } from './kafka-topic.js';
 import type { Entry, LookupSettings, LookupSource } from './lookup-source.js';
 import { uriNamespace } from './uri-namespace.js';
 
 /** Kinds of lookups of the original that are refused, with the reason. */
 const DOCUMENTED: Readonly<Record<string, string>> = {
-  kafka: 'lookups do not follow a stream: use cachedNamespace with a pollPeriod',
   pollingLookup: 'use cachedNamespace, which polls as well',
   loadingLookup: 'entries are not loaded one by one: use cachedNamespace',
 };
@@ -24,9 +24,12 @@ export function parseLookupSource(factory: unknown, path: string, settings: Look
   const reader = new ObjectReader(factory, `${path}.lookupExtractorFactory`, readContextOf('input_invalid', 'lookup'));
   const type = reader.raw('type');
   const reason = typeof type === 'string' ? own(DOCUMENTED, type) : undefined;
-  if (reason !== undefined) throw reader.unsupported('type', `${reason}; accepted: map, cachedNamespace`);
-  return reader.type(['map', 'cachedNamespace']) === 'map' ? mapSource(reader) : namespaceSource(reader, settings);
+  if (reason !== undefined) throw reader.unsupported('type', `${reason}; accepted: ${TYPES.join(', ')}`);
+  return SOURCES[reader.type(TYPES)](reader, settings);
 }
+
+const SOURCES = { map: mapSource, cachedNamespace: namespaceSource, kafka: kafkaTopic } as const;
+const TYPES = Object.keys(SOURCES) as (keyof typeof SOURCES)[];
 
 /** Numbers and truth values are their strings. */
 function mapSource(reader: ObjectReader): LookupSource {
@@ -48,6 +51,7 @@ function mapSource(reader: ObjectReader): LookupSource {
   }
   return {
     isInline: true,
+    goesOn: false,
     pollMs: 0,
     jitterMs: 0,
     timeoutMs: null,

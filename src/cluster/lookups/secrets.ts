@@ -12,7 +12,9 @@ type Factory = Readonly<Record<string, unknown>>;
 export const HIDDEN = '********';
 
 /** Names of fields whose strings are not shown. */
-const SECRET = /password|secret|jaas|credential|token/i;
+const SECRET = /password|secret|jaas|credential|token|keystore\.key|key\.pem/i;
+/** Names of fields whose contents are told nobody but who was told them before. */
+const GUARDED = new RegExp(`${SECRET.source}|provider|^(?:sasl|ssl)\\.`, 'i');
 
 /** A `lookupExtractorFactory` to show: passwords and connection strings that might hold one are hidden. */
 export function withoutSecrets(factory: Factory): Factory {
@@ -23,8 +25,13 @@ export function withoutSecrets(factory: Factory): Factory {
 function shown(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(shown);
+  // Names of variables are no secrets.
+  const isByVariable = (name: string): boolean => name === 'variables' && own(value as Factory, 'type') === 'environment';
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, typeof each === 'string' && isHidden(name, each) ? HIDDEN : shown(each)]),
+    Object.entries(value).map(([name, each]) => {
+      if (isByVariable(name)) return [name, each];
+      return [name, typeof each === 'string' && isHidden(name, each) ? HIDDEN : shown(each)];
+    }),
   );
 }
 
@@ -61,7 +68,7 @@ function restore(value: unknown, known: unknown, path: string, isAround = true):
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => {
       const there = own(before, name);
-      if (each !== HIDDEN) return [name, restore(each, there, `${path}.${name}`, isSame || !SECRET.test(name))];
+      if (each !== HIDDEN) return [name, restore(each, there, `${path}.${name}`, isSame || (isAround && !GUARDED.test(name)))];
       if (!isSame || typeof there !== 'string')
         throw new ServiceError(
           'input_invalid',

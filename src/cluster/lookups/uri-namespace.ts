@@ -13,7 +13,7 @@ import { inputParts, parseInputSource } from '../../ingestion/source/input-sourc
 import { allowedFile, allowedFilesIn } from '../../ingestion/source/local.js';
 import { type InputEntity, isStored } from '../../ingestion/source/source-kind.js';
 import { textOf } from './entry-text.js';
-import type { Entry, LookupSettings, LookupSource, SourceState } from './lookup-source.js';
+import type { Entry, LookupSettings, LookupSource } from './lookup-source.js';
 import { readHeapPercentage, readPollMs } from './poll-options.js';
 
 /** The namespace `uri`: `uri` names one file; of those below `uriPrefix` that match `fileRegex` the newest counts. */
@@ -27,6 +27,7 @@ export function uriNamespace(reader: ObjectReader, settings: LookupSettings): Lo
   const open = openerOf(reader, regex, settings);
   return {
     isInline: false,
+    goesOn: false,
     pollMs: readPollMs(reader),
     jitterMs: 0,
     timeoutMs: null,
@@ -194,11 +195,7 @@ function shortened(text: string): string {
   return text.length > 100 ? `${text.slice(0, 100)}...` : text;
 }
 
-async function* entriesOf(
-  entity: InputEntity,
-  rows: Rows,
-  { inputLimits }: LookupSettings,
-): SourceState['batches'] & AsyncGenerator<readonly Entry[]> {
+async function* entriesOf(entity: InputEntity, rows: Rows, { inputLimits }: LookupSettings): AsyncGenerator<readonly Entry[]> {
   const reading = {
     columns: rows.columns,
     workDirectory: '',

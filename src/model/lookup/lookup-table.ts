@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../base/errors.js';
 import { LoopTurns } from '../../base/loop-turns.js';
+import { areEqual, hashOf, StringPool } from './string-pool.js';
 
 /*
  * Layout of `packed`, little endian, u32 throughout but for the bytes at its end:
@@ -27,99 +28,6 @@ export interface LookupTable {
   /** Equal for equal entries in equal order. */
   readonly digest: string;
   readonly packed: Uint8Array;
-}
-
-const SLOTS_MIN = 1 << 9;
-/** Slots that may be taken: 3 of 4. */
-const FULL = 3;
-const FULL_PARTS = 4;
-/** Strings that are hashed between two looks at the time. */
-const HASHED_AT_ONCE = 4096;
-
-function slotsFor(count: number): number {
-  let slots = SLOTS_MIN;
-  while (count * FULL_PARTS > slots * FULL) slots *= 2;
-  return slots;
-}
-
-/** Distinct strings, numbered in order of their first appearance. */
-class StringPool {
-  count = 0;
-  filled = 0;
-  bytes = Buffer.allocUnsafeSlow(1 << 12);
-  ends = new Uint32Array(1 << 8);
-  slots = new Uint32Array(SLOTS_MIN);
-  #hashes = new Uint32Array(1 << 8);
-
-  idOf(text: string): number {
-    const room = this.filled + text.length * 3;
-    if (room > this.bytes.length) this.#growBytes(room);
-    const start = this.filled;
-    const end = start + this.bytes.write(text, start, 'utf8');
-    const hash = hashOf(this.bytes, start, end);
-    const mask = this.slots.length - 1;
-    let slot = hash & mask;
-    for (let known = this.slots[slot] ?? 0; known !== 0; known = this.slots[slot] ?? 0) {
-      const id = known - 1;
-      if (this.#hashes[id] === hash && this.#isEqual(id, start, end)) return id;
-      slot = (slot + 1) & mask;
-    }
-    const id = this.count++;
-    if (id === this.ends.length) this.#growEntries();
-    this.ends[id] = end;
-    this.#hashes[id] = hash;
-    this.slots[slot] = id + 1;
-    this.filled = end;
-    if (this.count * FULL_PARTS > this.slots.length * FULL) for (const _ of this.#rehash(this.slots.length * 2));
-    return id;
-  }
-
-  #isEqual(id: number, start: number, end: number): boolean {
-    const from = id === 0 ? 0 : (this.ends[id - 1] ?? 0);
-    return areEqual(this.bytes, from, this.ends[id] ?? 0, this.bytes, start, end);
-  }
-
-  #growBytes(room: number): void {
-    const larger = Buffer.allocUnsafeSlow(Math.max(room, Math.min(this.bytes.length * 2, 2 ** 32 - 1)));
-    this.bytes.copy(larger, 0, 0, this.filled);
-    this.bytes = larger;
-  }
-
-  #growEntries(): void {
-    const [ends, hashes] = [new Uint32Array(this.ends.length * 2), new Uint32Array(this.ends.length * 2)];
-    ends.set(this.ends);
-    hashes.set(this.#hashes);
-    this.ends = ends;
-    this.#hashes = hashes;
-  }
-
-  /** Makes room for so many more strings, in turns: what is added meanwhile is lost. */
-  async makeRoom(more: number, turns: LoopTurns): Promise<void> {
-    await this.#resize(slotsFor(this.count + more), turns, (wanted) => wanted > this.slots.length);
-  }
-
-  /** Has as many slots as the strings need, however they came to be more. */
-  async fit(turns: LoopTurns): Promise<void> {
-    await this.#resize(slotsFor(this.count), turns, (wanted) => wanted !== this.slots.length);
-  }
-
-  async #resize(wanted: number, turns: LoopTurns, isNeeded: (wanted: number) => boolean): Promise<void> {
-    if (!isNeeded(wanted)) return;
-    for (const _ of this.#rehash(wanted)) if (turns.isDue) await turns.give();
-  }
-
-  /** Yields now and then. */
-  *#rehash(length: number): Generator<undefined> {
-    const slots = new Uint32Array(length);
-    const mask = slots.length - 1;
-    for (let id = 0; id < this.count; id++) {
-      let slot = (this.#hashes[id] ?? 0) & mask;
-      while (slots[slot] !== 0) slot = (slot + 1) & mask;
-      slots[slot] = id + 1;
-      if (id % HASHED_AT_ONCE === 0) yield;
-    }
-    this.slots = slots;
-  }
 }
 
 /** Collects the entries of a lookup. Of two with one key the later counts. */
@@ -154,34 +62,33 @@ export class LookupBuilder {
   }
 
   /** The entries; nothing may be added after them. */
-  async finish(): Promise<LookupTable> {
-    const [keys, values] = [this.#keys, this.#values];
-    const turns = new LoopTurns();
-    await keys.fit(turns);
-    await values.fit(turns);
-    const { bytes, words, textAt } = layoutOf(keys.count, keys.slots.length, values.count, keys.filled, values.filled);
-    const parts = [
-      keys.slots,
-      keys.ends.subarray(0, keys.count),
-      this.#valueIds.subarray(0, keys.count),
-      values.ends.subarray(0, values.count),
-    ];
-    words.set([keys.count, keys.slots.length, values.count, keys.filled]);
-    let at = HEADER_WORDS;
-    for (const part of parts) {
-      await copyInTurns(part, words, at, turns);
-      at += part.length;
-    }
-    await copyInTurns(keys.bytes.subarray(0, keys.filled), bytes, textAt, turns);
-    await copyInTurns(values.bytes.subarray(0, values.filled), bytes, textAt + keys.filled, turns);
-    const hash = createHash('sha256');
-    for (let from = 0; from < bytes.length; from += HASHED_BYTES) {
-      // Memory that is shared is not hashed where it lies.
-      hash.update(Buffer.from(bytes.subarray(from, from + HASHED_BYTES)));
-      if (turns.isDue) await turns.give();
-    }
-    return { length: keys.count, hasNull: false, digest: hash.digest('base64'), packed: bytes };
+  finish(): Promise<LookupTable> {
+    return packEntries(this.#keys, this.#values, this.#valueIds);
   }
+}
+
+/** The table of keys, and of values by the number of the key. Nothing may be added to them meanwhile. */
+export async function packEntries(keys: StringPool, values: StringPool, valueIds: Uint32Array): Promise<LookupTable> {
+  const turns = new LoopTurns();
+  await keys.fit(turns);
+  await values.fit(turns);
+  const { bytes, words, textAt } = layoutOf(keys.count, keys.slots.length, values.count, keys.filled, values.filled);
+  const parts = [keys.slots, keys.ends.subarray(0, keys.count), valueIds.subarray(0, keys.count), values.ends.subarray(0, values.count)];
+  words.set([keys.count, keys.slots.length, values.count, keys.filled]);
+  let at = HEADER_WORDS;
+  for (const part of parts) {
+    await copyInTurns(part, words, at, turns);
+    at += part.length;
+  }
+  await copyInTurns(keys.bytes.subarray(0, keys.filled), bytes, textAt, turns);
+  await copyInTurns(values.bytes.subarray(0, values.filled), bytes, textAt + keys.filled, turns);
+  const hash = createHash('sha256');
+  for (let from = 0; from < bytes.length; from += HASHED_BYTES) {
+    // Memory that is shared is not hashed where it lies.
+    hash.update(Buffer.from(bytes.subarray(from, from + HASHED_BYTES)));
+    if (turns.isDue) await turns.give();
+  }
+  return { length: keys.count, hasNull: false, digest: hash.digest('base64'), packed: bytes };
 }
 
 const HASHED_BYTES = 1 << 19;
@@ -310,18 +217,4 @@ export function readerOf(table: LookupTable): LookupReader {
   const reader = READERS.get(table) ?? new LookupReader(table);
   READERS.set(table, reader);
   return reader;
-}
-
-/** FNV-1a with a last step that spreads the upper bits. */
-function hashOf(bytes: Uint8Array, start: number, end: number): number {
-  let hash = 0x811c9dc5;
-  for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d);
-  return (hash ^ (hash >>> 15)) >>> 0;
-}
-
-function areEqual(left: Uint8Array, from: number, to: number, right: Uint8Array, start: number, end: number): boolean {
-  if (to - from !== end - start) return false;
-  for (let at = from; at < to; at++) if (left[at] !== right[start + at - from]) return false;
-  return true;
 }
