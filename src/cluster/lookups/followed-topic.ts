@@ -3,8 +3,7 @@
 import { Buffer } from 'node:buffer';
 import { ServiceError } from '../../base/errors.js';
 import { LoopTurns } from '../../base/loop-turns.js';
-import type { MessageBlock, StreamBatch, StreamReader } from '../../ingestion/stream/stream-reader.js';
-import { OffsetsGone } from '../../ingestion/stream/stream-reader.js';
+import { type MessageBlock, OffsetsGone, type StreamBatch, type StreamReader } from '../../ingestion/stream/stream-reader.js';
 import { ChangingEntries } from '../../model/lookup/changing-entries.js';
 import { compareOffsets, type Offsets } from '../../model/stream/offsets.js';
 import type { SourceState } from './lookup-source.js';
@@ -145,7 +144,7 @@ export class FollowedTopic {
     for (const [partition, offset] of positions) this.#next.set(partition, offset);
   }
 
-  /** Of equal keys the last counts; without a value the key goes, and without a key nothing is meant. */
+  /** The last message of a key counts; one without a value takes it away, and one without a key is passed over. */
   async #takeBlock({ count, bytes, starts, ends, keys }: MessageBlock): Promise<void> {
     const turns = new LoopTurns();
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -18,12 +18,12 @@ export class ChangingEntries {
   readonly #bytesMax: number;
   #keys = new StringPool();
   #values = new StringPool();
-  /** By number of the key. */
+  /** Numbers of values, by number of the key. */
   #valueIds: Uint32Array<ArrayBuffer> = new Uint32Array(ROOM_MIN);
   /** Keys that have a value, by its number. */
   #uses: Uint32Array<ArrayBuffer> = new Uint32Array(ROOM_MIN);
   #count = 0;
-  /** Of the strings in use. */
+  /** Size of the strings in use. */
   #bytes = 0;
 
   /** @param bytesMax  of all strings together (`svc.lookup.maxBytes`) */

@@ -77,7 +77,7 @@ export class StringPool {
     const pairs = new BigUint64Array(words.buffer);
     const order = new Uint32Array(total);
     let start = 0;
-    // By now each part ends where the one behind it began.
+    // Each part ends by now where the one behind it began.
     for (let part = 0; part < 1 << PART_BITS; part++) {
       const end = ends[part] ?? 0;
       pairs.subarray(start, end).sort();
