@@ -3,7 +3,7 @@
 import { rowsWith } from '../../bind/aggregates/row-conditions.js';
 import { nativeType } from '../../parse/sql-type.js';
 import { type Bound, type BoundLiteral, boundKey, call, column, isNullLiteral } from '../bound.js';
-import { type AggregateRelation, columnsOf, freeName, identity, mapInputs, type NamedAggregate, type Relation } from '../relation.js';
+import { type AggregateRelation, columnsOf, identity, mapInputs, type NamedAggregate, type Relation } from '../relation.js';
 
 /** `SUM(value + constant)`, or `SUM(constant - value)`. */
 interface ShiftedSum {
@@ -32,12 +32,14 @@ export function splitSums(relation: Relation): Relation {
 function split(node: AggregateRelation): Relation {
   if (node.aggregates.length < 3 || !node.aggregates.some(isShiftedSum)) return node;
   const known = new Map(node.aggregates.flatMap((each) => (each.kind === 'sum' || each.kind === 'count' ? [[keyOf(each), each]] : [])));
-  const taken = [...columnsOf(node)];
+  const taken = new Set(columnsOf(node).map(({ name }) => name));
   const named = (aggregate: Omit<NamedAggregate, 'name'>): NamedAggregate => {
     const there = known.get(keyOf(aggregate));
     if (there !== undefined) return there;
-    const added = { ...aggregate, name: freeName(`sum ${taken.length}`, taken) };
-    taken.push(added);
+    let number = taken.size;
+    while (taken.has(`sum ${number}`)) number++;
+    const added = { ...aggregate, name: `sum ${number}` };
+    taken.add(added.name);
     known.set(keyOf(aggregate), added);
     return added;
   };
