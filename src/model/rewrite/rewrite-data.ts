@@ -15,7 +15,8 @@ function rewrite(data: unknown, change: (object: object) => object): unknown {
   if (typeof data !== 'object' || data === null || ArrayBuffer.isView(data)) return data;
   if (Array.isArray(data)) {
     // Lists of plain values, which may be long, hold no objects.
-    if (typeof data[0] !== 'object') return data;
+    const first: unknown = data.find((each) => each !== null);
+    if (typeof first !== 'object') return data;
     let elements: unknown[] | undefined;
     for (let index = 0; index < data.length; index++) {
       const each = data[index];
