@@ -53,6 +53,12 @@ export function parseLike(pattern: string, escape: string | null): LikePattern {
   return parts;
 }
 
+/** The pattern of strings that begin with `prefix` and have `text` behind it. */
+export function containing(text: string, prefix = ''): LikePattern {
+  const parts: LikePart[] = prefix === '' ? [ANY] : [prefix, ANY];
+  return text === '' ? parts : [...parts, text, ANY];
+}
+
 /**
  * The string that all matches begin with, `''` for none. `isAll`: whatever begins with it matches.
  */

@@ -17,6 +17,8 @@ export interface CodedColumn {
   /** One per row of a block; readable until the next block is asked for. */
   codes(block: Block): Codes;
   value(code: number): Value;
+  /** The column of the segment whose ids the codes are. */
+  readonly stored?: StringColumnView;
 }
 
 /** Undefined for numbers of more than 16 bits. Of a multi-value column, a value is the array of a row's values, or null. */
@@ -57,6 +59,7 @@ function singleValues(scope: SegmentScope, column: StringColumnView): CodedColum
     ++asked * ONE_BY_ONE < dictionary.count ? read(code) : (scope.texts(column)[code] ?? null);
   return {
     card: dictionary.count,
+    stored: column,
     codes: ({ start, rows }) => idsOf(scope, column, start, rows),
     value: type === 'STRING' ? text : remembered((code) => valueOfText(text(code), type)),
   };

@@ -9,6 +9,7 @@ import { type Block, takeBits, wordsOf } from '../block/context.js';
 import { ValuePool } from '../block/value-pool.js';
 import { type CodedColumn, type Codes, codedColumn } from './coded-column.js';
 import { dictionaryFunction } from './dictionary-function.js';
+import { entryFunction } from './entry-function.js';
 import { type RowFunction, type RowLoop, rowsRead } from './row-function.js';
 import type { SegmentScope } from './scope.js';
 import { computedNumbers, computedTexts, type NumberVector, oncePerBlock, type StringVector, type Vector } from './vector.js';
@@ -112,11 +113,12 @@ export function codedLoop(scope: SegmentScope, columns: readonly CodedColumn[], 
   };
 }
 
-function combinationsOf(
-  { context: { computed }, view }: SegmentScope,
-  columns: readonly CodedColumn[],
-  { cells, compute }: RowFunction,
-): Combinations {
+function combinationsOf(scope: SegmentScope, columns: readonly CodedColumn[], bound: RowFunction): Combinations {
+  const { context, view } = scope;
+  const { cells, compute } = bound;
+  const [only] = columns;
+  const ofEntry =
+    only?.stored === undefined || columns.length > 1 ? undefined : entryFunction(scope, only.stored, bound, (id) => only.value(id));
   let opened: readonly Codes[] = [];
   const combined = new Uint32Array(columns.length === 1 ? 0 : Math.min(BLOCK_ROWS, view.rowCount));
   return {
@@ -132,10 +134,11 @@ function combinationsOf(
       return combined;
     },
     value(row) {
+      if (ofEntry !== undefined) return ofEntry(opened[0]?.[row] ?? 0);
       columns.forEach((column, index) => {
         cells[index] = column.value(opened[index]?.[row] ?? 0);
       });
-      computed.valuesByEntry++;
+      context.computed.valuesByEntry++;
       return compute();
     },
   };

@@ -7,6 +7,8 @@ import { type ColumnType, isNumberType, type NumberType, type TextType } from '.
 import type { StringColumnView } from '../../storage/view.js';
 import { type Block, kernelFor, type RunContext, takeBits, takeZeroed } from '../block/context.js';
 import { ValuePool } from '../block/value-pool.js';
+import { codedColumn } from './coded-column.js';
+import { entryFunction, readsFewEntries } from './entry-function.js';
 import { RememberedResults, resultsKey } from './remembered-results.js';
 import { columnsThere, type RowFunction } from './row-function.js';
 import type { SegmentScope } from './scope.js';
@@ -46,13 +48,23 @@ export function hasFewTexts(scope: SegmentScope, expression: Expression): boolea
   });
 }
 
-function dictionaryResults(scope: SegmentScope, column: StringColumnView, { cells, compute }: RowFunction): Value[] {
-  scope.context.computed.valuesByEntry += column.dictionary.count;
-  return scope.texts(column).map((text, id) => {
+function dictionaryResults(scope: SegmentScope, column: StringColumnView, bound: RowFunction): Value[] {
+  const { count } = column.dictionary;
+  const valueOf = entryFunction(scope, column, bound, entryReader(scope, column, bound));
+  const results: Value[] = [];
+  for (let id = 0; id < count; id++) {
     if (id % VALUES_PER_CHECK === 0) scope.context.check();
-    cells[0] = valueOfText(text, column.type);
-    return compute();
-  });
+    results.push(valueOf(id));
+  }
+  return results;
+}
+
+/** Reads all entries at once, unless a few may be all that is read. */
+function entryReader(scope: SegmentScope, column: StringColumnView, bound: RowFunction): (id: number) => Value {
+  const coded = readsFewEntries(column, bound) ? codedColumn(scope, { kind: 'string', column }) : undefined;
+  if (coded !== undefined) return (id) => coded.value(id);
+  const texts = scope.texts(column);
+  return (id) => valueOfText(texts[id] ?? null, column.type);
 }
 
 const REMEMBERED = new WeakMap<RunContext, RememberedResults>();
@@ -89,7 +101,7 @@ export function dictionaryFunction(
 /** The values of a dictionary column in another type. */
 export function dictionaryCast(scope: SegmentScope, column: StringColumnView, type: ColumnType): Vector {
   const cells: Value[] = [null];
-  return dictionaryFunction(scope, column, { cells, compute: () => cells[0] ?? null }, { type, expression: null });
+  return dictionaryFunction(scope, column, { cells, compute: () => cells[0] ?? null, expression: undefined }, { type, expression: null });
 }
 
 function textTable(

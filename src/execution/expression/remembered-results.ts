@@ -1,4 +1,4 @@
-// Remembers function results of dictionary entries within one query on one thread.
+// Remembers what was found out about dictionary entries within one query on one thread.
 
 import { createHash } from 'node:crypto';
 import { BoundedCache } from '../../base/bounded-cache.js';
@@ -15,29 +15,38 @@ const BYTES_MAX = 1 << 27;
 type Results = readonly Value[];
 
 /**
- * Function results of dictionary entries, for one query on one thread. The row ranges of a segment share its dictionaries
- * and mostly follow each other, so what was not read for long gives way when the whole grows beyond `bytesMax`; results
- * that are larger by themselves are remembered alone, until the next come.
+ * Findings about the entries of dictionaries, for one query on one thread. The row ranges of a segment share its dictionaries and
+ * mostly follow each other, so findings not read for long give way when the whole grows beyond `bytesMax`; those that are larger by
+ * themselves are remembered alone, until the next come.
  */
-export class RememberedResults {
-  readonly #results: BoundedCache<string, Results>;
+export class Remembered<Found> {
+  readonly #found: BoundedCache<string, Found>;
   readonly #numbers = new WeakMap<DictionaryView, number>();
+  readonly #bytesOf: (found: Found) => number;
   #dictionaries = 0;
 
-  constructor(bytesMax = BYTES_MAX) {
-    this.#results = new BoundedCache(bytesMax, { keepsLast: true });
+  constructor(bytesOf: (found: Found) => number, bytesMax: number) {
+    this.#found = new BoundedCache(bytesMax, { keepsLast: true });
+    this.#bytesOf = bytesOf;
   }
 
-  /** The results remembered for `key`, or else those of `compute`, which are remembered from then on. */
-  get(dictionary: DictionaryView, key: string, compute: () => Results): Results {
+  /** The findings remembered for `key`, or else those of `find`, which are remembered from then on. */
+  get(dictionary: DictionaryView, key: string, find: () => Found): Found {
     const number = this.#numbers.get(dictionary) ?? this.#dictionaries++;
     this.#numbers.set(dictionary, number);
     const name = `${number} ${key}`;
-    const known = this.#results.find(name);
+    const known = this.#found.find(name);
     if (known !== undefined) return known;
-    const results = compute();
-    this.#results.keep(name, results, bytesOf(results));
-    return results;
+    const found = find();
+    this.#found.keep(name, found, this.#bytesOf(found));
+    return found;
+  }
+}
+
+/** Function results of dictionary entries. */
+export class RememberedResults extends Remembered<Results> {
+  constructor(bytesMax = BYTES_MAX) {
+    super(bytesOf, bytesMax);
   }
 }
 

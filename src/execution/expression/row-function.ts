@@ -15,6 +15,8 @@ import type { SegmentScope } from './scope.js';
 export interface RowFunction {
   readonly cells: Value[];
   readonly compute: Operand;
+  /** The expression computed; undefined for the value of the only column itself. */
+  readonly expression: Expression | undefined;
 }
 
 /** The columns that an expression reads, but missing ones: null in every row, as a cell is that nobody writes. */
@@ -32,7 +34,7 @@ export function rowFunction(scope: SegmentScope, expression: Expression, names: 
     },
     check: () => scope.context.check(),
   });
-  return { cells, compute };
+  return { cells, compute, expression };
 }
 
 /** Rows between two checks of deadline and cancellation; few, because one row may take long. */

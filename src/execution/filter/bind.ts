@@ -1,12 +1,13 @@
 // Binds a filter to a segment: dictionary look-ups and conversions happen once, here.
 
-import { type LikePattern, likeBytes, likePrefix, likeTest, parseLike } from '../../base/like-pattern.js';
+import { type LikePattern, likePrefix, likeTest, parseLike } from '../../base/like-pattern.js';
 import { compareNumbers, parseNumber, STRING_ORDERINGS } from '../../expression/ordering.js';
 import type { Filter } from '../../model/filter.js';
 import { type FilterValue, hasNull, valuesOf } from '../../model/value-list.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { takeBits } from '../block/context.js';
 import { lowerBoundText } from '../block/dictionary.js';
+import { entriesLike } from '../block/like-entries.js';
 import { numbersAsText } from '../expression/convert.js';
 import { findListed } from '../expression/listed-texts.js';
 import type { SegmentScope } from '../expression/scope.js';
@@ -195,28 +196,11 @@ function idsMatching(scope: SegmentScope, column: StringColumnView, filter: Comp
   return idsOf(scope, dictionary.count, ids);
 }
 
-/** Entries that match a pattern: what it begins with is a range of them. */
 function idsLike(scope: SegmentScope, { dictionary }: StringColumnView, parts: LikePattern): IdSet {
-  const { memory, kernels } = scope.context;
-  const { prefix, isAll } = likePrefix(parts);
-  // The end of the range begins with the next character, which is sure to be one in ASCII.
-  let length = prefix.length;
-  while (length > 0 && prefix.charCodeAt(length - 1) >= LAST_ASCII) length--;
-  const known = prefix.slice(0, length);
-  const last = known.charCodeAt(length - 1);
-  const lower = known === '' ? (dictionary.hasNull ? 1 : 0) : lowerBoundText(memory, dictionary, known);
-  const upper = known === '' ? dictionary.count : lowerBoundText(memory, dictionary, known.slice(0, -1) + String.fromCharCode(last + 1));
+  const { lower, upper, bits } = entriesLike(scope, dictionary, parts, () => takeIdBits(scope, dictionary.count));
   if (lower >= upper) return NO_IDS;
-  if (isAll && known === prefix) return { kind: 'range', lower, upper: upper - 1 };
-  const pattern = likeBytes(parts);
-  const at = scope.arena.take(pattern.byteLength + 16);
-  memory.u8(at, pattern.byteLength).set(pattern);
-  const bits = takeIdBits(scope, dictionary.count);
-  kernels.dictionaryLike(dictionary.bytes, dictionary.offsets, lower, upper, at, pattern.byteLength, bits);
-  return { kind: 'bits', at: bits };
+  return bits === 0 ? { kind: 'range', lower, upper: upper - 1 } : { kind: 'bits', at: bits };
 }
-
-const LAST_ASCII = 0x7f;
 
 /** Appended to a text it gives the very next text in the order of code units. */
 const NEXT = '\u0000';

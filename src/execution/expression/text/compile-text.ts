@@ -1,6 +1,6 @@
 // Compiles expressions over texts to trees of kernels.
 
-import { likeBytes, parseLike } from '../../../base/like-pattern.js';
+import { containing, likeBytes, parseLike } from '../../../base/like-pattern.js';
 import { own } from '../../../base/names.js';
 import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { convert, toText } from '../../../expression/value.js';
@@ -111,7 +111,7 @@ export class TextCompiler {
   #pattern({ function: name, arguments: [, pattern, escape] }: Call): Uint8Array | undefined {
     const text = wellFormed(pattern);
     if (text === undefined) return undefined;
-    if (name === 'contains_string') return likeBytes(parseLike(`%${text.replaceAll(/[%_\\]/g, '\\$&')}%`, '\\'));
+    if (name === 'contains_string') return likeBytes(containing(text));
     const mark = escape === undefined ? null : wellFormed(escape);
     return name === 'like' && mark !== undefined ? likeBytes(parseLike(text, mark)) : undefined;
   }

@@ -1,0 +1,146 @@
+// Computes a function of the entries of a dictionary, without reading those in which no pattern can be found.
+
+import type { Address } from '../../base/layout.js';
+import { containing, type LikePattern, likeBytes, likeTest, parseLike } from '../../base/like-pattern.js';
+import { append } from '../../base/lists.js';
+import { constantOf } from '../../expression/expression-type.js';
+import { requiredTexts } from '../../expression/required-texts.js';
+import type { Value } from '../../expression/value.js';
+import { columnsReadBy } from '../../model/columns-read.js';
+import type { Expression } from '../../model/expression.js';
+import type { DictionaryView, StringColumnView } from '../../storage/view.js';
+import { type RunContext, takeZeroed } from '../block/context.js';
+import { entriesLike } from '../block/like-entries.js';
+import { Remembered } from './remembered-results.js';
+import type { RowFunction } from './row-function.js';
+import type { SegmentScope } from './scope.js';
+
+/** To look for more patterns takes longer than it saves. */
+const PATTERNS_MAX = 32;
+/** Entries in which a text is looked for in the time that it takes to decode one string and match it. */
+const ENTRIES_PER_STRING = 32;
+const BYTES_MAX = 1 << 24;
+
+/** Values of an expression, by entry. @param read  the value of an entry, which is not null for the others */
+export function entryFunction(
+  scope: SegmentScope,
+  column: StringColumnView,
+  { cells, compute, expression }: RowFunction,
+  read: (id: number) => Value,
+): (id: number) => Value {
+  const ofValue = (value: Value): Value => {
+    cells[0] = value;
+    scope.context.computed.valuesByEntry++;
+    return compute();
+  };
+  const patterns = patternsFor(column, expression);
+  if (patterns === undefined) return (id) => ofValue(read(id));
+  const { dictionary } = column;
+  let few = dictionary.count / ENTRIES_PER_STRING;
+  let found: Uint32Array | undefined;
+  let ofOthers: { readonly value: Value } | undefined;
+  return (id) => {
+    if (--few > 0 || (id === 0 && dictionary.hasNull)) return ofValue(read(id));
+    found ??= entriesOfAny(scope, dictionary, patterns);
+    if ((((found[id >>> 5] ?? 0) >>> (id & 31)) & 1) === 1) return ofValue(read(id));
+    ofOthers ??= { value: ofValue('') };
+    return ofOthers.value;
+  };
+}
+
+/** Whether few entries of those that are asked for may be read, so that decoding all of them would be in vain. */
+export function readsFewEntries(column: StringColumnView, { expression }: RowFunction): boolean {
+  return patternsFor(column, expression) !== undefined;
+}
+
+function patternsFor({ type }: StringColumnView, expression: Expression | undefined): readonly LikePattern[] | undefined {
+  return type === 'STRING' && expression !== undefined ? patternsOf(expression) : undefined;
+}
+
+const PATTERNS = new WeakMap<Expression, { readonly patterns: readonly LikePattern[] | undefined }>();
+
+/** LIKE patterns: of strings that match none, the expression gives what it gives of the empty string. Undefined where it may not. */
+function patternsOf(expression: Expression): readonly LikePattern[] | undefined {
+  const known = PATTERNS.get(expression);
+  if (known !== undefined) return known.patterns;
+  const collected: LikePattern[] = [];
+  const isKnown = collect(expression, collected) && collected.length > 0 && collected.length <= PATTERNS_MAX;
+  const patterns = isKnown ? collected : undefined;
+  PATTERNS.set(expression, { patterns });
+  return patterns;
+}
+
+/** Whether an expression reads its column by conditions only that are the same of all strings that match none of the patterns. */
+function collect(expression: Expression, into: LikePattern[]): boolean {
+  switch (expression.kind) {
+    case 'literal':
+      return true;
+    case 'column':
+      return false;
+    case 'lambda':
+      return columnsReadBy(expression).size === 0;
+    case 'call': {
+      const [subject, ...others] = expression.arguments;
+      const patterns = subject?.kind === 'column' ? requiredOf(expression.function, others) : undefined;
+      if (patterns === undefined) return expression.arguments.every((each) => collect(each, into));
+      append(into, patterns);
+      return others.every((each) => collect(each, into));
+    }
+  }
+}
+
+function requiredOf(name: string, [pattern, escape]: readonly Expression[]): readonly LikePattern[] | undefined {
+  const text = wellFormed(pattern);
+  if (text === undefined) return undefined;
+  switch (name) {
+    case 'regexp_like':
+    case 'regexp_extract':
+      return requiredTexts(text);
+    case 'contains_string':
+      return text === '' ? undefined : [containing(text)];
+    case 'like': {
+      const mark = escape === undefined ? null : wellFormed(escape);
+      if (mark === undefined) return undefined;
+      const like = parseLike(text, mark);
+      return likeTest(like)('') ? undefined : [like];
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A constant string that UTF-8 has. */
+function wellFormed(expression: Expression | undefined): string | undefined {
+  const text = constantOf(expression)?.value;
+  return typeof text !== 'string' || Buffer.from(text).toString() !== text ? undefined : text;
+}
+
+const REMEMBERED = new WeakMap<RunContext, Remembered<Uint32Array>>();
+
+/** A bit for each entry, set where it matches any of the patterns; found once for consecutive row ranges of a segment. */
+function entriesOfAny(scope: SegmentScope, dictionary: DictionaryView, patterns: readonly LikePattern[]): Uint32Array {
+  const remembered = REMEMBERED.get(scope.context) ?? new Remembered<Uint32Array>(({ byteLength }) => byteLength, BYTES_MAX);
+  REMEMBERED.set(scope.context, remembered);
+  const key = patterns.map((like) => Buffer.from(likeBytes(like)).toString('base64')).join(' ');
+  return remembered.get(dictionary, key, () => {
+    const { memory } = scope.context;
+    const words = Math.ceil(dictionary.count / 64);
+    return memory.u32(findAny(scope, dictionary, patterns, words), words * 2).slice();
+  });
+}
+
+function findAny(scope: SegmentScope, dictionary: DictionaryView, patterns: readonly LikePattern[], words: number): Address {
+  const { arena, context } = scope;
+  const { kernels } = context;
+  const take = (): Address => takeZeroed(arena, context, words * 8);
+  const any = take();
+  for (const pattern of patterns) {
+    scope.context.check();
+    const { lower, upper, bits } = entriesLike(scope, dictionary, pattern, take);
+    if (lower >= upper) continue;
+    const at = bits === 0 ? take() : bits;
+    if (bits === 0) kernels.bitsFill(at, words, lower, upper);
+    kernels.bitsOr(any, at, words, any);
+  }
+  return any;
+}
