@@ -119,6 +119,16 @@ async function startOnce(options: StartOptions): Promise<DolmenProcess> {
   }
 }
 
+/** Another status than 2xx. */
+class RefusedError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
 /** One JSON request; throws with the status and body on anything but 2xx. */
 export async function callJson(
   method: string,
@@ -133,7 +143,7 @@ export async function callJson(
   }
   const answer = await fetch(url, init);
   const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${url}: ${answer.status} ${text.slice(0, 500)}`);
+  if (!answer.ok) throw new RefusedError(answer.status, `${method} ${url}: ${answer.status} ${text.slice(0, 500)}`);
   return text === '' ? null : JSON.parse(text);
 }
 
@@ -154,9 +164,21 @@ export async function runTask(base: string, spec: unknown): Promise<string> {
   return task;
 }
 
+/** Asks again where nobody leads for a moment (503). */
+export async function callAgain(method: string, url: string, body?: unknown): Promise<unknown> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await callJson(method, url, body);
+    } catch (error) {
+      if (!(error instanceof RefusedError && error.status === 503) || attempt >= 150) throw error;
+      await new Promise((done) => setTimeout(done, 200));
+    }
+  }
+}
+
 export async function waitForTask(base: string, task: string): Promise<void> {
   for (;;) {
-    const { status } = (await callJson('GET', `${base}/svc/indexer/v1/task/${encodeURIComponent(task)}/status`)) as {
+    const { status } = (await callAgain('GET', `${base}/svc/indexer/v1/task/${encodeURIComponent(task)}/status`)) as {
       status: { statusCode: string; errorMsg: string | null };
     };
     if (status.statusCode === 'SUCCESS') return;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { callJson, waitForCount, waitForTask } from '../../bench/server.js';
+import { callAgain, waitForCount, waitForTask } from '../../bench/server.js';
 import type { Role } from '../../src/configuration/properties.js';
 import { createS3DeepStorage } from '../../src/storage/s3/s3-deep-storage.js';
 import { type Service, startService } from '../services.js';
@@ -71,7 +71,7 @@ async function run(postgresql: Service, s3: Service): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'dolmen-restarts-'));
   const six: SixProcesses = await startSix((role) => path.join(folder, role), PORT_OFFSET, storeFlags(postgresql, s3));
   const submit = async (turn: number): Promise<string> =>
-    ((await callJson('POST', `${six.url}/svc/indexer/v1/task`, load(turn))) as { readonly task: string }).task;
+    ((await callAgain('POST', `${six.url}/svc/indexer/v1/task`, load(turn))) as { readonly task: string }).task;
   try {
     await waitForTask(six.url, await submit(0));
     await waitForCount(six.url, 'turns', 1);
