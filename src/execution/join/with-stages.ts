@@ -136,7 +136,7 @@ export function* scanPieces(
   for (const piece of pieces) {
     const limit = toTake === Infinity ? null : toTake + toSkip;
     let seen = 0;
-    for (const frame of scanFrames({ ...plan, offset: 0, limit }, [piece], context, 'partial', counts)) {
+    for (const frame of scanFrames({ ...plan, offset: 0, limit }, { views: [piece], dictionaries: {} }, context, 'partial', counts)) {
       const start = Math.min(frame.rowCount, Math.max(0, toSkip - seen));
       seen += frame.rowCount;
       if (start === frame.rowCount) continue;

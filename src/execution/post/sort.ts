@@ -8,7 +8,9 @@ import type { FrameCell } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
 import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { columnNamed, numberer, type ResultColumn, type ResultTable, typed } from '../block/result-table.js';
+import { mergeSort } from './merge-sort.js';
 import { rowsByWords, wordsOfNumbers } from './radix-order.js';
+import { orderedTexts } from './text-order.js';
 
 /** The order of two rows, by number. */
 export type CompareRows = (a: number, b: number) => number;
@@ -88,42 +90,6 @@ function inTurn(parts: readonly CompareRows[]): CompareRows {
   };
 }
 
-/** Pieces of so many items are sorted by moving each to its place. */
-const SORTED_PIECE = 8;
-
-/** Sorted pieces merged pairwise, so that no step takes long. May return `items` or another array of its length. */
-function mergeSort(items: Uint32Array, compare: CompareRows, check: Check): Uint32Array {
-  for (let start = 0; start < items.length; start += SORTED_PIECE) {
-    if (start % ROWS_PER_CHECK === 0) check();
-    sortPiece(items, start, Math.min(items.length, start + SORTED_PIECE), compare);
-  }
-  let from: Uint32Array = items;
-  let into: Uint32Array = new Uint32Array(items.length);
-  for (let width = SORTED_PIECE; width < items.length; width *= 2) {
-    for (let start = 0; start < items.length; start += 2 * width) {
-      const middle = Math.min(items.length, start + width);
-      const end = Math.min(items.length, start + 2 * width);
-      let [left, right] = [start, middle];
-      for (let at = start; at < end; at++) {
-        if (at % ROWS_PER_CHECK === 0) check();
-        const takesLeft = left < middle && (right >= end || compare(from[left] ?? 0, from[right] ?? 0) <= 0);
-        into[at] = from[takesLeft ? left++ : right++] ?? 0;
-      }
-    }
-    [from, into] = [into, from];
-  }
-  return from;
-}
-
-function sortPiece(items: Uint32Array, start: number, end: number, compare: CompareRows): void {
-  for (let next = start + 1; next < end; next++) {
-    const item = items[next] ?? 0;
-    let at = next;
-    for (; at > start && compare(items[at - 1] ?? 0, item) > 0; at--) items[at] = items[at - 1] ?? 0;
-    items[at] = item;
-  }
-}
-
 /** Texts that are held while they are sorted. */
 const TEXTS_HELD_MAX = 4096;
 
@@ -151,7 +117,10 @@ function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey
     text: texts === undefined ? text : (index: number) => texts[index] ?? null,
   } as const;
   const compare = compareColumn(entries, key);
-  const sorted = mergeSort(ascending(ids.length, check), compare, check);
+  const numbers = ascending(ids.length, check);
+  const order = { descending: key.descending, nullsFirst: key.nulls === 'first' };
+  const textOf = (index: number): string | null => entries.text(entries.ids[index] ?? 0);
+  const sorted = key.ordering === 'lexicographic' ? orderedTexts(numbers, textOf, order, check) : mergeSort(numbers, compare, check);
   const ranks = new Uint32Array(ids.length);
   checkedLoop(sorted.length, check, (start, end) => {
     for (let at = Math.max(1, start); at < end; at++) {

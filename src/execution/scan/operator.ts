@@ -6,13 +6,17 @@ import { type ColumnType, TIME_COLUMN, widestType } from '../../model/schema.js'
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
+import type { SegmentData } from '../block/segment-data.js';
 import { openScope } from '../expression/open-scope.js';
 import { type Source, storedSource, typeOfSource, type VirtualColumns, virtualColumnsByName } from '../expression/scope.js';
 import { readColumn, type ScanColumn } from './columns.js';
 import { type RowBatch, rowsInSegmentOrder, rowsInTimeOrder } from './order.js';
 import type { RowQuery, RowSource } from './row-source.js';
-import { topPartitionsOf, topRowsOfPartitions } from './top-partitions.js';
+import { firstOfPartitions } from './first-of-partitions.js';
+import { sharedRanks } from './shared-ranks.js';
+import { topRowsOfPartitions } from './top-partitions.js';
 import { type TopRows, topRowsInSegmentOrder, topRowsOf } from './top-rows.js';
+import { wantedPlaces } from './wanted-places.js';
 
 const FRAME_ROWS = 16384;
 /** Size of the first frame, small so that the first rows leave early. */
@@ -24,17 +28,18 @@ const FIRST_FRAME_ROWS = 1024;
  */
 export function* scanFrames(
   plan: ScanPlan,
-  views: readonly SegmentView[],
+  data: SegmentData,
   context: RunContext,
   ending: 'final' | 'partial',
   counts: RowCounts,
 ): Generator<Frame> {
+  const { views } = data;
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
   const query = { filter: plan.filter, intervals: plan.intervals, virtualColumns };
   const wanted = ending === 'partial' ? partialColumns(plan) : plan.columns;
   const columns = wanted.map((name) => scanColumn(context, name, plan, { views, virtualColumns }));
   const opened = new Set<RowSource>();
-  const batches = batchesOf({ plan, views, query, columns }, context, opened, counts);
+  const batches = batchesOf({ plan, data, query, columns }, context, opened, counts);
   const skip = ending === 'partial' ? 0 : plan.offset;
   const take = plan.limit === null ? Infinity : plan.limit + (ending === 'partial' ? plan.offset : 0);
   let pending: RowBatch[] = [];
@@ -71,27 +76,33 @@ export function partialColumns(plan: ScanPlan): readonly string[] {
 
 interface Reading {
   readonly plan: ScanPlan;
-  readonly views: readonly SegmentView[];
+  readonly data: SegmentData;
   readonly query: RowQuery;
   readonly columns: readonly ScanColumn[];
 }
 
 /** The rows in their order, less those that the steps after the scan drop anyway. */
 function batchesOf(
-  { plan, views, query, columns }: Reading,
+  { plan, data, query, columns }: Reading,
   context: RunContext,
   opened: Set<RowSource>,
   counts: RowCounts,
 ): Generator<RowBatch> {
+  const { views } = data;
   if (plan.timeOrder !== null) return rowsInTimeOrder(context, views, query, plan.timeOrder === 'descending', opened, counts);
   const top = topRowsOf(plan);
   if (top !== undefined) {
     const rows = { wanted: top.wanted, keys: typedKeys(top.by, columns) };
     return topRowsInSegmentOrder(context, views, query, rows, opened, counts);
   }
-  const first = topPartitionsOf(plan);
+  const first = wantedPlaces(plan);
   if (first === undefined) return rowsInSegmentOrder(context, views, query, opened, counts);
   const rows = { wanted: first.wanted, keys: typedKeys(first.by, columns), partition: typedKeys(first.partition, columns) };
+  const segments = { ...data, virtualColumns: query.virtualColumns };
+  const order = sharedRanks(segments, rows.keys, true);
+  const partition = sharedRanks(segments, rows.partition, false);
+  if (order !== undefined && partition?.isExact === true)
+    return firstOfPartitions(context, views, query, { wanted: first.wanted, order, partition }, opened, counts);
   return topRowsOfPartitions(context, views, query, rows, opened, counts);
 }
 

@@ -1,5 +1,6 @@
 // Ranks of rows: sort keys as longs that kernels compare.
 
+import { assert } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { Scalar } from '../../expression/value.js';
 import type { SortKey } from '../../model/plan.js';
@@ -13,7 +14,7 @@ import { rangePredicate } from '../filter/number-predicate.js';
 import { constantPredicate, notPredicate, type Predicate } from '../filter/predicate.js';
 
 /** A sort key bound to a segment. The rank of a row is smaller where it comes first: `offset + sign * part`, an i64. */
-interface KeyRank {
+export interface KeyRank {
   /** Ranks are from 0 on, below it; undefined: any i64. */
   readonly count: bigint | undefined;
   /** Whether rows of one rank are equal in this key. */
@@ -31,8 +32,8 @@ interface KeyRank {
   rankOf(value: Scalar): bigint | undefined;
 }
 
-const NULL_FIRST = -(1n << 63n);
-const NULL_LAST = (1n << 63n) - 1n;
+export const NULL_FIRST = -(1n << 63n);
+export const NULL_LAST = (1n << 63n) - 1n;
 const BEYOND_LONGS = 2 ** 64;
 
 /** @returns undefined for a key that has no ranks: then rows are compared elsewhere; null for one that is the same in all rows */
@@ -112,7 +113,27 @@ function numberRank(scope: SegmentScope, key: SortKey, vector: NumberVector): Ke
   const integers = vector.decimals ?? (vector.type === 'LONG' ? vector : undefined);
   const physical = integers?.physical;
   if (integers === undefined || physical === undefined || physical === 'F32' || physical === 'F64') return doubleRank(scope, key, vector);
-  return integerRank(scope, key, vector, { physical, base: integers.base, values: integers.values, scale: vector.decimals?.scale });
+  const given = { physical, base: integers.base, values: integers.values, scale: vector.decimals?.scale };
+  return integerRank(scope, key, vector, given, { span: spanOf(vector, given), mayBeNull: vector.mayBeNull });
+}
+
+/** Longs from `lowest` on, `width` of them. */
+export interface Span {
+  readonly lowest: bigint;
+  readonly width: bigint;
+}
+
+/** What the ranks of longs depend on: those of segments that have it in common can be compared. @param span  undefined: any longs */
+export interface RankedLongs {
+  readonly span: Span | undefined;
+  readonly mayBeNull: boolean;
+}
+
+/** Ranks of a column of longs, the same in all segments that have `longs` in common. */
+export function rankOfLongs(scope: SegmentScope, key: SortKey, vector: NumberVector, longs: RankedLongs): KeyRank {
+  const { physical, base, values } = vector;
+  assert(physical !== 'F32' && physical !== 'F64', 'longs are stored as integers');
+  return integerRank(scope, key, vector, { physical, base, values, scale: undefined }, longs);
 }
 
 interface Integers {
@@ -123,11 +144,14 @@ interface Integers {
   readonly scale: number | undefined;
 }
 
-function integerRank(scope: SegmentScope, { descending, nulls }: SortKey, vector: NumberVector, integers: Integers): KeyRank {
+function integerRank(
+  scope: SegmentScope,
+  { descending, nulls }: SortKey,
+  vector: NumberVector,
+  { physical, base, values, scale }: Integers,
+  { span, mayBeNull: nullable }: RankedLongs,
+): KeyRank {
   const { kernels } = scope.context;
-  const { physical, base, values, scale } = integers;
-  const span = spanOf(vector, integers);
-  const nullable = vector.mayBeNull;
   const sign = descending ? -1n : 1n;
   const widen = kernelFor(kernels, 'toI64', physical);
   const lowest = span?.lowest ?? 0n;
@@ -184,7 +208,7 @@ function integerRank(scope: SegmentScope, { descending, nulls }: SortKey, vector
 }
 
 /** Smallest stored value and how many follow it; undefined where they may be any. */
-function spanOf(vector: NumberVector, { physical, base }: Integers): { lowest: bigint; width: bigint } | undefined {
+function spanOf(vector: NumberVector, { physical, base }: Integers): Span | undefined {
   const { min, max } = vector.stored ?? {};
   if (typeof min === 'bigint' && typeof max === 'bigint') {
     const width = max - min + 1n;
@@ -195,7 +219,7 @@ function spanOf(vector: NumberVector, { physical, base }: Integers): { lowest: b
 }
 
 /** The bits of a double go up with it, once those of a negative one are turned. NaN is above every number. */
-function doubleRank(scope: SegmentScope, { descending, nulls }: SortKey, vector: NumberVector): KeyRank {
+export function doubleRank(scope: SegmentScope, { descending, nulls }: SortKey, vector: NumberVector): KeyRank {
   const { kernels } = scope.context;
   const { arena } = scope;
   const physical = vector.physical === 'F32' ? 'F32' : 'F64';
@@ -266,7 +290,7 @@ function nullMender(
   };
 }
 
-function constant({ arena, context: { memory } }: Pick<SegmentScope, 'arena' | 'context'>, value: bigint): Address {
+export function constant({ arena, context: { memory } }: Pick<SegmentScope, 'arena' | 'context'>, value: bigint): Address {
   const at = arena.take(8);
   memory.i64(at, 1)[0] = BigInt.asIntN(64, value);
   return at;
@@ -287,7 +311,7 @@ export interface Ranks {
   write(block: Block, rows: Address, n: number, out: Address): void;
 }
 
-const RANKS_MAX = 1n << 62n;
+export const RANKS_MAX = 1n << 62n;
 
 /** Ranks by the first sort keys, as many as fit into a long. @returns undefined when the first has no rank; null: all rows are equal */
 export function ranksOf(
@@ -315,18 +339,32 @@ export function ranksOf(
     product *= rank.count ?? 1n;
   }
   if (parts.length === 0) return isExact ? null : undefined;
-  const strided: { rank: KeyRank; stride: bigint }[] = [];
+  const strided = withStrides(parts);
+  const [first] = strided;
+  if (first === undefined) return undefined;
+  return { isExact, first: { ...first, isFirstKey: skipped === 0 }, write: rankWriter(scope, strided) };
+}
+
+/** What is needed of a key's ranks to write them. */
+export type WrittenRank = Pick<KeyRank, 'count' | 'offset' | 'sign' | 'write'>;
+
+/** Ranks with how far apart those of each are; those of the last key are neighbours. */
+function withStrides<Rank extends WrittenRank>(parts: readonly Rank[]): { rank: Rank; stride: bigint }[] {
+  const strided: { rank: Rank; stride: bigint }[] = [];
   let stride = 1n;
   for (const rank of parts.toReversed()) {
     strided.unshift({ rank, stride });
     stride *= rank.count ?? 1n;
   }
-  const [first] = strided;
-  if (first === undefined) return undefined;
-  return { isExact, first: { ...first, isFirstKey: skipped === 0 }, write: writer(scope, strided) };
+  return strided;
 }
 
-function writer(scope: SegmentScope, parts: readonly { readonly rank: KeyRank; readonly stride: bigint }[]): Ranks['write'] {
+/** Writes the ranks of some keys as one. */
+export function writerOf(scope: SegmentScope, parts: readonly WrittenRank[]): Ranks['write'] {
+  return rankWriter(scope, withStrides(parts));
+}
+
+function rankWriter(scope: SegmentScope, parts: readonly { readonly rank: WrittenRank; readonly stride: bigint }[]): Ranks['write'] {
   const { kernels } = scope.context;
   const factors = parts.map(({ rank, stride }) => {
     const factor = rank.sign * stride;

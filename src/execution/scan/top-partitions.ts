@@ -2,75 +2,28 @@
 
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';
-import type { Filter } from '../../model/filter.js';
-import type { PostStep, ScanPlan, SortKey } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
-import { type Block, type RunContext, takeBits } from '../block/context.js';
-import { PairSet } from '../block/pair-set.js';
+import { type RunContext, takeBits } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { I64_MAX } from '../filter/number-bounds.js';
 import { ALL } from '../filter/predicate.js';
 import { openedInOrder, type RowBatch } from './order.js';
 import { PartitionBounds } from './partition-bounds.js';
+import { PartitionNumbers } from './partition-numbers.js';
 import { type Ranks, ranksOf } from './rank.js';
 import type { MatchedBlock, RowQuery, RowSource } from './row-source.js';
 import type { TopRows } from './top-rows.js';
 
-/** More rows of a partition than this are sorted as they come. */
-const WANTED_MAX = 1024;
 /** Memory for the best ranks of the partitions of a segment; where there are more, rows come as they are. */
 const BEST_BYTES_MAX = 1 << 25;
 const FIRST_PARTITIONS = 1024;
-/** Partitions that are numbered by their ranks in any segment. */
-const DENSE_MAX = 1 << 16;
 /** Candidates kept before they are given out as they are. */
 const ROOM_MAX = 1 << 18;
-
-type WindowStep = Extract<PostStep, { step: 'window' }>;
 
 /** The first rows of each partition, in an order. */
 export interface TopPartitions extends TopRows {
   readonly partition: TopRows['keys'];
-}
-
-/** The rows that the steps after a scan keep, when a window that numbers rows and a filter of their numbers come first. */
-export function topPartitionsOf({
-  post,
-  timeOrder,
-  offset,
-  limit,
-}: ScanPlan): { readonly partition: readonly SortKey[]; readonly by: readonly SortKey[]; readonly wanted: number } | undefined {
-  const [window, filter] = post;
-  if (
-    timeOrder !== null ||
-    offset > 0 ||
-    limit !== null ||
-    window?.step !== 'window' ||
-    window.rowsMax !== undefined ||
-    filter?.step !== 'filter' ||
-    window.order.length === 0
-  )
-    return undefined;
-  // Places do not depend on the rows that come after.
-  const numbersRows = window.functions.every(({ call: { kind } }) => kind === 'rowNumber' || kind === 'rank' || kind === 'denseRank');
-  const wanted = placeWithin(filter.filter, window);
-  if (!numbersRows || wanted === undefined || !(wanted >= 1 && wanted <= WANTED_MAX)) return undefined;
-  const partition = window.partition.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }));
-  return { partition, by: window.order, wanted };
-}
-
-/** The largest place that rows which pass the filter can have; undefined: any. */
-function placeWithin(filter: Filter, window: WindowStep): number | undefined {
-  if (filter.kind === 'and') {
-    const places = filter.filters.flatMap((each) => placeWithin(each, window) ?? []);
-    return places.length === 0 ? undefined : places.reduce((a, b) => Math.min(a, b));
-  }
-  if (filter.kind !== 'equals' && filter.kind !== 'range') return undefined;
-  const place = window.functions.find(({ name }) => name === filter.column);
-  if (place === undefined || (place.call.kind !== 'rowNumber' && place.call.kind !== 'rank') || filter.type === 'STRING') return undefined;
-  const bound = filter.kind === 'equals' ? filter.value : filter.upper;
-  return typeof bound === 'bigint' || typeof bound === 'number' ? Math.floor(Number(bound)) : undefined;
 }
 
 /**
@@ -174,6 +127,7 @@ class BestOfPartitions {
   readonly #arena: Arena;
   readonly #order: Ranks;
   readonly #wanted: number;
+  readonly #partition: Ranks | null;
   readonly #numbers: PartitionNumbers;
   readonly #room: number;
   /** Ranks, rows and partitions of the candidates. */
@@ -195,7 +149,10 @@ class BestOfPartitions {
     this.#arena = arena;
     this.#order = order;
     this.#wanted = wanted;
-    this.#numbers = new PartitionNumbers(source, arena, partition);
+    const { rank, stride = 1n } = partition?.first ?? {};
+    const ways = partition === null ? 1n : rank?.count === undefined ? undefined : rank.count * stride;
+    this.#partition = partition;
+    this.#numbers = new PartitionNumbers(source.scope.context, arena, ways, view.rowCount);
     this.#room = Math.min(view.rowCount, ROOM_MAX);
     this.#keys = arena.take(this.#room * 8);
     this.#rows = arena.take(this.#room * 4);
@@ -220,7 +177,7 @@ class BestOfPartitions {
     if (n === 0) return 0;
     const selected = match === ALL ? block : { ...block, selection: mask };
     const rows = isAll ? 0 : this.#blockRows;
-    const groups = this.#numbers.write(selected, rows, n);
+    const groups = this.#numbers.write(this.#partition, selected, rows, n);
     this.#order.write(selected, rows, n, this.#blockKeys);
     this.#reserve(this.#numbers.count);
     let kept = n;
@@ -299,58 +256,4 @@ class BestOfPartitions {
 
 function numbersBelow(n: number): Uint32Array {
   return Uint32Array.from({ length: n }, (_, at) => at);
-}
-
-/** Numbers of the partitions of rows: their rank where these are few, else in the order in which they come. */
-class PartitionNumbers {
-  readonly #ranks: Ranks | null;
-  readonly #seen: PairSet | undefined;
-  readonly #ranksAt: Address;
-  readonly #halves: Address;
-  readonly #out: Address;
-  readonly #source: RowSource;
-  /** Number of partitions that there can be. */
-  readonly most: number;
-
-  constructor(source: RowSource, arena: Arena, ranks: Ranks | null) {
-    const { context, view } = source.scope;
-    const { rank, stride } = ranks?.first ?? {};
-    const ways = ranks === null ? 1n : rank?.count === undefined ? undefined : rank.count * (stride ?? 1n);
-    const isDense = ways !== undefined && ways <= BigInt(Math.max(DENSE_MAX, view.rowCount));
-    this.#source = source;
-    this.#ranks = ranks;
-    this.most = isDense ? Number(ways) : view.rowCount;
-    this.#ranksAt = arena.take(BLOCK_ROWS * 8);
-    this.#halves = arena.take(BLOCK_ROWS * 4);
-    this.#out = arena.take(BLOCK_ROWS * 4);
-    context.memory.u32(this.#out, BLOCK_ROWS).fill(0);
-    context.memory.u32(this.#halves, BLOCK_ROWS).forEach((_, at, halves) => {
-      halves[at] = at * 2;
-    });
-    this.#seen = isDense
-      ? undefined
-      : new PairSet(
-          context,
-          1,
-          (bytes) => arena.take(bytes),
-          () => undefined,
-        );
-  }
-
-  /** Number of partitions so far, or the most there can be. */
-  get count(): number {
-    return this.#seen?.count ?? this.most;
-  }
-
-  /** u32 numbers of n rows of a block. */
-  write(block: Block, rows: Address, n: number): Address {
-    if (this.#ranks === null) return this.#out;
-    this.#ranks.write(block, rows, n, this.#ranksAt);
-    if (this.#seen === undefined) {
-      this.#source.scope.context.kernels.gather32(this.#ranksAt, this.#halves, n, this.#out);
-      return this.#out;
-    }
-    this.#seen.add(this.#ranksAt, n);
-    return this.#seen.numbers;
-  }
 }

@@ -250,7 +250,8 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     const frames = endGroups(table, parts, request.ending, request.control.heldRowsMax, counts);
     yield* answered(frames, request, thread.context(request.control, counts), counts);
   },
-  *scan({ control, plan, data: { views }, builds, ending }, thread) {
+  *scan({ control, plan, data, builds, ending }, thread) {
+    const { views } = data;
     const counts = noCounts();
     const context = thread.context(control, counts);
     const upload = ending === 'final' ? plan.upload : undefined;
@@ -270,7 +271,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     });
     const frames = hasStages(plan)
       ? scanPieces(plan, stagedPieces(context, plan, views, builds), context, ending, counts)
-      : scanFrames(plan, views, context, ending, counts);
+      : scanFrames(plan, data, context, ending, counts);
     // With the last row that is wanted the reader is told that nothing follows, and need not ask once more.
     const rowsMax = plan.limit === null ? Infinity : plan.limit + (ending === 'partial' ? plan.offset : 0);
     const last: Frame[] = [];

@@ -1,0 +1,50 @@
+// The rows of each partition that a plan keeps, when it numbers them.
+
+import type { Filter } from '../../model/filter.js';
+import type { PostStep, ScanPlan, SortKey } from '../../model/plan.js';
+
+/** More rows of a partition than this are sorted as they come. */
+const WANTED_MAX = 1024;
+
+type WindowStep = Extract<PostStep, { step: 'window' }>;
+
+/** The first rows of each partition, in an order. */
+export interface WantedPlaces {
+  readonly partition: readonly SortKey[];
+  readonly by: readonly SortKey[];
+  readonly wanted: number;
+}
+
+/** The rows that the steps after a scan keep, when a window that numbers rows and a filter of their numbers come first. */
+export function wantedPlaces({ post, timeOrder, offset, limit }: ScanPlan): WantedPlaces | undefined {
+  const [window, filter] = post;
+  if (
+    timeOrder !== null ||
+    offset > 0 ||
+    limit !== null ||
+    window?.step !== 'window' ||
+    window.rowsMax !== undefined ||
+    filter?.step !== 'filter' ||
+    window.order.length === 0
+  )
+    return undefined;
+  // Places do not depend on the rows that come after.
+  const numbersRows = window.functions.every(({ call: { kind } }) => kind === 'rowNumber' || kind === 'rank' || kind === 'denseRank');
+  const wanted = placeWithin(filter.filter, window);
+  if (!numbersRows || wanted === undefined || !(wanted >= 1 && wanted <= WANTED_MAX)) return undefined;
+  const partition = window.partition.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }));
+  return { partition, by: window.order, wanted };
+}
+
+/** The largest place that rows which pass the filter can have; undefined: any. */
+function placeWithin(filter: Filter, window: WindowStep): number | undefined {
+  if (filter.kind === 'and') {
+    const places = filter.filters.flatMap((each) => placeWithin(each, window) ?? []);
+    return places.length === 0 ? undefined : places.reduce((a, b) => Math.min(a, b));
+  }
+  if (filter.kind !== 'equals' && filter.kind !== 'range') return undefined;
+  const place = window.functions.find(({ name }) => name === filter.column);
+  if (place === undefined || (place.call.kind !== 'rowNumber' && place.call.kind !== 'rank') || filter.type === 'STRING') return undefined;
+  const bound = filter.kind === 'equals' ? filter.value : filter.upper;
+  return typeof bound === 'bigint' || typeof bound === 'number' ? Math.floor(Number(bound)) : undefined;
+}
