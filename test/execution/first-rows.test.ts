@@ -261,43 +261,51 @@ firsts('the first rows of each partition are found over stored segments, whose s
   );
 });
 
-firsts('the first rows of partitions are found where segments are passed over, where all rows tie, and beside empty partitions', async () => {
-  const key = (column: string, descending = false, nulls: 'first' | 'last' = 'last') =>
-    ({ column, descending, nulls, ordering: 'lexicographic' }) as const;
-  const pieceOf = (texts: readonly (string | null)[], numbers: readonly (number | null)[]): Row[] =>
-    numbers.map((number, index) =>
-      rowOf({
-        __time: BigInt(START + index),
-        text: texts[index % texts.length] ?? null,
-        small: BigInt(index % 4),
-        holes: number === null ? null : BigInt(number),
-      }),
-    );
-  const upTo = (count: number, start: number): number[] => Array.from({ length: count }, (_, index) => start + index);
-  const tables: Row[][][] = [
-    // Later segments hold nothing that comes first, or all of it.
-    [pieceOf(['a', 'b'], upTo(40, 0)), pieceOf(['a'], upTo(30, 100)), pieceOf(['b', 'a'], upTo(30, 200)), pieceOf(['c'], [500, 501])],
-    [pieceOf(['a', null], upTo(40, 300)), pieceOf(['b', 'a'], upTo(30, 100)), pieceOf(['a'], upTo(30, 0)), pieceOf([null], [-5, null])],
-    [pieceOf(['a'], upTo(10, 0).fill(7)), pieceOf(['a', 'b'], upTo(10, 0).fill(7)), pieceOf(['b'], [null, null, 7])],
-    [pieceOf(['a', 'b'], [null, null, null]), pieceOf([null], [null]), pieceOf(['a'], [0, null])],
-  ];
-  for (const pieces of tables)
-    for (const partition of [['text'], [], ['missing'], ['text', 'small']])
-      for (const by of [[key('holes')], [key('holes', true, 'first')], [key('holes', true)], [key('holes', false, 'first'), key('small', true)]])
-        for (const rank of [false, true])
-          for (const most of [1, 2, 5]) {
-            const wanted = { partition, by, rank, most };
-            const numbered = numbering(scanOf(['small']), wanted);
-            const expected = numberedRows(pieces, numbered, wanted);
-            assert.equal(await foundRows(pieces, numbered), expected, `${JSON.stringify(by)} of ${partition}`);
-            const stored = numbering(scanOf([]), wanted);
-            if (rank && most === 2) assert.equal(await foundStoredRows(pieces, stored), numberedRows(pieces, stored, wanted));
-          }
-  const none = numbering(scanOf(['small']), { partition: ['text'], by: [key('holes')], rank: false, most: 1 });
-  assert.equal(await foundRows([], none), []);
-  const filter: Filter = { kind: 'equals', column: 'text', type: 'STRING', value: 'not there' };
-  assert.equal(await foundStoredRows(tables[0] ?? [], { ...none, filter }), []);
-});
+firsts(
+  'the first rows of partitions are found where segments are passed over, where all rows tie, and beside empty partitions',
+  async () => {
+    const key = (column: string, descending = false, nulls: 'first' | 'last' = 'last') =>
+      ({ column, descending, nulls, ordering: 'lexicographic' }) as const;
+    const pieceOf = (texts: readonly (string | null)[], numbers: readonly (number | null)[]): Row[] =>
+      numbers.map((number, index) =>
+        rowOf({
+          __time: BigInt(START + index),
+          text: texts[index % texts.length] ?? null,
+          small: BigInt(index % 4),
+          holes: number === null ? null : BigInt(number),
+        }),
+      );
+    const upTo = (count: number, start: number): number[] => Array.from({ length: count }, (_, index) => start + index);
+    const tables: Row[][][] = [
+      // Later segments hold nothing that comes first, or all of it.
+      [pieceOf(['a', 'b'], upTo(40, 0)), pieceOf(['a'], upTo(30, 100)), pieceOf(['b', 'a'], upTo(30, 200)), pieceOf(['c'], [500, 501])],
+      [pieceOf(['a', null], upTo(40, 300)), pieceOf(['b', 'a'], upTo(30, 100)), pieceOf(['a'], upTo(30, 0)), pieceOf([null], [-5, null])],
+      [pieceOf(['a'], upTo(10, 0).fill(7)), pieceOf(['a', 'b'], upTo(10, 0).fill(7)), pieceOf(['b'], [null, null, 7])],
+      [pieceOf(['a', 'b'], [null, null, null]), pieceOf([null], [null]), pieceOf(['a'], [0, null])],
+    ];
+    for (const pieces of tables)
+      for (const partition of [['text'], [], ['missing'], ['text', 'small']])
+        for (const by of [
+          [key('holes')],
+          [key('holes', true, 'first')],
+          [key('holes', true)],
+          [key('holes', false, 'first'), key('small', true)],
+        ])
+          for (const rank of [false, true])
+            for (const most of [1, 2, 5]) {
+              const wanted = { partition, by, rank, most };
+              const numbered = numbering(scanOf(['small']), wanted);
+              const expected = numberedRows(pieces, numbered, wanted);
+              assert.equal(await foundRows(pieces, numbered), expected, `${JSON.stringify(by)} of ${partition}`);
+              const stored = numbering(scanOf([]), wanted);
+              if (rank && most === 2) assert.equal(await foundStoredRows(pieces, stored), numberedRows(pieces, stored, wanted));
+            }
+    const none = numbering(scanOf(['small']), { partition: ['text'], by: [key('holes')], rank: false, most: 1 });
+    assert.equal(await foundRows([], none), []);
+    const filter: Filter = { kind: 'equals', column: 'text', type: 'STRING', value: 'not there' };
+    assert.equal(await foundStoredRows(tables[0] ?? [], { ...none, filter }), []);
+  },
+);
 
 firsts('the first rows of an order are found over many blocks, where few or most rows are equal', async () => {
   const pieces = [18_000, 500, 17_000].map((count, piece) =>

@@ -8,7 +8,7 @@ import { type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.
 import { type ResultColumn, valueAt } from '../block/result-table.js';
 import { type Combine, RangeTree, type RowNumbers, STRETCH_ROWS_MAX } from './range-tree.js';
 import { compareColumn } from './sort.js';
-import { AnyValues, nullTest, pickedColumn, SmallLongs } from './typed-values.js';
+import { AnyValues, halvesOf, nullTest, pickedColumn, SmallLongs } from './typed-values.js';
 import { type FrameAggregate, frameAggregate } from './window-aggregate.js';
 import type { FrameSpans } from './window-frame.js';
 
@@ -100,18 +100,23 @@ class Nulls {
   }
 }
 
-/** Differences of the sums so far: exact, as they wrap. */
+/** Differences of the sums so far: exact, as they wrap. Halves are added, so that no row costs a BigInt. */
 function sumsOfLongs(column: ResultColumn, input: FrameInput): FrameValues {
-  const { rowCount, check, takes } = input;
+  const { rowCount, check } = input;
   const isNull = nullTest(column);
   const before = presence(input, (row) => !isNull(row));
-  const sums = new BigInt64Array(rowCount + 1);
-  const read = longReader(column);
+  const sums = new Uint32Array((rowCount + 1) * 2);
+  const read = halvesOfLongs(column, rowCount);
   checkedLoop(rowCount, check, (start, end) => {
-    for (let row = start; row < end; row++)
-      sums[row + 1] = takes(row) && !isNull(row) ? BigInt.asIntN(64, (sums[row] ?? 0n) + read(row)) : (sums[row] ?? 0n);
+    for (let row = start; row < end; row++) {
+      const taken = before[row] !== before[row + 1];
+      const low = (sums[row * 2] ?? 0) + (taken ? (read[row * 2] ?? 0) : 0);
+      sums[row * 2 + 2] = low;
+      sums[row * 2 + 3] = (sums[row * 2 + 1] ?? 0) + (taken ? (read[row * 2 + 1] ?? 0) : 0) + (low >= TWO_32 ? 1 : 0);
+    }
   });
   const values = new BigInt64Array(rowCount);
+  const halves = new Uint32Array(values.buffer);
   const nulls = new Nulls(rowCount);
   return {
     put(row, spans) {
@@ -120,23 +125,29 @@ function sumsOfLongs(column: ResultColumn, input: FrameInput): FrameValues {
         return;
       }
       const { bounds, count } = spans;
-      for (let at = 0; at < count * 2; at += 2)
-        values[row] = BigInt.asIntN(64, (values[row] ?? 0n) + (sums[bounds[at + 1] ?? 0] ?? 0n) - (sums[bounds[at] ?? 0] ?? 0n));
+      for (let at = 0; at < count * 2; at += 2) {
+        const [first, last] = [(bounds[at] ?? 0) * 2, (bounds[at + 1] ?? 0) * 2];
+        const low = (halves[row * 2] ?? 0) + (sums[last] ?? 0) - (sums[first] ?? 0);
+        halves[row * 2] = low;
+        halves[row * 2 + 1] = (halves[row * 2 + 1] ?? 0) + (sums[last + 1] ?? 0) - (sums[first + 1] ?? 0) + Math.floor(low / TWO_32);
+      }
     },
     repeat(row) {
-      values[row] = values[row - 1] ?? 0n;
+      halves[row * 2] = halves[row * 2 - 2] ?? 0;
+      halves[row * 2 + 1] = halves[row * 2 - 1] ?? 0;
       nulls.repeat(row);
     },
     column: (name) => ({ kind: 'long', name, values, nulls: nulls.marks }),
   };
 }
 
-function longReader(column: ResultColumn): (row: number) => bigint {
-  if (column.kind === 'long') {
-    const { values } = column;
-    return (row) => values[row] ?? 0n;
-  }
-  return (row) => (convert(valueAt(column, row), 'LONG') as bigint | null) ?? 0n;
+const TWO_32 = 2 ** 32;
+
+/** The longs of a column in halves, the lower one first. */
+function halvesOfLongs(column: ResultColumn, rowCount: number): Uint32Array {
+  if (column.kind === 'long') return halvesOf(column.values);
+  const values = BigInt64Array.from({ length: rowCount }, (_, row) => (convert(valueAt(column, row), 'LONG') as bigint | null) ?? 0n);
+  return halvesOf(values);
 }
 
 /** A number that changes no other one when it is added to it, whatever its sign. */

@@ -1,7 +1,9 @@
 // Sorts numbers by comparing them, a few at a time.
 
 import { type Check, ROWS_PER_CHECK } from '../block/checked-loops.js';
-import type { CompareRows } from './sort.js';
+
+/** The order of two numbers. */
+export type CompareRows = (a: number, b: number) => number;
 
 /** Pieces of so many items are sorted by moving each to its place. */
 const SORTED_PIECE = 8;

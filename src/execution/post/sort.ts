@@ -8,12 +8,9 @@ import type { FrameCell } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
 import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { columnNamed, numberer, type ResultColumn, type ResultTable, typed } from '../block/result-table.js';
-import { mergeSort } from './merge-sort.js';
+import { type CompareRows, mergeSort } from './merge-sort.js';
 import { rowsByWords, wordsOfNumbers } from './radix-order.js';
 import { orderedTexts } from './text-order.js';
-
-/** The order of two rows, by number. */
-export type CompareRows = (a: number, b: number) => number;
 
 /**
  * Sort keys followed by the remaining key columns ascending, which break ties; strings that an order takes for the same, such as

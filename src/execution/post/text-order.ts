@@ -45,7 +45,10 @@ function divided(
     if (start % ROWS_PER_CHECK === 0) check();
     const alike = sorted.subarray(start, end);
     if (alike.length > 1)
-      sorted.set(alike.length < sorted.length ? divided(alike, text, order, check, depth + 1) : mergeSort(alike.slice(), compare, check), start);
+      sorted.set(
+        alike.length < sorted.length ? divided(alike, text, order, check, depth + 1) : mergeSort(alike.slice(), compare, check),
+        start,
+      );
     start = end;
   }
   return sorted;
@@ -72,7 +75,7 @@ function wordsOfTexts(
     let place = from;
     for (const word of words) {
       const first = characterAt(each, place++);
-      // What follows a character that stands for two decides nothing.
+      // Characters after one that stands for two are left out.
       if (first === CHARACTER_MAX) place = Infinity;
       const second = characterAt(each, place++);
       if (second === CHARACTER_MAX) place = Infinity;

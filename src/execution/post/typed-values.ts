@@ -87,7 +87,8 @@ function pickedStrings(column: Strings, rows: Int32Array, otherwise: Strings | u
   return { kind: 'string', name: column.name, ...typed(column.type), ids, text };
 }
 
-function halvesOf({ buffer, byteOffset, length }: BigInt64Array | Float64Array): Uint32Array {
+/** Each value as two words, the lower one first. */
+export function halvesOf({ buffer, byteOffset, length }: BigInt64Array | Float64Array): Uint32Array {
   return new Uint32Array(buffer, byteOffset, length * 2);
 }
 

@@ -7,7 +7,8 @@ import { type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.
 import { columnNamed, pickRows, type ResultColumn, type ResultTable, valueAt } from '../block/result-table.js';
 import { frameValues } from './frame-values.js';
 import type { LeafResult } from './leaf-result.js';
-import { type CompareRows, compareColumn, sortedRows } from './sort.js';
+import type { CompareRows } from './merge-sort.js';
+import { compareColumn, sortedRows } from './sort.js';
 import { nullTest, pickedColumn, SmallLongs } from './typed-values.js';
 import { FrameSpans, type Partition, type Runs, type WindowRows } from './window-frame.js';
 

@@ -118,12 +118,12 @@ function numberRank(scope: SegmentScope, key: SortKey, vector: NumberVector): Ke
 }
 
 /** Longs from `lowest` on, `width` of them. */
-export interface Span {
+interface Span {
   readonly lowest: bigint;
   readonly width: bigint;
 }
 
-/** What the ranks of longs depend on: those of segments that have it in common can be compared. @param span  undefined: any longs */
+/** Facts that the ranks of longs depend on: ranks of segments that have them in common can be compared. `span` is undefined for any longs. */
 export interface RankedLongs {
   readonly span: Span | undefined;
   readonly mayBeNull: boolean;
@@ -290,7 +290,7 @@ function nullMender(
   };
 }
 
-export function constant({ arena, context: { memory } }: Pick<SegmentScope, 'arena' | 'context'>, value: bigint): Address {
+function constant({ arena, context: { memory } }: Pick<SegmentScope, 'arena' | 'context'>, value: bigint): Address {
   const at = arena.take(8);
   memory.i64(at, 1)[0] = BigInt.asIntN(64, value);
   return at;
@@ -345,7 +345,7 @@ export function ranksOf(
   return { isExact, first: { ...first, isFirstKey: skipped === 0 }, write: rankWriter(scope, strided) };
 }
 
-/** What is needed of a key's ranks to write them. */
+/** The part of a key's ranks that writing them needs. */
 export type WrittenRank = Pick<KeyRank, 'count' | 'offset' | 'sign' | 'write'>;
 
 /** Ranks with how far apart those of each are; those of the last key are neighbours. */

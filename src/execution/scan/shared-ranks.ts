@@ -9,7 +9,17 @@ import { kernelFor } from '../block/context.js';
 import type { SegmentData } from '../block/segment-data.js';
 import { type SegmentScope, storedName, type VirtualColumns } from '../expression/scope.js';
 import { storedNumbers } from '../expression/vector.js';
-import { doubleRank, NULL_FIRST, NULL_LAST, RANKS_MAX, type RankedLongs, type Ranks, rankOfLongs, type WrittenRank, writerOf } from './rank.js';
+import {
+  doubleRank,
+  NULL_FIRST,
+  NULL_LAST,
+  RANKS_MAX,
+  type RankedLongs,
+  type Ranks,
+  rankOfLongs,
+  type WrittenRank,
+  writerOf,
+} from './rank.js';
 import type { TopRows } from './top-rows.js';
 
 /** Sort keys as one rank, which is the same for the same values in all segments. */
@@ -108,7 +118,8 @@ function sharedKey(segments: SharedSegments, { key, type }: TopRows['keys'][numb
       return {
         count: undefined,
         isExact: true,
-        bind: (scope) => overNumbers(scope, name, nullRank(key, undefined), (column) => doubleRank(scope, key, storedNumbers(scope, column))),
+        bind: (scope) =>
+          overNumbers(scope, name, nullRank(key, undefined), (column) => doubleRank(scope, key, storedNumbers(scope, column))),
         lowest: () => undefined,
       };
     default:
