@@ -97,6 +97,14 @@ export const ADS: readonly Question[] = [
      UNION ALL SELECT 'late', COUNT(*) FROM ads WHERE __time >= TIMESTAMP '2025-05-20' GROUP BY person) GROUP BY 1 ORDER BY 1`,
   ),
   q(
+    'ads_last_of_person',
+    `SELECT kind, COUNT(*), SUM(position) FROM (SELECT kind, position, ROW_NUMBER() OVER (PARTITION BY person ORDER BY __time DESC) AS n FROM ads) WHERE n = 1 GROUP BY 1 ORDER BY 2 DESC, 1`,
+  ),
+  q(
+    'ads_best_bids',
+    `SELECT campaignId, bid, system FROM (SELECT campaignId, bid, system, RANK() OVER (PARTITION BY campaignId ORDER BY bid DESC) AS n FROM ads WHERE kind <> 'impression') WHERE n <= 2 ORDER BY 2 DESC, 1, 3 LIMIT 100`,
+  ),
+  q(
     'ads_best_campaign',
     `SELECT * FROM (SELECT country, campaignId, SUM(costMicros) AS cost, ROW_NUMBER() OVER (PARTITION BY country ORDER BY SUM(costMicros) DESC, campaignId) AS place
      FROM ads GROUP BY 1, 2) WHERE place <= 3 ORDER BY 1, 4`,

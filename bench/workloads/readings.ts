@@ -34,6 +34,15 @@ export const READINGS: readonly Question[] = [
     `SELECT device, __time, temperature, status FROM (SELECT device, __time, temperature, status, ROW_NUMBER() OVER (PARTITION BY device ORDER BY sequence DESC) AS n FROM readings) WHERE n = 1 ORDER BY 1 LIMIT 100`,
   ),
   q(
+    'iot_daily_worst',
+    `SELECT device, day, temperature, signal FROM (SELECT device, TIME_FLOOR(__time, 'P1D') AS day, temperature, signal, ROW_NUMBER() OVER (PARTITION BY device, TIME_FLOOR(__time, 'P1D') ORDER BY temperature DESC NULLS LAST, sequence) AS n FROM readings WHERE device < 'device-0300') WHERE n = 1 ORDER BY 3 DESC, 1, 2 LIMIT 50`,
+    `SELECT device, day, temperature, signal FROM (SELECT device, date_trunc('day', __time) AS day, temperature, signal, ROW_NUMBER() OVER (PARTITION BY device, date_trunc('day', __time) ORDER BY temperature DESC NULLS LAST, sequence) AS n FROM readings WHERE device < 'device-0300') WHERE n = 1 ORDER BY 3 DESC, 1, 2 LIMIT 50`,
+  ),
+  q(
+    'iot_first_faults',
+    `SELECT status, firmware, sequence, device FROM (SELECT status, firmware, sequence, device, RANK() OVER (PARTITION BY status, firmware ORDER BY humidity NULLS FIRST, sequence DESC) AS n FROM readings WHERE battery < 50) WHERE n <= 2 ORDER BY 1, 2, 3, 4`,
+  ),
+  q(
     'iot_gaps',
     `SELECT device, MAX(gap) FROM (SELECT device, TIMESTAMP_TO_MILLIS(__time) - LAG(TIMESTAMP_TO_MILLIS(__time)) OVER (PARTITION BY device ORDER BY sequence) AS gap FROM readings) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 30`,
     `SELECT device, MAX(gap) FROM (SELECT device, epoch_ms(__time) - LAG(epoch_ms(__time)) OVER (PARTITION BY device ORDER BY sequence) AS gap FROM readings) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 30`,

@@ -32,6 +32,18 @@ export const TRADES: readonly Question[] = [
     'ticks_dearest_each',
     `SELECT venue, tradeId, price FROM (SELECT venue, tradeId, price, RANK() OVER (PARTITION BY venue ORDER BY price DESC) AS n FROM trades) WHERE n <= 5 ORDER BY 1, 3 DESC, 2`,
   ),
+  q(
+    'ticks_last_of_account',
+    `SELECT COUNT(*), SUM(size), MAX(price) FROM (SELECT size, price, ROW_NUMBER() OVER (PARTITION BY account ORDER BY __time DESC) AS n FROM trades) WHERE n = 1`,
+  ),
+  q(
+    'ticks_sizes_each',
+    `SELECT venue, side, size, COUNT(*) FROM (SELECT venue, side, size, DENSE_RANK() OVER (PARTITION BY venue, side ORDER BY size DESC) AS n FROM trades) WHERE n <= 3 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+  ),
+  q(
+    'ticks_quartiles',
+    `SELECT part, COUNT(*), MIN(price), MAX(price) FROM (SELECT price, NTILE(4) OVER (PARTITION BY venue ORDER BY price, tradeId) AS part FROM trades WHERE side = 'B') GROUP BY 1 ORDER BY 1`,
+  ),
   q('ticks_top_notional', 'SELECT tradeId, symbol, notional FROM trades ORDER BY notional DESC, tradeId LIMIT 20'),
   q(
     'ticks_top_filtered',
