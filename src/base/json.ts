@@ -13,16 +13,16 @@ const LONG_DIGITS = /\d{16}/;
 const JSON_DEPTH_MAX = 1000;
 
 /**
- * JSON text to values; an integer that a double cannot hold becomes a bigint.
+ * JSON text to values; an integer that a double cannot hold becomes a bigint, unless all that is read are strings.
  * @throws ServiceError `query_invalid` naming line and column, also for text that is nested deeper than 1,000 levels
  */
-export function parseJson(marked: string): unknown {
+export function parseJson(marked: string, { readsNumbers = true }: { readonly readsNumbers?: boolean } = {}): unknown {
   // A byte order mark may stand before UTF-8; it is no part of the document.
   const text = marked.startsWith('\ufeff') ? marked.slice(1) : marked;
   refuseDeep(text);
   try {
     const value: unknown = JSON.parse(text);
-    if (!LONG_DIGITS.test(text)) return value;
+    if (!readsNumbers || !LONG_DIGITS.test(text)) return value;
   } catch (error) {
     throw syntaxError(text, error);
   }

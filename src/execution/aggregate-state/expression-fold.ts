@@ -1,7 +1,7 @@
 // Aggregate state that expressions of the query fold rows into (`expression` aggregator).
 
 import { ServiceError } from '../../base/errors.js';
-import { parseJson, stringifyJson } from '../../base/json.js';
+import { parseJson } from '../../base/json.js';
 import { PHYSICAL_BYTES } from '../../base/layout.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import { EACH_VALUE } from '../../expression/functions/apply.js';
@@ -18,7 +18,7 @@ import type { SegmentScope } from '../expression/scope.js';
 import { longColumn } from '../expression/time/bucketed.js';
 import { bitFeed, bitFoldOf } from './bit-fold.js';
 import { firstMeetings } from './first-meetings.js';
-import { GrowingList, type ListFold, listFoldOf } from './growing-list.js';
+import { GrowingList, isSetFunction, type ListFold, listFoldOf } from './growing-list.js';
 import type { Feed, StateOperations } from './state-operations.js';
 import { sizeOf } from './value-size.js';
 
@@ -47,6 +47,12 @@ export class Folded {
     return this.#list?.bytes ?? this.#sizeBytes;
   }
 
+  /** The elements of a list in any order, those of a set perhaps more than once; null for other values. Not to be kept. */
+  get elements(): readonly Value[] | null {
+    const value = this.#list?.unsettled() ?? this.#value;
+    return isArrayValue(value) ? value : null;
+  }
+
   set(value: Value, sizeBytes: number): void {
     this.#list = undefined;
     this.#value = value;
@@ -55,6 +61,7 @@ export class Folded {
 
   /** The value as a list that a function may append to; undefined when it is not a list. */
   growing(fold: ListFold): GrowingList | undefined {
+    if (this.#list?.isLike(fold) === false) this.set(this.value, this.sizeBytes);
     if (this.#list === undefined && isArrayValue(this.#value)) this.#list = new GrowingList(fold, this.#value);
     return this.#list;
   }
@@ -81,24 +88,34 @@ export function expressionFoldState(aggregateState: ExpressionFold): StateOperat
     if (a.value === null || b.value === null) return Number(a.value !== null) - Number(b.value !== null);
     return toDouble(order?.((operand) => (operand === 'o1' ? a.value : b.value)) ?? null) ?? 0;
   };
+  const union = unionOf(aggregateState, initialCombine);
+  /** Adds one list to another; false where they are none. */
+  const joined = (into: Folded, from: Folded): boolean => {
+    const added = union === undefined ? null : from.elements;
+    const list = union === undefined || added === null ? undefined : into.growing(union);
+    if (list === undefined || added === null) return false;
+    list.addAll(added);
+    refuseAbove(list, aggregateState);
+    return true;
+  };
   return {
-    isOrdered: true,
+    isOrdered: union === undefined || !isUnordered(aggregateState, union),
     emptyValue: aggregateState.isNullUnlessAggregated ? null : finished(initial),
     create: () => new Folded(initial),
     merge(into, from) {
       if (from.parts === 0) return;
       if (into.parts === 0) into.set(from.value, from.sizeBytes);
-      else {
+      else if (!joined(into, from)) {
         if (into.parts === 1) setLimited(into, combined(initialCombine, into.value), aggregateState);
         setLimited(into, combined(into.value, from.value), aggregateState);
       }
       into.parts += from.parts;
     },
     bytes: ({ sizeBytes }) => 64 + sizeBytes,
-    encode: ({ value, parts }) => `${parts} ${stringifyJson(tagged(value))}`,
+    encode: ({ value, parts }) => `${parts} ${taggedText(value)}`,
     decode(text) {
       const space = text.indexOf(' ');
-      const state = new Folded(untagged(parseJson(text.slice(space + 1))));
+      const state = new Folded(valueOfTagged(text.slice(space + 1)));
       state.parts = Number(text.slice(0, space));
       return state;
     },
@@ -119,6 +136,23 @@ function setLimited(state: Folded, value: Value, aggregateState: ExpressionFold)
   state.set(value, limitedBytes(value, aggregateState));
 }
 
+/** The fold of results, where it adds the list of other rows to that of some, and to nothing before it. */
+function unionOf({ combine, accumulator, name, valueType }: ExpressionFold, initialCombine: Value): ListFold | undefined {
+  if (!isArrayValue(initialCombine) || initialCombine.length > 0) return undefined;
+  const union = listFoldOf(combine, accumulator, (column) => (column === accumulator || column === name ? valueType : undefined));
+  return union?.field === name ? union : undefined;
+}
+
+/** Types whose equal elements look the same: doubles have two zeros. */
+const LOOK_THE_SAME: readonly ColumnType[] = ['STRING', 'LONG'];
+
+/** Whether a set is the same in whatever order rows and results are met. */
+function isUnordered({ fold, accumulator, fields, valueType }: ExpressionFold, union: ListFold): boolean {
+  const added = listFoldOf(fold, accumulator, () => valueType);
+  if (added === undefined || !fields.includes(added.field)) return false;
+  return isSetFunction(added.function) && isSetFunction(union.function) && LOOK_THE_SAME.includes(union.element);
+}
+
 function constant(expression: ExpressionFold['initial']): Value {
   return compileExpression(expression, () => undefined)(() => null);
 }
@@ -126,7 +160,7 @@ function constant(expression: ExpressionFold['initial']): Value {
 /** Row by row, as one value depends on the one before. */
 function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: readonly string[]): Feed<Folded> {
   const { memory } = scope.context;
-  const { accumulator, fields, maxBytes } = aggregateState;
+  const { accumulator, fields } = aggregateState;
   const columnOf = new Map(fields.map((field, index) => [field, columns[index] ?? '']));
   const isMultiValue = (name: string): boolean => multiValue(scope, columnOf.get(name) ?? '') !== undefined;
   const readers = new Map(
@@ -171,7 +205,7 @@ function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: 
         state.parts = 1;
         const list = listFold === undefined ? undefined : state.growing(listFold);
         if (list?.add(inputs.get(listFold?.field ?? '') ?? null) === true) {
-          if (list.bytes > maxBytes && list.measuredBytes() > maxBytes) throw grewBeyond(aggregateState.name, maxBytes);
+          refuseAbove(list, aggregateState);
           continue;
         }
         // A value that is copied for each row takes its time.
@@ -256,19 +290,35 @@ function limitedBytes(value: Value, { name, maxBytes }: ExpressionFold): number 
   return bytes;
 }
 
+function refuseAbove(list: GrowingList, { name, maxBytes }: ExpressionFold): void {
+  if (list.bytes > maxBytes && list.measuredBytes() > maxBytes) throw grewBeyond(name, maxBytes);
+}
+
 function grewBeyond(name: string, maxBytes: number): ServiceError {
   return new ServiceError('resource_limit', `the value of aggregator "${name}" grew beyond ${maxBytes} bytes (maxSizeBytes)`);
 }
 
-/** JSON has no LONGs: those are digits in a list of their own. */
-export function tagged(value: Value): unknown {
+/** A value as JSON; `valueOfTagged` is the inverse. */
+export function taggedText(value: Value): string {
+  return JSON.stringify(tagged(value));
+}
+
+/** @throws ServiceError `query_invalid` for text that is no JSON */
+export function valueOfTagged(text: string): Value {
+  return untagged(parseJson(text, { readsNumbers: false }));
+}
+
+/** JSON has no LONGs, and doubles that it has not: their digits are strings in an object. */
+type Tagged = string | null | readonly Tagged[] | { readonly [tag in 'l' | 'd' | 'j']?: string | null };
+
+function tagged(value: Value): Tagged {
   if (typeof value === 'bigint') return { l: String(value) };
   if (typeof value === 'number') return { d: Object.is(value, -0) ? '-0' : String(value) };
   if (typeof value === 'string' || value === null) return value;
   return isArrayValue(value) ? value.map(tagged) : { j: toText(value) };
 }
 
-export function untagged(data: unknown): Value {
+function untagged(data: unknown): Value {
   if (Array.isArray(data)) return data.map(untagged);
   if (typeof data !== 'object' || data === null) return typeof data === 'string' ? data : null;
   if ('l' in data) return BigInt(String(data.l));

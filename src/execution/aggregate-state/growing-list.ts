@@ -33,7 +33,11 @@ export function listFoldOf(fold: Expression, accumulator: string, typeOf: TypeOf
   return type === null || !isArrayType(type) ? undefined : { function: fold.function, field: added.name, element: elementType(type) };
 }
 
-/** Smallest number of waiting values before a set is put in order again. */
+/** Types of elements that are equal where they are the same key of a `Set`; of all others only comparing tells. */
+const KEYED: ReadonlySet<ColumnType> = new Set(['STRING', 'LONG', 'DOUBLE', 'FLOAT']);
+/** Up to so many elements are looked through, which takes less time and memory than a `Set` of them. */
+const FEW = 8;
+/** Smallest number of waiting values before a set of others is put in order again. */
 const WAITING_MIN = 64;
 
 /**
@@ -44,9 +48,12 @@ export class GrowingList {
   readonly #function: string;
   readonly #element: ColumnType;
   readonly #isSet: boolean;
+  readonly #isKeyed: boolean;
   #elements: Value[];
   #bytes = 0;
-  /** Sets only: number of leading elements that are sorted and distinct. */
+  /** The elements of a keyed set that has more than a few. */
+  #known: Set<Value> | undefined;
+  /** Sets only: number of leading elements that are sorted and distinct; all are distinct where they are keyed. */
   #settled = 0;
   /** Whether somebody else may hold the elements. */
   #isLent = false;
@@ -54,7 +61,8 @@ export class GrowingList {
   constructor({ function: name, element }: Pick<ListFold, 'function' | 'element'>, elements: readonly Value[]) {
     this.#function = name;
     this.#element = element;
-    this.#isSet = name.startsWith('array_set');
+    this.#isSet = isSetFunction(name);
+    this.#isKeyed = KEYED.has(element);
     this.#elements = [];
     for (const element of elements) this.#push(element);
     if (!this.#isSet) this.#settled = this.#elements.length;
@@ -65,22 +73,38 @@ export class GrowingList {
     return 8 + this.#bytes;
   }
 
+  /** Whether a fold adds to lists of this kind. */
+  isLike({ function: name, element }: Pick<ListFold, 'function' | 'element'>): boolean {
+    return isSetFunction(name) === this.#isSet && element === this.#element;
+  }
+
   /** False when the function gives null: nothing was added. */
   add(value: Value): boolean {
     const added = own(ADDED, this.#function)?.(value) ?? null;
     if (added === null) return false;
-    refuseLength(this.#function, this.#elements.length + added.length);
+    this.addAll(added);
+    return true;
+  }
+
+  /** Adds values in their order. */
+  addAll(values: readonly Value[]): void {
+    if (!this.#isSet) refuseLength(this.#function, this.#elements.length + values.length);
     if (this.#isLent) this.#elements = [...this.#elements];
     this.#isLent = false;
-    for (const element of added) this.#push(element);
-    if (this.#isSet && this.#elements.length > 2 * this.#settled + WAITING_MIN) this.#settle();
-    return true;
+    for (const value of values) this.#push(value);
+    if (this.#isSet && !this.#isKeyed && this.#elements.length > 2 * this.#settled + WAITING_MIN) this.#settle();
+    if (this.#isSet) refuseLength(this.#function, this.#elements.length);
   }
 
   /** The elements as the function returns them; not to be changed. */
   elements(): readonly Value[] {
     this.#settleAll();
     this.#isLent = true;
+    return this.#elements;
+  }
+
+  /** The elements in any order, sets perhaps with equal ones; not to be kept, as the list goes on growing. */
+  unsettled(): readonly Value[] {
     return this.#elements;
   }
 
@@ -96,12 +120,20 @@ export class GrowingList {
 
   #push(added: Value): void {
     const element = convert(added, this.#element);
-    if (this.#isSet && this.#isSettled(element)) return;
+    if (this.#isSet && this.#has(element)) return;
     this.#elements.push(element);
+    this.#known?.add(element);
     this.#bytes += sizeOf(element);
   }
 
-  /** Whether it is among the values in front. */
+  /** Whether a keyed set has it; whether another has it among the values in front. */
+  #has(element: Value): boolean {
+    if (!this.#isKeyed) return this.#isSettled(element);
+    if (this.#elements.length <= FEW) return this.#elements.includes(element);
+    this.#known ??= new Set(this.#elements);
+    return this.#known.has(element);
+  }
+
   #isSettled(element: Value): boolean {
     let low = 0;
     let high = this.#settled;
@@ -116,9 +148,26 @@ export class GrowingList {
   }
 
   #settle(): void {
-    const sorted = this.#elements.sort(compareElements);
+    const sorted = this.#isKeyed ? inOrder(this.#elements, this.#element) : this.#elements.sort(compareElements);
+    this.#settled = sorted.length;
+    this.#elements = sorted;
+    if (this.#isKeyed) return;
     this.#elements = sorted.filter((element, index) => index === 0 || compareElements(sorted[index - 1] ?? null, element) !== 0);
     this.#bytes = this.#elements.reduce((sum: number, element) => sum + sizeOf(element), 0);
     this.#settled = this.#elements.length;
   }
+}
+
+/** Distinct elements in the order of `compareElements`, which need not be asked for strings and LONGs. */
+function inOrder(elements: Value[], type: ColumnType): Value[] {
+  if (type !== 'STRING' && type !== 'LONG') return elements.sort(compareElements);
+  const values = elements.filter((element) => element !== null);
+  const sorted: Value[] = type === 'STRING' ? values.sort() : Array.from(BigInt64Array.from(values as bigint[]).sort());
+  if (sorted.length < elements.length) sorted.unshift(null);
+  return sorted;
+}
+
+/** Whether what a function makes is a set, whose elements are distinct and in their order. */
+export function isSetFunction(name: string): boolean {
+  return name.startsWith('array_set');
 }

@@ -1,7 +1,6 @@
 // Aggregate state of values listed in an order (`ARRAY_AGG(x ORDER BY y)`).
 
 import { ServiceError } from '../../base/errors.js';
-import { parseJson, stringifyJson } from '../../base/json.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import { compareValues, convert, isArrayValue, type Value } from '../../expression/value.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
@@ -9,7 +8,7 @@ import { ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { multiValue } from '../expression/multi-value.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../expression/scope.js';
-import { listReader, tagged, untagged } from './expression-fold.js';
+import { listReader, taggedText, valueOfTagged } from './expression-fold.js';
 import { firstMeetings } from './first-meetings.js';
 import type { Feed, StateOperations } from './state-operations.js';
 import { sizeOf } from './value-size.js';
@@ -49,7 +48,7 @@ export function orderedListState(aggregateState: OrderedList): StateOperations<E
   const empty = (): Entries => ({ list: [], known: distinct ? new Set() : undefined, bytes: 0, besideBytes: 0 });
   const add = (state: Entries, entry: Entry): void => {
     if (state.known !== undefined) {
-      const printed = stringifyJson(tagged(entry.value));
+      const printed = taggedText(entry.value);
       if (state.known.has(printed)) return;
       state.known.add(printed);
       state.besideBytes += Buffer.byteLength(printed);
@@ -71,10 +70,10 @@ export function orderedListState(aggregateState: OrderedList): StateOperations<E
       for (const entry of from.list) add(into, entry);
     },
     bytes: ({ list, bytes, besideBytes }) => 64 + bytes + besideBytes + list.length * ENTRY_BYTES,
-    encode: ({ list }) => stringifyJson(list.map(({ value, keys }) => [value, ...keys].map(tagged))),
+    encode: ({ list }) => taggedText(list.map(({ value, keys }) => [value, ...keys])),
     decode(text) {
       const state = empty();
-      const entries = untagged(parseJson(text));
+      const entries = valueOfTagged(text);
       if (!isArrayValue(entries)) throw new ServiceError('query_invalid', 'a string that should hold the values of a list does not');
       for (const entry of entries) {
         const [value = null, ...keys] = isArrayValue(entry) ? entry : [];

@@ -2,12 +2,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseExpression } from '../../../src/expression/parse.js';
 import type { AggregateState } from '../../../src/model/aggregate-state.js';
-import { arrayText } from '../../../src/model/array-text.js';
-import type { ColumnType } from '../../../src/model/schema.js';
+import { type ArrayElement, arrayText } from '../../../src/model/array-text.js';
+import { type ColumnType, isArrayType } from '../../../src/model/schema.js';
 import { collect, everyWay, groupsOf, planOf, rowsOf } from '../every-way.js';
 import type { Row } from '../oracle.js';
 
-/* Aggregates that kernels gather for each group of a segment: distinct strings, extremes of few computed strings, bits. */
+/* Aggregates gathered for each group of a segment: distinct strings and numbers, extremes of few computed strings, bits. */
 
 const rows = rowsOf(1500);
 const virtualColumns = [
@@ -64,6 +64,10 @@ const named = (row: Row): string | null => (row['text'] === 'b' ? null : `x${(ro
 const holes = (all: readonly Row[]): bigint[] => all.flatMap((row) => (row['holes'] === null ? [] : [BigInt(row['holes'] as bigint)]));
 const sorted = (texts: readonly (string | null)[]): (string | null)[] =>
   [...new Set(texts)].sort((a, b) => (a === null ? -1 : b === null ? 1 : a < b ? -1 : 1));
+const column = (all: readonly Row[], name: string): unknown[] => all.map((row) => row[name] ?? null);
+/** Distinct numbers in their order, null first. */
+const ascending = (values: readonly unknown[]): unknown[] =>
+  [...new Set(values)].sort((a, b) => (a === null ? -1 : b === null ? 1 : Number(a) - Number(b)));
 const known = (texts: readonly (string | null)[]): string[] => sorted(texts).filter((text) => text !== null);
 
 const aggregators = [
@@ -75,6 +79,18 @@ const aggregators = [
   {
     make: fold('array_set_add', 'holed', 'ARRAY<STRING>', '<STRING>[]', { foldsNulls: true, combinesNulls: true }),
     of: (all: readonly Row[]) => sorted(all.map(holed)),
+  },
+  {
+    make: fold('array_set_add', 'small', 'ARRAY<LONG>', '<LONG>[]'),
+    of: (all: readonly Row[]) => ascending(column(all, 'small')),
+  },
+  {
+    make: fold('array_set_add', 'holes', 'ARRAY<LONG>', '<LONG>[]', { foldsNulls: true, combinesNulls: true }),
+    of: (all: readonly Row[]) => ascending(column(all, 'holes')),
+  },
+  {
+    make: fold('array_set_add', 'double', 'ARRAY<DOUBLE>', '<DOUBLE>[]', { foldsNulls: true, combinesNulls: true }),
+    of: (all: readonly Row[]) => ascending(column(all, 'double')),
   },
   {
     make: collect(list, ['plain', 'plain'], { type: 'ARRAY<STRING>' }),
@@ -108,14 +124,15 @@ for (const byText of [true, false])
       virtualColumns,
     };
     const expected = byText ? groupsOf(rows, 'text') : new Map([['', rows]]);
-    const written = (value: unknown): unknown => (Array.isArray(value) ? arrayText(value as (string | null)[], 'ARRAY<STRING>') : value);
+    const written = (value: unknown, type: ColumnType): unknown =>
+      Array.isArray(value) && isArrayType(type) ? arrayText(value as ArrayElement[], type) : value;
     for (const { way, groups } of await everyWay(plan, rows)) {
       if (byText) assert.equal([...groups.keys()].sort(), [...expected.keys()].sort(), way);
       for (const [key, all] of expected) {
         const found = byText ? groups.get(key) : [...groups].flatMap(([first, cells]) => [first, ...cells]);
-        aggregators.forEach(({ of }, index) => {
+        aggregators.forEach(({ make, of }, index) => {
           const cell = found?.[index];
-          assert.is(cell, written(of(all)), `${way}: ${key}, ${index}`);
+          assert.is(cell, written(of(all), make.kind === 'state' ? make.type : 'STRING'), `${way}: ${key}, ${index}`);
         });
       }
     }
