@@ -16,6 +16,9 @@ const FILE_TIMEOUT_MS = 600_000 * Math.max(1, Number(process.env.TEST_CASES ?? 1
 /** A file whose tests are through, but whose process stays, leaks a server, a thread or a timer. */
 const LINGER_MS = 15_000;
 
+/** Flags of servers that tests start: hundreds of them, none of which is asked long enough for practice to be worth its time. */
+const UNPRACTISED = JSON.stringify(['--property', 'svc.processing.practiceQueries=0']);
+
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
 await prepare([]);
@@ -74,6 +77,7 @@ async function runFile(file) {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
+    env: { DOLMEN_START_FLAGS: UNPRACTISED, ...process.env },
   });
   let output = '';
   let trouble;

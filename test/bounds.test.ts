@@ -10,6 +10,9 @@ import * as assert from 'uvu/assert';
 /** Reasons for bounds that are not properties, by file and name of the constant. */
 const CONSTANTS: Readonly<Record<string, string>> = {
   'base/sent-once.ts REMEMBERED_MAX': 'references to data that is kept elsewhere, a few bytes each',
+  'cli/practice/practised-cluster.ts CACHE_BYTES': 'columns of three small segments, until practice ends',
+  'cli/practice/practised-cluster.ts PLANS_BYTES_MAX': 'plans of a few hundred queries, until practice ends',
+  'cli/practice/practised-cluster.ts RUNS_AT_A_TIME': 'one is run after the other',
   'cluster/access/login-throttle.ts BUCKETS_MAX': 'counters of failed logins, a few bytes each; the ones used least recently give way',
   'cluster/broker/missing.ts INTERVALS_LISTED_MAX': 'names in one message, which counts all',
   'cluster/broker/result-cache.ts INTERVALS_KEPT': 'digests of one view, which go with the view',

@@ -1,5 +1,6 @@
 // Second step of a start: puts the roles of this process together.
 
+import { join } from 'node:path';
 import type { Log } from '../base/log.js';
 import { schedulerOf } from '../cluster/broker/scheduling.js';
 import { systemRows } from '../cluster/broker/system-tables.js';
@@ -45,6 +46,7 @@ import { statusRoutes } from '../server/routes/status.js';
 import { OtlpTracer } from '../server/tracing/otlp-tracer.js';
 import type { Processing } from './open-processing.js';
 import { queryCounter } from './optimize-later.js';
+import { Idleness } from './practice/idleness.js';
 
 /** The roles of this process, ready to be listened for. */
 export interface OpenRoles {
@@ -72,7 +74,8 @@ export async function openRoles({
   readonly log: Log;
   readonly version: string;
 }): Promise<OpenRoles> {
-  const engine = openEngine(configuration, processing);
+  const spillFolder = claimSpillFolder(configuration.get('svc.query.groupBy.spillDirectory'));
+  const engine = openEngine(configuration, processing, spillFolder);
   const planThread = new PlanThread(configuration.get('svc.broker.planning.maxQueued'));
   const readTask = (document: string) => planThread.readTask(document, Date.now());
   const readSampleLimits = (body: Uint8Array) => planThread.readSampleLimits(body);
@@ -89,7 +92,10 @@ export async function openRoles({
   const security = securityRoutes(configuration, cluster, log.with({ part: 'access' }));
   const queryMetrics = new QueryMetrics();
   const requests = openRequestLog(configuration, log.with({ part: 'requests' }), Date.now);
-  const queries = openQueries(configuration, cluster, { planThread, queryMetrics, requests, log, tracer });
+  const idleness = new Idleness(engine.counters);
+  const queries = openQueries(configuration, cluster, { planThread, queryMetrics, requests, log, tracer, asked: () => idleness.asked() });
+  const ending = new AbortController();
+  let practising = Promise.resolve();
   const onRefused: OpenRoles['onRefused'] = requests && ((request, error) => requests.refused(request, error));
   return {
     gate,
@@ -125,8 +131,25 @@ export async function openRoles({
       // While segments are still being verified, or members written down, the SQL parser is loaded.
       if (cluster.broker !== undefined) planSql({ query: WARM_UP, context: {}, parameters: [] }, NO_TABLES, Date.now());
       await started;
+      const isAsked = cluster.broker !== undefined || cluster.historical !== undefined;
+      const practiceQueries = configuration.get('svc.processing.practiceQueries');
+      if (!isAsked || practiceQueries === 0) return;
+      const options = {
+        processing,
+        kernels: configuration.get('svc.processing.kernels'),
+        folder: join(spillFolder, 'practice'),
+        planThread,
+        lookups: cluster.lookups,
+        queries: practiceQueries,
+        idleMs: () => idleness.ms,
+        signal: ending.signal,
+      };
+      const begin = async () => (await import('./practice/practice.js')).practise(options);
+      practising = begin().catch((error: unknown) => log.warn('practice ended early', { error }));
     },
     async stop() {
+      ending.abort();
+      await practising;
       await queries.stop();
       requests?.close();
       await cluster.stop();
@@ -155,7 +178,11 @@ const NO_TABLES: SqlSchema = { tables: () => [], table: () => undefined };
 const WARM_UP = "SELECT k, SUM(v) AS s FROM (VALUES ('a', 1), ('b', 2)) AS t (k, v) GROUP BY 1 ORDER BY 2 DESC LIMIT 1";
 
 /** The threads run on after it is closed. */
-function openEngine(configuration: Configuration, { memory, threads, makeRoom }: Processing): Engine & { close(): Promise<void> } {
+function openEngine(
+  configuration: Configuration,
+  { memory, threads, makeRoom }: Processing,
+  spillDirectory: string,
+): Engine & { close(): Promise<void> } {
   return createEngine({
     kernels: configuration.get('svc.processing.kernels'),
     memory,
@@ -163,7 +190,7 @@ function openEngine(configuration: Configuration, { memory, threads, makeRoom }:
     makeRoom,
     queryBytesMax: configuration.get('svc.query.maxMemoryBytes'),
     groupBytesMax: configuration.get('svc.query.groupBy.maxMemoryBytes'),
-    spillDirectory: claimSpillFolder(configuration.get('svc.query.groupBy.spillDirectory')),
+    spillDirectory,
     spillBytesMax: configuration.get('svc.query.groupBy.maxOnDiskStorage'),
     heldRowsMax: configuration.get('svc.query.scan.maxRowsQueuedForOrdering'),
   });
@@ -184,19 +211,26 @@ function openQueries(
     requests,
     log: processLog,
     tracer,
+    asked,
   }: {
     readonly planThread: PlanThread;
     readonly queryMetrics: QueryMetrics;
     readonly requests: RequestLog | undefined;
     readonly log: Log;
     readonly tracer: Tracer | undefined;
+    /** Told of each query. */
+    asked(): void;
   },
 ): Queries {
   if (broker === undefined) return { routes: [], async stop() {} };
+  const countQuery = queryCounter();
   const log = new QueryLog({
     kept: configuration.get('svc.query.profile.kept'),
     now: Date.now,
-    onQuery: queryCounter(),
+    onQuery() {
+      asked();
+      countQuery();
+    },
     requests,
     metrics: queryMetrics,
     tracer,

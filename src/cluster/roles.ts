@@ -82,6 +82,7 @@ export interface Cluster {
   readonly access: ClusterAccess;
   /** Kept results of the roles of this process. */
   readonly cache: Pick<FrameCache, 'entries' | 'bytes' | 'hits' | 'misses'>;
+  readonly lookups: Pick<ConfiguredLookups, 'store' | 'report'>;
   readonly historical: Historical | undefined;
   readonly broker: Broker | undefined;
   readonly coordinator: Coordinator | undefined;
@@ -269,6 +270,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     clusterKey,
     access,
     cache: frames,
+    lookups,
     historical,
     broker,
     coordinator,

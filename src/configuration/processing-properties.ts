@@ -165,6 +165,11 @@ export const PROCESSING_PROPERTIES = {
   'svc.broker.cache.useResultLevelCache': flag('false', 'Whether the Broker looks for whole results in the cache.'),
   'svc.broker.cache.populateResultLevelCache': flag('false', 'Whether the Broker puts whole results in the cache.'),
   'svc.query.profile.kept': integer({ min: 0, max: 1_000_000 }, '500', 'Queries of which the Broker keeps the profile, the last ones.'),
+  'svc.processing.practiceQueries': integer(
+    { min: 0, max: 100_000 },
+    '400',
+    'Queries over rows of its own that a Broker or Historical runs while nobody asks, so that first queries are as fast as later ones; 0: none.',
+  ),
   'svc.query.scan.maxRowsQueuedForOrdering': integer(
     { min: 1, max: 1_000_000_000 },
     '20000000',
