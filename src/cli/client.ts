@@ -42,13 +42,16 @@ export type TextFormat = 'csv' | 'objectLines' | 'object';
 export class DolmenClient {
   readonly url: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #ended: AbortSignal | undefined;
 
   /**
    * @param url  may carry user and password; the password may be in the variable DOLMEN_PASSWORD instead
    * @param headers  of every request
+   * @param ended  no request is sent any more once it has fired
    * @throws ServiceError `input_invalid` when `url` is not a URL
    */
-  constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(url: string, headers: Readonly<Record<string, string>> = {}, ended?: AbortSignal) {
+    this.#ended = ended;
     try {
       const address = new URL(/^https?:\/\//.test(url) ? url : `http://${url}`);
       this.#headers = { ...headers, ...credentialsOf(address) };
@@ -109,6 +112,7 @@ export class DolmenClient {
   }
 
   async #fetch(path: string, init: JsonRequest): Promise<Response> {
+    if (this.#ended?.aborted === true) throw new ServiceError('cancelled', 'nothing is asked any more');
     let response: Response;
     try {
       response = await fetch(this.url + path, { ...init, headers: { ...init.headers, ...this.#headers } });

@@ -33,8 +33,13 @@ const EXAMPLES = [
   },
 ];
 
-/** Loads the sample the first time a data directory is used, and shows three questions with their answers. */
-export async function firstRun(url: string, headers: Readonly<Record<string, string>>, dataDirectory: string): Promise<void> {
+/** Loads the sample the first time a data directory is used, and shows three questions with their answers; fails once the server ends. */
+export async function firstRun(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  dataDirectory: string,
+  ended: AbortSignal,
+): Promise<void> {
   const marker = join(dataDirectory, 'sample');
   if (existsSync(marker)) return;
   const file = sampleFile();
@@ -42,7 +47,7 @@ export async function firstRun(url: string, headers: Readonly<Record<string, str
     process.stderr.write(style.quiet(`no sample data: the package ${SAMPLE.package} is not installed\n`));
     return;
   }
-  const client = new DolmenClient(url, headers);
+  const client = new DolmenClient(url, headers, ended);
   process.stderr.write('\nThis data directory is new. Loading sample data: three million flights of 2001.\n');
   const result = await ingestInputs(client, [file], { ...SAMPLE, format: 'parquet', timeFormat: 'auto', append: false });
   printResult(result);

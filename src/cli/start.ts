@@ -98,12 +98,13 @@ async function showSample(
   ended: Promise<unknown>,
 ): Promise<void> {
   const { firstRun } = await import('./sample.js');
+  const ending = new AbortController();
   const failure = await Promise.race([
-    firstRun(url, headers, configuration.get('svc.data.directory')).then(
+    firstRun(url, headers, configuration.get('svc.data.directory'), ending.signal).then(
       () => undefined,
       (error: unknown) => error,
     ),
-    ended.then(() => undefined),
+    ended.then(() => ending.abort()),
   ]);
   if (failure === undefined) return;
   process.stderr.write(

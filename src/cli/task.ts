@@ -72,7 +72,8 @@ export async function followTask(
       await patiently(() => client.call('POST', `${path}/shutdown`), isPassing);
     }
     const { status } = (await patiently(() => client.call('GET', `${path}/status`), isPassing).catch((error: unknown) => {
-      process.stderr.write(`the server cannot be asked about task ${task}, which may still be running\n`);
+      const isEnding = error instanceof ServiceError && error.code === 'cancelled';
+      if (!isEnding) process.stderr.write(`the server cannot be asked about task ${task}, which may still be running\n`);
       throw error;
     })) as { status: { statusCode: string; runnerStatusCode: string; errorMsg: string | null } };
     const report = readReport(await client.call('GET', `${path}/reports`).catch(() => undefined)); // none yet while it starts

@@ -61,6 +61,17 @@ function printedRows(out: string): string[][] {
     .map((line) => line.split('│').map((cell) => cell.trim()));
 }
 
+firstRun('ends when it is asked to while the sample is loaded, without waiting for it', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'dolmen-first-ended-'));
+  const run = start(dataDir);
+  for (let tries = 0; !/flights: (?:running|reading)/.test(run.err()) && tries < 1000; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.is(await run.stop(), 0);
+  // What a client that goes on says after a minute.
+  assert.not.match(run.err(), /cannot be asked/);
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
 firstRun('loads the sample and answers three questions as DuckDB does', async ({ dataDir }) => {
   const run = start(dataDir);
   try {
