@@ -67,7 +67,7 @@ firstRun('ends when it is asked to while the sample is loaded, without waiting f
   for (let tries = 0; !/flights: (?:running|reading)/.test(run.err()) && tries < 1000; tries++)
     await new Promise((resolve) => setTimeout(resolve, 50));
   assert.is(await run.stop(), 0);
-  // What a client that goes on says after a minute.
+  // A client that goes on says so after a minute.
   assert.not.match(run.err(), /cannot be asked/);
   rmSync(dataDir, { recursive: true, force: true });
 });
