@@ -300,6 +300,27 @@ firsts(
               const stored = numbering(scanOf([]), wanted);
               if (rank && most === 2) assert.equal(await foundStoredRows(pieces, stored), numberedRows(pieces, stored, wanted));
             }
+    for (const pieces of tables)
+      for (const most of [1, 2]) {
+        const ranked = numbering(scanOf(['small']), { partition: ['text'], by: [key('holes', true)], rank: true, most });
+        const post = ranked.post.map((step) =>
+          step.step === 'window'
+            ? { ...step, functions: step.functions.map((each) => ({ ...each, call: { kind: 'denseRank' as const } })) }
+            : step,
+        );
+        const found = await foundRows(pieces, { ...ranked, post });
+        const value = (row: Row): string => `${row['text']} ${row['holes']}`;
+        const best = (text: Cell): bigint[] => {
+          const values = pieces.flat().flatMap((row) => (row['text'] === text && typeof row['holes'] === 'bigint' ? [row['holes']] : []));
+          return [...new Set(values)].sort((a, b) => Number(b - a)).slice(0, most);
+        };
+        const expected = pieces.flat().filter((row) => {
+          const [own, firsts] = [row['holes'], best(row['text'] ?? null)];
+          return typeof own === 'bigint' ? firsts.includes(own) : firsts.length < most;
+        });
+        const cells = found.map((row) => `${row[1]} ${row[2]}`);
+        assert.equal(cells.sort(), expected.map(value).sort(), `dense ranks up to ${most}`);
+      }
     const none = numbering(scanOf(['small']), { partition: ['text'], by: [key('holes')], rank: false, most: 1 });
     assert.equal(await foundRows([], none), []);
     const filter: Filter = { kind: 'equals', column: 'text', type: 'STRING', value: 'not there' };

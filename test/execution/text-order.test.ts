@@ -48,6 +48,11 @@ for (const { name, texts } of [
     name: 'the last characters and halves of pairs',
     texts: repeated(200, (at) => `${String.fromCharCode(0xfffd + (at % 3))}${at % 7}\ud83d\ude00`),
   },
+  { name: 'characters about the last narrow one', texts: repeated(200, (at) => `${String.fromCharCode(0xfb + (at % 7))}${at % 11}`) },
+  {
+    name: 'texts of other scripts',
+    texts: repeated(200, (at) => `жж${String.fromCharCode(0x430 + ((at * 7) % 32))}${String.fromCharCode(0x4e00 + (at % 19))}`),
+  },
   { name: 'texts that are only told apart after many divisions', texts: repeated(400, (at) => 'abcdefghi'.repeat(at % 40) + (at % 11)) },
 ])
   orders(name, () => agree(texts));

@@ -4,13 +4,12 @@ import { type Check, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { mergeSort } from './merge-sort.js';
 import { rowsByWords } from './radix-order.js';
 
-/** Characters after those that all texts begin with that become words, two each. */
-const CHARACTERS = 8;
+/** Bits of a character in a word, and words of a text: few where all characters are narrow. */
+const NARROW = { bits: 8, words: 3 } as const;
+const WIDE = { bits: 16, words: 4 } as const;
 /** Texts of the same words are compared where they are no more than this, or have been divided so often. */
 const COMPARED_MAX = 32;
 const DIVIDED_MAX = 12;
-/** Characters are from 1 on; the last two are one. */
-const CHARACTER_MAX = 0xffff;
 
 export interface TextOrder {
   readonly descending: boolean;
@@ -38,7 +37,11 @@ function divided(
   const words = wordsOfTexts(numbers, text, order, check);
   const places = rowsByWords(words, numbers.length, check);
   const sorted = places.map((place) => numbers[place] ?? 0);
-  const isLikeNext = (at: number): boolean => words.every((word) => word[places[at] ?? 0] === word[places[at + 1] ?? 0]);
+  const isLikeNext = (at: number): boolean => {
+    const [place, next] = [places[at] ?? 0, places[at + 1] ?? 0];
+    for (let index = words.length - 1; index >= 0; index--) if (words[index]?.[place] !== words[index]?.[next]) return false;
+    return true;
+  };
   for (let start = 0; start < sorted.length; ) {
     let end = start + 1;
     while (end < sorted.length && isLikeNext(end - 1)) end++;
@@ -55,16 +58,24 @@ function divided(
 }
 
 /** Words that are ordered as the first characters in which texts may differ are; a text that ends before comes first. */
-function wordsOfTexts(
+function wordsOfTexts(numbers: Uint32Array, text: (number: number) => string | null, order: TextOrder, check: Check): Uint32Array[] {
+  const from = commonLength(numbers, text, check);
+  return wordsFrom(from, NARROW, numbers, text, order, check) ?? wordsFrom(from, WIDE, numbers, text, order, check) ?? [];
+}
+
+/** @returns undefined where characters are not narrow */
+function wordsFrom(
+  from: number,
+  { bits, words: wordCount }: typeof NARROW | typeof WIDE,
   numbers: Uint32Array,
   text: (number: number) => string | null,
   { descending, nullsFirst }: TextOrder,
   check: Check,
-): Uint32Array[] {
-  const from = commonLength(numbers, text, check);
+): Uint32Array[] | undefined {
   const flip = descending ? -1 : 0;
+  const most = 2 ** bits - 1;
   const nulls = new Uint32Array(numbers.length).fill(nullsFirst ? 1 : 0);
-  const words = Array.from({ length: CHARACTERS / 2 }, () => new Uint32Array(numbers.length));
+  const words = Array.from({ length: wordCount }, () => new Uint32Array(numbers.length));
   for (let at = 0; at < numbers.length; at++) {
     if (at % ROWS_PER_CHECK === 0) check();
     const each = text(numbers[at] ?? 0);
@@ -74,19 +85,19 @@ function wordsOfTexts(
     }
     let place = from;
     for (const word of words) {
-      const first = characterAt(each, place++);
-      // Characters after one that stands for two are left out.
-      if (first === CHARACTER_MAX) place = Infinity;
-      const second = characterAt(each, place++);
-      if (second === CHARACTER_MAX) place = Infinity;
-      word[at] = ((first << 16) | second) ^ flip;
+      let packed = 0;
+      for (let shift = 32 - bits; shift >= 0; shift -= bits) {
+        // Characters are from 1 on: where a text has ended stands 0.
+        const character = place < each.length ? each.charCodeAt(place++) + 1 : 0;
+        if (character >= most && bits === NARROW.bits) return undefined;
+        packed |= Math.min(most, character) << shift;
+        // The last two characters are one, after which nothing is told of a text.
+        if (character >= most) place = Infinity;
+      }
+      word[at] = packed ^ flip;
     }
   }
   return [nulls, ...words];
-}
-
-function characterAt(text: string, place: number): number {
-  return place < text.length ? Math.min(CHARACTER_MAX, text.charCodeAt(place) + 1) : 0;
 }
 
 /** Number of characters that all texts begin with. */

@@ -44,7 +44,10 @@ function placeWithin(filter: Filter, window: WindowStep): number | undefined {
   }
   if (filter.kind !== 'equals' && filter.kind !== 'range') return undefined;
   const place = window.functions.find(({ name }) => name === filter.column);
-  if (place === undefined || (place.call.kind !== 'rowNumber' && place.call.kind !== 'rank') || filter.type === 'STRING') return undefined;
   const bound = filter.kind === 'equals' ? filter.value : filter.upper;
-  return typeof bound === 'bigint' || typeof bound === 'number' ? Math.floor(Number(bound)) : undefined;
+  if (place === undefined || filter.type === 'STRING' || (typeof bound !== 'bigint' && typeof bound !== 'number')) return undefined;
+  const wanted = Math.floor(Number(bound));
+  const { kind } = place.call;
+  // The rows of dense rank 1 are those of rank 1; of others any number may come before.
+  return kind === 'rowNumber' || kind === 'rank' || (kind === 'denseRank' && wanted <= 1) ? wanted : undefined;
 }
