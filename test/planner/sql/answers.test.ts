@@ -138,6 +138,8 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   "SELECT COUNT(*) FROM edits WHERE UPPER(city) = 'OSLO'",
   "SELECT COUNT(*) FROM edits WHERE city IS DISTINCT FROM 'Oslo'",
   "SELECT COUNT(*) FROM edits WHERE city IS NOT DISTINCT FROM 'Oslo' OR city IS NOT DISTINCT FROM NULL",
+  'SELECT city IS DISTINCT FROM channel, added IS NOT DISTINCT FROM deleted, price IS DISTINCT FROM added, COUNT(*) FROM edits GROUP BY 1, 2, 3',
+  "SELECT COUNT(*) FROM edits WHERE NULLIF(city, 'Oslo') IS NOT DISTINCT FROM NULLIF(city, '7') OR NOT (added IS DISTINCT FROM price)",
   "SELECT COUNT(*) FROM edits WHERE city >= 'P' AND city < 'o'",
   'SELECT COUNT(*) FROM edits WHERE added BETWEEN 10 AND 100 AND price > added * 0.25',
   'SELECT COUNT(*) FROM edits WHERE added > 10.5 AND price <= 20',

@@ -66,6 +66,12 @@ const CASES: readonly { readonly sql: string; readonly code?: string; readonly s
     { sql: "SELECT TIME_FLOOR(__time, 'day') FROM wiki", says: /column 8: .*period/ },
     { sql: "SELECT TIME_FLOOR(__time, 'P1D', NULL, 'Mars/Base') FROM wiki", says: /time zone/ },
     { sql: "SELECT REGEXP_LIKE(page, '(') FROM wiki", says: /regular expression/ },
+    { sql: 'SELECT 1 FROM wiki WHERE added > ALL (1, 2)', code: 'unsupported', says: /ALL of anything but a query/ },
+    {
+      sql: 'SELECT 1 FROM wiki WHERE (added, page) > ANY (SELECT added, page FROM wiki)',
+      code: 'unsupported',
+      says: /a row of several values before > ANY/,
+    },
     { sql: 'SELECT page LIKE city FROM wiki', code: 'unsupported', says: /LIKE pattern/ },
     { sql: 'SELECT UPPER(page, city) FROM wiki', says: /UPPER takes 1 arguments, found 2/ },
     { sql: 'SELECT CASE WHEN added > 1 THEN 1 ELSE __time END FROM wiki', says: /CASE gives TIMESTAMP/ },

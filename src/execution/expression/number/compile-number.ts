@@ -227,6 +227,8 @@ export class NumberCompiler {
     const choice = choiceOf(call);
     if (choice !== undefined) return this.#choice(call, choice);
     if (name === 'cast') return this.#cast(call);
+    const isSame = this.#samenessOf(call);
+    if (isSame !== undefined) return this.#part(isSame);
     const ofInstants = timeCall(this.#scope, call, (operand) => this.#longs(operand));
     if (ofInstants !== undefined) return this.#vector(ofInstants);
     const ofLists = listCall(this.rooms, call);
@@ -238,6 +240,15 @@ export class NumberCompiler {
     if (operands === undefined) return undefined;
     const made = kernel?.(this.rooms, operands) ?? this.#loop(operands, apply);
     return made === undefined ? undefined : this.#typed(call, made);
+  }
+
+  /** IS [NOT] DISTINCT FROM of two strings, or two numbers, by equality and nulls; undefined for anything else. */
+  #samenessOf({ function: name, arguments: [left, right] }: Call): Expression | undefined {
+    if ((name !== 'notdistinctfrom' && name !== 'isdistinctfrom') || left === undefined || right === undefined) return undefined;
+    const types = [left, right].map((operand) => inferType(operand, this.#typeOf));
+    if (!types.every((type) => type === 'STRING') && !types.every((type) => type !== null && isNumberType(type))) return undefined;
+    const isSame = call('||', call('istrue', call('==', left, right)), call('&&', call('isnull', left), call('isnull', right)));
+    return name === 'notdistinctfrom' ? isSame : call('!', isSame);
   }
 
   /** A part of LONGs as a column; undefined for one of another type. */

@@ -111,54 +111,65 @@ export class Subqueries {
     return this.#matched(parted, []);
   }
 
-  /** `positive`: false and unknown are the same where it stands. */
+  /** `operand operator ANY (query)`; `positive`: false and unknown are the same where it stands. */
   in(place: Place, expression: Extract<SqlExpression, { kind: 'inQuery' }>, operands: readonly Bound[], positive: boolean): Bound {
     const { session } = place;
-    const { query } = expression;
+    const { query, operator } = expression;
     const relation = this.#bind(place, query);
     if (relation.columns.length !== operands.length)
       throw session.source.error(
         'sql_plan_invalid',
         query.at,
-        `IN compares ${operands.length} values with the ${relation.columns.length} columns of the subquery`,
+        `${operator === '=' ? 'IN' : operator} compares ${operands.length} values with the ${relation.columns.length} columns of the subquery`,
       );
-    const equalities = operands.map((operand, index): Bound => {
+    const comparisons = operands.map((operand, index): Bound => {
       const own = relation.columns[index];
       if (own === undefined) throw session.source.error('internal', query.at, 'a column of IN was lost');
-      return compare(session, expression.at, '=', outer(operand, 1), column(own.type, own.name));
+      return compare(session, expression.at, operator, outer(operand, 1), column(own.type, own.name));
     });
     const pulled = this.#part(place, query, relation);
     const parted = pulled.emptyRow === null ? pulled : this.#correlated(place, query, relation);
-    const found = this.#matched(parted, equalities);
+    const byNumbers = operator === '=' ? undefined : this.#counted(parted, comparisons, positive);
+    if (byNumbers !== undefined) return byNumbers;
+    const found = this.#matched(parted, comparisons);
     if (positive) return found;
-    return this.#counted(parted, equalities, found) ?? this.#threeValued(parted, equalities, found);
+    const counted = operator === '=' ? this.#counted(parted, comparisons, positive, found) : undefined;
+    return counted ?? this.#threeValued(parted, comparisons, found);
   }
 
-  /** IN is unknown, not false, when nothing equals the value, but of some row it is unknown whether it does. */
-  #threeValued(parted: Parted, equalities: readonly Bound[], found: Bound): Bound {
-    const unknown = this.#matched(parted, [isNull(and(equalities))]);
+  /** Such a comparison is unknown, not false, when it is true of no row, but of some row it is unknown whether it is. */
+  #threeValued(parted: Parted, comparisons: readonly Bound[], found: Bound): Bound {
+    const unknown = this.#matched(parted, [isNull(and(comparisons))]);
     return call('BOOLEAN', 'case_searched', found, TRUE, unknown, NULL, FALSE);
   }
 
   /**
    * The same by numbers of rows and nulls, where it is one value that is compared, within rows that equality finds: that the value is
-   * null, or there is a null among the rows, need not be looked up in each. Undefined for anything else.
+   * null, or there is a null among the rows, need not be looked up in each. `found`: whether it is true of a row; left out: the
+   * smallest and the largest value tell. Undefined for anything else.
    */
-  #counted({ right, correlations, others }: Parted, equalities: readonly Bound[], found: Bound): Bound | undefined {
-    const [equality, second] = equalities;
-    if (right === null || second !== undefined || equality?.kind !== 'compare') return undefined;
+  #counted({ right, correlations, others }: Parted, comparisons: readonly Bound[], positive: boolean, found?: Bound): Bound | undefined {
+    const [compared, second] = comparisons;
+    if (right === null || second !== undefined || compared?.kind !== 'compare') return undefined;
     if (others.length > 0 || correlations.some(({ operator }) => operator !== '=')) return undefined;
+    const extremes = found === undefined ? DECISIVE[compared.operator].map((kind) => extreme(kind, compared.right)) : [];
+    if (extremes.some((each) => each === undefined)) return undefined;
     const keys = correlations.map(({ inner }, index): NamedBound => ({ name: `k${index}`, bound: inner }));
     const count = (name: string, filter: Bound | null): NamedAggregate => ({ kind: 'count', name, operands: [], filter, type: 'BIGINT' });
-    const rowsAndValues = [count('rows', null), count('values', not(isNull(equality.right)))];
-    const counts: Relation = { kind: 'aggregate', input: right, keys, aggregates: rowsAndValues };
+    const rowsAndValues = [count('rows', null), count('values', not(isNull(compared.right)))];
+    const aggregates = [...rowsAndValues, ...extremes.filter((each) => each !== undefined)];
+    const counts: Relation = { kind: 'aggregate', input: right, keys, aggregates };
     const keyed = correlations.map((each, index) => ({ ...each, inner: column(each.inner.type, `k${index}`) }));
     const prefix = this.#add(null, () => withCorrelations({ right: counts, conditions: [] }, keyed, []));
     const [rows, values] = [column('BIGINT', `${prefix}rows`), column('BIGINT', `${prefix}values`)];
     const none = or([isNull(rows), comparison('=', rows, integer(0))]);
-    const value = transform(equality.left, (part) => (part.kind === 'outer' ? unwrapped(part) : undefined));
+    const value = transform(compared.left, (part) => (part.kind === 'outer' ? unwrapped(part) : undefined));
     const unknown = or([isNull(value), comparison('<', values, rows)]);
-    return call('BOOLEAN', 'case_searched', found, TRUE, none, FALSE, unknown, NULL, FALSE);
+    const byExtremes = aggregates
+      .slice(rowsAndValues.length)
+      .map(({ type, name }): Bound => ({ ...compared, left: value, right: column(type, prefix + name) }));
+    const isTrue = found ?? or(byExtremes);
+    return positive ? isTrue : call('BOOLEAN', 'case_searched', isTrue, TRUE, none, FALSE, unknown, NULL, FALSE);
   }
 
   /** Whether there is a row for which all conditions are true. */
@@ -219,6 +230,25 @@ export class Subqueries {
 }
 
 const FALSE = literal('BOOLEAN', 0n);
+
+/** The extremes of several values that tell whether a comparison is true of any of them. */
+const DECISIVE: Readonly<Record<CompareOperator, readonly ('min' | 'max')[]>> = {
+  '<': ['max'],
+  '<=': ['max'],
+  '>': ['min'],
+  '>=': ['min'],
+  '<>': ['min', 'max'],
+  '=': [],
+};
+
+/** The smallest or largest value; undefined where values have none. */
+function extreme(kind: 'min' | 'max', operand: Bound): NamedAggregate | undefined {
+  const type = settledType(operand.type);
+  const common = { name: kind, operands: [operand], filter: null, type };
+  if (isArray(type) || isComplex(type)) return undefined;
+  if (type !== 'VARCHAR') return { ...common, kind };
+  return { ...common, kind: 'state', state: { aggregateState: { type: kind, valueType: 'STRING' }, input: 'values', output: 'value' } };
+}
 
 function withCorrelations({ right, conditions }: Joined, correlations: readonly Correlation[], others: readonly Bound[]): Joined {
   const compared = correlations.map(

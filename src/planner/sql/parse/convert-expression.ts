@@ -10,6 +10,7 @@ import { SQL_TYPE_NAMES, sqlTypeOf } from './sql-type.js';
 import type { ArithmeticOperator, CompareOperator, SqlCall, SqlExpression } from './syntax.js';
 
 type BinaryNode = Extract<Node, { readonly type: 'binary_expr' }>;
+type Quantified = Extract<Node, { readonly type: 'quantifier_expr' }>;
 
 const ARITHMETIC: Readonly<Record<string, number>> = { '+': 1, '-': 1, '*': 2, '/': 2, '%': 2, '||': 2 };
 const COMPARISONS: readonly string[] = ['=', '<>', '<', '<=', '>', '>='];
@@ -170,14 +171,11 @@ function binary(conversion: Conversion, node: BinaryNode, at: number): SqlExpres
       operands: spine(node, operator).map((operand) => convertExpression(conversion, operand)),
     };
   if (own(ARITHMETIC, operator) !== undefined) return arithmetic(conversion, node);
-  if (isComparison(operator))
-    return {
-      kind: 'compare',
-      at,
-      operator,
-      left: convertExpression(conversion, node.left),
-      right: convertExpression(conversion, node.right),
-    };
+  if (isComparison(operator)) {
+    const { left, right } = node;
+    if (right.type === 'quantifier_expr') return quantified(conversion, left, operator, right, at);
+    return { kind: 'compare', at, operator, left: convertExpression(conversion, left), right: convertExpression(conversion, right) };
+  }
   const negated = operator.startsWith('NOT ') || operator.startsWith('IS NOT');
   switch (operator) {
     case 'IS':
@@ -207,7 +205,7 @@ function binary(conversion: Conversion, node: BinaryNode, at: number): SqlExpres
       if (isQuery(node.right)) {
         const operand = convertExpression(conversion, node.left);
         const operands = operand.kind === 'row' ? operand.elements : [operand];
-        return { kind: 'inQuery', at, negated, operands, query: conversion.query(conversion, node.right, conversion.named) };
+        return { kind: 'inQuery', at, negated, operator: '=', operands, query: conversion.query(conversion, node.right, conversion.named) };
       }
       return { kind: 'in', at, negated, operand: convertExpression(conversion, node.left), items: listItems(conversion, node.right) };
     case 'LIKE':
@@ -227,6 +225,20 @@ function binary(conversion: Conversion, node: BinaryNode, at: number): SqlExpres
     default:
       throw conversion.source.unsupported(at, `the operator ${operator}`);
   }
+}
+
+const OPPOSITES: Readonly<Record<CompareOperator, CompareOperator>> = { '=': '<>', '<>': '=', '<': '>=', '<=': '>', '>': '<=', '>=': '<' };
+
+/** `a > ANY (SELECT ...)`, or SOME; it is true for ALL where the opposite is true for none. */
+function quantified(conversion: Conversion, left: Node, compared: CompareOperator, right: Quantified, at: number): SqlExpression {
+  const { name } = right.quantifierKw;
+  const operand = convertExpression(conversion, left);
+  const [operator, operands] = [name === 'ALL' ? OPPOSITES[compared] : compared, operand.kind === 'row' ? operand.elements : [operand]];
+  if (!isQuery(right.expr)) throw conversion.source.unsupported(at, `${name} of anything but a query`);
+  if (operands.length > 1 && operator !== '=')
+    throw conversion.source.unsupported(at, `a row of several values before ${compared} ${name}`);
+  const query = conversion.query(conversion, right.expr, conversion.named);
+  return { kind: 'inQuery', at, negated: name === 'ALL', operator, operands, query };
 }
 
 function isComparison(operator: string): operator is CompareOperator {

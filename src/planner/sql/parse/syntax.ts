@@ -45,8 +45,17 @@ export type SqlExpression = Node &
         readonly high: SqlExpression;
       }
     | { readonly kind: 'in'; readonly negated: boolean; readonly operand: SqlExpression; readonly items: readonly SqlExpression[] }
-    /** `operands`: more than one for a row, `(a, b) IN (SELECT ...)`. */
-    | { readonly kind: 'inQuery'; readonly negated: boolean; readonly operands: readonly SqlExpression[]; readonly query: SqlQuery }
+    /**
+     * `operand operator ANY (SELECT ...)`, which is IN for `=`. `operands`: more than one for a row, `(a, b) IN (SELECT ...)`, which is
+     * compared by `=` alone.
+     */
+    | {
+        readonly kind: 'inQuery';
+        readonly negated: boolean;
+        readonly operator: CompareOperator;
+        readonly operands: readonly SqlExpression[];
+        readonly query: SqlQuery;
+      }
     | { readonly kind: 'exists'; readonly query: SqlQuery }
     /** A query of one column and at most one row as a value. */
     | { readonly kind: 'scalarQuery'; readonly query: SqlQuery }

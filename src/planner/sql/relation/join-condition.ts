@@ -1,7 +1,9 @@
 // Splits a join condition into keys and the rest.
 
+import { append } from '../../../base/lists.js';
 import type { SqlType } from '../../../model/statement.js';
-import { type Bound, call, column, columnNames, conjuncts, integer, NULL, transform } from './bound.js';
+import { commonType, isInstant, isNumeric } from '../parse/sql-type.js';
+import { type Bound, call, column, columnNames, conjuncts, integer, isNull, literal, NULL, transform } from './bound.js';
 import type { JoinRelation } from './relation.js';
 
 /** A join condition taken apart. Right sides are over the right input's own columns, without the prefix. */
@@ -21,9 +23,9 @@ export function joinParts(condition: Bound | null, prefix: string, type: JoinRel
   const sided = { left: [] as Bound[], right: [] as Bound[] };
   const residual: Bound[] = [];
   for (const part of parts) {
-    const key = keyOf(part, prefix);
+    const own = keysOf(part, prefix);
     const side = type === 'inner' ? 'both' : sideOf(part, prefix);
-    if (key !== undefined) keys.push(key);
+    if (own !== undefined) append(keys, own);
     else if (side === 'left' || side === 'none') sided.left.push(part);
     else if (side === 'right') sided.right.push(unprefixed(part, prefix));
     else residual.push(part);
@@ -40,12 +42,36 @@ function onlyWhere(conditions: readonly Bound[], key: Bound): Bound {
   return conditions.reduce((so, condition) => call(key.type, 'case_searched', condition, so, NULL), key);
 }
 
-function keyOf(part: Bound, prefix: string): JoinParts['keys'][number] | undefined {
-  if (part.kind !== 'compare' || part.operator !== '=') return undefined;
-  const sides = [sideOf(part.left, prefix), sideOf(part.right, prefix)];
+type Keys = JoinParts['keys'];
+
+function keysOf(part: Bound, prefix: string): Keys | undefined {
+  if (part.kind === 'compare' && part.operator === '=') return keysOfSides(part.left, part.right, part.domain, prefix);
+  if (part.kind !== 'call' || part.function !== 'notdistinctfrom') return undefined;
+  const [left = NULL, right = NULL] = part.arguments;
+  if (left.type === 'NULL' || right.type === 'NULL') return undefined;
+  const domain = commonType(left.type, right.type);
+  const stand = domain === undefined ? undefined : standInFor(domain);
+  if (domain === undefined || stand === undefined) return undefined;
+  // Two nulls are the same: whether a value is null is a key, and of nulls another value is.
+  const isKnown = (side: Bound): Bound => call('BIGINT', 'case_searched', isNull(side), integer(0), integer(1));
+  const known = (side: Bound): Bound => call(side.type, 'case_searched', isNull(side), stand, side);
+  const values = keysOfSides(known(left), known(right), domain, prefix);
+  const nulls = keysOfSides(isKnown(left), isKnown(right), 'BIGINT', prefix);
+  return values === undefined || nulls === undefined ? undefined : [...values, ...nulls];
+}
+
+/** A value of a type that keys are made of; undefined for any other type. */
+function standInFor(type: SqlType): Bound | undefined {
+  if (type === 'VARCHAR') return literal(type, '');
+  if (type === 'BIGINT' || type === 'INTEGER' || isInstant(type)) return literal(type, 0n);
+  return isNumeric(type) ? literal(type, 0) : undefined;
+}
+
+function keysOfSides(one: Bound, other: Bound, domain: SqlType, prefix: string): Keys | undefined {
+  const sides = [sideOf(one, prefix), sideOf(other, prefix)];
   if (!sides.includes('left') || !sides.includes('right')) return undefined;
-  const [left, right] = sides[0] === 'left' ? [part.left, part.right] : [part.right, part.left];
-  return { left, right: unprefixed(right, prefix), domain: part.domain };
+  const [left, right] = sides[0] === 'left' ? [one, other] : [other, one];
+  return [{ left, right: unprefixed(right, prefix), domain }];
 }
 
 /** The side of a join whose columns an expression reads. */

@@ -154,8 +154,15 @@ function subquery(around: readonly Table[], depth: number): fc.Arbitrary<Piece<r
 function condition(around: readonly Table[], depth: number): fc.Arbitrary<Piece<Truth>> {
   const [nearest = { name: '', alias: '', longs: [''], texts: [] }] = around;
   return fc
-    .tuple(subquery(around, depth), fc.constantFrom(...nearest.longs), fc.boolean(), fc.boolean(), operators)
-    .map(([query, name, exists, isNegated, operator]) => {
+    .tuple(
+      subquery(around, depth),
+      fc.constantFrom(...nearest.longs),
+      fc.boolean(),
+      fc.boolean(),
+      operators,
+      fc.constantFrom('IN', 'IN', 'ANY', 'SOME', 'ALL'),
+    )
+    .map(([query, name, exists, isNegated, operator, quantifier]) => {
       const value = column(nearest, name);
       const not = isNegated ? 'NOT ' : '';
       const turned = (truth: Truth): Truth => (isNegated ? negated(truth) : truth);
@@ -164,6 +171,13 @@ function condition(around: readonly Table[], depth: number): fc.Arbitrary<Piece<
         return comparison(value, operator, one);
       }
       if (exists) return { sql: `${not}EXISTS (${query.sql})`, of: (rows) => turned(query.of(rows).length > 0) };
+      if (quantifier !== 'IN') {
+        const of = (rows: Environment): Truth => {
+          const truths = query.of(rows).map((each) => compared(operator, value.of(rows), each));
+          return turned(quantifier === 'ALL' ? truths.reduce<Truth>(both, true) : truths.reduce<Truth>(either, false));
+        };
+        return { sql: `${not}(${value.sql} ${operator} ${quantifier} (${query.sql}))`, of };
+      }
       const of = (rows: Environment): Truth => {
         const wanted = value.of(rows);
         return turned(query.of(rows).reduce<Truth>((found, each) => either(found, compared('=', wanted, each)), false));

@@ -6,6 +6,7 @@ import type { Session } from '../../bind/session.js';
 import { identity, inputsOf, type ProjectRelation, type Relation } from '../relation.js';
 import { coarserSets } from './coarser-sets.js';
 import { liftCommonConditions } from './common-conditions.js';
+import { constantKeys } from './constant-keys.js';
 import { distinctPartners } from './distinct-partners.js';
 import { foldConstants } from './fold-constants.js';
 import { impliedConditions } from './implied-conditions.js';
@@ -45,6 +46,7 @@ export const RULES: readonly Rule[] = [
   { name: 'merge-projects', apply: mergeProjects },
   { name: 'push-aggregates', of: ['union'], apply: pushAggregates },
   { name: 'merge-projects-again', of: ['union'], apply: mergeProjects },
+  { name: 'constant-keys', of: ['aggregate'], apply: constantKeys },
   { name: 'split-sums', of: ['aggregate'], apply: splitSums },
   { name: 'prune-columns', apply: pruneColumns },
 ];
