@@ -63,7 +63,16 @@ const KEYS = {
     ],
   },
 } as const;
-const CONDITIONS = [null, 'amount < "r.amount"'] as const;
+/** Some fifty partners for each row: of these, one is enough. */
+const MANY = {
+  remainder: { sql: 'l.id % 100 = r.id % 100', keys: [{ left: 'id % 100', right: 'id % 100', type: 'LONG' }] },
+} as const;
+const CONDITIONS = [
+  [null, ''],
+  ['amount < "r.amount"', 'l.amount < r.amount'],
+] as const;
+/** A condition that holds for few pairs. */
+const RARE = ['amount + 900 < "r.amount"', 'l.amount + 900 < r.amount'] as const;
 
 const joins = suite('joins against DuckDB');
 const duckdb = await DuckDBInstance.create(':memory:');
@@ -95,11 +104,11 @@ joins.after(async () => {
 });
 
 for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti', 'mark'] as const) {
-  for (const [name, { sql, keys }] of Object.entries(KEYS)) {
-    for (const condition of CONDITIONS) {
-      joins(`${type} on ${name}${condition === null ? '' : ' and a condition'}`, async () => {
-        const isMarked = type === 'mark';
-        const pairs = type !== 'semi' && type !== 'anti' && !isMarked;
+  const isMarked = type === 'mark';
+  const pairs = type !== 'semi' && type !== 'anti' && !isMarked;
+  for (const [name, { sql, keys }] of Object.entries(pairs ? KEYS : { ...KEYS, ...MANY })) {
+    for (const [condition, conditionSql] of pairs ? CONDITIONS : [...CONDITIONS, RARE]) {
+      joins(`${type} on ${name}${condition === null ? '' : ` and ${conditionSql}`}`, async () => {
         const join: JoinSource = {
           kind: 'join',
           left: { kind: 'table', name: 'left' },
@@ -136,7 +145,7 @@ for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti', 'mark'] as
         const found: string[] = [];
         for await (const frame of runner().run(plan, join))
           for (let row = 0; row < frame.rowCount; row++) found.push(frame.columns.map((column) => String(cellAt(column, row))).join());
-        const on = condition === null ? sql : `${sql} AND l.amount < r.amount`;
+        const on = condition === null ? sql : `${sql} AND ${conditionSql}`;
         const select = pairs
           ? 'l.label, r.label, count(*), sum(l.amount), max(r.amount), count(DISTINCT l.code)'
           : `l.label, ${isMarked ? 'met, ' : ''}count(*), sum(l.amount), count(DISTINCT l.code)`;

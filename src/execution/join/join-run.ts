@@ -20,6 +20,9 @@ import { gatherColumn, markColumn, type RowNumbers } from './view-rows.js';
 /** Pairs of rows at a time: of those that are put out as they are, and of those on which a condition is tried first. */
 const PAIRS = 1 << 18;
 const TRIED_PAIRS = 1 << 16;
+/** Partners of a row that are tried first where one is enough, and how many times as many are tried after them. */
+const FIRST_PARTNERS = 2;
+const MORE_PARTNERS = 8;
 
 /** Numbers of the join kinds in the kernel `joinPairs`. */
 const PAIR_KINDS = { inner: 0, left: 1, right: 0, full: 1, semi: 2, anti: 3, mark: 2 } as const;
@@ -36,6 +39,13 @@ interface KeyedRows {
   readonly rowCount: number;
   readonly numbers: Address;
   readonly rows: Address | undefined;
+}
+
+/** Rows, u32, each with two places, u32, and one behind its last partner, u32. */
+interface Lists {
+  readonly rows: Address;
+  readonly places: Address;
+  readonly ends: Address;
 }
 
 /**
@@ -149,9 +159,10 @@ export class JoinRun {
     { rowCount, numbers, rows: given }: KeyedRows,
     kind: number,
     room: number,
+    starts = this.#build.starts,
   ): Generator<{ readonly pairs: Pairs; readonly isOneEach: boolean }> {
     const { memory, kernels } = this.#context;
-    const { starts, rows } = this.#build;
+    const { rows } = this.#build;
     const [left, right, cursor] = [this.#arena.take(room * 4), this.#arena.take(room * 4), this.#arena.take(12)];
     const own = given === undefined ? left : this.#arena.take(room * 4);
     memory.u32(cursor, 3).set([0, 0, 1]);
@@ -174,6 +185,62 @@ export class JoinRun {
     }
   }
 
+  /** Pairs to be tried where one for each row is enough: of few partners, then of more for the rows that are not in `met`, bytes, by then. */
+  *#untilMet(keyed: KeyedRows, met: Address): Generator<Pairs> {
+    const { starts } = this.#build;
+    if (starts === 0) {
+      yield* this.#allPairs(keyed);
+      return;
+    }
+    const { memory } = this.#context;
+    const { rowCount } = keyed;
+    const [numbers, rows] = [this.#arena.take(rowCount * 4), this.#arena.take(rowCount * 4)];
+    // Places of the partners of each row that are tried next, from and to; and the place behind the last one.
+    const [places, ends] = [this.#arena.take(rowCount * 8), this.#arena.take(rowCount * 4)];
+    let left = this.#allPartners(keyed, { numbers, rows, places, ends });
+    for (let partners = FIRST_PARTNERS; left > 0; partners *= MORE_PARTNERS) {
+      const [windows, last] = [memory.u32(places, left * 2), memory.u32(ends, left)];
+      for (let at = 0; at < left; at++) windows[at * 2 + 1] = Math.min((windows[at * 2] ?? 0) + partners, last[at] ?? 0);
+      for (const { pairs } of this.#cut({ rowCount: left, numbers, rows }, PAIR_KINDS.inner, TRIED_PAIRS, places)) yield pairs;
+      left = this.#unmet(left, met, { rows, places, ends });
+    }
+  }
+
+  /** Lists the rows that have partners, with the places of these; returns how many. */
+  #allPartners({ rowCount, numbers: given, rows: own }: KeyedRows, to: Lists & { readonly numbers: Address }): number {
+    const { memory } = this.#context;
+    const [keys, starts] = [memory.u32(given, rowCount), memory.u32(this.#build.starts)];
+    const source = own === undefined ? undefined : memory.u32(own, rowCount);
+    const [numbers, rows] = [memory.u32(to.numbers, rowCount), memory.u32(to.rows, rowCount)];
+    const [places, ends] = [memory.u32(to.places, rowCount * 2), memory.u32(to.ends, rowCount)];
+    let count = 0;
+    for (let row = 0; row < rowCount; row++) {
+      const key = keys[row] ?? ABSENT;
+      if (key === ABSENT || starts[key] === starts[key + 1]) continue;
+      numbers[count] = count * 2;
+      rows[count] = source?.[row] ?? row;
+      places[count * 2] = starts[key] ?? 0;
+      ends[count++] = starts[key + 1] ?? 0;
+    }
+    return count;
+  }
+
+  /** Keeps the rows that are not met and have partners behind those that were tried; returns how many. */
+  #unmet(count: number, met: Address, lists: Lists): number {
+    const { memory } = this.#context;
+    const [rows, places, ends] = [memory.u32(lists.rows, count), memory.u32(lists.places, count * 2), memory.u32(lists.ends, count)];
+    const isMet = memory.u8(met);
+    let kept = 0;
+    for (let at = 0; at < count; at++) {
+      const [row = 0, reached = 0, end = 0] = [rows[at], places[at * 2 + 1], ends[at]];
+      if (isMet[row] === 1 || reached === end) continue;
+      rows[kept] = row;
+      places[kept * 2] = reached;
+      ends[kept++] = end;
+    }
+    return kept;
+  }
+
   /** All rows of the view, with a column that says which have a partner. */
   #marked(view: SegmentView, keyed: KeyedRows, name: string): SegmentView {
     const { kernels } = this.#context;
@@ -181,11 +248,12 @@ export class JoinRun {
     clear(this.#context, met, view.rowCount);
     const isTried = this.#stage.condition !== null;
     const kept = { left: this.#arena.take(TRIED_PAIRS * 4), right: this.#arena.take(TRIED_PAIRS * 4) };
-    for (const { pairs } of this.#cut(keyed, isTried ? PAIR_KINDS.inner : PAIR_KINDS.mark, TRIED_PAIRS)) {
-      if (isTried) kernels.joinMark(kept.left, this.#try(view, pairs, kept), met);
-      else kernels.joinMark(pairs.left, pairs.count, met);
-      this.#piece.release();
-    }
+    if (isTried)
+      for (const pairs of this.#untilMet(keyed, met)) {
+        kernels.joinMark(kept.left, this.#try(view, pairs, kept), met);
+        this.#piece.release();
+      }
+    else for (const { pairs } of this.#cut(keyed, PAIR_KINDS.mark, TRIED_PAIRS)) kernels.joinMark(pairs.left, pairs.count, met);
     const columns = Object.entries(view.columns).filter(([own]) => this.#needed.has(own));
     return { ...view, columns: { ...Object.fromEntries(columns), [name]: markColumn(met) } };
   }
@@ -199,7 +267,7 @@ export class JoinRun {
     const met = type === 'inner' || type === 'right' ? 0 : this.#arena.take(view.rowCount);
     if (met !== 0) clear(this.#context, met, view.rowCount);
     const kept = { left: this.#arena.take(TRIED_PAIRS * 4), right: this.#arena.take(TRIED_PAIRS * 4) };
-    for (const { pairs } of this.#cut(keyed, PAIR_KINDS.inner, TRIED_PAIRS)) {
+    for (const pairs of keepsPairs ? this.#allPairs(keyed) : this.#untilMet(keyed, met)) {
       const partners: Pairs = condition === null ? pairs : { ...kept, count: this.#try(view, pairs, kept) };
       this.#piece.release();
       if (partners.count === 0) continue;
@@ -210,6 +278,10 @@ export class JoinRun {
       this.#piece.release();
     }
     if (met !== 0) yield* this.#byMark(view, met, type === 'semi' ? 1 : 0);
+  }
+
+  *#allPairs(keyed: KeyedRows): Generator<Pairs> {
+    for (const { pairs } of this.#cut(keyed, PAIR_KINDS.inner, TRIED_PAIRS)) yield pairs;
   }
 
   /** Writes the pairs for which the condition is true; returns how many. */
