@@ -87,7 +87,7 @@ export interface JoinRelation {
 }
 
 /** All rows of all inputs, which have the same columns in the same order. */
-interface UnionRelation {
+export interface UnionRelation {
   readonly kind: 'union';
   readonly inputs: readonly Relation[];
 }
