@@ -157,7 +157,10 @@ export class Subqueries {
     const keys = correlations.map(({ inner }, index): NamedBound => ({ name: `k${index}`, bound: inner }));
     const count = (name: string, filter: Bound | null): NamedAggregate => ({ kind: 'count', name, operands: [], filter, type: 'BIGINT' });
     const rowsAndValues = [count('rows', null), count('values', not(isNull(compared.right)))];
-    const aggregates = [...rowsAndValues, ...extremes.filter((each) => each !== undefined)];
+    // NaN is above every number, and left out of extremes.
+    const againstNaN = isFloating(compared.right) ? AGAINST_NAN[compared.operator] : [];
+    const nans = againstNaN.length === 0 ? [] : [count('nans', beside(compared.right, '>'))];
+    const aggregates = [...rowsAndValues, ...nans, ...extremes.filter((each) => each !== undefined)];
     const counts: Relation = { kind: 'aggregate', input: right, keys, aggregates };
     const keyed = correlations.map((each, index) => ({ ...each, inner: column(each.inner.type, `k${index}`) }));
     const prefix = this.#add(null, () => withCorrelations({ right: counts, conditions: [] }, keyed, []));
@@ -166,9 +169,11 @@ export class Subqueries {
     const value = transform(compared.left, (part) => (part.kind === 'outer' ? unwrapped(part) : undefined));
     const unknown = or([isNull(value), comparison('<', values, rows)]);
     const byExtremes = aggregates
-      .slice(rowsAndValues.length)
+      .slice(rowsAndValues.length + nans.length)
       .map(({ type, name }): Bound => ({ ...compared, left: value, right: column(type, prefix + name) }));
-    const isTrue = found ?? or(byExtremes);
+    const isAgainstNaN = or(againstNaN.map((operator) => beside(value, operator)));
+    const byNaN = nans.map(({ type, name }) => and([comparison('>', column(type, prefix + name), integer(0)), isAgainstNaN]));
+    const isTrue = found ?? or([...byExtremes, ...byNaN]);
     return positive ? isTrue : call('BOOLEAN', 'case_searched', isTrue, TRUE, none, FALSE, unknown, NULL, FALSE);
   }
 
@@ -241,10 +246,29 @@ const DECISIVE: Readonly<Record<CompareOperator, readonly ('min' | 'max')[]>> = 
   '=': [],
 };
 
-/** The smallest or largest value; undefined where values have none. */
+/** Comparisons of a value with infinity, of which one is true where that of the value with NaN is; none: it never is, or extremes are not asked. */
+const AGAINST_NAN: Readonly<Record<CompareOperator, readonly ('<=' | '>')[]>> = {
+  '<': ['<='],
+  '<=': ['<=', '>'],
+  '>': [],
+  '>=': ['>'],
+  '<>': ['<='],
+  '=': [],
+};
+
+/** A number beside infinity: only NaN is above it. */
+function beside(left: Bound, operator: '<=' | '>'): Bound {
+  return { kind: 'compare', type: 'BOOLEAN', operator, domain: 'DOUBLE', left, right: literal('DOUBLE', Infinity) };
+}
+
+function isFloating({ type }: Bound): boolean {
+  return ['DOUBLE', 'FLOAT'].includes(nativeType(settledType(type)));
+}
+
+/** The smallest or largest value that is not NaN; undefined where values have none. */
 function extreme(kind: 'min' | 'max', operand: Bound): NamedAggregate | undefined {
   const type = settledType(operand.type);
-  const common = { name: kind, operands: [operand], filter: null, type };
+  const common = { name: kind, operands: [operand], filter: isFloating(operand) ? beside(operand, '<=') : null, type };
   if (isArray(type) || isComplex(type)) return undefined;
   if (type !== 'VARCHAR') return { ...common, kind };
   return { ...common, kind: 'state', state: { aggregateState: { type: kind, valueType: 'STRING' }, input: 'values', output: 'value' } };

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { ServiceError } from '../../../../src/base/errors.js';
 import { RULES } from '../../../../src/planner/sql/relation/rules/rules.js';
 import { caseCount } from '../../../case-count.js';
-import { answer, memory, rowsOfTable } from '../small-tables.js';
+import { answer, differencesOf, memory, rowsOfTable } from '../small-tables.js';
 
 /*
  * Drawn statements whose subqueries use values of the queries around them, one to three levels deep, over small tables with nulls, against an
@@ -255,6 +255,23 @@ subqueries('an aggregate gives of no rows what it gives without the outer query'
       assert.equal(row, [value], `${aggregate} ${operator}`);
     }
   }
+});
+
+subqueries('that compare with each of several values have NaN above every number, as DuckDB has', async () => {
+  const orNaN = (condition: string, value: string): string => `CASE WHEN ${condition} THEN CAST('NaN' AS DOUBLE) ELSE ${value} END`;
+  const statements = ['<', '<=', '>', '>=', '<>'].flatMap((operator) =>
+    ['ANY', 'ALL'].flatMap((quantifier) =>
+      // Some and all of the values are NaN.
+      [5, 0].flatMap((id) => {
+        const compared = `${orNaN('e.usr = 3', 'e.price')} ${operator} ${quantifier} (SELECT ${orNaN(`u.id > ${id}`, 'u.score')} FROM users u`;
+        return [
+          `SELECT e.__time, e.usr, ${compared} WHERE u.score IS NOT NULL AND u.id IS NOT NULL) AS t FROM edits e`,
+          `SELECT COUNT(*) FROM edits e WHERE ${compared} WHERE u.city = e.city)`,
+        ];
+      }),
+    ),
+  );
+  assert.is(await differencesOf(statements.map((statement) => [statement, statement])), '');
 });
 
 subqueries.run();
