@@ -49,7 +49,8 @@ secured.before(async (context) => {
 });
 secured.after(async ({ six, folder }) => {
   await six?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  // Nothing was made where the start has failed, whose error is to be seen.
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
 
 const FORWARDED = /^\/svc\/(v2|listen|v1\/lookups|coordinator|indexer)\b|^\/svc-ext\//;
