@@ -87,7 +87,7 @@ function distinctValue(first: NamedAggregate, others: readonly NamedAggregate[],
   return union.inputs.some((input) => isMostlyDifferent(bound, input)) ? undefined : { name: first.name, bound };
 }
 
-/** Of numbers the extremes are known, between which they may be few. */
+/** Whether most strings differ. Numbers may be few between their extremes, which is all that is known of them. */
 function isMostlyDifferent(bound: Bound, input: Relation): boolean {
   if (bound.kind !== 'column' || nativeType(settledType(bound.type)) !== 'STRING') return false;
   const rows = estimate(input);
