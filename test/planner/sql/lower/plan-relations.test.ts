@@ -39,21 +39,43 @@ project x=d0 EXPR$1=a0
   ],
   // Strings of a union may be several in some row: the second key is no function of the first then.
   [
-    'SELECT page, LENGTH(page) AS l, COUNT(DISTINCT added) AS n FROM (SELECT page, added FROM wiki UNION ALL SELECT page, added FROM wiki) GROUP BY 1, 2 LIMIT 10',
+    'SELECT page, LENGTH(page) AS l, COUNT(DISTINCT added) AS n, COUNT(DISTINCT deleted) AS m FROM (SELECT page, added, deleted FROM wiki UNION ALL SELECT page, added, deleted FROM wiki) GROUP BY 1, 2 LIMIT 10',
     `group union(
   (
     scan wiki
-    scan page added)
+    scan page added deleted)
   (
     scan wiki
-    scan page added))
+    scan page added deleted))
 v0 := strlen("page") LONG
 key d0 = page STRING
 key d1 = v0 LONG
 agg a0 = distinct added
+agg a1 = distinct deleted
 limit 10 offset 0
-project page=d0 l=d1 n=a0
-→ page VARCHAR, l INTEGER, n BIGINT`,
+project page=d0 l=d1 n=a0 m=a1
+→ page VARCHAR, l INTEGER, n BIGINT, m BIGINT`,
+  ],
+  // Distinct values of one expression are a key of the first groups.
+  [
+    'SELECT channel, COUNT(DISTINCT added) AS n, COUNT(*) AS m FROM (SELECT channel, added FROM wiki UNION ALL SELECT country, deleted FROM wiki) GROUP BY 1 LIMIT 10',
+    `group union(
+  (
+    group wiki
+    key d0 = channel STRING
+    key a0 = added LONG
+    agg a1 = count)
+  (
+    group wiki
+    key d0 = country STRING
+    key a0 = deleted LONG
+    agg a1 = count))
+key d0 = d0 STRING
+agg a0 = distinct a0
+agg a1 = sum a1 LONG
+limit 10 offset 0
+project channel=d0 n=a0 m=a1
+→ channel VARCHAR, n BIGINT, m BIGINT`,
   ],
   [
     "SELECT w.page, x.n FROM wiki w JOIN (SELECT channel, COUNT(*) AS n FROM wiki WHERE added > 3 GROUP BY channel) x ON w.channel = x.channel WHERE x.n > 5 AND w.city = 'Rio' AND w.__time >= TIMESTAMP '2024-01-01'",
