@@ -56,6 +56,28 @@ limit 10 offset 0
 project page=d0 l=d1 n=a0 m=a1
 → page VARCHAR, l INTEGER, n BIGINT, m BIGINT`,
   ],
+  // Strings of a union in a union may be several as well: a row of theirs would be counted in several groups.
+  [
+    'SELECT COUNT(*) AS n, COUNT(DISTINCT page) AS d FROM (SELECT page FROM wiki UNION ALL SELECT page FROM (SELECT page FROM wiki UNION ALL SELECT page FROM wiki LIMIT 9))',
+    `group union(
+  (
+    scan wiki
+    scan page)
+  (
+    scan union(
+      (
+        scan wiki
+        scan page)
+      (
+        scan wiki
+        scan page))
+    scan page limit 9 offset 0))
+agg a0 = count
+agg a1 = distinct page
+one row over none
+project n=a0 d=a1
+→ n BIGINT, d BIGINT`,
+  ],
   // Distinct values of one expression are a key of the first groups.
   [
     'SELECT channel, COUNT(DISTINCT added) AS n, COUNT(*) AS m FROM (SELECT channel, added FROM wiki UNION ALL SELECT country, deleted FROM wiki) GROUP BY 1 LIMIT 10',

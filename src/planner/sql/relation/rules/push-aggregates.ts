@@ -79,12 +79,17 @@ function distinctValue(first: NamedAggregate, others: readonly NamedAggregate[],
   const key = boundKey(bound);
   const isOther = ({ operands: [own], filter }: NamedAggregate): boolean => own === undefined || filter !== null || boundKey(own) !== key;
   if (others.some(isOther)) return undefined;
-  // A row of several values would be in several groups.
-  const several = new Set(
-    union.inputs.flatMap((input) => columnsOf(input).flatMap(({ name, schema }) => (schema?.multiValue === true ? [name] : []))),
-  );
-  if (mayGiveSeveral(bound, (name) => several.has(name))) return undefined;
+  if (union.inputs.some((input) => mayHaveSeveral(bound, input))) return undefined;
   return union.inputs.some((input) => isMostlyDifferent(bound, input)) ? undefined : { name: first.name, bound };
+}
+
+/** Whether a row may have several values, and so be in several groups: strings of unions and of files may, of which nothing is known. */
+function mayHaveSeveral(bound: Bound, input: Relation): boolean {
+  const columns = new Map(columnsOf(input).map((each) => [each.name, each]));
+  return mayGiveSeveral(bound, (name) => {
+    const found = columns.get(name);
+    return found === undefined || (nativeType(found.type) === 'STRING' && found.schema?.multiValue !== false);
+  });
 }
 
 /** Whether most strings differ. Numbers may be few between their extremes, which is all that is known of them. */
