@@ -70,7 +70,7 @@ export function reachedDictionaryFunction(
     const { selection } = block;
     if (start !== block.start) reached += selection === undefined ? block.rows : scope.context.kernels.bitsCount(selection, wordsOf(block));
     start = block.start;
-    if (reachesMost(column, reached)) all = ofAll();
+    if (reached > column.dictionary.count) all = ofAll();
     return all ?? ofReached;
   };
   if (ofReached.kind === 'string') {

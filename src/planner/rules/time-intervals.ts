@@ -6,6 +6,7 @@ import type { Filter } from '../../model/filter.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { FilterValue } from '../../model/value-list.js';
 import { ask, placed } from '../places/recording.js';
+import { TOLD_APART, timesOfComparison } from './time-functions.js';
 
 /** A filter split into the time it confines rows to and what else it asks of them. */
 export interface TimeBounds {
@@ -15,8 +16,8 @@ export interface TimeBounds {
 }
 
 /**
- * Scheduler conditions on `__time` into plan intervals: those that are a whole conjunct of the filter, be it a comparison,
- * or an AND, OR or NOT of comparisons of `__time` alone. Time is sorted in a segment, so an interval costs nothing.
+ * Turns conditions on `__time` into plan intervals: those that are a whole conjunct of the filter, be it a comparison of it or of a
+ * floor of it, or an AND, OR or NOT of such comparisons alone. Time is sorted in a segment, so an interval costs nothing.
  */
 export function extractTimeBounds(filter: Filter | null): TimeBounds {
   if (filter === null) return { intervals: [ETERNITY], rest: null };
@@ -35,7 +36,7 @@ function intervalsOf(conjuncts: readonly Filter[]): readonly Interval[] {
   return conjuncts.reduce<readonly Interval[]>((intervals, conjunct) => intersectAll(intervals, timeSet(conjunct) ?? []), [ETERNITY]);
 }
 
-/** The instants for which a filter is true, when it is about nothing but `__time`; that is never null. */
+/** The instants for which a filter is true, when it is about nothing but `__time`; that is never null, but functions of it may be. */
 function timeSet(filter: Filter): readonly Interval[] | undefined {
   switch (filter.kind) {
     case 'true':
@@ -57,9 +58,13 @@ function timeSet(filter: Filter): readonly Interval[] | undefined {
     }
     case 'isTrue':
       return timeSet(filter.filter);
+    case 'expression':
+      return timesOfComparison(filter.expression);
     case 'not': {
       const inner = timeSet(filter.filter);
-      return inner === undefined ? undefined : complement(inner);
+      if (inner === undefined) return undefined;
+      if (filter.filter.kind === 'expression') return intersectAll(complement(inner), [TOLD_APART]);
+      return comparesFunctions(filter.filter) ? undefined : complement(inner);
     }
     case 'and':
     case 'or': {
@@ -69,6 +74,21 @@ function timeSet(filter: Filter): readonly Interval[] | undefined {
     }
     default:
       return undefined;
+  }
+}
+
+/** Whether a filter of time alone has comparisons of functions of it, which are null for some instants. */
+export function comparesFunctions(filter: Filter): boolean {
+  switch (filter.kind) {
+    case 'expression':
+      return true;
+    case 'not':
+      return comparesFunctions(filter.filter);
+    case 'and':
+    case 'or':
+      return filter.filters.some(comparesFunctions);
+    default:
+      return false;
   }
 }
 

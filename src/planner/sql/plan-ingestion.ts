@@ -5,7 +5,7 @@ import { parsePeriod } from '../../base/time.js';
 import { floorInstant, type Granularity } from '../../model/granularity.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { IngestionTarget, PlannedQuery } from '../../model/statement.js';
-import { extractTimeBounds } from '../rules/time-intervals.js';
+import { comparesFunctions, extractTimeBounds } from '../rules/time-intervals.js';
 import { condition } from './bind/bind-expression.js';
 import { dataSchemaNames } from './bind/bind-source.js';
 import type { Place } from './bind/expression/place.js';
@@ -161,8 +161,9 @@ function overwrittenIntervals(session: Session, expression: SqlExpression, parti
     aggregates: 'in OVERWRITE WHERE',
     subqueries: 'in OVERWRITE WHERE',
   };
-  const { intervals, rest } = extractTimeBounds(toFilter(condition(place, expression)));
-  if (rest !== null)
+  const filter = toFilter(condition(place, expression));
+  const { intervals, rest } = extractTimeBounds(filter);
+  if (rest !== null || comparesFunctions(filter))
     throw source.error('sql_plan_invalid', expression.at, `OVERWRITE WHERE can only compare ${TIME_COLUMN} with constants`);
   if (intervals.length === 0) throw source.error('sql_plan_invalid', expression.at, 'OVERWRITE WHERE selects no time at all');
   const aligned = (at: number): boolean => at === ETERNITY.start || at === ETERNITY.end || floorInstant(partitionedBy, at) === at;

@@ -2,6 +2,8 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ETERNITY } from '../../../src/base/instant.js';
+import { compileExpression } from '../../../src/expression/evaluate.js';
+import { call, type Expression, long, NULL, text } from '../../../src/model/expression.js';
 import type { Filter } from '../../../src/model/filter.js';
 import { mergeRanges } from '../../../src/planner/rules/merge-ranges.js';
 import { extractTimeBounds } from '../../../src/planner/rules/time-intervals.js';
@@ -85,6 +87,72 @@ rules('intervals and the rest together keep the same rows', () => {
     }),
     { numRuns: 500 },
   );
+});
+
+const HOUR_MS = 3_600_000;
+const OF_TIME = [
+  ['timestamp_floor', 'P1D', null],
+  ['timestamp_floor', 'P1M', null],
+  ['timestamp_floor', 'PT1H', null],
+  ['timestamp_floor', 'PT7H', 1_700_000_000_123n],
+  ['timestamp_ceil', 'P1D', null],
+  ['timestamp_ceil', 'P1W', null],
+  ['timestamp_extract', 'YEAR', undefined],
+] as const;
+const ZONES = ['UTC', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'America/Sao_Paulo'];
+
+rules('comparisons of functions of time become intervals that keep the same instants', () => {
+  const compared = fc.record({
+    of: fc.constantFrom(...OF_TIME),
+    zone: fc.constantFrom(...ZONES),
+    operator: fc.constantFrom('==', '!=', '<', '<=', '>', '>='),
+    isFlipped: fc.boolean(),
+    isFloored: fc.boolean(),
+    isNot: fc.boolean(),
+    // Around changes of clocks, the ends of years and 1970.
+    near: fc.constantFrom('1969-12-31', '2016-10-16', '2023-03-12', '2023-04-02', '2023-10-01', '2023-11-05', '2024-01-01', '2024-02-29'),
+    offset: fc.integer({ min: -48, max: 48 }),
+    odd: fc.constantFrom(0, 0, 0, 1, -1, 1_234_567),
+    times: fc.array(fc.tuple(fc.integer({ min: -900, max: 900 }), fc.constantFrom(0, 0, 1, -1, 1_800_000)), { minLength: 12, maxLength: 12 }),
+  });
+  fc.assert(
+    fc.property(compared, ({ of: [name, unit, origin], zone, operator, isFlipped, isFloored, isNot, near, offset, odd, times }) => {
+      const value = Date.parse(near) + offset * HOUR_MS + odd;
+      const time: Expression = { kind: 'column', name: '__time' };
+      const of = call(name, time, text(unit), ...(origin === undefined ? [] : [origin === null ? NULL : long(origin)]), text(zone));
+      const left = isFloored && name !== 'timestamp_extract' ? call('timestamp_floor', of, text('P1W'), NULL, text('UTC')) : of;
+      const right = long(name === 'timestamp_extract' ? new Date(value).getUTCFullYear() : value);
+      const expression = isFlipped ? call(operator, right, left) : call(operator, left, right);
+      const condition: Filter = isNot ? { kind: 'not', filter: { kind: 'expression', expression } } : { kind: 'expression', expression };
+      const { intervals, rest } = extractTimeBounds(condition);
+      assert.is(rest, null);
+      const matches = compileExpression(expression, (column) => (column === '__time' ? 'LONG' : undefined), () => undefined);
+      for (const [hours, more] of [...times, [0, 0] as const, [0, -1] as const]) {
+        const at = value + hours * HOUR_MS + more;
+        const kept = intervals.some(({ start, end }) => start <= at && at < end);
+        assert.is(kept, (matches(() => BigInt(at)) === 1n) !== isNot, `${name} ${unit} ${zone} ${operator} ${value} at ${at}`);
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+const COMPARED = { kind: 'column', name: '__time' } as const;
+
+rules('other functions, and constants far away, stay filters', () => {
+  const others: readonly Expression[] = [
+    call('==', call('timestamp_floor', COMPARED, text('P1D')), { kind: 'literal', type: 'DOUBLE', value: 0.5 }),
+    call('==', call('timestamp_floor', COMPARED, text('P1D')), long(9_000_000_000_000_000n)),
+    call('==', call('timestamp_extract', COMPARED, text('MONTH')), long(3)),
+    call('==', call('timestamp_extract', COMPARED, text('YEAR')), long(20_000)),
+    call('==', call('timestamp_floor', { kind: 'column', name: 'other' }, text('P1D')), long(0)),
+    call('==', call('timestamp_floor', COMPARED, { kind: 'column', name: 'period' }), long(0)),
+    call('==', call('timestamp_floor', COMPARED, text('P1D')), NULL),
+  ];
+  for (const expression of others) {
+    const condition: Filter = { kind: 'expression', expression };
+    assert.equal(extractTimeBounds(condition), { intervals: [ETERNITY], rest: condition });
+  }
 });
 
 rules('conditions on time alone leave nothing behind', () => {
