@@ -228,6 +228,9 @@ export { textOfDoubles } from './kernels/text-of-doubles';
 export { textOfTimes } from './kernels/text-of-times';
 export { textSlice, textTrim } from './kernels/text-parts';
 
+// patterns.ts
+export { patternExtract, patternReplace, patternTest } from './kernels/patterns';
+
 // top.ts
 export function topI64(state: at, present: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<i64>(state, present, n, k, descending, heap, out); }
 export function textTop(texts: at, n: u32, k: u32, descending: u32, heap: at, out: at): u32 { return top<u64>(texts, 0, n, k, descending, heap, out); }

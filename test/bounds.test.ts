@@ -29,6 +29,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'cluster/overlord/supervisor/supervisor-state.ts ERRORS_KEPT':
     'messages of one supervisor that its status lists; each is in the log as well',
   'execution/aggregate-state/sketch/stored-hashes.ts WAITING_BLOCKS_MAX': 'blocks of one segment, counted in the memory of the query',
+  'base/pattern/pattern-automaton.ts KEPT_BYTES_MAX': 'automata of patterns, which are made anew otherwise',
   'execution/expression/time/function.ts COMPUTED_BYTES_MAX': 'values of functions of time by bucket, which are computed anew otherwise',
   'execution/expression/remembered-results.ts BYTES_MAX': 'within one query, whose memory svc.query.maxMemoryBytes bounds',
   'execution/group/run.ts CACHED_GROUPS': 'groups of one segment, in the memory of the query',

@@ -2,7 +2,7 @@
 
 import { append } from '../base/lists.js';
 import { own } from '../base/names.js';
-import { complement, intersection, LINE_ENDS, NAMED_CLASSES, only, type Range } from './code-points.js';
+import { complement, intersection, LINE_ENDS, NAMED_CLASSES, only, type Range } from '../base/pattern/code-points.js';
 
 /** A part of a pattern that means something else in RE2, and is not translated. */
 export class NotTranslated extends Error {}

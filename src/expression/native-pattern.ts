@@ -2,7 +2,7 @@
 
 import { append } from '../base/lists.js';
 import { own } from '../base/names.js';
-import { complement, LINE_ENDS, NAMED_CLASSES, only, overlaps, type Range } from './code-points.js';
+import { complement, LINE_ENDS, NAMED_CLASSES, only, overlaps, type Range } from '../base/pattern/code-points.js';
 
 /** A pattern as JavaScript has it. */
 export interface NativePattern {

@@ -1,6 +1,7 @@
 // The contract of kernel sets: every kernel with its meaning.
 
 import type { Address } from '../base/layout.js';
+import type { PatternKernels } from './pattern-contract.js';
 import type { ScanKernels } from './scan-contract.js';
 import type { TextKernels } from './text-contract.js';
 import type { TextIdKernels } from './text-id-contract.js';
@@ -311,6 +312,9 @@ export type KernelSet =
 
   // ── text-ids.ts: texts of input to ids (text-id-contract.ts) ───────────────────────────────────────────────────
   TextIdKernels &
+
+  // ── patterns.ts: any number of texts ─────────────────────────────────────────────────────────────────────────────
+  PatternKernels &
 
   // ── hash.ts: any number of rows. MurmurHash3 of 128 bits: out[2i] and out[2i + 1] are the two u64 words ────────────
   {

@@ -15,6 +15,7 @@ import { JOIN_CHECKS } from './join.js';
 import { KEY_CHECKS } from './keys.js';
 import { ConformanceFailure, Lab } from './lab.js';
 import { NUMBER_CHECKS } from './number.js';
+import { PATTERN_CHECKS } from './patterns.js';
 import { SCAN_CHECKS } from './scan.js';
 import { TALLY_CHECKS } from './tally.js';
 import { TEXT_CHECKS } from './text.js';
@@ -39,6 +40,7 @@ const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...DICTIONARY_CHECKS,
   ...TEXT_CHECKS,
   ...TEXT_NUMBER_CHECKS,
+  ...PATTERN_CHECKS,
   ...SCAN_CHECKS,
   ...TEXT_ID_CHECKS,
   ...HASH_CHECKS,

@@ -14,6 +14,7 @@ import { hashKernels } from './hash.js';
 import { joinKernels } from './join.js';
 import { keyKernels } from './keys.js';
 import { numberKernels } from './number.js';
+import { patternKernels } from './patterns.js';
 import { scanKernels } from './scan.js';
 import { tallyKernels } from './tally.js';
 import { textKernels } from './text.js';
@@ -37,6 +38,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...decodeKernels(memory),
     ...dictionaryKernels(memory),
     ...textKernels(memory),
+    ...patternKernels(memory),
     ...scanKernels(memory),
     ...textIdKernels(memory),
     ...hashKernels(memory),

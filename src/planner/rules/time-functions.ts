@@ -114,6 +114,6 @@ function startOfYear(constants: Constants, bound: number): number | undefined {
   if (unit !== 'YEAR' || bound < 1000 || bound > 9999) return undefined;
   const at = zone.fromLocal(daysFromCivil(bound, 1, 1) * DAY_MS);
   const yearAt = (instant: number): number => readClock(instant + zone.offsetAt(instant)).year;
-  // Where a zone skips midnight, or has it twice.
+  // A zone may skip midnight, or have it twice.
   return yearAt(at) === bound && yearAt(at - 1) === bound - 1 ? at : undefined;
 }

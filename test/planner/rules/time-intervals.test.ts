@@ -113,7 +113,10 @@ rules('comparisons of functions of time become intervals that keep the same inst
     near: fc.constantFrom('1969-12-31', '2016-10-16', '2023-03-12', '2023-04-02', '2023-10-01', '2023-11-05', '2024-01-01', '2024-02-29'),
     offset: fc.integer({ min: -48, max: 48 }),
     odd: fc.constantFrom(0, 0, 0, 1, -1, 1_234_567),
-    times: fc.array(fc.tuple(fc.integer({ min: -900, max: 900 }), fc.constantFrom(0, 0, 1, -1, 1_800_000)), { minLength: 12, maxLength: 12 }),
+    times: fc.array(fc.tuple(fc.integer({ min: -900, max: 900 }), fc.constantFrom(0, 0, 1, -1, 1_800_000)), {
+      minLength: 12,
+      maxLength: 12,
+    }),
   });
   fc.assert(
     fc.property(compared, ({ of: [name, unit, origin], zone, operator, isFlipped, isFloored, isNot, near, offset, odd, times }) => {
@@ -126,7 +129,11 @@ rules('comparisons of functions of time become intervals that keep the same inst
       const condition: Filter = isNot ? { kind: 'not', filter: { kind: 'expression', expression } } : { kind: 'expression', expression };
       const { intervals, rest } = extractTimeBounds(condition);
       assert.is(rest, null);
-      const matches = compileExpression(expression, (column) => (column === '__time' ? 'LONG' : undefined), () => undefined);
+      const matches = compileExpression(
+        expression,
+        (column) => (column === '__time' ? 'LONG' : undefined),
+        () => undefined,
+      );
       for (const [hours, more] of [...times, [0, 0] as const, [0, -1] as const]) {
         const at = value + hours * HOUR_MS + more;
         const kept = intervals.some(({ start, end }) => start <= at && at < end);

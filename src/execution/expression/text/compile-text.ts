@@ -2,13 +2,17 @@
 
 import { containing, likeBytes, parseLike } from '../../../base/like-pattern.js';
 import { own } from '../../../base/names.js';
+import type { Automaton } from '../../../base/pattern/automaton.js';
+import { mayMatchNothing, patternAutomaton } from '../../../base/pattern/pattern-automaton.js';
 import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
+import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import { convert, toText } from '../../../expression/value.js';
 import { call, type Expression } from '../../../model/expression.js';
 import { isNumberType } from '../../../model/schema.js';
 import { layTexts } from '../../block/text-references.js';
 import type { Lane, NumberNode, TruthNode } from '../number/node.js';
 import type { NumberVector, TextNode } from '../vector.js';
+import * as patterns from './pattern-functions.js';
 import * as functions from './text-functions.js';
 import type { TextWork } from './text-node.js';
 import { timeTexts } from './text-of-times.js';
@@ -103,6 +107,11 @@ export class TextCompiler {
       const [x, y] = comparison.isSwapped ? [b, a] : [a, b];
       return functions.compared(this.#work, x, y, comparison.operation, comparison.isNegated);
     }
+    if (name === 'regexp_like') {
+      const automaton = automatonFor(right, null);
+      const node = automaton === undefined ? undefined : this.#rows(left);
+      return automaton === undefined || node === undefined ? undefined : patterns.matches(this.#work, node, automaton);
+    }
     const pattern = this.#pattern(expression);
     const node = pattern === undefined ? undefined : this.#rows(left);
     return pattern === undefined || node === undefined ? undefined : functions.like(this.#work, node, pattern);
@@ -184,6 +193,12 @@ export class TextCompiler {
           ? undefined
           : functions.replace(work, node, wanted, replacement);
       }
+      case 'regexp_extract': {
+        const automaton = automatonFor(second, third === undefined ? 0 : count(third));
+        return automaton === undefined ? undefined : patterns.extract(work, node, automaton);
+      }
+      case 'regexp_replace':
+        return replacedMatches(work, node, second, wellFormed(third));
       case 'lpad':
       case 'rpad': {
         const [length, padding] = [integer(second), wellFormed(third)];
@@ -250,6 +265,29 @@ export class TextCompiler {
 }
 
 const NULL: Expression = { kind: 'literal', value: null, type: 'STRING' };
+
+/** The automaton of a constant pattern. `wanted`: the group, null for none; undefined is no number of one. */
+function automatonFor(pattern: Expression | undefined, wanted: number | null | undefined): Automaton | undefined {
+  const text = wellFormed(pattern);
+  return text === undefined || wanted === undefined ? undefined : patternAutomaton(text, wanted);
+}
+
+/** Bytes of what matches are replaced by; longer texts, and those that refer to groups, are put in one by one. */
+const REPLACEMENT_BYTES_MAX = 16;
+
+function replacedMatches(
+  work: TextWork,
+  node: TextNode,
+  pattern: Expression | undefined,
+  replacement: string | undefined,
+): TextNode | undefined {
+  const text = wellFormed(pattern);
+  if (text === undefined || replacement === undefined || /[\\$]/.test(replacement)) return undefined;
+  if (Buffer.byteLength(replacement) > REPLACEMENT_BYTES_MAX || mayMatchNothing(text)) return undefined;
+  const automaton = patternAutomaton(text, 0);
+  if (automaton === undefined) return undefined;
+  return patterns.replaceMatches(work, node, automaton, replacement, compileRegularExpression(text).replacer(replacement));
+}
 
 /** Conditions in place of the candidates of a subject. */
 function searched(subject: Expression, cases: readonly Expression[]): readonly Expression[] {

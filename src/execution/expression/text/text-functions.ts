@@ -233,7 +233,7 @@ export function like(work: TextWork, node: TextNode, pattern: Uint8Array): Truth
   );
 }
 
-function truths(
+export function truths(
   work: TextWork,
   mayBeNull: boolean,
   nulls: (block: Block) => Address,
@@ -255,7 +255,7 @@ export function isBmpOnly(text: string): boolean {
 }
 
 /** Texts beyond ASCII, made one by one where a kernel has left them as they were. */
-class Patches {
+export class Patches {
   readonly #work: TextWork;
   readonly #make: (text: string) => string;
   readonly #room: Room;
@@ -289,7 +289,7 @@ class Patches {
   }
 }
 
-function refuseLong(work: TextWork, name: string, { rows }: Block, out: Address): void {
+export function refuseLong(work: TextWork, name: string, { rows }: Block, out: Address): void {
   const { kernels, memory } = work.scope.context;
   const lengths = work.words();
   kernels.textUnits(out, rows, lengths);
