@@ -46,7 +46,7 @@ export function dictionaryLike(bytes: usize, offsets: usize, start: u32, end: u3
   let isPlain = true;
   for (let i: usize = 0; i < <usize>length; i++) isPlain = isPlain && load<u8>(text + i) < ONE;
   if (!isPlain) likeAny(bytes, offsets, start, end, pattern, patternBytes, out);
-  else if (leads && (trails || length == 0)) likeContains(bytes, offsets, start, end, text, length, out);
+  else if (leads && (trails || length == 0)) likeContains(bytes, offsets, start, end, text, length, 0, 0, out);
   else likeAnchored(bytes, offsets, start, end, text, length, leads, trails, out);
 }
 
@@ -66,8 +66,13 @@ function likeAnchored(bytes: usize, offsets: usize, start: u32, end: u32, text: 
   }
 }
 
-/** Searches the bytes of all entries as one text, then asks whether what it found lies in one entry. */
-function likeContains(bytes: usize, offsets: usize, start: u32, end: u32, text: usize, length: u32, out: usize): void {
+/**
+ * Searches the bytes of all entries as one text, then asks whether what it found lies in one entry, and whether all of that is like the
+ * pattern, where there is one.
+ */
+function likeContains(
+  bytes: usize, offsets: usize, start: u32, end: u32, text: usize, length: u32, pattern: usize, patternEnd: usize, out: usize,
+): void {
   if (length == 0) {
     for (let entry = start; entry < end; entry++) setBit(out, entry);
     return;
@@ -81,7 +86,7 @@ function likeContains(bytes: usize, offsets: usize, start: u32, end: u32, text: 
     entry = entryOf(offsets, entry, end, at - bytes);
     const next = bytes + offsetAt(offsets, entry + 1);
     if (at + length <= next) {
-      setBit(out, entry);
+      if (pattern == patternEnd || isLike(bytes + offsetAt(offsets, entry), next, pattern, patternEnd)) setBit(out, entry);
       at = next;
     } else at++;
   }
@@ -130,42 +135,71 @@ function nextCodePoint(at: usize, end: usize): usize {
   return at;
 }
 
+/** Any pattern; of one with plain text, those entries alone are tried that its longest piece lies in. */
 function likeAny(bytes: usize, offsets: usize, start: u32, end: u32, pattern: usize, patternBytes: u32, out: usize): void {
+  const patternEnd = pattern + <usize>patternBytes;
+  let piece: usize = 0;
+  let length: u32 = 0;
+  for (let at = pattern; at < patternEnd; ) {
+    const size = <u32>plainBytes(at, patternEnd);
+    if (size > length) {
+      piece = at;
+      length = size;
+    }
+    at += <usize>max<u32>(1, size);
+  }
+  if (length > 1) {
+    likeContains(bytes, offsets, start, end, piece, length, pattern, patternEnd, out);
+    return;
+  }
   for (let entry = start; entry < end; entry++) {
-    if (isLike(bytes + offsetAt(offsets, entry), bytes + offsetAt(offsets, entry + 1), pattern, pattern + patternBytes)) setBit(out, entry);
+    if (isLike(bytes + offsetAt(offsets, entry), bytes + offsetAt(offsets, entry + 1), pattern, patternEnd)) setBit(out, entry);
   }
 }
 
-/** Any pattern: remembers the last ANY and gives it one code point more whenever the rest does not fit. */
+/** Bytes up to the next wildcard. */
+@inline
+function plainBytes(pattern: usize, patternEnd: usize): usize {
+  let at = pattern;
+  while (at < patternEnd && load<u8>(at) < ONE) at++;
+  return at - pattern;
+}
+
+/** Any pattern: remembers the last ANY, and looks for the next place of the text behind it whenever the rest does not fit. */
 export function isLike(at: usize, last: usize, pattern: usize, patternEnd: usize): bool {
   let wanted = pattern;
   let retryWanted: usize = 0;
+  let retryBytes: u32 = 0;
   let retryAt: usize = 0;
-  while (at < last) {
-    if (wanted < patternEnd) {
-      const symbol = load<u8>(wanted);
-      if (symbol == ANY) {
-        retryWanted = ++wanted;
-        retryAt = at;
-        continue;
-      }
-      if (symbol == ONE) {
-        at = nextCodePoint(at, last);
-        wanted++;
-        continue;
-      }
-      if (symbol == load<u8>(at)) {
-        at++;
-        wanted++;
-        continue;
-      }
+  while (true) {
+    if (wanted < patternEnd && load<u8>(wanted) == ANY) {
+      while (wanted < patternEnd && load<u8>(wanted) == ANY) wanted++;
+      if (wanted == patternEnd) return true;
+      retryWanted = wanted;
+      retryBytes = <u32>plainBytes(wanted, patternEnd);
+      retryAt = at;
+    } else if (at < last && wanted < patternEnd && load<u8>(wanted) == ONE) {
+      at = nextCodePoint(at, last);
+      wanted++;
+      continue;
+    } else if (at < last && wanted < patternEnd && load<u8>(wanted) == load<u8>(at)) {
+      at++;
+      wanted++;
+      continue;
+    } else {
+      if (at == last && wanted == patternEnd) return true;
+      if (retryWanted == 0 || retryAt >= last) return false;
+      retryAt = nextCodePoint(retryAt, last);
     }
-    if (retryWanted == 0) return false;
-    at = retryAt = nextCodePoint(retryAt, last);
-    wanted = retryWanted;
+    if (retryBytes > 0) {
+      if (last - retryAt < <usize>retryBytes) return false;
+      retryAt = find(retryAt, last, retryWanted, retryBytes);
+      if (last - retryAt < <usize>retryBytes) return false;
+    }
+    at = retryAt + <usize>retryBytes;
+    wanted = retryWanted + <usize>retryBytes;
   }
-  while (wanted < patternEnd && load<u8>(wanted) == ANY) wanted++;
-  return wanted == patternEnd;
+  return false;
 }
 
 /** Hash over little-endian 32-bit words, the last one filled with zeros; the same in every set. */

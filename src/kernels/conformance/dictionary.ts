@@ -45,6 +45,13 @@ const PATTERNS = [
   '%\\%%',
   '\\_%',
   '%ab\\%',
+  '%abc%ij%',
+  'a%abcdefgh%',
+  '%ab_abc%',
+  '%abcdefgh_%k',
+  '%k%k%k',
+  '%é_%ab',
+  'ab%%ij',
 ] as const;
 
 const FRAGMENTS = ['a', 'b', 'c', 'ab', 'abc', 'aab', 'abcdefgh', 'ij', 'k', 'é', '日', '本', '😀', '%', '_', ''];
