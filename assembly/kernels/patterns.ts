@@ -1,3 +1,4 @@
+import { find as findText } from './dictionary';
 import { isAligned } from './lanes';
 import { copy, isWide, size, start, textOf, WIDE } from './text';
 
@@ -7,7 +8,8 @@ const HERE: u32 = 0xfe;
 const NOWHERE: u32 = 0xff;
 const STATE: u32 = 0x7fff;
 /** Bytes of the words before the transitions. */
-const TRANSITIONS: usize = 32;
+const TRANSITIONS: usize = 40;
+const FIRST: u32 = 1 << 31;
 
 /** The wanted part of the match that was found last, 0 where that has none. */
 let foundStart: usize = 0;
@@ -41,12 +43,26 @@ function mark(automaton: usize, match: u32, at: usize): void {
   foundEnd = placeOf(automaton, (match >> 16) & 0xff, at);
 }
 
-/** Whether the pattern is found in [at, end). */
-function isFound(automaton: usize, at: usize, end: usize): bool {
+/** Where in [at, end) to look for a match: from the text that all have, or from `at`; 0 where there is none. */
+@inline
+function firstPlace(automaton: usize, at: usize, end: usize): usize {
+  const word = load<u32>(automaton, 36);
+  const bytes = <usize>(word & ~FIRST);
+  if (bytes == 0) return at;
+  if (end - at < bytes) return 0;
+  const found = findText(at, end, part(automaton, 8), <u32>bytes);
+  if (end - found < bytes) return 0;
+  return (word & FIRST) != 0 ? found : at;
+}
+
+/** Whether the pattern is found in [from, end). */
+function isFound(automaton: usize, from: usize, end: usize): bool {
+  let at = firstPlace(automaton, from, end);
+  if (at == 0) return false;
   const classes = part(automaton, 6);
   const cells = automaton + TRANSITIONS;
   const count = load<u32>(automaton);
-  let cell = load<u32>(automaton, 4);
+  let cell = load<u32>(automaton + (at == from ? 4 : 8));
   for (; at < end; at++) {
     // 0: nothing leads to a match any more.
     if (cell - 1 >= STATE) return cell != 0;
@@ -56,12 +72,14 @@ function isFound(automaton: usize, at: usize, end: usize): bool {
   return load<u32>(part(automaton, 4) + (<usize>cell << 2)) != 0;
 }
 
-/** The first match in [at, end), whose wanted part is marked. @param word  of the transition to the first state */
-function find(automaton: usize, at: usize, end: usize, word: usize): bool {
+/** The first match in [from, end), whose wanted part is marked. @param word  of the transition to the first state */
+function find(automaton: usize, from: usize, end: usize, word: usize): bool {
+  let at = firstPlace(automaton, from, end);
+  if (at == 0) return false;
   const classes = part(automaton, 6);
   const cells = automaton + TRANSITIONS;
   const count = load<u32>(automaton);
-  let cell = load<u32>(automaton + (word << 2));
+  let cell = load<u32>(automaton + (at == from ? word << 2 : 8));
   let found = false;
   for (;;) {
     if (cell - 1 >= STATE) {

@@ -20,8 +20,11 @@ export const AUTOMATON = {
   moves: 5,
   classes: 6,
   registers: 7,
+  /** Place of a text that every match has, and its bytes: their number, 0 for none, and bit 31 where matches begin with it. */
+  required: 8,
+  requiredBytes: 9,
   /** Transitions by state and class. */
-  transitions: 8,
+  transitions: 10,
 } as const;
 
 export const AUTOMATON_REGISTERS = 32;

@@ -1,6 +1,7 @@
 // Makes automata of patterns, which read each byte of a text once.
 
 import type { ByteMachine, MachineStep } from './byte-machine.js';
+import type { RequiredText } from './required-text.js';
 
 /*
  * A state of the automaton is a list of steps of the machine that have come as far as the same byte, the preferred ones first, each
@@ -13,13 +14,15 @@ type Source = number;
 const HERE = -2;
 const NOWHERE = -1;
 
-const HEADER_WORDS = 8;
+const HEADER_WORDS = 10;
 /** The last one is for moves in a circle. */
 const REGISTERS_MAX = 32;
 const SPARE = REGISTERS_MAX - 1;
 const STATES_MAX = 2000;
 /** Mark of a transition to a state in which a match ends. */
 const MATCHES = 1 << 15;
+/** Mark of a required text that matches begin with. */
+const FIRST = 1 << 31;
 const CELLS_MAX = 1 << 16;
 const MOVE_WORDS_MAX = 1 << 16;
 /** Steps that are looked at while it is made: some milliseconds. */
@@ -45,20 +48,25 @@ interface Transition {
   readonly moves: readonly (readonly [number, Source])[];
 }
 
-/** Undefined where it would have too many states. */
-export function automatonOf(machine: ByteMachine): Automaton | undefined {
-  return new AutomatonBuilder(machine).build();
+/**
+ * Undefined where it would have too many states.
+ * @param required  looked for before anything else; undefined for nothing
+ */
+export function automatonOf(machine: ByteMachine, required: RequiredText | undefined): Automaton | undefined {
+  return new AutomatonBuilder(machine, required).build();
 }
 
 class AutomatonBuilder {
   readonly #machine: ByteMachine;
+  readonly #required: RequiredText | undefined;
   readonly #states: State[] = [];
   readonly #numbers = new Map<string, number>();
   #looks = 0;
   #isRefused = false;
 
-  constructor(machine: ByteMachine) {
+  constructor(machine: ByteMachine, required: RequiredText | undefined) {
     this.#machine = machine;
+    this.#required = required;
   }
 
   build(): Automaton | undefined {
@@ -74,7 +82,7 @@ class AutomatonBuilder {
       const { items = [] } = this.#states[number] ?? {};
       for (const byte of classes.samples) transitions.push(this.#after(items, byte));
     }
-    return this.#isRefused ? undefined : written(this.#states, starts, transitions, classes);
+    return this.#isRefused ? undefined : written(this.#states, starts, transitions, classes, this.#required);
   }
 
   #after(items: readonly Item[], byte: number): Transition {
@@ -231,6 +239,7 @@ function written(
   starts: readonly Transition[],
   transitions: readonly Transition[],
   { numbers, samples }: ByteClasses,
+  required: RequiredText | undefined,
 ): Automaton | undefined {
   // Word 0 stands for no moves.
   const moveWords: number[] = [0];
@@ -255,9 +264,12 @@ function written(
   const matchesAtEnd = matches + states.length;
   const movesAt = matchesAtEnd + states.length;
   const classesAt = movesAt + moveWords.length;
-  const registers = classesAt + numbers.length / 4;
+  const requiredAt = classesAt + numbers.length / 4;
+  const text = required?.bytes ?? new Uint8Array();
+  const registers = requiredAt + Math.ceil(text.length / 4);
   const words = new Uint32Array(registers + REGISTERS_MAX);
-  words.set([samples.length, atStart, within, matches, matchesAtEnd, movesAt, classesAt, registers]);
+  words.set([samples.length, atStart, within, matches, matchesAtEnd, movesAt, classesAt, registers, requiredAt]);
+  words[9] = (text.length | (required?.isFirst === true ? FIRST : 0)) >>> 0;
   words.set(cells, HEADER_WORDS);
   states.forEach((state, at) => {
     words[matches + at] = state.matches;
@@ -265,5 +277,6 @@ function written(
   });
   words.set(moveWords, movesAt);
   words.set(new Uint32Array(numbers.buffer), classesAt);
+  new Uint8Array(words.buffer).set(text, requiredAt * 4);
   return words;
 }

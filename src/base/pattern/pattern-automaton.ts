@@ -4,6 +4,7 @@ import { BoundedCache } from '../bounded-cache.js';
 import { type Automaton, automatonOf } from './automaton.js';
 import { byteMachine } from './byte-machine.js';
 import { groupCount, mayBeNothing, patternTree } from './pattern-tree.js';
+import { requiredText } from './required-text.js';
 
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 const ENTRY_BYTES = 300;
@@ -27,7 +28,7 @@ export function patternAutomaton(pattern: string, wanted: number | null): Automa
   const tree = patternTree(pattern);
   const isThere = tree !== undefined && (wanted ?? 0) <= groupCount(tree);
   const machine = isThere ? byteMachine(tree, wanted) : undefined;
-  const automaton = machine === undefined ? undefined : automatonOf(machine);
+  const automaton = machine === undefined || tree === undefined ? undefined : automatonOf(machine, requiredText(tree));
   KNOWN.keep(key, { automaton }, ENTRY_BYTES + key.length * 2 + (automaton?.byteLength ?? 0));
   return automaton;
 }
