@@ -3,10 +3,10 @@
 import { assert, ServiceError } from '../base/errors.js';
 import type { Address } from '../base/layout.js';
 import type { KernelMemory } from '../kernels/memory.js';
-import type { Frame, FrameColumn } from '../model/frame.js';
+import type { FrameColumn } from '../model/frame.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import { physicalOf } from './codecs/elements.js';
-import type { PackedColumn } from './columns/packed-column.js';
+import type { PackedColumn, SegmentFrame } from './columns/packed-column.js';
 import {
   type PhysicalColumn,
   type PhysicalNumberColumn,
@@ -34,7 +34,7 @@ export interface UploadedFrame {
  * @throws ServiceError `resource_limit`; `unsupported` for a `__time` that has nulls or does not ascend, since
  *         execution finds time ranges by binary search
  */
-export function uploadFrame(frame: Frame, memory: KernelMemory): UploadedFrame {
+export function uploadFrame(frame: SegmentFrame, memory: KernelMemory): UploadedFrame {
   const addresses: Address[] = [];
   let bytes = 0;
   const release = (): void => {

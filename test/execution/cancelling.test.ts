@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { stateOperations } from '../../src/execution/aggregate-state/operations.js';
 import { concatFrames } from '../../src/execution/block/concat-frames.js';
 import type { RunContext } from '../../src/execution/block/context.js';
+import { framesOf } from '../../src/execution/block/result-table.js';
 import { noCounts } from '../../src/execution/block/row-counts.js';
 import { endGroups, layoutOf } from '../../src/execution/group/operator.js';
 import { runMorsels } from '../../src/execution/group/run.js';
@@ -223,7 +224,7 @@ function run(groupPlan: GroupPlan, { groupBytesMax, ending, others }: Run, look:
     }
     const left = morsels();
     const table = runMorsels(shape, context, () => left.pop(), noCounts());
-    const frames = [...endGroups(table, parts.splice(0), ending, 1 << 30, noCounts())];
+    const frames = [...endGroups(table, parts.splice(0), ending, 1 << 30, noCounts(), framesOf)];
     rows = concatFrames(frames, look).rowCount;
   } finally {
     for (const { owned } of parts) for (const address of owned) memory.free(address);

@@ -4,7 +4,9 @@ import { assert, ServiceError } from '../../base/errors.js';
 import { textOfValue, type Value, valueOfText } from '../../expression/value.js';
 import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import { type ColumnType, isNumberType, type TextType } from '../../model/schema.js';
+import type { PackedColumn, SegmentFrame } from '../../storage/columns/packed-column.js';
 import { type Check, checkedLoop, ROWS_PER_CHECK } from './checked-loops.js';
+import type { PackTexts } from './packed-texts.js';
 
 /** Result rows outside of kernel memory, before and between post-processing steps. Strings stay ids until they are needed. */
 export interface ResultTable {
@@ -16,7 +18,14 @@ export interface ResultTable {
 
 /** `type` of texts, where it is left out, is STRING. */
 export type ResultColumn = { readonly name: string } & (
-  | { readonly kind: 'string'; readonly type?: TextType; readonly ids: Uint32Array; readonly text: (id: number) => string | null }
+  | {
+      readonly kind: 'string';
+      readonly type?: TextType;
+      readonly ids: Uint32Array;
+      readonly text: (id: number) => string | null;
+      /** The same as bytes, where they lie in kernel memory, in which `nullId` is the one id that stands for null. */
+      readonly packed?: { readonly pack: PackTexts; readonly nullId: number };
+    }
   /** `nulls`: one byte a row, 1 where it is null; null when no row is. */
   | { readonly kind: 'long'; readonly values: BigInt64Array; readonly nulls: Uint8Array | null }
   /** Multi-value: row i is row `rows[i]` of a frame's column. Kept and picked, never computed with. */
@@ -148,6 +157,33 @@ export function* framesOf(table: ResultTable, check: Check, frameRows = FRAME_RO
     const end = Math.min(table.rowCount, start + frameRows);
     yield { rowCount: end - start, columns: table.columns.map((column) => frameColumn(column, start, end, check)) };
   }
+}
+
+/** All rows in one frame, strings as bytes where that is how they lie in memory. */
+export function packedFrameOf(table: ResultTable, check: Check): SegmentFrame {
+  const { rowCount } = table;
+  return { rowCount, columns: table.columns.map((column) => packedColumn(column, check) ?? frameColumn(column, 0, rowCount, check)) };
+}
+
+function packedColumn(column: ResultColumn, check: Check): PackedColumn | undefined {
+  if (column.kind !== 'string' || column.packed === undefined) return undefined;
+  const { pack, nullId } = column.packed;
+  const entryOf = numberer(column.ids);
+  const used: number[] = [];
+  // Numbers as they come, but null is the first.
+  let nullEntry = -1;
+  const ids = new Uint32Array(column.ids.length);
+  checkedLoop(ids.length, check, (start, end) => {
+    for (let row = start; row < end; row++) {
+      const id = column.ids[row] ?? 0;
+      const entry = entryOf(id);
+      if (id === nullId) nullEntry = entry;
+      else if (entry === used.length + Number(nullEntry >= 0)) used.push(id);
+      ids[row] = id === nullId ? 0 : nullEntry >= 0 && entry > nullEntry ? entry : entry + 1;
+    }
+  });
+  const { name, type = 'STRING' } = column;
+  return { kind: 'packed', name, type, ids, offsets: null, dictionary: pack(Uint32Array.from(used), check) };
 }
 
 /** The columns of a result without its rows. */

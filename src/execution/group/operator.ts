@@ -2,6 +2,7 @@
 
 import type { Value } from '../../expression/value.js';
 import type { Frame } from '../../model/frame.js';
+import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import type { Check } from '../block/checked-loops.js';
 import type { RunContext, Scratch } from '../block/context.js';
 import { ownNow } from '../block/own-time.js';
@@ -26,14 +27,18 @@ export function layoutOf({ plan, views, dictionaries }: GroupSource, groupBytesM
   return layoutGroups(plan, queryColumns(plan, views, dictionaries), groupBytesMax);
 }
 
-/** Joins the tables of other threads, and gives the result as it is asked for; frees the table. */
-export function* endGroups(
+/**
+ * Joins the tables of other threads, and gives the result as it is asked for; frees the table.
+ * @param toFrames  makes the frames of a result that is in memory whole
+ */
+export function* endGroups<Rows extends SegmentFrame>(
   table: GroupTable,
   others: readonly GroupTableParts[],
   ending: 'final' | 'partial',
   heldRowsMax: number,
   counts: RowCounts,
-): Generator<Frame> {
+  toFrames: (rows: ResultTable, check: Check) => Iterable<Rows>,
+): Generator<Frame | Rows> {
   const { context, layout } = table;
   const { post } = layout.plan;
   const leaf = leafOf(layout, context);
@@ -79,7 +84,7 @@ export function* endGroups(
     counts.rowsToFinish += groups.rowCount;
     counts.rowsFinished += rows.rowCount;
     counts.finishMs += lap();
-    yield* framesOf(rows, context.check);
+    yield* toFrames(rows, context.check);
   } finally {
     for (const parts of waiting) freeParts(context, parts);
     arena.release();

@@ -5,9 +5,9 @@ import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { KernelMemory } from '../../kernels/memory.js';
-import type { Frame } from '../../model/frame.js';
 import { isNumberType } from '../../model/schema.js';
 import type { BuildRequest } from '../../model/upload.js';
+import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import { type UploadedFrame, uploadFrame } from '../../storage/uploaded-frame.js';
 import type { ColumnView, GlobalDictionaryView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import { clear, kernelFor, type RunContext } from '../block/context.js';
@@ -45,7 +45,7 @@ const RANGE_PER_ROW = 8;
 const RANGE_MAX = 1 << 28;
 
 /** @throws ServiceError `resource_limit`; `unsupported` for a key of several values in a row where rows are marked */
-export function uploadBuildSide(context: RunContext, given: Frame, request: BuildRequest): BuildSide {
+export function uploadBuildSide(context: RunContext, given: SegmentFrame, request: BuildRequest): BuildSide {
   const { memory } = context;
   refuseMultiValue(given, request);
   const frame = withEachKey(
@@ -115,7 +115,7 @@ interface Parts {
 }
 
 /** Refuses multi-value keys of marked joins: a row repeated for each value could not tell whether any met a partner. */
-function refuseMultiValue(frame: Frame, { keys, marked }: BuildRequest): void {
+function refuseMultiValue(frame: SegmentFrame, { keys, marked }: BuildRequest): void {
   for (const { build } of keys)
     if (marked && frame.columns.some((column) => column.name === build && column.kind === 'multi'))
       throw new ServiceError(

@@ -5,6 +5,7 @@ import { own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { StageKey } from '../../model/stage.js';
+import { plainFrame, type SegmentFrame } from '../../storage/columns/packed-column.js';
 import type { ColumnView, SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { openScope } from '../expression/open-scope.js';
@@ -53,8 +54,9 @@ function withValuesOf(context: RunContext, arena: Arena, name: string, view: Seg
 }
 
 /** Rows of a build side as often as their keys have values, each with one of them. */
-export function withEachKey(frame: Frame, names: readonly string[]): Frame {
-  let current = frame;
+export function withEachKey(frame: SegmentFrame, names: readonly string[]): SegmentFrame {
+  if (!frame.columns.some(({ kind, name }) => kind === 'multi' && names.includes(name))) return frame;
+  let current = plainFrame(frame);
   for (const name of names) {
     const column = current.columns.find((each) => each.name === name);
     if (column?.kind === 'multi') current = withValues(current, column);

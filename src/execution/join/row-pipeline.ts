@@ -182,12 +182,12 @@ function groupOperator(plan: GroupPlan, options: PipelineOptions, context: RunCo
       if (within === undefined) return;
       const full = table ?? tableFor(within, options.columns);
       table = undefined;
-      if (within === plan || full.layout.plan === within) yield* endGroups(full, [], 'final', options.heldRowsMax, counts);
+      if (within === plan || full.layout.plan === within) yield* endGroups(full, [], 'final', options.heldRowsMax, counts, framesOf);
       else {
         // Buckets are filled, and named, within the intervals of the rows, which are known only now.
         const layout = { ...full.layout, plan: within, keys: full.layout.keys.map((key, index) => keyWithin(key, within, index)) };
         const narrowed = new GroupTable(layout, context);
-        yield* endGroups(narrowed, [full.detach()], 'final', options.heldRowsMax, counts);
+        yield* endGroups(narrowed, [full.detach()], 'final', options.heldRowsMax, counts, framesOf);
       }
     },
     close: () => table?.free(),

@@ -3,6 +3,7 @@
 import { type Frame, type FrameColumn, isNullAt } from '../../model/frame.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import type { Upload } from '../../model/upload.js';
+import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import type { Check } from '../block/checked-loops.js';
 import { pickLongs } from '../block/result-table.js';
 import { rowsByWords, wordsOfNumbers } from '../post/radix-order.js';
@@ -86,7 +87,7 @@ function nullColumn(name: string, type: ColumnType, rowCount: number): FrameColu
 }
 
 /** Columns of a result by their names in kernel memory; one that the result lacks is absent there too. */
-export function uploadedColumns(frame: Frame, { columns }: Pick<Upload, 'columns'>): Frame {
+export function uploadedColumns(frame: SegmentFrame, { columns }: Pick<Upload, 'columns'>): SegmentFrame {
   const found = new Map(frame.columns.map((column) => [column.name, column]));
   return {
     rowCount: frame.rowCount,

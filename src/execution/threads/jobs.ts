@@ -10,14 +10,16 @@ import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, RowPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
 import type { RunLimits } from '../../model/run-limits.js';
 import type { BuildRequest } from '../../model/upload.js';
+import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import { lookUp } from '../../storage/jobs/look-up.js';
 import { STORAGE_JOBS, type StorageJobs } from '../../storage/jobs.js';
 import { type UploadedFrame, uploadFrame } from '../../storage/uploaded-frame.js';
+import type { Check } from '../block/checked-loops.js';
 import { concatFrames } from '../block/concat-frames.js';
 import { cancelledError, type RunContext } from '../block/context.js';
 import { KernelTimes } from '../block/kernel-times.js';
 import { giveAway, ownNow } from '../block/own-time.js';
-import { framesOf } from '../block/result-table.js';
+import { framesOf, packedFrameOf, type ResultTable } from '../block/result-table.js';
 import { type ComputedValues, noCounts, type RowCounts } from '../block/row-counts.js';
 import type { SegmentData } from '../block/segment-data.js';
 import type { GroupLayout } from '../group/key/layout.js';
@@ -247,7 +249,9 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
         if (!isAnswered) table.free();
       }
     }
-    const frames = endGroups(table, parts, request.ending, request.control.heldRowsMax, counts);
+    const isPlaced = request.plan.upload !== undefined && request.ending === 'final';
+    const toFrames = isPlaced ? packedFrames : framesOf;
+    const frames = endGroups<SegmentFrame>(table, parts, request.ending, request.control.heldRowsMax, counts, toFrames);
     yield* answered(frames, request, thread.context(request.control, counts), counts);
   },
   *scan({ control, plan, data, builds, ending }, thread) {
@@ -322,7 +326,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       const layout = layoutOf({ plan: mergePlan(plan), views, dictionaries: {} }, control.groupBytesMax);
       const morsels = views.map((view, index): Morsel => ({ view: index, start: 0, end: view.rowCount })).reverse();
       const table = runMorsels(layout, context, () => morsels.pop(), counts);
-      yield* items(endGroups(table, [], ending, control.heldRowsMax, counts), counts);
+      yield* items(endGroups(table, [], ending, control.heldRowsMax, counts, framesOf), counts);
     } finally {
       for (const each of placed) each.release();
     }
@@ -375,6 +379,10 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     yield { frame: null, isLast: true, counts, built: uploadBuildSide(context, concatFrames(frames, context.check), side) };
   },
 };
+
+function packedFrames(rows: ResultTable, check: Check): readonly SegmentFrame[] {
+  return [packedFrameOf(rows, check)];
+}
 
 function leafOf({ intervals }: RowPlan, { check }: RunContext): LeafResult {
   return { intervals, emptyValues: NO_EMPTY_VALUES, check };

@@ -2,6 +2,7 @@
 
 import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
+import { plainFrame, type SegmentFrame } from '../../storage/columns/packed-column.js';
 import { concatFrames } from '../block/concat-frames.js';
 import type { RunContext } from '../block/context.js';
 import { frameBytes } from '../block/frame-bytes.js';
@@ -65,16 +66,16 @@ export function* counted(left: readonly Frame[], end: Iterable<Frame>, counts: R
 
 /** The frames as they come; of a plan that asks for it, all of them placed as a build side. */
 export function* answered(
-  frames: Iterable<Frame>,
+  frames: Iterable<SegmentFrame>,
   { plan: { upload }, ending }: { readonly plan: RowPlan; readonly ending: 'final' | 'partial' },
   context: RunContext,
   counts: RowCounts,
 ): Stream {
   if (upload === undefined || ending === 'partial') {
-    yield* items(frames, counts);
+    yield* items(plainFrames(frames), counts);
     return;
   }
-  const held: Frame[] = [];
+  const held: SegmentFrame[] = [];
   let [rows, bytes] = [0, 0];
   const left = frames[Symbol.iterator]();
   try {
@@ -84,7 +85,7 @@ export function* answered(
       bytes += frameBytes(frame);
       held.push(frame);
       if (upload.orFrames && bytes > upload.bytesMax) {
-        yield* items(chained(held, left), counts);
+        yield* items(plainFrames(chained(held, left)), counts);
         return;
       }
       refuseMany(upload, rows, bytes);
@@ -92,11 +93,17 @@ export function* answered(
   } finally {
     left.return?.();
   }
-  const built = uploadBuildSide(context, uploadedColumns(concatFrames(held, context.check), upload), upload);
+  const [only] = held;
+  const whole = held.length === 1 && only !== undefined ? only : concatFrames(held.map(plainFrame), context.check);
+  const built = uploadBuildSide(context, uploadedColumns(whole, upload), upload);
   yield { frame: null, isLast: true, counts, built };
 }
 
-function* chained(held: readonly Frame[], left: Iterator<Frame>): Generator<Frame> {
+function* plainFrames(frames: Iterable<SegmentFrame>): Generator<Frame> {
+  for (const frame of frames) yield plainFrame(frame);
+}
+
+function* chained(held: readonly SegmentFrame[], left: Iterator<SegmentFrame>): Generator<SegmentFrame> {
   yield* held;
   for (let next = left.next(); next.done !== true; next = left.next()) yield next.value;
 }

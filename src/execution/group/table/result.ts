@@ -4,13 +4,16 @@ import { assert } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
 import { flatMapped } from '../../../base/lists.js';
 import type { Scalar } from '../../../expression/value.js';
+import type { KernelMemory } from '../../../kernels/memory.js';
 import type { PostStep } from '../../../model/plan.js';
 import { isNumberType } from '../../../model/schema.js';
 import { stateColumns } from '../../aggregate-state/result.js';
 import { type Check, checkedLoop } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
+import { type PackTexts, packDictionary, packEntries } from '../../block/packed-texts.js';
 import { columnOf, numberer, pickRows, type ResultColumn, type ResultTable, rememberTexts, typed } from '../../block/result-table.js';
-import { type KeyDomain, valueOfId } from '../key/key-domain.js';
+import { type KeyDomain, nullIdOf, valueOfId } from '../key/key-domain.js';
+import type { KeyPool } from '../key/key-pool.js';
 import type { AggregatorLayout, KeyLayout } from '../key/layout.js';
 import { countDistinct } from './distinct-combine.js';
 import { distinctColumn, type ListedGroups } from './distinct-result.js';
@@ -136,7 +139,16 @@ function idColumn(
     const column = columnOf(name, domain.type, values);
     return pickRows({ rowCount: values.length, columns: [column], keys: [] }, places, check).columns[0] ?? column;
   }
-  return { kind: 'string', name, ...typed(domain.type), ids, text: rememberTexts((id) => textOf(decode(id))) };
+  const pack = packerOf(memory, domain, table.pools[index]);
+  const packed = pack === undefined ? {} : { packed: { pack, nullId: nullIdOf(domain) } };
+  return { kind: 'string', name, ...typed(domain.type), ids, text: rememberTexts((id) => textOf(decode(id))), ...packed };
+}
+
+function packerOf(memory: KernelMemory, domain: KeyDomain, pool: KeyPool | undefined): PackTexts | undefined {
+  if (domain.kind === 'dictionary') return packEntries(memory, domain.dictionary.entries);
+  if (domain.kind === 'local') return packDictionary(memory, domain.column.dictionary);
+  const values = domain.kind === 'interned' || domain.kind === 'wide' ? pool?.values : undefined;
+  return values?.kind === 'texts' ? packEntries(memory, values.entries) : undefined;
 }
 
 /** Word `word` of `words` of each group, by halves: no value becomes an object. */
