@@ -3,7 +3,8 @@
 import { assert } from '../../base/errors.js';
 import type { SpilledBytes, SpillFile } from '../../execution/spill/spill-file.js';
 import { type PackedEntries, PackedEntriesBuilder } from '../../storage/columns/packed-column.js';
-import { sortTexts, textAt } from '../../storage/columns/packed-strings.js';
+import { textAt } from '../../storage/columns/packed-strings.js';
+import { sortTexts } from '../../storage/columns/sort-texts.js';
 import type { ByteDictionary } from '../column/byte-dictionary.js';
 
 /** The values of one column in one generation, closed. */

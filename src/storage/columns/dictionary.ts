@@ -1,7 +1,8 @@
 // Sorts the dictionary of a column.
 
 import type { PackedEntries } from './packed-column.js';
-import { type PackedTexts, packTexts, sortTexts, textAt } from './packed-strings.js';
+import { type PackedTexts, packTexts, textAt } from './packed-strings.js';
+import { sortTexts } from './sort-texts.js';
 
 /** Distinct values ascending as JS compares strings; see `DictionaryView`. */
 export interface SortedDictionary extends PackedTexts {
