@@ -228,6 +228,9 @@ export { textOfDoubles } from './kernels/text-of-doubles';
 export { textOfTimes } from './kernels/text-of-times';
 export { textSlice, textTrim } from './kernels/text-parts';
 
+// lists.ts
+export { listSizes, listSort, listTexts } from './kernels/lists';
+
 // patterns.ts
 export { patternExtract, patternReplace, patternTest } from './kernels/patterns';
 

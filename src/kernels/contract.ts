@@ -1,6 +1,7 @@
 // The contract of kernel sets: every kernel with its meaning.
 
 import type { Address } from '../base/layout.js';
+import type { ListKernels } from './list-contract.js';
 import type { PatternKernels } from './pattern-contract.js';
 import type { ScanKernels } from './scan-contract.js';
 import type { TextKernels } from './text-contract.js';
@@ -312,6 +313,9 @@ export type KernelSet =
 
   // ── text-ids.ts: texts of input to ids (text-id-contract.ts) ───────────────────────────────────────────────────
   TextIdKernels &
+
+  // ── lists.ts: values by group (list-contract.ts) ───────────────────────────────────────────────────────────────
+  ListKernels &
 
   // ── patterns.ts: any number of texts ─────────────────────────────────────────────────────────────────────────────
   PatternKernels &

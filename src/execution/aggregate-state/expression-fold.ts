@@ -5,6 +5,7 @@ import { parseJson } from '../../base/json.js';
 import { PHYSICAL_BYTES } from '../../base/layout.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import { EACH_VALUE } from '../../expression/functions/apply.js';
+import { asArray, refuseLength } from '../../expression/functions/array-value.js';
 import { eachValueOf } from '../../expression/multi-value.js';
 import { convert, isArrayValue, toDouble, toText, type Value, valueOfJson } from '../../expression/value.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
@@ -19,6 +20,9 @@ import { longColumn } from '../expression/time/bucketed.js';
 import { bitFeed, bitFoldOf } from './bit-fold.js';
 import { firstMeetings } from './first-meetings.js';
 import { GrowingList, isSetFunction, type ListFold, listFoldOf } from './growing-list.js';
+import { listFeed } from './lists/list-feed.js';
+import { ListGroups, type ListStateKind } from './lists/list-groups.js';
+import { type ListShape, listShapeOf } from './lists/list-shape.js';
 import type { Feed, StateOperations } from './state-operations.js';
 import { sizeOf } from './value-size.js';
 
@@ -89,6 +93,7 @@ export function expressionFoldState(aggregateState: ExpressionFold): StateOperat
     return toDouble(order?.((operand) => (operand === 'o1' ? a.value : b.value)) ?? null) ?? 0;
   };
   const union = unionOf(aggregateState, initialCombine);
+  const shape = union === undefined || !isArrayValue(initial) || initial.length > 0 ? undefined : listShapeOf(aggregateState, union);
   /** Adds one list to another; false where they are none. */
   const joined = (into: Folded, from: Folded): boolean => {
     const added = union === undefined ? null : from.elements;
@@ -97,6 +102,12 @@ export function expressionFoldState(aggregateState: ExpressionFold): StateOperat
     list.addAll(added);
     refuseAbove(list, aggregateState);
     return true;
+  };
+  const decode = (text: string): Folded => {
+    const space = text.indexOf(' ');
+    const state = new Folded(valueOfTagged(text.slice(space + 1)));
+    state.parts = Number(text.slice(0, space));
+    return state;
   };
   return {
     isOrdered: union === undefined || !isUnordered(aggregateState, union),
@@ -113,12 +124,7 @@ export function expressionFoldState(aggregateState: ExpressionFold): StateOperat
     },
     bytes: ({ sizeBytes }) => 64 + sizeBytes,
     encode: ({ value, parts }) => `${parts} ${taggedText(value)}`,
-    decode(text) {
-      const space = text.indexOf(' ');
-      const state = new Folded(valueOfTagged(text.slice(space + 1)));
-      state.parts = Number(text.slice(0, space));
-      return state;
-    },
+    decode,
     compare,
     addRow(state, values) {
       if (!aggregateState.foldsNulls && values.includes(null)) return;
@@ -128,8 +134,32 @@ export function expressionFoldState(aggregateState: ExpressionFold): StateOperat
       state.parts = 1;
     },
     value: ({ value, parts }) => (parts === 0 && aggregateState.isNullUnlessAggregated ? null : finished(value)),
-    bind: (scope, columns) => bindRows(scope, aggregateState, columns),
+    bind: (scope, columns) => bindRows(scope, aggregateState, columns, shape),
+    ...(shape === undefined ? {} : { store: listStore(aggregateState, shape, decode) }),
   };
+}
+
+/** Lists in kernel memory, which are states of the heap where somebody reads one. */
+function listStore(
+  aggregateState: ExpressionFold,
+  shape: ListShape,
+  decode: (text: string) => Folded,
+): NonNullable<StateOperations<Folded>['store']> {
+  const kind: ListStateKind = {
+    shape,
+    refuse(elements, bytes) {
+      if (8 + bytes > aggregateState.maxBytes) throw grewBeyond(aggregateState.name, aggregateState.maxBytes);
+      refuseLength(shape.function, elements);
+    },
+    stateOf(values) {
+      const state = new Folded(values);
+      state.parts = values.length === 0 ? 0 : 1;
+      return state;
+    },
+    valuesOf: (state) => asArray((state as Folded).value) ?? [],
+    decode,
+  };
+  return (context, charge) => new ListGroups(context, kind, charge);
 }
 
 function setLimited(state: Folded, value: Value, aggregateState: ExpressionFold): void {
@@ -158,7 +188,12 @@ function constant(expression: ExpressionFold['initial']): Value {
 }
 
 /** Row by row, as one value depends on the one before. */
-function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: readonly string[]): Feed<Folded> {
+function bindRows(
+  scope: SegmentScope,
+  aggregateState: ExpressionFold,
+  columns: readonly string[],
+  shape: ListShape | undefined,
+): Feed<Folded> {
   const { memory } = scope.context;
   const { accumulator, fields } = aggregateState;
   const columnOf = new Map(fields.map((field, index) => [field, columns[index] ?? '']));
@@ -179,6 +214,11 @@ function bindRows(scope: SegmentScope, aggregateState: ExpressionFold, columns: 
   const bits = bitFold(scope, aggregateState, (field) => columnOf.get(field));
   if (bits !== undefined) return bits;
   const listFold = listFoldOf(foldOfRows, accumulator, typeOf);
+  const lists =
+    shape === undefined || listFold?.function !== shape.function || listFold.element !== shape.element
+      ? undefined
+      : listFeed<Folded>(scope, columnOf.get(listFold.field) ?? '', shape, aggregateState.foldsNulls);
+  if (lists !== undefined) return lists;
   const isSet = listFold?.function === 'array_set_add' && readers.size === 1;
   const newTexts = isSet ? firstMeetings(scope, columnOf.get(listFold.field) ?? '') : undefined;
   const inputs = new Map<string, Value>();

@@ -2,7 +2,7 @@
 
 import { stateColumn } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
-import type { ColumnType } from '../../model/schema.js';
+import { type ColumnType, isNumberType } from '../../model/schema.js';
 import { stateType } from '../../model/state-traits.js';
 import type { Check } from '../block/checked-loops.js';
 import { columnOf, type ResultColumn, textColumn } from '../block/result-table.js';
@@ -31,17 +31,19 @@ export function stateColumns(
       if (index % STATES_PER_CHECK === 0) check();
       return make(read(group));
     });
-  const texts = (column: string): ResultColumn =>
+  const encoded = (column: string): ResultColumn =>
     textColumn(
       column,
       aggregator.kind === 'state' && !asStates ? stateType(aggregator.aggregateState) : 'STRING',
       each((state) => (state === undefined ? null : states.encode(state))),
     );
-  if (output === 'state') return [texts(name)];
+  if (output === 'state') return [encoded(name)];
+  const texts = output === 'value' && !isEmpty && !isNumberType(type) ? objects?.texts?.(groups, check) : undefined;
+  if (texts !== undefined && !isNumberType(type)) return [textColumn(name, type, texts)];
   const values = columnOf(
     name,
     type,
     each((state) => (state === undefined ? states.emptyValue : states.value(state, check))),
   );
-  return output === 'value' ? [values] : [values, texts(stateColumn(name))];
+  return output === 'value' ? [values] : [values, encoded(stateColumn(name))];
 }

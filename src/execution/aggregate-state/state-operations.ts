@@ -79,6 +79,32 @@ export interface MomentStates {
   readonly count: number;
 }
 
+/** Strings by id in kernel memory: {u32 address, u32 bytes} each. */
+export interface ListedStrings {
+  readonly entries: Address;
+  readonly count: number;
+}
+
+/** Entries of lists (kernels/list-contract.ts). `strings`: by the ids in them; undefined: they are of numbers. */
+export interface ListedValues {
+  readonly keys: Address;
+  readonly count: number;
+  readonly strings: ListedStrings | undefined;
+}
+
+/** Lists of groups: entries [start, end) came of the segment at that place of the query; without ranges their order does not matter. */
+export interface ListStates extends ListedValues {
+  readonly kind: 'lists';
+  readonly element: 'STRING' | 'LONG' | 'DOUBLE';
+  readonly ranges: readonly ListRange[];
+}
+
+export interface ListRange {
+  readonly order: number;
+  readonly start: number;
+  readonly end: number;
+}
+
 /** Times (i64; 0: all are equal) and values of rows, by position: references to texts, or keys of numbers. */
 export interface TimedRows {
   readonly times: Address;
@@ -90,7 +116,7 @@ export interface TimedRows {
 }
 
 /** States of another thread: plain data. */
-export type StateParts = EncodedStates | TextStates | TimedStates | MomentStates;
+export type StateParts = EncodedStates | TextStates | TimedStates | MomentStates | ListStates;
 
 /** The states of one aggregator over the groups of a thread's table. */
 export interface GroupStates {
@@ -108,6 +134,10 @@ export interface GroupStates {
   addTimed?(rows: TimedRows): void;
   /** The same where they are moments: those of n states of another place. */
   addMoments?(states: Address, groups: Address, n: number): void;
+  /** The same where they are lists. @param groupOf  u32 number here of each group of the entries */
+  addLists?(values: ListedValues, groupOf: Address, order: number): void;
+  /** The values of groups as texts, where they are made without an object for each; undefined: by `reader`. */
+  texts?(groups: Uint32Array, check: Check): (string | null)[] | undefined;
   /** Reads all of a group as one, undefined when no row took part; until the states change, or memory of the kernels is taken. */
   reader(): (group: number) => unknown;
   parts(): StateParts;
@@ -135,6 +165,8 @@ export interface Feed<State> {
   endTexts?(groupOf: Address, groupCount: number, add: (texts: Address, groups: Address, n: number) => void): void;
   /** The same where values and their times are the states. */
   endTimed?(groupOf: Address, groupCount: number, add: (rows: TimedRows) => void): void;
+  /** The same where lists of the segment's groups are the states. */
+  endLists?(add: (values: ListedValues) => void): void;
   /** The same where moments are the states. */
   endMoments?(groupOf: Address, groupCount: number, add: (states: Address, groups: Address, n: number) => void): void;
 }

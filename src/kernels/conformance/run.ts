@@ -14,6 +14,7 @@ import { HASH_CHECKS } from './hash.js';
 import { JOIN_CHECKS } from './join.js';
 import { KEY_CHECKS } from './keys.js';
 import { ConformanceFailure, Lab } from './lab.js';
+import { LIST_CHECKS } from './lists.js';
 import { NUMBER_CHECKS } from './number.js';
 import { PATTERN_CHECKS } from './patterns.js';
 import { SCAN_CHECKS } from './scan.js';
@@ -45,6 +46,7 @@ const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...TEXT_ID_CHECKS,
   ...HASH_CHECKS,
   ...JOIN_CHECKS,
+  ...LIST_CHECKS,
   ...TOP_CHECKS,
 };
 

@@ -13,6 +13,7 @@ import { groupKernels } from './group.js';
 import { hashKernels } from './hash.js';
 import { joinKernels } from './join.js';
 import { keyKernels } from './keys.js';
+import { listKernels } from './lists.js';
 import { numberKernels } from './number.js';
 import { patternKernels } from './patterns.js';
 import { scanKernels } from './scan.js';
@@ -43,6 +44,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...textIdKernels(memory),
     ...hashKernels(memory),
     ...joinKernels(memory),
+    ...listKernels(memory),
     ...topKernels(memory),
   };
 }

@@ -84,6 +84,10 @@ export function stateAccumulator(
           feed.endTimed(groupOf, groupCount, (rows) => objects.addTimed?.(rows));
           return;
         }
+        if (feed.endLists !== undefined && objects?.addLists !== undefined) {
+          feed.endLists((values) => objects.addLists?.(values, groupOf, order));
+          return;
+        }
         if (feed.endMoments !== undefined && objects?.addMoments !== undefined) {
           feed.endMoments(groupOf, groupCount, (moments, groups, n) => objects.addMoments?.(moments, groups, n));
           return;

@@ -2,6 +2,7 @@
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
+import { encodedLists } from '../../aggregate-state/lists/encoded-lists.js';
 import { encodedMoments } from '../../aggregate-state/moments/moment-groups.js';
 import type { EncodedStates, StateParts } from '../../aggregate-state/state-operations.js';
 import { encodedTexts } from '../../aggregate-state/text-extremes.js';
@@ -256,6 +257,8 @@ function asTexts(context: RunContext, objects: StateParts): EncodedStates {
       return encodedTexts(context, objects);
     case 'timed':
       return encodedTimed(context, objects);
+    case 'lists':
+      return encodedLists(context, objects);
     case 'moments':
       return encodedMoments(context, objects);
   }

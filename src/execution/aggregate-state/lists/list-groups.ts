@@ -1,0 +1,296 @@
+// Lists of values of one thread's groups, in kernel memory.
+
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { convert, type Value } from '../../../expression/value.js';
+import type { Arena } from '../../../kernels/arena.js';
+import type { Check } from '../../block/checked-loops.js';
+import { clear, type RunContext, type Scratch } from '../../block/context.js';
+import { layTexts } from '../../block/text-references.js';
+import { TextInterner } from '../../expression/text/text-interner.js';
+import { GroupRoom } from '../best-texts.js';
+import type { EncodedStates, GroupStates, ListedStrings, ListedValues, ListRange, ListStates, StateParts } from '../state-operations.js';
+import { type ListEntries, listEntries } from './list-entries.js';
+import { GroupedLists } from './list-reader.js';
+import type { ListShape } from './list-shape.js';
+
+/** What states of the heap are to lists. */
+export interface ListStateKind {
+  readonly shape: ListShape;
+  /** Refuses a list of so many elements, or bytes. */
+  refuse(elements: number, bytes: number): void;
+  stateOf(values: readonly Value[]): unknown;
+  valuesOf(state: unknown): readonly Value[];
+  decode(text: string): unknown;
+}
+
+/** Bytes of a group: how many elements it has, and their bytes, u32 each. */
+const SIZE_BYTES = 8;
+
+/**
+ * Entries of all groups in the order in which they came, grouped when they are asked for. Strings are ids of an interner; what segments and
+ * other threads give becomes entries by kernels.
+ */
+export class ListGroups implements GroupStates {
+  readonly #context: RunContext;
+  readonly #kind: ListStateKind;
+  readonly #charge: (bytes: number) => void;
+  readonly #arena: Arena;
+  #charged = 0;
+  #memory: ListMemory | undefined;
+  #ranges: ListRange[] = [];
+  #grouped: GroupedLists | undefined;
+
+  /** @param charge  told of every byte that is kept; throws when there are too many */
+  constructor(context: RunContext, kind: ListStateKind, charge: (bytes: number) => void) {
+    this.#context = context;
+    this.#kind = kind;
+    this.#charge = charge;
+    this.#arena = context.memory.arena();
+  }
+
+  get isEmpty(): boolean {
+    return this.#memory === undefined;
+  }
+
+  addLists(values: ListedValues, groupOf: Address, order: number): void {
+    const arena = this.#context.memory.arena();
+    try {
+      const scratch = { context: this.#context, arena };
+      this.#add(scratch, values, idsOfStrings(scratch, this.#open(), values), groupOf, order);
+    } finally {
+      arena.release();
+    }
+  }
+
+  add(group: number, order: number, state: unknown): void {
+    const values = this.#kind.valuesOf(state);
+    const { memory } = this.#context;
+    const arena = memory.arena();
+    try {
+      const scratch = { context: this.#context, arena };
+      const { element } = this.#kind.shape;
+      const words = element === 'STRING' ? 1 : 2;
+      const keys = arena.take(Math.max(1, values.length) * words * 8);
+      const halves = memory.u32(keys, values.length * words * 2);
+      const groupOf = arena.take(4);
+      memory.u32(groupOf, 1)[0] = group;
+      if (element === 'STRING') {
+        values.forEach((_, at) => halves.set([0, at], at * 2));
+        const texts = values.map((value) => convert(value, 'STRING'));
+        const strings = { entries: layTexts(memory, arena, texts), count: texts.length };
+        this.addLists({ keys, count: values.length, strings }, groupOf, order);
+        return;
+      }
+      const [longs, doubles] = [memory.i64(keys, values.length * 2), memory.f64(keys, values.length * 2)];
+      values.forEach((value, at) => {
+        longs[at * 2] = value === null ? 1n << 32n : 0n;
+        if (element === 'LONG') longs[at * 2 + 1] = convert(value, 'LONG') ?? 0n;
+        else doubles[at * 2 + 1] = convert(value, 'DOUBLE') ?? 0;
+      });
+      this.#add(scratch, { keys, count: values.length, strings: undefined }, 0, groupOf, order);
+    } finally {
+      arena.release();
+    }
+  }
+
+  change(work: (stateOf: (group: number) => unknown) => void): void {
+    const changed = new Map<number, unknown>();
+    work((group) => {
+      const state = changed.get(group) ?? this.#kind.stateOf([]);
+      changed.set(group, state);
+      return state;
+    });
+    for (const [group, state] of changed) this.add(group, 0, state);
+  }
+
+  reader(): (group: number) => unknown {
+    const read = this.#lists()?.reader();
+    return (group) => {
+      const values = read?.(group);
+      return values === undefined ? undefined : this.#kind.stateOf(values);
+    };
+  }
+
+  texts(groups: Uint32Array, check: Check): (string | null)[] | undefined {
+    const { result } = this.#kind.shape;
+    if (result === undefined) return undefined;
+    const lists = this.#lists();
+    return lists === undefined ? Array.from(groups, () => null) : lists.texts(groups, result, check);
+  }
+
+  parts(): ListStates {
+    const { entries, strings } = this.#memory ?? {};
+    return {
+      kind: 'lists',
+      element: this.#kind.shape.element,
+      keys: entries?.keys ?? 0,
+      count: entries?.count ?? 0,
+      strings: strings === undefined ? undefined : { entries: strings.entries, count: strings.count },
+      ranges: this.#ranges,
+    };
+  }
+
+  join(parts: StateParts, groupOf: Address, groupCount: number): void {
+    if (parts.kind === 'encoded') {
+      this.#joinEncoded(parts, this.#context.memory.u32(groupOf, groupCount).slice());
+      return;
+    }
+    if (parts.kind !== 'lists' || parts.count === 0) return;
+    const arena = this.#context.memory.arena();
+    try {
+      const scratch = { context: this.#context, arena };
+      const { words } = this.#open().entries;
+      const ids = idsOfStrings(scratch, this.#open(), parts);
+      const ranges = this.#kind.shape.isSet ? [{ order: 0, start: 0, end: parts.count }] : parts.ranges;
+      for (const { order, start, end } of ranges)
+        this.#add(scratch, { ...parts, keys: parts.keys + start * words * 8, count: end - start }, ids, groupOf, order);
+    } finally {
+      arena.release();
+    }
+  }
+
+  handOver(): readonly Address[] {
+    this.#forget();
+    return this.#arena.handOver();
+  }
+
+  free(): void {
+    this.#forget();
+    this.#arena.release();
+  }
+
+  #forget(): void {
+    this.#grouped?.free();
+    [this.#memory, this.#grouped, this.#ranges] = [undefined, undefined, []];
+  }
+
+  /** In the order of segments, so that each has few ranges. */
+  #joinEncoded({ groups, orders, states }: EncodedStates, numbers: Uint32Array): void {
+    const places = Array.from(groups, (_, at) => at).sort((a, b) => (orders[a] ?? 0) - (orders[b] ?? 0) || a - b);
+    for (const at of places) this.add(numbers[groups[at] ?? 0] ?? 0, orders[at] ?? 0, this.#kind.decode(states[at] ?? ''));
+  }
+
+  #open(): ListMemory {
+    this.#memory ??= new ListMemory({ context: this.#context, arena: this.#arena }, this.#kind.shape);
+    return this.#memory;
+  }
+
+  /** @param ids  u32 id here of each string of the entries */
+  #add(scratch: Scratch, values: ListedValues, ids: Address, groupOf: Address, order: number): void {
+    const memory = this.#open();
+    this.#grouped?.free();
+    this.#grouped = undefined;
+    const start = memory.entries.count;
+    memory.add(scratch, values, ids, groupOf);
+    this.#charge(this.#arena.bytes - this.#charged);
+    this.#charged = this.#arena.bytes;
+    const { elements, bytes } = memory.largest;
+    this.#kind.refuse(elements, bytes);
+    if (this.#kind.shape.isSet) return;
+    const last = this.#ranges.at(-1);
+    const end = memory.entries.count;
+    if (last?.order === order && last.end === start) this.#ranges[this.#ranges.length - 1] = { ...last, end };
+    else this.#ranges.push({ order, start, end });
+  }
+
+  #lists(): GroupedLists | undefined {
+    if (this.#memory === undefined) return undefined;
+    const { entries, groupCount, sizes } = this.#memory;
+    this.#grouped ??= new GroupedLists(this.#context, {
+      ...this.parts(),
+      words: entries.words,
+      isSet: this.#kind.shape.isSet,
+      groupCount,
+      sizes,
+    });
+    return this.#grouped;
+  }
+}
+
+/** Entries, the strings that they name, and the sizes of lists; in the memory of one arena. */
+class ListMemory {
+  readonly entries: ListEntries;
+  readonly strings: TextInterner | undefined;
+  readonly #scope: Scratch;
+  readonly #room: GroupRoom;
+  readonly #most: Address;
+  sizes: Address = 0;
+
+  constructor(scope: Scratch, { element, isSet }: ListShape) {
+    this.#scope = scope;
+    this.entries = listEntries(scope, element === 'STRING' ? 1 : 2, isSet);
+    this.strings = element === 'STRING' ? new TextInterner(scope) : undefined;
+    this.#room = new GroupRoom(scope);
+    this.#most = scope.arena.take(8);
+    scope.context.memory.u32(this.#most, 2).fill(0);
+  }
+
+  get groupCount(): number {
+    return this.#room.groups;
+  }
+
+  get largest(): { readonly elements: number; readonly bytes: number } {
+    const [elements = 0, bytes = 0] = this.#scope.context.memory.u32(this.#most, 2);
+    return { elements, bytes };
+  }
+
+  add({ arena, context }: Scratch, { keys, count }: ListedValues, ids: Address, groupOf: Address): void {
+    const { kernels } = context;
+    const { words } = this.entries;
+    const halves = arena.take(BLOCK_ROWS * 4);
+    context.memory.u32(halves, Math.min(BLOCK_ROWS, count)).forEach((_, at, all) => void (all[at] = at * 2 * words));
+    const wholes = arena.take(BLOCK_ROWS * 4);
+    kernels.keyDenseU32(context.memory.rowNumbers, 0, Math.min(BLOCK_ROWS, count), words, 0, wholes);
+    const [own, groups, high, wide] = [
+      arena.take(BLOCK_ROWS * 4),
+      arena.take(BLOCK_ROWS * 4),
+      arena.take(BLOCK_ROWS * 4),
+      arena.take(BLOCK_ROWS * 8),
+    ];
+    const packed = arena.take(BLOCK_ROWS * words * 8);
+    for (let from = 0; from < count; from += BLOCK_ROWS) {
+      context.check();
+      const n = Math.min(BLOCK_ROWS, count - from);
+      const at = keys + from * words * 8;
+      kernels.gather32(at, halves, n, own);
+      kernels.gather32(groupOf, own, n, groups);
+      kernels.gather32(at + 4, halves, n, own);
+      if (ids !== 0) kernels.gather32(ids, own, n, high);
+      kernels.keyWordU32(groups, 0, n, words, 0, 0, 1, packed);
+      kernels.keyWordU32(ids === 0 ? own : high, 0, n, words, 0, 32, 0, packed);
+      if (words === 2) {
+        kernels.gather64(at + 8, wholes, n, wide);
+        kernels.keyWordI64(wide, 0, n, words, 1, 0, 1, packed);
+      }
+      const before = this.entries.count;
+      const added = this.entries.add(packed, n);
+      this.#room.reserve(groups, n, (first, end) => this.#grow(first, end));
+      kernels.listSizes(added, this.entries.count - before, words, this.strings?.entries ?? 0, this.sizes, this.#most);
+    }
+  }
+
+  #grow(from: number, to: number): void {
+    const { arena, context } = this.#scope;
+    const { memory } = context;
+    const sizes = arena.take(to * SIZE_BYTES);
+    memory.u8(sizes, from * SIZE_BYTES).set(memory.u8(this.sizes, from * SIZE_BYTES));
+    clear(context, sizes + from * SIZE_BYTES, (to - from) * SIZE_BYTES);
+    if (this.sizes !== 0 && arena.letGo(this.sizes)) memory.free(this.sizes);
+    this.sizes = sizes;
+  }
+}
+
+/** u32 ids of strings in lists by their ids elsewhere; 0 for numbers. Strings that no entry has are interned as well. */
+function idsOfStrings({ arena, context }: Scratch, { strings: into }: ListMemory, { strings }: ListedValues): Address {
+  if (into === undefined || strings === undefined) return 0;
+  return internAll({ arena, context }, into, strings);
+}
+
+function internAll({ arena, context }: Scratch, into: TextInterner, { entries, count }: ListedStrings): Address {
+  const ids = arena.take(Math.max(1, count) * 4);
+  for (let from = 0; from < count; from += BLOCK_ROWS) {
+    context.check();
+    into.idsOf(entries + from * 8, Math.min(BLOCK_ROWS, count - from), ids + from * 4);
+  }
+  return ids;
+}
