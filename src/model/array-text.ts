@@ -31,54 +31,88 @@ export function arrayText(elements: readonly ArrayElement[], type: ArrayType): s
 
 function bodyOf(element: Exclude<ArrayElement, null>, type: string): string {
   if (isArrayType(type as ArrayType)) return escaped(arrayText(element as readonly ArrayElement[], type as ArrayType));
-  if (type === 'LONG') return digits(BigInt(element as bigint) + SIGN);
-  if (type === 'DOUBLE') return doubleDigits(Number(element));
+  if (type === 'LONG') {
+    longs[0] = BigInt(element as bigint);
+    return digitsOf(high() ^ SIGN, halves[LOW] ?? 0);
+  }
+  if (type === 'DOUBLE') {
+    // NaN has many bits, of which one is written.
+    doubles[0] = Number.isNaN(element) ? Number.NaN : Number(element);
+    const mask = high() >>> 31 === 0 ? 0 : -1;
+    return digitsOf(high() ^ (mask | SIGN), (halves[LOW] ?? 0) ^ mask);
+  }
   return escaped(String(element));
 }
 
 /** @throws ServiceError `internal` for a text that is not an array of this type */
 export function arrayElements(text: string, type: ArrayType): readonly ArrayElement[] {
   const inner = elementType(type);
+  const areNumbers = inner === 'LONG' || inner === 'DOUBLE';
   const elements: ArrayElement[] = [];
   for (let at = 0; at < text.length; at++) {
-    if (text[at] === NULL) {
+    const mark = text.charCodeAt(at);
+    if (mark === NULL_CODE) {
       elements.push(null);
       continue;
     }
-    const end = text.indexOf(END, at);
-    if (text[at] !== PRESENT || end < 0) throw new ServiceError('internal', `a string is not an ${type}: it breaks off at ${at}`);
-    elements.push(elementOf(text.slice(at + 1, end), inner));
+    const end = areNumbers ? at + 1 + DIGITS : text.indexOf(END, at);
+    if (mark !== PRESENT_CODE || end < 0 || (areNumbers && text.charCodeAt(end) !== 0))
+      throw new ServiceError('internal', `a string is not an ${type}: it breaks off at ${at}`);
+    if (areNumbers) elements.push(inner === 'LONG' ? longAt(text, at + 1) : doubleAt(text, at + 1));
+    else elements.push(isArrayType(inner) ? arrayElements(unescaped(text.slice(at + 1, end)), inner) : unescaped(text.slice(at + 1, end)));
     at = end;
   }
   return elements;
 }
 
-function elementOf(body: string, type: string): ArrayElement {
-  if (isArrayType(type as ArrayType)) return arrayElements(unescaped(body), type as ArrayType);
-  if (type === 'LONG') return BigInt.asIntN(64, BigInt(`0x${body}`) - SIGN);
-  if (type === 'DOUBLE') return doubleOf(BigInt(`0x${body}`));
-  return unescaped(body);
+const NULL_CODE = 1;
+const PRESENT_CODE = 2;
+/** Hexadecimal digits of a number. */
+const DIGITS = 16;
+const SIGN = 1 << 31;
+
+/* The 64 bits of a number by halves, which cost no object. */
+const halves = new Uint32Array(2);
+const longs = new BigInt64Array(halves.buffer);
+const doubles = new Float64Array(halves.buffer);
+const [LOW, HIGH] = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? [0, 1] : [1, 0];
+
+function high(): number {
+  return halves[HIGH] ?? 0;
 }
 
-const SIGN = 1n << 63n;
-const ALL = (1n << 64n) - 1n;
-const bits = new DataView(new ArrayBuffer(8));
+function digitsOf(upper: number, lower: number): string {
+  return (upper >>> 0).toString(16).padStart(8, '0') + (lower >>> 0).toString(16).padStart(8, '0');
+}
 
-function digits(value: bigint): string {
-  return value.toString(16).padStart(16, '0');
+function longAt(text: string, at: number): bigint {
+  halves[HIGH] = halfAt(text, at) ^ SIGN;
+  halves[LOW] = halfAt(text, at + 8);
+  return longs[0] ?? 0n;
 }
 
 /** Negative numbers have all bits turned, others the sign bit. */
-function doubleDigits(value: number): string {
-  bits.setFloat64(0, value);
-  const raw = bits.getBigUint64(0);
-  return digits((raw & SIGN) === 0n ? raw | SIGN : raw ^ ALL);
+function doubleAt(text: string, at: number): number {
+  const upper = halfAt(text, at);
+  const mask = upper < 0 ? 0 : -1;
+  halves[HIGH] = upper ^ (mask | SIGN);
+  halves[LOW] = halfAt(text, at + 8) ^ mask;
+  return doubles[0] ?? 0;
 }
 
-function doubleOf(sortable: bigint): number {
-  bits.setBigUint64(0, (sortable & SIGN) === 0n ? sortable ^ ALL : sortable ^ SIGN);
-  return bits.getFloat64(0);
+/** Eight hexadecimal digits as 32 bits. */
+function halfAt(text: string, at: number): number {
+  let bits = 0;
+  for (let place = at; place < at + 8; place++) {
+    const code = text.charCodeAt(place);
+    bits = (bits << 4) | (code <= NINE ? code - ZERO : code - LETTERS);
+  }
+  return bits;
 }
+
+const ZERO = '0'.charCodeAt(0);
+const NINE = '9'.charCodeAt(0);
+const LETTERS = 'a'.charCodeAt(0) - 10;
 
 function escaped(text: string): string {
   return /[\u0000\u0001]/.test(text) ? text.replaceAll('\u0001', '\u0001\u0002').replaceAll('\u0000', '\u0001\u0001') : text;
