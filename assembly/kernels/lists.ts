@@ -4,7 +4,7 @@ import { copy, textOf, WIDE } from './text';
 
 // Lists of values by group: sizes, order and texts of the entries that list-contract.ts lays out.
 
-// What `listTexts` makes.
+// Forms of `listTexts`.
 @inline
 const JOINED: u32 = 0;
 @inline
@@ -116,13 +116,21 @@ export function listSort(keys: usize, words: u32, entries: usize, starts: usize,
   }
 }
 
-/** Writes sixteen hexadecimal digits. */
+/** Eight hexadecimal digits as the bytes to store. */
+@inline
+function hexadecimal(half: u32): u64 {
+  let bytes = <u64>bswap<u32>(half);
+  bytes = (bytes | (bytes << 16)) & 0x0000ffff0000ffff;
+  bytes = (bytes | (bytes << 8)) & 0x00ff00ff00ff00ff;
+  const digits = ((bytes >> 4) & 0x000f000f000f000f) | ((bytes & 0x000f000f000f000f) << 8);
+  // Those above 9 are letters.
+  return digits + 0x3030303030303030 + (((digits + 0x0606060606060606) >> 4) & 0x0101010101010101) * 39;
+}
+
 @inline
 function digits(value: u64, to: usize): void {
-  for (let at: usize = 0; at < 16; at++) {
-    const digit = <u8>((value >> (60 - 4 * at)) & 15);
-    store<u8>(to + at, digit + (digit < 10 ? 48 : 87));
-  }
+  store<u64>(to, hexadecimal(<u32>(value >> 32)));
+  store<u64>(to, hexadecimal(<u32>value), 8);
 }
 
 /** Numbers as unsigned ones of the same order; NaN is one value. */
@@ -135,8 +143,19 @@ function sortable(bits: u64, form: u32): u64 {
 
 /** Copies bytes, of which 0 and 1 become two. Returns the end. */
 function escape(from: usize, length: usize, to: usize): usize {
-  for (const end = from + length; from < end; from++) {
-    const byte = load<u8>(from);
+  const end = from + length;
+  while (from < end) {
+    // Eight at a time while none of them is 0 or 1.
+    if (from + 8 <= end) {
+      const bytes = load<u64>(from);
+      if (((bytes - 0x0202020202020202) & ~bytes & 0x8080808080808080) == 0) {
+        store<u64>(to, bytes);
+        from += 8;
+        to += 8;
+        continue;
+      }
+    }
+    const byte = load<u8>(from++);
     if (byte > 1) {
       store<u8>(to++, byte);
       continue;

@@ -17,7 +17,8 @@ export interface ListKernels {
   readonly listSort: (keys: Address, words: number, strings: Address, starts: Address, count: number, rows: Address) => void;
   /**
    * The text of the list of each of n groups, null of an empty one; wide where it has strings. Form 0: the strings, a null empty, with the separator between
-   * them; 1: an array of strings; 2: of LONGs; 3: of DOUBLEs, as `model/array-text.ts` writes them. Behind the separator 16 bytes are readable.
+   * them; 1: an array of strings; 2: of LONGs; 3: of DOUBLEs, as `model/array-text.ts` writes them. Behind the separator 16 bytes are readable, behind the texts 16 are
+   * writable.
    */
   readonly listTexts: (
     keys: Address,

@@ -13,7 +13,7 @@ import { type ListEntries, listEntries } from './list-entries.js';
 import { GroupedLists } from './list-reader.js';
 import type { ListShape } from './list-shape.js';
 
-/** What states of the heap are to lists. */
+/** Operations on the states of the heap that stand for lists. */
 export interface ListStateKind {
   readonly shape: ListShape;
   /** Refuses a list of so many elements, or bytes. */

@@ -12,7 +12,7 @@ export interface ListShape {
   readonly isSet: boolean;
   /** Name of the function that adds a value, for errors. */
   readonly function: string;
-  /** What a result is made of its elements: the array, or one string in which this stands between them; undefined: something else. */
+  /** Result of the elements: the array, or one string in which a separator stands between them; undefined: something else. */
   readonly result: { readonly kind: 'array' } | { readonly kind: 'joined'; readonly separator: string } | undefined;
 }
 
@@ -40,7 +40,7 @@ export function listShapeOf(state: ExpressionFold, union: ListFold): ListShape |
   return { ...shape, result: separator === undefined ? undefined : { kind: 'joined', separator } };
 }
 
-/** Of `array_to_string(o, separator)`, or that of a list that is not empty, as those of groups are. */
+/** Separator of `array_to_string(o, separator)`, which may be asked for only of a list that is not empty, as those of groups are. */
 function separatorOf(finalize: Expression): string | undefined {
   if (finalize.kind !== 'call') return undefined;
   const [first, second, third] = finalize.arguments;
