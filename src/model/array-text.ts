@@ -47,7 +47,7 @@ function bodyOf(element: Exclude<ArrayElement, null>, type: string): string {
 /** @throws ServiceError `internal` for a text that is not an array of this type */
 export function arrayElements(text: string, type: ArrayType): readonly ArrayElement[] {
   const inner = elementType(type);
-  const areNumbers = inner === 'LONG' || inner === 'DOUBLE';
+  if (inner === 'LONG' || inner === 'DOUBLE') return numbersIn(text, inner);
   const elements: ArrayElement[] = [];
   for (let at = 0; at < text.length; at++) {
     const mark = text.charCodeAt(at);
@@ -55,14 +55,34 @@ export function arrayElements(text: string, type: ArrayType): readonly ArrayElem
       elements.push(null);
       continue;
     }
-    const end = areNumbers ? at + 1 + DIGITS : text.indexOf(END, at);
-    if (mark !== PRESENT_CODE || end < 0 || (areNumbers && text.charCodeAt(end) !== 0))
-      throw new ServiceError('internal', `a string is not an ${type}: it breaks off at ${at}`);
-    if (areNumbers) elements.push(inner === 'LONG' ? longAt(text, at + 1) : doubleAt(text, at + 1));
-    else elements.push(isArrayType(inner) ? arrayElements(unescaped(text.slice(at + 1, end)), inner) : unescaped(text.slice(at + 1, end)));
+    const end = text.indexOf(END, at);
+    if (mark !== PRESENT_CODE || end < 0) throw breaksOff(type, at);
+    const body = unescaped(text.slice(at + 1, end));
+    elements.push(isArrayType(inner) ? arrayElements(body, inner) : body);
     at = end;
   }
   return elements;
+}
+
+/** Numbers have as many digits each, so that nothing is looked for. */
+function numbersIn(text: string, type: 'LONG' | 'DOUBLE'): readonly ArrayElement[] {
+  const elements: ArrayElement[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const mark = text.charCodeAt(at);
+    if (mark === NULL_CODE) {
+      elements.push(null);
+      continue;
+    }
+    const end = at + 1 + DIGITS;
+    if (mark !== PRESENT_CODE || text.charCodeAt(end) !== 0) throw breaksOff(`ARRAY<${type}>`, at);
+    elements.push(type === 'LONG' ? longAt(text, at + 1) : doubleAt(text, at + 1));
+    at = end;
+  }
+  return elements;
+}
+
+function breaksOff(type: string, at: number): ServiceError {
+  return new ServiceError('internal', `a string is not an ${type}: it breaks off at ${at}`);
 }
 
 const NULL_CODE = 1;

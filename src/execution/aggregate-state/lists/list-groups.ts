@@ -23,6 +23,9 @@ export interface ListStateKind {
   decode(text: string): unknown;
 }
 
+/** Encoded states that are decoded before they become entries. */
+const STATES_TOGETHER = 4096;
+
 /** Bytes of a group: how many elements it has, and their bytes, u32 each. */
 const SIZE_BYTES = 8;
 
@@ -63,31 +66,40 @@ export class ListGroups implements GroupStates {
   }
 
   add(group: number, order: number, state: unknown): void {
-    const values = this.#kind.valuesOf(state);
-    const { memory } = this.#context;
+    this.#addStates([group], order, [state]);
+  }
+
+  /** States of several groups, of one segment. */
+  #addStates(groups: readonly number[], order: number, states: readonly unknown[]): void {
+    const { memory, check } = this.#context;
+    const { element } = this.#kind.shape;
+    const words = element === 'STRING' ? 1 : 2;
+    const lists = states.map((state) => this.#kind.valuesOf(state));
+    const count = lists.reduce((sum, list) => sum + list.length, 0);
     const arena = memory.arena();
     try {
-      const scratch = { context: this.#context, arena };
-      const { element } = this.#kind.shape;
-      const words = element === 'STRING' ? 1 : 2;
-      const keys = arena.take(Math.max(1, values.length) * words * 8);
-      const halves = memory.u32(keys, values.length * words * 2);
-      const groupOf = arena.take(4);
-      memory.u32(groupOf, 1)[0] = group;
-      if (element === 'STRING') {
-        values.forEach((_, at) => halves.set([0, at], at * 2));
-        const texts = values.map((value) => convert(value, 'STRING'));
-        const strings = { entries: layTexts(memory, arena, texts), count: texts.length };
-        this.addLists({ keys, count: values.length, strings }, groupOf, order);
-        return;
+      const keys = arena.take(Math.max(1, count) * words * 8);
+      const groupOf = arena.take(groups.length * 4);
+      memory.u32(groupOf, groups.length).set(groups);
+      const [halves, longs, doubles] = [
+        memory.u32(keys, count * words * 2),
+        memory.i64(keys, count * words),
+        memory.f64(keys, count * words),
+      ];
+      const texts: (string | null)[] = [];
+      let at = 0;
+      for (const [place, list] of lists.entries()) {
+        check();
+        for (const value of list) {
+          halves[at * 2] = place;
+          halves[at * 2 + 1] = element === 'STRING' ? texts.push(convert(value, 'STRING')) - 1 : Number(value === null);
+          if (element === 'LONG') longs[at + 1] = convert(value, 'LONG') ?? 0n;
+          else if (element === 'DOUBLE') doubles[at + 1] = convert(value, 'DOUBLE') ?? 0;
+          at += words;
+        }
       }
-      const [longs, doubles] = [memory.i64(keys, values.length * 2), memory.f64(keys, values.length * 2)];
-      values.forEach((value, at) => {
-        longs[at * 2] = value === null ? 1n << 32n : 0n;
-        if (element === 'LONG') longs[at * 2 + 1] = convert(value, 'LONG') ?? 0n;
-        else doubles[at * 2 + 1] = convert(value, 'DOUBLE') ?? 0;
-      });
-      this.#add(scratch, { keys, count: values.length, strings: undefined }, 0, groupOf, order);
+      const strings = element === 'STRING' ? { entries: layTexts(memory, arena, texts), count } : undefined;
+      this.addLists({ keys, count, strings }, groupOf, order);
     } finally {
       arena.release();
     }
@@ -164,10 +176,21 @@ export class ListGroups implements GroupStates {
     [this.#memory, this.#grouped, this.#ranges] = [undefined, undefined, []];
   }
 
-  /** In the order of segments, so that each has few ranges. */
+  /** Those of one segment together, and segments in their order, so that each has one range. */
   #joinEncoded({ groups, orders, states }: EncodedStates, numbers: Uint32Array): void {
     const places = Array.from(groups, (_, at) => at).sort((a, b) => (orders[a] ?? 0) - (orders[b] ?? 0) || a - b);
-    for (const at of places) this.add(numbers[groups[at] ?? 0] ?? 0, orders[at] ?? 0, this.#kind.decode(states[at] ?? ''));
+    for (let from = 0; from < places.length; ) {
+      const order = orders[places[from] ?? 0] ?? 0;
+      let end = from + 1;
+      while (end < places.length && end - from < STATES_TOGETHER && orders[places[end] ?? 0] === order) end++;
+      const joined = places.slice(from, end);
+      this.#addStates(
+        joined.map((at) => numbers[groups[at] ?? 0] ?? 0),
+        order,
+        joined.map((at) => this.#kind.decode(states[at] ?? '')),
+      );
+      from = end;
+    }
   }
 
   #open(): ListMemory {
