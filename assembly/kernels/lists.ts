@@ -123,7 +123,7 @@ function hexadecimal(half: u32): u64 {
   bytes = (bytes | (bytes << 16)) & 0x0000ffff0000ffff;
   bytes = (bytes | (bytes << 8)) & 0x00ff00ff00ff00ff;
   const digits = ((bytes >> 4) & 0x000f000f000f000f) | ((bytes & 0x000f000f000f000f) << 8);
-  // Those above 9 are letters.
+  // Digits above 9 are letters.
   return digits + 0x3030303030303030 + (((digits + 0x0606060606060606) >> 4) & 0x0101010101010101) * 39;
 }
 

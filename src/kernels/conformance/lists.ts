@@ -103,7 +103,7 @@ export const LIST_CHECKS = {
       lab.expect(
         'U32',
         most,
-        [Math.max(2, ...met.map(({ elements }) => elements)), Math.max(1, ...met.map(({ bytes }) => bytes))],
+        [met.reduce((most, { elements }) => Math.max(most, elements), 2), met.reduce((most, { bytes }) => Math.max(most, bytes), 1)],
         'largest',
       );
     });

@@ -171,7 +171,7 @@ export class ListGroups implements GroupStates {
     [this.#memory, this.#grouped, this.#ranges] = [undefined, undefined, []];
   }
 
-  /** Those of one segment together, and segments in their order, so that each has one range. */
+  /** States of one segment are joined together, and segments in their order, so that each has one range. */
   #joinEncoded({ groups, orders, states }: EncodedStates, numbers: Uint32Array): void {
     const places = Array.from(groups, (_, at) => at).sort((a, b) => (orders[a] ?? 0) - (orders[b] ?? 0) || a - b);
     for (let from = 0; from < places.length; ) {
