@@ -43,7 +43,7 @@ function mark(automaton: usize, match: u32, at: usize): void {
   foundEnd = placeOf(automaton, (match >> 16) & 0xff, at);
 }
 
-/** Where in [at, end) to look for a match: from the text that all have, or from `at`; 0 where there is none. */
+/** The place in [at, end) from which a match is looked for: that of the text that all have, or `at`; 0 where there is none. */
 @inline
 function firstPlace(automaton: usize, at: usize, end: usize): usize {
   const word = load<u32>(automaton, 36);
