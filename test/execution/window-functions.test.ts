@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { randomSource } from '../../bench/data/random.js';
 import { type ResultColumn, type ResultTable, textColumn, valueAt } from '../../src/execution/block/result-table.js';
 import { NO_EMPTY_VALUES } from '../../src/execution/post/leaf-result.js';
-import { windowColumns } from '../../src/execution/post/window.js';
+import { windowColumns } from '../../src/execution/post/window/window.js';
 import type { Value } from '../../src/expression/value.js';
 import type { SortKey } from '../../src/model/plan.js';
 import type { ColumnType } from '../../src/model/schema.js';

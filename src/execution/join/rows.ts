@@ -6,7 +6,9 @@ import type { Upload } from '../../model/upload.js';
 import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import type { Check } from '../block/checked-loops.js';
 import { pickLongs } from '../block/result-table.js';
-import { rowsByWords, wordsOfNumbers } from '../post/radix-order.js';
+import { wordsOfNumbers } from '../post/number-words.js';
+import { orderOfWords } from '../post/radix-order.js';
+import { rowsInOrder } from '../post/row-order.js';
 
 /*
  * Frames taken apart and put together by row numbers. All of it is per column over typed arrays; dictionaries are
@@ -109,12 +111,9 @@ export function findColumn(frame: Frame, name: string): FrameColumn | undefined 
 export function rowsByTime(frame: Frame): Uint32Array | null {
   const time = findColumn(frame, TIME_COLUMN);
   if (time?.kind !== 'long') return null;
-  const order = rowsByWords(
-    wordsOfNumbers({ ...time, nulls: null }, { descending: false, nullsFirst: true }, unchecked),
-    frame.rowCount,
-    unchecked,
-  );
-  return order.every((row, at) => row === at) ? null : order;
+  const words = wordsOfNumbers({ ...time, nulls: null }, { descending: false, nullsFirst: true }, unchecked);
+  const order = orderOfWords(words, frame.rowCount, unchecked);
+  return order === undefined ? null : rowsInOrder(order, frame.rowCount, unchecked);
 }
 
 /** Chunks are small enough that nobody need look at the deadline meanwhile. */

@@ -1,31 +1,68 @@
 // Orders rows by keys of fixed width: many digit by digit, few by comparing.
 
 import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
-import type { ResultColumn } from '../block/result-table.js';
-
-const SIGN = 0x80000000;
-const NAN_HIGH = 0x7ff80000;
+import { PackedKeys } from './packed-keys.js';
+import { orderedWords, type RowOrder, rowsInOrder } from './row-order.js';
 
 /**
- * Rows in the order of their words, equal ones by row. Words in whose order the rows are already take no pass over them.
+ * Rows in the order of their words, equal ones by row.
  * @param words  columns of 32-bit words that are ordered as unsigned numbers; the first decides first
  */
 export function rowsByWords(words: readonly Uint32Array[], rowCount: number, check: Check): Uint32Array {
-  let order: Uint32Array = ascending(rowCount, check);
-  if (rowCount < 2) return order;
-  let next: Uint32Array = new Uint32Array(rowCount);
-  if (rowCount <= COMPARED_MAX) return compared(words, order, next);
-  const bits = rowCount < 1 << 16 ? 8 : 16;
-  const places = new Uint32Array(1 << bits);
-  for (const word of words.slice(0, sortedFrom(words, rowCount, check)).reverse()) {
-    const varying = varyingBits(word, check);
-    for (let shift = 0; shift < 32; shift += bits) {
-      if (((varying >>> shift) & (places.length - 1)) === 0) continue;
-      sortByDigit(word, shift, order, next, places, check);
-      [order, next] = [next, order];
-    }
+  return rowsInOrder(orderOfWords(words, rowCount, check) ?? {}, rowCount, check);
+}
+
+/** Rows from which on they are divided by the highest bits of their keys, before each part is sorted in the cache. */
+const DIVIDED_MIN = 1 << 13;
+
+/** The same; undefined where the rows are in that order as they are. */
+export function orderOfWords(words: readonly Uint32Array[], rowCount: number, check: Check): RowOrder | undefined {
+  const decisive = words.slice(0, sortedFrom(words, rowCount, check));
+  if (decisive.length === 0) return undefined;
+  const picked = ascending(rowCount, check);
+  if (rowCount <= COMPARED_MAX) {
+    compared(decisive, picked);
+    return { picked };
   }
-  return order;
+  const keys = new PackedKeys(decisive, check);
+  if (rowCount < DIVIDED_MIN) {
+    const sorting = sortingOf(keys, (part) => keys.part(part), picked, check);
+    sortStretch(sorting, { start: 0, end: rowCount, part: 0, bits: keys.bitsOf(0) });
+    return { picked };
+  }
+  const highest = keys.part(0);
+  const bits = Math.max(0, keys.bitsOf(0) - DIGIT_BITS_MAX);
+  const { places, starts } = placesByDigit(highest, bits, check);
+  if (bits === 0 && keys.partCount === 1) return { places };
+  const sorting = sortingOf(keys, (part) => orderedWords(part === 0 ? highest : keys.part(part), { places }, check), picked, check);
+  for (let digit = 0; digit + 1 < starts.length; digit++) {
+    check();
+    sortStretch(sorting, { start: starts[digit] ?? 0, end: starts[digit + 1] ?? 0, part: 0, bits });
+  }
+  return { places, picked };
+}
+
+/** Places of rows by the bits of their keys from `shift` on, equal ones in turn; and where those of each digit start. */
+function placesByDigit(keys: Uint32Array, shift: number, check: Check): { readonly places: Uint32Array; readonly starts: Uint32Array } {
+  const starts = new Uint32Array((1 << DIGIT_BITS_MAX) + 1);
+  checkedLoop(keys.length, check, (from, to) => {
+    for (let row = from; row < to; row++) {
+      const digit = (keys[row] ?? 0) >>> shift;
+      starts[digit + 1] = (starts[digit + 1] ?? 0) + 1;
+    }
+  });
+  for (let digit = 1; digit < starts.length; digit++) starts[digit] = (starts[digit] ?? 0) + (starts[digit - 1] ?? 0);
+  const next = starts.slice();
+  const places = new Uint32Array(keys.length);
+  checkedLoop(keys.length, check, (from, to) => {
+    for (let row = from; row < to; row++) {
+      const digit = (keys[row] ?? 0) >>> shift;
+      const place = next[digit] ?? 0;
+      places[row] = place;
+      next[digit] = place + 1;
+    }
+  });
+  return { places, starts };
 }
 
 /** The first word from which on the rows are in order as they are: times of rows that were read by time, for example. */
@@ -43,12 +80,30 @@ function areSorted(words: readonly Uint32Array[], rowCount: number, check: Check
   return true;
 }
 
-/** So many rows are compared with each other: for fewer, counting the 256 values of each digit takes longer. */
+function isBefore(words: readonly Uint32Array[], a: number, b: number): boolean {
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index];
+    if (word === undefined) continue;
+    const [left, right] = [word[a] ?? 0, word[b] ?? 0];
+    if (left !== right) return left < right;
+  }
+  return false;
+}
+
+/** So many rows are compared with each other: for fewer, counting the values of each digit takes longer. */
 const COMPARED_MAX = 128;
 
+/** So many rows are put into order by insertion. */
+const INSERTED_MAX = 12;
+
 /** Sorts by merging ever longer stretches; equal rows stay in their order. */
-function compared(words: readonly Uint32Array[], rows: Uint32Array, room: Uint32Array): Uint32Array {
-  let [from, into] = [rows, room];
+function compared(words: readonly Uint32Array[], rows: Uint32Array): void {
+  if (rows.length <= INSERTED_MAX) {
+    inserted(words, rows);
+    return;
+  }
+  let from = rows;
+  let into: Uint32Array = new Uint32Array(rows.length);
   for (let width = 1; width < rows.length; width *= 2) {
     for (let start = 0; start < rows.length; start += 2 * width) {
       const middle = Math.min(rows.length, start + width);
@@ -61,85 +116,191 @@ function compared(words: readonly Uint32Array[], rows: Uint32Array, room: Uint32
     }
     [from, into] = [into, from];
   }
-  return from;
+  if (from !== rows) rows.set(from);
 }
 
-function isBefore(words: readonly Uint32Array[], a: number, b: number): boolean {
-  for (let index = 0; index < words.length; index++) {
-    const word = words[index];
-    if (word === undefined) continue;
-    const [left, right] = [word[a] ?? 0, word[b] ?? 0];
-    if (left !== right) return left < right;
+function inserted(words: readonly Uint32Array[], rows: Uint32Array): void {
+  for (let at = 1; at < rows.length; at++) {
+    const row = rows[at] ?? 0;
+    let place = at;
+    for (; place > 0 && isBefore(words, row, rows[place - 1] ?? 0); place--) rows[place] = rows[place - 1] ?? 0;
+    rows[place] = row;
   }
-  return false;
 }
 
-/** Bits in which some words differ from the first. */
-function varyingBits(word: Uint32Array, check: Check): number {
-  const first = word[0] ?? 0;
-  let varying = 0;
-  checkedLoop(word.length, check, (start, end) => {
-    for (let row = start; row < end; row++) varying |= (word[row] ?? 0) ^ first;
+/** Rows on their way into an order: `picked` has those of one stretch after another. */
+interface Sorting {
+  readonly partCount: number;
+  /** Bits of a part of the keys. */
+  readonly bitsOf: (part: number) => number;
+  /** A part of the keys of all rows. */
+  readonly partOf: (part: number) => Uint32Array;
+  readonly picked: Uint32Array;
+  readonly check: Check;
+  /** For each part so far the parts from it on. */
+  readonly rest: (readonly Uint32Array[])[];
+  /** Arrays as long as the longest stretch so far. */
+  room: Room;
+}
+
+interface Room {
+  readonly keys: Uint32Array;
+  readonly otherKeys: Uint32Array;
+  readonly rows: Uint32Array;
+}
+
+function sortingOf(keys: PackedKeys, read: (part: number) => Uint32Array, picked: Uint32Array, check: Check): Sorting {
+  const parts: (Uint32Array | undefined)[] = [];
+  const partOf = (part: number): Uint32Array => {
+    const made = parts[part] ?? read(part);
+    parts[part] = made;
+    return made;
+  };
+  return { partCount: keys.partCount, bitsOf: (part) => keys.bitsOf(part), partOf, picked, check, rest: [], room: roomFor(0) };
+}
+
+/** The parts of the keys from one on. */
+function restOf({ rest, partCount, partOf }: Sorting, part: number): readonly Uint32Array[] {
+  const made = rest[part] ?? Array.from({ length: partCount - part }, (_, index) => partOf(part + index));
+  rest[part] = made;
+  return made;
+}
+
+function roomFor(rows: number): Room {
+  return { keys: new Uint32Array(rows), otherKeys: new Uint32Array(rows), rows: new Uint32Array(rows) };
+}
+
+/** Rows [start, end) of `picked`, which are alike in all bits of their keys but the last `bits` of `part` and those of later parts. */
+interface Stretch {
+  readonly start: number;
+  readonly end: number;
+  readonly part: number;
+  readonly bits: number;
+}
+
+/** Sorts a stretch by one part of the keys, and what is alike in it by the next ones. */
+function sortStretch(sorting: Sorting, stretch: Stretch): void {
+  const { partCount, partOf, bitsOf, picked, check } = sorting;
+  const { start, end, part } = stretch;
+  if (end - start < 2) return;
+  if (end - start <= COMPARED_MAX) {
+    compared(restOf(sorting, part), picked.subarray(start, end));
+    return;
+  }
+  const isLast = part + 1 === partCount;
+  if (end - start > sorting.room.keys.length) sorting.room = roomFor(end - start);
+  const sorted = sortedByDigits(sorting, stretch, !isLast);
+  if (isLast) return;
+  // The stretches of the next part use the room again, when this one has been read.
+  const runs = runsOfEqual(sorted.subarray(0, end - start), check);
+  for (let at = 0; at < runs.length; at += 2) {
+    if (at % ROWS_PER_CHECK === 0) check();
+    sortStretch(sorting, { start: start + (runs[at] ?? 0), end: start + (runs[at + 1] ?? 0), part: part + 1, bits: bitsOf(part + 1) });
+  }
+}
+
+/** Starts and ends of runs of several equal numbers. */
+function runsOfEqual(numbers: Uint32Array, check: Check): Uint32Array {
+  const runs = new Uint32Array(numbers.length + 1);
+  let count = 0;
+  let first = 0;
+  checkedLoop(numbers.length, check, (start, end) => {
+    for (let at = Math.max(1, start); at < end; at++) {
+      if (numbers[at] === numbers[at - 1]) continue;
+      if (at - first > 1) {
+        runs[count++] = first;
+        runs[count++] = at;
+      }
+      first = at;
+    }
   });
-  return varying;
+  if (numbers.length - first > 1) {
+    runs[count++] = first;
+    runs[count++] = numbers.length;
+  }
+  return runs.slice(0, count);
 }
 
-/** Places rows by one digit of their words; those of one digit stay in their order. */
-function sortByDigit(word: Uint32Array, shift: number, from: Uint32Array, into: Uint32Array, places: Uint32Array, check: Check): void {
+/** Digits have so many bits at most: one write position for each of their values stays in the nearest caches. */
+const DIGIT_BITS_MAX = 11;
+
+/** Sorts a stretch by the last bits of one part of the keys; gives the keys in order where they are wanted. */
+function sortedByDigits({ partOf, picked, room, check }: Sorting, { start, end, part, bits }: Stretch, wantsKeys: boolean): Uint32Array {
+  const count = end - start;
+  const passes = Math.ceil(bits / (count < DIVIDED_MIN ? 8 : DIGIT_BITS_MAX));
+  const digitBits = Math.ceil(bits / passes);
+  const rows = picked.subarray(start, end);
+  let [fromRows, intoRows] = [rows, room.rows.subarray(0, count)];
+  let [fromKeys, intoKeys] = [room.keys, room.otherKeys];
+  const keys = partOf(part);
+  checkedLoop(count, check, (from, to) => {
+    for (let at = from; at < to; at++) fromKeys[at] = keys[rows[at] ?? 0] ?? 0;
+  });
+  const places = new Uint32Array(1 << digitBits);
+  for (let pass = 0; pass < passes; pass++) {
+    const digits: Digits = { keys: fromKeys, rows: fromRows, shift: pass * digitBits, places, check };
+    if (!countDigits(digits)) continue;
+    if (wantsKeys || pass + 1 < passes) placeByDigit(digits, intoRows, intoKeys);
+    else placeRowsByDigit(digits, intoRows);
+    [fromRows, intoRows] = [intoRows, fromRows];
+    [fromKeys, intoKeys] = [intoKeys, fromKeys];
+  }
+  if (fromRows !== rows) rows.set(fromRows);
+  return fromKeys;
+}
+
+interface Digits {
+  readonly keys: Uint32Array;
+  readonly rows: Uint32Array;
+  readonly shift: number;
+  /** Place of the next row of each digit. */
+  readonly places: Uint32Array;
+  readonly check: Check;
+}
+
+/** Finds the place of each digit's first row; false where all rows have one digit. */
+function countDigits({ keys, rows, shift, places, check }: Digits): boolean {
   const mask = places.length - 1;
   places.fill(0);
-  checkedLoop(from.length, check, (start, end) => {
-    for (let row = start; row < end; row++) {
-      const digit = ((word[row] ?? 0) >>> shift) & mask;
+  checkedLoop(rows.length, check, (start, end) => {
+    for (let at = start; at < end; at++) {
+      const digit = ((keys[at] ?? 0) >>> shift) & mask;
       places[digit] = (places[digit] ?? 0) + 1;
     }
   });
   let before = 0;
   for (let digit = 0; digit <= mask; digit++) {
     const count = places[digit] ?? 0;
+    if (count === rows.length) return false;
     places[digit] = before;
     before += count;
   }
-  checkedLoop(from.length, check, (start, end) => {
+  return true;
+}
+
+/** Places rows and their keys by a digit; those of one digit stay in their order. */
+function placeByDigit({ keys, rows, shift, places, check }: Digits, intoRows: Uint32Array, intoKeys: Uint32Array): void {
+  const mask = places.length - 1;
+  checkedLoop(rows.length, check, (start, end) => {
     for (let at = start; at < end; at++) {
-      const row = from[at] ?? 0;
-      const digit = ((word[row] ?? 0) >>> shift) & mask;
+      const key = keys[at] ?? 0;
+      const digit = (key >>> shift) & mask;
       const place = places[digit] ?? 0;
-      into[place] = row;
+      intoKeys[place] = key;
+      intoRows[place] = rows[at] ?? 0;
       places[digit] = place + 1;
     }
   });
 }
 
-/**
- * The words that put numbers into their order: NaN is above every other double and -0 equal to 0. Null rows are all before
- * or all behind the others, whichever way these go.
- */
-export function wordsOfNumbers(
-  column: Extract<ResultColumn, { kind: 'long' | 'double' }>,
-  { descending, nullsFirst }: { readonly descending: boolean; readonly nullsFirst: boolean },
-  check: Check,
-): Uint32Array[] {
-  const { kind, nulls, values } = column;
-  const rowCount = values.length;
-  const stored = new Uint32Array(values.buffer, values.byteOffset, rowCount * 2);
-  const [high, low] = [new Uint32Array(rowCount), new Uint32Array(rowCount)];
-  const flip = descending ? -1 : 0;
-  checkedLoop(rowCount, check, (start, end) => {
-    for (let row = start; row < end; row++) {
-      if (nulls !== null && nulls[row] === 1) continue;
-      let [upper, lower] = [stored[row * 2 + 1] ?? 0, stored[row * 2] ?? 0];
-      if (kind === 'double') {
-        if (upper === SIGN && lower === 0) upper = 0;
-        const isNaN = (upper & 0x7ff00000) === 0x7ff00000 && ((upper & 0xfffff) !== 0 || lower !== 0);
-        if (isNaN) [upper, lower] = [NAN_HIGH, 0];
-        // The larger a negative double's bits are, the smaller it is.
-        else if (upper >= SIGN) [upper, lower] = [~upper ^ SIGN, ~lower];
-      }
-      high[row] = upper ^ SIGN ^ flip;
-      low[row] = lower ^ flip;
+function placeRowsByDigit({ keys, rows, shift, places, check }: Digits, intoRows: Uint32Array): void {
+  const mask = places.length - 1;
+  checkedLoop(rows.length, check, (start, end) => {
+    for (let at = start; at < end; at++) {
+      const digit = ((keys[at] ?? 0) >>> shift) & mask;
+      const place = places[digit] ?? 0;
+      intoRows[place] = rows[at] ?? 0;
+      places[digit] = place + 1;
     }
   });
-  if (nulls === null) return [high, low];
-  return [Uint32Array.from(nulls, (isNull) => (isNull === 1 ? Number(!nullsFirst) : Number(nullsFirst))), high, low];
 }

@@ -9,7 +9,8 @@ import type { SortKey } from '../../model/plan.js';
 import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { columnNamed, numberer, type ResultColumn, type ResultTable, typed } from '../block/result-table.js';
 import { type CompareRows, mergeSort } from './merge-sort.js';
-import { rowsByWords, wordsOfNumbers } from './radix-order.js';
+import { wordsOfNumbers } from './number-words.js';
+import { rowsByWords } from './radix-order.js';
 import { orderedTexts } from './text-order.js';
 
 /**
@@ -65,7 +66,7 @@ export function sortedRows(
 }
 
 /** Words of a column that have the order of a sort key; texts are compared once, to find their ranks. */
-function sortWords(column: ResultColumn, key: SortKey, check: Check): Uint32Array[] {
+export function sortWords(column: ResultColumn, key: SortKey, check: Check): Uint32Array[] {
   if (column.kind === 'string') return [ranksOf(column, key, check)];
   if (column.kind === 'multi') throw unordered(column);
   return wordsOfNumbers(column, { descending: key.descending, nullsFirst: key.nulls === 'first' }, check);

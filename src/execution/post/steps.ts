@@ -8,43 +8,47 @@ import { ascending, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { columnNamed, columnOf, pickRows, type ResultColumn, type ResultTable, typeOfResult, valueAt } from '../block/result-table.js';
 import { computedDoubles } from './computed-doubles.js';
 import { fillBuckets } from './fill-buckets.js';
+import { type KeptColumns, keptAfter, withColumns } from './kept-columns.js';
 import type { LeafResult } from './leaf-result.js';
 import { rankColumn } from './rank.js';
 import { rowFilter } from './row-filter.js';
 import { sortedRows } from './sort.js';
-import { windowColumns } from './window.js';
+import { windowColumns } from './window/window.js';
 
 export function runSteps(table: ResultTable, steps: readonly PostStep[], leaf: LeafResult): ResultTable {
-  return steps.reduce((current, step) => runStep(current, step, leaf), table);
+  const kept = keptAfter(steps);
+  return steps.reduce((current, step, at) => runStep(current, step, leaf, kept[at]), table);
 }
 
-function runStep(table: ResultTable, step: PostStep, leaf: LeafResult): ResultTable {
+/** @param kept  the columns that later steps read */
+function runStep(table: ResultTable, step: PostStep, leaf: LeafResult, kept: KeptColumns): ResultTable {
   switch (step.step) {
     case 'compute':
       return { ...table, columns: [...table.columns, computeColumn(table, step, leaf)] };
     case 'filter': {
       const keeps = rowFilter(table, step.filter);
-      const kept: number[] = [];
+      const rows = new Uint32Array(table.rowCount);
+      let count = 0;
       for (let row = 0; row < table.rowCount; row++) {
         if (row % ROWS_PER_CHECK === 0) leaf.check();
-        if (keeps(row) === true) kept.push(row);
+        if (keeps(row) === true) rows[count++] = row;
       }
-      return kept.length === table.rowCount ? table : pickRows(table, Uint32Array.from(kept), leaf.check);
+      return count === table.rowCount ? table : pickRows(withColumns(table, kept), rows.subarray(0, count), leaf.check);
     }
     case 'sort':
-      return pickRows(table, sortedRows(table, step.by, step, leaf.check), leaf.check);
+      return pickRows(withColumns(table, kept), sortedRows(table, step.by, step, leaf.check), leaf.check);
     case 'topPerBucket':
       return topPerBucket(table, step.bucket, step.by, step.limit, leaf);
     case 'limit': {
       const end = step.limit === null ? table.rowCount : Math.min(table.rowCount, step.offset + step.limit);
-      return pickRows(table, ascending(Math.max(0, end - step.offset), leaf.check, step.offset), leaf.check);
+      return pickRows(withColumns(table, kept), ascending(Math.max(0, end - step.offset), leaf.check, step.offset), leaf.check);
     }
     case 'fillBuckets':
       return fillBuckets(table, step.bucket, step.granularity, leaf);
     case 'rank':
       return { ...table, columns: [...table.columns, rankColumn(table, step, leaf)] };
     case 'window':
-      return windowColumns(table, step, leaf);
+      return windowColumns(table, step, leaf, kept);
     case 'project':
       return {
         ...table,

@@ -6,22 +6,13 @@ import { type Check, checkedLoop } from '../block/checked-loops.js';
 import { columnOf, type ResultColumn, refuseMultiple, typed } from '../block/result-table.js';
 
 /** Whole numbers below 2^32, as a column of LONGs. */
-export class SmallLongs {
-  readonly #values: BigInt64Array;
-  readonly #halves: Uint32Array;
-
-  constructor(rowCount: number) {
-    this.#values = new BigInt64Array(rowCount);
-    this.#halves = new Uint32Array(this.#values.buffer);
-  }
-
-  set(row: number, value: number): void {
-    this.#halves[row * 2] = value;
-  }
-
-  column(name: string): ResultColumn {
-    return { kind: 'long', name, values: this.#values, nulls: null };
-  }
+export function smallLongs(name: string, numbers: Uint32Array, check: Check): ResultColumn {
+  const values = new BigInt64Array(numbers.length);
+  const halves = new Uint32Array(values.buffer);
+  checkedLoop(numbers.length, check, (start, end) => {
+    for (let row = start; row < end; row++) halves[row * 2] = numbers[row] ?? 0;
+  });
+  return { kind: 'long', name, values, nulls: null };
 }
 
 /** The column of rows `rows` of another one; -1: null, or what `otherwise` has in that row. */
@@ -30,42 +21,71 @@ export function pickedColumn(
   rows: Int32Array,
   check: Check,
 ): ResultColumn {
-  const absent = rows.includes(-1);
   switch (column.kind) {
     case 'multi':
       throw refuseMultiple(column);
     case 'string':
       return { ...pickedStrings(column, rows, otherwise?.kind === 'string' ? otherwise : undefined, check), name };
-    default: {
-      const other = otherwise?.kind === column.kind ? otherwise : undefined;
-      const nulls = absent || column.nulls !== null ? new Uint8Array(rows.length) : null;
-      const isNull = (from: typeof column | undefined, row: number): 0 | 1 =>
-        from === undefined || (from.nulls !== null && from.nulls[row] === 1) ? 1 : 0;
-      if (nulls !== null)
-        checkedLoop(rows.length, check, (start, end) => {
-          for (let at = start; at < end; at++) {
-            const row = rows[at] ?? -1;
-            nulls[at] = row < 0 ? isNull(other, at) : isNull(column, row);
-          }
-        });
-      const values = column.kind === 'long' ? new BigInt64Array(rows.length) : new Float64Array(rows.length);
-      const [into, from] = [halvesOf(values), halvesOf(column.values)];
-      const others = other === undefined ? undefined : halvesOf(other.values);
-      checkedLoop(rows.length, check, (start, end) => {
-        for (let at = start; at < end; at++) {
-          if (nulls !== null && nulls[at] === 1) continue;
-          const row = rows[at] ?? -1;
-          const source = row < 0 ? (others ?? from) : from;
-          const place = (row < 0 ? at : row) * 2;
-          into[at * 2] = source[place] ?? 0;
-          into[at * 2 + 1] = source[place + 1] ?? 0;
-        }
-      });
-      const known = nulls?.includes(1) === true ? nulls : null;
-      if (values instanceof BigInt64Array) return { kind: 'long', name, values, nulls: known };
-      return { kind: 'double', name, type: column.kind === 'double' ? column.type : 'DOUBLE', values, nulls: known };
+    case 'long': {
+      const other = otherwise?.kind === 'long' ? otherwise : undefined;
+      const values = new BigInt64Array(rows.length);
+      return { kind: 'long', name, values, nulls: pickNumbers(column, other, rows, values, check) };
+    }
+    case 'double': {
+      const other = otherwise?.kind === 'double' ? otherwise : undefined;
+      const values = new Float64Array(rows.length);
+      return { kind: 'double', name, type: column.type, values, nulls: pickNumbers(column, other, rows, values, check) };
     }
   }
+}
+
+interface Numbers {
+  readonly values: BigInt64Array | Float64Array;
+  readonly nulls: Uint8Array | null;
+}
+
+/** Picks numbers as halves; gives which are null. */
+function pickNumbers(
+  column: Numbers,
+  otherwise: Numbers | undefined,
+  rows: Int32Array,
+  values: BigInt64Array | Float64Array,
+  check: Check,
+): Uint8Array | null {
+  const [into, from] = [halvesOf(values), halvesOf(column.values)];
+  const marks = new Uint8Array(rows.length);
+  const fromNulls = column.nulls;
+  let nullCount = 0;
+  let absentCount = 0;
+  checkedLoop(rows.length, check, (start, end) => {
+    for (let at = start; at < end; at++) {
+      const row = rows[at] ?? -1;
+      if (row < 0) {
+        marks[at] = 1;
+        absentCount++;
+      } else if (fromNulls !== null && fromNulls[row] === 1) {
+        marks[at] = 1;
+        nullCount++;
+      } else {
+        into[at * 2] = from[row * 2] ?? 0;
+        into[at * 2 + 1] = from[row * 2 + 1] ?? 0;
+      }
+    }
+  });
+  if (otherwise !== undefined && absentCount > 0) {
+    const others = halvesOf(otherwise.values);
+    const otherNulls = otherwise.nulls;
+    checkedLoop(rows.length, check, (start, end) => {
+      for (let at = start; at < end; at++) {
+        if ((rows[at] ?? -1) >= 0 || (otherNulls !== null && otherNulls[at] === 1)) continue;
+        marks[at] = 0;
+        absentCount--;
+        into[at * 2] = others[at * 2] ?? 0;
+        into[at * 2 + 1] = others[at * 2 + 1] ?? 0;
+      }
+    });
+  }
+  return nullCount + absentCount > 0 ? marks : null;
 }
 
 type Strings = Extract<ResultColumn, { kind: 'string' }>;
@@ -92,18 +112,28 @@ export function halvesOf({ buffer, byteOffset, length }: BigInt64Array | Float64
   return new Uint32Array(buffer, byteOffset, length * 2);
 }
 
-/** Whether a row of a column is null. */
-export function nullTest(column: ResultColumn): (row: number) => boolean {
-  switch (column.kind) {
-    case 'multi':
-      throw refuseMultiple(column);
-    case 'string':
-      return (row) => column.text(column.ids[row] ?? 0) === null;
-    default: {
-      const { nulls } = column;
-      return nulls === null ? () => false : (row) => nulls[row] === 1;
+/** 1 for rows of a column that are null; null: none is. */
+export function nullMarks(column: ResultColumn, rowCount: number, check: Check): Uint8Array | null {
+  if (column.kind === 'multi') throw refuseMultiple(column);
+  if (column.kind !== 'string') return column.nulls;
+  const { ids, text } = column;
+  const marks = new Uint8Array(rowCount);
+  const known = new Map<number, 0 | 1>();
+  let [before, mark]: [number, 0 | 1] = [-1, 0];
+  let hasNull = false;
+  checkedLoop(rowCount, check, (start, end) => {
+    for (let row = start; row < end; row++) {
+      const id = ids[row] ?? 0;
+      if (id !== before) {
+        mark = known.get(id) ?? (text(id) === null ? 1 : 0);
+        known.set(id, mark);
+        before = id;
+      }
+      marks[row] = mark;
+      if (mark === 1) hasNull = true;
     }
-  }
+  });
+  return hasNull ? marks : null;
 }
 
 /** Values of any kind. */

@@ -1,12 +1,12 @@
 // Aggregates over the frame of a window function.
 
-import { assert } from '../../base/errors.js';
-import { toDouble, toText, type Value } from '../../expression/value.js';
-import { stateTraits } from '../../model/state-traits.js';
-import type { WindowCall } from '../../model/window.js';
-import { distinctFolder } from '../aggregate-state/distinct-values.js';
-import { stateOperations } from '../aggregate-state/operations.js';
-import type { StateOperations } from '../aggregate-state/state-operations.js';
+import { assert } from '../../../base/errors.js';
+import { toDouble, toText, type Value } from '../../../expression/value.js';
+import { stateTraits } from '../../../model/state-traits.js';
+import type { WindowCall } from '../../../model/window.js';
+import { distinctFolder } from '../../aggregate-state/distinct-values.js';
+import { stateOperations } from '../../aggregate-state/operations.js';
+import type { StateOperations } from '../../aggregate-state/state-operations.js';
 
 /** An aggregate of the rows of a frame, which are given one after another: the values of the call's columns. */
 export interface FrameAggregate {

@@ -1,0 +1,153 @@
+// Post-processing step that computes window functions.
+
+import { ServiceError } from '../../../base/errors.js';
+import { append } from '../../../base/lists.js';
+import type { PostStep, SortKey } from '../../../model/plan.js';
+import type { WindowCall, WindowFunction } from '../../../model/window.js';
+import { type Check, checkedLoop } from '../../block/checked-loops.js';
+import { columnNamed, type ResultColumn, type ResultTable } from '../../block/result-table.js';
+import { columnsOfFunctions, type KeptColumns, withColumns } from '../kept-columns.js';
+import type { LeafResult } from '../leaf-result.js';
+import { orderOfWords } from '../radix-order.js';
+import { orderedTable } from '../row-order.js';
+import { sortKeys, sortWords } from '../sort.js';
+import { halvesOf, nullMarks, pickedColumn } from '../typed-values.js';
+import { frameValues } from './frame-values.js';
+import { eachPiece, type Runs, runsOfWords } from './runs.js';
+import { spansOf, type WindowRows } from './window-frame.js';
+import { placeColumn } from './window-places.js';
+
+type WindowStep = Extract<PostStep, { step: 'window' }>;
+
+/**
+ * Adds a column for each function. The rows come out by partition, and in the order of the window within.
+ * @param kept  the columns that are wanted besides
+ */
+export function windowColumns(table: ResultTable, step: WindowStep, leaf: LeafResult, kept?: KeptColumns): ResultTable {
+  const rows = orderedRows(table, step, leaf.check, kept === undefined ? undefined : new Set([...kept, ...columnsOfFunctions(step)]));
+  if (step.rowsMax !== undefined) checkSizes(rows.partitions, step.rowsMax);
+  const columns = step.functions.map((each) => functionColumn(rows, each));
+  return { ...rows.table, columns: [...rows.table.columns, ...columns] };
+}
+
+function orderedRows(table: ResultTable, { partition, order }: WindowStep, check: Check, wanted: KeptColumns): WindowRows {
+  const { rowCount } = table;
+  const by = [...partition.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' })), ...order];
+  const words = (by.length === 0 ? [] : sortKeys(table, by)).map((key) => sortWords(columnNamed(table, key.column), key, check));
+  const all: Uint32Array[] = [];
+  for (const each of words) append(all, each);
+  const inOrder = orderOfWords(all, rowCount, check);
+  const rows = inOrder ?? {};
+  const partitions = runsOfWords(words.slice(0, partition.length).flat(), rows, rowCount, check);
+  const ordered = withColumns(table, wanted);
+  let peers: Runs | undefined;
+  return {
+    table: inOrder === undefined ? ordered : orderedTable(ordered, inOrder, check),
+    order,
+    partitions,
+    peers() {
+      peers ??= order.length === 0 ? partitions : runsOfWords(words.slice(0, by.length).flat(), rows, rowCount, check);
+      return peers;
+    },
+    check,
+  };
+}
+
+function checkSizes(partitions: Runs, rowsMax: number): void {
+  for (let at = 0; at + 1 < partitions.length; at++) {
+    const numRows = (partitions[at + 1] ?? 0) - (partitions[at] ?? 0);
+    if (numRows > rowsMax)
+      throw new ServiceError(
+        'resource_limit',
+        `a window has ${numRows} rows in one partition, more than context.maxRowsMaterializedInWindow (${rowsMax}) allows`,
+        undefined,
+        { errorCode: 'TooManyRowsInAWindow', numRows, maxRows: rowsMax },
+      );
+  }
+}
+
+function functionColumn(rows: WindowRows, each: WindowFunction): ResultColumn {
+  const { call, name } = each;
+  switch (call.kind) {
+    case 'shift':
+      return shifted(rows, call, each);
+    case 'rowNumber':
+    case 'rank':
+    case 'denseRank':
+    case 'tile':
+    case 'percentRank':
+    case 'cumulativeDistribution':
+      return placeColumn(rows, call, name);
+    default:
+      return overFrames(rows, each);
+  }
+}
+
+/** Values of other rows: so many rows away, or so many rows with a value. */
+function shifted(
+  { table, partitions, check }: WindowRows,
+  { rows, ignoresNulls }: Extract<WindowCall, { kind: 'shift' }>,
+  { name, columns: [from = '', otherwise] }: WindowFunction,
+): ResultColumn {
+  const column = columnNamed(table, from);
+  const present = ignoresNulls && rows !== 0 ? presentRows(column, table.rowCount, check) : undefined;
+  const picked = new Int32Array(table.rowCount);
+  eachPiece(partitions, check, (first, last, start, end) => {
+    for (let row = first; row < last; row++) {
+      const other = present === undefined ? row + rows : presentAt(present, row, rows);
+      picked[row] = other >= start && other < end ? other : -1;
+    }
+  });
+  return pickedColumn({ name, column, otherwise: otherwise === undefined ? undefined : columnNamed(table, otherwise) }, picked, check);
+}
+
+/** Rows that have a value, and for each row how many of these are before it. */
+interface PresentRows {
+  readonly rows: Uint32Array;
+  readonly count: number;
+  readonly before: Uint32Array;
+}
+
+function presentRows(column: ResultColumn, rowCount: number, check: Check): PresentRows {
+  const rows = new Uint32Array(rowCount);
+  const before = new Uint32Array(rowCount + 1);
+  const nulls = nullMarks(column, rowCount, check);
+  let count = 0;
+  checkedLoop(rowCount, check, (start, end) => {
+    for (let row = start; row < end; row++) {
+      if (nulls === null || nulls[row] !== 1) rows[count++] = row;
+      before[row + 1] = count;
+    }
+  });
+  return { rows, count, before };
+}
+
+/** The row with the `distance`-th value after a row, before it where negative; -1 where there is none. */
+function presentAt({ rows, count, before }: PresentRows, row: number, distance: number): number {
+  const at = distance > 0 ? (before[row + 1] ?? 0) + distance - 1 : (before[row] ?? 0) + distance;
+  return at < 0 || at >= count ? -1 : (rows[at] ?? -1);
+}
+
+function overFrames(rows: WindowRows, { call, columns, filter, frame, name, type }: WindowFunction): ResultColumn {
+  const { table, check } = rows;
+  const input = {
+    rowCount: table.rowCount,
+    spans: spansOf(rows, frame),
+    columns: columns.map((column) => columnNamed(table, column)),
+    taken: filter === null ? null : takenMarks(columnNamed(table, filter), table.rowCount, check),
+    check,
+  };
+  return frameValues(call, input, { name, type });
+}
+
+/** 1 for rows in which the column of a filter is 1. */
+function takenMarks(column: ResultColumn, rowCount: number, check: Check): Uint8Array {
+  const taken = new Uint8Array(rowCount);
+  if (column.kind !== 'long') return taken;
+  const [halves, { nulls }] = [halvesOf(column.values), column];
+  checkedLoop(rowCount, check, (start, end) => {
+    for (let row = start; row < end; row++)
+      taken[row] = halves[row * 2] === 1 && halves[row * 2 + 1] === 0 && (nulls === null || nulls[row] !== 1) ? 1 : 0;
+  });
+  return taken;
+}
