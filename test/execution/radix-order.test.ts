@@ -13,8 +13,18 @@ function drawn(count: number, end: number, seed: number): Uint32Array {
   });
 }
 
-for (const count of [0, 1, 2, 3, 7, 8, 9, 31, 64, 127, 128, 129, 130, 255, 256, 257, 1000, 70_000])
-  for (const ends of [[1], [3], [2 ** 32], [2, 2 ** 32], [5, 3, 2]] as const)
+for (const count of [0, 1, 2, 3, 7, 8, 9, 31, 64, 127, 128, 129, 130, 255, 256, 257, 1000, 8191, 8192, 70_000])
+  for (const ends of [
+    [1],
+    [3],
+    [2 ** 12],
+    [2 ** 14],
+    [2 ** 32],
+    [2, 2 ** 32],
+    [5, 3, 2],
+    [2, 2 ** 31, 5, 2 ** 32],
+    [100, 2 ** 32, 2 ** 32],
+  ] as const)
     orders(`${count} rows of ${ends.length} words below ${ends.join(', ')} are in the order of comparing, equal ones by row`, () => {
       const words = ends.map((end, index) => drawn(count, end, count + index));
       const expected = Array.from({ length: count }, (_, row) => row).sort((a, b) => {

@@ -18,27 +18,43 @@ import { caseCount } from '../case-count.js';
 const windows = suite('window functions');
 const LEAF = { intervals: [], emptyValues: NO_EMPTY_VALUES, check: () => undefined };
 
-type Row = Readonly<Record<'part' | 'order' | 'long' | 'double' | 'string' | 'otherString', Value>> & {
+type Row = Readonly<Record<'part' | 'order' | 'below' | 'above' | 'long' | 'double' | 'string' | 'otherString', Value>> & {
   readonly id: number;
   readonly isTaken: boolean;
 };
 
-const TYPES = { part: 'STRING', order: 'LONG', long: 'LONG', double: 'DOUBLE', string: 'STRING', otherString: 'STRING' } as const;
+const TYPES = {
+  part: 'STRING',
+  order: 'LONG',
+  below: 'LONG',
+  above: 'LONG',
+  long: 'LONG',
+  double: 'DOUBLE',
+  string: 'STRING',
+  otherString: 'STRING',
+} as const;
 type Name = keyof typeof TYPES;
 
 function drawnRows(random: () => number): Row[] {
   const below = (count: number): number => Math.floor(random() * count);
   const orNull = (value: Value): Value => (random() < 0.2 ? null : value);
-  return Array.from({ length: below(80) }, (_, id) => ({
-    id,
-    part: orNull(`p${below(4)}`),
-    order: orNull(BigInt(below(9)) - 4n),
-    long: orNull([2n ** 62n, -(2n ** 63n), 2n ** 63n - 1n, 7n, -1n, 0n][below(6)] ?? 0n),
-    double: orNull([0, -0, 1.5, -2.25, 8, 1024][below(6)] ?? 0),
-    string: orNull(['', 'a', 'b', 'ß', 'z'][below(5)] ?? ''),
-    otherString: orNull(`o${below(3)}`),
-    isTaken: random() < 0.7,
-  }));
+  // Of some orders each value is rare, so that frames are long and peers few.
+  const [count, orders] = random() < 0.8 ? [below(80), 9] : [below(140), 1000];
+  return Array.from({ length: count }, (_, id) => {
+    const order = orNull(BigInt(below(orders)) - 4n) as bigint | null;
+    return {
+      id,
+      part: orNull(`p${below(4)}`),
+      order,
+      below: order === null ? null : order - 2n,
+      above: order === null ? null : order + 3n,
+      long: orNull([2n ** 62n, -(2n ** 63n), 2n ** 63n - 1n, 7n, -1n, 0n][below(6)] ?? 0n),
+      double: orNull([0, -0, 1.5, -2.25, 8, 1024][below(6)] ?? 0),
+      string: orNull(['', 'a', 'b', 'ß', 'z'][below(5)] ?? ''),
+      otherString: orNull(`o${below(3)}`),
+      isTaken: random() < 0.7,
+    };
+  });
 }
 
 function columnOfRows(name: string, type: ColumnType, values: readonly Value[]): ResultColumn {
@@ -82,7 +98,13 @@ function byOrder(descending: boolean): (a: Row, b: Row) => number {
 }
 
 /** The rows of a frame by the definition of its bounds: `partition` is in order. */
-function frameOf(partition: readonly Row[], at: number, frame: WindowFrame, isPeer: (a: Row, b: Row) => boolean): Row[] {
+function frameOf(
+  partition: readonly Row[],
+  at: number,
+  frame: WindowFrame,
+  isPeer: (a: Row, b: Row) => boolean,
+  descending: boolean,
+): Row[] {
   const own = partition[at] as Row;
   const groupOf = (place: number): number => {
     let group = 0;
@@ -93,8 +115,17 @@ function frameOf(partition: readonly Row[], at: number, frame: WindowFrame, isPe
     if (frame.unit === 'rows') return place - at;
     return groupOf(place) - groupOf(at);
   };
-  const isFrom = (place: number): boolean => frame.start === 'unbounded' || distance(place) >= (frame.start as number);
-  const isUpTo = (place: number): boolean => frame.end === 'unbounded' || distance(place) <= (frame.end as number);
+  /** How far a row is behind the value that a bound reaches to, in the direction of the order. */
+  const behind = (place: number, reach: string): number => {
+    const [key, value] = [(partition[place] as Row).order, own[reach as Name]] as (bigint | null)[];
+    if (value == null) return groupOf(place) - groupOf(at);
+    if (key == null) return place < at ? -Infinity : Infinity;
+    return Number(key - value) * (descending ? -1 : 1);
+  };
+  const past = (place: number, bound: FrameBound): number =>
+    typeof bound === 'object' ? behind(place, bound.reach) : distance(place) - (bound as number);
+  const isFrom = (place: number): boolean => frame.start === 'unbounded' || past(place, frame.start) >= 0;
+  const isUpTo = (place: number): boolean => frame.end === 'unbounded' || past(place, frame.end) <= 0;
   return partition.filter((row, place) => {
     if (!isFrom(place) || !isUpTo(place)) return false;
     if (frame.exclude === 'row') return place !== at;
@@ -174,15 +205,21 @@ function expectedValue(
 
 const FRAMELESS: WindowFrame = { unit: 'range', start: 'unbounded', end: 0, exclude: null };
 
-function drawnFunction(random: () => number): WindowFunction {
+/** Bounds that reach to values, some of which hold no row. */
+function reachOf(random: () => number): FrameBound {
+  return random() < 0.25 ? 'unbounded' : random() < 0.2 ? 0 : { reach: random() < 0.5 ? 'below' : 'above' };
+}
+
+function drawnFunction(random: () => number, isOrdered: boolean): WindowFunction {
   const below = (count: number): number => Math.floor(random() * count);
   const bound = (unit: WindowFrame['unit']): FrameBound =>
     random() < 0.25 ? 'unbounded' : unit === 'range' ? 0 : below(random() < 0.2 ? 90 : 9) - 4;
   const unit = (['rows', 'range', 'groups'] as const)[below(3)] ?? 'rows';
+  const reaches = unit === 'range' && isOrdered && random() < 0.6;
   const frame: WindowFrame = {
     unit,
-    start: bound(unit),
-    end: bound(unit),
+    start: reaches ? reachOf(random) : bound(unit),
+    end: reaches ? reachOf(random) : bound(unit),
     exclude: random() < 0.6 ? null : ((['row', 'peers', 'ties'] as const)[below(3)] ?? null),
   };
   const value = (['long', 'double', 'string'] as const)[below(3)] ?? 'long';
@@ -217,7 +254,7 @@ for (let seed = 1; seed <= caseCount(150); seed++)
     const random = randomSource(seed);
     const rows = drawnRows(random);
     const [isParted, isOrdered, descending] = [random() < 0.8, random() < 0.8, random() < 0.5];
-    const functions = Array.from({ length: 3 }, (_, index) => ({ ...drawnFunction(random), name: `f${index}` }));
+    const functions = Array.from({ length: 3 }, (_, index) => ({ ...drawnFunction(random, isOrdered), name: `f${index}` }));
     const order: readonly SortKey[] = isOrdered ? [{ column: 'order', descending, nulls: 'first', ordering: 'lexicographic' }] : [];
     const found = windowColumns(tableOfRows(rows), { step: 'window', partition: isParted ? ['part'] : [], order, functions }, LEAF);
     const valueOf = (name: string, row: number): Value =>
@@ -231,7 +268,7 @@ for (let seed = 1; seed <= caseCount(150); seed++)
       const at = partition.indexOf(own);
       const isPeer = (a: Row, b: Row): boolean => compare(a, b) === 0;
       for (const each of functions) {
-        const expected = expectedValue(each, partition, at, frameOf(partition, at, each.frame, isPeer), isPeer);
+        const expected = expectedValue(each, partition, at, frameOf(partition, at, each.frame, isPeer, descending), isPeer);
         const value = valueOf(each.name, row);
         if (typeof expected === 'number')
           assert.ok(value === expected, `${JSON.stringify(each)} of row ${own.id} is ${String(value)}, not ${expected}`);

@@ -8,12 +8,13 @@ import { type Check, checkedLoop } from '../block/checked-loops.js';
 import type { ResultColumn } from '../block/result-table.js';
 
 /** `nulls`: as those of result columns. The value of a null row is any. */
-interface Doubles {
+export interface Doubles {
   readonly values: Float64Array;
   readonly nulls: Uint8Array | null;
 }
 
-interface Rows {
+/** Rows, by their columns. */
+export interface Rows {
   readonly rowCount: number;
   readonly columns: ReadonlyMap<string, ResultColumn>;
   typeOf(column: string): ColumnType | undefined;
@@ -45,7 +46,7 @@ export function computedDoubles(
 }
 
 /** Values of a call are in an array of its own. */
-function doublesOf(expression: Expression, rows: Rows): Doubles | undefined {
+export function doublesOf(expression: Expression, rows: Rows): Doubles | undefined {
   switch (expression.kind) {
     case 'literal':
       return ofLiteral(constantOf(expression)?.value, rows);

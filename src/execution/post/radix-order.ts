@@ -15,6 +15,9 @@ export function rowsByWords(words: readonly Uint32Array[], rowCount: number, che
 /** Rows from which on they are divided by the highest bits of their keys, before each part is sorted in the cache. */
 const DIVIDED_MIN = 1 << 13;
 
+/** Keys of so many bits are sorted by that alone. */
+const PLACED_BITS_MAX = 13;
+
 /** The same; undefined where the rows are in that order as they are. */
 export function orderOfWords(words: readonly Uint32Array[], rowCount: number, check: Check): RowOrder | undefined {
   const decisive = words.slice(0, sortedFrom(words, rowCount, check));
@@ -31,7 +34,7 @@ export function orderOfWords(words: readonly Uint32Array[], rowCount: number, ch
     return { picked };
   }
   const highest = keys.part(0);
-  const bits = Math.max(0, keys.bitsOf(0) - DIGIT_BITS_MAX);
+  const bits = keys.bitsOf(0) <= PLACED_BITS_MAX ? 0 : keys.bitsOf(0) - DIGIT_BITS_MAX;
   const { places, starts } = placesByDigit(highest, bits, check);
   if (bits === 0 && keys.partCount === 1) return { places };
   const sorting = sortingOf(keys, (part) => orderedWords(part === 0 ? highest : keys.part(part), { places }, check), picked, check);
@@ -44,7 +47,7 @@ export function orderOfWords(words: readonly Uint32Array[], rowCount: number, ch
 
 /** Places of rows by the bits of their keys from `shift` on, equal ones in turn; and where those of each digit start. */
 function placesByDigit(keys: Uint32Array, shift: number, check: Check): { readonly places: Uint32Array; readonly starts: Uint32Array } {
-  const starts = new Uint32Array((1 << DIGIT_BITS_MAX) + 1);
+  const starts = new Uint32Array((1 << PLACED_BITS_MAX) + 1);
   checkedLoop(keys.length, check, (from, to) => {
     for (let row = from; row < to; row++) {
       const digit = (keys[row] ?? 0) >>> shift;
@@ -180,7 +183,7 @@ interface Stretch {
 
 /** Sorts a stretch by one part of the keys, and what is alike in it by the next ones. */
 function sortStretch(sorting: Sorting, stretch: Stretch): void {
-  const { partCount, partOf, bitsOf, picked, check } = sorting;
+  const { partCount, bitsOf, picked, check } = sorting;
   const { start, end, part } = stretch;
   if (end - start < 2) return;
   if (end - start <= COMPARED_MAX) {

@@ -7,24 +7,28 @@ import { compareValues, convert, textOfValue, toText, toTruth, type Value } from
 import type { Filter } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
 import { type FilterValue, hasNull, valuesOf } from '../../model/value-list.js';
+import type { Check } from '../block/checked-loops.js';
 import { columnNamed, type ResultTable, typeOfResult, valueAt } from '../block/result-table.js';
 import { typedComparison } from '../filter/typed-comparison.js';
+import { comparedNumbers, TRUE, UNKNOWN } from './number-comparison.js';
 
 /** true, false, or null for unknown. */
 type Truth = boolean | null;
 
 /** A filter over result rows (HAVING), row by row. */
-export function rowFilter(table: ResultTable, filter: Filter): (row: number) => Truth {
+export function rowFilter(table: ResultTable, filter: Filter, check: Check): (row: number) => Truth {
+  const marks = comparedNumbers(table, filter, check);
+  if (marks !== undefined) return (row) => (marks[row] === UNKNOWN ? null : marks[row] === TRUE);
   switch (filter.kind) {
     case 'true':
     case 'false':
       return () => filter.kind === 'true';
     case 'isTrue': {
-      const inner = rowFilter(table, filter.filter);
+      const inner = rowFilter(table, filter.filter, check);
       return (row) => inner(row) === true;
     }
     case 'not': {
-      const inner = rowFilter(table, filter.filter);
+      const inner = rowFilter(table, filter.filter, check);
       return (row) => {
         const truth = inner(row);
         return truth === null ? null : !truth;
@@ -32,7 +36,7 @@ export function rowFilter(table: ResultTable, filter: Filter): (row: number) => 
     }
     case 'and':
     case 'or': {
-      const parts = filter.filters.map((part) => rowFilter(table, part));
+      const parts = filter.filters.map((part) => rowFilter(table, part, check));
       const decisive = filter.kind === 'or';
       return (row) => {
         let result: Truth = !decisive;

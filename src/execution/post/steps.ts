@@ -26,7 +26,7 @@ function runStep(table: ResultTable, step: PostStep, leaf: LeafResult, kept: Kep
     case 'compute':
       return { ...table, columns: [...table.columns, computeColumn(table, step, leaf)] };
     case 'filter': {
-      const keeps = rowFilter(table, step.filter);
+      const keeps = rowFilter(table, step.filter, leaf.check);
       const rows = new Uint32Array(table.rowCount);
       let count = 0;
       for (let row = 0; row < table.rowCount; row++) {
