@@ -4,6 +4,9 @@ import { rowsByWords } from '../../src/execution/post/radix-order.js';
 
 const orders = suite('rows by words');
 
+/** As many rows are divided before they are sorted. */
+const DIVIDED_ROWS = 2 ** 18;
+
 /** Numbers in [0, end) that repeat. */
 function drawn(count: number, end: number, seed: number): Uint32Array {
   let state = seed;
@@ -13,7 +16,7 @@ function drawn(count: number, end: number, seed: number): Uint32Array {
   });
 }
 
-for (const count of [0, 1, 2, 3, 7, 8, 9, 31, 64, 127, 128, 129, 130, 255, 256, 257, 1000, 8191, 8192, 70_000])
+for (const count of [0, 1, 2, 3, 7, 8, 9, 31, 64, 127, 128, 129, 130, 255, 256, 257, 1000, 70_000, DIVIDED_ROWS])
   for (const ends of [
     [1],
     [3],

@@ -38,7 +38,7 @@ type Name = keyof typeof TYPES;
 function drawnRows(random: () => number): Row[] {
   const below = (count: number): number => Math.floor(random() * count);
   const orNull = (value: Value): Value => (random() < 0.2 ? null : value);
-  // Of some orders each value is rare, so that frames are long and peers few.
+  // Values of the second order are rare, so that frames are long and peers few.
   const [count, orders] = random() < 0.8 ? [below(80), 9] : [below(140), 1000];
   return Array.from({ length: count }, (_, id) => {
     const order = orNull(BigInt(below(orders)) - 4n) as bigint | null;
@@ -115,7 +115,7 @@ function frameOf(
     if (frame.unit === 'rows') return place - at;
     return groupOf(place) - groupOf(at);
   };
-  /** How far a row is behind the value that a bound reaches to, in the direction of the order. */
+  /** Distance of a row from the value that a bound reaches to, in the direction of the order. */
   const behind = (place: number, reach: string): number => {
     const [key, value] = [(partition[place] as Row).order, own[reach as Name]] as (bigint | null)[];
     if (value == null) return groupOf(place) - groupOf(at);

@@ -20,7 +20,7 @@ interface Holds {
   readonly above: boolean;
 }
 
-/** By the names that expressions have for them. */
+/** Comparisons by the names that expressions have for them. */
 const COMPARISONS: ReadonlyMap<string, Holds> = new Map([
   ['<', { below: true, alike: false, above: false }],
   ['<=', { below: true, alike: true, above: false }],

@@ -13,7 +13,7 @@ export function rowsByWords(words: readonly Uint32Array[], rowCount: number, che
 }
 
 /** Rows from which on they are divided by the highest bits of their keys, before each part is sorted in the cache. */
-const DIVIDED_MIN = 1 << 13;
+const DIVIDED_MIN = 1 << 18;
 
 /** Keys of so many bits are sorted by that alone. */
 const PLACED_BITS_MAX = 13;
@@ -94,7 +94,7 @@ function isBefore(words: readonly Uint32Array[], a: number, b: number): boolean 
 }
 
 /** So many rows are compared with each other: for fewer, counting the values of each digit takes longer. */
-const COMPARED_MAX = 128;
+const COMPARED_MAX = 64;
 
 /** So many rows are put into order by insertion. */
 const INSERTED_MAX = 12;
@@ -224,13 +224,16 @@ function runsOfEqual(numbers: Uint32Array, check: Check): Uint32Array {
   return runs.slice(0, count);
 }
 
+/** Fewer rows are sorted by digits of 8 bits, of which fewer values have to be counted. */
+const NARROW_MAX = 1 << 13;
+
 /** Digits have so many bits at most: one write position for each of their values stays in the nearest caches. */
 const DIGIT_BITS_MAX = 11;
 
 /** Sorts a stretch by the last bits of one part of the keys; gives the keys in order where they are wanted. */
 function sortedByDigits({ partOf, picked, room, check }: Sorting, { start, end, part, bits }: Stretch, wantsKeys: boolean): Uint32Array {
   const count = end - start;
-  const passes = Math.ceil(bits / (count < DIVIDED_MIN ? 8 : DIGIT_BITS_MAX));
+  const passes = Math.ceil(bits / (count < NARROW_MAX ? 8 : DIGIT_BITS_MAX));
   const digitBits = Math.ceil(bits / passes);
   const rows = picked.subarray(start, end);
   let [fromRows, intoRows] = [rows, room.rows.subarray(0, count)];

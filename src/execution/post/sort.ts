@@ -7,7 +7,7 @@ import { compareText, STRING_ORDERINGS } from '../../expression/ordering.js';
 import type { FrameCell } from '../../model/frame.js';
 import type { SortKey } from '../../model/plan.js';
 import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
-import { columnNamed, numberer, type ResultColumn, type ResultTable, typed } from '../block/result-table.js';
+import { columnNamed, type ResultColumn, type ResultTable, typed } from '../block/result-table.js';
 import { type CompareRows, mergeSort } from './merge-sort.js';
 import { wordsOfNumbers } from './number-words.js';
 import { rowsByWords } from './radix-order.js';
@@ -91,27 +91,66 @@ function inTurn(parts: readonly CompareRows[]): CompareRows {
 /** Texts that are held while they are sorted. */
 const TEXTS_HELD_MAX = 4096;
 
+/** The ids that occur, and for each row the number of its own among them. */
+function numbered(ids: Uint32Array, check: Check): { readonly ids: Uint32Array; readonly numbers: Uint32Array } {
+  const numbers = new Uint32Array(ids.length);
+  let [low, high] = [ids[0] ?? 0, ids[0] ?? 0];
+  checkedLoop(ids.length, check, (start, end) => {
+    for (let row = start; row < end; row++) {
+      const id = ids[row] ?? 0;
+      if (id < low) low = id;
+      if (id > high) high = id;
+    }
+  });
+  if (high - low >= ids.length * 8) return numberedByMap(ids, numbers, check);
+  const known = new Uint32Array(high - low + 1);
+  checkedLoop(ids.length, check, (start, end) => {
+    for (let row = start; row < end; row++) known[(ids[row] ?? 0) - low] = 1;
+  });
+  let count = 0;
+  checkedLoop(known.length, check, (start, end) => {
+    for (let at = start; at < end; at++) count += known[at] ?? 0;
+  });
+  const found = new Uint32Array(count);
+  count = 0;
+  checkedLoop(known.length, check, (start, end) => {
+    for (let at = start; at < end; at++) {
+      if (known[at] === 0) continue;
+      found[count] = low + at;
+      known[at] = count++;
+    }
+  });
+  checkedLoop(ids.length, check, (start, end) => {
+    for (let row = start; row < end; row++) numbers[row] = known[(ids[row] ?? 0) - low] ?? 0;
+  });
+  return { ids: found, numbers };
+}
+
+/** The same for few ids of a large range. */
+function numberedByMap(ids: Uint32Array, numbers: Uint32Array, check: Check): { readonly ids: Uint32Array; readonly numbers: Uint32Array } {
+  const known = new Map<number, number>();
+  checkedLoop(ids.length, check, (start, end) => {
+    for (let row = start; row < end; row++) {
+      const id = ids[row] ?? 0;
+      const number = known.get(id) ?? known.size;
+      if (number === known.size) known.set(id, number);
+      numbers[row] = number;
+    }
+  });
+  return { ids: Uint32Array.from(known.keys()), numbers };
+}
+
 /** Rank of each row's string: the number of different strings that come before it. */
 function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey, check: Check): Uint32Array {
   const { text, type } = column;
-  const numberOf = numberer(column.ids);
-  const ids: number[] = [];
-  const numberOfRow = new Uint32Array(column.ids.length);
-  checkedLoop(column.ids.length, check, (start, end) => {
-    for (let row = start; row < end; row++) {
-      const id = column.ids[row] ?? 0;
-      const number = numberOf(id);
-      if (number === ids.length) ids.push(id);
-      numberOfRow[row] = number;
-    }
-  });
+  const { ids, numbers: numberOfRow } = numbered(column.ids, check);
   // A few are decoded once, rather than for each comparison.
-  const texts = ids.length <= TEXTS_HELD_MAX ? ids.map(text) : undefined;
+  const texts = ids.length <= TEXTS_HELD_MAX ? Array.from(ids, text) : undefined;
   const entries = {
     kind: 'string',
     name: column.name,
     ...typed(type),
-    ids: texts === undefined ? Uint32Array.from(ids) : ascending(ids.length, check),
+    ids: texts === undefined ? ids : ascending(ids.length, check),
     text: texts === undefined ? text : (index: number) => texts[index] ?? null,
   } as const;
   const compare = compareColumn(entries, key);

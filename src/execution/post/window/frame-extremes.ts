@@ -5,7 +5,7 @@ import type { ResultColumn } from '../../block/result-table.js';
 import { compareColumn } from '../sort.js';
 import { orderedNumbers } from './ordered-numbers.js';
 import { RangeTree } from './range-tree.js';
-import { areMoving, type Spans } from './window-frame.js';
+import type { Spans } from './window-frame.js';
 
 export const NO_ROW = -1;
 
@@ -30,8 +30,8 @@ export function bestRows(
   const better = numbers === undefined ? byComparing(compareColumn(column, key)) : byNumbers(numbers);
   let best: Int32Array | undefined;
   for (const span of spans) {
-    const isMoving = numbers !== undefined && areMoving(span, check);
-    const found = isMoving ? movingBest(numbers, present, span, check) : anyBest(better, present, span, check);
+    const found =
+      numbers !== undefined && span.isMoving ? movingBest(numbers, present, span, check) : anyBest(better, present, span, check);
     if (best === undefined) {
       best = found;
       continue;

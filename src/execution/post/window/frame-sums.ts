@@ -5,7 +5,7 @@ import { type Check, checkedLoop } from '../../block/checked-loops.js';
 import { type ResultColumn, valueAt } from '../../block/result-table.js';
 import { halvesOf } from '../typed-values.js';
 import { RangeTree } from './range-tree.js';
-import { areMoving, type Spans } from './window-frame.js';
+import type { Spans } from './window-frame.js';
 
 interface Frames {
   readonly rowCount: number;
@@ -65,7 +65,7 @@ export function doubleSums(
   const numbers = presentNumbers(column, present, rowCount, check);
   let sums: Float64Array<ArrayBuffer> | undefined;
   for (const span of spans) {
-    const found = areMoving(span, check) ? movingSums(numbers, span, check) : anySums(numbers, span, check);
+    const found = span.isMoving ? movingSums(numbers, span, check) : anySums(numbers, span, check);
     if (sums === undefined) {
       sums = found;
       continue;

@@ -5,7 +5,7 @@ import { compareValues } from '../../../expression/value.js';
 import { columnNamed, type ResultColumn, valueAt } from '../../block/result-table.js';
 import { halvesOf } from '../typed-values.js';
 import { eachPiece } from './runs.js';
-import type { WindowRows } from './window-frame.js';
+import type { WindowRows } from './window-rows.js';
 
 /**
  * For each row the first row of its partition whose key is not before (or at the `end` is behind) the value that the row has

@@ -1,39 +1,32 @@
 // Frames of window functions: which rows belong to each.
 
 import { assert } from '../../../base/errors.js';
-import type { SortKey } from '../../../model/plan.js';
 import type { FrameBound, WindowFrame } from '../../../model/window.js';
 import { type Check, checkedLoop } from '../../block/checked-loops.js';
-import type { ResultTable } from '../../block/result-table.js';
 import { reachEdges } from './reach-edges.js';
-import { eachPiece, type Runs } from './runs.js';
-
-/** Sorted rows with their partitions, and with their peers in these. */
-export interface WindowRows {
-  readonly table: ResultTable;
-  readonly order: readonly SortKey[];
-  readonly partitions: Runs;
-  /** Found when they are first asked for. */
-  readonly peers: () => Runs;
-  readonly check: Check;
-}
+import { eachPiece } from './runs.js';
+import type { WindowRows } from './window-rows.js';
 
 /** For each row, in turn, rows [start, end); none where the end is not behind the start. */
 export interface Spans {
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
+  /** Neither goes back from one row to the next that has any. */
+  readonly isMoving: boolean;
 }
 
 /** The rows of frames: each one's are those of its one to three spans, of which later ones have later rows. */
 export function spansOf(rows: WindowRows, frame: WindowFrame): readonly Spans[] {
   const [starts, ends] = [edges(rows, frame, 'start'), edges(rows, frame, 'end')];
   const { exclude } = frame;
-  if (exclude === null) return [{ starts, ends }];
+  // Values that bounds reach to may come in any order.
+  const isMoving = (typeof frame.start !== 'object' && typeof frame.end !== 'object') || areMoving({ starts, ends }, rows.check);
+  if (exclude === null) return [{ starts, ends, isMoving }];
   const [from, to] = exclude === 'row' ? [rowEdges(rows, 0), rowEdges(rows, 1)] : [runEdges(rows, 0), runEdges(rows, 1)];
-  const before = { starts, ends: least(ends, from, rows.check) };
-  const after = { starts: largest(starts, to, rows.check), ends };
+  const before = { starts, ends: least(ends, from, rows.check), isMoving };
+  const after = { starts: largest(starts, to, rows.check), ends, isMoving };
   if (exclude !== 'ties') return [before, after];
-  const own = { starts: largest(starts, rowEdges(rows, 0), rows.check), ends: least(ends, rowEdges(rows, 1), rows.check) };
+  const own = { starts: largest(starts, rowEdges(rows, 0), rows.check), ends: least(ends, rowEdges(rows, 1), rows.check), isMoving };
   return [before, own, after];
 }
 
@@ -114,14 +107,13 @@ function joined(numbers: Uint32Array, others: Uint32Array, check: Check, larger:
   return found;
 }
 
-/** Whether the starts, and the ends, of spans that have rows never go back. */
-export function areMoving({ starts, ends }: Spans, check: Check): boolean {
+/** Whether the starts, and the ends, of spans never go back. */
+function areMoving({ starts, ends }: Omit<Spans, 'isMoving'>, check: Check): boolean {
   let [start, end] = [0, 0];
   let moving = true;
   checkedLoop(starts.length, check, (from, to) => {
     for (let row = from; row < to; row++) {
       const [first, last] = [starts[row] ?? 0, ends[row] ?? 0];
-      if (first >= last) continue;
       if (first < start || last < end) moving = false;
       start = first;
       end = last;

@@ -4,7 +4,7 @@ import type { WindowCall } from '../../../model/window.js';
 import type { ResultColumn } from '../../block/result-table.js';
 import { smallLongs } from '../typed-values.js';
 import { eachPiece } from './runs.js';
-import type { WindowRows } from './window-frame.js';
+import type { WindowRows } from './window-rows.js';
 
 type PlaceCall = Extract<WindowCall, { kind: 'rowNumber' | 'rank' | 'denseRank' | 'percentRank' | 'cumulativeDistribution' | 'tile' }>;
 

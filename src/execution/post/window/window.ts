@@ -14,8 +14,9 @@ import { sortKeys, sortWords } from '../sort.js';
 import { halvesOf, nullMarks, pickedColumn } from '../typed-values.js';
 import { frameValues } from './frame-values.js';
 import { eachPiece, type Runs, runsOfWords } from './runs.js';
-import { spansOf, type WindowRows } from './window-frame.js';
+import { spansOf } from './window-frame.js';
 import { placeColumn } from './window-places.js';
+import type { WindowRows } from './window-rows.js';
 
 type WindowStep = Extract<PostStep, { step: 'window' }>;
 
