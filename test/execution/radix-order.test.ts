@@ -4,7 +4,7 @@ import { rowsByWords } from '../../src/execution/post/radix-order.js';
 
 const orders = suite('rows by words');
 
-/** As many rows are divided before they are sorted. */
+/** Number of rows that are divided before they are sorted. */
 const DIVIDED_ROWS = 2 ** 18;
 
 /** Numbers in [0, end) that repeat. */
