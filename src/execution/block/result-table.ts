@@ -160,9 +160,8 @@ export function* framesOf(table: ResultTable, check: Check, frameRows = FRAME_RO
 }
 
 /** All rows in one frame, strings as bytes where that is how they lie in memory. */
-export function packedFrameOf(table: ResultTable, check: Check): SegmentFrame {
-  const { rowCount } = table;
-  return { rowCount, columns: table.columns.map((column) => packedColumn(column, check) ?? frameColumn(column, 0, rowCount, check)) };
+export function packedFramesOf({ rowCount, columns }: ResultTable, check: Check): readonly [SegmentFrame] {
+  return [{ rowCount, columns: columns.map((column) => packedColumn(column, check) ?? frameColumn(column, 0, rowCount, check)) }];
 }
 
 function packedColumn(column: ResultColumn, check: Check): PackedColumn | undefined {

@@ -111,7 +111,8 @@ function compared(left: Doubles, right: Doubles, { below, alike, above }: Holds,
   const marks = new Uint8Array(lefts.length);
   checkedLoop(marks.length, check, (start, end) => {
     for (let row = start; row < end; row++) {
-      const [one, other] = [lefts[row] ?? 0, rights[row] ?? 0];
+      const one = lefts[row] ?? 0;
+      const other = rights[row] ?? 0;
       if (one < other) marks[row] = ifBelow;
       else if (one > other) marks[row] = ifAbove;
       else if (one === other || (Number.isNaN(one) && Number.isNaN(other))) marks[row] = ifAlike;
@@ -129,7 +130,8 @@ function compared(left: Doubles, right: Doubles, { below, alike, above }: Holds,
 function andMarks(marks: Uint8Array, others: Uint8Array, check: Check): void {
   checkedLoop(marks.length, check, (start, end) => {
     for (let row = start; row < end; row++) {
-      const [one, other] = [marks[row], others[row]];
+      const one = marks[row];
+      const other = others[row];
       marks[row] = one === FALSE || other === FALSE ? FALSE : one === UNKNOWN || other === UNKNOWN ? UNKNOWN : TRUE;
     }
   });

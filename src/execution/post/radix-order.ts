@@ -87,7 +87,8 @@ function isBefore(words: readonly Uint32Array[], a: number, b: number): boolean 
   for (let index = 0; index < words.length; index++) {
     const word = words[index];
     if (word === undefined) continue;
-    const [left, right] = [word[a] ?? 0, word[b] ?? 0];
+    const left = word[a] ?? 0;
+    const right = word[b] ?? 0;
     if (left !== right) return left < right;
   }
   return false;

@@ -14,12 +14,11 @@ import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import { lookUp } from '../../storage/jobs/look-up.js';
 import { STORAGE_JOBS, type StorageJobs } from '../../storage/jobs.js';
 import { type UploadedFrame, uploadFrame } from '../../storage/uploaded-frame.js';
-import type { Check } from '../block/checked-loops.js';
 import { concatFrames } from '../block/concat-frames.js';
 import { cancelledError, type RunContext } from '../block/context.js';
 import { KernelTimes } from '../block/kernel-times.js';
 import { giveAway, ownNow } from '../block/own-time.js';
-import { framesOf, packedFrameOf, type ResultTable } from '../block/result-table.js';
+import { framesOf, packedFramesOf } from '../block/result-table.js';
 import { type ComputedValues, noCounts, type RowCounts } from '../block/row-counts.js';
 import type { SegmentData } from '../block/segment-data.js';
 import type { GroupLayout } from '../group/key/layout.js';
@@ -250,7 +249,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       }
     }
     const isPlaced = request.plan.upload !== undefined && request.ending === 'final';
-    const toFrames = isPlaced ? packedFrames : framesOf;
+    const toFrames = isPlaced ? packedFramesOf : framesOf;
     const frames = endGroups<SegmentFrame>(table, parts, request.ending, request.control.heldRowsMax, counts, toFrames);
     yield* answered(frames, request, thread.context(request.control, counts), counts);
   },
@@ -379,10 +378,6 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     yield { frame: null, isLast: true, counts, built: uploadBuildSide(context, concatFrames(frames, context.check), side) };
   },
 };
-
-function packedFrames(rows: ResultTable, check: Check): readonly SegmentFrame[] {
-  return [packedFrameOf(rows, check)];
-}
 
 function leafOf({ intervals }: RowPlan, { check }: RunContext): LeafResult {
   return { intervals, emptyValues: NO_EMPTY_VALUES, check };

@@ -32,7 +32,8 @@ export function longSums(column: ResultColumn, present: Uint8Array | null, { row
   for (const { starts, ends } of spans)
     checkedLoop(rowCount, check, (from, to) => {
       for (let row = from; row < to; row++) {
-        const [start, end] = [starts[row] ?? 0, ends[row] ?? 0];
+        const start = starts[row] ?? 0;
+        const end = ends[row] ?? 0;
         if (start >= end) continue;
         const low = (halves[row * 2] ?? 0) + (sums[end * 2] ?? 0) - (sums[start * 2] ?? 0);
         halves[row * 2] = low;

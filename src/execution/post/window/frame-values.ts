@@ -70,7 +70,8 @@ function presentCounts({ rowCount, spans, check }: FrameInput, present: Uint8Arr
   for (const { starts, ends } of spans)
     checkedLoop(rowCount, check, (from, to) => {
       for (let row = from; row < to; row++) {
-        const [start, end] = [starts[row] ?? 0, ends[row] ?? 0];
+        const start = starts[row] ?? 0;
+        const end = ends[row] ?? 0;
         if (start < end) counts[row] = (counts[row] ?? 0) + (before === null ? end - start : (before[end] ?? 0) - (before[start] ?? 0));
       }
     });
@@ -108,7 +109,8 @@ function edgeRows(kind: 'first' | 'last', present: ResultColumn | undefined, inp
   for (const { starts, ends } of isFirst ? spans : [...spans].reverse())
     checkedLoop(rowCount, check, (from, to) => {
       for (let row = from; row < to; row++) {
-        const [start, end] = [starts[row] ?? 0, ends[row] ?? 0];
+        const start = starts[row] ?? 0;
+        const end = ends[row] ?? 0;
         if (start >= end || rows[row] !== NO_ROW) continue;
         const edge = isFirst ? start : end - 1;
         const found = near === null ? edge : (near[edge] ?? NO_ROW);

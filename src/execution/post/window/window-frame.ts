@@ -100,7 +100,8 @@ function joined(numbers: Uint32Array, others: Uint32Array, check: Check, larger:
   const found = new Uint32Array(numbers.length);
   checkedLoop(numbers.length, check, (start, end) => {
     for (let row = start; row < end; row++) {
-      const [one, other] = [numbers[row] ?? 0, others[row] ?? 0];
+      const one = numbers[row] ?? 0;
+      const other = others[row] ?? 0;
       found[row] = one > other === larger ? one : other;
     }
   });
@@ -113,7 +114,8 @@ function areMoving({ starts, ends }: Omit<Spans, 'isMoving'>, check: Check): boo
   let moving = true;
   checkedLoop(starts.length, check, (from, to) => {
     for (let row = from; row < to; row++) {
-      const [first, last] = [starts[row] ?? 0, ends[row] ?? 0];
+      const first = starts[row] ?? 0;
+      const last = ends[row] ?? 0;
       if (first < start || last < end) moving = false;
       start = first;
       end = last;
@@ -127,7 +129,8 @@ export function stretchesOf(spans: readonly Spans[], row: number): number[] {
   assert(spans.length <= 3, 'a frame has up to three spans');
   const bounds: number[] = [];
   for (const { starts, ends } of spans) {
-    const [start, end] = [starts[row] ?? 0, ends[row] ?? 0];
+    const start = starts[row] ?? 0;
+    const end = ends[row] ?? 0;
     if (start < end) bounds.push(start, end);
   }
   return bounds;
