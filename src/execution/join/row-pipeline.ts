@@ -21,6 +21,7 @@ import { NO_EMPTY_VALUES } from '../post/leaf-result.js';
 import { runSteps } from '../post/steps.js';
 import { StreamedSteps } from '../post/stream.js';
 import { boundaryRows } from '../scan/time-boundary.js';
+import { inArrivalOrder, isOutOfOrder, unorderedName, withUnorderedTime } from './arrival-order.js';
 import { POSITION, readable } from './readable-rows.js';
 import { findColumn, gatherFrame } from './rows.js';
 import { dictionariesAfter, viewAfter, viewOfColumns } from './stage-columns.js';
@@ -52,9 +53,13 @@ export interface PipelineOptions {
  */
 export class RowPipeline {
   readonly #context: RunContext;
-  readonly #options: PipelineOptions;
-  readonly #stages: StageRun;
-  readonly #operator: Operator;
+  readonly #counts: RowCounts;
+  #options: PipelineOptions;
+  #stages: StageRun;
+  #operator: Operator;
+  #hasBegun = false;
+  /** Whether rows stay as they come, their `__time` by another name. */
+  #isUnordered = false;
   #pending: Frame[] = [];
   #pendingRows = 0;
   #pendingBytes = 0;
@@ -64,10 +69,9 @@ export class RowPipeline {
   constructor(options: PipelineOptions, context: RunContext, counts: RowCounts) {
     this.#options = options;
     this.#context = context;
-    const { plan, builds, chunkRows } = options;
-    this.#chunkRows = chunkRows ?? (plan.operator === 'scan' ? FIRST_CHUNK_ROWS : CHUNK_ROWS);
-    // Rows keep their place in the chunk through all stages.
-    this.#stages = new StageRun(context, plan.stages ?? [], [...columnsRead(plan), POSITION], builds);
+    this.#counts = counts;
+    this.#chunkRows = options.chunkRows ?? (options.plan.operator === 'scan' ? FIRST_CHUNK_ROWS : CHUNK_ROWS);
+    this.#stages = stagesOf(options, context);
     this.#operator = operatorOf(options, context, counts);
   }
 
@@ -97,9 +101,24 @@ export class RowPipeline {
     this.#operator.close();
   }
 
+  /** Before the first chunk: rows that are not in order of time need not be put in it for every plan. */
+  #begin(chunk: Frame): void {
+    this.#hasBegun = true;
+    const plan = isOutOfOrder(chunk) ? inArrivalOrder(this.#options.plan) : undefined;
+    if (plan === undefined) return;
+    this.close();
+    const columns = this.#options.columns.map((column) => ({ ...column, name: unorderedName(column.name) }));
+    this.#options = { ...this.#options, plan, columns };
+    this.#isUnordered = true;
+    this.#stages = stagesOf(this.#options, this.#context);
+    this.#operator = operatorOf(this.#options, this.#context, this.#counts);
+  }
+
   *#runChunk(): Generator<Frame> {
-    const chunk = concatFrames(this.#pending);
+    const whole = concatFrames(this.#pending);
     [this.#pending, this.#pendingRows, this.#pendingBytes] = [[], 0, 0];
+    if (!this.#hasBegun) this.#begin(whole);
+    const chunk = this.#isUnordered ? withUnorderedTime(whole) : whole;
     this.#operator.open(chunk);
     if (this.#options.plan.operator === 'group' && this.#options.plan.withinData === true) this.#span = widened(this.#span, chunk);
     for (const { rows, isMoved } of readable(chunk, this.#options.plan)) {
@@ -114,6 +133,11 @@ export class RowPipeline {
       }
     }
   }
+}
+
+/** Rows keep their place in the chunk through all stages. */
+function stagesOf({ plan, builds }: PipelineOptions, context: RunContext): StageRun {
+  return new StageRun(context, plan.stages ?? [], [...columnsRead(plan), POSITION], builds);
 }
 
 /** The operator that a pipeline feeds with batches. */

@@ -23,6 +23,17 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT u.name, w.n FROM users u JOIN (SELECT usr, city, COUNT(*) OVER (PARTITION BY usr) AS n FROM edits WHERE price > 2) w ON w.usr = u.id',
   'SELECT u.id, l.added FROM users u LEFT JOIN (SELECT * FROM edits ORDER BY added DESC NULLS LAST, __time LIMIT 12) l ON l.usr = u.id WHERE u.score > 1',
   'SELECT MAX(r) FROM (SELECT RANK() OVER (ORDER BY n) AS r FROM (SELECT usr, n FROM (SELECT usr, city, COUNT(*) AS n FROM edits GROUP BY usr, city) ORDER BY n DESC, usr, city LIMIT 7))',
+  // Groups of rows that a window has put in another order than that of their times.
+  [
+    'SELECT usr, MAX(g), MIN(__time), COUNT(*) FROM (SELECT __time, usr, TIMESTAMP_TO_MILLIS(__time) - LAG(TIMESTAMP_TO_MILLIS(__time)) OVER (PARTITION BY usr ORDER BY added, price, city, __time) AS g FROM edits) GROUP BY usr ORDER BY usr',
+    'SELECT usr, MAX(g), MIN(__time), COUNT(*) FROM (SELECT __time, usr, epoch_ms(__time) - LAG(epoch_ms(__time)) OVER (PARTITION BY usr ORDER BY added, price, city, __time) AS g FROM edits) GROUP BY usr ORDER BY usr',
+  ],
+  [
+    'SELECT FLOOR(__time TO HOUR), COUNT(*), MAX(n) FROM (SELECT __time, ROW_NUMBER() OVER (PARTITION BY city ORDER BY added DESC, price, usr, __time) AS n FROM edits) WHERE EXTRACT(HOUR FROM __time) < 12 GROUP BY 1 ORDER BY 1',
+    "SELECT date_trunc('hour', __time), COUNT(*), MAX(n) FROM (SELECT __time, ROW_NUMBER() OVER (PARTITION BY city ORDER BY added DESC, price, usr, __time) AS n FROM edits) WHERE EXTRACT(HOUR FROM __time) < 12 GROUP BY 1 ORDER BY 1",
+  ],
+  'SELECT __time, city, COUNT(*) FROM (SELECT __time, city, ROW_NUMBER() OVER (PARTITION BY usr ORDER BY added, price, city, __time) AS n FROM edits) WHERE n < 4 GROUP BY __time, city ORDER BY 1, 2',
+  'SELECT COUNT(*), MAX(__time) FROM (SELECT __time, RANK() OVER (PARTITION BY usr ORDER BY added) AS n FROM edits WHERE city IS NOT NULL) WHERE n > 2',
   // CTEs.
   'WITH big AS (SELECT * FROM edits WHERE added > 10), per AS (SELECT usr, SUM(added) AS s FROM big GROUP BY usr) SELECT COUNT(*), MAX(s) FROM per',
   'WITH a(x) AS (SELECT city FROM edits), b AS (SELECT x FROM a UNION SELECT city FROM users) SELECT x FROM b ORDER BY x',

@@ -1,0 +1,49 @@
+// Groups rows in the order in which they come, where nothing asks for the order of their times.
+
+import { ETERNITY } from '../../base/instant.js';
+import type { Frame } from '../../model/frame.js';
+import type { GroupKey, GroupPlan, RowPlan } from '../../model/plan.js';
+import { renameAggregator, renameFilter, renameVirtualColumn } from '../../model/rewrite/plan-names.js';
+import { TIME_COLUMN } from '../../model/schema.js';
+import { findColumn } from './rows.js';
+
+/** Name of `__time` as a column like any other, which need not ascend. */
+const UNORDERED_TIME = 'time in no order';
+
+export function unorderedName(name: string): string {
+  return name === TIME_COLUMN ? UNORDERED_TIME : name;
+}
+
+/** The rows with that name; a `__time` that is no LONG is left out, as for every group. */
+export function withUnorderedTime(frame: Frame): Frame {
+  const columns = frame.columns.filter(({ name, kind }) => name !== TIME_COLUMN || kind === 'long');
+  return { ...frame, columns: columns.map((column) => ({ ...column, name: unorderedName(column.name) })) };
+}
+
+/** The same groups of rows whose `__time` goes by another name; undefined for plans that cut rows by time or go on to stages. */
+export function inArrivalOrder(plan: RowPlan): GroupPlan | undefined {
+  if (plan.operator !== 'group' || (plan.stages ?? []).length > 0 || plan.withinData === true) return undefined;
+  const takesAll = plan.intervals.some(({ start, end }) => start <= ETERNITY.start && end >= ETERNITY.end);
+  if (!takesAll || !plan.keys.every(isOfRow) || plan.virtualColumns.some(({ name }) => name === TIME_COLUMN)) return undefined;
+  return {
+    ...plan,
+    virtualColumns: plan.virtualColumns.map((column) => renameVirtualColumn(column, unorderedName)),
+    filter: plan.filter === null ? null : renameFilter(plan.filter, unorderedName),
+    keys: plan.keys.map((key) => (key.kind === 'column' ? { ...key, column: unorderedName(key.column) } : key)),
+    aggregators: plan.aggregators.map((each) => ({ ...renameAggregator(each, unorderedName), name: each.name })),
+  };
+}
+
+/** Whether a key takes the same value of a row wherever the row stands. */
+function isOfRow(key: GroupKey): boolean {
+  return key.kind === 'column' || key.granularity.kind === 'all';
+}
+
+/** Whether rows have times that do not ascend. */
+export function isOutOfOrder(frame: Frame): boolean {
+  const time = findColumn(frame, TIME_COLUMN);
+  if (time?.kind !== 'long') return false;
+  const { values } = time;
+  for (let row = 1; row < values.length; row++) if ((values[row] ?? 0n) < (values[row - 1] ?? 0n)) return true;
+  return false;
+}
