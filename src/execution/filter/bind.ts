@@ -132,12 +132,10 @@ function bindNumbers(scope: SegmentScope, vector: NumberVector, filter: Comparis
       return inPredicate(scope, vector, comparable(valuesOf(filter.values), filter.type), matchNull);
     case 'range': {
       if (comparesText(filter)) break;
-      return rangePredicate(
-        scope,
-        vector,
-        { lower: boundOf(filter.lower, filter.lowerStrict), upper: boundOf(filter.upper, filter.upperStrict) },
-        matchNull,
-      );
+      const lower = boundOf(filter.lower, filter.lowerStrict);
+      const upper = boundOf(filter.upper, filter.upperStrict);
+      if (lower === null || upper === null) return inPredicate(scope, vector, [], matchNull);
+      return rangePredicate(scope, vector, { lower, upper }, matchNull);
     }
     case 'like':
       break;
@@ -153,9 +151,11 @@ function comparable(values: readonly FilterValue[], type: string): (bigint | num
   });
 }
 
-/** A bound that is not a number, in a comparison of numbers, is unlike every number. */
-function boundOf(value: FilterValue, strict: boolean): Bound | undefined {
-  return value === null ? undefined : { value: numberOf(value) ?? Number.NaN, strict };
+/** Null: a bound that is not a number, which in a comparison of numbers is unlike every number. */
+function boundOf(value: FilterValue, strict: boolean): Bound | undefined | null {
+  if (value === null) return undefined;
+  const number = numberOf(value);
+  return number === undefined ? null : { value: number, strict };
 }
 
 function comparesText(filter: Extract<Filter, { kind: 'range' }>): boolean {
@@ -244,10 +244,10 @@ function textRangeTest({
 }
 
 function numberRangeTest({ lower, upper, lowerStrict, upperStrict }: Extract<Filter, { kind: 'range' }>): (text: string) => boolean {
-  const from = boundOf(lower, lowerStrict)?.value;
-  const to = boundOf(upper, upperStrict)?.value;
+  const [first, last] = [boundOf(lower, lowerStrict), boundOf(upper, upperStrict)];
+  if (first === null || last === null) return () => false;
+  const [from, to] = [first?.value, last?.value];
   const admits = (order: number, strict: boolean): boolean => (strict ? order > 0 : order >= 0);
-  if (Number.isNaN(from) || Number.isNaN(to)) return () => false;
   return (text) => {
     const number = parseNumber(text);
     return (

@@ -33,7 +33,7 @@ export function numberOf(value: FilterValue): bigint | number | undefined {
   return typeof value === 'string' ? parseNumber(value.trim()) : value;
 }
 
-/** The longs between two bounds. NaN bounds admit nothing. */
+/** The longs between two bounds, which are not NaN. */
 export function longRange({ lower, upper }: Bounds): LongRange {
   return {
     lower: lower === undefined ? I64_MIN : smallestLong(lower),
@@ -70,14 +70,14 @@ export function exactly(value: bigint | number): Bounds {
 
 function smallestLong({ value, strict }: Bound): bigint {
   if (typeof value === 'bigint') return strict ? value + 1n : value;
-  if (Number.isNaN(value) || value === Infinity) return I64_MAX + 1n;
+  if (value === Infinity) return I64_MAX + 1n;
   if (value === -Infinity) return I64_MIN;
   return strict ? BigInt(Math.floor(value)) + 1n : BigInt(Math.ceil(value));
 }
 
 function largestLong({ value, strict }: Bound): bigint {
   if (typeof value === 'bigint') return strict ? value - 1n : value;
-  if (Number.isNaN(value) || value === -Infinity) return I64_MIN - 1n;
+  if (value === -Infinity) return I64_MIN - 1n;
   if (value === Infinity) return I64_MAX;
   return strict ? BigInt(Math.ceil(value)) - 1n : BigInt(Math.floor(value));
 }

@@ -5,11 +5,21 @@ import { type Block, kernelFor, takeBits, takeZeroed, wordsOf } from '../block/c
 import type { SegmentScope } from '../expression/scope.js';
 import type { Decimals, NumberVector } from '../expression/vector.js';
 import { type Bounds, doubleRange, exactly, longRange, storedRange } from './number-bounds.js';
-import { ALL, constantPredicate, MATCH_ALL, type Match, NONE, notPredicate, type Predicate } from './predicate.js';
+import { ALL, constantPredicate, MATCH_ALL, type Match, NONE, notPredicate, orPredicate, type Predicate } from './predicate.js';
 
 /** Rows whose number lies between the bounds; null rows match when `matchNull`. */
-export function rangePredicate(scope: SegmentScope, vector: NumberVector, bounds: Bounds, matchNull: boolean): Predicate {
+export function rangePredicate(scope: SegmentScope, vector: NumberVector, given: Bounds, matchNull: boolean): Predicate {
+  const bounds = withoutNaN(given);
+  if (bounds === undefined) return nothing(vector, matchNull);
   return vector.type === 'LONG' ? longPredicate(scope, vector, bounds, matchNull) : doublePredicate(scope, vector, bounds, matchNull);
+}
+
+/** The same bounds in numbers: NaN is above infinity, and equal to itself. Undefined where nothing is within them. */
+function withoutNaN({ lower, upper }: Bounds): Bounds | undefined {
+  const [fromNaN, toNaN] = [Number.isNaN(lower?.value), Number.isNaN(upper?.value)];
+  if (fromNaN && lower?.strict === true) return undefined;
+  const belowNaN = upper?.strict === true ? { value: Infinity, strict: false } : undefined;
+  return { lower: fromNaN ? { value: Infinity, strict: true } : lower, upper: toNaN ? belowNaN : upper };
 }
 
 function longPredicate(scope: SegmentScope, vector: NumberVector, bounds: Bounds, matchNull: boolean): Predicate {
@@ -36,7 +46,7 @@ function longPredicate(scope: SegmentScope, vector: NumberVector, bounds: Bounds
 
 function doublePredicate(scope: SegmentScope, vector: NumberVector, bounds: Bounds, matchNull: boolean): Predicate {
   const { lower, upper } = bounds;
-  if (upper === undefined && vector.decimals === undefined && !Number.isNaN(lower?.value)) {
+  if (upper === undefined && vector.decimals === undefined) {
     // NaN is above every number, and in no range of the kernels: it is among the rows that are not below.
     if (lower === undefined) return everything(scope, vector, matchNull);
     const below = { lower: undefined, upper: { value: lower.value, strict: !lower.strict } };
@@ -96,6 +106,11 @@ export function inPredicate(
   if (values.length <= 1) {
     const [value] = values;
     return value === undefined ? nothing(vector, matchNull) : rangePredicate(scope, vector, exactly(value), matchNull);
+  }
+  const known = values.filter((value) => !Number.isNaN(value));
+  if (known.length < values.length) {
+    const parts = [rangePredicate(scope, vector, exactly(Number.NaN), matchNull), inPredicate(scope, vector, known, matchNull)];
+    return orPredicate(context, parts, takeBits(arena));
   }
   let at: Address;
   let count: number;
