@@ -15,7 +15,7 @@ const cases = [
   {
     begins: 'cli/start.js',
     before: 'threads verify segments',
-    modulesMax: 127,
+    modulesMax: 129,
     packages: ['@assemblyscript/loader', 'picocolors', 'properties-file'],
   },
   {
