@@ -1,4 +1,5 @@
-// Finds a text that every match of a pattern has, which is looked for before the pattern is.
+// Finds a text that every match of a pattern has, which kernels look for before the automaton reads anything; for patterns that
+// the library matches there are `expression/required-texts.ts`.
 
 import type { PatternNode } from './pattern-tree.js';
 

@@ -123,6 +123,8 @@ export interface GroupStates {
   readonly isEmpty: boolean;
   /** @param order  place of the segment the state comes from among those of the query */
   add(group: number, order: number, state: unknown): void;
+  /** The same of several groups, where each alone would take much longer. */
+  addStates?(groups: readonly number[], order: number, states: readonly unknown[]): void;
   /**
    * Lets `work` change the states of groups themselves, absent ones created; what they have grown by is told afterwards.
    * Only for states whose order does not matter.

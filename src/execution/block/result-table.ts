@@ -23,8 +23,8 @@ export type ResultColumn = { readonly name: string } & (
       readonly type?: TextType;
       readonly ids: Uint32Array;
       readonly text: (id: number) => string | null;
-      /** The same as bytes, where they lie in kernel memory, in which `nullId` is the one id that stands for null. */
-      readonly packed?: { readonly pack: PackTexts; readonly nullId: number };
+      /** The same as bytes, where they lie in kernel memory, in which `nullId` is the one id that stands for null. Absent once ids have another meaning. */
+      readonly packed?: { readonly pack: PackTexts; readonly nullId: number } | undefined;
     }
   /** `nulls`: one byte a row, 1 where it is null; null when no row is. */
   | { readonly kind: 'long'; readonly values: BigInt64Array; readonly nulls: Uint8Array | null }
@@ -150,7 +150,7 @@ export function pickLongs(values: BigInt64Array, places: Uint32Array, check: Che
 }
 
 /** Rows of one frame; a result is cut into several so that it can be sent while it is being read. */
-const FRAME_ROWS = 65536;
+export const FRAME_ROWS = 65536;
 
 export function* framesOf(table: ResultTable, check: Check, frameRows = FRAME_ROWS): Generator<Frame> {
   for (let start = 0; start < table.rowCount; start += frameRows) {

@@ -119,7 +119,7 @@ function filledColumn(column: ResultColumn, rows: Int32Array, empty: Value, chec
           if (row !== NO_ROW) ids[at] = column.ids[row] ?? none;
         }
       });
-      return { ...column, ids, text: (id) => (id === none ? emptyText : column.text(id)) };
+      return { ...column, packed: undefined, ids, text: (id) => (id === none ? emptyText : column.text(id)) };
     }
     case 'multi':
       throw new ServiceError('unsupported', `multi-value column "${column.name}" cannot be filled with empty buckets`);

@@ -48,7 +48,7 @@ function pickedWords(words: Uint32Array, picked: Uint32Array, check: Check): Uin
 }
 
 /** Numbers of rows in the order; they are moved in halves, so that a long costs no BigInt. */
-function orderedNumbers<Numbers extends BigInt64Array | Float64Array>(
+function movedNumbers<Numbers extends BigInt64Array | Float64Array>(
   numbers: Numbers,
   make: (count: number) => Numbers,
   { places, picked }: RowOrder,
@@ -112,11 +112,11 @@ export function orderedTable(table: ResultTable, order: RowOrder, check: Check):
       case 'multi':
         return { ...column, rows: orderedWords(column.rows, order, check) };
       case 'long': {
-        const values = orderedNumbers<BigInt64Array>(column.values, (count) => new BigInt64Array(count), order, check);
+        const values = movedNumbers<BigInt64Array>(column.values, (count) => new BigInt64Array(count), order, check);
         return { ...column, values, nulls: orderedMarks(column.nulls, order, check) };
       }
       case 'double': {
-        const values = orderedNumbers<Float64Array>(column.values, (count) => new Float64Array(count), order, check);
+        const values = movedNumbers<Float64Array>(column.values, (count) => new Float64Array(count), order, check);
         return { ...column, values, nulls: orderedMarks(column.nulls, order, check) };
       }
     }

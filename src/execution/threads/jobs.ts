@@ -18,7 +18,7 @@ import { concatFrames } from '../block/concat-frames.js';
 import { cancelledError, type RunContext } from '../block/context.js';
 import { KernelTimes } from '../block/kernel-times.js';
 import { giveAway, ownNow } from '../block/own-time.js';
-import { framesOf, packedFramesOf } from '../block/result-table.js';
+import { framesOf, packedFramesOf, type ResultTable } from '../block/result-table.js';
 import { type ComputedValues, noCounts, type RowCounts } from '../block/row-counts.js';
 import type { SegmentData } from '../block/segment-data.js';
 import type { GroupLayout } from '../group/key/layout.js';
@@ -41,7 +41,7 @@ import { inSegmentOrder } from '../scan/order.js';
 import { timeBoundary } from '../scan/time-boundary.js';
 import { type SpillPlace, SpillSpace } from '../spill/spill-space.js';
 import { morselTaker, partTaker } from './dealing.js';
-import { answered, counted, items, nextFrame, type Stream, type StreamItem, timed } from './stream-items.js';
+import { answered, counted, items, mayBeUploaded, nextFrame, type Stream, type StreamItem, timed } from './stream-items.js';
 
 /** Settings of a query's run on a thread; plain data. */
 export interface RunControl {
@@ -248,8 +248,8 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
         if (!isAnswered) table.free();
       }
     }
-    const isPlaced = request.plan.upload !== undefined && request.ending === 'final';
-    const toFrames = isPlaced ? packedFramesOf : framesOf;
+    const toFrames = (rows: ResultTable): Iterable<SegmentFrame> =>
+      (mayBeUploaded(request, rows) ? packedFramesOf : framesOf)(rows, table.context.check);
     const frames = endGroups<SegmentFrame>(table, parts, request.ending, request.control.heldRowsMax, counts, toFrames);
     yield* answered(frames, request, thread.context(request.control, counts), counts);
   },

@@ -7,6 +7,7 @@ import { concatFrames } from '../block/concat-frames.js';
 import type { RunContext } from '../block/context.js';
 import { frameBytes } from '../block/frame-bytes.js';
 import { ownNow } from '../block/own-time.js';
+import { FRAME_ROWS, framesOf, type ResultTable, tableOf } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
 import type { GroupTableParts } from '../group/table/group-parts.js';
 import { type BuildSide, uploadBuildSide } from '../join/build-side.js';
@@ -72,7 +73,7 @@ export function* answered(
   counts: RowCounts,
 ): Stream {
   if (upload === undefined || ending === 'partial') {
-    yield* items(plainFrames(frames), counts);
+    yield* items(plainFrames(frames, context), counts);
     return;
   }
   const held: SegmentFrame[] = [];
@@ -85,7 +86,7 @@ export function* answered(
       bytes += frameBytes(frame);
       held.push(frame);
       if (upload.orFrames && bytes > upload.bytesMax) {
-        yield* items(plainFrames(chained(held, left)), counts);
+        yield* items(plainFrames(chained(held, left), context), counts);
         return;
       }
       refuseMany(upload, rows, bytes);
@@ -99,8 +100,24 @@ export function* answered(
   yield { frame: null, isLast: true, counts, built };
 }
 
-function* plainFrames(frames: Iterable<SegmentFrame>): Generator<Frame> {
-  for (const frame of frames) yield plainFrame(frame);
+/** Least bytes of a value, in kernel memory. */
+const VALUE_BYTES = 4;
+
+/** Whether the rows of a result are not too many to be left in kernel memory, before their strings are counted. */
+export function mayBeUploaded(
+  { plan: { upload }, ending }: { readonly plan: RowPlan; readonly ending: 'final' | 'partial' },
+  { rowCount, columns }: ResultTable,
+): boolean {
+  if (upload === undefined || ending === 'partial') return false;
+  return rowCount <= (upload.rowsMax ?? Infinity) && rowCount * columns.length * VALUE_BYTES <= upload.bytesMax;
+}
+
+/** Frames of as many rows as others have. */
+function* plainFrames(frames: Iterable<SegmentFrame>, { check }: RunContext): Generator<Frame> {
+  for (const frame of frames) {
+    if (frame.rowCount > FRAME_ROWS) yield* framesOf(tableOf(plainFrame(frame)), check);
+    else yield plainFrame(frame);
+  }
 }
 
 function* chained(held: readonly SegmentFrame[], left: Iterator<SegmentFrame>): Generator<SegmentFrame> {

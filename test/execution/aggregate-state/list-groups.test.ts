@@ -193,6 +193,70 @@ lists('are refused beyond their size, which equal values of a set do not add to'
   assert.throws(made(false, 31, 'LONG'), /grew beyond 31 bytes/);
 });
 
+for (const kind of ['STRING', 'LONG'] as const)
+  lists(`are sets in order where they are long, of ${kind}s`, () => {
+    const valueOf = (index: number): Value =>
+      index === 77
+        ? null
+        : kind === 'LONG'
+          ? (BigInt(Math.imul(index, 0x9e3779b1)) << 31n) - 5n
+          : `${['', '\uffee', '😀'][index % 3]}${index}`;
+    const values = Array.from({ length: 30_000 }, (_, index) => valueOf(index));
+    const few = values.slice(70, 80);
+    const fold = { ...foldOf(kind, true), maxBytes: 1 << 30 };
+    const states = make(stateOperations(fold));
+    const arena = context.memory.arena();
+    const groupOf = arena.take(4 * 4);
+    context.memory.u32(groupOf, 4).set([1, 0, 5, 3]);
+    const rows = [
+      ...values.map((value): Row => [0, value]),
+      ...few.map((value): Row => [1, value]),
+      ...values.slice(0, 9000).map((value): Row => [2, value]),
+    ];
+    states.addLists?.(lay(arena, [...rows, [3, null]], kind), groupOf, 0);
+    const read = states.reader();
+    const found = [1, 0, 5, 3].map((group) => stateOperations(fold).value(read(group)));
+    assert.equal(found, [distinct(values), distinct(few), distinct(values.slice(0, 9000)), [null]]);
+    states.free();
+    arena.release();
+  });
+
+lists('keep no strings but those that they have, and take states of many groups together', () => {
+  const count = 100_000;
+  const arena = context.memory.arena();
+  const known = [null, ...Array.from({ length: count }, (_, index) => `a string of some bytes ${index}`)];
+  const keys = arena.take(2 * 8);
+  context.memory.u32(keys, 4).set([0, 99_999, 1, 5]);
+  let charged = 0;
+  const kind = stateOperations(foldOf('STRING', false));
+  const states = kind.store?.(context, (bytes) => {
+    charged += bytes;
+  });
+  const groupOf = arena.take(8);
+  context.memory.u32(groupOf, 2).set([0, 1]);
+  states?.addLists?.({ keys, count: 2, strings: { entries: layTexts(context.memory, arena, known), count: known.length } }, groupOf, 0);
+  assert.equal(
+    [0, 1].map((group) => kind.value(states?.reader()(group))),
+    [['a string of some bytes 99998'], ['a string of some bytes 4']],
+  );
+  assert.ok(charged < 1 << 20, `${charged} bytes`);
+  const groups = Array.from({ length: 10_000 }, (_, index) => index);
+  states?.addStates?.(
+    groups,
+    1,
+    groups.map((group) => {
+      const state = kind.create();
+      kind.addRow?.(state, [`value ${group}`]);
+      return state;
+    }),
+  );
+  const read = states?.reader();
+  assert.equal(kind.value(read?.(1)), ['a string of some bytes 4', 'value 1']);
+  assert.equal(kind.value(read?.(9999)), ['value 9999']);
+  states?.free();
+  arena.release();
+});
+
 lists('have as many elements as an array may have', () => {
   const values = (count: number): Value[] => new Array<Value>(count).fill(1n);
   const fold = { ...foldOf('LONG', false), maxBytes: 1 << 30 };

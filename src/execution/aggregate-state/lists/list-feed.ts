@@ -32,8 +32,8 @@ export function listFeed<State>(scope: SegmentScope, column: string, shape: List
   if (source.kind !== 'computed' || source.vector.kind !== 'string' || source.vector.type !== 'STRING') return undefined;
   const { vector } = source;
   const strings = (): ListedStrings => {
-    const { entries, count, values } = { entries: vector.pool.entries, count: vector.pool.count, values: () => vector.pool.values };
-    return { entries: entries ?? layTexts(scope.context.memory, scope.arena, values()), count };
+    const { pool } = vector;
+    return { entries: pool.entries ?? layTexts(scope.context.memory, scope.arena, pool.values), count: pool.count };
   };
   return stringsFeed(scope, computedIds(scope, vector), strings, { isSet: shape.isSet, dropsNulls: !takesNulls });
 }

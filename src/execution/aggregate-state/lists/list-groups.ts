@@ -21,7 +21,7 @@ export interface ListStateKind {
   decode(text: string): unknown;
 }
 
-/** Encoded states that are decoded before they become entries. */
+/** States that become entries together. */
 const STATES_TOGETHER = 4096;
 
 /**
@@ -61,10 +61,14 @@ export class ListGroups implements GroupStates {
   }
 
   add(group: number, order: number, state: unknown): void {
-    this.#addStates([group], order, [state]);
+    this.addStates([group], order, [state]);
   }
 
-  /** States of several groups, of one segment. */
+  addStates(groups: readonly number[], order: number, states: readonly unknown[]): void {
+    for (let from = 0; from < groups.length; from += STATES_TOGETHER)
+      this.#addStates(groups.slice(from, from + STATES_TOGETHER), order, states.slice(from, from + STATES_TOGETHER));
+  }
+
   #addStates(groups: readonly number[], order: number, states: readonly unknown[]): void {
     const { memory, check } = this.#context;
     const { element } = this.#kind.shape;
@@ -107,7 +111,7 @@ export class ListGroups implements GroupStates {
       changed.set(group, state);
       return state;
     });
-    for (const [group, state] of changed) this.add(group, 0, state);
+    this.addStates([...changed.keys()], 0, [...changed.values()]);
   }
 
   reader(): (group: number) => unknown {
@@ -149,8 +153,15 @@ export class ListGroups implements GroupStates {
       const { words } = this.#open().entries;
       const ids = idsOfStrings(scratch, this.#open(), parts);
       const ranges = this.#kind.shape.isSet ? [{ order: 0, start: 0, end: parts.count }] : parts.ranges;
-      for (const { order, start, end } of ranges)
-        this.#add(scratch, { ...parts, keys: parts.keys + start * words * 8, count: end - start }, ids, groupOf, order);
+      for (const { order, start, end } of ranges) {
+        const own = this.#context.memory.arena();
+        try {
+          const values = { ...parts, keys: parts.keys + start * words * 8, count: end - start };
+          this.#add({ context: this.#context, arena: own }, values, ids, groupOf, order);
+        } finally {
+          own.release();
+        }
+      }
     } finally {
       arena.release();
     }

@@ -38,11 +38,14 @@ export class ListMemory {
     return { elements, bytes };
   }
 
-  add({ arena, context }: Scratch, { keys, count }: ListedValues, ids: Address, groupOf: Address): void {
+  /**
+   * @param ids  u32 ids here of all strings that the entries may name; 0: they are found for those that entries have
+   */
+  add({ arena, context }: Scratch, { keys, count, strings }: ListedValues, ids: Address, groupOf: Address): void {
     const { kernels } = context;
     const { words } = this.entries;
     const halves = arena.take(BLOCK_ROWS * 4);
-    context.memory.u32(halves, Math.min(BLOCK_ROWS, count)).forEach((_, at, all) => void (all[at] = at * 2 * words));
+    kernels.keyDenseU32(context.memory.rowNumbers, 0, Math.min(BLOCK_ROWS, count), words * 2, 0, halves);
     const wholes = arena.take(BLOCK_ROWS * 4);
     kernels.keyDenseU32(context.memory.rowNumbers, 0, Math.min(BLOCK_ROWS, count), words, 0, wholes);
     const [own, groups, high, wide] = [
@@ -60,8 +63,12 @@ export class ListMemory {
       kernels.gather32(groupOf, own, n, groups);
       kernels.gather32(at + 4, halves, n, own);
       if (ids !== 0) kernels.gather32(ids, own, n, high);
+      else if (strings !== undefined) {
+        kernels.gather64(strings.entries, own, n, wide);
+        this.strings?.idsOf(wide, n, high);
+      }
       kernels.keyWordU32(groups, 0, n, words, 0, 0, 1, packed);
-      kernels.keyWordU32(ids === 0 ? own : high, 0, n, words, 0, 32, 0, packed);
+      kernels.keyWordU32(strings === undefined ? own : high, 0, n, words, 0, 32, 0, packed);
       if (words === 2) {
         kernels.gather64(at + 8, wholes, n, wide);
         kernels.keyWordI64(wide, 0, n, words, 1, 0, 1, packed);
@@ -84,10 +91,9 @@ export class ListMemory {
   }
 }
 
-/** u32 ids of strings in lists by their ids elsewhere; 0 for numbers. Strings that no entry has are interned as well. */
-export function idsOfStrings({ arena, context }: Scratch, { strings: into }: ListMemory, { strings }: ListedValues): Address {
-  if (into === undefined || strings === undefined) return 0;
-  return internAll({ arena, context }, into, strings);
+/** u32 ids of strings in lists by their ids elsewhere; 0 for numbers, and for entries that are fewer than the strings they may name. */
+export function idsOfStrings(scratch: Scratch, { strings: into }: ListMemory, { strings, count }: ListedValues): Address {
+  return into === undefined || strings === undefined || count < strings.count ? 0 : internAll(scratch, into, strings);
 }
 
 function internAll({ arena, context }: Scratch, into: TextInterner, { entries, count }: ListedStrings): Address {

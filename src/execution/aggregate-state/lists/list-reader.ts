@@ -4,10 +4,13 @@ import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { TEXT_LENGTH_MAX } from '../../../expression/functions/text-length.js';
 import type { Value } from '../../../expression/value.js';
 import type { Arena } from '../../../kernels/arena.js';
+import { sortTexts } from '../../../storage/columns/sort-texts.js';
 import type { Check } from '../../block/checked-loops.js';
 import type { RunContext } from '../../block/context.js';
+import { packEntries } from '../../block/packed-texts.js';
 import { rememberTexts } from '../../block/result-table.js';
 import { referredText } from '../../block/text-references.js';
+import { rowsByWords } from '../../post/radix-order.js';
 import type { ListStates } from '../state-operations.js';
 import type { ListShape } from './list-shape.js';
 
@@ -23,6 +26,9 @@ export interface AllLists extends ListStates {
 const FORMS = { joined: 0, STRING: 1, LONG: 2, DOUBLE: 3 } as const;
 /** Bytes of a number in the text of an array. */
 const NUMBER_BYTES = 18;
+/** Entries of a set, or of several, that a kernel sorts at a time: some milliseconds. */
+const SHORT_MAX = 1 << 13;
+const SIGN = 0x80000000;
 /** Bytes of texts that are made before they are decoded; one alone may have more. */
 const PIECE_BYTES = 1 << 20;
 
@@ -39,14 +45,14 @@ export class GroupedLists {
     this.#context = context;
     this.#lists = lists;
     this.#arena = context.memory.arena();
-    const { count, words, groupCount, strings } = lists;
+    const { count, groupCount } = lists;
     try {
       this.#keys = this.#inOrder();
       // An empty list behind the last is that of groups beyond it.
       this.#starts = this.#arena.take((groupCount + 2) * 4);
       this.#rows = this.#arena.take(Math.max(1, count) * 4);
       this.#list();
-      if (lists.isSet) context.kernels.listSort(this.#keys, words, strings?.entries ?? 0, this.#starts, groupCount, this.#rows);
+      if (lists.isSet) this.#sort();
     } catch (error) {
       this.#arena.release();
       throw error;
@@ -88,6 +94,52 @@ export class GroupedLists {
     } finally {
       arena.release();
     }
+  }
+
+  /** Puts the entries of each set in order: a kernel those of short ones, for as many groups as take little time. */
+  #sort(): void {
+    const { kernels, memory, check } = this.#context;
+    const { words, groupCount, strings } = this.#lists;
+    const starts = memory.u32(this.#starts, groupCount + 1);
+    let from = 0;
+    const sortTo = (end: number): void => {
+      check();
+      if (from < end) kernels.listSort(this.#keys, words, strings?.entries ?? 0, this.#starts + from * 4, end - from, this.#rows);
+      from = end;
+    };
+    for (let group = 0; group < groupCount; group++) {
+      const [start = 0, end = 0] = [starts[group], starts[group + 1]];
+      if (end - start > SHORT_MAX) {
+        sortTo(group);
+        this.#sortLong(start, end);
+        from = group + 1;
+      } else if (end - (starts[from] ?? 0) > SHORT_MAX) sortTo(group + 1);
+    }
+    sortTo(groupCount);
+  }
+
+  /** Rows [start, end) in the order of their values, of which null is the first. */
+  #sortLong(start: number, end: number): void {
+    const { memory, check } = this.#context;
+    const { count, words, strings } = this.#lists;
+    const halves = memory.u32(this.#keys, count * words * 2);
+    const listed = memory.u32(this.#rows + start * 4, end - start);
+    const rows = listed.slice();
+    const half = (at: number): Uint32Array => rows.map((row) => halves[row * words * 2 + at] ?? 0);
+    if (strings === undefined) {
+      const high = half(3).map((word) => word ^ SIGN);
+      const order = rowsByWords([half(1).map((isNull) => 1 - isNull), high, half(2)], rows.length, check);
+      order.forEach((at, place) => void (listed[place] = rows[at] ?? 0));
+      return;
+    }
+    const ids = half(1);
+    const present = ids.filter((id) => id !== 0);
+    const withText = rows.filter((_, at) => ids[at] !== 0);
+    const { bytes, ends } = packEntries(memory, strings.entries)(present, check);
+    const order = sortTexts({ bytes, ends: ends.subarray(1) });
+    listed.set(rows.filter((_, at) => ids[at] === 0));
+    const first = rows.length - withText.length;
+    order.forEach((at, place) => void (listed[first + place] = withText[at] ?? 0));
   }
 
   /** Reads the values of a group; undefined of one without. Until memory of the kernels is taken. */

@@ -94,7 +94,14 @@ export function stateAccumulator(
         }
         const numbers = memory.u32(groupOf, groupCount).slice();
         if (kind.isOrdered) feed.end?.(stateOf);
-        states.forEach((state, group) => objects?.add(numbers[group] ?? 0, order, state));
+        if (objects?.addStates !== undefined) {
+          const present = Object.keys(states).map(Number);
+          objects.addStates(
+            present.map((group) => numbers[group] ?? 0),
+            order,
+            present.map((group) => states[group]),
+          );
+        } else states.forEach((state, group) => objects?.add(numbers[group] ?? 0, order, state));
         // States without an order: those of the whole query take in the values that waited.
         if (!kind.isOrdered) objects?.change((stateAt) => feed.end?.((group) => stateAt(numbers[group] ?? 0)));
       },

@@ -137,7 +137,7 @@ function withNulls(column: ResultColumn, rowCount: number): ResultColumn {
     const none = 0xffffffff;
     const ids = new Uint32Array(rowCount).fill(none);
     ids.set(column.ids);
-    return { ...column, ids, text: (id) => (id === none ? null : column.text(id)) };
+    return { ...column, packed: undefined, ids, text: (id) => (id === none ? null : column.text(id)) };
   }
   assert(column.kind !== 'multi', 'states are single values');
   const nulls = new Uint8Array(rowCount).fill(1);

@@ -19,7 +19,7 @@ interface Frames {
 type Better = (first: number, second: number) => number;
 
 /** For each row the best row of its frame, the first one of several; -1: none. `present`: 1 for rows to choose from. */
-export function bestRows(
+export function extremeRows(
   kind: 'min' | 'max',
   column: ResultColumn,
   present: Uint8Array | null,

@@ -7,7 +7,7 @@ import type { WindowCall } from '../../../model/window.js';
 import { type Check, checkedLoop, ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import { type ResultColumn, valueAt } from '../../block/result-table.js';
 import { AnyValues, nullMarks, pickedColumn, smallLongs } from '../typed-values.js';
-import { bestRows, NO_ROW } from './frame-extremes.js';
+import { extremeRows, NO_ROW } from './frame-extremes.js';
 import { doubleSums, longSums } from './frame-sums.js';
 import { type FrameAggregate, frameAggregate } from './window-aggregate.js';
 import { type Spans, stretchesOf } from './window-frame.js';
@@ -41,7 +41,7 @@ export function frameValues(call: WindowCall, input: FrameInput, wanted: Wanted)
       return sums(column, input, wanted);
     case 'min':
     case 'max':
-      return pickedColumn({ name: wanted.name, column }, bestRows(call.kind, column, presentMarks(column, input), input), check);
+      return pickedColumn({ name: wanted.name, column }, extremeRows(call.kind, column, presentMarks(column, input), input), check);
     case 'first':
     case 'last':
       return pickedColumn({ name: wanted.name, column }, edgeRows(call.kind, call.ignoresNulls ? column : undefined, input), check);

@@ -1,8 +1,5 @@
 // Answers which row of a range is smallest or largest, or what its numbers add up to.
 
-/** Rows up to which a stretch is gone through one by one. */
-export const STRETCH_ROWS_MAX = 32;
-
 /** Numbers of rows, one each: values to add up, or places of rows to choose from. */
 export type RowNumbers = Float64Array | Int32Array;
 
