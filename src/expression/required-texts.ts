@@ -1,4 +1,5 @@
-// Texts that a regular expression cannot match without, so that they can be looked for first.
+// Texts that a regular expression cannot match without, so that they can be looked for first, where the library matches it; automata have
+// a text of theirs (`base/pattern/required-text.ts`).
 
 import { containing, type LikePattern } from '../base/like-pattern.js';
 import { append } from '../base/lists.js';

@@ -3,21 +3,14 @@
 import { ETERNITY } from '../../base/instant.js';
 import type { Frame } from '../../model/frame.js';
 import type { GroupKey, GroupPlan, RowPlan } from '../../model/plan.js';
+import { arrivalName, withArrivalTime } from '../../model/rewrite/arrival-time.js';
 import { renameAggregator, renameFilter, renameVirtualColumn } from '../../model/rewrite/plan-names.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { findColumn } from './rows.js';
 
-/** Name of `__time` as a column like any other, which need not ascend. */
-const UNORDERED_TIME = 'time in no order';
-
-export function unorderedName(name: string): string {
-  return name === TIME_COLUMN ? UNORDERED_TIME : name;
-}
-
-/** The rows with that name; a `__time` that is no LONG is left out, as for every group. */
-export function withUnorderedTime(frame: Frame): Frame {
-  const columns = frame.columns.filter(({ name, kind }) => name !== TIME_COLUMN || kind === 'long');
-  return { ...frame, columns: columns.map((column) => ({ ...column, name: unorderedName(column.name) })) };
+/** The rows with the time of their arrival; a `__time` that is no LONG is left out, as for every group. */
+export function asTheyArrive(frame: Frame): Frame {
+  return withArrivalTime({ ...frame, columns: frame.columns.filter(({ name, kind }) => name !== TIME_COLUMN || kind === 'long') });
 }
 
 /** The same groups of rows whose `__time` goes by another name; undefined for plans that cut rows by time or go on to stages. */
@@ -27,10 +20,10 @@ export function inArrivalOrder(plan: RowPlan): GroupPlan | undefined {
   if (!takesAll || !plan.keys.every(isOfRow) || plan.virtualColumns.some(({ name }) => name === TIME_COLUMN)) return undefined;
   return {
     ...plan,
-    virtualColumns: plan.virtualColumns.map((column) => renameVirtualColumn(column, unorderedName)),
-    filter: plan.filter === null ? null : renameFilter(plan.filter, unorderedName),
-    keys: plan.keys.map((key) => (key.kind === 'column' ? { ...key, column: unorderedName(key.column) } : key)),
-    aggregators: plan.aggregators.map((each) => ({ ...renameAggregator(each, unorderedName), name: each.name })),
+    virtualColumns: plan.virtualColumns.map((column) => renameVirtualColumn(column, arrivalName)),
+    filter: plan.filter === null ? null : renameFilter(plan.filter, arrivalName),
+    keys: plan.keys.map((key) => (key.kind === 'column' ? { ...key, column: arrivalName(key.column) } : key)),
+    aggregators: plan.aggregators.map((each) => ({ ...renameAggregator(each, arrivalName), name: each.name })),
   };
 }
 

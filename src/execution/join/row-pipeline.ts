@@ -4,6 +4,7 @@ import type { Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
 import { type Frame, frameColumnType, isNullAt } from '../../model/frame.js';
 import type { GroupPlan, RowPlan, ScanPlan } from '../../model/plan.js';
+import { arrivalName } from '../../model/rewrite/arrival-time.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import { uploadFrame } from '../../storage/uploaded-frame.js';
 import { NO_ROWS, type SegmentView } from '../../storage/view.js';
@@ -21,7 +22,7 @@ import { NO_EMPTY_VALUES } from '../post/leaf-result.js';
 import { runSteps } from '../post/steps.js';
 import { StreamedSteps } from '../post/stream.js';
 import { boundaryRows } from '../scan/time-boundary.js';
-import { inArrivalOrder, isOutOfOrder, unorderedName, withUnorderedTime } from './arrival-order.js';
+import { asTheyArrive, inArrivalOrder, isOutOfOrder } from './arrival-order.js';
 import { POSITION, readable } from './readable-rows.js';
 import { findColumn, gatherFrame } from './rows.js';
 import { dictionariesAfter, viewAfter, viewOfColumns } from './stage-columns.js';
@@ -58,8 +59,8 @@ export class RowPipeline {
   #stages: StageRun;
   #operator: Operator;
   #hasBegun = false;
-  /** Whether rows stay as they come, their `__time` by another name. */
-  #isUnordered = false;
+  /** Whether rows stay in the order in which they come. */
+  #arrives = false;
   #pending: Frame[] = [];
   #pendingRows = 0;
   #pendingBytes = 0;
@@ -107,9 +108,9 @@ export class RowPipeline {
     const plan = isOutOfOrder(chunk) ? inArrivalOrder(this.#options.plan) : undefined;
     if (plan === undefined) return;
     this.close();
-    const columns = this.#options.columns.map((column) => ({ ...column, name: unorderedName(column.name) }));
+    const columns = this.#options.columns.map((column) => ({ ...column, name: arrivalName(column.name) }));
     this.#options = { ...this.#options, plan, columns };
-    this.#isUnordered = true;
+    this.#arrives = true;
     this.#stages = stagesOf(this.#options, this.#context);
     this.#operator = operatorOf(this.#options, this.#context, this.#counts);
   }
@@ -118,7 +119,7 @@ export class RowPipeline {
     const whole = concatFrames(this.#pending);
     [this.#pending, this.#pendingRows, this.#pendingBytes] = [[], 0, 0];
     if (!this.#hasBegun) this.#begin(whole);
-    const chunk = this.#isUnordered ? withUnorderedTime(whole) : whole;
+    const chunk = this.#arrives ? asTheyArrive(whole) : whole;
     this.#operator.open(chunk);
     if (this.#options.plan.operator === 'group' && this.#options.plan.withinData === true) this.#span = widened(this.#span, chunk);
     for (const { rows, isMoved } of readable(chunk, this.#options.plan)) {

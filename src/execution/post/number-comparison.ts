@@ -6,7 +6,7 @@ import type { Filter } from '../../model/filter.js';
 import { type Check, checkedLoop } from '../block/checked-loops.js';
 import type { ResultTable } from '../block/result-table.js';
 import { type Doubles, doublesOf, type Rows } from './computed-doubles.js';
-import { orderedNumbers } from './window/ordered-numbers.js';
+import { orderedNumbers } from './ordered-numbers.js';
 
 /** Values of marks, one a row. */
 export const FALSE = 0;

@@ -1,13 +1,14 @@
 // Joins rows that several tasks have read of one part of a chunk.
 
 import { type Frame, frameColumnType } from '../../model/frame.js';
+import { withArrivalTime, withTime } from '../../model/rewrite/arrival-time.js';
 import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import { plainFrame, type SegmentFrame } from '../../storage/columns/packed-column.js';
 import { type InputBench, inputBench } from '../column/input-bench.js';
 import { allRows } from '../column/run-column.js';
 import type { Metric } from '../task-spec/metric.js';
 import type { FrameEngine } from './frame-engine.js';
-import { decodeLists, encodeLists, joinPlan, withArrivalTime, withTime } from './rollup.js';
+import { decodeLists, encodeLists, joinPlan } from './rollup.js';
 import { type ColumnPlan, columnPlan, RunBuffer, timesOf } from './run-buffer.js';
 import { runFrame } from './run-frame.js';
 

@@ -4,11 +4,8 @@ import { ETERNITY } from '../../base/instant.js';
 import { parseJsonWithDoubles } from '../../base/json.js';
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { GroupPlan } from '../../model/plan.js';
-import { TIME_COLUMN } from '../../model/schema.js';
+import { ARRIVAL_TIME } from '../../model/rewrite/arrival-time.js';
 import { joinedAggregator, type Metric } from '../task-spec/metric.js';
-
-/** Name of `__time` while rows are not sorted (see `model/plan-names.ts`). */
-export const ARRIVAL_TIME = '__arrival_time';
 
 /** The number of a row in its run, where every row is a group of its own. */
 export const ROW_NUMBER = '\u0000row';
@@ -44,14 +41,6 @@ function groupPlan(dataSource: string, keys: readonly string[], metrics: readonl
 export function joinPlan(dataSource: string, dimensions: readonly string[], metrics: readonly Metric[]): GroupPlan {
   const plan = rollupPlan(dataSource, dimensions, metrics);
   return { ...plan, virtualColumns: [], aggregators: plan.aggregators.map(joinedAggregator) };
-}
-
-export function withArrivalTime(frame: Frame): Frame {
-  return { ...frame, columns: frame.columns.map((column) => (column.name === TIME_COLUMN ? { ...column, name: ARRIVAL_TIME } : column)) };
-}
-
-export function withTime(frame: Frame): Frame {
-  return { ...frame, columns: frame.columns.map((column) => (column.name === ARRIVAL_TIME ? { ...column, name: TIME_COLUMN } : column)) };
 }
 
 /** Begins the text of a list; a value that begins so is written as a list of one. */

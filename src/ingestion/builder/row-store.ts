@@ -2,6 +2,7 @@
 
 import type { Frame, FrameColumn } from '../../model/frame.js';
 import type { Buckets } from '../../model/granularity.js';
+import { withArrivalTime, withTime } from '../../model/rewrite/arrival-time.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentPart } from '../../model/segment.js';
 import type { SegmentFrame } from '../../storage/columns/packed-column.js';
@@ -15,7 +16,7 @@ import { type Chunk, ChunkStore, type HandedChunk, type HandedFile, type OpenedF
 import type { FrameEngine } from './frame-engine.js';
 import { isDividable, type KeyFrames, keyFrame, type Part, partsOf } from './partitions.js';
 import { sortedBounds } from './range-bounds.js';
-import { decodeLists, encodeLists, joinPlan, ROW_NUMBER, rollupPlan, rowPlan, withArrivalTime, withTime } from './rollup.js';
+import { decodeLists, encodeLists, joinPlan, ROW_NUMBER, rollupPlan, rowPlan } from './rollup.js';
 import { type ColumnPlan, columnPlan, RunBuffer, timesOf } from './run-buffer.js';
 
 export interface RowStoreOptions {

@@ -7,9 +7,8 @@ import { type Expression, long } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { Granularity } from '../../model/granularity.js';
 import type { GroupKey, GroupPlan, Plan, ScanPlan } from '../../model/plan.js';
+import { ARRIVAL_TIME, arrivalName } from '../../model/rewrite/arrival-time.js';
 import { renameAggregator, renameFilter, renameKey, renameStep, renameVirtualColumn } from '../../model/rewrite/plan-names.js';
-import { TIME_COLUMN } from '../../model/schema.js';
-import { ARRIVAL_TIME } from '../builder/rollup.js';
 
 export type ExternalPlan = ScanPlan | GroupPlan;
 
@@ -20,9 +19,8 @@ export type ExternalPlan = ScanPlan | GroupPlan;
 export function planOverArrivals(plan: Plan): ExternalPlan {
   if (plan.operator !== 'scan' && plan.operator !== 'group')
     throw new ServiceError('unsupported', `a ${plan.operator} plan is not supported in a task`);
-  const rename = (name: string): string => (name === TIME_COLUMN ? ARRIVAL_TIME : name);
-  const virtualColumns = plan.virtualColumns.map((column) => renameVirtualColumn(column, rename));
-  const filters = [plan.filter === null ? null : renameFilter(plan.filter, rename), filterOf(plan.intervals)].filter(
+  const virtualColumns = plan.virtualColumns.map((column) => renameVirtualColumn(column, arrivalName));
+  const filters = [plan.filter === null ? null : renameFilter(plan.filter, arrivalName), filterOf(plan.intervals)].filter(
     (filter) => filter !== null,
   );
   const filter: Filter | null = filters.length > 1 ? { kind: 'and', filters } : (filters[0] ?? null);
@@ -30,21 +28,22 @@ export function planOverArrivals(plan: Plan): ExternalPlan {
     dataSource: plan.dataSource,
     intervals: [ETERNITY],
     filter,
-    post: plan.post.map((step) => renameStep(step, rename)),
+    post: plan.post.map((step) => renameStep(step, arrivalName)),
   };
-  if (plan.operator === 'scan') return { ...plan, ...common, virtualColumns, columns: plan.columns.map(rename), timeOrder: orderOf(plan) };
+  if (plan.operator === 'scan')
+    return { ...plan, ...common, virtualColumns, columns: plan.columns.map(arrivalName), timeOrder: orderOf(plan) };
   const keys = plan.keys.map((key, position): GroupKey => {
-    if (key.kind === 'column') return renameKey(key, rename);
+    if (key.kind === 'column') return renameKey(key, arrivalName);
     const column = `time key ${position}`;
     virtualColumns.push(flooredTime(column, key.granularity));
-    return { kind: 'column', name: rename(key.name), column, type: 'LONG' };
+    return { kind: 'column', name: arrivalName(key.name), column, type: 'LONG' };
   });
   return {
     ...plan,
     ...common,
     virtualColumns,
     keys,
-    aggregators: plan.aggregators.map((aggregator) => renameAggregator(aggregator, rename)),
+    aggregators: plan.aggregators.map((aggregator) => renameAggregator(aggregator, arrivalName)),
   };
 }
 

@@ -2,8 +2,8 @@
 
 import { type Check, checkedLoop } from '../../block/checked-loops.js';
 import type { ResultColumn } from '../../block/result-table.js';
+import { orderedNumbers } from '../ordered-numbers.js';
 import { compareColumn } from '../sort.js';
-import { orderedNumbers } from './ordered-numbers.js';
 import { RangeTree } from './range-tree.js';
 import type { Spans } from './window-frame.js';
 

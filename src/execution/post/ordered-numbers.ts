@@ -1,10 +1,10 @@
 // Numbers that stand for the values of a column where only their order counts.
 
-import type { SortKey } from '../../../model/plan.js';
-import { type Check, checkedLoop } from '../../block/checked-loops.js';
-import type { ResultColumn } from '../../block/result-table.js';
-import { sortWords } from '../sort.js';
-import { halvesOf } from '../typed-values.js';
+import type { SortKey } from '../../model/plan.js';
+import { type Check, checkedLoop } from '../block/checked-loops.js';
+import type { ResultColumn } from '../block/result-table.js';
+import { sortWords } from './sort.js';
+import { halvesOf } from './typed-values.js';
 
 const TWO_32 = 2 ** 32;
 
