@@ -226,7 +226,7 @@ export { textIdSlots, textIds } from './kernels/text-ids';
 export { textDoubles, textLongs, textOfLongs } from './kernels/text-numbers';
 export { textOfDoubles } from './kernels/text-of-doubles';
 export { textOfTimes } from './kernels/text-of-times';
-export { textSlice, textTrim } from './kernels/text-parts';
+export { textExtreme, textFindEach, textSlice, textTrim } from './kernels/text-parts';
 
 // lists.ts
 export { listSizes, listSort, listTexts } from './kernels/lists';

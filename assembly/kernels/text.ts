@@ -63,7 +63,7 @@ export function unitsIn(at: usize, length: usize): usize {
   return units;
 }
 @inline
-function unitsOf(text: u64): usize {
+export function unitsOf(text: u64): usize {
   return (text & WIDE) == 0 ? size(text) : unitsIn(start(text), size(text));
 }
 

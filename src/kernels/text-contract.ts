@@ -23,10 +23,35 @@ export interface TextKernels {
   /** i64 position of the first occurrence, from 0; -1 for none, 0 for null. */
   readonly textFind: (texts: Address, n: number, wanted: Address, wantedBytes: number, out: Address) => void;
   /**
-   * Parts of the same bytes. Kind 0: `count` units from `from` on (0xffffffff: all), null where the text ends before them; 1: the
-   * same, empty there; 2: the last `count`. Returns how many had to cut a surrogate pair: what these are is undefined.
+   * i64 position of the first occurrence of `wanted` (one text when `oneWanted` is 1) that begins at the unit froms[i] (i64, one when
+   * `oneFrom` is 1) or later; -1 for none, 0 where a text is null. A start before the text is its start, one past it its end.
    */
-  readonly textSlice: (texts: Address, n: number, kind: number, from: number, count: number, out: Address) => number;
+  readonly textFindEach: (
+    texts: Address,
+    wanted: Address,
+    oneWanted: number,
+    froms: Address,
+    oneFrom: number,
+    n: number,
+    out: Address,
+  ) => void;
+  /**
+   * Parts of the same bytes, by i64 froms[i] and counts[i] (one each when `oneFrom`, `oneCount` is 1). Kind 0: `count` units from `from`
+   * on, all where the count is negative, null where the text ends before them; 1: the same, empty there; 2: the last `count`. Null
+   * where a number is no i32, or `from`, or a count of kinds 1 and 2, is negative. Returns how many had to cut a surrogate pair: what these are is undefined.
+   */
+  readonly textSlice: (
+    texts: Address,
+    n: number,
+    kind: number,
+    froms: Address,
+    oneFrom: number,
+    counts: Address,
+    oneCount: number,
+    out: Address,
+  ) => number;
+  /** The text that comes first, or (`largest`) last, in the order of code units; of a text and null the text. `a`, `b` are one text when `oneA`, `oneB` is 1. */
+  readonly textExtreme: (a: Address, oneA: number, b: Address, oneB: number, n: number, largest: number, out: Address) => void;
   /** Without the ASCII characters of `set` (128 bits) at its start (ends & 1) and end (ends & 2); the same bytes. */
   readonly textTrim: (texts: Address, n: number, set: Address, ends: number, out: Address) => void;
   /** ASCII letters changed to upper or lower case; wide texts stay as they are: returns how many. */

@@ -92,6 +92,11 @@ function textsOf(scope: SegmentScope, typeOf: TypeOf): Texts {
       const node = compiler.part(expression);
       return node === undefined ? undefined : { node, rooms: compiler.rooms };
     },
+    numberOfTexts(expression, ofTexts) {
+      const compiler = new NumberCompiler(scope, typeOf, { otherwise: undefined, ofTexts });
+      const node = compiler.part(expression);
+      return node === undefined ? undefined : { node, rooms: compiler.rooms };
+    },
   };
 }
 

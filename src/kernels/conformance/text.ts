@@ -28,7 +28,40 @@ function changes(
 }
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-const SLICES = ['0,0,3', '0,2,4294967295', '0,3,2', '1,0,4', '1,0,0', '2,0,4', '2,0,0', '2,0,100'] as const;
+/** Whether a position lies between the two units of a pair. */
+const isMiddle = (text: string, at: number): boolean => /[\ud800-\udbff]/.test(text.charAt(at - 1)) && at < text.length;
+const SLICES = [
+  '0,0,3',
+  '0,2,-1',
+  '0,3,2',
+  '0,each,each',
+  '0,1,each',
+  '0,each,3',
+  '1,0,4',
+  '1,0,0',
+  '1,0,each',
+  '2,0,4',
+  '2,0,0',
+  '2,0,100',
+  '2,0,each',
+] as const;
+/** Positions and counts, some of which are none. */
+const COUNTS = [
+  0n,
+  1n,
+  2n,
+  3n,
+  5n,
+  40n,
+  2n ** 31n - 1n,
+  2n ** 31n,
+  -1n,
+  -7n,
+  -(2n ** 31n),
+  -(2n ** 31n) - 1n,
+  2n ** 63n - 1n,
+  -(2n ** 63n),
+];
 const REPLACEMENTS = ['ab,x', 'a,', 'é,ee', 'b,日', 'ab,abab', '0123456789,ß', '日本,本'] as const;
 const PATTERNS = ['%ab%', 'a%', '%日%', '_', '%é_', '%', '', '%a%b%', 'Zz'] as const;
 const WANTED = ['ab', 'a', '日本', '😀', '9', '', 'nowhere'] as const;
@@ -135,15 +168,27 @@ export const TEXT_CHECKS = {
   },
   textSlice(lab: Lab) {
     lab.each(SLICES, (rows, variant) => {
-      const [kind = 0, from = 0, count = 0] = variant.split(',').map(Number);
+      const [kindWord, ...words] = variant.split(',');
+      const kind = Number(kindWord);
       const texts = randomTexts(lab, rows);
       const laid = lay(lab, texts);
       const out = lab.output('I64', texts.length);
-      const splits = lab.call(() => lab.kernels.textSlice(laid.at, texts.length, kind, from, count, out));
-      const expected = texts.map((text) => {
-        if (text === null || (kind === 0 && from >= text.length)) return null;
-        const part = kind === 2 ? text.slice(Math.max(0, text.length - count)) : text.slice(from, from + count);
-        return Buffer.from(part).toString() === part ? part : undefined;
+      const [froms = [], counts = []] = words.map((word) =>
+        word === 'each' ? texts.map(() => COUNTS[lab.random(COUNTS.length)] ?? 0n) : [BigInt(word)],
+      );
+      const [fromsAt, countsAt] = [lab.place('I64', froms), lab.place('I64', counts)];
+      const [oneFrom, oneCount] = words.map((word) => (word === 'each' ? 0 : 1));
+      const splits = lab.call(() =>
+        lab.kernels.textSlice(laid.at, texts.length, kind, fromsAt, oneFrom ?? 0, countsAt, oneCount ?? 0, out),
+      );
+      const expected = texts.map((text, i) => {
+        const [fromLong, countLong] = [froms[oneFrom === 1 ? 0 : i] ?? 0n, counts[oneCount === 1 ? 0 : i] ?? 0n];
+        if (text === null || BigInt.asIntN(32, fromLong) !== fromLong || BigInt.asIntN(32, countLong) !== countLong) return null;
+        const [from, count] = [Number(fromLong), Number(countLong)];
+        if (from < 0 || (kind === 0 ? from >= text.length : count < 0)) return null;
+        const first = kind === 2 ? Math.max(0, text.length - count) : Math.min(from, text.length);
+        const part = kind === 2 ? text.slice(Math.max(0, text.length - count)) : text.slice(from, count < 0 ? undefined : from + count);
+        return isMiddle(text, first) || isMiddle(text, first + part.length) ? undefined : part;
       });
       lab.expectResult(splits, expected.filter((part) => part === undefined).length);
       expectTexts(lab, out, expected, laid.isWide);
@@ -151,6 +196,45 @@ export const TEXT_CHECKS = {
         const [at, was] = [Number(BigInt(each) & 0xffffffffn), Number((laid.words[i] ?? 0n) & 0xffffffffn)];
         if (each !== 0n && (at < was || at > was + Buffer.byteLength(texts[i] ?? ''))) lab.fail(`part ${i} lies outside its text`);
       }
+    });
+  },
+  textFindEach(lab: Lab) {
+    lab.each(['one', 'each', 'each of each'], (rows, variant) => {
+      const texts = randomTexts(lab, rows);
+      const { at } = lay(lab, texts);
+      const wanted =
+        variant === 'each of each' ? texts.map(() => WANTED[lab.random(WANTED.length)] ?? null) : [variant === 'one' ? 'ab' : '日'];
+      const froms = variant === 'one' ? [1n] : texts.map(() => COUNTS[lab.random(COUNTS.length)] ?? 0n);
+      const [wantedAt, fromsAt] = [lay(lab, wanted).at, lab.place('I64', froms)];
+      const out = lab.output('I64', texts.length);
+      const [oneWanted, oneFrom] = [variant === 'each of each' ? 0 : 1, variant === 'one' ? 1 : 0];
+      lab.call(() => lab.kernels.textFindEach(at, wantedAt, oneWanted, fromsAt, oneFrom, texts.length, out));
+      lab.expect(
+        'I64',
+        out,
+        texts.map((text, i) => {
+          const search = wanted[oneWanted === 1 ? 0 : i] ?? null;
+          return text === null || search === null ? 0n : BigInt(text.indexOf(search, Number(froms[oneFrom === 1 ? 0 : i])));
+        }),
+      );
+    });
+  },
+  textExtreme(lab: Lab) {
+    lab.each(['0,0,0', '0,0,1', '1,0,1', '0,1,0'], (rows, variant) => {
+      const [oneA = 0, oneB = 0, largest = 0] = variant.split(',').map(Number);
+      const texts = randomTexts(lab, rows);
+      const [a, b] = [oneA === 1 ? ['q w'] : texts, oneB === 1 ? ['日本'] : texts.map(() => randomTexts(lab, 1)[0] ?? null)];
+      const [left, right] = [lay(lab, a), lay(lab, b)];
+      const out = lab.output('I64', texts.length);
+      lab.call(() => lab.kernels.textExtreme(left.at, oneA, right.at, oneB, texts.length, largest, out));
+      const expected = texts.map((_, i) => {
+        const [x = null, y = null] = [a[oneA === 1 ? 0 : i], b[oneB === 1 ? 0 : i]];
+        if (x === null || y === null) return x ?? y;
+        return order(x, y) === 0 || order(x, y) < 0 === (largest === 0) ? x : y;
+      });
+      const texted = found(lab, out, texts.length);
+      for (const [i, wanted] of expected.entries())
+        if (texted[i]?.text !== wanted) lab.fail(`text ${i} is ${JSON.stringify(texted[i]?.text)}, expected ${JSON.stringify(wanted)}`);
     });
   },
   textTrim(lab: Lab) {

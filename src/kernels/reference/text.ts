@@ -142,15 +142,36 @@ export function textKernels(memory: KernelMemory) {
       const text = Buffer.from(memory.u8(wanted, wantedBytes)).toString();
       for (let i = 0; i < n; i++) positions[i] = BigInt(textAt(texts, i)?.text.indexOf(text) ?? 0);
     },
-    textSlice(texts: Address, n: number, kind: number, from: number, count: number, out: Address): number {
+    textFindEach(texts: Address, wanted: Address, oneWanted: number, froms: Address, oneFrom: number, n: number, out: Address) {
+      const positions = memory.i64(out, n);
+      for (let i = 0; i < n; i++) {
+        const [text, search] = [textAt(texts, i)?.text, textAt(wanted, oneWanted === 1 ? 0 : i)?.text];
+        const from = Number(memory.i64(froms, n)[oneFrom === 1 ? 0 : i] ?? 0n);
+        positions[i] = text === undefined || search === undefined ? 0n : BigInt(text.indexOf(search, from));
+      }
+    },
+    textSlice(
+      texts: Address,
+      n: number,
+      kind: number,
+      froms: Address,
+      oneFrom: number,
+      counts: Address,
+      oneCount: number,
+      out: Address,
+    ): number {
       let splits = 0;
       for (let i = 0; i < n; i++) {
         const found = textAt(texts, i);
         const units = found?.text.length ?? 0;
-        if (found === null || (kind === 0 && from >= units)) {
+        const from = Number(memory.i64(froms, n)[oneFrom === 1 ? 0 : i] ?? 0n);
+        const given = Number(memory.i64(counts, n)[oneCount === 1 ? 0 : i] ?? 0n);
+        const areCounts = [from, given].every((each) => each === Math.trunc(each) && each >= -(2 ** 31) && each < 2 ** 31);
+        if (found === null || !areCounts || from < 0 || (kind !== 0 && given < 0) || (kind === 0 && from >= units)) {
           putNull(out, i);
           continue;
         }
+        const count = given < 0 ? units : given;
         const first = kind === 2 ? Math.max(0, units - count) : Math.min(units, from);
         const last = kind === 2 ? units : Math.min(units, first + count);
         if (isMiddle(found.text, first) || isMiddle(found.text, last)) splits++;
@@ -158,6 +179,15 @@ export function textKernels(memory: KernelMemory) {
         put(out, i, found.at + start, Buffer.byteLength(found.text.slice(first, last)), found.isWide);
       }
       return splits;
+    },
+    textExtreme(a: Address, oneA: number, b: Address, oneB: number, n: number, largest: number, out: Address) {
+      for (let i = 0; i < n; i++) {
+        const [left, right] = [textAt(a, oneA === 1 ? 0 : i), textAt(b, oneB === 1 ? 0 : i)];
+        const order = left === null || right === null ? 0 : compare(left.text, right.text) * (largest === 1 ? -1 : 1);
+        const best = right === null || (left !== null && order <= 0) ? left : right;
+        if (best === null) putNull(out, i);
+        else put(out, i, best.at, best.length, best.isWide);
+      }
     },
     textTrim(texts: Address, n: number, set: Address, ends: number, out: Address) {
       const isIn = (byte: number): boolean => hasBit(memory.u32(set, 8), byte);

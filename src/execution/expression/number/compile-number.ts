@@ -34,8 +34,8 @@ const REFUSING: ReadonlySet<string> = new Set(['value_of_one_row', 'parse_json',
 
 /** Other ways to compile a part of an expression. */
 export interface OtherWays {
-  /** Any that there is. */
-  otherwise(expression: Expression): Vector;
+  /** Any that there is; undefined: the expression is compiled over the texts that `ofTexts` reads, and no column is. */
+  readonly otherwise: ((expression: Expression) => Vector) | undefined;
   /** Numbers and conditions made of texts by kernels; undefined where there are none. */
   ofTexts(expression: Expression, rooms: Rooms): Node | undefined;
 }
@@ -51,6 +51,7 @@ export class NumberCompiler {
   readonly #scope: SegmentScope;
   readonly #typeOf: TypeOf;
   readonly #ways: OtherWays;
+  readonly #readsColumns: boolean;
   readonly #columns = new Map<string, NumberNode>();
   #nodes = 0;
 
@@ -59,6 +60,7 @@ export class NumberCompiler {
     this.#scope = scope;
     this.#typeOf = typeOf;
     this.#ways = ways;
+    this.#readsColumns = ways.otherwise !== undefined;
   }
 
   /** The expression as a whole; undefined unless it is a number whose outermost function has a kernel or a loop. */
@@ -79,7 +81,7 @@ export class NumberCompiler {
       const texts = this.#texts(operands, pool);
       return texts === undefined ? undefined : firstKnownText(this.rooms, texts);
     }
-    const branches = choiceOf(expression);
+    const branches = choiceOf(expression) ?? this.#extremeOf(expression);
     if (branches === undefined) return undefined;
     const conditions = this.#conditions(branches);
     const results = this.#texts(resultsOf(branches), pool);
@@ -87,6 +89,13 @@ export class NumberCompiler {
     const otherwise = last === undefined ? constantText(this.rooms, 0) : this.#text(last, pool);
     if (conditions === undefined || results === undefined || otherwise === undefined) return undefined;
     return chosenText(this.rooms, conditions, results, otherwise);
+  }
+
+  /** LEAST and GREATEST of two strings as a choice by their order; what is null is not chosen. */
+  #extremeOf({ function: name, arguments: [left, right, ...others] }: Call): readonly Expression[] | undefined {
+    if ((name !== 'least' && name !== 'greatest') || left === undefined || right === undefined || others.length > 0) return undefined;
+    if (inferType(left, this.#typeOf) !== 'STRING' || inferType(right, this.#typeOf) !== 'STRING') return undefined;
+    return [call(name === 'least' ? '<=' : '>=', left, right), left, call('isnull', right), left, right];
   }
 
   /** A function of nothing but one choice among strings: computed once for each of these, as `compute` gives it. */
@@ -120,6 +129,7 @@ export class NumberCompiler {
 
   /** Among few texts a choice is one of ids, and what is made of it one number for each text. */
   #ofTexts(call: Call): Node | undefined {
+    if (!this.#readsColumns) return this.#ways.ofTexts(call, this.rooms);
     const byIds = hasFewTexts(this.#scope, call) ? this.#numberOfChoice(call) : undefined;
     return byIds ?? this.#ways.ofTexts(call, this.rooms) ?? this.#numberOfChoice(call);
   }
@@ -173,6 +183,7 @@ export class NumberCompiler {
     const isString = type === 'STRING';
     if (type !== null && !isNumberType(type) && !isString) return undefined;
     if (expression.kind !== 'column' && columnsReadBy(expression).size === 0) return this.#constant(expression, isString);
+    if (!this.#readsColumns) return isString || expression.kind !== 'call' ? undefined : this.#call(expression);
     const dictionary = onlyDictionary(this.#scope, expression);
     if (dictionary !== undefined) {
       const kernels = hasSmallDictionary(this.#scope, dictionary.column) || expression.kind !== 'call' ? undefined : this.#call(expression);
@@ -187,7 +198,7 @@ export class NumberCompiler {
   }
 
   #other(expression: Expression): Node | undefined {
-    if (mayRefuse(expression)) return undefined;
+    if (mayRefuse(expression) || this.#ways.otherwise === undefined) return undefined;
     const bucketed = bucketedVector(this.#scope, expression, this.#typeOf, expressionType(expression, this.#typeOf));
     if (bucketed !== undefined) return this.#vector(bucketed);
     this.hasLoops = true;
@@ -229,10 +240,8 @@ export class NumberCompiler {
     if (name === 'cast') return this.#cast(call);
     const isSame = this.#samenessOf(call);
     if (isSame !== undefined) return this.#part(isSame);
-    const ofInstants = timeCall(this.#scope, call, (operand) => this.#longs(operand));
-    if (ofInstants !== undefined) return this.#vector(ofInstants);
-    const ofLists = listCall(this.rooms, call);
-    if (ofLists !== undefined) return ofLists;
+    const ofColumns = this.#readsColumns ? this.#ofColumns(call) : undefined;
+    if (ofColumns !== undefined) return ofColumns;
     const kernel = kernelFunction(name);
     const apply = FUNCTIONS.get(name)?.ofDoubles;
     if ((kernel === undefined && apply === undefined) || !this.#isOfNumbers(call)) return this.#ofTexts(call);
@@ -240,6 +249,12 @@ export class NumberCompiler {
     if (operands === undefined) return undefined;
     const made = kernel?.(this.rooms, operands) ?? this.#loop(operands, apply);
     return made === undefined ? undefined : this.#typed(call, made);
+  }
+
+  /** Functions of instants and of lists. */
+  #ofColumns(call: Call): Node | undefined {
+    const ofInstants = timeCall(this.#scope, call, (operand) => this.#longs(operand));
+    return ofInstants === undefined ? listCall(this.rooms, call) : this.#vector(ofInstants);
   }
 
   /** IS [NOT] DISTINCT FROM of two strings, or two numbers, by equality and nulls; undefined for anything else. */

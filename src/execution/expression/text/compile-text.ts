@@ -47,7 +47,7 @@ const COMPARISONS: Readonly<Record<string, Comparison>> = {
 const NODES_MAX = 64;
 /** Padded texts of a block take so many bytes at most. */
 const PADDED_BYTES_MAX = 1 << 26;
-const ALL = 0xffffffff;
+const ALL = -1n;
 
 /** Expressions over texts as trees of kernels; undefined for what has none, and for constants that are no valid ones. */
 export class TextCompiler {
@@ -89,17 +89,31 @@ export class TextCompiler {
       const node = this.#rows(operand);
       return node === undefined ? undefined : functions.units(this.#work, node);
     }
-    const search = wellFormed(wanted);
-    if (expression.function !== 'strpos' || search === undefined || others.length > 0) return undefined;
+    return expression.function === 'strpos' && wanted !== undefined ? this.#position(operand, wanted, others[0]) : undefined;
+  }
+
+  #position(operand: Expression, wanted: Expression, from: Expression | undefined): NumberNode | undefined {
     const node = this.#rows(operand);
-    return node === undefined ? undefined : functions.position(this.#work, node, search);
+    if (node === undefined) return undefined;
+    const search = wellFormed(wanted);
+    if (search !== undefined && from === undefined) return functions.position(this.#work, node, search);
+    const [searches, start] = [this.#isText(wanted) ? this.text(wanted) : undefined, this.#long(from, 0n)];
+    return searches === undefined || start === undefined ? undefined : functions.positionOfEach(this.#work, node, searches, start);
+  }
+
+  /** A LONG, one for all rows where it is a constant; `absent` where there is no expression. */
+  #long(expression: Expression | undefined, absent: bigint): NumberNode | undefined {
+    const value = expression === undefined ? absent : constantOf(expression)?.value;
+    if (value !== undefined || expression === undefined) return typeof value === 'bigint' ? this.#work.long(value) : undefined;
+    return inferType(expression, this.#typeOf) === 'LONG' ? this.#leaves.numbers(expression, 'I64') : undefined;
   }
 
   truth(expression: Expression): TruthNode | undefined {
     if (expression.kind !== 'call' || ++this.#nodes > NODES_MAX) return undefined;
     const { function: name, arguments: operands } = expression;
     const [left, right] = operands;
-    if (left === undefined || right === undefined || !operands.every((each) => this.#isText(each))) return undefined;
+    if (left === undefined || !operands.every((each) => this.#isText(each))) return undefined;
+    if (right === undefined) return this.#nullness(name, left);
     const comparison = operands.length === 2 ? own(COMPARISONS, name) : undefined;
     if (comparison !== undefined) {
       const [a, b] = [this.text(left), this.text(right)];
@@ -112,9 +126,18 @@ export class TextCompiler {
       const node = automaton === undefined ? undefined : this.#rows(left);
       return automaton === undefined || node === undefined ? undefined : patterns.matches(this.#work, node, automaton);
     }
+    if (name === 'contains_string' && constantOf(right) === undefined) {
+      const [node, wanted] = [this.#rows(left), this.text(right)];
+      return node === undefined || wanted === undefined ? undefined : functions.contained(this.#work, node, wanted);
+    }
     const pattern = this.#pattern(expression);
     const node = pattern === undefined ? undefined : this.#rows(left);
     return pattern === undefined || node === undefined ? undefined : functions.like(this.#work, node, pattern);
+  }
+
+  #nullness(name: string, operand: Expression): TruthNode | undefined {
+    const node = name === 'isnull' || name === 'notnull' ? this.text(operand) : undefined;
+    return node === undefined ? undefined : functions.isNull(this.#work, node, name === 'notnull');
   }
 
   #pattern({ function: name, arguments: [, pattern, escape] }: Call): Uint8Array | undefined {
@@ -147,6 +170,9 @@ export class TextCompiler {
       case 'nvl':
       case 'coalesce':
         return this.#all(call.arguments, (nodes) => functions.firstKnown(this.#work, nodes));
+      case 'least':
+      case 'greatest':
+        return this.#extreme(call);
       case 'if':
       case 'case_searched':
         return this.#choice(call.arguments);
@@ -159,11 +185,11 @@ export class TextCompiler {
           inferType(expression, this.#typeOf) === 'LONG' ? this.#leaves.longs(expression) : undefined,
         );
       case 'substring':
-        return this.#slice(call, 0, integer(second), third === undefined ? -1 : integer(third));
+        return this.#slice(call, 0, second, third);
       case 'left':
-        return this.#slice(call, 1, 0, count(second));
+        return this.#slice(call, 1, undefined, second);
       case 'right':
-        return this.#slice(call, 2, 0, count(second));
+        return this.#slice(call, 2, undefined, second);
       default:
         return this.#changed(call, first, second, third);
     }
@@ -220,6 +246,12 @@ export class TextCompiler {
     return make(nodes);
   }
 
+  /** Numbers among the operands are compared as such where no string is there. */
+  #extreme({ function: name, arguments: operands }: Call): TextNode | undefined {
+    if (!operands.every((operand) => constantOf(operand)?.value === null || this.#isText(operand))) return undefined;
+    return this.#all(operands, (nodes) => functions.extreme(this.#work, nodes, name === 'greatest'));
+  }
+
   #choice(operands: readonly Expression[]): TextNode | undefined {
     const conditions: TruthNode[] = [];
     for (let index = 0; index + 1 < operands.length; index += 2) {
@@ -255,12 +287,12 @@ export class TextCompiler {
     return numbers === undefined ? undefined : functions.digits(this.#work, numbers);
   }
 
-  #slice(call: Call, kind: 0 | 1 | 2, from: number | undefined, size: number | undefined): TextNode | undefined {
+  #slice(call: Call, kind: 0 | 1 | 2, from: Expression | undefined, size: Expression | undefined): TextNode | undefined {
     const [operand] = call.arguments;
-    if (operand === undefined || from === undefined || from < 0 || size === undefined) return undefined;
-    const node = this.#isText(operand) ? this.#rows(operand) : undefined;
+    const node = operand !== undefined && this.#isText(operand) ? this.#rows(operand) : undefined;
     if (node === undefined || !this.#isExact(call, node)) return undefined;
-    return functions.slice(this.#work, node, kind, from, size < 0 ? ALL : size);
+    const [start, count] = [this.#long(from, 0n), this.#long(size, ALL)];
+    return start === undefined || count === undefined ? undefined : functions.slice(this.#work, node, kind, start, count);
   }
 }
 

@@ -86,6 +86,11 @@ function tableOf(scope: SegmentScope, column: StringColumnView): Table {
   return table;
 }
 
+/** Whether no entry of a dictionary has a surrogate pair. */
+export function hasNoPairs(scope: SegmentScope, column: StringColumnView): boolean {
+  return tableOf(scope, column).isBmp;
+}
+
 /** References to all entries of a dictionary, by their ids. */
 export function entryTexts(scope: SegmentScope, column: StringColumnView): Address {
   return tableOf(scope, column).at;

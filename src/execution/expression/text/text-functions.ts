@@ -5,7 +5,7 @@ import { refuseTextLength, TEXT_LENGTH_MAX } from '../../../expression/functions
 import { convert } from '../../../expression/value.js';
 import { type Block, wordsOf } from '../../block/context.js';
 import { referredText, WIDE } from '../../block/text-references.js';
-import type { NumberNode, TruthNode } from '../number/node.js';
+import type { NumberNode, Result, TruthNode } from '../number/node.js';
 import { oncePerBlock, type TextNode } from '../vector.js';
 import { DOUBLE_BYTES_MAX, LONG_BYTES_MAX, Room, type TextWork, uploadPowers } from './text-node.js';
 
@@ -19,6 +19,45 @@ export function position(work: TextWork, node: TextNode, wanted: string): Number
   const bytes = Buffer.from(wanted);
   const at = work.upload(bytes);
   return longs(work, node, (texts, rows, out) => kernels.textFind(texts, rows, at, bytes.length, out));
+}
+
+/** Of texts of which either may be one for all rows, from a unit on; null of a position that no text has. */
+export function positionOfEach(work: TextWork, node: TextNode, wanted: TextNode, from: NumberNode): NumberNode {
+  const { kernels } = work.scope.context;
+  const room = work.words();
+  const outside = work.outside(from, -(2n ** 31n));
+  let start: Result = { at: 0, nulls: 0 };
+  const nulls = work.anyOf([work.nullsOf(node), work.nullsOf(wanted), (block) => outside(block, start)]);
+  return {
+    kind: 'number',
+    lane: 'I64',
+    isOne: false,
+    mayBeNull: true,
+    room: undefined,
+    run(block) {
+      const [texts, searches] = [node.texts(block), wanted.texts(block)];
+      start = from.run(block);
+      kernels.textFindEach(texts, searches, isOne(wanted), start.at, from.isOne ? 1 : 0, block.rows, room);
+      return { at: room, nulls: nulls(block) };
+    },
+  };
+}
+
+/** Whether a text has a place for another. */
+export function contained(work: TextWork, node: TextNode, wanted: TextNode): TruthNode {
+  const { kernels } = work.scope.context;
+  const found = positionOfEach(work, node, wanted, work.long(0n));
+  const out = work.bits();
+  return {
+    kind: 'truth',
+    mayBeNull: found.mayBeNull,
+    run(block) {
+      const { at, nulls } = found.run(block);
+      kernels.filterRangeI64(at, block.rows, 0n, 2n ** 31n, out);
+      if (nulls !== 0) kernels.bitsAndNot(out, nulls, wordsOf(block), out);
+      return { at: out, nulls };
+    },
+  };
 }
 
 /** Numbers that strings are read as: kernels read digits, all else is read one by one. */
@@ -78,12 +117,36 @@ function longs(work: TextWork, node: TextNode, apply: (texts: Address, rows: num
   };
 }
 
-/** Parts by `kind`, `from` and `count` of the kernel `textSlice`. */
-export function slice(work: TextWork, node: TextNode, kind: 0 | 1 | 2, from: number, count: number): TextNode {
+/** Parts by `kind`, `from` and `count` of the kernel `textSlice`; null where a number is. */
+export function slice(work: TextWork, node: TextNode, kind: 0 | 1 | 2, from: NumberNode, count: NumberNode): TextNode {
   const { kernels } = work.scope.context;
-  return work.node({ mayBeNull: node.mayBeNull || kind === 0, isBmp: node.isBmp }, (block, out) => {
-    work.cuts += kernels.textSlice(node.texts(block), block.rows, kind, from, count, out);
+  const numbers = [from, count];
+  const none = work.upload(new Uint8Array(8));
+  const isCount = ({ constant }: NumberNode): boolean => typeof constant === 'bigint' && constant >= 0n && constant < 2n ** 31n;
+  const made = { mayBeNull: node.mayBeNull || kind === 0 || !numbers.every(isCount), isBmp: node.isBmp };
+  return work.node(made, (block, out) => {
+    const [ofFrom, ofCount] = [from.run(block), count.run(block)];
+    const [oneFrom, oneCount] = [from.isOne ? 1 : 0, count.isOne ? 1 : 0];
+    work.cuts += kernels.textSlice(node.texts(block), block.rows, kind, ofFrom.at, oneFrom, ofCount.at, oneCount, out);
+    for (const { nulls } of [ofFrom, ofCount]) if (nulls !== 0) kernels.choose64(nulls, none, 1, out, 0, block.rows, out);
   });
+}
+
+/** The text that comes first, or last, of those that are not null. */
+export function extreme(work: TextWork, nodes: readonly TextNode[], isLargest: boolean): TextNode | undefined {
+  const { kernels } = work.scope.context;
+  const [first, ...others] = nodes;
+  if (first === undefined) return undefined;
+  return others.reduce((best, node) => {
+    const made = { mayBeNull: best.mayBeNull && node.mayBeNull, isBmp: best.isBmp && node.isBmp };
+    return work.node(made, (block, out) =>
+      kernels.textExtreme(best.texts(block), isOne(best), node.texts(block), isOne(node), block.rows, isLargest ? 1 : 0, out),
+    );
+  }, first);
+}
+
+function isOne({ constant }: TextNode): 0 | 1 {
+  return constant === undefined ? 0 : 1;
 }
 
 export function trim(work: TextWork, node: TextNode, characters: string, ends: 1 | 2 | 3): TextNode {
@@ -201,12 +264,11 @@ function choice(
 ): TextNode {
   const { kernels } = work.scope.context;
   const none = work.bits();
-  const one = (node: TextNode): number => (node.constant === undefined ? 0 : 1);
   return work.node({ mayBeNull, isBmp: whenTrue.isBmp && otherwise.isBmp }, (block, out) => {
     const holds = condition(block);
     if (holds === 0) kernels.bitsFill(none, wordsOf(block), 0, 0);
     const texts = whenTrue.texts(block);
-    kernels.choose64(holds || none, texts, one(whenTrue), otherwise.texts(block), one(otherwise), block.rows, out);
+    kernels.choose64(holds || none, texts, isOne(whenTrue), otherwise.texts(block), isOne(otherwise), block.rows, out);
   });
 }
 
@@ -216,7 +278,7 @@ export function compared(work: TextWork, a: TextNode, b: TextNode, operation: 0 
   const left = work.everyRow(a);
   const nulls = work.anyOf([work.nullsOf(a), work.nullsOf(b)]);
   return truths(work, a.mayBeNull || b.mayBeNull, nulls, (block, out) => {
-    kernels.textCompare(left.texts(block), b.texts(block), b.constant === undefined ? 0 : 1, block.rows, operation, out);
+    kernels.textCompare(left.texts(block), b.texts(block), isOne(b), block.rows, operation, out);
     if (!isNegated) return;
     kernels.bitsNot(out, block.rows, out);
     const unknown = nulls(block);
@@ -248,6 +310,23 @@ export function truths(
       return { at: out, nulls: nulls(block) };
     },
   };
+}
+
+/** Whether a text is null, or is none. */
+export function isNull(work: TextWork, node: TextNode, isNegated: boolean): TruthNode {
+  const { kernels } = work.scope.context;
+  const nulls = work.nullsOf(node);
+  return truths(
+    work,
+    false,
+    () => 0,
+    (block, out) => {
+      const found = nulls(block);
+      if (found === 0) kernels.bitsFill(out, wordsOf(block), 0, isNegated ? block.rows : 0);
+      else if (isNegated) kernels.bitsNot(found, block.rows, out);
+      else kernels.bitsOr(found, found, wordsOf(block), out);
+    },
+  );
 }
 
 export function isBmpOnly(text: string): boolean {

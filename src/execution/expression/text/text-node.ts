@@ -3,6 +3,7 @@
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { powersOfTen } from '../../../base/number-text.js';
 import { type Block, type Scratch, takeBits, wordsOf } from '../../block/context.js';
+import type { NumberNode, Result } from '../number/node.js';
 import type { SegmentScope } from '../scope.js';
 import { oncePerBlock, type TextNode } from '../vector.js';
 
@@ -49,6 +50,26 @@ export class TextWork {
         run(block);
         return out;
       },
+    };
+  }
+
+  /** A LONG for all rows. */
+  long(value: bigint): NumberNode {
+    const at = this.scope.arena.take(8);
+    this.scope.context.memory.i64(at, 1)[0] = value;
+    return { kind: 'number', lane: 'I64', isOne: true, constant: value, mayBeNull: false, room: undefined, run: () => ({ at, nulls: 0 }) };
+  }
+
+  /** Bits of the rows whose LONG is null or lies outside [least, 2^31); 0: none does. */
+  outside({ constant }: NumberNode, least: bigint): (block: Block, result: Result) => Address {
+    if (typeof constant === 'bigint' && constant >= least && constant < 2n ** 31n) return () => 0;
+    const out = this.bits();
+    const { kernels } = this.scope.context;
+    return (block, { at, nulls }) => {
+      kernels.filterRangeI64(at, block.rows, least, 2n ** 31n - 1n, out);
+      if (nulls !== 0) kernels.bitsAndNot(out, nulls, wordsOf(block), out);
+      kernels.bitsNot(out, block.rows, out);
+      return out;
     };
   }
 

@@ -9,7 +9,7 @@ import { type Block, takeBits, takeZeroed, wordsOf } from '../../block/context.j
 import { bitsById, entryBitBytes, numbersById, onlyDictionary, widener } from '../dictionary-function.js';
 import { laneOf } from '../number/arithmetic.js';
 import { vectorNode } from '../number/leaf.js';
-import { inLane, type Node, type NumberNode, type Rooms, spread, type TruthNode } from '../number/node.js';
+import { inLane, type Lane, type Node, type NumberNode, type Rooms, spread, type TruthNode } from '../number/node.js';
 import { numberVector } from '../number/number-vector.js';
 import { asTruth } from '../number/truth.js';
 import type { SegmentScope } from '../scope.js';
@@ -19,7 +19,7 @@ import { TextCompiler, type TextLeaves } from './compile-text.js';
 import { idsOfRows, PickedColumns, type PickedNode } from './picked-texts.js';
 import { rankedComparison } from './ranked-comparison.js';
 import { ofReached } from './reached-entries.js';
-import { eachEntryBlock, entriesNode, hasFewEntries, idsNode, rowsNode } from './text-entries.js';
+import { eachEntryBlock, entriesNode, hasFewEntries, hasNoPairs, idsNode, rowsNode } from './text-entries.js';
 import { TextInterner } from './text-interner.js';
 import { TextWork } from './text-node.js';
 
@@ -28,7 +28,14 @@ export interface Texts {
   readonly scope: SegmentScope;
   readonly typeOf: TypeOf;
   /** Compiles expressions that are not over strings; undefined unless they are numbers or conditions. */
-  number(expression: Expression): { readonly node: Node; readonly rooms: Rooms } | undefined;
+  number(expression: Expression): NumberOfTexts | undefined;
+  /** The same of what is made of nothing but texts, which `ofTexts` compiles. */
+  numberOfTexts(expression: Expression, ofTexts: (part: Expression) => Node | undefined): NumberOfTexts | undefined;
+}
+
+interface NumberOfTexts {
+  readonly node: Node;
+  readonly rooms: Rooms;
 }
 
 /**
@@ -153,15 +160,9 @@ function pickedNode(texts: Texts, expression: Expression): PickedNode | undefine
   // Nothing is cut that was not cut of all rows.
   const work = new TextWork(scope, scope.view.rowCount, true);
   const columns = new PickedColumns(work);
-  const compiler = new TextCompiler(work, texts.typeOf, {
-    column(name) {
-      const source = scope.source(name);
-      return source.kind === 'string' && isPlainText(source.column) ? columns.node(source.column) : undefined;
-    },
-    numbers: () => undefined,
-    longs: () => undefined,
-    truth: () => undefined,
-    cutsNone: () => true,
+  const compiler = compilerOfTexts(texts, work, false, (name) => {
+    const source = scope.source(name);
+    return source.kind === 'string' && isPlainText(source.column) ? columns.node(source.column) : undefined;
   });
   const made = compiler.text(expression);
   return made === undefined ? undefined : { columns, node: work.everyRow(made) };
@@ -249,38 +250,57 @@ function onlyColumn(scope: SegmentScope, expression: Expression): StringColumnVi
   return column !== undefined && isThere && column.type === 'STRING' && hasFewEntries(scope, column) ? column : undefined;
 }
 
-function entryCompiler({ typeOf, scope }: Texts, column: StringColumnView, work: TextWork, node: TextNode): TextCompiler {
-  const isIt = (name: string): boolean => {
-    const source = scope.source(name);
-    return source.kind === 'string' && source.column === column;
+function entryCompiler(texts: Texts, column: StringColumnView, work: TextWork, node: TextNode): TextCompiler {
+  return compilerOfTexts(texts, work, hasNoPairs(texts.scope, column), (name) => {
+    const source = texts.scope.source(name);
+    return source.kind === 'string' && source.column === column ? node : undefined;
+  });
+}
+
+/**
+ * Compiles what is made of nothing but the texts of columns, which need not be those of a block's rows. `isBmp`: they have no surrogate
+ * pair; where they may, numbers are not made of parts that may cut one, as these are counted for the whole.
+ */
+function compilerOfTexts(texts: Texts, work: TextWork, isBmp: boolean, column: (name: string) => TextNode | undefined): TextCompiler {
+  const number = (expression: Expression): NumberOfTexts | undefined => {
+    const counted = work.countsCuts;
+    work.countsCuts = false;
+    const made = texts.numberOfTexts(expression, (part) => numberOrTruth(compiler, part));
+    const mayCut = work.countsCuts && !isBmp;
+    work.countsCuts ||= counted;
+    return mayCut ? undefined : made;
   };
-  return new TextCompiler(work, typeOf, {
-    column: (name) => (isIt(name) ? node : undefined),
-    numbers: () => undefined,
+  const compiler = new TextCompiler(work, texts.typeOf, {
+    column,
+    numbers: (expression, lane) => numbersIn(lane, number(expression)),
     longs: () => undefined,
-    truth: () => undefined,
+    truth: (expression) => truthOf(number(expression)),
     cutsNone: () => true,
   });
+  return compiler;
+}
+
+/** A number for each row; undefined for a DOUBLE where LONGs are wanted. */
+function numbersIn(lane: Lane, made: NumberOfTexts | undefined): NumberNode | undefined {
+  if (made === undefined || (lane === 'I64' && laneOf([made.node]) === 'F64')) return undefined;
+  return spread(made.rooms, inLane(made.rooms, made.node, lane));
+}
+
+function truthOf(made: NumberOfTexts | undefined): TruthNode | undefined {
+  return made === undefined ? undefined : asTruth(made.rooms, made.node);
 }
 
 function rowCompiler(texts: Texts, work: TextWork): TextCompiler {
   const { scope } = texts;
   const leaves: TextLeaves = {
     column: (name) => columnNode(work, name),
-    numbers(expression, lane) {
-      const made = texts.number(expression);
-      if (made === undefined || (lane === 'I64' && laneOf([made.node]) === 'F64')) return undefined;
-      return spread(made.rooms, inLane(made.rooms, made.node, lane));
-    },
+    numbers: (expression, lane) => numbersIn(lane, texts.number(expression)),
     longs(expression) {
       if (expression.kind === 'column') return longColumn(scope, expression.name);
       const made = texts.number(expression);
       return made === undefined ? undefined : numberVector(made.rooms, made.node, 'LONG');
     },
-    truth(expression) {
-      const made = texts.number(expression);
-      return made === undefined ? undefined : asTruth(made.rooms, made.node);
-    },
+    truth: (expression) => truthOf(texts.number(expression)),
     cutsNone(expression) {
       const column = onlyColumn(scope, expression);
       if (column === undefined) return false;
