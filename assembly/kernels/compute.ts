@@ -10,11 +10,28 @@ function rowAt(rows: usize, i: usize): usize {
   return rows == 0 ? i : <usize>load<u32>(rows + (i << 2));
 }
 
+/** Two ids as i64. */
+@inline
+function twoLongs<T>(at: usize): v128 {
+  if (sizeof<T>() == 4) return v128.load_ext<u32>(at);
+  if (sizeof<T>() == 2) return i64x2.extend_low_i32x4_u(i32x4.extend_low_i16x8_u(v128.load32_zero(at)));
+  return i64x2.extend_low_i32x4_u(i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load16_lane(at, i64x2.splat(0), 0))));
+}
+
 export function toI64<T>(values: usize, rows: usize, n: u32, base: i64, out: usize): void {
   assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<i64>(out));
   const end = <usize>n;
-  if (rows == 0) for (let i: usize = 0; i < end; i++) store<i64>(out + (i << 3), <i64>load<T>(values + i * sizeof<T>()) + base);
-  else for (let i: usize = 0; i < end; i++) store<i64>(out + (i << 3), <i64>load<T>(values + rowAt(rows, i) * sizeof<T>()) + base);
+  let i: usize = 0;
+  if (ASC_FEATURE_SIMD && sizeof<T>() <= 4 && rows == 0) {
+    const bases = i64x2.splat(base);
+    for (; i + 4 <= end; i += 4) {
+      const from = values + i * sizeof<T>();
+      v128.store(out + (i << 3), i64x2.add(twoLongs<T>(from), bases));
+      v128.store(out + (i << 3), i64x2.add(twoLongs<T>(from + 2 * sizeof<T>()), bases), 16);
+    }
+  }
+  if (rows == 0) for (; i < end; i++) store<i64>(out + (i << 3), <i64>load<T>(values + i * sizeof<T>()) + base);
+  else for (; i < end; i++) store<i64>(out + (i << 3), <i64>load<T>(values + rowAt(rows, i) * sizeof<T>()) + base);
 }
 
 @inline

@@ -177,6 +177,9 @@ export function isLike(at: usize, last: usize, pattern: usize, patternEnd: usize
       if (wanted == patternEnd) return true;
       retryWanted = wanted;
       retryBytes = <u32>plainBytes(wanted, patternEnd);
+      // The last text has one place, at the end.
+      if (wanted + <usize>retryBytes == patternEnd)
+        return last - at >= <usize>retryBytes && isSame(last - <usize>retryBytes, wanted, retryBytes);
       retryAt = at;
     } else if (at < last && wanted < patternEnd && load<u8>(wanted) == ONE) {
       at = nextCodePoint(at, last);

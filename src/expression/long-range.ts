@@ -54,6 +54,12 @@ const PARTS_OF_TIME: ReadonlyMap<string, readonly [low: bigint, high: bigint]> =
   ['QUARTER', [1n, 4n]],
 ]);
 
+const CONDITIONS = [
+  ...['==', '!=', '<', '<=', '>', '>=', '&&', '||', '!'],
+  ...['isnull', 'notnull', 'istrue', 'isnottrue', 'nottrue', 'isfalse', 'isnotfalse', 'notfalse', 'notdistinctfrom', 'isdistinctfrom'],
+  ...['like', 'regexp_like', 'contains_string', 'icontains_string', 'scalar_in_array', 'ipv4_match', 'ipv6_match'],
+];
+
 const RANGES: { readonly [name: string]: RangeFunction } = {
   '+': ofTwo((a, b) => [a.low + b.low, a.high + b.high]),
   '-': ofTwo((a, b) => [a.low - b.high, a.high - b.low]),
@@ -70,15 +76,24 @@ const RANGES: { readonly [name: string]: RangeFunction } = {
     const most = (divisor < 0n ? -divisor : divisor) - 1n;
     return [a.low < 0n ? greatest([-most, a.low]) : 0n, a.high > 0n ? least([most, a.high]) : 0n];
   }),
-  '==': TRUTH,
-  '!=': TRUTH,
-  '<': TRUTH,
-  '<=': TRUTH,
-  '>': TRUTH,
-  '>=': TRUTH,
-  '&&': TRUTH,
-  '||': TRUTH,
-  '!': TRUTH,
+  ...Object.fromEntries(CONDITIONS.map((name) => [name, TRUTH])),
+  abs: ([operand], range) => {
+    const a = operand === undefined ? undefined : range(operand);
+    if (a === undefined || a === null) return a;
+    const ends = [a.low, a.high].map((end) => (end < 0n ? -end : end));
+    return { low: a.low <= 0n && a.high >= 0n ? 0n : least(ends), high: greatest(ends), mayBeNull: a.mayBeNull };
+  },
+  bitwiseAnd(parts) {
+    const masks = parts.map((part) => constantOf(part)?.value).filter((value) => typeof value === 'bigint' && value >= 0n);
+    const [mask] = masks;
+    return typeof mask === 'bigint' ? { low: 0n, high: mask, mayBeNull: true } : undefined;
+  },
+  cast: ([operand, type], range) =>
+    operand === undefined || String(constantOf(type)?.value).toUpperCase() !== 'LONG' ? undefined : range(operand),
+  greatest: oneOfAll,
+  least: oneOfAll,
+  max: oneOfAll,
+  min: oneOfAll,
   if: ([, ...results], range) => union(results.map(range)),
   case_searched(parts, range) {
     const results = parts.filter((_, index) => index % 2 === 1 || (index === parts.length - 1 && parts.length % 2 === 1));
@@ -90,14 +105,32 @@ const RANGES: { readonly [name: string]: RangeFunction } = {
     const found = union(results.map(range));
     return cases.length % 2 === 1 || found === null || found === undefined ? found : { ...found, mayBeNull: true };
   },
-  timestamp_extract([, unit]) {
+  timestamp_extract([instant, unit], range) {
     const name = constantOf(unit)?.value;
-    const bounds = typeof name === 'string' ? PARTS_OF_TIME.get(name.toUpperCase()) : undefined;
-    return bounds === undefined ? undefined : { low: bounds[0], high: bounds[1], mayBeNull: true };
+    if (typeof name !== 'string' || instant === undefined) return undefined;
+    const bounds = PARTS_OF_TIME.get(name.toUpperCase());
+    if (bounds !== undefined) return { low: bounds[0], high: bounds[1], mayBeNull: true };
+    return name.toUpperCase() === 'YEAR' ? yearsOf(range(instant)) : undefined;
   },
   nvl: firstKnown,
   coalesce: firstKnown,
 };
+
+/** In whichever time zone. */
+function yearsOf(instants: Range): Range {
+  if (instants === null || instants === undefined) return instants;
+  const [first, last] = [instants.low - DAY_MS, instants.high + DAY_MS].map((ms) => new Date(Number(ms)).getUTCFullYear());
+  if (first === undefined || last === undefined || Number.isNaN(first) || Number.isNaN(last)) return undefined;
+  return { low: BigInt(first), high: BigInt(last), mayBeNull: instants.mayBeNull };
+}
+
+const DAY_MS = 86_400_000n;
+
+/** One of the operands, or null. */
+function oneOfAll(parts: readonly Expression[], range: (part: Expression) => Range): Range {
+  const all = union(parts.map(range));
+  return all === null || all === undefined ? all : { ...all, mayBeNull: true };
+}
 
 function ofTwo(bounds: (a: LongRange, b: LongRange) => readonly [bigint, bigint]): RangeFunction {
   return ([left, right, ...others], range) => {

@@ -19,9 +19,14 @@ const { expression } = fc.letrec<{ expression: Expression }>((tie) => ({
     { maxDepth: 4, withCrossShrink: true },
     leaf,
     fc
-      .tuple(fc.constantFrom('+', '-', '*', '/', '%', '==', '<', '&&', 'nvl', 'coalesce'), tie('expression'), tie('expression'))
+      .tuple(
+        fc.constantFrom('+', '-', '*', '/', '%', '==', '<', '&&', 'nvl', 'coalesce', 'greatest', 'least', 'max', 'min', 'bitwiseAnd'),
+        tie('expression'),
+        tie('expression'),
+      )
       .map(([name, a, b]) => call(name, a, b)),
     fc.tuple(fc.constantFrom('/', '%'), tie('expression'), fc.bigInt({ min: -5n, max: 5n })).map(([name, a, b]) => call(name, a, long(b))),
+    fc.tuple(fc.constantFrom('abs', 'isnull', 'istrue'), tie('expression')).map(([name, a]) => call(name, a)),
     fc
       .tuple(fc.constantFrom('if', 'case_simple', 'case_searched'), tie('expression'), tie('expression'), tie('expression'))
       .map(([name, a, b, c]) => call(name, a, b, c)),
@@ -59,6 +64,15 @@ const cases: readonly [text: string, low: bigint, high: bigint, mayBeNull: boole
   ['a % 4', -3n, 3n, true],
   ['b % 100', 0n, 4n, false],
   ['b / 2', 1n, 2n, false],
+  ['abs(a)', 0n, 9n, true],
+  ['abs(b - 10)', 6n, 7n, false],
+  ['greatest(a, b)', -7n, 9n, true],
+  ["cast(b, 'LONG')", 3n, 4n, false],
+  ['bitwiseAnd(a, 6)', 0n, 6n, true],
+  ["like(cast(a, 'STRING'), '%1')", 0n, 1n, true],
+  ['isnull(a)', 0n, 1n, true],
+  // The instants are three and four milliseconds after 1970 began, which is 1969 in the west.
+  ["timestamp_extract(b, 'YEAR', 'America/Bogota')", 1969n, 1970n, false],
   ['nvl(a, 100)', -7n, 100n, false],
   ['if(a > 1, b, 8)', 3n, 8n, false],
   ['case_searched(a > 1, b)', 3n, 4n, true],

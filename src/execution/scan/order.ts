@@ -27,21 +27,26 @@ function compareIds(a: string, b: string): number {
   return (left?.partitionNumber ?? 0) - (right?.partitionNumber ?? 0);
 }
 
+/** Segments ordered by interval start, the last first; those of one interval stay in order. */
+export function fromLastInterval(views: readonly SegmentView[]): SegmentView[] {
+  return inSegmentOrder(views).sort((a, b) => b.interval.start - a.interval.start);
+}
+
 /**
- * Segments that meet the query's intervals, each opened when it is asked for and added to `opened`, for the caller to release.
- * @param fromLast  the last segment comes first
+ * Segments that meet the query's intervals, in the order given, each opened when it is asked for and added to `opened`, for the caller to
+ * release.
+ * @param isWanted  tells whether a segment is opened, when its turn has come
  */
 export function* openedInOrder(
   context: RunContext,
-  views: readonly SegmentView[],
+  ordered: readonly SegmentView[],
   query: RowQuery,
   opened: Set<RowSource>,
   counts: RowCounts,
-  fromLast = false,
+  isWanted: (view: SegmentView) => boolean = () => true,
 ): Generator<RowSource> {
-  const ordered = inSegmentOrder(views);
-  for (const view of fromLast ? ordered.reverse() : ordered) {
-    if (!meets(view, query.intervals)) continue;
+  for (const view of ordered) {
+    if (!meets(view, query.intervals) || !isWanted(view)) continue;
     const source = openRows(context, view, query, counts);
     opened.add(source);
     yield source;
@@ -56,7 +61,7 @@ export function* rowsInSegmentOrder(
   opened: Set<RowSource>,
   counts: RowCounts,
 ): Generator<RowBatch> {
-  for (const source of openedInOrder(context, views, query, opened, counts))
+  for (const source of openedInOrder(context, inSegmentOrder(views), query, opened, counts))
     for (const rows of source.blocks(false)) yield { source, rows };
 }
 

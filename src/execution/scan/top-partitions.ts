@@ -8,7 +8,7 @@ import { type RunContext, takeBits } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { I64_MAX } from '../filter/number-bounds.js';
 import { ALL } from '../filter/predicate.js';
-import { openedInOrder, type RowBatch } from './order.js';
+import { inSegmentOrder, openedInOrder, type RowBatch } from './order.js';
 import { PartitionBounds } from './partition-bounds.js';
 import { PartitionNumbers } from './partition-numbers.js';
 import { type Ranks, ranksOf } from './rank.js';
@@ -51,7 +51,7 @@ export function* topRowsOfPartitions(
       : { batches: allRows(source), isRanked };
   };
   if (!fromLast) {
-    for (const source of openedInOrder(context, views, query, opened, counts)) {
+    for (const source of openedInOrder(context, inSegmentOrder(views), query, opened, counts)) {
       let isWanted = false;
       for (const batch of batchesOf(source).batches) {
         isWanted = true;
@@ -67,7 +67,7 @@ export function* topRowsOfPartitions(
   const waiting = new Set<RowSource>();
   try {
     const held: { readonly source: RowSource; readonly batches: Iterable<RowBatch> }[] = [];
-    for (const source of openedInOrder(context, views, query, waiting, counts, true)) {
+    for (const source of openedInOrder(context, inSegmentOrder(views).reverse(), query, waiting, counts)) {
       const { batches, isRanked } = batchesOf(source);
       // Ranked rows are chosen now, so that the next segments know their bounds.
       const chosen = isRanked ? [...batches] : undefined;

@@ -3,12 +3,13 @@
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { Scalar } from '../../expression/value.js';
 import type { ScanPlan, SortKey } from '../../model/plan.js';
-import type { ColumnType } from '../../model/schema.js';
+import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import { type RunContext, takeBits } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
+import { storedName } from '../expression/scope.js';
 import { ALL, type Predicate } from '../filter/predicate.js';
-import { openedInOrder, type RowBatch } from './order.js';
+import { fromLastInterval, inSegmentOrder, openedInOrder, type RowBatch } from './order.js';
 import { type Ranks, ranksOf } from './rank.js';
 import type { MatchedBlock, RowQuery, RowSource } from './row-source.js';
 
@@ -29,8 +30,25 @@ export function topRowsOf({ post, timeOrder, limit }: ScanPlan): { readonly by: 
   return wanted === 0 || wanted > WANTED_MAX ? undefined : { by: sort.by, wanted };
 }
 
+/** Segments in an order in which the first rows are met early, and which of them have none once the last row wanted is known to be before or at a value. */
+interface Visit {
+  readonly ordered: readonly SegmentView[];
+  isBeyond(view: SegmentView, bound: Scalar): boolean;
+}
+
+/** Rows of one instant lie in one interval, so rows that tie are met in segment order whichever interval comes first. */
+function visitOf(views: readonly SegmentView[], { virtualColumns }: RowQuery, { keys: [first] }: TopRows): Visit {
+  const isByTime = first !== undefined && storedName(virtualColumns, first.key.column) === TIME_COLUMN;
+  if (!isByTime || Object.hasOwn(virtualColumns, TIME_COLUMN)) return { ordered: inSegmentOrder(views), isBeyond: () => false };
+  const { descending } = first.key;
+  return {
+    ordered: descending ? fromLastInterval(views) : inSegmentOrder(views),
+    isBeyond: ({ timeMin, timeMax }, bound) => (descending ? timeMax < Number(bound) : timeMin > Number(bound)),
+  };
+}
+
 /**
- * Rows of all segments in segment order, among which the first `wanted` of an order are (rows that are equal in it: the first
+ * Rows of all segments, where they tie in segment order, among which the first `wanted` of an order are (rows that are equal in it: the first
  * of them). Sort keys become ranks, of which kernels keep the smallest; the last of these is a bound, by which blocks are
  * passed over, and which goes from segment to segment as a value. What is opened is added to `opened`.
  */
@@ -43,7 +61,9 @@ export function* topRowsInSegmentOrder(
   counts: RowCounts,
 ): Generator<RowBatch> {
   let bound: Scalar | undefined;
-  for (const source of openedInOrder(context, views, query, opened, counts)) {
+  const visit = visitOf(views, query, top);
+  const isWanted = (view: SegmentView): boolean => bound === undefined || !visit.isBeyond(view, bound);
+  for (const source of openedInOrder(context, visit.ordered, query, opened, counts, isWanted)) {
     const ranks = ranksOf(source.scope, top.keys);
     if (ranks === undefined) {
       for (const rows of source.blocks(false)) yield { source, rows };
@@ -53,16 +73,16 @@ export function* topRowsInSegmentOrder(
     const { view } = source.scope;
     const isWhole = query.filter === null && query.intervals.some(({ start, end }) => start <= view.timeMin && end > view.timeMax);
     best.begin(bound, isWhole);
-    let isWanted = false;
+    let hasRows = false;
     for (const matched of source.matches(() => best.within)) {
       counts.rowsMatched += best.add(matched);
       if (!best.isFull) continue;
-      isWanted = true;
+      hasRows = true;
       yield { source, rows: best.take() };
     }
     bound = best.bound ?? bound;
     if (best.count > 0) yield { source, rows: best.take() };
-    else if (!isWanted) {
+    else if (!hasRows) {
       source.release();
       opened.delete(source);
     }

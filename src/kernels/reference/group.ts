@@ -142,29 +142,34 @@ export function groupKernels(memory: KernelMemory) {
     addMoments(values: Address, groups: Address, n: number, state: Address) {
       const [column, ids] = [memory.f64(values, n), memory.u32(groups, n)];
       const states = memory.f64(state);
-      column.forEach((value, i) => {
-        const at = (ids[i] ?? 0) * 4;
+      const addOne = (value: number, at: number): void => {
         const [count = 0, sum = 0, mean = 0, squares = 0] = states.subarray(at, at + 4);
         const distance = value - mean;
         const moved = mean + distance / (count + 1);
         states.set([count + 1, sum + value, moved, squares + distance * (value - moved)], at);
-      });
+      };
+      for (let i = 0; i < n; ) {
+        const at = (ids[i] ?? 0) * 4;
+        let next = i + 1;
+        while (next < n && ids[next] === ids[i]) next++;
+        const together = next - i < 16 ? 0 : (next - i) & ~3;
+        const run = column.slice(i, i + together);
+        const sum = byFourths(run);
+        if (together > 0 && Number.isFinite(sum)) {
+          const mean = sum / together;
+          const squares = byFourths(run.map((value) => (value - mean) * (value - mean)));
+          joinMoments(states.subarray(at, at + 4), together, sum, mean, squares);
+          i += together;
+        }
+        for (; i < next; i++) addOne(column[i] ?? 0, at);
+      }
     },
     joinMoments(from: Address, groups: Address, n: number, state: Address) {
       const [others, ids] = [memory.f64(from, n * 4), memory.u32(groups, n)];
       const states = memory.f64(state);
       ids.forEach((group, i) => {
         const [more = 0, otherSum = 0, otherMean = 0, otherSquares = 0] = others.subarray(i * 4, i * 4 + 4);
-        if (more === 0) return;
-        const [own = 0, sum = 0, mean = 0, squares = 0] = states.subarray(group * 4, group * 4 + 4);
-        if (own === 0) {
-          states.set([more, otherSum, otherMean, otherSquares], group * 4);
-          return;
-        }
-        const count = own + more;
-        const distance = otherMean - mean;
-        const between = ((distance * distance * own) / count) * more;
-        states.set([count, sum + otherSum, mean + (distance * more) / count, squares + (otherSquares + between)], group * 4);
+        if (more > 0) joinMoments(states.subarray(group * 4, group * 4 + 4), more, otherSum, otherMean, otherSquares);
       });
     },
     compactMask: compact(true),
@@ -285,6 +290,29 @@ export function groupKernels(memory: KernelMemory) {
       }
     },
   };
+}
+
+/** Four sums of every fourth value, added in pairs. */
+function byFourths(values: Float64Array): number {
+  const sums = [0, 0, 0, 0];
+  values.forEach((value, i) => {
+    sums[i & 3] = (sums[i & 3] ?? 0) + value;
+  });
+  const [a = 0, b = 0, c = 0, d = 0] = sums;
+  return a + c + (b + d);
+}
+
+/** Joins moments to those of a group: count, sum, mean and squared distances from it. */
+function joinMoments(state: Float64Array, more: number, otherSum: number, otherMean: number, otherSquares: number): void {
+  const [own = 0, sum = 0, mean = 0, squares = 0] = state;
+  if (own === 0) {
+    state.set([more, otherSum, otherMean, otherSquares]);
+    return;
+  }
+  const count = own + more;
+  const distance = otherMean - mean;
+  const between = ((distance * distance * own) / count) * more;
+  state.set([count, sum + otherSum, mean + (distance * more) / count, squares + (otherSquares + between)]);
 }
 
 /** i64 state[group] += {low, high}, in 32-bit halves: BigInt64Array would be many times slower. */

@@ -13,11 +13,11 @@ import { rowFunction } from '../row-function.js';
 import type { SegmentScope } from '../scope.js';
 import { bucketedVector, longColumn } from '../time/bucketed.js';
 import { timeCall } from '../time/call.js';
-import { type NumberVector, type StringPool, storedNumbers, type Vector } from '../vector.js';
+import type { NumberVector, StringPool, Vector } from '../vector.js';
 import { asLong, laneOf, MAP, mappedBy } from './arithmetic.js';
 import { chosen } from './choice.js';
 import { kernelFunction } from './functions.js';
-import { constantNode, mapped, vectorNode } from './leaf.js';
+import { constantNode, mapped, storedNode, vectorNode } from './leaf.js';
 import { listCall } from './list.js';
 import { inLane, type Node, type NumberNode, Rooms, type TruthNode } from './node.js';
 import { numberVector } from './number-vector.js';
@@ -225,9 +225,8 @@ export class NumberCompiler {
     if (known !== undefined) return known;
     const source = this.#scope.source(name);
     if (source.kind === 'missing') return constantNode(this.rooms, null);
-    const vector =
-      source.kind === 'number' ? storedNumbers(this.#scope, source.column) : source.kind === 'computed' ? source.vector : undefined;
-    const node = vector === undefined ? undefined : this.#vector(vector);
+    if (source.kind === 'number') return storedNode(this.rooms, source.column);
+    const node = source.kind === 'computed' ? this.#vector(source.vector) : undefined;
     if (node !== undefined) this.#columns.set(name, node);
     return node;
   }

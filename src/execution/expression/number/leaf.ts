@@ -2,8 +2,10 @@
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Value } from '../../../expression/value.js';
+import type { NumberColumnView } from '../../../storage/view.js';
 import { type Block, kernelFor, wordsOf } from '../../block/context.js';
-import { type NumberVector, oncePerBlock } from '../vector.js';
+import type { SegmentScope } from '../scope.js';
+import { type NumberVector, oncePerBlock, storedNumbers } from '../vector.js';
 import { eitherNull, type Lane, type NumberNode, type Rooms, roomForNulls } from './node.js';
 
 /** The same in all rows; undefined for what is not a number. A null is a LONG. */
@@ -60,7 +62,26 @@ export function vectorNode(rooms: Rooms, vector: NumberVector): NumberNode {
       },
     };
   };
-  return lane === 'F64' ? widened(lane) : { ...widened(lane), asDouble: () => widened('F64') };
+  if (lane === 'F64') return widened(lane);
+  let asDouble: NumberNode | undefined;
+  return {
+    ...widened(lane),
+    asDouble() {
+      asDouble ??= widened('F64');
+      return asDouble;
+    },
+  };
+}
+
+const STORED = new WeakMap<SegmentScope, Map<NumberColumnView, NumberNode>>();
+
+/** A stored column, widened once for all expressions of a scope that read it. */
+export function storedNode(rooms: Rooms, column: NumberColumnView): NumberNode {
+  const nodes = STORED.get(rooms.scope) ?? new Map<NumberColumnView, NumberNode>();
+  STORED.set(rooms.scope, nodes);
+  const known = nodes.get(column) ?? vectorNode(rooms, storedNumbers(rooms.scope, column));
+  nodes.set(column, known);
+  return known;
 }
 
 /** A function of DOUBLEs that no kernel computes: a loop over their arrays, null where an operand is. */
