@@ -31,18 +31,32 @@ export function referredTexts(memory: KernelMemory, references: Address, count: 
 
 /** Writes strings to memory of `arena`, as UTF-8: halves of surrogate pairs become U+FFFD. @returns address of their references */
 export function layTexts(memory: KernelMemory, arena: Arena, texts: readonly (string | null)[]): Address {
-  const lengths = texts.map((text) => (text === null ? 0 : Buffer.byteLength(text)));
   const references = arena.take(Math.max(1, texts.length) * 8);
+  const size = texts.reduce((sum, text) => sum + (text === null ? 0 : Buffer.byteLength(text)), 0);
   // An empty string needs an address as well, and kernels may read 16 bytes past their strings.
-  let at = arena.take(lengths.reduce((sum, length) => sum + length, 16));
+  const start = arena.take(size + 16);
   const words = memory.u32(references, texts.length * 2);
+  const bytes = Buffer.from(memory.u8(start, size).buffer, start, size);
+  let at = 0;
   texts.forEach((text, index) => {
-    const length = lengths[index] ?? 0;
-    words[index * 2] = text === null ? 0 : at;
+    const length = text === null ? 0 : writeText(bytes, at, text);
+    words[index * 2] = text === null ? 0 : start + at;
     words[index * 2 + 1] = text === null || length === text.length ? length : (length | WIDE) >>> 0;
-    if (text === null || length === 0) return;
-    memory.u8(at, length).set(Buffer.from(text));
     at += length;
   });
   return references;
+}
+
+/** Characters of strings that are written one by one, which for few is less than a call. */
+const FEW_CHARACTERS = 24;
+
+/** @returns the bytes written */
+function writeText(bytes: Buffer<ArrayBufferLike>, at: number, text: string): number {
+  if (text.length > FEW_CHARACTERS) return bytes.write(text, at);
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code > 0x7f) return bytes.write(text, at);
+    bytes[at + index] = code;
+  }
+  return text.length;
 }

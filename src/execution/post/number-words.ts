@@ -23,6 +23,7 @@ export function wordsOfNumbers(
   const flip = descending ? -1 : 0;
   const range = new Range();
   checkedLoop(rowCount, check, (start, end) => {
+    let [upperMin, lowerMin, upperMax, lowerMax] = [Infinity, 0, -1, 0];
     for (let row = start; row < end; row++) {
       if (nulls !== null && nulls[row] === 1) continue;
       let upper = stored[row * 2 + 1] ?? 0;
@@ -43,8 +44,12 @@ export function wordsOfNumbers(
       lower = (lower ^ flip) >>> 0;
       high[row] = upper;
       low[row] = lower;
-      range.add(upper, lower);
+      if (upper < upperMin || (upper === upperMin && lower < lowerMin)) [upperMin, lowerMin] = [upper, lower];
+      if (upper > upperMax || (upper === upperMax && lower > lowerMax)) [upperMax, lowerMax] = [upper, lower];
     }
+    if (upperMax < 0) return;
+    range.add(upperMin, lowerMin);
+    range.add(upperMax, lowerMax);
   });
   if (nulls !== null) fillNulls({ high, low }, nulls, range, check);
   const words = range.isNarrow ? [lessThan(range.lowerMin, low, check)] : [high, low];

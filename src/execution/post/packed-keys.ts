@@ -61,11 +61,13 @@ export class PackedKeys {
 function rangeOf(word: Uint32Array, check: Check): { readonly least: number; readonly bits: number } {
   let [least, largest] = [word[0] ?? 0, word[0] ?? 0];
   checkedLoop(word.length, check, (start, end) => {
+    let [low, high] = [least, largest];
     for (let row = start; row < end; row++) {
       const each = word[row] ?? 0;
-      if (each < least) least = each;
-      if (each > largest) largest = each;
+      if (each < low) low = each;
+      if (each > high) high = each;
     }
+    [least, largest] = [low, high];
   });
   return { least, bits: PART_BITS - Math.clz32(largest - least) };
 }

@@ -97,6 +97,11 @@ function blockExtremes(words: Uint32Array, nulls: Uint32Array | null): (bigint |
   const extremes: (bigint | null)[] = [];
   for (let start = 0; start < rowCount; start += BLOCK_ROWS) {
     const end = Math.min(start + BLOCK_ROWS, rowCount);
+    const exact = exactExtremes(words, nulls, start, end);
+    if (exact !== undefined) {
+      extremes.push(BigInt(exact.min), BigInt(exact.max));
+      continue;
+    }
     let found = false;
     let minHigh = 0;
     let minLow = 0;
@@ -119,6 +124,24 @@ function blockExtremes(words: Uint32Array, nulls: Uint32Array | null): (bigint |
     extremes.push(found ? fromWords(minHigh, minLow) : null, found ? fromWords(maxHigh, maxLow) : null);
   }
   return extremes;
+}
+
+/** The same of a block whose numbers are all exact as doubles; undefined where they are not, or none is there. */
+function exactExtremes(
+  words: Uint32Array,
+  nulls: Uint32Array | null,
+  start: number,
+  end: number,
+): { readonly min: number; readonly max: number } | undefined {
+  const hasNulls = nulls?.subarray(start >>> 5, Math.ceil(end / 32)).some((word) => word !== 0) === true;
+  let [min, max] = [Infinity, -Infinity];
+  for (let row = start; row < end; row++) {
+    if (hasNulls && isNullAt(nulls, row)) continue;
+    const value = ((words[2 * row + 1] ?? 0) | 0) * 2 ** 32 + (words[2 * row] ?? 0);
+    if (value < min) min = value;
+    if (value > max) max = value;
+  }
+  return min <= max && min >= Number.MIN_SAFE_INTEGER && max <= Number.MAX_SAFE_INTEGER ? { min, max } : undefined;
 }
 
 function fromWords(high: number, low: number): bigint {
