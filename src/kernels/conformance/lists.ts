@@ -2,7 +2,7 @@
 
 import type { Address } from '../../base/layout.js';
 import type { Lab } from './lab.js';
-import { expectPacked, expectTexts, lay, randomTexts } from './text-lab.js';
+import { expectPacked, expectTexts, lay, randomTexts } from './text/text-lab.js';
 
 const GROUPS = 9;
 const VARIANTS = ['strings', 'numbers'] as const;

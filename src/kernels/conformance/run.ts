@@ -16,12 +16,13 @@ import { KEY_CHECKS } from './keys.js';
 import { ConformanceFailure, Lab } from './lab.js';
 import { LIST_CHECKS } from './lists.js';
 import { NUMBER_CHECKS } from './number.js';
-import { PATTERN_CHECKS } from './patterns.js';
 import { SCAN_CHECKS } from './scan.js';
 import { TALLY_CHECKS } from './tally.js';
-import { TEXT_CHECKS } from './text.js';
-import { TEXT_ID_CHECKS } from './text-ids.js';
-import { TEXT_NUMBER_CHECKS } from './text-numbers.js';
+import { PATTERN_CHECKS } from './text/patterns.js';
+import { TEXT_CHECKS } from './text/text.js';
+import { TEXT_GROUP_CHECKS } from './text/text-groups.js';
+import { TEXT_ID_CHECKS } from './text/text-ids.js';
+import { TEXT_NUMBER_CHECKS } from './text/text-numbers.js';
 import { TIME_CHECKS } from './time.js';
 import { TOP_CHECKS } from './top.js';
 
@@ -40,6 +41,7 @@ const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...DECODE_CHECKS,
   ...DICTIONARY_CHECKS,
   ...TEXT_CHECKS,
+  ...TEXT_GROUP_CHECKS,
   ...TEXT_NUMBER_CHECKS,
   ...PATTERN_CHECKS,
   ...SCAN_CHECKS,

@@ -21,7 +21,7 @@ export function position(work: TextWork, node: TextNode, wanted: string): Number
   return longs(work, node, (texts, rows, out) => kernels.textFind(texts, rows, at, bytes.length, out));
 }
 
-/** Of texts of which either may be one for all rows, from a unit on; null of a position that no text has. */
+/** The position of one text in another from a unit on, each one for all rows or one a row; null from a unit that no text has. */
 export function positionOfEach(work: TextWork, node: TextNode, wanted: TextNode, from: NumberNode): NumberNode {
   const { kernels } = work.scope.context;
   const room = work.words();

@@ -1,7 +1,7 @@
 // Conformance checks of the kernels that read numbers of texts, and print them.
 
-import { doubleText, floatText, powersOfTen } from '../../base/number-text.js';
-import type { Lab, MASKS, Value } from './lab.js';
+import { doubleText, floatText, powersOfTen } from '../../../base/number-text.js';
+import type { Lab, MASKS, Value } from '../lab.js';
 import { expectPacked, expectTexts, lay, randomTexts, roomFor, type Text } from './text-lab.js';
 
 export const TEXT_NUMBER_CHECKS = {

@@ -1,8 +1,8 @@
 // Conformance checks of the kernels that match texts with automata of regular expressions.
 
-import type { Address } from '../../base/layout.js';
-import { patternAutomaton } from '../../base/pattern/pattern-automaton.js';
-import type { Lab } from './lab.js';
+import type { Address } from '../../../base/layout.js';
+import { patternAutomaton } from '../../../base/pattern/pattern-automaton.js';
+import type { Lab } from '../lab.js';
 import { bytesIn, expectPacked, expectTexts, isWide, lay, randomTexts, type Text } from './text-lab.js';
 
 /** JavaScript's own engine means the same by them. */

@@ -1,6 +1,6 @@
 // Texts that the conformance checks make.
 
-import type { Lab } from './lab.js';
+import type { Lab } from '../lab.js';
 
 export type Text = string | null;
 
@@ -63,3 +63,6 @@ export function expectPacked(lab: Lab, out: number, buffer: number, written: rea
 
 export const bytesIn = (texts: readonly Text[]): number => texts.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
 export const roomFor = (lab: Lab, texts: readonly Text[]): number => lab.output('U8', bytesIn(texts) + 16);
+
+/** The order of code units. */
+export const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,9 +1,9 @@
 // Conformance checks of the kernels over texts.
 
-import { likeBytes, parseLike } from '../../base/like-pattern.js';
-import { isLike, uploadStrings } from './dictionary.js';
-import type { Lab } from './lab.js';
-import { bytesIn, expectPacked, expectTexts, found, isWide, lay, randomTexts, roomFor, type Text } from './text-lab.js';
+import { likeBytes, parseLike } from '../../../base/like-pattern.js';
+import { isLike, uploadStrings } from '../dictionary.js';
+import type { Lab } from '../lab.js';
+import { bytesIn, expectPacked, expectTexts, found, isWide, lay, order, randomTexts, roomFor, type Text } from './text-lab.js';
 
 /** A kernel that makes a text of each that is not wide. */
 function changes(
@@ -27,7 +27,6 @@ function changes(
   expectPacked(lab, out, buffer, narrow);
 }
 
-const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 /** Whether a position lies between the two units of a pair. */
 const isMiddle = (text: string, at: number): boolean => /[\ud800-\udbff]/.test(text.charAt(at - 1)) && at < text.length;
 const SLICES = [
@@ -340,80 +339,5 @@ export const TEXT_CHECKS = {
       expectTexts(lab, out, expected, (i) => laid.isWide(i) || (written[i] === true && isWide(by)));
       expectPacked(lab, out, buffer, written);
     });
-  },
-  textIntern(lab: Lab) {
-    lab.each(['copied', 'referred to'], (rows, variant) => {
-      const batches = [randomTexts(lab, rows), randomTexts(lab, rows)];
-      let capacity = 16;
-      while (capacity < (batches.flat().length + 1) * 2) capacity *= 2;
-      const slots = lab.output('U32', capacity, new Array<number>(capacity).fill(0));
-      const entries = lab.output('U32', (batches.flat().length + 1) * 2, [0, 0]);
-      const arena = variant === 'copied' ? lab.output('U8', bytesIn(batches.flat()) + batches.flat().length * 4) : 0;
-      const counters = lab.output('U32', 2, [1, 0]);
-      const out = lab.output('U32', rows);
-      const known: Text[] = [null];
-      for (const texts of batches) {
-        const { at } = lay(lab, texts);
-        lab.call(() => lab.kernels.textIntern(at, texts.length, slots, capacity, entries, arena, counters, out));
-        for (const text of texts) if (!known.includes(text)) known.push(text);
-        lab.expect(
-          'U32',
-          out,
-          texts.map((text) => known.indexOf(text)),
-          'id',
-        );
-      }
-      const [count = 0, used = 0] = lab.read('U32', counters, 2).map(Number);
-      lab.expectResult(count, known.length);
-      lab.expectResult(used, arena === 0 ? 0 : known.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text ?? '') / 4) * 4, 0));
-      expectTexts(
-        lab,
-        entries + 8,
-        known.slice(1).map((text) => (text === '' && arena === 0 ? undefined : text)),
-        () => false,
-      );
-    });
-  },
-  textBest(lab: Lab) {
-    lab.each([0, 1], (rows, largest) => {
-      const texts = randomTexts(lab, rows);
-      const laid = lay(lab, texts);
-      const groups = texts.map(() => lab.random(7));
-      const at = lab.place('U32', groups);
-      const state = lab.output('I64', 7, new Array<bigint>(7).fill(0n));
-      const buffer = roomFor(lab, texts);
-      const written = lab.call(() => lab.kernels.textBest(laid.at, at, texts.length, largest, state, buffer));
-      const taken = texts.filter((text, i) => {
-        const before = texts.slice(0, i).filter((each, at): each is string => groups[at] === groups[i] && each !== null);
-        return text !== null && before.every((each) => (largest === 1 ? order(text, each) > 0 : order(text, each) < 0));
-      });
-      lab.expectResult(written, bytesIn(taken));
-      const best = Array.from({ length: 7 }, (_, group) => {
-        const of = texts.filter((text, i): text is string => groups[i] === group && text !== null).sort(order);
-        return (largest === 1 ? of.at(-1) : of[0]) ?? null;
-      });
-      const actual = found(lab, state, 7);
-      for (const [group, text] of best.entries())
-        if (actual[group]?.text !== text)
-          lab.fail(`group ${group} has ${JSON.stringify(actual[group]?.text)}, expected ${JSON.stringify(text)}`);
-    });
-  },
-  textTop(lab: Lab) {
-    for (const descending of [0, 1]) {
-      lab.each([0, 1, 2, 10, 1000], (rows, k) => {
-        const texts = randomTexts(lab, rows).map((text) => text ?? '');
-        const laid = lay(lab, texts);
-        const heap = lab.output('U32', k);
-        const out = lab.output('U32', k);
-        const expected = [...texts.keys()]
-          .sort((a, b) => order(texts[a] ?? '', texts[b] ?? '') * (descending === 1 ? -1 : 1) || a - b)
-          .slice(0, k);
-        lab.expectResult(
-          lab.call(() => lab.kernels.textTop(laid.at, texts.length, k, descending, heap, out)),
-          expected.length,
-        );
-        lab.expect('U32', out, expected, 'position');
-      });
-    }
   },
 };

@@ -1,8 +1,8 @@
 // Conformance checks of the kernels that number the texts of input.
 
-import type { Address } from '../../base/layout.js';
-import { TEXT_PADDING, TEXT_TABLE } from '../text-id-contract.js';
-import type { Lab, Value } from './lab.js';
+import type { Address } from '../../../base/layout.js';
+import { TEXT_PADDING, TEXT_TABLE } from '../../text-id-contract.js';
+import type { Lab, Value } from '../lab.js';
 
 const KEY = { seed: 0x0123456789abcdefn, first: 0x9e3779b97f4a7c15n, second: 0xd6e8feb86659fd93n } as const;
 const CAPACITY = 64;

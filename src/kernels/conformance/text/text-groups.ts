@@ -1,0 +1,82 @@
+// Conformance checks of the kernels that number texts, and find the first and last of them.
+
+import type { Lab } from '../lab.js';
+import { bytesIn, expectTexts, found, lay, order, randomTexts, roomFor, type Text } from './text-lab.js';
+
+export const TEXT_GROUP_CHECKS = {
+  textIntern(lab: Lab) {
+    lab.each(['copied', 'referred to'], (rows, variant) => {
+      const batches = [randomTexts(lab, rows), randomTexts(lab, rows)];
+      let capacity = 16;
+      while (capacity < (batches.flat().length + 1) * 2) capacity *= 2;
+      const slots = lab.output('U32', capacity, new Array<number>(capacity).fill(0));
+      const entries = lab.output('U32', (batches.flat().length + 1) * 2, [0, 0]);
+      const arena = variant === 'copied' ? lab.output('U8', bytesIn(batches.flat()) + batches.flat().length * 4) : 0;
+      const counters = lab.output('U32', 2, [1, 0]);
+      const out = lab.output('U32', rows);
+      const known: Text[] = [null];
+      for (const texts of batches) {
+        const { at } = lay(lab, texts);
+        lab.call(() => lab.kernels.textIntern(at, texts.length, slots, capacity, entries, arena, counters, out));
+        for (const text of texts) if (!known.includes(text)) known.push(text);
+        lab.expect(
+          'U32',
+          out,
+          texts.map((text) => known.indexOf(text)),
+          'id',
+        );
+      }
+      const [count = 0, used = 0] = lab.read('U32', counters, 2).map(Number);
+      lab.expectResult(count, known.length);
+      lab.expectResult(used, arena === 0 ? 0 : known.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text ?? '') / 4) * 4, 0));
+      expectTexts(
+        lab,
+        entries + 8,
+        known.slice(1).map((text) => (text === '' && arena === 0 ? undefined : text)),
+        () => false,
+      );
+    });
+  },
+  textBest(lab: Lab) {
+    lab.each([0, 1], (rows, largest) => {
+      const texts = randomTexts(lab, rows);
+      const laid = lay(lab, texts);
+      const groups = texts.map(() => lab.random(7));
+      const at = lab.place('U32', groups);
+      const state = lab.output('I64', 7, new Array<bigint>(7).fill(0n));
+      const buffer = roomFor(lab, texts);
+      const written = lab.call(() => lab.kernels.textBest(laid.at, at, texts.length, largest, state, buffer));
+      const taken = texts.filter((text, i) => {
+        const before = texts.slice(0, i).filter((each, at): each is string => groups[at] === groups[i] && each !== null);
+        return text !== null && before.every((each) => (largest === 1 ? order(text, each) > 0 : order(text, each) < 0));
+      });
+      lab.expectResult(written, bytesIn(taken));
+      const best = Array.from({ length: 7 }, (_, group) => {
+        const of = texts.filter((text, i): text is string => groups[i] === group && text !== null).sort(order);
+        return (largest === 1 ? of.at(-1) : of[0]) ?? null;
+      });
+      const actual = found(lab, state, 7);
+      for (const [group, text] of best.entries())
+        if (actual[group]?.text !== text)
+          lab.fail(`group ${group} has ${JSON.stringify(actual[group]?.text)}, expected ${JSON.stringify(text)}`);
+    });
+  },
+  textTop(lab: Lab) {
+    for (const descending of [0, 1]) {
+      lab.each([0, 1, 2, 10, 1000], (rows, k) => {
+        const texts = randomTexts(lab, rows).map((text) => text ?? '');
+        const laid = lay(lab, texts);
+        const heap = lab.output('U32', k);
+        const out = lab.output('U32', k);
+        const expected = [...texts.keys()]
+          .sort((a, b) => order(texts[a] ?? '', texts[b] ?? '') * (descending === 1 ? -1 : 1) || a - b)
+          .slice(0, k);
+        lab.expectResult(
+          lab.call(() => lab.kernels.textTop(laid.at, texts.length, k, descending, heap, out)),
+          expected.length,
+        );
+        lab.expect('U32', out, expected, 'position');
+      });
+    }
+  },
+};
