@@ -16,6 +16,7 @@ import * as patterns from './pattern-functions.js';
 import * as functions from './text-functions.js';
 import type { TextWork } from './text-node.js';
 import { timeTexts } from './text-of-times.js';
+import * as parts from './text-parts.js';
 
 /** Nodes by the names of an expression; undefined for columns that are neither strings nor conditions here. */
 export interface TextLeaves {
@@ -96,9 +97,9 @@ export class TextCompiler {
     const node = this.#rows(operand);
     if (node === undefined) return undefined;
     const search = wellFormed(wanted);
-    if (search !== undefined && from === undefined) return functions.position(this.#work, node, search);
+    if (search !== undefined && from === undefined) return parts.position(this.#work, node, search);
     const [searches, start] = [this.#isText(wanted) ? this.text(wanted) : undefined, this.#long(from, 0n)];
-    return searches === undefined || start === undefined ? undefined : functions.positionOfEach(this.#work, node, searches, start);
+    return searches === undefined || start === undefined ? undefined : parts.positionOfEach(this.#work, node, searches, start);
   }
 
   /** A LONG, one for all rows where it is a constant; `absent` where there is no expression. */
@@ -128,7 +129,7 @@ export class TextCompiler {
     }
     if (name === 'contains_string' && constantOf(right) === undefined) {
       const [node, wanted] = [this.#rows(left), this.text(right)];
-      return node === undefined || wanted === undefined ? undefined : functions.contained(this.#work, node, wanted);
+      return node === undefined || wanted === undefined ? undefined : parts.contained(this.#work, node, wanted);
     }
     const pattern = this.#pattern(expression);
     const node = pattern === undefined ? undefined : this.#rows(left);
@@ -211,7 +212,7 @@ export class TextCompiler {
       case 'rtrim': {
         const characters = second === undefined ? ' ' : wellFormed(second);
         if (characters === undefined || !isAscii(characters)) return undefined;
-        return functions.trim(work, node, characters, name === 'trim' ? 3 : name === 'ltrim' ? 1 : 2);
+        return parts.trim(work, node, characters, name === 'trim' ? 3 : name === 'ltrim' ? 1 : 2);
       }
       case 'replace': {
         const [wanted, replacement] = [wellFormed(second), wellFormed(third)];
@@ -292,7 +293,7 @@ export class TextCompiler {
     const node = operand !== undefined && this.#isText(operand) ? this.#rows(operand) : undefined;
     if (node === undefined || !this.#isExact(call, node)) return undefined;
     const [start, count] = [this.#long(from, 0n), this.#long(size, ALL)];
-    return start === undefined || count === undefined ? undefined : functions.slice(this.#work, node, kind, start, count);
+    return start === undefined || count === undefined ? undefined : parts.slice(this.#work, node, kind, start, count);
   }
 }
 
