@@ -32,7 +32,7 @@ export async function takePin(list: SegmentList, timed: TimedSegments, request: 
   const letGo = source.lists.hold(list);
   try {
     const runs = await runsOf(list.segments, request, source);
-    const { reads, areFinal } = readsOf(runs, request, source);
+    const { reads, areFinal } = await readsOf(runs, request, source);
     try {
       return await pinOf(reads, { list, timed, request, source, letGo, isKept: areFinal });
     } catch (error) {
@@ -107,7 +107,8 @@ function namesOf({ columns, globalDictionaries }: PinRequest): readonly string[]
  * The units to read: runs are read together once the same ones are asked for again, as to join them costs more than it saves one query.
  * `areFinal`: the same request would read the same units.
  */
-function readsOf(runs: readonly ReadSegment[], request: PinRequest, { combined }: PinSource) {
+async function readsOf(runs: readonly ReadSegment[], request: PinRequest, { combined }: PinSource) {
+  const turns = new LoopTurns();
   const reads: ReadSegment[] = [];
   let areFinal = true;
   for (const together of runsTogether(runs)) {
@@ -118,6 +119,7 @@ function readsOf(runs: readonly ReadSegment[], request: PinRequest, { combined }
       append(reads, together);
       areFinal &&= joined === undefined;
     }
+    if (turns.isDue) await turns.give();
   }
   return { reads, areFinal };
 }

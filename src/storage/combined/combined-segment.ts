@@ -5,6 +5,7 @@ import { BoundedCache } from '../../base/bounded-cache.js';
 import { assert } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
 import { flatMapped } from '../../base/lists.js';
+import { LoopTurns } from '../../base/loop-turns.js';
 import type { BufferPool, Resident } from '../buffer-pool.js';
 import type { StoredColumn } from '../format.js';
 import type { GlobalDictionary } from '../global-dictionaries.js';
@@ -69,8 +70,8 @@ export class CombinedColumns {
   }
 
   /** Datasource-wide ids of a joined column that the caller has pinned; pinned too. */
-  pinRemap(key: string, dictionary: DictionaryView, global: GlobalDictionary, joined: Joined): Promise<Resident> {
-    this.#remember(key, joined);
+  async pinRemap(key: string, dictionary: DictionaryView, global: GlobalDictionary, joined: Joined): Promise<Resident> {
+    await this.#remember(key, joined);
     return global.pinRemap(key, dictionary);
   }
 
@@ -87,7 +88,7 @@ export class CombinedColumns {
       }
       const { resident, view } = await this.#keep(key, name, parts, pinned);
       this.#views.set(resident, view);
-      this.#remember(key, joined);
+      await this.#remember(key, joined);
       return { resident, view, bytesRead };
     } finally {
       for (const resident of pinned) this.#resident.unpin(resident);
@@ -113,10 +114,13 @@ export class CombinedColumns {
     }
   }
 
-  #remember(key: string, { segments }: Joined): void {
+  /** Whoever reads the segments holds them: none is forgotten meanwhile. */
+  async #remember(key: string, { segments }: Joined): Promise<void> {
+    const turns = new LoopTurns();
     for (const segment of segments) {
       const keys = this.#keysOf.get(segment) ?? new Set();
       this.#keysOf.set(segment, keys.add(key));
+      if (turns.isDue) await turns.give();
     }
   }
 }
