@@ -72,6 +72,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'server/results/native/by-segment.ts LENGTH_AHEAD': 'characters of one result, beside the eight that are made',
   'server/results/native/by-segment.ts SEGMENTS_AHEAD': 'of one query: beyond what keeps servers at work they would only wait',
   'server/routes/submissions.ts SUBMISSIONS_LISTED_MAX': 'rows of one answer; clients ask for fewer with count',
+  'storage/combined/combined-segment.ts ASKED_COUNT': 'names of runs that were read, a hundred bytes each',
   'storage/pin-cache.ts KEPT_COUNT': 'pins that let go as soon as svc.processing.columnCacheBytes are needed',
   'storage/s3/s3-client.ts PARTS_AT_A_TIME': 'of one file, svc.storage.transfer.minimumUploadPartSize bytes each',
   'storage/s3/s3-deep-storage.ts FILES_AT_A_TIME': 'of one push; svc.s3.maxConnections bounds what goes out at once',

@@ -1,12 +1,13 @@
 // Pins columns of segments for a query.
 
 import { assert, ServiceError } from '../base/errors.js';
+import { append } from '../base/lists.js';
 import { LoopTurns } from '../base/loop-turns.js';
 import { createByName, own } from '../base/names.js';
 import type { LookedUpColumn, LookedUpFound } from '../model/lookup/looked-up-column.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
-import { chunksOf } from './combined/chunks.js';
+import { chunksOf, runsTogether } from './combined/chunks.js';
 import { type CombinedColumns, CombinedSegment } from './combined/combined-segment.js';
 import type { PinRequest, SegmentPin } from './contract.js';
 import type { GlobalDictionary, HeldEntries } from './global-dictionaries.js';
@@ -29,9 +30,38 @@ export interface PinSource {
 /** Pins what a request names in all its segments, loading columns side by side; gives everything back when one fails. */
 export async function takePin(list: SegmentList, timed: TimedSegments, request: PinRequest, source: PinSource): Promise<SegmentPin> {
   const letGo = source.lists.hold(list);
-  const taking = new PinTaking(source, letGo);
   try {
-    await taking.read(await readsOf(list.segments, request, source));
+    const runs = await runsOf(list.segments, request, source);
+    const { reads, areFinal } = await readsOf(runs, request, source);
+    try {
+      return await pinOf(reads, { list, timed, request, source, letGo, isKept: areFinal });
+    } catch (error) {
+      // Runs that are read together are in memory beside what they are made of.
+      const isShort = error instanceof ServiceError && error.code === 'resource_limit';
+      if (!isShort || reads.length === runs.length) throw error;
+      return await pinOf(runs, { list, timed, request, source, letGo, isKept: false });
+    }
+  } catch (error) {
+    letGo();
+    throw error;
+  }
+}
+
+interface PinOrder {
+  readonly list: SegmentList;
+  readonly timed: TimedSegments;
+  readonly request: PinRequest;
+  readonly source: PinSource;
+  /** Lets go of the segments when the pin is released. */
+  letGo(): void;
+  /** Whether the same request finds it again. */
+  readonly isKept: boolean;
+}
+
+async function pinOf(reads: readonly ReadSegment[], { list, timed, request, source, letGo, isKept }: PinOrder): Promise<SegmentPin> {
+  const taking = new PinTaking(source);
+  try {
+    await taking.read(reads);
     const looked = new Set(request.lookedUp?.map(({ name }) => name));
     const names = [...request.columns, ...request.globalDictionaries].filter((name) => !looked.has(name));
     const isTimed = (read: ReadSegment): boolean => timed === 'all' || (timed.size > 0 && read.isAmong(timed));
@@ -40,34 +70,62 @@ export async function takePin(list: SegmentList, timed: TimedSegments, request: 
     const dictionaries = await taking.holdDictionaries(new Set(request.globalDictionaries));
     const views = await taking.views();
     // Conditions change from query to query, and what they leave out with them.
-    if (request.leftOut === undefined)
+    if (isKept && request.leftOut === undefined)
       source.kept.keep(request, list, timed, { views, dictionaryViews: dictionaries, lookedUp, ...taking.holdings() });
-    return { segments: views, dictionaries, lookedUp, bytesRead: taking.bytesRead, release: taking.release };
+    const release = (): void => {
+      taking.release();
+      letGo();
+    };
+    return { segments: views, dictionaries, lookedUp, bytesRead: taking.bytesRead, release };
   } catch (error) {
     taking.release();
     throw error;
   }
 }
 
-/** The units to read: runs of small segments as one each, the others by themselves. */
-async function readsOf(segments: readonly StoreSegment[], request: PinRequest, { combined }: PinSource): Promise<readonly ReadSegment[]> {
+/** Runs of small segments as one each, the others by themselves. */
+async function runsOf(segments: readonly StoreSegment[], request: PinRequest, { combined }: PinSource): Promise<readonly ReadSegment[]> {
   const chunks = request.leftOut === undefined && request.isSeparate !== true ? await chunksOf(segments) : undefined;
   if (chunks === undefined) return segments;
   const turns = new LoopTurns();
-  const names = [TIME_COLUMN, ...request.columns, ...request.globalDictionaries];
-  const reads: ReadSegment[] = [];
+  const names = namesOf(request);
+  const runs: ReadSegment[] = [];
   for (const chunk of chunks) {
     const joined = chunk.length === 1 ? undefined : CombinedSegment.of(chunk, names, combined);
-    if (joined !== undefined) reads.push(joined);
-    else for (const segment of chunk) reads.push(segment);
+    if (joined !== undefined) runs.push(joined);
+    else for (const segment of chunk) runs.push(segment);
     if (turns.isDue) await turns.give();
   }
-  return reads;
+  return runs;
+}
+
+function namesOf({ columns, globalDictionaries }: PinRequest): readonly string[] {
+  return [TIME_COLUMN, ...columns, ...globalDictionaries];
+}
+
+/**
+ * The units to read: runs are read together once the same ones are asked for again, as to join them costs more than it saves one query.
+ * `areFinal`: the same request would read the same units.
+ */
+async function readsOf(runs: readonly ReadSegment[], request: PinRequest, { combined }: PinSource) {
+  const turns = new LoopTurns();
+  const reads: ReadSegment[] = [];
+  let areFinal = true;
+  for (const together of runsTogether(runs)) {
+    const parts = together.filter((run) => run instanceof CombinedSegment);
+    const joined = parts.length < 2 ? undefined : CombinedSegment.ofRuns(parts, namesOf(request), combined);
+    if (joined !== undefined && combined.isAskedAgain(joined.id)) reads.push(joined);
+    else {
+      append(reads, together);
+      areFinal &&= joined === undefined;
+    }
+    if (turns.isDue) await turns.give();
+  }
+  return { reads, areFinal };
 }
 
 class PinTaking {
   readonly #source: PinSource;
-  readonly #letGo: () => void;
   #reads: readonly ReadSegment[] = [];
   readonly #pinned: Resident[] = [];
   readonly #held: HeldEntries[] = [];
@@ -79,10 +137,8 @@ class PinTaking {
   #isReleased = false;
   bytesRead = 0;
 
-  /** @param letGo  lets go of the segments, which are held open */
-  constructor(source: PinSource, letGo: () => void) {
+  constructor(source: PinSource) {
     this.#source = source;
-    this.#letGo = letGo;
   }
 
   /** Names what is to be read. */
@@ -100,7 +156,6 @@ class PinTaking {
     this.#isReleased = true;
     for (const held of this.#held) held.release();
     for (const resident of this.#pinned) this.#source.resident.unpin(resident);
-    this.#letGo();
   };
 
   holdings(): { pinned: readonly Resident[]; dictionaries: ReadonlyMap<string, GlobalDictionary> } {

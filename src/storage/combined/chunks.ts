@@ -1,7 +1,9 @@
 // Divides the segments of a query into those that are read one by one and runs of small ones that are read as one.
 
 import { LoopTurns } from '../../base/loop-turns.js';
+import type { ReadSegment } from '../read-segment.js';
 import type { StoreSegment } from '../store-segment.js';
+import { CombinedSegment } from './combined-segment.js';
 
 /** A run of fewer segments is not worth combining. */
 const SEGMENTS_MIN = 16;
@@ -9,6 +11,8 @@ const SEGMENTS_MIN = 16;
 const ROWS_MAX = 1 << 17;
 /** One small segment in so many ends a run, so that a segment that comes or goes changes one run and not those behind it. */
 const END_IN = 256;
+/** One in so many ends runs that are read together. */
+const TOGETHER_END_IN = 4096;
 
 /** Segments with time ranges behind each other, whose rows are therefore in order of time one after the other. */
 export type Chunk = readonly StoreSegment[];
@@ -34,7 +38,7 @@ export async function chunksOf(segments: readonly StoreSegment[]): Promise<reado
     if (last !== undefined && !continues(last, segment)) end();
     current.push(segment);
     rows += segment.rowCount;
-    if (rows > ROWS_MAX || !segment.isSmall || endsRun(segment)) end();
+    if (rows > ROWS_MAX || !segment.isSmall || endsIn(END_IN, segment)) end();
     if (turns.isDue) await turns.give();
   }
   end();
@@ -42,10 +46,35 @@ export async function chunksOf(segments: readonly StoreSegment[]): Promise<reado
 }
 
 function continues(before: StoreSegment, segment: StoreSegment): boolean {
-  return segment.isSmall && segment.dataSource === before.dataSource && segment.interval.start >= before.interval.end;
+  return segment.isSmall && isBehind(before, segment);
+}
+
+function isBehind(before: ReadSegment, segment: ReadSegment): boolean {
+  return segment.dataSource === before.dataSource && segment.interval.start >= before.interval.end;
 }
 
 /** Depends on the segment, not on its place among others. */
-function endsRun({ interval: { start } }: StoreSegment): boolean {
-  return Math.imul(Math.floor(start / 60_000) | 0, 0x9e3779b1) >>> 0 < 2 ** 32 / END_IN;
+function endsIn(count: number, { interval: { start } }: StoreSegment): boolean {
+  return Math.imul(Math.floor(start / 60_000) | 0, 0x9e3779b1) >>> 0 < 2 ** 32 / count;
+}
+
+/** Runs as they follow each other in what a query reads, in lists of those that may be read as one. */
+export function runsTogether(reads: readonly ReadSegment[]): readonly (readonly ReadSegment[])[] {
+  const lists: ReadSegment[][] = [];
+  let current: ReadSegment[] = [];
+  let rows = 0;
+  for (const read of reads) {
+    const before = current.at(-1);
+    const follows = before instanceof CombinedSegment && read instanceof CombinedSegment && isBehind(before, read);
+    if (!follows || rows + read.rowCount > ROWS_MAX) {
+      current = [];
+      rows = 0;
+      lists.push(current);
+    }
+    current.push(read);
+    rows += read.rowCount;
+    const last = read instanceof CombinedSegment ? read.segments.at(-1) : undefined;
+    if (last !== undefined && endsIn(TOGETHER_END_IN, last)) rows = ROWS_MAX;
+  }
+  return lists;
 }

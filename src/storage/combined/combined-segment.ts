@@ -1,6 +1,11 @@
 // Several small segments as one: their columns joined in kernel memory, under the budget of all columns.
 
+import { createHash } from 'node:crypto';
+import { BoundedCache } from '../../base/bounded-cache.js';
+import { assert } from '../../base/errors.js';
 import type { Interval } from '../../base/instant.js';
+import { flatMapped } from '../../base/lists.js';
+import { LoopTurns } from '../../base/loop-turns.js';
 import type { BufferPool, Resident } from '../buffer-pool.js';
 import type { StoredColumn } from '../format.js';
 import type { GlobalDictionary } from '../global-dictionaries.js';
@@ -10,10 +15,16 @@ import { OpenSegment } from '../open-segment.js';
 import type { PinnedColumn, ReadSegment } from '../read-segment.js';
 import type { StoreSegment } from '../store-segment.js';
 import type { ColumnView, DictionaryView } from '../view.js';
-import type { Chunk } from './chunks.js';
 
-/** A chunk of several: segments with files, as those in memory are read by themselves. */
-type Joined = readonly OpenSegment[];
+/** Parts in the order of their rows: segments with files, as those in memory are read by themselves, or runs of them. */
+interface Joined {
+  readonly parts: readonly ReadSegment[];
+  /** All that it holds rows of. */
+  readonly segments: readonly StoreSegment[];
+}
+
+/** Runs asked for of late. */
+const ASKED_COUNT = 1024;
 
 /** Joined columns of a process; those that nobody pins give way like any other column, and end with a segment that they hold. */
 export class CombinedColumns {
@@ -22,6 +33,7 @@ export class CombinedColumns {
   readonly #views = new WeakMap<Resident, ColumnView>();
   readonly #underWay = new Map<string, Promise<unknown>>();
   readonly #keysOf = new Map<StoreSegment, Set<string>>();
+  readonly #asked = new BoundedCache<string, true>(ASKED_COUNT);
 
   constructor(resident: BufferPool, run: RunStorageJob) {
     this.#resident = resident;
@@ -34,7 +46,14 @@ export class CombinedColumns {
     this.#keysOf.delete(segment);
   }
 
-  async pinColumn(key: string, name: string, chunk: Joined): Promise<PinnedColumn> {
+  /** Whether it was asked before about the same. */
+  isAskedAgain(id: string): boolean {
+    if (this.#asked.find(id) === true) return true;
+    this.#asked.keep(id, true);
+    return false;
+  }
+
+  async pinColumn(key: string, name: string, joined: Joined): Promise<PinnedColumn> {
     for (;;) {
       const resident = this.#resident.find(key);
       const view = resident === undefined ? undefined : this.#views.get(resident);
@@ -44,33 +63,32 @@ export class CombinedColumns {
         await other.catch(() => undefined);
         continue;
       }
-      const made = this.#join(key, name, chunk).finally(() => this.#underWay.delete(key));
+      const made = this.#join(key, name, joined).finally(() => this.#underWay.delete(key));
       this.#underWay.set(key, made);
       return await made;
     }
   }
 
   /** Datasource-wide ids of a joined column that the caller has pinned; pinned too. */
-  pinRemap(key: string, dictionary: DictionaryView, global: GlobalDictionary, chunk: Joined): Promise<Resident> {
-    this.#remember(key, chunk);
+  async pinRemap(key: string, dictionary: DictionaryView, global: GlobalDictionary, joined: Joined): Promise<Resident> {
+    await this.#remember(key, joined);
     return global.pinRemap(key, dictionary);
   }
 
-  async #join(key: string, name: string, chunk: Joined): Promise<PinnedColumn> {
+  async #join(key: string, name: string, joined: Joined): Promise<PinnedColumn> {
     const parts: CombinedPart[] = [];
     const pinned: Resident[] = [];
     let bytesRead = 0;
     try {
-      for (const segment of chunk) {
-        const column = segment.find(name);
-        const found = column === undefined ? null : await segment.pinColumn(column);
+      for (const part of joined.parts) {
+        const found = part.kindOf(name) === undefined ? null : await part.pin(name);
         if (found !== null) pinned.push(found.resident);
         bytesRead += found?.bytesRead ?? 0;
-        parts.push({ rowCount: segment.footer.rowCount, view: found?.view ?? null });
+        parts.push({ rowCount: part.rowCount, view: found?.view ?? null });
       }
       const { resident, view } = await this.#keep(key, name, parts, pinned);
       this.#views.set(resident, view);
-      this.#remember(key, chunk);
+      await this.#remember(key, joined);
       return { resident, view, bytesRead };
     } finally {
       for (const resident of pinned) this.#resident.unpin(resident);
@@ -96,15 +114,18 @@ export class CombinedColumns {
     }
   }
 
-  #remember(key: string, chunk: Joined): void {
-    for (const segment of chunk) {
+  /** Whoever reads the segments holds them: none is forgotten meanwhile. */
+  async #remember(key: string, { segments }: Joined): Promise<void> {
+    const turns = new LoopTurns();
+    for (const segment of segments) {
       const keys = this.#keysOf.get(segment) ?? new Set();
       this.#keysOf.set(segment, keys.add(key));
+      if (turns.isDue) await turns.give();
     }
   }
 }
 
-/** A chunk as a segment to be read. */
+/** A chunk, or several chunks behind each other, as a segment to be read. */
 export class CombinedSegment implements ReadSegment {
   readonly id: string;
   readonly dataSource: string;
@@ -112,61 +133,98 @@ export class CombinedSegment implements ReadSegment {
   readonly rowCount: number;
   readonly timeMin: number;
   readonly timeMax: number;
-  readonly #chunk: Joined;
+  readonly segments: readonly StoreSegment[];
+  readonly #parts: readonly ReadSegment[];
+  /** The one type of each column that was asked for; columns that no part has are missing. */
+  readonly #types: ReadonlyMap<string, string>;
   readonly #columns: CombinedColumns;
 
-  private constructor(chunk: Joined, first: OpenSegment, last: OpenSegment, columns: CombinedColumns) {
-    this.#chunk = chunk;
+  private constructor({ parts, segments }: Joined, types: ReadonlyMap<string, string>, columns: CombinedColumns) {
+    const [first, last] = [parts[0], parts.at(-1)];
+    assert(first !== undefined && last !== undefined, 'of nothing no segment is made');
+    this.segments = segments;
+    this.#parts = parts;
+    this.#types = types;
     this.#columns = columns;
-    this.id = `${first.id} ${chunk.map(({ serial }) => serial).join()}`;
+    const digest = createHash('sha256');
+    for (const part of parts) digest.update(part instanceof OpenSegment ? `${part.serial} ` : part.id);
+    this.id = `${first.id} ${digest.digest('hex')}`;
     this.dataSource = first.dataSource;
     this.interval = { start: first.interval.start, end: last.interval.end };
-    this.rowCount = chunk.reduce((sum, segment) => sum + segment.rowCount, 0);
+    this.rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
     this.timeMin = first.timeMin;
     this.timeMax = last.timeMax;
   }
 
   /** Undefined where a column is of another type, or a field of JSON kept as a column, in some of the segments only. */
-  static of(segments: Chunk, names: readonly string[], columns: CombinedColumns): CombinedSegment | undefined {
-    const chunk = segments.filter((segment) => segment instanceof OpenSegment);
-    const [first, last] = [chunk[0], chunk.at(-1)];
-    if (first === undefined || last === undefined || chunk.length < segments.length) return undefined;
-    const isOne = names.every((name) => {
-      const read = first.nameToRead(name);
-      const types = new Set<string>();
-      for (const segment of chunk) {
-        if (segment.nameToRead(name) !== read) return false;
-        const column = segment.find(read);
-        if (column !== undefined) types.add(typeOf(column));
-      }
-      return types.size <= 1;
+  static of(segments: readonly StoreSegment[], names: readonly string[], columns: CombinedColumns): CombinedSegment | undefined {
+    const parts = segments.filter((segment) => segment instanceof OpenSegment);
+    if (parts.length < segments.length) return undefined;
+    const types = typesOf(parts, names, (segment, name) => {
+      const column = segment.find(name);
+      return column === undefined ? undefined : typeOf(column);
     });
-    return isOne ? new CombinedSegment(chunk, first, last, columns) : undefined;
+    return types === undefined ? undefined : new CombinedSegment({ parts, segments }, types, columns);
+  }
+
+  /** Runs that were made for the same names, as one; undefined as in `of`. */
+  static ofRuns(runs: readonly CombinedSegment[], names: readonly string[], columns: CombinedColumns): CombinedSegment | undefined {
+    const types = typesOf(runs, names, (run, name) => run.#types.get(name));
+    const segments = flatMapped(runs, (run) => run.segments);
+    return types === undefined ? undefined : new CombinedSegment({ parts: runs, segments }, types, columns);
   }
 
   nameToRead(name: string): string {
-    return this.#chunk[0]?.nameToRead(name) ?? name;
+    return this.#parts[0]?.nameToRead(name) ?? name;
   }
 
   kindOf(name: string): StoredColumn['kind'] | undefined {
-    return this.#chunk.map((segment) => segment.kindOf(name)).find((kind) => kind !== undefined);
+    for (const part of this.#parts) {
+      const kind = part.kindOf(name);
+      if (kind !== undefined) return kind;
+    }
+    return undefined;
   }
 
   isAmong(segmentIds: ReadonlySet<string>): boolean {
-    return this.#chunk.some(({ id }) => segmentIds.has(id));
+    return this.#parts.some((part) => part.isAmong(segmentIds));
   }
 
   pin(name: string): Promise<PinnedColumn> {
-    return this.#columns.pinColumn(this.#key('column', name), name, this.#chunk);
+    return this.#columns.pinColumn(this.#key('column', name), name, this.#joined);
   }
 
   pinRemap(name: string, dictionary: DictionaryView, global: GlobalDictionary): Promise<Resident> {
-    return this.#columns.pinRemap(this.#key('remap', name), dictionary, global, this.#chunk);
+    return this.#columns.pinRemap(this.#key('remap', name), dictionary, global, this.#joined);
+  }
+
+  get #joined(): Joined {
+    return { parts: this.#parts, segments: this.segments };
   }
 
   #key(kind: 'column' | 'remap', name: string): string {
     return JSON.stringify(['combined', kind, this.id, name]);
   }
+}
+
+/** Types by stored column; undefined where parts read other columns for a name, or a column of another type. */
+function typesOf<Part extends ReadSegment>(
+  parts: readonly Part[],
+  names: readonly string[],
+  typeIn: (part: Part, name: string) => string | undefined,
+): ReadonlyMap<string, string> | undefined {
+  const types = new Map<string, string>();
+  for (const name of names) {
+    const read = parts[0]?.nameToRead(name) ?? name;
+    for (const part of parts) {
+      if (part.nameToRead(name) !== read) return undefined;
+      const type = typeIn(part, read);
+      if (type === undefined) continue;
+      if ((types.get(read) ?? type) !== type) return undefined;
+      types.set(read, type);
+    }
+  }
+  return types;
 }
 
 function typeOf(column: StoredColumn): string {
