@@ -24,6 +24,7 @@ import { type SharedGroups, type SharedRows, SharedSources } from './shared-sour
 import {
   both,
   inOrder,
+  isWhole,
   isWorthKeeping,
   keptScan,
   leading,
@@ -34,6 +35,7 @@ import {
   shadows,
   tablesOf,
   typed,
+  unordered,
   uploading,
 } from './source-plans.js';
 import { asksForTime, chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
@@ -153,7 +155,8 @@ export class SourceRunner {
         const upload = this.#nestedUpload(plan, { ...source, steps }, columns);
         if (upload !== undefined) placed.push(this.#reserved(upload.id));
         const conditions = first.map(({ filter }) => filter);
-        const found = await peekUploaded(this.#rows(source.base, needed, plan.intervals, conditions, { upload, bounds: bounds.ofBase() }));
+        const base = unordered(plan, source.base);
+        const found = await peekUploaded(this.#rows(base, needed, plan.intervals, conditions, { upload, bounds: bounds.ofBase() }));
         try {
           if (found.uploaded !== undefined) yield* engine.runUploaded(staged, found.uploaded.id, final, signal);
           else yield* engine.runRows(staged, found.frames, known, final, signal);
@@ -226,9 +229,9 @@ export class SourceRunner {
     return { id, rowCount: 0, bytes: 0, release: () => this.#options.engine.releaseUpload(id) };
   }
 
-  /** The groups of a subquery stay in memory where they are not too many, and no time is asked of them: they are in no order of it. */
+  /** Rows of a subquery that come all at once stay in memory where they are not too many, and no time is asked of them: they are in no order of it. */
   #nestedUpload(plan: RowsPlan, { base, steps }: SourceSteps, columns: readonly ColumnSchema[]): Upload | undefined {
-    if (base.kind !== 'query' || base.plan.operator !== 'group' || !isBesideTables(steps) || asksForTime(plan, steps)) return undefined;
+    if (base.kind !== 'query' || !isWhole(base.plan) || !isBesideTables(steps) || asksForTime(plan, steps)) return undefined;
     if (this.#options.columnsOf(base).some(({ name }) => name === TIME_COLUMN)) return undefined;
     const named = columns.flatMap(({ name }) => (name === TIME_COLUMN ? [] : [name]));
     if (named.length === 0) return undefined;

@@ -39,6 +39,28 @@ export function packDictionary(memory: KernelMemory, { bytes, offsets }: Diction
   };
 }
 
+/** Entries of dictionaries after each other. @param placeOf  the dictionary that an id is of, whose first is its base */
+export function packStacked(
+  memory: KernelMemory,
+  dictionaries: readonly DictionaryView[],
+  bases: Uint32Array,
+  placeOf: (id: number) => number,
+): PackTexts {
+  return (ids, check) => {
+    const bounds = dictionaries.map(({ offsets, count }) => memory.u32(offsets, count + 1));
+    const startOf = (id: number): Address => {
+      const place = placeOf(id);
+      return (dictionaries[place]?.bytes ?? 0) + (bounds[place]?.[id - (bases[place] ?? 0)] ?? 0);
+    };
+    const lengthOf = (id: number): number => {
+      const place = placeOf(id);
+      const entry = id - (bases[place] ?? 0);
+      return (bounds[place]?.[entry + 1] ?? 0) - (bounds[place]?.[entry] ?? 0);
+    };
+    return packed(memory, ids, startOf, lengthOf, check);
+  };
+}
+
 function highest(ids: Uint32Array): number {
   let most = 0;
   for (let at = 0; at < ids.length; at++) most = Math.max(most, ids[at] ?? 0);
