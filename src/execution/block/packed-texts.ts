@@ -5,6 +5,7 @@ import type { KernelMemory } from '../../kernels/memory.js';
 import type { PackedEntries } from '../../storage/columns/packed-column.js';
 import type { DictionaryView } from '../../storage/view.js';
 import { type Check, checkedLoop } from './checked-loops.js';
+import { LENGTH } from './text-references.js';
 
 /** The strings of ids, none of which is null, behind an entry for null. */
 export type PackTexts = (ids: Uint32Array, check: Check) => PackedEntries;
@@ -21,6 +22,20 @@ export function packEntries(memory: KernelMemory, entries: Address): PackTexts {
       ids,
       (id) => places[id * 2] ?? 0,
       (id) => places[id * 2 + 1] ?? 0,
+      check,
+    );
+  };
+}
+
+/** @param references  to texts, by id */
+export function packReferences(memory: KernelMemory, references: Address): PackTexts {
+  return (ids, check) => {
+    const words = memory.u32(references, (highest(ids) + 1) * 2);
+    return packed(
+      memory,
+      ids,
+      (id) => words[id * 2] ?? 0,
+      (id) => (words[id * 2 + 1] ?? 0) & LENGTH,
       check,
     );
   };
