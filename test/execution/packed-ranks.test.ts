@@ -1,12 +1,14 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { randomSource } from '../../bench/data/random.js';
 import { joinTables } from '../../src/execution/block/join-tables.js';
 import { packStacked } from '../../src/execution/block/packed-texts.js';
 import { type ResultColumn, type ResultTable, textColumn, valueAt } from '../../src/execution/block/result-table.js';
 import { packedRanks } from '../../src/execution/post/packed-ranks.js';
 import { textNumbers } from '../../src/execution/scan/text-numbers.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
+import { instantiateKernels } from '../../src/kernels/registry.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 
 /* Strings that stay ids of dictionaries in kernel memory: their ranks, their texts, and tables of them. */
@@ -164,6 +166,31 @@ ids('entries of dictionaries that are stacked are packed by their own', () => {
   assert.is(Buffer.from(bytes).toString(), 'zab');
   assert.equal([...ends], [0, 1, 2, 2, 3]);
   release();
+});
+
+ids('strings of frames that kernels sort are those that are sorted here', () => {
+  const kernels = instantiateKernels('simd', memory);
+  const random = randomSource(7);
+  const below = (count: number): number => Math.floor(random() * count);
+  for (let turn = 0; turn < 20; turn++) {
+    const beginning = ['', 'all of them begin alike ', '\u{1f600}'][below(3)] ?? '';
+    const dictionary = Array.from({ length: 400 + below(900) }, () =>
+      below(30) === 0 ? null : `${beginning}${['', 'é', '\u{ffff}', '\u{1f600}', 'zz'][below(5)]}${below(turn % 2 === 0 ? 2000 : 100)}`,
+    );
+    const column = { kind: 'string', name: 'text', ids: Uint32Array.from(dictionary.keys()).reverse(), dictionary } as const;
+    const [one, other] = [undefined, kernels].map((each) => {
+      const { view, release } = uploadFrame({ rowCount: dictionary.length, columns: [column] }, memory, each);
+      const { text } = view.columns;
+      assert.ok(text?.kind === 'string');
+      const { count, hasNull, offsets, bytes } = text.dictionary;
+      const bounds = memory.u32(offsets, count + 1).slice();
+      const texts = Buffer.from(memory.u8(bytes, bounds[count] ?? 0)).toString();
+      const found = { count, hasNull, bounds, texts, ids: memory.u16(text.ids, dictionary.length).slice() };
+      release();
+      return found;
+    });
+    assert.equal(other, one);
+  }
 });
 
 ids.run();

@@ -311,7 +311,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     let rows = 0;
     const place = (): void => {
       context.check();
-      placed.push(uploadFrame(concatFrames(chunk, context.check), context.memory));
+      placed.push(uploadFrame(concatFrames(chunk, context.check), context.memory, context.kernels));
       [chunk, rows] = [[], 0];
     };
     try {
