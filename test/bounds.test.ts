@@ -37,6 +37,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'execution/post/parts.ts HELD_ROWS_MAX': 'rows between two steps of work; they are counted in the memory of the query',
   'execution/post/stream.ts HELD_ROWS': 'rows between two steps of work; they are counted in the memory of the query',
   'execution/post/sort.ts TEXTS_HELD_MAX': 'of one sort of a result that is in memory; more are decoded as they are compared',
+  'execution/scan/text-numbers.ts TEXTS_HELD_MAX': 'of one column of one query; others are decoded again',
   'execution/run/build-store.ts ROWS_AHEAD': 'of one query, before it is decided where it runs',
   'execution/run/run-controls.ts DEFAULT_HELD_ROWS': 'default of svc.query.scan.maxRowsQueuedForOrdering, where there is no configuration',
   'execution/run/row-feed.ts FRAMES_AHEAD': 'frames of one query that are under way to a thread',

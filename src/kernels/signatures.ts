@@ -154,6 +154,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   textDoubles: 4,
   textIntern: 8,
   textBest: 6,
+  textSort: 7,
   textTop: 6,
   murmurTexts: 6,
   murmurUtf16: 6,

@@ -130,6 +130,12 @@ export interface TextKernels {
   ) => void;
   /** state[groups[i]] (a text each, at first 0) = the smaller, or larger, of it and text i, if that is not null. What is taken is copied to `buffer`; returns the bytes written there. */
   readonly textBest: (texts: Address, groups: Address, n: number, largest: number, state: Address, buffer: Address) => number;
+  /**
+   * Different texts in the order of code units: bytes to `out`, ends to `ends[id]`, and to `ranks[i]` the id of text i, from `first` (0, or 1
+   * behind an id of no bytes) on; returns the id behind the last. No text is null. `room`: 40 bytes for each text and 1088 more, aligned to 8; `out` has 16
+   * bytes more than the texts.
+   */
+  readonly textSort: (texts: Address, n: number, first: number, room: Address, ranks: Address, ends: Address, out: Address) => number;
   /** Writes the positions of the first (last) `k` texts in the order of code units, equal ones by position; returns how many. No text is null. `heap`: u32[k]. */
   readonly textTop: (texts: Address, n: number, k: number, descending: number, heap: Address, out: Address) => number;
 }

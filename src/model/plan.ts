@@ -126,6 +126,8 @@ export type PostStep =
       readonly functions: readonly WindowFunction[];
       /** Rows that a partition may have; left out: as many as memory holds. */
       readonly rowsMax?: number;
+      /** Nobody sees in which order the partitions come out. */
+      readonly inAnyOrder?: true;
     }
   /** Keeps, renames and orders columns. */
   | { readonly step: 'project'; readonly columns: readonly { readonly name: string; readonly from: string }[] };

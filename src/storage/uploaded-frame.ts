@@ -2,6 +2,7 @@
 
 import { assert, ServiceError } from '../base/errors.js';
 import type { Address } from '../base/layout.js';
+import type { KernelSet } from '../kernels/contract.js';
 import type { KernelMemory } from '../kernels/memory.js';
 import type { FrameColumn } from '../model/frame.js';
 import { TIME_COLUMN } from '../model/schema.js';
@@ -14,6 +15,7 @@ import {
   prepareColumns,
   toPhysical,
 } from './columns/physical.js';
+import { sortByKernel } from './columns/sort-by-kernel.js';
 import { type Region, regionsOf, uploadNumbers, uploadStrings } from './columns/upload.js';
 import { numberView, stringView } from './columns/views.js';
 import { clearPadding } from './jobs/load-column.js';
@@ -31,10 +33,11 @@ export interface UploadedFrame {
 /**
  * Puts a frame's columns into kernel memory as a segment's would lie there, rows in the order given. Dictionaries
  * become distinct and sorted, numbers narrow. The view has no identity: its id and datasource are empty.
+ * @param kernels  sort the strings; left out: they are sorted here
  * @throws ServiceError `resource_limit`; `unsupported` for a `__time` that has nulls or does not ascend, since
  *         execution finds time ranges by binary search
  */
-export function uploadFrame(frame: SegmentFrame, memory: KernelMemory): UploadedFrame {
+export function uploadFrame(frame: SegmentFrame, memory: KernelMemory, kernels?: KernelSet): UploadedFrame {
   const addresses: Address[] = [];
   let bytes = 0;
   const release = (): void => {
@@ -48,7 +51,7 @@ export function uploadFrame(frame: SegmentFrame, memory: KernelMemory): Uploaded
   };
   try {
     const columns = new Map<string, ColumnView>();
-    for (const prepared of prepareColumns(frame)) {
+    for (const prepared of prepareColumns(frame, kernels && sortByKernel(memory, kernels))) {
       const column = toPhysical(prepared, false);
       if (column.name === TIME_COLUMN) checkTime(column);
       columns.set(column.name, uploadColumn(column, frame.rowCount, memory, take).view);

@@ -10,6 +10,8 @@ const SENT_BYTES_MAX = 32 << 20;
 export interface PeekedFrames {
   /** Rows that were left in memory in their place. */
   readonly uploaded?: Uploaded;
+  /** Ids that they were left under. */
+  readonly ids?: readonly string[];
   readonly frames: AsyncIterable<Frame>;
   /** Ends them, also where nobody came to read them. */
   end(): Promise<void>;
@@ -25,7 +27,7 @@ export async function peekUploaded(frames: AsyncIterable<Frame>): Promise<Peeked
   if (first.done !== true && first.value.uploaded !== undefined) {
     // Nothing follows: who is read to its end has nothing to cancel.
     if ((await rows.next()).done !== true) await end();
-    return { uploaded: first.value.uploaded, frames: NO_FRAMES, end };
+    return { uploaded: first.value.uploaded, ids: [first.value.uploaded.id], frames: NO_FRAMES, end };
   }
   async function* again(): AsyncGenerator<Frame> {
     try {
@@ -44,7 +46,7 @@ export async function leftInMemory(frames: AsyncIterable<Frame>): Promise<Upload
   return found.uploaded;
 }
 
-const NO_FRAMES: AsyncIterable<Frame> = { async *[Symbol.asyncIterator]() {} };
+export const NO_FRAMES: AsyncIterable<Frame> = { async *[Symbol.asyncIterator]() {} };
 
 /** Frames with only the columns that are read, so that no others are uploaded. */
 export async function* pruned(frames: AsyncIterable<Frame>, columns: readonly string[]): AsyncGenerator<Frame> {

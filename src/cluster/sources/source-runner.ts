@@ -21,9 +21,11 @@ import { withLookedUpPartners } from './lookup-joins.js';
 import { BYTES_LIMIT, bytesOf, HeldLimits, limited, refuseMany, unlessFull } from './row-limits.js';
 import type { SourceRunnerOptions } from './runner-options.js';
 import { type SharedGroups, type SharedRows, SharedSources } from './shared-sources.js';
+import { countRows, rowsBelow } from './source-counts.js';
 import {
   both,
   inOrder,
+  isWhole,
   isWorthKeeping,
   keptScan,
   leading,
@@ -34,9 +36,11 @@ import {
   shadows,
   tablesOf,
   typed,
+  unordered,
   uploading,
 } from './source-plans.js';
 import { asksForTime, chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
+import { unionFrames, unionUploaded } from './union-rows.js';
 
 /**
  * Runs plans over row sources for one query. Every source is rows of some kind (tables, a subquery, inline rows) and
@@ -77,7 +81,7 @@ export class SourceRunner {
     const { engine, runOptions, signal } = this.#options;
     const kept = await this.#shared?.once(shared, () => this.#keptRows(shared));
     if (kept === undefined) yield* this.#runAlone(plan, shared.source, []);
-    else yield* engine.runUploaded(plan, kept.id, { ...runOptions, ending: 'final' }, signal);
+    else yield* engine.runUploaded(plan, [kept.id], { ...runOptions, ending: 'final' }, signal);
   }
 
   async #keptRows({ source, columns }: SharedRows): Promise<Uploaded | undefined> {
@@ -111,7 +115,7 @@ export class SourceRunner {
   async *#runStaged(asked: RowsPlan, given: SourceSteps, outer: readonly Bound[]): AsyncGenerator<Frame> {
     const { engine, isServedHere, runOptions, signal, chunkRows } = this.#options;
     const pushed = pushDown(inOrder(asked), given.steps);
-    const source = chooseSides(pushed.plan, { ...given, steps: pushed.steps }, (base) => this.#countRows(base));
+    const source = chooseSides(pushed.plan, { ...given, steps: pushed.steps }, (base) => countRows(this.#options, base));
     const tables = tablesOf(source.base);
     const besideTables = tables !== undefined && isBesideTables(source.steps);
     const { plan, steps } = besideTables ? cutByTime(pushed.plan, source.steps) : { plan: pushed.plan, steps: source.steps };
@@ -122,16 +126,16 @@ export class SourceRunner {
       const joined: Stage[] = sketches.map(({ stage }) => stage);
       const bounds = new KeyBounds({ base: source.base, steps }, this.#options.columnsOf(source.base), sends ? [] : outer);
       let areSent = true;
-      for (const at of bounds.order((side) => this.#rowsBelow(side))) {
+      for (const at of bounds.order((side) => rowsBelow(this.#options, side))) {
         const { stage, join } = sketches[at] ?? {};
         if (stage?.kind !== 'join' || join === undefined) continue;
         const kept: KeptFrames = { frames: sends ? [] : null, bytes: 0 };
         const rows = await this.#place({ stage, join }, bounds.ofRight(at), placed, kept);
         areSent &&= kept.frames !== null;
         joined[at] = { ...stage, build: { id: rows.id, frames: kept.frames } };
-        if (!sends) bounds.place(at, rows, this.#rowsBelow(join.right));
+        if (!sends) bounds.place(at, rows, rowsBelow(this.#options, join.right));
       }
-      if (plan.upload?.orNothing === true && !isWorthKeeping(plan.upload, this.#countRows(source.base), bounds.left)) return;
+      if (plan.upload?.orNothing === true && !isWorthKeeping(plan.upload, countRows(this.#options, source.base), bounds.left)) return;
       const [filters, others] = leading(joined);
       const stages = tables === undefined ? joined : [...filters, ...bounds.stages(), ...others];
       if (besideTables && (areSent || !sends)) yield* this.#runTables({ ...plan, stages }, tables);
@@ -147,15 +151,18 @@ export class SourceRunner {
         const entries = isTimeless ? await keptEntries(this.#options, source.base, this.#limits.sides.bytesMax) : undefined;
         if (entries !== undefined) {
           placed.push(entries);
-          yield* engine.runUploaded(staged, entries.id, final, signal);
+          yield* engine.runUploaded(staged, [entries.id], final, signal);
           return;
         }
         const upload = this.#nestedUpload(plan, { ...source, steps }, columns);
         if (upload !== undefined) placed.push(this.#reserved(upload.id));
         const conditions = first.map(({ filter }) => filter);
-        const found = await peekUploaded(this.#rows(source.base, needed, plan.intervals, conditions, { upload, bounds: bounds.ofBase() }));
+        const base = unordered(plan, source.base);
+        const union = await this.#nestedUnion(plan, { ...source, steps }, columns, placed);
+        const found =
+          union ?? (await peekUploaded(this.#rows(base, needed, plan.intervals, conditions, { upload, bounds: bounds.ofBase() })));
         try {
-          if (found.uploaded !== undefined) yield* engine.runUploaded(staged, found.uploaded.id, final, signal);
+          if (found.ids !== undefined) yield* engine.runUploaded(staged, found.ids, final, signal);
           else yield* engine.runRows(staged, found.frames, known, final, signal);
         } finally {
           await found.end();
@@ -226,9 +233,9 @@ export class SourceRunner {
     return { id, rowCount: 0, bytes: 0, release: () => this.#options.engine.releaseUpload(id) };
   }
 
-  /** The groups of a subquery stay in memory where they are not too many, and no time is asked of them: they are in no order of it. */
+  /** Rows of a subquery that come all at once stay in memory where they are not too many, and no time is asked of them: they are in no order of it. */
   #nestedUpload(plan: RowsPlan, { base, steps }: SourceSteps, columns: readonly ColumnSchema[]): Upload | undefined {
-    if (base.kind !== 'query' || base.plan.operator !== 'group' || !isBesideTables(steps) || asksForTime(plan, steps)) return undefined;
+    if (base.kind !== 'query' || !isWhole(base.plan) || !isBesideTables(steps) || asksForTime(plan, steps)) return undefined;
     if (this.#options.columnsOf(base).some(({ name }) => name === TIME_COLUMN)) return undefined;
     const named = columns.flatMap(({ name }) => (name === TIME_COLUMN ? [] : [name]));
     if (named.length === 0) return undefined;
@@ -247,20 +254,6 @@ export class SourceRunner {
   #runTables({ upload, ...plan }: RowsPlan, tables: readonly string[]): AsyncIterable<Frame> {
     const { runTables, isServedHere } = this.#options;
     return runTables(upload !== undefined && isServedHere(tables) ? { ...plan, upload } : plan, tables);
-  }
-
-  /** Row count of tables that are served here; null for others, to which the right side is sent whatever its size. */
-  #countRows(base: SourceSteps['base']): number | null {
-    const { isServedHere, rowsOfTable, lookup } = this.#options;
-    if (base.kind === 'inline') return base.frame.rowCount;
-    if (base.kind === 'lookup') return lookup(base.name).rowCount;
-    return base.kind === 'table' && isServedHere([base.name]) ? rowsOfTable(base.name) : null;
-  }
-
-  /** Rows that a source reads of what it begins with, whatever it makes of them; null: not known. */
-  #rowsBelow(source: RowSource): number | null {
-    const { base } = stepsOf(source);
-    return base.kind === 'query' ? this.#rowsBelow(base.source) : this.#countRows(base);
   }
 
   /**
@@ -286,8 +279,11 @@ export class SourceRunner {
         return limited(pruned(this.#queryRows(source, columns, upload, bounds), columns), 'a subquery', this.#limits.subqueries);
       case 'table':
         return this.#run({ ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) }, source, []);
-      case 'union':
-        return this.#unionRows(source, columns, intervals, filters);
+      case 'union': {
+        const wanted = typed(columns, this.#options.columnsOf(source));
+        const plan = { ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) };
+        return unionFrames(source.sources, (each) => mapped(this.#run(plan, each, []), (frame) => selectColumns(frame, wanted)));
+      }
     }
   }
 
@@ -318,7 +314,7 @@ export class SourceRunner {
     else if (upload?.keys.length === 0 && upload.columns.every((column) => column.name === from(column.from)))
       yield { rowCount: 0, columns: [], uploaded: kept };
     else
-      yield* mapped(engine.runUploaded(plan, kept.id, { ...runOptions, ending: 'final' }, signal), (frame) =>
+      yield* mapped(engine.runUploaded(plan, [kept.id], { ...runOptions, ending: 'final' }, signal), (frame) =>
         frame.uploaded === undefined ? rename(frame) : frame,
       );
   }
@@ -330,20 +326,25 @@ export class SourceRunner {
     return this.#run(uploading(source.plan, upload), source.source, []);
   }
 
-  async *#unionRows(
-    union: Extract<RowSource, { kind: 'union' }>,
-    columns: readonly string[],
-    intervals: readonly Interval[],
-    filters: readonly Filter[],
-  ): AsyncGenerator<Frame> {
-    const wanted = typed(columns, this.#options.columnsOf(union));
-    for (const source of union.sources)
-      for await (const frame of this.#run(
-        { ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) },
-        source,
-        [],
-      ))
-        yield selectColumns(frame, wanted);
+  /** The rows of a union of subqueries in memory, on the same terms as those of one. */
+  async #nestedUnion(
+    plan: RowsPlan,
+    { base, steps }: SourceSteps,
+    columns: readonly (WantedColumn & ColumnSchema)[],
+    placed: UploadedRows[],
+  ) {
+    if (base.kind !== 'union' || !isBesideTables(steps) || asksForTime(plan, steps)) return undefined;
+    const { columnsOf, engine, runOptions, signal } = this.#options;
+    return unionUploaded(base.sources, columns, {
+      columnsOf,
+      upload: (names, used) => {
+        const upload = this.#uploadOf(names);
+        placed.push(this.#reserved(upload.id));
+        return { ...upload, bytesMax: upload.bytesMax - used };
+      },
+      rows: (source, names, upload) => this.#rows(unordered(plan, source), names, [ETERNITY], [], { upload }),
+      kept: (names, id) => engine.runUploaded(scanOf(names, [ETERNITY], []), [id], { ...runOptions, ending: 'final' }, signal),
+    });
   }
 
   /** The `columnCount` columns of the right side that are needed, then the parts of the key, by the names of the stage. */

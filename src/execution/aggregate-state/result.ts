@@ -38,6 +38,8 @@ export function stateColumns(
       each((state) => (state === undefined ? null : states.encode(state))),
     );
   if (output === 'state') return [encoded(name)];
+  const column = output === 'value' && !isEmpty && type === 'STRING' ? objects?.column?.(groups) : undefined;
+  if (column !== undefined) return [{ kind: 'string', name, ...column }];
   const texts = output === 'value' && !isEmpty && !isNumberType(type) ? objects?.texts?.(groups, check) : undefined;
   if (texts !== undefined && !isNumberType(type)) return [textColumn(name, type, texts)];
   const values = columnOf(

@@ -5,6 +5,7 @@ import type { Value } from '../../expression/value.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { Check } from '../block/checked-loops.js';
 import type { Block, RunContext } from '../block/context.js';
+import type { NumberedTexts } from '../block/result-table.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
 import type { Ending } from './timed/timed-value.js';
@@ -115,6 +116,13 @@ export interface TimedRows {
   readonly n: number;
 }
 
+/** Ids of texts in kernel memory. */
+export interface NumberedColumn {
+  readonly ids: Uint32Array;
+  readonly text: (id: number) => string | null;
+  readonly packed: NumberedTexts;
+}
+
 /** States of another thread: plain data. */
 export type StateParts = EncodedStates | TextStates | TimedStates | MomentStates | ListStates;
 
@@ -140,6 +148,8 @@ export interface GroupStates {
   addLists?(values: ListedValues, groupOf: Address, order: number): void;
   /** The values of groups as texts, where they are made without an object for each; undefined: by `reader`. */
   texts?(groups: Uint32Array, check: Check): (string | null)[] | undefined;
+  /** The values of groups as ids of texts that stay in kernel memory; absent where they are no texts there. */
+  column?(groups: Uint32Array): NumberedColumn;
   /** Reads all of a group as one, undefined when no row took part; until the states change, or memory of the kernels is taken. */
   reader(): (group: number) => unknown;
   parts(): StateParts;

@@ -5,6 +5,7 @@ import type { KernelMemory } from '../../kernels/memory.js';
 import type { PackedEntries } from '../../storage/columns/packed-column.js';
 import type { DictionaryView } from '../../storage/view.js';
 import { type Check, checkedLoop } from './checked-loops.js';
+import { LENGTH } from './text-references.js';
 
 /** The strings of ids, none of which is null, behind an entry for null. */
 export type PackTexts = (ids: Uint32Array, check: Check) => PackedEntries;
@@ -26,6 +27,20 @@ export function packEntries(memory: KernelMemory, entries: Address): PackTexts {
   };
 }
 
+/** @param references  to texts, by id */
+export function packReferences(memory: KernelMemory, references: Address): PackTexts {
+  return (ids, check) => {
+    const words = memory.u32(references, (highest(ids) + 1) * 2);
+    return packed(
+      memory,
+      ids,
+      (id) => words[id * 2] ?? 0,
+      (id) => (words[id * 2 + 1] ?? 0) & LENGTH,
+      check,
+    );
+  };
+}
+
 export function packDictionary(memory: KernelMemory, { bytes, offsets }: DictionaryView): PackTexts {
   return (ids, check) => {
     const bounds = memory.u32(offsets, highest(ids) + 2);
@@ -36,6 +51,28 @@ export function packDictionary(memory: KernelMemory, { bytes, offsets }: Diction
       (id) => (bounds[id + 1] ?? 0) - (bounds[id] ?? 0),
       check,
     );
+  };
+}
+
+/** Entries of dictionaries after each other. @param placeOf  the dictionary that an id is of, whose first is its base */
+export function packStacked(
+  memory: KernelMemory,
+  dictionaries: readonly DictionaryView[],
+  bases: Uint32Array,
+  placeOf: (id: number) => number,
+): PackTexts {
+  return (ids, check) => {
+    const bounds = dictionaries.map(({ offsets, count }) => memory.u32(offsets, count + 1));
+    const startOf = (id: number): Address => {
+      const place = placeOf(id);
+      return (dictionaries[place]?.bytes ?? 0) + (bounds[place]?.[id - (bases[place] ?? 0)] ?? 0);
+    };
+    const lengthOf = (id: number): number => {
+      const place = placeOf(id);
+      const entry = id - (bases[place] ?? 0);
+      return (bounds[place]?.[entry + 1] ?? 0) - (bounds[place]?.[entry] ?? 0);
+    };
+    return packed(memory, ids, startOf, lengthOf, check);
   };
 }
 

@@ -23,8 +23,8 @@ export type ResultColumn = { readonly name: string } & (
       readonly type?: TextType;
       readonly ids: Uint32Array;
       readonly text: (id: number) => string | null;
-      /** The same as bytes, where they lie in kernel memory, in which `nullId` is the one id that stands for null. Absent once ids have another meaning. */
-      readonly packed?: { readonly pack: PackTexts; readonly nullId: number } | undefined;
+      /** The same as bytes, where they lie in kernel memory. Absent once ids have another meaning; columns of one object have ids in common. */
+      readonly packed?: NumberedTexts | undefined;
     }
   /** `nulls`: one byte a row, 1 where it is null; null when no row is. */
   | { readonly kind: 'long'; readonly values: BigInt64Array; readonly nulls: Uint8Array | null }
@@ -34,6 +34,15 @@ export type ResultColumn = { readonly name: string } & (
 );
 
 type MultiColumn = Extract<FrameColumn, { kind: 'multi' }>;
+
+/** Texts in kernel memory that ids stand for. */
+export interface NumberedTexts {
+  readonly pack: PackTexts;
+  /** The one id that stands for null. */
+  readonly nullId: number;
+  /** Whether each text has one id. */
+  readonly isDistinct: boolean;
+}
 
 export function columnNamed(table: ResultTable, name: string): ResultColumn {
   const column = table.columns.find((each) => each.name === name);
@@ -59,10 +68,15 @@ export function refuseMultiple({ name }: ResultColumn): ServiceError {
 
 const PAGE_BITS = 8;
 
-/** Texts by id, each decoded once. Ids come in any order: one array over all of them would become a slow hash table. */
-export function rememberTexts(decode: (id: number) => string | null): (id: number) => string | null {
+/**
+ * Texts by id, each decoded once. Ids come in any order: one array over all of them would become a slow hash table.
+ * @param heldMax  texts that are held before all are let go
+ */
+export function rememberTexts(decode: (id: number) => string | null, heldMax = Infinity): (id: number) => string | null {
   const pages: ((string | null | undefined)[] | undefined)[] = [];
+  let held = 0;
   return (id) => {
+    if (held >= heldMax) [pages.length, held] = [0, 0];
     const number = id >>> PAGE_BITS;
     while (pages.length <= number) pages.push(undefined);
     let page = pages[number];
@@ -75,6 +89,7 @@ export function rememberTexts(decode: (id: number) => string | null): (id: numbe
     if (known !== undefined) return known;
     const text = decode(id);
     page[at] = text;
+    held++;
     return text;
   };
 }
@@ -190,7 +205,7 @@ export function emptyFrame({ columns }: ResultTable, check: Check): Frame {
   return { rowCount: 0, columns: columns.map((column) => frameColumn(column, 0, 0, check)) };
 }
 
-function frameColumn(column: ResultColumn, start: number, end: number, check: Check): FrameColumn {
+export function frameColumn(column: ResultColumn, start: number, end: number, check: Check): FrameColumn {
   check();
   const { name } = column;
   if (column.kind === 'string')
@@ -216,7 +231,7 @@ export function tableOf(frame: Frame): ResultTable {
   return { rowCount: frame.rowCount, columns: frame.columns.map((column) => resultColumn(column, frame.rowCount)), keys: [] };
 }
 
-function resultColumn(column: FrameColumn, rowCount: number): ResultColumn {
+export function resultColumn(column: FrameColumn, rowCount: number): ResultColumn {
   const { name } = column;
   switch (column.kind) {
     case 'string':

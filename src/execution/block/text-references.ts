@@ -6,7 +6,7 @@ import type { KernelMemory } from '../../kernels/memory.js';
 
 /** Masks of the upper half of a reference. */
 export const WIDE = 0x80000000;
-const LENGTH = 0x7fffffff;
+export const LENGTH = 0x7fffffff;
 
 /** The string that the reference at an address stands for. */
 export function referredText(memory: KernelMemory, reference: Address): string | null {

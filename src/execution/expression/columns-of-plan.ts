@@ -6,7 +6,6 @@ import type { Filter } from '../../model/filter.js';
 import type { RowPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import { columnsThrough, nameThrough } from '../../model/stage-columns.js';
-import { wantedPlaces } from '../scan/wanted-places.js';
 import { columnsAndFields } from './json-field.js';
 import { storedName, type VirtualColumns, virtualColumnsByName } from './scope.js';
 
@@ -59,8 +58,10 @@ function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly strin
   if (plan.filter !== null) columnsOfCondition(plan.filter, isStored, named);
   if (plan.operator === 'scan') {
     for (const name of plan.columns) named.add(name);
-    // The first rows of partitions are found over all segments.
-    if (ofSegments) for (const { column } of wantedPlaces(plan)?.partition ?? []) comparable.add(column);
+    // Partitions go over all segments.
+    if (ofSegments)
+      for (const step of plan.post)
+        if (step.step === 'window') for (const name of step.partition) if (plan.columns.includes(name)) comparable.add(name);
   }
   if (plan.operator === 'group') {
     for (const key of plan.keys) if (key.kind === 'column') comparable.add(key.column);

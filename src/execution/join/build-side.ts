@@ -52,7 +52,7 @@ export function uploadBuildSide(context: RunContext, given: SegmentFrame, reques
     given,
     request.keys.map(({ build }) => build),
   );
-  return buildSideOf(context, uploadFrame(frame, memory), request);
+  return buildSideOf(context, uploadFrame(frame, memory, context.kernels), request);
 }
 
 /** Rows that lie in kernel memory as a build side, which takes them over. Throws as `uploadBuildSide` does, having freed them. */

@@ -124,7 +124,7 @@ export class RowPipeline {
     if (this.#options.plan.operator === 'group' && this.#options.plan.withinData === true) this.#span = widened(this.#span, chunk);
     for (const { rows, isMoved } of readable(chunk, this.#options.plan)) {
       if (this.isDone) return;
-      const placed = uploadFrame(rows, this.#context.memory);
+      const placed = uploadFrame(rows, this.#context.memory, this.#context.kernels);
       try {
         const pieces = this.#stages.pieces(placed.view);
         yield* isMoved ? this.#operator.readMoved(pieces) : this.#operator.read(pieces);

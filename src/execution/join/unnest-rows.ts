@@ -150,7 +150,7 @@ function* readValues(scope: SegmentScope, source: Source, type: ColumnType): Gen
 
   function* placed(): Generator<UnnestedRows> {
     const column = valuesColumn(values, unnestedType(type));
-    const { view, release } = uploadFrame({ rowCount: values.length, columns: [column] }, memory);
+    const { view, release } = uploadFrame({ rowCount: values.length, columns: [column] }, memory, context.kernels);
     try {
       const uploadedColumn = own(view.columns, column.name);
       if (uploadedColumn !== undefined) yield { rows: { at, count: values.length }, values: uploadedColumn };

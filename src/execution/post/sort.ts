@@ -10,6 +10,7 @@ import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/che
 import { columnNamed, type ResultColumn, type ResultTable, typed } from '../block/result-table.js';
 import { type CompareRows, mergeSort } from './merge-sort.js';
 import { wordsOfNumbers } from './number-words.js';
+import { packedRanks } from './packed-ranks.js';
 import { rowsByWords } from './radix-order.js';
 import { orderedTexts } from './text-order.js';
 
@@ -142,8 +143,15 @@ function numberedByMap(ids: Uint32Array, numbers: Uint32Array, check: Check): { 
 
 /** Rank of each row's string: the number of different strings that come before it. */
 function ranksOf(column: Extract<ResultColumn, { kind: 'string' }>, key: SortKey, check: Check): Uint32Array {
-  const { text, type } = column;
+  const { packed, text, type } = column;
   const { ids, numbers: numberOfRow } = numbered(column.ids, check);
+  if (packed !== undefined && key.ordering === 'lexicographic' && ids.length > TEXTS_HELD_MAX) {
+    const ranks = packedRanks(ids, packed, { descending: key.descending, nullsFirst: key.nulls === 'first' }, check);
+    checkedLoop(numberOfRow.length, check, (start, end) => {
+      for (let row = start; row < end; row++) numberOfRow[row] = ranks[numberOfRow[row] ?? 0] ?? 0;
+    });
+    return numberOfRow;
+  }
   // A few are decoded once, rather than for each comparison.
   const texts = ids.length <= TEXTS_HELD_MAX ? Array.from(ids, text) : undefined;
   const entries = {

@@ -3,11 +3,12 @@
 import { ServiceError } from '../../base/errors.js';
 import { type Frame, frameColumnType } from '../../model/frame.js';
 import type { PostStep } from '../../model/plan.js';
-import { ascending } from '../block/checked-loops.js';
-import { concatFrames } from '../block/concat-frames.js';
-import { frameBytes } from '../block/frame-bytes.js';
-import { framesOf, pickRows, type ResultTable, tableOf } from '../block/result-table.js';
+import type { ColumnType } from '../../model/schema.js';
+import type { SegmentFrame } from '../../storage/columns/packed-column.js';
+import { ascending, type Check } from '../block/checked-loops.js';
+import { framesOf, pickRows, type ResultTable, tableOf, typeOfResult } from '../block/result-table.js';
 import type { SpillSpace } from '../spill/spill-space.js';
+import { HeldRows } from './held-rows.js';
 import type { LeafResult } from './leaf-result.js';
 import { SortedRuns } from './sorted-runs.js';
 import { runSteps } from './steps.js';
@@ -37,9 +38,7 @@ export class StreamedSteps {
   readonly #rest: readonly PostStep[];
   readonly #leaf: LeafResult;
   readonly #options: HoldingOptions;
-  #held: Frame[] = [];
-  #heldRows = 0;
-  #heldBytes = 0;
+  readonly #held: HeldRows;
   #foldAt: number;
   #foldAtBytes: number;
   #runs: SortedRuns | undefined;
@@ -52,6 +51,7 @@ export class StreamedSteps {
     this.#rest = whole < 0 ? [] : steps.slice(whole);
     this.#leaf = leaf;
     this.#options = options;
+    this.#held = new HeldRows(options.spill !== undefined);
     this.#foldAt = options.heldRows ?? HELD_ROWS;
     this.#foldAtBytes = options.spill?.sortBytes ?? Infinity;
   }
@@ -61,43 +61,57 @@ export class StreamedSteps {
     return this.#first.some(({ isFull }) => isFull());
   }
 
+  /** Whether rows are held back until the last has come. */
+  get holdsRows(): boolean {
+    return this.#rest.length > 0;
+  }
+
   /** Frames that can be sent on now. */
-  push(frame: Frame): Iterable<Frame> {
+  push(rows: Frame | ResultTable): Iterable<Frame> {
+    if ('keys' in rows) return this.#pushTable(rows);
+    if (this.#first.length > 0) return this.#pushTable(tableOf(rows));
+    if (this.#rest.length === 0) return [rows];
+    this.#held.addFrame(rows);
+    this.#noteKinds(rows.columns.map(frameColumnType));
+    this.#holdLess();
+    return [];
+  }
+
+  #pushTable(given: ResultTable): Iterable<Frame> {
     const { check } = this.#leaf;
-    const frames =
-      this.#first.length === 0
-        ? [frame]
-        : [
-            ...framesOf(
-              this.#first.reduce((table, step) => step.run(table), tableOf(frame)),
-              check,
-            ),
-          ];
-    if (this.#rest.length === 0) return frames;
-    for (const each of frames) {
-      this.#held.push(each);
-      this.#heldRows += each.rowCount;
-      if (this.#options.spill !== undefined) this.#heldBytes += frameBytes(each);
-      this.#noteKinds(each);
-    }
-    if (this.#heldRows >= this.#foldAt || this.#heldBytes >= this.#foldAtBytes) this.#fold();
+    const table = this.#first.reduce((rows, step) => step.run(rows), given);
+    if (this.#rest.length === 0) return framesOf(table, check);
+    this.#held.addTable(table);
+    this.#noteKinds(table.columns.map(typeOfResult));
+    this.#holdLess();
+    return [];
+  }
+
+  /** Makes what is held less, or refuses it, where it is too much. */
+  #holdLess(): void {
+    const held = this.#held;
+    if (held.rowCount >= this.#foldAt || held.bytes >= this.#foldAtBytes) this.#fold();
     const { heldRowsMax, spill } = this.#options;
     const heldBytes = spill?.heldBytes ?? null;
-    if (heldBytes !== null && this.#heldBytes > heldBytes.max)
+    if (heldBytes !== null && this.#held.bytes > heldBytes.max)
       throw new ServiceError(
         'resource_limit',
         `a step that has to see all rows at once holds more than ${heldBytes.max} bytes of them; the limit is a part of ${heldBytes.property}`,
       );
-    if (this.#heldRows > heldRowsMax)
+    if (this.#held.rowCount > heldRowsMax)
       throw new ServiceError(
         'resource_limit',
         `ordering needs more than ${heldRowsMax} rows at once; the limits are svc.query.scan.maxRowsQueuedForOrdering and the context key maxRowsQueuedForOrdering`,
       );
-    return [];
   }
 
   /** Rows that were held back. */
-  *end(): Generator<Frame> {
+  end(): Generator<Frame> {
+    return this.endAs<Frame>(framesOf);
+  }
+
+  /** The same. @param toFrames  makes frames of rows that are in memory */
+  *endAs<Made extends SegmentFrame>(toFrames: (table: ResultTable, check: Check) => Iterable<Made>): Generator<Made | Frame> {
     const { check } = this.#leaf;
     const [sort, ...steps] = this.#rest;
     if (this.#runs !== undefined && sort?.step === 'sort') {
@@ -114,7 +128,7 @@ export class StreamedSteps {
         ending.close();
         this.close();
       }
-    } else if (this.#held.length > 0) yield* framesOf(runSteps(this.#whole(), this.#rest, this.#leaf), check);
+    } else if (!this.#held.isEmpty) yield* toFrames(runSteps(this.#held.whole(check), this.#rest, this.#leaf), check);
   }
 
   /** Removes what is on disk. */
@@ -130,41 +144,33 @@ export class StreamedSteps {
     if (sort?.step !== 'sort') return;
     const wanted = sort.offset + (sort.limit ?? Infinity);
     if (wanted <= heldRows) {
-      const best = runSteps(this.#whole(), [{ ...sort, offset: 0, limit: wanted }], this.#leaf);
-      this.#held = [...framesOf(best, this.#leaf.check)];
-      this.#heldRows = best.rowCount;
+      const best = runSteps(this.#held.whole(this.#leaf.check), [{ ...sort, offset: 0, limit: wanted }], this.#leaf);
+      this.#held.replace(best, this.#leaf.check);
       this.#foldAt = heldRows + best.rowCount;
       const sortBytes = this.#options.spill?.sortBytes ?? Infinity;
-      this.#heldBytes = this.#options.spill === undefined ? 0 : this.#held.reduce((sum, frame) => sum + frameBytes(frame), 0);
-      this.#foldAtBytes = sortBytes + this.#heldBytes;
-      if (this.#heldBytes < sortBytes / 2) return;
+      this.#foldAtBytes = sortBytes + this.#held.bytes;
+      if (this.#held.bytes < sortBytes / 2) return;
     }
     if (this.#options.spill !== undefined && typeof this.#kinds === 'string') this.#putOnDisk(sort);
   }
 
   #putOnDisk(sort: Extract<PostStep, { step: 'sort' }>): void {
     const { spill } = this.#options;
-    if (this.#heldRows === 0 || spill === undefined) return;
+    if (this.#held.rowCount === 0 || spill === undefined) return;
     if (typeof this.#kinds !== 'string')
       throw new ServiceError(
         'resource_limit',
         `ordering more than ${this.#options.heldRows ?? HELD_ROWS} rows needs columns to have one type in all segments`,
       );
     this.#runs ??= new SortedRuns(spill, this.#leaf);
-    this.#runs.add(runSteps(this.#whole(), [{ ...sort, offset: 0, limit: null }], this.#leaf), sort.by);
-    this.#held = [];
-    this.#heldRows = 0;
-    this.#heldBytes = 0;
+    this.#runs.add(runSteps(this.#held.whole(this.#leaf.check), [{ ...sort, offset: 0, limit: null }], this.#leaf), sort.by);
+    this.#held.clear();
     this.#foldAt = this.#options.heldRows ?? HELD_ROWS;
     this.#foldAtBytes = spill.sortBytes;
   }
 
-  #whole(): ResultTable {
-    return tableOf(concatFrames(this.#held, this.#leaf.check));
-  }
-
-  #noteKinds({ columns }: Frame): void {
-    const kinds = columns.map((column) => frameColumnType(column)).join();
+  #noteKinds(types: readonly ColumnType[]): void {
+    const kinds = types.join();
     this.#kinds = this.#kinds === undefined || this.#kinds === kinds ? kinds : null;
   }
 }

@@ -93,6 +93,16 @@ type Strings = Extract<ResultColumn, { kind: 'string' }>;
 /** Ids of what is absent, and of the other column, follow those of the column itself. */
 function pickedStrings(column: Strings, rows: Int32Array, otherwise: Strings | undefined, check: Check): Strings {
   const ids = new Uint32Array(rows.length);
+  const { packed } = column;
+  if (packed !== undefined && otherwise === undefined) {
+    checkedLoop(rows.length, check, (start, end) => {
+      for (let at = start; at < end; at++) {
+        const row = rows[at] ?? -1;
+        ids[at] = row >= 0 ? (column.ids[row] ?? 0) : packed.nullId;
+      }
+    });
+    return { ...column, ids };
+  }
   let after = 0;
   checkedLoop(column.ids.length, check, (start, end) => {
     for (let row = start; row < end; row++) after = Math.max(after, (column.ids[row] ?? 0) + 1);
@@ -116,8 +126,15 @@ export function halvesOf({ buffer, byteOffset, length }: BigInt64Array | Float64
 export function nullMarks(column: ResultColumn, rowCount: number, check: Check): Uint8Array | null {
   if (column.kind === 'multi') throw refuseMultiple(column);
   if (column.kind !== 'string') return column.nulls;
-  const { ids, text } = column;
+  const { ids, packed, text } = column;
   const marks = new Uint8Array(rowCount);
+  if (packed !== undefined) {
+    let found = 0;
+    checkedLoop(rowCount, check, (start, end) => {
+      for (let row = start; row < end; row++) if (ids[row] === packed.nullId) found = marks[row] = 1;
+    });
+    return found === 1 ? marks : null;
+  }
   const known = new Map<number, 0 | 1>();
   let [before, mark]: [number, 0 | 1] = [-1, 0];
   let hasNull = false;

@@ -60,8 +60,8 @@ export interface Engine {
   runRows(plan: RowPlan, rows: AsyncIterable<Frame>, given: GivenRows, options: RunOptions, signal: CancelSignal): AsyncIterable<Frame>;
   /** Uploads the rows of a join's build side, of which `id` is what stages of this process call them. */
   build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: CancelSignal): Promise<UploadedRows>;
-  /** Runs over rows that were left in kernel memory under this id, on all threads. */
-  runUploaded(plan: RowPlan, id: string, options: RunOptions, signal: CancelSignal): AsyncIterable<Frame>;
+  /** Runs over rows that were left in kernel memory under these ids, after each other, on all threads. */
+  runUploaded(plan: RowPlan, ids: readonly string[], options: RunOptions, signal: CancelSignal): AsyncIterable<Frame>;
   /** An id for `Upload`, which is released whether or not anything was left under it. */
   reserveUpload(): string;
   releaseUpload(id: string): void;

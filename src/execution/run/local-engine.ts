@@ -163,11 +163,14 @@ class LocalEngine implements ProcessingEngine {
     return placed;
   }
 
-  async *runUploaded(plan: RowPlan, id: string, options: RunOptions, signal: CancelSignal): AsyncGenerator<Frame> {
-    const side = this.#builds.find(id);
-    if (side === undefined) throw new ServiceError('internal', `nothing was left in memory under ${id}`);
-    for await (const frame of this.#runOver(plan, [side.view], {}, options, signal)) {
-      if (frame.uploaded !== undefined) this.#builds.share(id, frame.uploaded.id);
+  async *runUploaded(plan: RowPlan, ids: readonly string[], options: RunOptions, signal: CancelSignal): AsyncGenerator<Frame> {
+    const views = ids.map((id, at): SegmentView => {
+      const side = this.#builds.find(id);
+      if (side === undefined) throw new ServiceError('internal', `nothing was left in memory under ${id}`);
+      return ids.length === 1 ? side.view : { ...side.view, id: String(at) };
+    });
+    for await (const frame of this.#runOver(plan, views, {}, options, signal)) {
+      if (frame.uploaded !== undefined) for (const id of ids) this.#builds.share(id, frame.uploaded.id);
       yield frame;
     }
   }

@@ -2,9 +2,10 @@
 
 import type { Frame } from '../../model/frame.js';
 import type { ScanPlan, SortKey } from '../../model/plan.js';
-import { type ColumnType, TIME_COLUMN, widestType } from '../../model/schema.js';
+import { type ColumnType, isNumberType, TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
+import { type ResultColumn, type ResultTable, resultColumn, typed } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
 import type { SegmentData } from '../block/segment-data.js';
 import { openScope } from '../expression/open-scope.js';
@@ -14,6 +15,7 @@ import { firstOfPartitions } from './first-of-partitions.js';
 import { type RowBatch, rowsInSegmentOrder, rowsInTimeOrder } from './order.js';
 import type { RowQuery, RowSource } from './row-source.js';
 import { sharedRanks } from './shared-ranks.js';
+import { type TextNumbers, textNumbers } from './text-numbers.js';
 import { topRowsOfPartitions } from './top-partitions.js';
 import { type TopRows, topRowsInSegmentOrder, topRowsOf } from './top-rows.js';
 import { wantedPlaces } from './wanted-places.js';
@@ -26,13 +28,67 @@ const FIRST_FRAME_ROWS = 1024;
  * The rows of a scan in frames, produced only as they are asked for. `partial`: rows from the start up to offset +
  * limit, with `__time` as the last column when rows are to be merged by it.
  */
-export function* scanFrames(
+export function scanFrames(
   plan: ScanPlan,
   data: SegmentData,
   context: RunContext,
   ending: 'final' | 'partial',
   counts: RowCounts,
 ): Generator<Frame> {
+  return scanPieces(plan, data, context, ending, counts, frameOf);
+}
+
+/** The same, as tables where steps hold all rows: strings then are ids for as long as the segments stay. */
+export function scanRows(
+  plan: ScanPlan,
+  data: SegmentData,
+  context: RunContext,
+  ending: 'final' | 'partial',
+  counts: RowCounts,
+  areHeld: boolean,
+): Generator<Frame | ResultTable> {
+  return areHeld ? scanTables(plan, data, context, counts) : scanFrames(plan, data, context, ending, counts);
+}
+
+function scanTables(plan: ScanPlan, data: SegmentData, context: RunContext, counts: RowCounts): Generator<ResultTable> {
+  const numbers = new Map<string, TextNumbers | undefined>();
+  const { virtualColumns } = plan;
+  const numbersOf = ({ name, type, multiValue }: ScanColumn): TextNumbers | undefined => {
+    if (!numbers.has(name)) {
+      const isStored = !virtualColumns.some((column) => column.name === name);
+      numbers.set(name, isStored && !multiValue && !isNumberType(type) ? textNumbers(context.memory, data, name, type) : undefined);
+    }
+    return numbers.get(name);
+  };
+  return scanPieces(plan, data, context, 'final', counts, (_, columns, batches, rowCount) => ({
+    rowCount,
+    columns: columns.map((column): ResultColumn => {
+      const known = numbersOf(column);
+      if (known === undefined) return resultColumn(readColumn(column, batches, rowCount), rowCount);
+      const { name, type } = column;
+      const ids = new Uint32Array(rowCount);
+      let at = 0;
+      for (const { source, rows } of batches) {
+        known.write(source.scope.view, rows, ids, at);
+        at += rows.length;
+      }
+      return { kind: 'string', name, ...typed(isNumberType(type) ? 'STRING' : type), ids, text: known.text, packed: known.packed };
+    }),
+    keys: [],
+  }));
+}
+
+/** Makes a piece of the result of some rows. */
+type MakePiece<Piece> = (plan: ScanPlan, columns: readonly ScanColumn[], batches: readonly RowBatch[], rowCount: number) => Piece;
+
+function* scanPieces<Piece>(
+  plan: ScanPlan,
+  data: SegmentData,
+  context: RunContext,
+  ending: 'final' | 'partial',
+  counts: RowCounts,
+  pieceOf: MakePiece<Piece>,
+): Generator<Piece> {
   const { views } = data;
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
   const query = { filter: plan.filter, intervals: plan.intervals, virtualColumns };
@@ -49,7 +105,7 @@ export function* scanFrames(
     for (const batch of cut(batches, skip, take)) {
       const changesSegment = plan.timeOrder === null && pending[0] !== undefined && pending[0].source !== batch.source;
       if (changesSegment && rowCount > 0) {
-        yield frameOf(plan, columns, pending, rowCount);
+        yield pieceOf(plan, columns, pending, rowCount);
         [pending, rowCount, frameRows] = [[], 0, FRAME_ROWS];
       }
       if (plan.timeOrder === null) releaseAllBut(opened, batch.source);
@@ -59,11 +115,11 @@ export function* scanFrames(
         rowCount += rows.length;
         from += rows.length;
         if (rowCount < frameRows) continue;
-        yield frameOf(plan, columns, pending, rowCount);
+        yield pieceOf(plan, columns, pending, rowCount);
         [pending, rowCount, frameRows] = [[], 0, FRAME_ROWS];
       }
     }
-    if (rowCount > 0) yield frameOf(plan, columns, pending, rowCount);
+    if (rowCount > 0) yield pieceOf(plan, columns, pending, rowCount);
   } finally {
     for (const source of opened) source.release();
   }

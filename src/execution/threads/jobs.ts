@@ -18,7 +18,7 @@ import { concatFrames } from '../block/concat-frames.js';
 import { cancelledError, type RunContext } from '../block/context.js';
 import { KernelTimes } from '../block/kernel-times.js';
 import { giveAway, ownNow } from '../block/own-time.js';
-import { framesOf, packedFramesOf, type ResultTable } from '../block/result-table.js';
+import { framesOf, type ResultTable } from '../block/result-table.js';
 import { type ComputedValues, noCounts, type RowCounts } from '../block/row-counts.js';
 import type { SegmentData } from '../block/segment-data.js';
 import type { GroupLayout } from '../group/key/layout.js';
@@ -36,12 +36,12 @@ import { type LeafResult, NO_EMPTY_VALUES } from '../post/leaf-result.js';
 import type { BestRows } from '../post/parts.js';
 import { runSteps } from '../post/steps.js';
 import { StreamedSteps } from '../post/stream.js';
-import { scanFrames } from '../scan/operator.js';
+import { scanRows } from '../scan/operator.js';
 import { inSegmentOrder } from '../scan/order.js';
 import { timeBoundary } from '../scan/time-boundary.js';
 import { type SpillPlace, SpillSpace } from '../spill/spill-space.js';
 import { morselTaker, partTaker } from './dealing.js';
-import { answered, counted, items, mayBeUploaded, nextFrame, type Stream, type StreamItem, timed } from './stream-items.js';
+import { answered, counted, items, nextFrame, resultFrames, type Stream, type StreamItem, timed } from './stream-items.js';
 
 /** Settings of a query's run on a thread; plain data. */
 export interface RunControl {
@@ -248,9 +248,8 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
         if (!isAnswered) table.free();
       }
     }
-    const toFrames = (rows: ResultTable): Iterable<SegmentFrame> =>
-      (mayBeUploaded(request, rows) ? packedFramesOf : framesOf)(rows, table.context.check);
-    const frames = endGroups<SegmentFrame>(table, parts, request.ending, request.control.heldRowsMax, counts, toFrames);
+    const toFrames = (rows: ResultTable): Iterable<SegmentFrame> => resultFrames(request, rows, table.context.check);
+    const frames = endGroups(table, parts, request.ending, request.control.heldRowsMax, counts, toFrames);
     yield* answered(frames, request, thread.context(request.control, counts), counts);
   },
   *scan({ control, plan, data, builds, ending }, thread) {
@@ -272,22 +271,23 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       heldRowsMax: control.heldRowsMax,
       spill: context.spill,
     });
-    const frames = hasStages(plan)
+    const rows = hasStages(plan)
       ? scanPieces(plan, stagedPieces(context, plan, views, builds), context, ending, counts)
-      : scanFrames(plan, data, context, ending, counts);
+      : scanRows(plan, data, context, ending, counts, steps.holdsRows);
     // With the last row that is wanted the reader is told that nothing follows, and need not ask once more.
     const rowsMax = plan.limit === null ? Infinity : plan.limit + (ending === 'partial' ? plan.offset : 0);
     const last: Frame[] = [];
     try {
-      for (const frame of timed(frames, counts, 'readMs')) {
-        counts.rowsToFinish += frame.rowCount;
-        for (const each of timed(steps.push(frame), counts, 'finishMs')) {
+      for (const piece of timed(rows, counts, 'readMs')) {
+        counts.rowsToFinish += piece.rowCount;
+        for (const each of timed(steps.push(piece), counts, 'finishMs')) {
           counts.rowsFinished += each.rowCount;
           if (counts.rowsToFinish >= rowsMax || upload !== undefined) last.push(each);
           else yield { frame: each, isLast: false, counts };
         }
       }
-      yield* answered(counted(last, timed(steps.end(), counts, 'finishMs'), counts), { plan, ending }, context, counts);
+      const ended = steps.endAs((table) => resultFrames({ plan, ending }, table, context.check));
+      yield* answered(counted(last, timed(ended, counts, 'finishMs'), counts), { plan, ending }, context, counts);
     } finally {
       steps.close();
     }
@@ -311,7 +311,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     let rows = 0;
     const place = (): void => {
       context.check();
-      placed.push(uploadFrame(concatFrames(chunk, context.check), context.memory));
+      placed.push(uploadFrame(concatFrames(chunk, context.check), context.memory, context.kernels));
       [chunk, rows] = [[], 0];
     };
     try {

@@ -3,11 +3,12 @@
 import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
 import { plainFrame, type SegmentFrame } from '../../storage/columns/packed-column.js';
+import type { Check } from '../block/checked-loops.js';
 import { concatFrames } from '../block/concat-frames.js';
 import type { RunContext } from '../block/context.js';
 import { frameBytes } from '../block/frame-bytes.js';
 import { ownNow } from '../block/own-time.js';
-import { FRAME_ROWS, framesOf, type ResultTable, tableOf } from '../block/result-table.js';
+import { FRAME_ROWS, framesOf, packedFramesOf, type ResultTable, tableOf } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
 import type { GroupTableParts } from '../group/table/group-parts.js';
 import { type BuildSide, uploadBuildSide } from '../join/build-side.js';
@@ -57,7 +58,11 @@ export function* nextFrame(counts: RowCounts): Generator<StreamItem, Frame | nul
 }
 
 /** The remaining frames, then those at the end of the steps. */
-export function* counted(left: readonly Frame[], end: Iterable<Frame>, counts: RowCounts): Generator<Frame> {
+export function* counted<Ended extends SegmentFrame>(
+  left: readonly Frame[],
+  end: Iterable<Ended>,
+  counts: RowCounts,
+): Generator<Ended | Frame> {
   yield* left;
   for (const frame of end) {
     counts.rowsFinished += frame.rowCount;
@@ -68,7 +73,7 @@ export function* counted(left: readonly Frame[], end: Iterable<Frame>, counts: R
 /** The frames as they come; of a plan that asks for it, all of them placed as a build side. */
 export function* answered(
   frames: Iterable<SegmentFrame>,
-  { plan: { upload }, ending }: { readonly plan: RowPlan; readonly ending: 'final' | 'partial' },
+  { plan: { upload }, ending }: Asked,
   context: RunContext,
   counts: RowCounts,
 ): Stream {
@@ -103,11 +108,18 @@ export function* answered(
 /** Least bytes of a value, in kernel memory. */
 const VALUE_BYTES = 4;
 
+interface Asked {
+  readonly plan: RowPlan;
+  readonly ending: 'final' | 'partial';
+}
+
+/** The rows of a result: all in one frame, strings as bytes, where they may be left in memory. */
+export function resultFrames(asked: Asked, rows: ResultTable, check: Check): Iterable<SegmentFrame> {
+  return (mayBeUploaded(asked, rows) ? packedFramesOf : framesOf)(rows, check);
+}
+
 /** Whether the rows of a result are not too many to be left in kernel memory, before their strings are counted. */
-export function mayBeUploaded(
-  { plan: { upload }, ending }: { readonly plan: RowPlan; readonly ending: 'final' | 'partial' },
-  { rowCount, columns }: ResultTable,
-): boolean {
+function mayBeUploaded({ plan: { upload }, ending }: Asked, { rowCount, columns }: ResultTable): boolean {
   if (upload === undefined || ending === 'partial') return false;
   return rowCount <= (upload.rowsMax ?? Infinity) && rowCount * columns.length * VALUE_BYTES <= upload.bytesMax;
 }

@@ -373,6 +373,21 @@ export function textKernels(memory: KernelMemory) {
       }
       return free - buffer;
     },
+    textSort(texts: Address, n: number, first: number, _room: Address, ranks: Address, ends: Address, out: Address): number {
+      const all = Array.from({ length: n }, (_, i) => textAt(texts, i)?.text ?? '');
+      const distinct = [...new Set(all)].sort(compare);
+      const idOf = new Map(distinct.map((text, at) => [text, first + at]));
+      memory.u32(ranks, n).set(all.map((text) => idOf.get(text) ?? 0));
+      const written = memory.u32(ends, first + distinct.length);
+      let end = 0;
+      if (first > 0) written[0] = 0;
+      for (const [at, text] of distinct.entries()) {
+        const bytes = Buffer.from(text);
+        memory.u8(out + end, bytes.length).set(bytes);
+        written[first + at] = end += bytes.length;
+      }
+      return first + distinct.length;
+    },
     textTop(texts: Address, n: number, k: number, descending: number, heap: Address, out: Address): number {
       const all = Array.from({ length: n }, (_, i) => textAt(texts, i)?.text ?? '');
       const isWorse = (a: number, b: number): boolean => {

@@ -2,6 +2,7 @@
 
 import type { PackedEntries } from './packed-column.js';
 import { type PackedTexts, packTexts, textAt } from './packed-strings.js';
+import type { SortDistinct } from './sort-by-kernel.js';
 import { sortTexts } from './sort-texts.js';
 
 /** Distinct values ascending as JS compares strings; see `DictionaryView`. */
@@ -14,12 +15,14 @@ export interface SortedDictionary extends PackedTexts {
 /**
  * Sorts what is used of a frame's dictionary, which may repeat entries and hold entries no row has.
  * @param needsNull  adds null even when no id stands for it
+ * @param sort       sorts by a kernel; left out: there is none
  * @returns          `remap[id of the frame]` is the id in the sorted dictionary, for used ids
  */
 export function sortDictionary(
   ids: Uint32Array,
   entries: readonly (string | null)[],
   needsNull: boolean,
+  sort?: SortDistinct,
 ): { dictionary: SortedDictionary; remap: Uint32Array } {
   const isUsed = new Uint8Array(entries.length);
   for (let i = 0; i < ids.length; i++) isUsed[ids[i] ?? 0] = 1;
@@ -36,9 +39,10 @@ export function sortDictionary(
     }
   }
   const remap = new Uint32Array(entries.length); // ids of null stay 0
-  const dictionary = sortDistinct(packTexts(texts), hasNull, (text, id) => {
+  const keep = (text: number, id: number): void => {
     remap[usedIds[text] ?? 0] = id;
-  });
+  };
+  const dictionary = sortDistinct(packTexts(texts), hasNull, keep, sort);
   return { dictionary, remap };
 }
 
@@ -47,6 +51,7 @@ export function sortPacked(
   ids: Uint32Array,
   { bytes, ends, isSorted }: PackedEntries,
   needsNull: boolean,
+  sort?: SortDistinct,
 ): { dictionary: SortedDictionary; remap: Uint32Array | null } {
   const hasNull = needsNull || ids.includes(0);
   const texts = { bytes, ends: ends.subarray(1) };
@@ -55,13 +60,24 @@ export function sortPacked(
   const keep = (text: number, id: number): void => {
     remap[text + 1] = id;
   };
-  if (!isSorted) return { dictionary: sortDistinct(texts, hasNull, keep), remap };
+  if (!isSorted) return { dictionary: sortDistinct(texts, hasNull, keep, sort), remap };
   for (let text = 0; text < texts.ends.length; text++) keep(text, text);
   return { dictionary: { ...texts, count: texts.ends.length, hasNull }, remap };
 }
 
 /** @param keep  told the id of each text, by its place */
-function sortDistinct(texts: PackedTexts, hasNull: boolean, keep: (text: number, id: number) => void): SortedDictionary {
+function sortDistinct(
+  texts: PackedTexts,
+  hasNull: boolean,
+  keep: (text: number, id: number) => void,
+  sort: SortDistinct | undefined,
+): SortedDictionary {
+  const found = sort?.(texts, hasNull ? 1 : 0);
+  if (found !== undefined) {
+    const { bytes, ends, ranks } = found;
+    for (let text = 0; text < ranks.length; text++) keep(text, ranks[text] ?? 0);
+    return { count: ends.length, hasNull, ends, bytes };
+  }
   const sorted = new DistinctTexts(texts, hasNull);
   for (const text of sortTexts(texts)) keep(text, sorted.add(text));
   return sorted.dictionary();

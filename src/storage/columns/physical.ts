@@ -6,6 +6,7 @@ import type { NumberType, TextType } from '../../model/schema.js';
 import { type SortedDictionary, sortDictionary, sortPacked } from './dictionary.js';
 import { narrowDecimals, narrowDoubles, narrowLongs, type PhysicalNumbers } from './numbers.js';
 import type { PackedColumn, SegmentFrame } from './packed-column.js';
+import type { SortDistinct } from './sort-by-kernel.js';
 
 /** A column in its stored form, in JavaScript's own memory: what a file and kernel memory both hold. */
 export type PhysicalColumn = PhysicalNumberColumn | PhysicalStringColumn;
@@ -43,16 +44,21 @@ export interface SortedStrings {
 export type NumberFrameColumn = Extract<FrameColumn, { kind: 'long' | 'double' }>;
 export type PreparedColumn = SortedStrings | NumberFrameColumn;
 
-export function prepareColumns(frame: SegmentFrame): PreparedColumn[] {
+/** The columns, none of which has the name of another. @param sort  sorts strings by a kernel; left out: there is none */
+export function prepareColumns(frame: SegmentFrame, sort?: SortDistinct): PreparedColumn[] {
   const names = new Set<string>();
   return frame.columns.map((column) => {
     assert(!names.has(column.name), `the frame has two columns ${JSON.stringify(column.name)}`);
     names.add(column.name);
-    return column.kind === 'long' || column.kind === 'double' ? column : sortStrings(column, frame.rowCount);
+    return column.kind === 'long' || column.kind === 'double' ? column : sortStrings(column, frame.rowCount, sort);
   });
 }
 
-function sortStrings(column: Exclude<FrameColumn, NumberFrameColumn> | PackedColumn, rowCount: number): SortedStrings {
+function sortStrings(
+  column: Exclude<FrameColumn, NumberFrameColumn> | PackedColumn,
+  rowCount: number,
+  sort: SortDistinct | undefined,
+): SortedStrings {
   const offsets = column.kind === 'string' ? null : column.offsets;
   const { ids, ends, hasEmpty } =
     offsets === null ? { ids: column.ids, ends: null, hasEmpty: false } : rowEnds(column.ids, offsets, rowCount);
@@ -60,7 +66,9 @@ function sortStrings(column: Exclude<FrameColumn, NumberFrameColumn> | PackedCol
   const isPlain = ends === null || !hasSeveral(ends);
   const needsNull = isPlain && hasEmpty;
   const { dictionary, remap } =
-    column.kind === 'packed' ? sortPacked(ids, column.dictionary, needsNull) : sortDictionary(ids, column.dictionary, needsNull);
+    column.kind === 'packed'
+      ? sortPacked(ids, column.dictionary, needsNull, sort)
+      : sortDictionary(ids, column.dictionary, needsNull, sort);
   const sorted = remap === null ? ids : remapped(ids, remap);
   const type = column.kind === 'multi' ? 'STRING' : (column.type ?? 'STRING');
   if (!isPlain || ends === null) return { kind: 'string', name: column.name, type, ids: sorted, ends, dictionary };

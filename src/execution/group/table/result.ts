@@ -140,7 +140,7 @@ function idColumn(
     return pickRows({ rowCount: values.length, columns: [column], keys: [] }, places, check).columns[0] ?? column;
   }
   const pack = packerOf(memory, domain, table.pools[index]);
-  const packed = pack === undefined ? {} : { packed: { pack, nullId: nullIdOf(domain) } };
+  const packed = pack === undefined ? {} : { packed: { pack, nullId: nullIdOf(domain), isDistinct: true } };
   return { kind: 'string', name, ...typed(domain.type), ids, text: rememberTexts((id) => textOf(decode(id))), ...packed };
 }
 

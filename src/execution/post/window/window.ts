@@ -31,10 +31,15 @@ export function windowColumns(table: ResultTable, step: WindowStep, leaf: LeafRe
   return { ...rows.table, columns: [...rows.table.columns, ...columns] };
 }
 
-function orderedRows(table: ResultTable, { partition, order }: WindowStep, check: Check, wanted: KeptColumns): WindowRows {
+function orderedRows(table: ResultTable, { partition, order, inAnyOrder }: WindowStep, check: Check, wanted: KeptColumns): WindowRows {
   const { rowCount } = table;
   const by = [...partition.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' })), ...order];
-  const words = (by.length === 0 ? [] : sortKeys(table, by)).map((key) => sortWords(columnNamed(table, key.column), key, check));
+  const words = (by.length === 0 ? [] : sortKeys(table, by)).map((key, at) => {
+    const column = columnNamed(table, key.column);
+    // Rows of one text have one id.
+    const isNumbered = inAnyOrder === true && at < partition.length && column.kind === 'string' && column.packed?.isDistinct === true;
+    return isNumbered ? [column.ids] : sortWords(column, key, check);
+  });
   const all: Uint32Array[] = [];
   for (const each of words) append(all, each);
   const inOrder = orderOfWords(all, rowCount, check);

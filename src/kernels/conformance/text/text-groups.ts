@@ -1,4 +1,4 @@
-// Conformance checks of the kernels that number texts, and find the first and last of them.
+// Conformance checks of the kernels that number texts, sort them, and find the first and last of them.
 
 import type { Lab } from '../lab.js';
 import { bytesIn, expectTexts, found, lay, order, randomTexts, roomFor, type Text } from './text-lab.js';
@@ -60,6 +60,31 @@ export const TEXT_GROUP_CHECKS = {
         if (actual[group]?.text !== text)
           lab.fail(`group ${group} has ${JSON.stringify(actual[group]?.text)}, expected ${JSON.stringify(text)}`);
     });
+  },
+  textSort(lab: Lab) {
+    for (const first of [0, 1]) {
+      // Texts that begin alike for more than a word, and end where a word does.
+      lab.each(['', 'alike so ', 'ähnlich, und das mit 31 Bytes', 'eight by'], (rows, beginning) => {
+        const texts = randomTexts(lab, rows).map((text) => (text === null ? beginning : beginning + text));
+        const laid = lay(lab, texts);
+        const distinct = [...new Set(texts)].sort(order);
+        const room = lab.output('U8', texts.length * 40 + 1088);
+        const [ranks, ends] = [lab.output('U32', texts.length), lab.output('U32', first + distinct.length)];
+        const out = roomFor(lab, distinct);
+        const behind = lab.call(() => lab.kernels.textSort(laid.at, texts.length, first, room, ranks, ends, out));
+        lab.expectResult(behind, first + distinct.length);
+        lab.expect(
+          'U32',
+          ranks,
+          texts.map((text) => first + distinct.indexOf(text)),
+          'rank',
+        );
+        let end = 0;
+        const expected = [...(first === 1 ? [0] : []), ...distinct.map((text) => (end += Buffer.byteLength(text)))];
+        lab.expect('U32', ends, expected, 'end');
+        lab.expect('U8', out, [...Buffer.from(distinct.join(''))], 'byte');
+      });
+    }
   },
   textTop(lab: Lab) {
     for (const descending of [0, 1]) {

@@ -159,6 +159,8 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT 1 UNION ALL SELECT 2 INTERSECT SELECT 2',
   '(SELECT usr FROM edits ORDER BY usr, __time LIMIT 3) UNION ALL (SELECT id FROM users ORDER BY id LIMIT 2) ORDER BY 1',
   'SELECT city, SUM(v), COUNT(*), MIN(v), AVG(v) FROM (SELECT city, added AS v FROM edits UNION ALL SELECT city, id FROM users) GROUP BY city ORDER BY city',
+  'SELECT c, SUM(n), COUNT(*) FROM (SELECT city AS c, COUNT(*) AS n FROM edits GROUP BY 1 UNION ALL SELECT city, COUNT(*) FROM users GROUP BY 1) GROUP BY c ORDER BY c',
+  'SELECT k, MAX(n) FROM (SELECT city AS c, id AS k, COUNT(*) AS n FROM users GROUP BY 1, 2 UNION ALL SELECT city, usr, COUNT(*) FROM edits GROUP BY 1, 2) GROUP BY k ORDER BY k',
   'SELECT COUNT(*), SUM(v) FROM (SELECT added AS v FROM edits WHERE added > 1000 UNION ALL SELECT x FROM none)',
   'SELECT city, COUNT(*), SUM(v), COUNT(DISTINCT v), MIN(v), AVG(v) FROM (SELECT city, added AS v FROM edits UNION ALL SELECT city, id FROM users) GROUP BY city ORDER BY city',
   'SELECT city, COUNT(DISTINCT v), SUM(DISTINCT v), COUNT(v) FILTER (WHERE v > 3) FROM (SELECT city, added AS v FROM edits UNION ALL SELECT city, id FROM users) GROUP BY city ORDER BY city',

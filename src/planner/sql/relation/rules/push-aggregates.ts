@@ -23,11 +23,24 @@ import {
 export function pushAggregates(relation: Relation): Relation {
   const node = mapInputs(relation, pushAggregates);
   if (node.kind !== 'aggregate' || node.input.kind !== 'union') return node;
+  if (node.input.inputs.every((input) => areGroups(input, node))) return node;
   const [distinct, ...others] = node.aggregates.filter(({ kind }) => kind === 'distinct');
   if (!node.aggregates.every(({ kind }) => kind === 'distinct' || isDivisible(kind))) return node;
   if (distinct === undefined) return divided(node, node.input.inputs);
   const value = distinctValue(distinct, others, node.input);
   return value === undefined ? node : divided(node, node.input.inputs, value);
+}
+
+/** Whether each row of a query is a group of these keys by itself: to group it first would give the same rows. */
+function areGroups(input: Relation, { keys }: AggregateRelation): boolean {
+  let names = new Set(keys.flatMap(({ bound }) => (bound.kind === 'column' ? [bound.name] : [])));
+  let relation = input;
+  while (relation.kind === 'project') {
+    const kept = names;
+    names = new Set(relation.columns.flatMap(({ name, bound }) => (kept.has(name) && bound.kind === 'column' ? [bound.name] : [])));
+    relation = relation.input;
+  }
+  return relation.kind === 'aggregate' && relation.keys.length > 0 && relation.keys.every(({ name }) => names.has(name));
 }
 
 /** @param value  the expression of which distinct values are asked for */

@@ -1,0 +1,96 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { randomSource } from '../../bench/data/random.js';
+import { ETERNITY } from '../../src/base/instant.js';
+import { SourceRunner } from '../../src/cluster/sources/source-runner.js';
+import { createEngine } from '../../src/execution/run/local-engine.js';
+import { KernelMemory } from '../../src/kernels/memory.js';
+import type { Aggregator } from '../../src/model/aggregator.js';
+import type { Frame } from '../../src/model/frame.js';
+import type { PostStep } from '../../src/model/plan.js';
+import type { RowSource, RowsPlan } from '../../src/model/row-source.js';
+import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
+import type { UploadedFrame } from '../../src/storage/uploaded-frame.js';
+import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
+import { groupOf, RUN, runTablesOf, scanOf } from './running-sources.js';
+
+/* Unions of groups, whose strings stay bytes in memory: against counts that are added up here. */
+
+const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
+const TYPES = { name: 'STRING', other: 'STRING', number: 'LONG' } as const;
+const unions = suite('unions of groups in memory');
+
+unions.after.each(() => assert.is(memory.allocatedBytes, 0, 'memory is given back'));
+
+const TABLE: RowSource = { kind: 'table', name: 'rows' };
+const project = (from: string): PostStep => ({
+  step: 'project',
+  columns: [
+    { name: 'x', from },
+    { name: 'n', from: 'rows' },
+  ],
+});
+const counts = (column: string): RowSource => ({ kind: 'query', plan: groupOf([column], { post: [project(column)] }), source: TABLE });
+const SUM: Aggregator = { kind: 'sum', name: 'total', column: 'n', type: 'LONG', filter: null };
+
+async function answerOf(
+  plan: RowsPlan,
+  sources: readonly RowSource[],
+  segments: readonly Frame[],
+  isServedHere: () => boolean,
+): Promise<Plain[]> {
+  const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
+  const held: UploadedFrame[] = [];
+  const runner = new SourceRunner({
+    engine,
+    isServedHere,
+    rowsOfTable: () => null,
+    columnsOf: (each) => rowSourceColumns(each, { table: () => ({ columns: schemaOf(TYPES), interval: ETERNITY }) }),
+    runTables: runTablesOf({ engine, memory, framesOf: () => segments, held }),
+    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
+    runOptions: RUN,
+    signal: new AbortController().signal,
+  });
+  try {
+    return await rowsOf(runner.run(plan, { kind: 'union', sources }));
+  } finally {
+    for (const { release } of held) release();
+    await engine.close();
+  }
+}
+
+const random = randomSource(5);
+const below = (count: number): number => Math.floor(random() * count);
+const text = (count: number): string | null => (below(9) === 0 ? null : `${['a', 'ä', '\u{ffff}', '\u{1f600}'][below(4)]}${below(count)}`);
+const PARTS = Array.from({ length: 3 }, () =>
+  Array.from({ length: 400 }, (_, at): Plain => ({ name: text(40), other: text(200), number: BigInt(at) })),
+);
+
+for (const [label, isServed] of [
+  ['all in memory', () => true],
+  ['the first in memory', (call: number) => call === 0],
+  ['some in memory', (call: number) => call % 3 !== 1],
+  ['all as frames', () => false],
+] as const)
+  unions(`sums of groups, and the groups themselves: ${label}`, async () => {
+    const segments = PARTS.map((rows) => frameOf(rows, TYPES));
+    const columns = ['name', 'other', 'name'] as const;
+    const all = columns.flatMap((column) => {
+      const found = new Map<Plain[string], bigint>();
+      for (const row of PARTS.flat()) found.set(row[column] ?? null, (found.get(row[column] ?? null) ?? 0n) + 1n);
+      return [...found].map(([x, n]): Plain => ({ x, n }));
+    });
+    const totals = new Map<Plain[string], bigint>();
+    for (const { x = null, n } of all) totals.set(x, (totals.get(x) ?? 0n) + (n as bigint));
+    const sources = columns.map(counts);
+    const servedHere = (): (() => boolean) => {
+      let calls = 0;
+      return () => isServed(calls++);
+    };
+    const sums = await answerOf(groupOf(['x'], { aggregators: [SUM] }), sources, segments, servedHere());
+    assert.equal(sortedText(sums), sortedText([...totals].map(([x, total]): Plain => ({ x, total }))));
+    const rows = await answerOf(scanOf(['x', 'n']), sources, segments, servedHere());
+    assert.equal(sortedText(rows), sortedText(all));
+  });
+
+unions.run();
