@@ -15,7 +15,7 @@ const END_IN = 256;
 const TOGETHER_END_IN = 4096;
 
 /** Segments with time ranges behind each other, whose rows are therefore in order of time one after the other. */
-export type Chunk = readonly StoreSegment[];
+type Chunk = readonly StoreSegment[];
 
 /**
  * The segments in the order given, as chunks: those of one are read by themselves. Gives the event loop its turns.
