@@ -19,6 +19,7 @@ import { patternKernels } from './patterns.js';
 import { scanKernels } from './scan.js';
 import { tallyKernels } from './tally.js';
 import { textKernels } from './text.js';
+import { textGroupKernels } from './text-groups.js';
 import { textIdKernels } from './text-ids.js';
 import { timeKernels } from './time.js';
 import { topKernels } from './top.js';
@@ -39,6 +40,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...decodeKernels(memory),
     ...dictionaryKernels(memory),
     ...textKernels(memory),
+    ...textGroupKernels(memory),
     ...patternKernels(memory),
     ...scanKernels(memory),
     ...textIdKernels(memory),

@@ -3,11 +3,9 @@
 import type { Address } from '../../base/layout.js';
 import { doubleText, floatText } from '../../base/number-text.js';
 import type { KernelMemory } from '../memory.js';
-import { hashOf, isLike, isSame } from './dictionary.js';
-import { selectBest } from './top.js';
+import { isLike } from './dictionary.js';
+import { compareTexts, textMemory } from './text-memory.js';
 import { hasBit, writeBits } from './views.js';
-
-const WIDE = 0x80000000;
 
 /** Wall clocks of the years 0 to 9999, and where their units are in ISO 8601. */
 const [FIRST_CLOCK, LAST_CLOCK] = [-62_167_219_200_000, 253_402_300_799_999];
@@ -21,37 +19,9 @@ const UNIT_PLACES: readonly (readonly [from: number, to: number])[] = [
   [20, 23],
 ];
 
-/** A text of the memory, decoded. */
-interface Found {
-  readonly at: Address;
-  readonly length: number;
-  readonly isWide: boolean;
-  readonly text: string;
-}
-
 /** The texts as JavaScript strings: what the other sets do with bytes is done with these. */
 export function textKernels(memory: KernelMemory) {
-  const textAt = (texts: Address, i: number): Found | null => {
-    const [at = 0, high = 0] = memory.u32(texts + i * 8, 2);
-    const length = high & ~WIDE;
-    return at === 0 ? null : { at, length, isWide: (high & WIDE) !== 0, text: Buffer.from(memory.u8(at, length)).toString() };
-  };
-  const put = (out: Address, i: number, at: Address, length: number, isWide: boolean): void => {
-    memory.u32(out + i * 8, 2).set([at, (length | (isWide ? WIDE : 0)) >>> 0]);
-  };
-  const putNull = (out: Address, i: number): void => {
-    memory.u32(out + i * 8, 2).fill(0);
-  };
-  /** Writes bytes behind those of the texts before. */
-  const writer = (out: Address, buffer: Address) => {
-    let free = buffer;
-    return (i: number, text: string, isWide: boolean): void => {
-      const bytes = Buffer.from(text);
-      memory.u8(free, bytes.length).set(bytes);
-      put(out, i, free, bytes.length, isWide);
-      free += bytes.length;
-    };
-  };
+  const { textAt, put, putNull, writer } = textMemory(memory);
   /** `make` of each text that is not wide; how many are. */
   const narrowOnly = (texts: Address, n: number, out: Address, buffer: Address, make: (text: string) => string): number => {
     const write = writer(out, buffer);
@@ -80,7 +50,6 @@ export function textKernels(memory: KernelMemory) {
     writeBits(memory, others, n, (i) => isOther[i] === true);
     return isOther.filter((each) => each).length;
   };
-  const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
   return {
     textEntries(bytes: Address, offsets: Address, ids: Address, n: number, hasNull: number, out: Address): number {
@@ -126,7 +95,7 @@ export function textKernels(memory: KernelMemory) {
       writeBits(memory, out, n, (i) => {
         const [left, right] = [textAt(a, i), textAt(b, one === 1 ? 0 : i)];
         if (left === null || right === null) return false;
-        const order = compare(left.text, right.text);
+        const order = compareTexts(left.text, right.text);
         return operation === 0 ? order === 0 : operation === 1 ? order < 0 : order <= 0;
       });
     },
@@ -183,7 +152,7 @@ export function textKernels(memory: KernelMemory) {
     textExtreme(a: Address, oneA: number, b: Address, oneB: number, n: number, largest: number, out: Address) {
       for (let i = 0; i < n; i++) {
         const [left, right] = [textAt(a, oneA === 1 ? 0 : i), textAt(b, oneB === 1 ? 0 : i)];
-        const order = left === null || right === null ? 0 : compare(left.text, right.text) * (largest === 1 ? -1 : 1);
+        const order = left === null || right === null ? 0 : compareTexts(left.text, right.text) * (largest === 1 ? -1 : 1);
         const best = right === null || (left !== null && order <= 0) ? left : right;
         if (best === null) putNull(out, i);
         else put(out, i, best.at, best.length, best.isWide);
@@ -326,76 +295,6 @@ export function textKernels(memory: KernelMemory) {
       numbersOf(texts, n, others, /^-?(?=[0-9.]+$)(?!(?:[0-9]\.?){16})[0-9]+\.?[0-9]*$/, (i, text) => {
         memory.f64(out, n)[i] = Number(text ?? 0);
       }),
-    textIntern(
-      texts: Address,
-      n: number,
-      slots: Address,
-      capacity: number,
-      entries: Address,
-      arena: Address,
-      counters: Address,
-      out: Address,
-    ) {
-      const [table, known, used, all] = [memory.u32(slots, capacity), memory.u32(entries), memory.u32(counters, 2), memory.u8(0)];
-      let [entryCount = 0, arenaUsed = 0] = used;
-      for (let i = 0; i < n; i++) {
-        const [at = 0, high = 0] = memory.u32(texts + i * 8, 2);
-        const length = high & ~WIDE;
-        let entry = 0;
-        let slot = hashOf(all, at, at === 0 ? 0 : length) & (capacity - 1);
-        for (; at !== 0; slot = (slot + 1) & (capacity - 1)) {
-          entry = (table[slot] ?? 0) - 1;
-          if (entry < 0) {
-            entry = entryCount++;
-            if (arena !== 0) all.copyWithin(arena + arenaUsed, at, at + length);
-            known.set([arena === 0 ? at : arena + arenaUsed, length], entry * 2);
-            if (arena !== 0) arenaUsed += (length + 3) & ~3;
-            table[slot] = entryCount;
-            break;
-          }
-          if (known[entry * 2 + 1] === length && isSame(all, known[entry * 2] ?? 0, at, length)) break;
-        }
-        memory.u32(out + i * 4, 1)[0] = entry;
-      }
-      used.set([entryCount, arenaUsed]);
-    },
-    textBest(texts: Address, groups: Address, n: number, largest: number, state: Address, buffer: Address): number {
-      let free = buffer;
-      for (let i = 0; i < n; i++) {
-        const group = memory.u32(groups, n)[i] ?? 0;
-        const [found, best] = [textAt(texts, i), textAt(state, group)];
-        if (found === null) continue;
-        const order = best === null ? 0 : compare(found.text, best.text);
-        if (best !== null && (largest === 1 ? order <= 0 : order >= 0)) continue;
-        memory.u8(free, found.length).set(memory.u8(found.at, found.length));
-        put(state, group, free, found.length, found.isWide);
-        free += found.length;
-      }
-      return free - buffer;
-    },
-    textSort(texts: Address, n: number, first: number, _room: Address, ranks: Address, ends: Address, out: Address): number {
-      const all = Array.from({ length: n }, (_, i) => textAt(texts, i)?.text ?? '');
-      const distinct = [...new Set(all)].sort(compare);
-      const idOf = new Map(distinct.map((text, at) => [text, first + at]));
-      memory.u32(ranks, n).set(all.map((text) => idOf.get(text) ?? 0));
-      const written = memory.u32(ends, first + distinct.length);
-      let end = 0;
-      if (first > 0) written[0] = 0;
-      for (const [at, text] of distinct.entries()) {
-        const bytes = Buffer.from(text);
-        memory.u8(out + end, bytes.length).set(bytes);
-        written[first + at] = end += bytes.length;
-      }
-      return first + distinct.length;
-    },
-    textTop(texts: Address, n: number, k: number, descending: number, heap: Address, out: Address): number {
-      const all = Array.from({ length: n }, (_, i) => textAt(texts, i)?.text ?? '');
-      const isWorse = (a: number, b: number): boolean => {
-        const order = compare(all[a] ?? '', all[b] ?? '');
-        return order === 0 ? a > b : order < 0 === (descending === 1);
-      };
-      return selectBest(memory, isWorse, { present: 0, n, k, heap, out });
-    },
   };
 }
 
