@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { prepare } from './prepare.mjs';
 import { ROOT } from './stamp.mjs';
 
-const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|workloads|segments|compaction|large-join|loading|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|security|catalogue|scatter|http ...] [flags]    builds what is stale, then measures
+const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|functions|pageviews|workloads|public|segments|compaction|large-join|loading|tsbs|dashboards|restart|threads|memory|profile|planning|fresh|security|catalogue|scatter|http ...] [flags]    builds what is stale, then measures
 
   kernels   every kernel of each set: rows and bytes per second, against the machine's read bandwidth
   queries   25 questions over HTTP against DuckDB in the same process; answers must agree
@@ -18,6 +18,7 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
   functions every function, cast and aggregate over a column of each type, per row, against DuckDB; answers must agree
   pageviews questions over a table of a hundred columns with long strings, against DuckDB, against its goals; answers must agree
   workloads questions of four trades (advertising, devices, exchanges, logs) over tables of their own, against DuckDB, against goals; answers must agree
+  public    questions of the kinds that public benches ask (flights, events, groups and joins, taxi rides, JSON documents, retail), against DuckDB, against goals; answers must agree
   segments  simple questions over many small segments, against DuckDB over the same rows; answers must agree
   tsbs      the 17 questions of TSBS devops over HTTP against DuckDB, against their goals; answers must agree
   dashboards  300 panels of mixed weight from 8 and 64 clients over HTTP, against DuckDB: requests per second, p50, p99; answers must agree
@@ -42,22 +43,22 @@ const HELP = `npm run bench [-- kernels|queries|joins|tpch|sketches|expressions|
 
   --json FILE         every figure of all of them, in one file
   --kernels a,b       kernels, queries, sketches: the sets to compare (simd, scalar, reference, or the path of one)
-  --only WHAT         kernels, expressions, functions, tsbs, workloads: names matching a pattern; loop: a word of the case; security: overhead or logins; loading: parts of names, such as csv-5; queries, pageviews, joins, tpch, sketches, memory, planning: these ids, a,b; dashboards: engines (dolmen,duckdb); scatter: numbers of Historicals (1,2,4)
+  --only WHAT         kernels, expressions, functions, tsbs, workloads, public: names matching a pattern; loop: a word of the case; security: overhead or logins; loading: parts of names, such as csv-5; queries, pageviews, joins, tpch, sketches, memory, planning: these ids, a,b; dashboards: engines (dolmen,duckdb); scatter: numbers of Historicals (1,2,4)
   --smoke             kernels: small and quick, answers only
   --digits N          tsbs: behind the point of a metric (4)
   --packed            tsbs: answers packed by gzip, as fetch asks for them
-  --data FOLDER       tsbs, pageviews, workloads: keep their tables there, and find them again; restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
+  --data FOLDER       tsbs, pageviews, workloads, public: keep their tables there, and find them again; restart, threads, memory: the data folder of a stopped server with the table wiki, instead of new data
   --shapes N          pageviews: as many random statements instead of the questions; --seed S: others (1); --wide: of more kinds
   --segments N        segments (10000), publish (26304): of 20 rows each; catalogue (500000)
   --datasources N     catalogue (5000)
   --starts            catalogue: both starts alone
   --known N           publish: segments known by their metadata alone, to which one is added (100000)
-  --rows N            queries, joins, sketches, expressions, functions, pageviews, workloads (each table), lookups, scatter, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards, streams (500000); loading, of 5 columns (500000); large-join, of each file (2000000)
+  --rows N            queries, joins, sketches, expressions, functions, pageviews, workloads, public (each table), lookups, scatter, restart, threads, memory, profile: rows of the table (1000000); tsbs (8640000); fresh (10000); dashboards, streams (500000); loading, of 5 columns (500000); large-join, of each file (2000000)
   --entries N         lookups: of the lookup (1000000); --forms WORDS: statements of other kinds, names matching a pattern (. for all)
   --polls N           lookups: that find another file (10000)
   --scale N           tpch: of its tables, 1 is 6,000,000 lines of orders (0.01)
-  --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews, workloads, dashboards (2); loading: numbers of threads (1,2)
-  --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, workloads, http, security (5), segments, scatter (9), threads (4), dashboards (3), tpch, loading, streams (1), planning (200)
+  --threads N         queries, joins, tpch, sketches: threads of DuckDB and of Dolmen (1); pageviews, workloads, public, dashboards (2); loading: numbers of threads (1,2)
+  --rounds N          queries, joins, sketches, tsbs (7), expressions, functions, pageviews, workloads, public, http, security (5), segments, scatter (9), threads (4), dashboards (3), tpch, loading, streams (1), planning (200)
   --seconds N         http, security (2), fresh (3), dashboards (8): of load a round; streams: of messages at an even rate (20), 0 for none
   --rate N            streams: messages sent per second (10000)
   --shapes a,b        streams: of rows (narrow): narrow, wide, 'long strings', nested, rollup, csv, kafka
@@ -77,6 +78,7 @@ const BENCHMARKS = {
   functions: ['only', 'rows', 'rounds'],
   pageviews: ['only', 'rows', 'threads', 'rounds', 'data', 'shapes', 'seed', 'wide'],
   workloads: ['only', 'rows', 'threads', 'rounds', 'data'],
+  public: ['only', 'rows', 'threads', 'rounds', 'data'],
   segments: ['segments', 'rounds'],
   tsbs: ['only', 'rows', 'rounds', 'digits', 'data', 'packed'],
   dashboards: ['only', 'rows', 'threads', 'rounds', 'seconds', 'connections'],

@@ -1,0 +1,96 @@
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { runTask, waitForCount } from '../server.js';
+import { judge, type Sides, sideBySide } from '../side-by-side.js';
+import { DOCUMENTS } from './documents.js';
+import { EVENTS } from './events.js';
+import { FLIGHTS } from './flights.js';
+import { GROUPS } from './groups.js';
+import { RETAIL } from './retail.js';
+import { RIDES } from './rides.js';
+import { type PublicTable, publicTables } from './tables.js';
+
+/*
+ * npm run bench -- public: questions of the kinds that public benches and tutorials ask, over real flights and tables that DuckDB makes
+ * (`tables.ts`), of Dolmen over HTTP with caches off and of DuckDB in this process, in turn. Ends with code 1 when an answer differs or
+ * a goal is missed.
+ */
+const { values: flags } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '1000000' },
+    rounds: { type: 'string', default: '5' },
+    threads: { type: 'string', default: '2' },
+    only: { type: 'string', default: '' },
+    data: { type: 'string' },
+    json: { type: 'string' },
+  },
+});
+const [rows, rounds, threads] = [Number(flags.rows), Number(flags.rounds), Number(flags.threads)];
+const wanted = new RegExp(flags.only);
+const tables = publicTables(rows);
+const last = tables.at(-1)?.name ?? '';
+
+const figures = await sideBySide({
+  name: 'public',
+  portOffset: 13_700,
+  threads,
+  rounds,
+  data: flags.data,
+  questions: [...FLIGHTS, ...EVENTS, ...GROUPS, ...RIDES, ...DOCUMENTS, ...RETAIL].filter(({ id }) => wanted.test(id)),
+  load,
+  waitForRows: ({ url }) => waitForCount(url, last, Math.floor(rows / 10)),
+});
+judge(figures, { geometricMean: 0.4, worst: 2 }, { file: flags.json, about: { rows, threads, rounds } });
+
+async function load({ url, connection, input }: Sides): Promise<void> {
+  for (const [index, table] of tables.entries()) {
+    const { name, documents = [] } = table;
+    await connection.run(`CREATE TABLE ${name} AS ${table.sql}`);
+    const count = Number((await cells(connection, `SELECT COUNT(*) FROM ${name}`))[0]?.[0]);
+    console.error(`… loading ${name}, ${count.toLocaleString('en')} rows (${index + 1} of ${tables.length})`);
+    const file = path.join(input, `${name}.parquet`);
+    await connection.run(`COPY ${name} TO '${file}' (FORMAT parquet)`);
+    for (const column of documents) await connection.run(`ALTER TABLE ${name} ALTER ${column} TYPE JSON`);
+    await runTask(url, ingestion(table, file, await cells(connection, `DESCRIBE ${name}`)));
+    await waitForCount(url, name, count);
+    rmSync(file);
+  }
+  await connection.run('CHECKPOINT');
+}
+
+async function cells(connection: DuckDBConnection, sql: string): Promise<readonly (readonly unknown[])[]> {
+  return (await connection.runAndReadAll(sql)).getRows();
+}
+
+const TYPES: ReadonlyMap<unknown, string> = new Map([
+  ['VARCHAR', 'string'],
+  ['BIGINT', 'long'],
+  ['DOUBLE', 'double'],
+  ['JSON', 'json'],
+]);
+
+/** The task that loads a file. @param columns  names and types, as DuckDB describes them */
+function ingestion(table: PublicTable, file: string, columns: readonly (readonly unknown[])[]): unknown {
+  const dimensions = columns.filter(([name]) => name !== '__time').map(([name, type]) => ({ name, type: TYPES.get(type) }));
+  const transforms = (table.documents ?? []).map((name) => ({ type: 'expression', name, expression: `parse_json(${name})` }));
+  return {
+    type: 'index_parallel',
+    spec: {
+      ioConfig: {
+        type: 'index_parallel',
+        inputSource: { type: 'local', baseDir: path.dirname(file), filter: path.basename(file) },
+        inputFormat: { type: 'parquet' },
+      },
+      dataSchema: {
+        dataSource: table.name,
+        timestampSpec: { column: '__time', format: 'auto' },
+        transformSpec: { transforms },
+        dimensionsSpec: { dimensions },
+        granularitySpec: { segmentGranularity: table.segmentGranularity, queryGranularity: 'none', rollup: false },
+      },
+      tuningConfig: { type: 'index_parallel' },
+    },
+  };
+}
