@@ -29,6 +29,13 @@ const { values: flags } = parseArgs({
 });
 const [rows, rounds, threads] = [Number(flags.rows), Number(flags.rounds), Number(flags.threads)];
 const wanted = new RegExp(flags.only);
+/** Types of columns by DuckDB's names for them. */
+const TYPES: ReadonlyMap<unknown, string> = new Map([
+  ['VARCHAR', 'string'],
+  ['BIGINT', 'long'],
+  ['DOUBLE', 'double'],
+  ['JSON', 'json'],
+]);
 const tables = publicTables(rows);
 const last = tables.at(-1)?.name ?? '';
 
@@ -63,13 +70,6 @@ async function load({ url, connection, input }: Sides): Promise<void> {
 async function cells(connection: DuckDBConnection, sql: string): Promise<readonly (readonly unknown[])[]> {
   return (await connection.runAndReadAll(sql)).getRows();
 }
-
-const TYPES: ReadonlyMap<unknown, string> = new Map([
-  ['VARCHAR', 'string'],
-  ['BIGINT', 'long'],
-  ['DOUBLE', 'double'],
-  ['JSON', 'json'],
-]);
 
 /** The task that loads a file. @param columns  names and types, as DuckDB describes them */
 function ingestion(table: PublicTable, file: string, columns: readonly (readonly unknown[])[]): unknown {
