@@ -4,10 +4,11 @@ import * as assert from 'uvu/assert';
 import type { Filter } from '../../src/model/filter.js';
 import type { FrameCell } from '../../src/model/frame.js';
 import type { ScanPlan, SortKey } from '../../src/model/plan.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { caseCount } from '../case-count.js';
 import { type Cell, cell, keptRows, type Row } from './oracle.js';
-import { arbitraryPieces, START, VIRTUAL_COLUMNS } from './random-data.js';
-import { arbitraryPlan, foundRows, foundStoredRows, plainCell, rowOf, scanOf } from './scanning.js';
+import { arbitraryPieces, frameOf, START, VIRTUAL_COLUMNS } from './random-data.js';
+import { arbitraryPlan, engine, foundRows, foundStoredRows, memory, never, options, plainCell, rowOf, rowsOf, scanOf } from './scanning.js';
 
 const firsts = suite('first rows of an order');
 
@@ -84,6 +85,57 @@ firsts('the first rows are found in stored segments', async () => {
       assert.equal(await foundStoredRows(pieces, { ...plan, post: [{ step: 'sort', ...sort }] }), expected);
     }),
     { numRuns: caseCount(60), includeErrorInReport: true },
+  );
+});
+
+const DAY_MS = 86_400_000;
+const arbitraryDays = fc.array(
+  fc.record({
+    day: fc.nat({ max: 3 }),
+    rows: fc.array(fc.record({ ms: fc.nat({ max: 3 }), small: fc.nat({ max: 2 }), plain: fc.constantFrom('x', 'y', 'z') }), {
+      minLength: 1,
+      maxLength: 9,
+    }),
+  }),
+  { minLength: 1, maxLength: 8 },
+);
+
+firsts('orders by time begin with the interval whose rows come first, and rows that tie stay in segment order', async () => {
+  const key = (column: string, descending: boolean) =>
+    ({ column, descending, nulls: 'last', ordering: 'lexicographic' }) as const satisfies SortKey;
+  await fc.assert(
+    fc.asyncProperty(
+      arbitraryDays,
+      fc.boolean(),
+      fc.boolean(),
+      fc.integer({ min: 1, max: 7 }),
+      async (days, descending, isExact, limit) => {
+        const pieces = days.map(({ day, rows }) =>
+          rows
+            .toSorted((a, b) => a.ms - b.ms)
+            .map(({ ms, small, plain }) => rowOf({ __time: BigInt(START + day * DAY_MS + ms), small: BigInt(small), plain })),
+        );
+        const by = [key('__time', descending), ...(isExact ? [key('small', true)] : [])];
+        const plan = scanOf(['__time', 'small', 'plain'], { post: [{ step: 'sort', by, offset: 0, limit }] });
+        const placed = pieces.map((rows) => uploadFrame(frameOf(rows), memory));
+        const views = placed.map(({ view }, piece) => {
+          const start = START + (days[piece]?.day ?? 0) * DAY_MS;
+          return { ...view, interval: { start, end: start + DAY_MS } };
+        });
+        const inOrder = pieces.map((rows, piece) => ({ rows, day: days[piece]?.day ?? 0 })).sort((a, b) => a.day - b.day);
+        const expected = orderedRows(
+          inOrder.map(({ rows }) => rows),
+          plan,
+          by,
+        );
+        try {
+          assert.equal(await rowsOf(engine.runViews(plan, views, options(), never)), expected.slice(0, limit));
+        } finally {
+          for (const { release } of placed) release();
+        }
+      },
+    ),
+    { numRuns: caseCount(300), includeErrorInReport: true },
   );
 });
 
