@@ -23,7 +23,7 @@ function offsetOf(at: usize, length: usize, units: usize): usize {
   return offset;
 }
 
-/** Whether a position or a count is one: no text has more units than an i32 has numbers. */
+/** Whether a number lies from `least` to the most units that a text can have. */
 @inline
 function isCount(value: i64, least: i64): bool {
   return value >= least && value <= <i64>i32.MAX_VALUE;

@@ -39,6 +39,8 @@ export async function takePin(list: SegmentList, timed: TimedSegments, request: 
       // Runs that are read together are in memory beside what they are made of.
       const isShort = error instanceof ServiceError && error.code === 'resource_limit';
       if (!isShort || reads.length === runs.length) throw error;
+      const known = new Set(runs);
+      for (const read of reads) if (read instanceof CombinedSegment && !known.has(read)) source.combined.hadNoRoom(read.id);
       return await pinOf(runs, { list, timed, request, source, letGo, isKept: false });
     }
   } catch (error) {
@@ -104,20 +106,22 @@ function namesOf({ columns, globalDictionaries }: PinRequest): readonly string[]
 }
 
 /**
- * The units to read: runs are read together once the same ones are asked for again, as to join them costs more than it saves one query.
- * `areFinal`: the same request would read the same units.
+ * The units to read: runs are read together once the same ones are asked for again, whichever columns of them, as to join them costs more
+ * than it saves one query. `areFinal`: the same request would read the same units.
  */
 async function readsOf(runs: readonly ReadSegment[], request: PinRequest, { combined }: PinSource) {
+  if (!runs.some((run) => run instanceof CombinedSegment)) return { reads: runs, areFinal: true };
   const turns = new LoopTurns();
   const reads: ReadSegment[] = [];
   let areFinal = true;
-  for (const together of runsTogether(runs)) {
+  for (const together of await runsTogether(runs)) {
     const parts = together.filter((run) => run instanceof CombinedSegment);
     const joined = parts.length < 2 ? undefined : CombinedSegment.ofRuns(parts, namesOf(request), combined);
-    if (joined !== undefined && combined.isAskedAgain(joined.id)) reads.push(joined);
+    const asked = joined === undefined ? 'without room' : combined.askFor(joined.id);
+    if (joined !== undefined && asked === 'again') reads.push(joined);
     else {
       append(reads, together);
-      areFinal &&= joined === undefined;
+      areFinal &&= asked === 'without room';
     }
     if (turns.isDue) await turns.give();
   }

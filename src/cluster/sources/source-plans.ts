@@ -2,6 +2,7 @@
 
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import type { WantedColumn } from '../../execution/join/rows.js';
+import { isRowWise } from '../../execution/post/stream.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfFilter } from '../../model/columns-read.js';
@@ -43,6 +44,11 @@ export function isWhole(plan: RowsPlan): boolean {
   return plan.operator === 'group' || (plan.operator === 'scan' && plan.post.some(({ step }) => step === 'window'));
 }
 
+/** Whether a plan gives its first rows, and maybe all that are wanted, before it has read all. */
+export function endsEarly(plan: RowsPlan): boolean {
+  return plan.operator === 'scan' && (plan.limit !== null || plan.post.find((step) => !isRowWise(step))?.step === 'limit');
+}
+
 /** States to which the order of rows makes no difference. */
 const ORDERLESS: ReadonlySet<AggregateState['type']> = new Set([
   'min',
@@ -60,17 +66,15 @@ const ORDERLESS: ReadonlySet<AggregateState['type']> = new Set([
 /** Whether the answer of a plan may depend on the order of the rows that it reads. */
 function seesOrder(plan: RowsPlan): boolean {
   if (plan.operator !== 'group') return true;
-  const isOrdered = plan.keys.length === 0 || plan.post.some(({ step }) => step === 'sort');
+  const isOrdered = plan.keys.length === 0 || plan.post.find((step) => !isRowWise(step))?.step === 'sort';
   return !isOrdered || plan.aggregators.some((each) => each.kind === 'state' && !ORDERLESS.has(each.aggregateState.type));
 }
-
-const ROW_WISE: ReadonlySet<PostStep['step']> = new Set(['compute', 'filter', 'project']);
 
 /** The rows that a plan reads: where it does not see their order, a window need not order its partitions. */
 export function unordered<Source extends RowSource>(reader: RowsPlan, source: Source): Source {
   if (source.kind !== 'query' || source.plan.operator !== 'scan' || seesOrder(reader)) return source;
   const { post } = source.plan;
-  const last = post.findLastIndex(({ step }) => !ROW_WISE.has(step));
+  const last = post.findLastIndex((step) => !isRowWise(step));
   const steps = post.map((step, at) => (at === last && step.step === 'window' ? ({ ...step, inAnyOrder: true } as const) : step));
   return { ...source, plan: { ...source.plan, post: steps } };
 }

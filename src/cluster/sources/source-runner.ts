@@ -24,6 +24,7 @@ import { type SharedGroups, type SharedRows, SharedSources } from './shared-sour
 import { countRows, rowsBelow } from './source-counts.js';
 import {
   both,
+  endsEarly,
   inOrder,
   isWhole,
   isWorthKeeping,
@@ -333,7 +334,7 @@ export class SourceRunner {
     columns: readonly (WantedColumn & ColumnSchema)[],
     placed: UploadedRows[],
   ) {
-    if (base.kind !== 'union' || !isBesideTables(steps) || asksForTime(plan, steps)) return undefined;
+    if (base.kind !== 'union' || !isBesideTables(steps) || asksForTime(plan, steps) || endsEarly(plan)) return undefined;
     const { columnsOf, engine, runOptions, signal } = this.#options;
     return unionUploaded(base.sources, columns, {
       columnsOf,

@@ -47,7 +47,6 @@ export class HeldRows {
   }
 
   whole(check: Check): ResultTable {
-    for (const frame of this.#tables.length > 0 ? this.#frames.splice(0) : []) this.#tables.push(tableOf(frame));
     return this.#tables.length > 0 ? joinTables(this.#tables, check) : tableOf(concatFrames(this.#frames, check));
   }
 

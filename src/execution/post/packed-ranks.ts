@@ -9,8 +9,7 @@ import type { TextOrder } from './text-order.js';
 export function packedRanks(ids: Uint32Array, { pack, nullId }: NumberedTexts, order: TextOrder, check: Check): Uint32Array {
   const present = ids.filter((id) => id !== nullId);
   const { bytes, ends } = pack(present, check);
-  const sorted = sortTexts({ bytes, ends: ends.subarray(1) });
-  check();
+  const sorted = sortTexts({ bytes, ends: ends.subarray(1) }, check);
   const ranks = new Uint32Array(present.length);
   let rank = -1;
   checkedLoop(sorted.length, check, (start, end) => {

@@ -17,7 +17,7 @@ import type { RowQuery, RowSource } from './row-source.js';
 import { sharedRanks } from './shared-ranks.js';
 import { type TextNumbers, textNumbers } from './text-numbers.js';
 import { topRowsOfPartitions } from './top-partitions.js';
-import { type TopRows, topRowsInSegmentOrder, topRowsOf } from './top-rows.js';
+import { type TopRows, topRowsOf, topRowsOfAll } from './top-rows.js';
 import { wantedPlaces } from './wanted-places.js';
 
 const FRAME_ROWS = 16384;
@@ -149,7 +149,7 @@ function batchesOf(
   const top = topRowsOf(plan);
   if (top !== undefined) {
     const rows = { wanted: top.wanted, keys: typedKeys(top.by, columns) };
-    return topRowsInSegmentOrder(context, views, query, rows, opened, counts);
+    return topRowsOfAll(context, views, query, rows, opened, counts);
   }
   const first = wantedPlaces(plan);
   if (first === undefined) return rowsInSegmentOrder(context, views, query, opened, counts);

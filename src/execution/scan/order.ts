@@ -27,9 +27,14 @@ function compareIds(a: string, b: string): number {
   return (left?.partitionNumber ?? 0) - (right?.partitionNumber ?? 0);
 }
 
-/** Segments ordered by interval start, the last first; those of one interval stay in order. */
-export function fromLastInterval(views: readonly SegmentView[]): SegmentView[] {
-  return inSegmentOrder(views).sort((a, b) => b.interval.start - a.interval.start);
+/** Segments of the last interval first, those of one interval in their order; undefined where intervals overlap. */
+export function fromLastInterval(views: readonly SegmentView[]): SegmentView[] | undefined {
+  const ordered = inSegmentOrder(views);
+  for (const [at, { interval }] of ordered.entries()) {
+    const before = ordered[at - 1]?.interval ?? interval;
+    if (interval.start < before.end && (interval.start !== before.start || interval.end !== before.end)) return undefined;
+  }
+  return ordered.sort((a, b) => b.interval.start - a.interval.start);
 }
 
 /**

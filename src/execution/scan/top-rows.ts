@@ -30,29 +30,30 @@ export function topRowsOf({ post, timeOrder, limit }: ScanPlan): { readonly by: 
   return wanted === 0 || wanted > WANTED_MAX ? undefined : { by: sort.by, wanted };
 }
 
-/** Segments in an order in which the first rows are met early, and which of them have none once the last row wanted is known to be before or at a value. */
+/** Segments in an order in which the first rows are met early. */
 interface Visit {
   readonly ordered: readonly SegmentView[];
+  /** Whether all rows of a segment come after a row whose first key is `bound`. */
   isBeyond(view: SegmentView, bound: Scalar): boolean;
 }
 
-/** Rows of one instant lie in one interval, so rows that tie are met in segment order whichever interval comes first. */
+/** Where no two intervals overlap, rows of one instant lie in one of them: those that tie are met in segment order whichever comes first. */
 function visitOf(views: readonly SegmentView[], { virtualColumns }: RowQuery, { keys: [first] }: TopRows): Visit {
   const isByTime = first !== undefined && storedName(virtualColumns, first.key.column) === TIME_COLUMN;
   if (!isByTime || Object.hasOwn(virtualColumns, TIME_COLUMN)) return { ordered: inSegmentOrder(views), isBeyond: () => false };
   const { descending } = first.key;
   return {
-    ordered: descending ? fromLastInterval(views) : inSegmentOrder(views),
+    ordered: (descending ? fromLastInterval(views) : undefined) ?? inSegmentOrder(views),
     isBeyond: ({ timeMin, timeMax }, bound) => (descending ? timeMax < Number(bound) : timeMin > Number(bound)),
   };
 }
 
 /**
- * Rows of all segments, where they tie in segment order, among which the first `wanted` of an order are (rows that are equal in it: the first
- * of them). Sort keys become ranks, of which kernels keep the smallest; the last of these is a bound, by which blocks are
- * passed over, and which goes from segment to segment as a value. What is opened is added to `opened`.
+ * Rows among which the first `wanted` of an order are; where they are equal in it, those of the first segments. Sort keys become ranks,
+ * of which kernels keep the smallest; the last of these is a bound, by which blocks are passed over, and which goes from segment to
+ * segment as a value. What is opened is added to `opened`.
  */
-export function* topRowsInSegmentOrder(
+export function* topRowsOfAll(
   context: RunContext,
   views: readonly SegmentView[],
   query: RowQuery,

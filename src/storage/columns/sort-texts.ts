@@ -14,9 +14,10 @@ const DIGITS_LENGTH = 1 << 13;
 
 /**
  * The order of the texts, as JS compares strings. Long ranges are sorted digit by digit of their next eight bytes. Others by multikey
- * quicksort: four bytes at a time are cached beside each index. Texts equal in them are sorted on by the next ones.
+ * quicksort: four bytes at a time are cached beside each index. Texts equal in them are sorted on by the next ones. `check` is called
+ * between ranges.
  */
-export function sortTexts(texts: PackedTexts): Uint32Array {
+export function sortTexts(texts: PackedTexts, check?: () => void): Uint32Array {
   const count = texts.ends.length;
   const order = new Uint32Array(count);
   for (let at = 0; at < count; at++) order[at] = at;
@@ -33,6 +34,7 @@ export function sortTexts(texts: PackedTexts): Uint32Array {
     const depth = pending.pop() ?? 0;
     const end = pending.pop() ?? 0;
     const start = pending.pop() ?? 0;
+    if (end - start > INSERTION_LENGTH) check?.();
     if (digits !== undefined && end - start >= DIGITS_LENGTH) {
       digits.sort(start, end, depth, wait);
       continue;

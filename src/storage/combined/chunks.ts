@@ -58,8 +58,9 @@ function endsIn(count: number, { interval: { start } }: StoreSegment): boolean {
   return Math.imul(Math.floor(start / 60_000) | 0, 0x9e3779b1) >>> 0 < 2 ** 32 / count;
 }
 
-/** Runs as they follow each other in what a query reads, in lists of those that may be read as one. */
-export function runsTogether(reads: readonly ReadSegment[]): readonly (readonly ReadSegment[])[] {
+/** Runs as they follow each other in what a query reads, in lists of those that may be read as one. Gives the event loop its turns. */
+export async function runsTogether(reads: readonly ReadSegment[]): Promise<readonly (readonly ReadSegment[])[]> {
+  const turns = new LoopTurns();
   const lists: ReadSegment[][] = [];
   let current: ReadSegment[] = [];
   let rows = 0;
@@ -75,6 +76,7 @@ export function runsTogether(reads: readonly ReadSegment[]): readonly (readonly 
     rows += read.rowCount;
     const last = read instanceof CombinedSegment ? read.segments.at(-1) : undefined;
     if (last !== undefined && endsIn(TOGETHER_END_IN, last)) rows = ROWS_MAX;
+    if (turns.isDue) await turns.give();
   }
   return lists;
 }

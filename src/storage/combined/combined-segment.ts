@@ -25,6 +25,8 @@ interface Joined {
 
 /** Runs asked for of late. */
 const ASKED_COUNT = 1024;
+/** Each time that a segment has so many more keys, those of columns that are gone are forgotten. */
+const KEYS_BETWEEN = 64;
 
 /** Joined columns of a process; those that nobody pins give way like any other column, and end with a segment that they hold. */
 export class CombinedColumns {
@@ -33,7 +35,7 @@ export class CombinedColumns {
   readonly #views = new WeakMap<Resident, ColumnView>();
   readonly #underWay = new Map<string, Promise<unknown>>();
   readonly #keysOf = new Map<StoreSegment, Set<string>>();
-  readonly #asked = new BoundedCache<string, true>(ASKED_COUNT);
+  readonly #asked = new BoundedCache<string, 'once' | 'without room'>(ASKED_COUNT);
 
   constructor(resident: BufferPool, run: RunStorageJob) {
     this.#resident = resident;
@@ -46,11 +48,15 @@ export class CombinedColumns {
     this.#keysOf.delete(segment);
   }
 
-  /** Whether it was asked before about the same. */
-  isAskedAgain(id: string): boolean {
-    if (this.#asked.find(id) === true) return true;
-    this.#asked.keep(id, true);
-    return false;
+  /** Whether runs are asked for again, to be read as one, or there was no room for them as one. */
+  askFor(id: string): 'for the first time' | 'again' | 'without room' {
+    const known = this.#asked.find(id);
+    if (known === undefined) this.#asked.keep(id, 'once');
+    return known === undefined ? 'for the first time' : known === 'once' ? 'again' : known;
+  }
+
+  hadNoRoom(id: string): void {
+    this.#asked.keep(id, 'without room');
   }
 
   async pinColumn(key: string, name: string, joined: Joined): Promise<PinnedColumn> {
@@ -119,6 +125,7 @@ export class CombinedColumns {
     const turns = new LoopTurns();
     for (const segment of segments) {
       const keys = this.#keysOf.get(segment) ?? new Set();
+      if (keys.size % KEYS_BETWEEN === KEYS_BETWEEN - 1) for (const each of keys) if (!this.#resident.has(each)) keys.delete(each);
       this.#keysOf.set(segment, keys.add(key));
       if (turns.isDue) await turns.give();
     }

@@ -34,7 +34,7 @@ const REFUSING: ReadonlySet<string> = new Set(['value_of_one_row', 'parse_json',
 
 /** Other ways to compile a part of an expression. */
 export interface OtherWays {
-  /** Any that there is; undefined: the expression is compiled over the texts that `ofTexts` reads, and no column is. */
+  /** Any that there is; undefined where no column may be read, as the expression is over the texts that `ofTexts` compiles. */
   readonly otherwise: ((expression: Expression) => Vector) | undefined;
   /** Numbers and conditions made of texts by kernels; undefined where there are none. */
   ofTexts(expression: Expression, rooms: Rooms): Node | undefined;

@@ -65,6 +65,11 @@ export class TextWork {
     if (typeof constant === 'bigint' && constant >= least && constant < 2n ** 31n) return () => 0;
     const out = this.bits();
     const { kernels } = this.scope.context;
+    if (constant !== undefined)
+      return (block) => {
+        kernels.bitsFill(out, wordsOf(block), 0, block.rows);
+        return out;
+      };
     return (block, { at, nulls }) => {
       kernels.filterRangeI64(at, block.rows, least, 2n ** 31n - 1n, out);
       if (nulls !== 0) kernels.bitsAndNot(out, nulls, wordsOf(block), out);

@@ -20,6 +20,7 @@ import { idsOfRows, PickedColumns, type PickedNode } from './picked-texts.js';
 import { rankedComparison } from './ranked-comparison.js';
 import { ofReached } from './reached-entries.js';
 import { eachEntryBlock, entriesNode, hasFewEntries, hasNoPairs, idsNode, rowsNode } from './text-entries.js';
+import { isBmpOnly } from './text-functions.js';
 import { TextInterner } from './text-interner.js';
 import { TextWork } from './text-node.js';
 
@@ -160,10 +161,15 @@ function pickedNode(texts: Texts, expression: Expression): PickedNode | undefine
   // Nothing is cut that was not cut of all rows.
   const work = new TextWork(scope, scope.view.rowCount, true);
   const columns = new PickedColumns(work);
-  const compiler = compilerOfTexts(texts, work, false, (name) => {
-    const source = scope.source(name);
-    return source.kind === 'string' && isPlainText(source.column) ? columns.node(source.column) : undefined;
-  });
+  const compiler = compilerOfTexts(
+    texts,
+    work,
+    () => false,
+    (name) => {
+      const source = scope.source(name);
+      return source.kind === 'string' && isPlainText(source.column) ? columns.node(source.column) : undefined;
+    },
+  );
   const made = compiler.text(expression);
   return made === undefined ? undefined : { columns, node: work.everyRow(made) };
 }
@@ -251,22 +257,32 @@ function onlyColumn(scope: SegmentScope, expression: Expression): StringColumnVi
 }
 
 function entryCompiler(texts: Texts, column: StringColumnView, work: TextWork, node: TextNode): TextCompiler {
-  return compilerOfTexts(texts, work, hasNoPairs(texts.scope, column), (name) => {
-    const source = texts.scope.source(name);
-    return source.kind === 'string' && source.column === column ? node : undefined;
-  });
+  return compilerOfTexts(
+    texts,
+    work,
+    () => hasNoPairs(texts.scope, column),
+    (name) => {
+      const source = texts.scope.source(name);
+      return source.kind === 'string' && source.column === column ? node : undefined;
+    },
+  );
 }
 
 /**
- * Compiles what is made of nothing but the texts of columns, which need not be those of a block's rows. `isBmp`: they have no surrogate
- * pair; where they may, numbers are not made of parts that may cut one, as these are counted for the whole.
+ * Compiles what is made of nothing but the texts of columns, which need not be those of a block's rows. `areBmp`: these have no surrogate
+ * pair; where they or a constant may, numbers are not made of parts that may cut one, as these are counted for the whole.
  */
-function compilerOfTexts(texts: Texts, work: TextWork, isBmp: boolean, column: (name: string) => TextNode | undefined): TextCompiler {
+function compilerOfTexts(
+  texts: Texts,
+  work: TextWork,
+  areBmp: () => boolean,
+  column: (name: string) => TextNode | undefined,
+): TextCompiler {
   const number = (expression: Expression): NumberOfTexts | undefined => {
     const counted = work.countsCuts;
     work.countsCuts = false;
     const made = texts.numberOfTexts(expression, (part) => numberOrTruth(compiler, part));
-    const mayCut = work.countsCuts && !isBmp;
+    const mayCut = work.countsCuts && (hasPairs(expression) || !areBmp());
     work.countsCuts ||= counted;
     return mayCut ? undefined : made;
   };
@@ -278,6 +294,12 @@ function compilerOfTexts(texts: Texts, work: TextWork, isBmp: boolean, column: (
     cutsNone: () => true,
   });
   return compiler;
+}
+
+/** Whether a constant of an expression has a surrogate pair. */
+function hasPairs(expression: Expression): boolean {
+  if (expression.kind === 'literal') return typeof expression.value === 'string' && !isBmpOnly(expression.value);
+  return expression.kind === 'call' && expression.arguments.some(hasPairs);
 }
 
 /** A number for each row; undefined for a DOUBLE where LONGs are wanted. */
