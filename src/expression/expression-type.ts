@@ -7,7 +7,8 @@ import type { ApplyFunction, Constant, LambdaTypes, MaybeType } from './function
 import { findApplyFunction, getFunction, refuseCount } from './functions.js';
 import { valueOfText } from './value.js';
 
-export type TypeOf = (name: string) => ColumnType | undefined;
+/** Types of columns by name. `known`: types of parts of expressions found before, where columns keep theirs. */
+export type TypeOf = ((name: string) => ColumnType | undefined) & { readonly known?: Map<Expression, MaybeType> };
 
 /**
  * The type an expression has over columns of the given types; an unknown column is null everywhere. What is null
@@ -27,15 +28,23 @@ export function inferType(expression: Expression, columnType: TypeOf): MaybeType
     case 'column':
       return columnType(expression.name) ?? null;
     case 'call': {
-      const apply = findApplyFunction(expression.function);
-      if (apply !== undefined) return typesOfCall(apply, expression, columnType).result;
-      const called = getFunction(expression.function, expression.arguments.length);
-      const types = expression.arguments.map((argument) => inferType(argument, columnType));
-      return called.type(types, expression.arguments.map(constantOf));
+      const known = columnType.known?.get(expression);
+      if (known !== undefined) return known;
+      const type = typeOfCall(expression, columnType);
+      columnType.known?.set(expression, type);
+      return type;
     }
     case 'lambda':
       throw strayLambda();
   }
+}
+
+function typeOfCall(expression: Call, columnType: TypeOf): MaybeType {
+  const apply = findApplyFunction(expression.function);
+  if (apply !== undefined) return typesOfCall(apply, expression, columnType).result;
+  const called = getFunction(expression.function, expression.arguments.length);
+  const types = expression.arguments.map((argument) => inferType(argument, columnType));
+  return called.type(types, expression.arguments.map(constantOf));
 }
 
 const PARAMETERS_MAX = 32;

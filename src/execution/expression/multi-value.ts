@@ -8,7 +8,7 @@ import { convert, toTruth, type Value } from '../../expression/value.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsReadBy } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
-import { isArrayType } from '../../model/schema.js';
+import { type ColumnType, isArrayType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { codedColumns, codedLoop } from './coded-function.js';
 import { listedColumn } from './listed-values.js';
@@ -24,11 +24,8 @@ export interface Formed extends EachValue {
 export function formOf(scope: SegmentScope, expression: Expression): Formed {
   const isMultiValue = (name: string): boolean => multiValue(scope, name) !== undefined;
   const { expression: ofEach, isMultiValue: isOfEach } = eachValueOf(expression, isMultiValue);
-  return {
-    expression: ofEach,
-    isMultiValue: isOfEach,
-    typeOf: (name) => (isMultiValue(name) ? 'ARRAY<STRING>' : scope.typeOf(name)),
-  };
+  const typeOf = (name: string): ColumnType | undefined => (isMultiValue(name) ? 'ARRAY<STRING>' : scope.typeOf(name));
+  return { expression: ofEach, isMultiValue: isOfEach, typeOf: Object.assign(typeOf, { known: new Map() }) };
 }
 
 export function multiValue(scope: SegmentScope, name: string): StringColumnView | undefined {

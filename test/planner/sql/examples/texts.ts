@@ -60,6 +60,13 @@ export const TEXT_EXAMPLES: Examples = {
     ["SUBSTRING(#'abcdefghi'# FROM #-1# FOR #4#)", 'ab'],
     ["SUBSTRING(#'abcdefghi'# FROM #2# FOR #3#)", 'bcd'],
     ["SUBSTRING(#'abcdefghi'# FROM CAST(#NULL# AS BIGINT))", null],
+    ["SUBSTRING(#'abcdefghi'# FROM POSITION('d' IN #'abcdefghi'#) + 1 FOR 2)", 'ef'],
+    ["SUBSTRING(#'abcdefghi'# FROM POSITION('z' IN #'abcdefghi'#) + 1 FOR 2)", 'ab'],
+    ["SUBSTRING(#'abcdefghi'# FROM POSITION('z' IN #'abcdefghi'#) FOR 3)", 'ab'],
+    ["SUBSTRING(#'abcdefghi'# FROM POSITION('d' IN #'abcdefghi'#) FOR POSITION('b' IN #'abcdefghi'#))", 'de'],
+    ["SUBSTRING(#'abcdefghi'# FROM LENGTH(#'abcdefghi'#) - 1)", 'hi'],
+    ["SUBSTRING(#'abcdefghi'# FROM LENGTH(#'abcdefghi'#) - 10 FOR 3)", 'a'],
+    ["SUBSTRING(#'abcdefghi'# FROM LENGTH(#'abcdefghi'#) + 1)", null],
   ],
   SUBSTR: [["SUBSTR(#'abcdefghi'#, 3, 3)", 'cde']],
   TRIM: [

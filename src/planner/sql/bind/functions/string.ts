@@ -18,24 +18,58 @@ function substring(bound: FunctionCall): Bound {
   const start = bound.integer(1);
   const counts = bound.count > 2 ? [bound.integer(2)] : [];
   if (start.kind === 'literal' && typeof start.value === 'bigint') {
-    const before = start.value < 1n ? Number(1n - start.value) : 0;
-    const from = integer(before > 0 ? 0n : start.value - 1n);
+    const missing = start.value < 1n ? Number(1n - start.value) : 0;
+    const from = integer(missing > 0 ? 0n : start.value - 1n);
     return call(
       'VARCHAR',
       'substring',
       bound.text(0),
       from,
-      ...counts.map((count) => (before > 0 ? atLeastZero(less(count, before)) : count)),
+      ...counts.map((count) => (missing > 0 ? atLeastZero(less(count, missing)) : count)),
     );
   }
+  const place = placeOf(start);
+  if (place !== undefined && place.least >= 1n)
+    return call('VARCHAR', 'substring', bound.text(0), before(place), ...counts.map(atLeastZero));
   const isBefore = call('BOOLEAN', '<', start, integer(1));
   const from = call('BIGINT', 'if', isBefore, integer(0), less(start, 1));
   const kept = (count: Bound): Bound => atLeastZero(call('BIGINT', 'if', isBefore, call('BIGINT', '+', count, less(start, 1)), count));
   return call('VARCHAR', 'substring', bound.text(0), from, ...counts.map(kept));
 }
 
+/** A place in a string, or its length, and a constant. */
+interface Place {
+  readonly found: Bound;
+  readonly plus: bigint;
+  /** The smallest value of both together. */
+  readonly least: bigint;
+}
+
+/** Constants beyond it may make sums wrap. */
+const PLUS_MAX = 2n ** 31n;
+
+function placeOf(bound: Bound): Place | undefined {
+  if (bound.kind !== 'call') return undefined;
+  const { function: name, arguments: operands } = bound;
+  if (name === 'strpos' || name === 'strlen') return { found: bound, plus: 0n, least: name === 'strpos' ? -1n : 0n };
+  const [left, right] = operands;
+  if ((name !== '+' && name !== '-') || left === undefined || right?.kind !== 'literal' || typeof right.value !== 'bigint')
+    return undefined;
+  const place = placeOf(left);
+  const more = name === '+' ? right.value : -right.value;
+  if (place === undefined || more > PLUS_MAX || more < -PLUS_MAX) return undefined;
+  return { found: place.found, plus: place.plus + more, least: place.least + more };
+}
+
+/** The position before a place, in one sum. */
+function before({ found, plus }: Place): Bound {
+  return plus === 1n ? found : call('BIGINT', '+', found, integer(plus - 1n));
+}
+
 function atLeastZero(count: Bound): Bound {
   if (count.kind === 'literal' && typeof count.value === 'bigint') return integer(count.value < 0n ? 0n : count.value);
+  const place = placeOf(count);
+  if (place !== undefined && place.least >= 0n) return count;
   return call('BIGINT', 'if', call('BOOLEAN', '<', count, integer(0)), integer(0), count);
 }
 
