@@ -40,7 +40,7 @@ export async function takePin(list: SegmentList, timed: TimedSegments, request: 
       const isShort = error instanceof ServiceError && error.code === 'resource_limit';
       if (!isShort || reads.length === runs.length) throw error;
       const known = new Set(runs);
-      for (const read of reads) if (read instanceof CombinedSegment && !known.has(read)) source.combined.hadNoRoom(read.id);
+      for (const read of reads) if (read instanceof CombinedSegment && !known.has(read)) source.combined.forgetAsking(read.id);
       return await pinOf(runs, { list, timed, request, source, letGo, isKept: false });
     }
   } catch (error) {
@@ -117,11 +117,10 @@ async function readsOf(runs: readonly ReadSegment[], request: PinRequest, { comb
   for (const together of await runsTogether(runs)) {
     const parts = together.filter((run) => run instanceof CombinedSegment);
     const joined = parts.length < 2 ? undefined : CombinedSegment.ofRuns(parts, namesOf(request), combined);
-    const asked = joined === undefined ? 'without room' : combined.askFor(joined.id);
-    if (joined !== undefined && asked === 'again') reads.push(joined);
+    if (joined !== undefined && combined.isAskedAgain(joined.id)) reads.push(joined);
     else {
       append(reads, together);
-      areFinal &&= asked === 'without room';
+      areFinal &&= joined === undefined;
     }
     if (turns.isDue) await turns.give();
   }

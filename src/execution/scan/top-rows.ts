@@ -37,7 +37,7 @@ interface Visit {
   isBeyond(view: SegmentView, bound: Scalar): boolean;
 }
 
-/** Where no two intervals overlap, rows of one instant lie in one of them: those that tie are met in segment order whichever comes first. */
+/** The order of segments for some keys. Where no two intervals overlap, rows of one instant lie in one of them: those that tie are met in segment order. */
 function visitOf(views: readonly SegmentView[], { virtualColumns }: RowQuery, { keys: [first] }: TopRows): Visit {
   const isByTime = first !== undefined && storedName(virtualColumns, first.key.column) === TIME_COLUMN;
   if (!isByTime || Object.hasOwn(virtualColumns, TIME_COLUMN)) return { ordered: inSegmentOrder(views), isBeyond: () => false };

@@ -35,7 +35,7 @@ export class CombinedColumns {
   readonly #views = new WeakMap<Resident, ColumnView>();
   readonly #underWay = new Map<string, Promise<unknown>>();
   readonly #keysOf = new Map<StoreSegment, Set<string>>();
-  readonly #asked = new BoundedCache<string, 'once' | 'without room'>(ASKED_COUNT);
+  readonly #asked = new BoundedCache<string, true>(ASKED_COUNT);
 
   constructor(resident: BufferPool, run: RunStorageJob) {
     this.#resident = resident;
@@ -48,15 +48,16 @@ export class CombinedColumns {
     this.#keysOf.delete(segment);
   }
 
-  /** Whether runs are asked for again, to be read as one, or there was no room for them as one. */
-  askFor(id: string): 'for the first time' | 'again' | 'without room' {
-    const known = this.#asked.find(id);
-    if (known === undefined) this.#asked.keep(id, 'once');
-    return known === undefined ? 'for the first time' : known === 'once' ? 'again' : known;
+  /** Whether the same runs were asked for before, whichever of their columns. */
+  isAskedAgain(id: string): boolean {
+    if (this.#asked.find(id) === true) return true;
+    this.#asked.keep(id, true);
+    return false;
   }
 
-  hadNoRoom(id: string): void {
-    this.#asked.keep(id, 'without room');
+  /** Forgets that runs were asked for: there is no room for them as one now. */
+  forgetAsking(id: string): void {
+    this.#asked.delete(id);
   }
 
   async pinColumn(key: string, name: string, joined: Joined): Promise<PinnedColumn> {
