@@ -171,7 +171,7 @@ test('are read as they were where there is no room for larger pieces', async () 
       room.letGo();
       room.giveUp();
     }
-    // Where there was no room, they are asked for twice before it is tried again.
+    // A second request tries again, where there was no room before.
     const [third, fourth] = [await store.pin(request), await store.pin(request)];
     third.release();
     fourth.release();
