@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { median } from './harness.js';
 import { Connection } from './http/connection.js';
@@ -56,6 +57,22 @@ export interface Contest {
   waitForRows(sides: Sides): Promise<void>;
   /** Told after each question. */
   measured?(question: Question, figure: Figure): void;
+}
+
+/** Flags of a contest over tables of its own: rows of each, medians of so many rounds, threads of both, the folder that keeps the tables. */
+export function contestFlags() {
+  const { values } = parseArgs({
+    options: {
+      rows: { type: 'string', default: '1000000' },
+      rounds: { type: 'string', default: '5' },
+      threads: { type: 'string', default: '2' },
+      only: { type: 'string', default: '' },
+      data: { type: 'string' },
+      json: { type: 'string' },
+    },
+  });
+  const [rows, rounds, threads] = [Number(values.rows), Number(values.rounds), Number(values.threads)];
+  return { rows, rounds, threads, data: values.data, json: values.json, wanted: new RegExp(values.only) };
 }
 
 const CONTEXT = { useCache: false, populateCache: false, useApproximateCountDistinct: false };

@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { runTask, waitForCount } from '../server.js';
-import { judge, type Sides, sideBySide } from '../side-by-side.js';
+import { contestFlags, judge, type Sides, sideBySide } from '../side-by-side.js';
 import { DOCUMENTS } from './documents.js';
 import { EVENTS } from './events.js';
 import { FLIGHTS } from './flights.js';
@@ -17,18 +16,7 @@ import { type PublicTable, publicTables } from './tables.js';
  * (`tables.ts`), of Dolmen over HTTP with caches off and of DuckDB in this process, in turn. Ends with code 1 when an answer differs or
  * a goal is missed.
  */
-const { values: flags } = parseArgs({
-  options: {
-    rows: { type: 'string', default: '1000000' },
-    rounds: { type: 'string', default: '5' },
-    threads: { type: 'string', default: '2' },
-    only: { type: 'string', default: '' },
-    data: { type: 'string' },
-    json: { type: 'string' },
-  },
-});
-const [rows, rounds, threads] = [Number(flags.rows), Number(flags.rounds), Number(flags.threads)];
-const wanted = new RegExp(flags.only);
+const { rows, rounds, threads, data, json, wanted } = contestFlags();
 /** Types of columns by DuckDB's names for them. */
 const TYPES: ReadonlyMap<unknown, string> = new Map([
   ['VARCHAR', 'string'],
@@ -44,12 +32,12 @@ const figures = await sideBySide({
   portOffset: 13_700,
   threads,
   rounds,
-  data: flags.data,
+  data,
   questions: [...FLIGHTS, ...EVENTS, ...GROUPS, ...RIDES, ...DOCUMENTS, ...RETAIL].filter(({ id }) => wanted.test(id)),
   load,
   waitForRows: ({ url }) => waitForCount(url, last, Math.floor(rows / 10)),
 });
-judge(figures, { geometricMean: 0.4, worst: 2 }, { file: flags.json, about: { rows, threads, rounds } });
+judge(figures, { geometricMean: 0.4, worst: 2 }, { file: json, about: { rows, threads, rounds } });
 
 async function load({ url, connection, input }: Sides): Promise<void> {
   for (const [index, table] of tables.entries()) {

@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { typedInDuckdb, typedIngestion, writeTypedTable } from '../data/typed-table.js';
 import { runTask, waitForCount } from '../server.js';
-import { judge, type Sides, sideBySide } from '../side-by-side.js';
+import { contestFlags, judge, type Sides, sideBySide } from '../side-by-side.js';
 import { ADS } from './ads.js';
 import { LOGS } from './logs.js';
 import { READINGS } from './readings.js';
@@ -14,18 +13,7 @@ import { TRADES } from './trades.js';
  * npm run bench -- workloads: questions of four trades over tables of their own (`tables.ts`), of Dolmen over HTTP with caches off and of
  * DuckDB in this process, in turn. Ends with code 1 when an answer differs or a goal is missed.
  */
-const { values: flags } = parseArgs({
-  options: {
-    rows: { type: 'string', default: '1000000' },
-    rounds: { type: 'string', default: '5' },
-    threads: { type: 'string', default: '2' },
-    only: { type: 'string', default: '' },
-    data: { type: 'string' },
-    json: { type: 'string' },
-  },
-});
-const [rows, rounds, threads] = [Number(flags.rows), Number(flags.rounds), Number(flags.threads)];
-const wanted = new RegExp(flags.only);
+const { rows, rounds, threads, data, json, wanted } = contestFlags();
 
 console.log(`${TABLES.filter(({ kind }) => kind === 'facts').length} tables of ${rows.toLocaleString('en')} rows`);
 const figures = await sideBySide({
@@ -33,12 +21,12 @@ const figures = await sideBySide({
   portOffset: 12_700,
   threads,
   rounds,
-  data: flags.data,
+  data,
   questions: [...ADS, ...READINGS, ...TRADES, ...LOGS].filter(({ id }) => wanted.test(id)),
   load,
   waitForRows: ({ url }) => waitForCount(url, 'logs', rows),
 });
-judge(figures, { geometricMean: 0.4, worst: 2 }, { file: flags.json, about: { rows, threads, rounds } });
+judge(figures, { geometricMean: 0.4, worst: 2 }, { file: json, about: { rows, threads, rounds } });
 
 async function load({ url, connection, input }: Sides): Promise<void> {
   for (const [index, table] of TABLES.entries()) {

@@ -1,12 +1,14 @@
 import type { CancelSignal } from '../../src/base/cancel-signal.js';
 import { ETERNITY } from '../../src/base/instant.js';
 import type { SourceRunnerOptions } from '../../src/cluster/sources/runner-options.js';
+import { SourceRunner } from '../../src/cluster/sources/source-runner.js';
 import type { Engine } from '../../src/execution/run/engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import type { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
 import type { JoinSource, RowSource } from '../../src/model/row-source.js';
+import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { type UploadedFrame, uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { schemaOf } from './plain-rows.js';
 
@@ -71,6 +73,24 @@ export interface RunningTables {
 }
 
 /** Runs plans over tables whose segments are uploaded for each run. */
+/** A runner over one table of segments. @param types  of its columns */
+export function runnerOf(
+  running: RunningTables & { readonly engine: Engine },
+  types: Parameters<typeof schemaOf>[0],
+  isServedHere: () => boolean = () => true,
+): SourceRunner {
+  return new SourceRunner({
+    engine: running.engine,
+    isServedHere,
+    rowsOfTable: () => null,
+    columnsOf: (each) => rowSourceColumns(each, { table: () => ({ columns: schemaOf(types), interval: ETERNITY }) }),
+    runTables: runTablesOf(running),
+    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
+    runOptions: RUN,
+    signal: new AbortController().signal,
+  });
+}
+
 export function runTablesOf({ engine, memory, framesOf, held, signal }: RunningTables): SourceRunnerOptions['runTables'] {
   return async function* (plan, names): AsyncGenerator<Frame> {
     const placed = names.flatMap(framesOf).map((frame) => uploadFrame(frame, memory));

@@ -1,18 +1,15 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { randomSource } from '../../bench/data/random.js';
-import { ETERNITY } from '../../src/base/instant.js';
-import { SourceRunner } from '../../src/cluster/sources/source-runner.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { PostStep } from '../../src/model/plan.js';
 import type { RowSource, RowsPlan } from '../../src/model/row-source.js';
-import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import type { UploadedFrame } from '../../src/storage/uploaded-frame.js';
-import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
-import { groupOf, RUN, runTablesOf, scanOf } from './running-sources.js';
+import { frameOf, type Plain, rowsOf, sortedText } from './plain-rows.js';
+import { groupOf, runnerOf, scanOf } from './running-sources.js';
 
 /* Unions of groups, whose strings stay bytes in memory: against counts that are added up here. */
 
@@ -41,16 +38,7 @@ async function answerOf(
 ): Promise<Plain[]> {
   const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
   const held: UploadedFrame[] = [];
-  const runner = new SourceRunner({
-    engine,
-    isServedHere,
-    rowsOfTable: () => null,
-    columnsOf: (each) => rowSourceColumns(each, { table: () => ({ columns: schemaOf(TYPES), interval: ETERNITY }) }),
-    runTables: runTablesOf({ engine, memory, framesOf: () => segments, held }),
-    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
-    runOptions: RUN,
-    signal: new AbortController().signal,
-  });
+  const runner = runnerOf({ engine, memory, framesOf: () => segments, held }, TYPES, isServedHere);
   try {
     return await rowsOf(runner.run(plan, { kind: 'union', sources }));
   } finally {

@@ -1,19 +1,16 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { randomSource } from '../../bench/data/random.js';
-import { ETERNITY } from '../../src/base/instant.js';
-import { SourceRunner } from '../../src/cluster/sources/source-runner.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { PostStep, ScanPlan } from '../../src/model/plan.js';
 import type { RowSource, RowsPlan } from '../../src/model/row-source.js';
 import type { WindowFunction } from '../../src/model/window.js';
-import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import type { UploadedFrame } from '../../src/storage/uploaded-frame.js';
 import { caseCount } from '../case-count.js';
-import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
-import { COUNT, groupOf, RUN, runTablesOf, scanOf } from './running-sources.js';
+import { frameOf, type Plain, rowsOf, sortedText } from './plain-rows.js';
+import { COUNT, groupOf, runnerOf, scanOf } from './running-sources.js';
 
 /* Windows over tables of several segments, whose strings stay ids: against rows that are put in order and walked through here. */
 
@@ -83,16 +80,7 @@ function expectedRows(rows: readonly Plain[]): Plain[] {
 async function answerOf(plan: RowsPlan, source: RowSource, segments: readonly Frame[]): Promise<Plain[]> {
   const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
   const held: UploadedFrame[] = [];
-  const runner = new SourceRunner({
-    engine,
-    isServedHere: () => true,
-    rowsOfTable: () => null,
-    columnsOf: (each) => rowSourceColumns(each, { table: () => ({ columns: schemaOf(TYPES), interval: ETERNITY }) }),
-    runTables: runTablesOf({ engine, memory, framesOf: () => segments, held }),
-    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
-    runOptions: RUN,
-    signal: new AbortController().signal,
-  });
+  const runner = runnerOf({ engine, memory, framesOf: () => segments, held }, TYPES);
   try {
     return await rowsOf(runner.run(plan, source));
   } finally {

@@ -8,10 +8,10 @@ import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import { ascending, type Check } from '../block/checked-loops.js';
 import { framesOf, pickRows, type ResultTable, tableOf, typeOfResult } from '../block/result-table.js';
 import type { SpillSpace } from '../spill/spill-space.js';
-import { HeldRows } from './held-rows.js';
 import type { LeafResult } from './leaf-result.js';
 import { SortedRuns } from './sorted-runs.js';
 import { runSteps } from './steps.js';
+import { WaitingRows } from './waiting-rows.js';
 
 /** Steps that look at one row at a time. */
 export const isRowWise = ({ step }: PostStep): boolean => step === 'compute' || step === 'filter' || step === 'project';
@@ -38,7 +38,7 @@ export class StreamedSteps {
   readonly #rest: readonly PostStep[];
   readonly #leaf: LeafResult;
   readonly #options: HoldingOptions;
-  readonly #held: HeldRows;
+  readonly #held: WaitingRows;
   #foldAt: number;
   #foldAtBytes: number;
   #runs: SortedRuns | undefined;
@@ -51,7 +51,7 @@ export class StreamedSteps {
     this.#rest = whole < 0 ? [] : steps.slice(whole);
     this.#leaf = leaf;
     this.#options = options;
-    this.#held = new HeldRows(options.spill !== undefined);
+    this.#held = new WaitingRows(options.spill !== undefined);
     this.#foldAt = options.heldRows ?? HELD_ROWS;
     this.#foldAtBytes = options.spill?.sortBytes ?? Infinity;
   }

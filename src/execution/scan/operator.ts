@@ -2,7 +2,7 @@
 
 import type { Frame } from '../../model/frame.js';
 import type { ScanPlan, SortKey } from '../../model/plan.js';
-import { type ColumnType, isNumberType, TIME_COLUMN, widestType } from '../../model/schema.js';
+import { type ColumnType, isNumberType, type TextType, TIME_COLUMN, widestType } from '../../model/schema.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { type ResultColumn, type ResultTable, resultColumn, typed } from '../block/result-table.js';
@@ -53,26 +53,27 @@ export function scanRows(
 function scanTables(plan: ScanPlan, data: SegmentData, context: RunContext, counts: RowCounts): Generator<ResultTable> {
   const numbers = new Map<string, TextNumbers | undefined>();
   const { virtualColumns } = plan;
-  const numbersOf = ({ name, type, multiValue }: ScanColumn): TextNumbers | undefined => {
+  const numbersOf = (name: string, type: TextType): TextNumbers | undefined => {
     if (!numbers.has(name)) {
       const isStored = !virtualColumns.some((column) => column.name === name);
-      numbers.set(name, isStored && !multiValue && !isNumberType(type) ? textNumbers(context.memory, data, name, type) : undefined);
+      numbers.set(name, isStored ? textNumbers(context.memory, data, name, type) : undefined);
     }
     return numbers.get(name);
   };
   return scanPieces(plan, data, context, 'final', counts, (_, columns, batches, rowCount) => ({
     rowCount,
     columns: columns.map((column): ResultColumn => {
-      const known = numbersOf(column);
-      if (known === undefined) return resultColumn(readColumn(column, batches, rowCount), rowCount);
-      const { name, type } = column;
+      const { name, type, multiValue } = column;
+      const isText = !multiValue && !isNumberType(type);
+      const known = isText ? numbersOf(name, type) : undefined;
+      if (known === undefined || !isText) return resultColumn(readColumn(column, batches, rowCount), rowCount);
       const ids = new Uint32Array(rowCount);
       let at = 0;
       for (const { source, rows } of batches) {
         known.write(source.scope.view, rows, ids, at);
         at += rows.length;
       }
-      return { kind: 'string', name, ...typed(isNumberType(type) ? 'STRING' : type), ids, text: known.text, packed: known.packed };
+      return { kind: 'string', name, ...typed(type), ids, text: known.text, packed: known.packed };
     }),
     keys: [],
   }));

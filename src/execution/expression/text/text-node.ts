@@ -1,9 +1,11 @@
 // Memory of trees of kernels over texts.
 
+import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { powersOfTen } from '../../../base/number-text.js';
 import { type Block, type Scratch, takeBits, wordsOf } from '../../block/context.js';
-import type { NumberNode, Result } from '../number/node.js';
+import { constantNode } from '../number/leaf.js';
+import { type NumberNode, type Result, Rooms } from '../number/node.js';
 import type { SegmentScope } from '../scope.js';
 import { oncePerBlock, type TextNode } from '../vector.js';
 
@@ -55,9 +57,9 @@ export class TextWork {
 
   /** A LONG for all rows. */
   long(value: bigint): NumberNode {
-    const at = this.scope.arena.take(8);
-    this.scope.context.memory.i64(at, 1)[0] = value;
-    return { kind: 'number', lane: 'I64', isOne: true, constant: value, mayBeNull: false, room: undefined, run: () => ({ at, nulls: 0 }) };
+    const node = constantNode(new Rooms(this.scope), value);
+    assert(node !== undefined, 'a LONG is a number');
+    return node;
   }
 
   /** Bits of the rows whose LONG is null or lies outside [least, 2^31); 0: none does. */

@@ -1,5 +1,6 @@
 // Rows that wait for a step which has to see all of them.
 
+import { assert } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { Check } from '../block/checked-loops.js';
 import { concatFrames } from '../block/concat-frames.js';
@@ -8,7 +9,7 @@ import { joinTables } from '../block/join-tables.js';
 import { framesOf, type ResultTable, tableOf } from '../block/result-table.js';
 
 /** Rows as frames, or as tables whose strings may be ids; those of one stream are all of one kind. */
-export class HeldRows {
+export class WaitingRows {
   readonly #counts: boolean;
   #frames: Frame[] = [];
   #tables: ResultTable[] = [];
@@ -47,6 +48,7 @@ export class HeldRows {
   }
 
   whole(check: Check): ResultTable {
+    assert(this.#tables.length === 0 || this.#frames.length === 0, 'a stream gives frames or tables');
     return this.#tables.length > 0 ? joinTables(this.#tables, check) : tableOf(concatFrames(this.#frames, check));
   }
 
