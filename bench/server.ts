@@ -65,20 +65,69 @@ export async function startDolmen(options: StartOptions): Promise<DolmenProcess>
 }
 
 async function startOnce(options: StartOptions): Promise<DolmenProcess> {
-  const flags = [
-    'start',
-    '--data-dir',
-    options.dataDir,
-    '--port-offset',
-    String(options.portOffset),
-    '--no-sample',
-    ...(options.flags ?? []),
-    ...flagsForAll(),
-  ];
-  // A process group of its own: a hard kill must take the task processes along.
   const env = { ...process.env, ...options.environment };
-  const child = spawn(process.execPath, [PROGRAM, ...flags], { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env });
-  options.onSpawn?.(child);
+  if (options.waitForReady === false) return startedAgain(options, env);
+  const spawned = spawnDolmen(options, env);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const seconds = READY_WITHIN_MS / 1000;
+    timer = setTimeout(() => reject(new Error(`dolmen was not ready within ${seconds} s:\n${spawned.output()}`)), READY_WITHIN_MS);
+  });
+  const died = spawned.exited.then((code) => {
+    throw new (code === PORT_TAKEN ? PortTaken : Error)(`dolmen ended with ${code} before it was ready:\n${spawned.output()}`);
+  });
+  try {
+    const url = await Promise.race([spawned.ready, late, died]);
+    return processOf(url, () => spawned);
+  } catch (error) {
+    await processOf('', () => spawned).kill();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    died.catch(() => undefined);
+  }
+}
+
+/** A process that nobody waits for, started again as long as it ends because a port is taken and nobody ended it. */
+function startedAgain(options: StartOptions, env: NodeJS.ProcessEnv): DolmenProcess {
+  let spawned = spawnDolmen(options, env);
+  let isEnded = false;
+  const watch = async (starts: number): Promise<void> => {
+    if ((await spawned.exited) !== PORT_TAKEN || starts >= STARTS) return;
+    await wait(2000, undefined, { ref: false });
+    if (isEnded) return;
+    spawned = spawnDolmen(options, env);
+    void watch(starts + 1);
+  };
+  void watch(1);
+  const started = processOf(`http://127.0.0.1:${8888 + options.portOffset}`, () => spawned);
+  const ended = <T>(end: () => Promise<T>): Promise<T> => {
+    isEnded = true;
+    return end();
+  };
+  return {
+    ...started,
+    get child() {
+      return spawned.child;
+    },
+    stop: () => ended(() => started.stop()),
+    kill: () => ended(() => started.kill()),
+  };
+}
+
+interface Spawned {
+  readonly child: ChildProcess;
+  readonly exited: Promise<number | null>;
+  /** Its address, once it tells that it is ready. */
+  readonly ready: Promise<string>;
+  output(): string;
+}
+
+function spawnDolmen({ dataDir, portOffset, flags = [], onSpawn }: StartOptions, env: NodeJS.ProcessEnv): Spawned {
+  const all = ['start', '--data-dir', dataDir, '--port-offset', String(portOffset), '--no-sample', ...flags, ...flagsForAll()];
+  // A process group of its own: a hard kill must take the task processes along.
+  const child = spawn(process.execPath, [PROGRAM, ...all], { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env });
+  onSpawn?.(child);
   let printed = '';
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -91,32 +140,26 @@ async function startOnce(options: StartOptions): Promise<DolmenProcess> {
       if (match?.[1] !== undefined) resolve(match[1]);
     });
   });
-  const stop = async (): Promise<number | null> => {
-    child.kill('SIGTERM');
-    return exited;
+  return { child, exited, ready, output: () => printed };
+}
+
+/** @param current  what it runs as now */
+function processOf(url: string, current: () => Spawned): DolmenProcess {
+  return {
+    url,
+    child: current().child,
+    output: () => current().output(),
+    async stop() {
+      const { child, exited } = current();
+      child.kill('SIGTERM');
+      return exited;
+    },
+    async kill() {
+      const { child, exited } = current();
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
+      await exited;
+    },
   };
-  const kill = async (): Promise<void> => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
-    await exited;
-  };
-  const process_ = (url: string): DolmenProcess => ({ url, child, output: () => printed, stop, kill });
-  if (options.waitForReady === false) return process_(`http://127.0.0.1:${8888 + options.portOffset}`);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`dolmen was not ready within ${READY_WITHIN_MS / 1000} s:\n${printed}`)), READY_WITHIN_MS);
-  });
-  const died = exited.then((code) => {
-    throw new (code === PORT_TAKEN ? PortTaken : Error)(`dolmen ended with ${code} before it was ready:\n${printed}`);
-  });
-  try {
-    return process_(await Promise.race([ready, late, died]));
-  } catch (error) {
-    await kill();
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    died.catch(() => undefined);
-  }
 }
 
 /** Another status than 2xx. */
