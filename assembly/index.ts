@@ -220,7 +220,7 @@ export { dictionaryIntern, dictionaryLike, dictionaryRehash } from './kernels/di
 
 // text.ts
 export { textBytes, textCompare, textEntries, textFind, textLike, textNulls, textUnits } from './kernels/text';
-export { textBest, textIntern } from './kernels/text-groups';
+export { textBest, textIntern, textRehash } from './kernels/text-groups';
 export { textSort } from './kernels/text-sort';
 export { textCase, textConcat, textPad, textReplace, textReverse } from './kernels/text-made';
 export { textIdSlots, textIds } from './kernels/text-ids';

@@ -69,6 +69,12 @@ export class Arena {
     return true;
   }
 
+  /** Takes a region that was let go elsewhere. */
+  adopt(address: Address, bytes: number): void {
+    this.#bytes += bytes;
+    this.#taken.set(address, bytes);
+  }
+
   #own(bytes: number): Address {
     const address = this.#memory.allocate(bytes);
     this.#bytes += bytes;

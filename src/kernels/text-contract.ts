@@ -117,17 +117,24 @@ export interface TextKernels {
   readonly textLongs: (texts: Address, n: number, out: Address, others: Address) => number;
   /** The same as f64: at most 15 digits, with a point after the first or a later one, or none. */
   readonly textDoubles: (texts: Address, n: number, out: Address, others: Address) => number;
-  /** Like `dictionaryIntern`, of texts; where `arena` is 0 entries point to the texts' own bytes. */
+  /**
+   * Like `dictionaryIntern`, of texts; where `arena` is 0 entries point to the texts' own bytes. `slots`: u64[capacity], an entry's number and one with
+   * its hash in the upper half. `hashes`: u32 of each text (0 for null), as another table has them in `known`; 0: they are made here. `known[entry]` = the hash of a new one.
+   */
   readonly textIntern: (
     texts: Address,
+    hashes: Address,
     n: number,
     slots: Address,
     capacity: number,
     entries: Address,
+    known: Address,
     arena: Address,
     counters: Address,
     out: Address,
   ) => void;
+  /** Fills the slots of a larger table of `textIntern`, all 0 before, from the hashes of its entries. */
+  readonly textRehash: (known: Address, entryCount: number, slots: Address, capacity: number) => void;
   /** state[groups[i]] (a text each, at first 0) = the smaller, or larger, of it and text i, if that is not null. What is taken is copied to `buffer`; returns the bytes written there. */
   readonly textBest: (texts: Address, groups: Address, n: number, largest: number, state: Address, buffer: Address) => number;
   /**

@@ -1,7 +1,7 @@
 // Numbers distinct values in order of first appearance.
 
 /** Bytes of a value on the heap, with its id and its place in a map, and of a unit of a string. */
-const VALUE_BYTES = 64;
+export const VALUE_BYTES = 64;
 const UNIT_BYTES = 2;
 
 /** Distinct values in the order in which they were met, each with its id; id 0 is null. */

@@ -5,6 +5,7 @@ import type { NumberType, TextType } from '../../model/schema.js';
 import type { NumberColumnView } from '../../storage/view.js';
 import { type Block, kernelFor, type Scratch } from '../block/context.js';
 import type { ValuePool } from '../block/value-pool.js';
+import type { InternedTexts } from './text/text-interner.js';
 
 /**
  * Numbers of a segment, block by block: a stored column or the result of an expression. Addresses are readable until
@@ -70,6 +71,8 @@ export interface TextPool {
   readonly count: number;
   /** {u32 address, u32 length} by id, where the texts are in kernel memory. */
   readonly entries?: Address;
+  /** The texts with all that is known of them, where they are in kernel memory. */
+  readonly interned?: InternedTexts;
   /** Bytes that they take on the heap; absent where the texts are in kernel memory. */
   readonly bytes?: number;
 }

@@ -11,6 +11,7 @@ import type { RowCounts } from '../block/row-counts.js';
 import type { LeafResult } from '../post/leaf-result.js';
 import { type BestRows, bestOfParts, endBest, keepsBest, postParts } from '../post/parts.js';
 import { runSteps } from '../post/steps.js';
+import { countOf } from './key/key-pool.js';
 import { type GroupLayout, layoutGroups, queryColumns } from './key/layout.js';
 import type { GroupSource } from './run.js';
 import { pairBytes } from './spill/group-spill.js';
@@ -155,17 +156,15 @@ function* reducedAlone(table: GroupTable, others: readonly GroupTableParts[], co
 function fitsWith(table: GroupTable, others: readonly GroupTableParts[]): boolean {
   if (table.hasSpilled || others.some(({ spilled }) => spilled !== null)) return false;
   const groups = others.reduce((sum, { groupCount }) => sum + groupCount, 0);
-  const bytes = others.reduce(
-    (sum, { states, pooledBytes }) =>
-      sum +
-      pooledBytes +
-      pairBytes(
-        table.layout,
-        states.map(({ pairs }) => pairs?.count ?? 0),
-      ),
-    0,
-  );
-  return others.length === 0 || table.bytesWith(groups, bytes) <= table.context.groupBytesMax;
+  const ofPairs = ({ states }: GroupTableParts): number =>
+    pairBytes(
+      table.layout,
+      states.map(({ pairs }) => pairs?.count ?? 0),
+    );
+  const content = others.reduce((sum, parts) => sum + ofPairs(parts), 0);
+  const texts = others.reduce((sum, { pooledBytes }) => sum + pooledBytes, 0);
+  const values = others.reduce((sum, { pools, distinctPools }) => sum + Math.max(0, ...[...pools, ...distinctPools].map(countOf)), 0);
+  return others.length === 0 || table.bytesWith(groups, { content, texts, values }) <= table.context.groupBytesMax;
 }
 
 /** Partition by partition. */

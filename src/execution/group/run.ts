@@ -243,7 +243,10 @@ function refuseMultiValues({ keys }: GroupPlan, groups: SegmentGroups): void {
 function combineBounded({ groups, arena, bytesAtFirst }: BoundSegment, table: GroupTable): void {
   if (groups === undefined) return;
   const isFull = (): boolean => {
-    const bytes = table.bytesWith(groups.groupIndex.groupCount, arena.bytes - bytesAtFirst + groups.bytesBeside);
+    const bytes = table.bytesWith(groups.groupIndex.groupCount, {
+      content: arena.bytes - bytesAtFirst + groups.bytesBeside,
+      values: groups.valueCount,
+    });
     return bytes > table.context.groupBytesMax || !table.context.memory.hasRoom(bytes - table.bytes);
   };
   if (table.division !== undefined) foldEqual(table, isFull());

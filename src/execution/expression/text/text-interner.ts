@@ -7,21 +7,46 @@ import type { TextPool } from '../vector.js';
 const FIRST_CAPACITY = 1 << 11;
 const ARENA_BYTES = 1 << 18;
 
+/** Bytes of a slot, and those of an entry with its hash, of which there are half as many. */
+const SLOT_BYTES = 8;
+const ENTRY_BYTES = 12;
+
+/** A piece of kernel memory that texts lie in. */
+export interface TextRegion {
+  readonly at: Address;
+  readonly bytes: number;
+}
+
+/** Distinct texts by id, as plain data. */
+export interface InternedTexts {
+  /** {u32 address, u32 length} by id, those of null 0; as references of texts they can be interned elsewhere. */
+  readonly entries: Address;
+  /** u32 by id, 0 for null; 0: they are not known. */
+  readonly hashes: Address;
+  readonly count: number;
+  /** All memory that their bytes lie in, where that may be taken over; regions of their own in the arena. */
+  readonly regions: readonly TextRegion[];
+}
+
 /** The distinct texts that were met, copied, in kernel memory; id 0 is null. They are decoded when they are asked for. */
 export class TextInterner implements TextPool {
   readonly #scope: Scratch;
   readonly #counters: Address;
+  readonly #part: Address;
   readonly #values: (string | null)[] = [null];
+  readonly #regions: TextRegion[] = [];
   #count = 1;
   #slots: Address = 0;
   #capacity = 0;
   #entries: Address = 0;
+  #hashes: Address = 0;
   #arena: Address = 0;
   #arenaBytes = 0;
 
   constructor(scope: Scratch) {
     this.#scope = scope;
     this.#counters = scope.arena.take(8);
+    this.#part = scope.arena.take(8);
     scope.context.memory.u32(this.#counters, 2).set([1, 0]);
   }
 
@@ -29,10 +54,13 @@ export class TextInterner implements TextPool {
     return this.#count;
   }
 
-  /** {u32 address, u32 length} by id, those of null 0; as references of texts they can be interned elsewhere. */
   get entries(): Address {
     if (this.#entries === 0) this.#reserve(0);
     return this.#entries;
+  }
+
+  get interned(): InternedTexts {
+    return { entries: this.entries, hashes: this.#hashes, count: this.#count, regions: this.#regions };
   }
 
   get values(): readonly (string | null)[] {
@@ -62,36 +90,102 @@ export class TextInterner implements TextPool {
     this.#reserve(n);
   }
 
+  /** Places for entries, of which at most half are taken. */
+  get capacity(): number {
+    return this.#capacity;
+  }
+
   /** Writes u32 ids of `n` texts to `out`. */
   idsOf(texts: Address, n: number, out: Address): void {
-    const { kernels } = this.#scope.context;
     this.#reserve(n);
-    this.#reserveBytes(kernels.textBytes(texts, n) + n * 4);
-    kernels.textIntern(texts, n, this.#slots, this.#capacity, this.#entries, this.#arena, this.#counters, out);
-    this.#count = this.#scope.context.memory.u32(this.#counters, 1)[0] ?? 0;
+    this.#reserveBytes(this.#scope.context.kernels.textBytes(texts, n) + n * 4);
+    this.#intern(texts, 0, n, this.#arena, out);
+  }
+
+  /**
+   * Writes ids of `n` texts to `out`, new ones of which lie where they do for now: their memory is to be taken over, or they are to be copied.
+   * @param hashes  as another one knows them; 0: it does not
+   */
+  referTo(texts: Address, hashes: Address, n: number, out: Address): void {
+    this.#reserve(n);
+    this.#intern(texts, hashes, n, 0, out);
+  }
+
+  /** Bytes of the texts with ids from `from` on. */
+  bytesFrom(from: number): number {
+    return this.#scope.context.kernels.textBytes(this.entries + from * 8, this.#count - from);
+  }
+
+  /** Takes over memory that texts lie in, which has been let go. */
+  adopt(region: TextRegion): void {
+    this.#scope.arena.adopt(region.at, region.bytes);
+    this.#regions.push(region);
+  }
+
+  /** Copies the texts with ids from `from` to `to`. */
+  copy(from: number, to: number): void {
+    if (from >= to) return;
+    const { kernels, memory } = this.#scope.context;
+    const texts = this.entries + from * 8;
+    const bytes = kernels.textBytes(texts, to - from);
+    this.#reserveBytes(bytes + 16);
+    const used = memory.u32(this.#counters, 2);
+    memory.u32(this.#part, 2).set([texts, 8]);
+    kernels.textConcat(this.#part, 1, to - from, texts, this.#arena + (used[1] ?? 0));
+    used[1] = Math.ceil(((used[1] ?? 0) + bytes) / 4) * 4;
+  }
+
+  #intern(texts: Address, hashes: Address, n: number, arena: Address, out: Address): void {
+    const { kernels, memory } = this.#scope.context;
+    kernels.textIntern(texts, hashes, n, this.#slots, this.#capacity, this.#entries, this.#hashes, arena, this.#counters, out);
+    this.#count = memory.u32(this.#counters, 1)[0] ?? 0;
   }
 
   #reserve(n: number): void {
     const { arena, context } = this.#scope;
+    const { memory, kernels } = context;
     const count = this.#count;
-    if (this.#capacity > 0 && (count + n) * 2 <= this.#capacity) return;
-    let capacity = Math.max(FIRST_CAPACITY, this.#capacity);
-    while ((count + n) * 2 > capacity) capacity *= 2;
+    const capacity = capacityFor(count + n, this.#capacity);
+    if (capacity === this.#capacity) return;
     const entries = arena.take(capacity * 4);
-    const known = context.memory.u32(entries, count * 2);
-    if (this.#entries === 0) known.set([0, 0]);
-    else known.set(context.memory.u32(this.#entries, count * 2));
-    [this.#capacity, this.#entries] = [capacity, entries];
-    this.#slots = takeZeroed(arena, context, capacity * 4);
-    context.kernels.dictionaryRehash(entries, count, this.#slots, capacity);
+    const hashes = arena.take(capacity * 2);
+    if (this.#entries === 0) {
+      memory.u32(entries, 2).set([0, 0]);
+      memory.u32(hashes, 1)[0] = 0;
+    } else {
+      kernels.toI64I64(this.#entries, 0, count, 0n, entries);
+      kernels.toI64I64(this.#hashes, 0, Math.ceil(count / 2), 0n, hashes);
+    }
+    for (const at of [this.#slots, this.#entries, this.#hashes]) if (at !== 0 && arena.letGo(at)) memory.free(at);
+    [this.#capacity, this.#entries, this.#hashes] = [capacity, entries, hashes];
+    this.#slots = takeZeroed(arena, context, capacity * SLOT_BYTES);
+    kernels.textRehash(hashes, count, this.#slots, capacity);
   }
 
   /** Makes room for further bytes; strings copied before stay where they are. At least half of each piece is used. */
   #reserveBytes(bytes: number): void {
     const used = this.#scope.context.memory.u32(this.#counters, 2);
     if (this.#arena !== 0 && (used[1] ?? 0) + bytes <= this.#arenaBytes) return;
-    this.#arenaBytes = Math.max(ARENA_BYTES, 2 * bytes);
+    this.#arenaBytes = Math.max(ARENA_BYTES, (this.#arena === 0 ? 2 : 4) * bytes);
     this.#arena = this.#scope.arena.take(this.#arenaBytes);
+    this.#regions.push({ at: this.#arena, bytes: this.#arenaBytes });
     used[1] = 0;
   }
+}
+
+function capacityFor(count: number, least: number): number {
+  let capacity = Math.max(FIRST_CAPACITY, least);
+  while (count * 2 > capacity) capacity *= 2;
+  return capacity;
+}
+
+/** Most bytes of the tables of a `TextInterner`, beside the texts, while so many more are added. */
+export function tableBytesWith(texts: Pick<TextInterner, 'count' | 'capacity'> | undefined, added: number): number {
+  const { count, capacity } = texts ?? { count: 1, capacity: 0 };
+  const grown = capacityFor(count + added, capacity);
+  return tableBytes(grown) + (grown > capacity ? tableBytes(capacity) : 0);
+}
+
+function tableBytes(capacity: number): number {
+  return capacity * (SLOT_BYTES + ENTRY_BYTES / 2);
 }

@@ -21,7 +21,7 @@ import { rankedComparison } from './ranked-comparison.js';
 import { ofReached } from './reached-entries.js';
 import { eachEntryBlock, entriesNode, hasFewEntries, hasNoPairs, idsNode, rowsNode } from './text-entries.js';
 import { isBmpOnly } from './text-functions.js';
-import { TextInterner } from './text-interner.js';
+import { type InternedTexts, TextInterner } from './text-interner.js';
 import { TextWork } from './text-node.js';
 
 /** Surroundings of a string expression. */
@@ -226,6 +226,11 @@ class EntryTexts {
   get entries(): Address {
     this.#ready();
     return this.#pool.entries;
+  }
+
+  get interned(): InternedTexts {
+    this.#ready();
+    return this.#pool.interned;
   }
 
   ids(block: Block): Address {

@@ -8,30 +8,39 @@ import { type ColumnType, isTextType } from '../../../model/schema.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
 import { layTexts } from '../../block/text-references.js';
-import { ValuePool } from '../../block/value-pool.js';
-import { TextInterner } from '../../expression/text/text-interner.js';
+import { VALUE_BYTES, ValuePool } from '../../block/value-pool.js';
+import { type InternedTexts, TextInterner, tableBytesWith } from '../../expression/text/text-interner.js';
 
-/** Values by id, as plain data: strings as entries {u32 address, u32 length} in kernel memory, anything else as values. */
+/** Values by id, as plain data: strings in kernel memory, anything else as values. */
 export type PooledValues =
-  | { readonly kind: 'texts'; readonly entries: Address; readonly count: number }
+  | ({ readonly kind: 'texts' } & InternedTexts)
   | { readonly kind: 'values'; readonly values: readonly Scalar[] };
 
 export const NO_VALUES: PooledValues = { kind: 'values', values: [] };
 
 /** Distinct values in the order in which a thread meets them, each with its id; id 0 is null. */
 export interface KeyPool {
-  /** Ids of values, those of a segment or another thread: u32 each in the memory of `scratch`, and one more that is 0. */
-  add(scratch: Scratch, added: PooledValues): Address;
+  /**
+   * Ids of values, those of a segment or another thread: u32 each in the memory of `scratch`, and one more that is 0.
+   * @param letGo  asked for the memory that strings lie in, where most of it is new; false: it stays whose it is
+   */
+  add(scratch: Scratch, added: PooledValues, letGo?: (at: Address) => boolean): Address;
   valueOf(id: number): Scalar;
   /** All of them; valid until more are added. */
   readonly values: PooledValues;
   /** Bytes that they take. */
   readonly bytes: number;
+  /** Bytes beside those of strings themselves: now, and at most while so many values are added. */
+  readonly tableBytes: number;
+  tableBytesWith(values: number): number;
   /** Hands over the memory that the values lie in; the pool must not be used afterwards. */
   detach(): readonly Address[];
   /** Forgets the values; the pool is empty then. */
   free(): void;
 }
+
+/** Part of memory that new texts are to take before it is taken over with them. */
+const KEPT_PART = 1 / 2;
 
 /** Told of every byte that a pool keeps; throws when there are too many. */
 type Charge = (bytes: number) => void;
@@ -46,6 +55,8 @@ class TextKeyPool implements KeyPool {
   readonly #arena: Arena;
   readonly #charge: Charge;
   #texts: TextInterner | undefined;
+  /** Bytes of the arena that were told of. */
+  #charged = 0;
 
   constructor(context: RunContext, charge: Charge) {
     this.#context = context;
@@ -57,25 +68,61 @@ class TextKeyPool implements KeyPool {
     return this.#arena.bytes;
   }
 
-  add(scratch: Scratch, added: PooledValues): Address {
+  get tableBytes(): number {
+    return this.#texts === undefined ? 0 : tableBytesWith(this.#texts, 0);
+  }
+
+  tableBytesWith(values: number): number {
+    return tableBytesWith(this.#texts, values);
+  }
+
+  add(scratch: Scratch, added: PooledValues, letGo: (at: Address) => boolean = () => false): Address {
     const count = countOf(added);
     const ids = scratch.arena.take((count + 1) * 4);
-    let before = this.bytes;
     if (this.#texts === undefined) {
       this.#texts = new TextInterner({ context: this.#context, arena: this.#arena });
       // Values that are added together differ.
       this.#texts.expect(count);
     }
-    for (let from = 0; from < count; from += BLOCK_ROWS) {
-      this.#context.check();
-      const n = Math.min(BLOCK_ROWS, count - from);
-      if (added.kind === 'texts') this.#texts.idsOf(added.entries + from * 8, n, ids + from * 4);
-      else this.#addValues(this.#texts, added.values.slice(from, from + n), ids + from * 4);
-      this.#charge(this.bytes - before);
-      before = this.bytes;
-    }
+    if (added.kind === 'texts') this.#addTexts(this.#texts, added, ids, letGo);
+    else
+      for (let from = 0; from < count; from += BLOCK_ROWS) {
+        this.#context.check();
+        this.#addValues(this.#texts, added.values.slice(from, Math.min(count, from + BLOCK_ROWS)), ids + from * 4);
+        this.#chargeNew();
+      }
     this.#context.memory.u32(ids + count * 4, 1)[0] = 0;
     return ids;
+  }
+
+  /** New texts stay where they are where these take most of the memory that they lie in; else they are copied. */
+  #addTexts(texts: TextInterner, { entries, hashes, count, regions }: InternedTexts, ids: Address, letGo: (at: Address) => boolean): void {
+    const { check } = this.#context;
+    const first = texts.count;
+    for (let from = 0; from < count; from += BLOCK_ROWS) {
+      check();
+      const n = Math.min(BLOCK_ROWS, count - from);
+      texts.referTo(entries + from * 8, hashes === 0 ? 0 : hashes + from * 4, n, ids + from * 4);
+      this.#chargeNew();
+    }
+    const size = regions.reduce((sum, { bytes }) => sum + bytes, 0);
+    if (regions.length > 0 && texts.bytesFrom(first) >= size * KEPT_PART && regions.every(({ at }) => letGo(at))) {
+      for (const region of regions) texts.adopt(region);
+      this.#chargeNew();
+      return;
+    }
+    for (let from = first; from < texts.count; from += BLOCK_ROWS) {
+      check();
+      texts.copy(from, Math.min(texts.count, from + BLOCK_ROWS));
+      this.#chargeNew();
+    }
+  }
+
+  #chargeNew(): void {
+    const { bytes } = this.#arena;
+    const before = this.#charged;
+    this.#charged = bytes;
+    this.#charge(bytes - before);
   }
 
   #addValues(texts: TextInterner, values: readonly Scalar[], out: Address): void {
@@ -94,16 +141,18 @@ class TextKeyPool implements KeyPool {
   }
 
   get values(): PooledValues {
-    return this.#texts === undefined ? NO_VALUES : { kind: 'texts', entries: this.#texts.entries, count: this.#texts.count };
+    return this.#texts === undefined ? NO_VALUES : { kind: 'texts', ...this.#texts.interned };
   }
 
   detach(): readonly Address[] {
     this.#texts = undefined;
+    this.#charged = 0;
     return this.#arena.handOver();
   }
 
   free(): void {
     this.#texts = undefined;
+    this.#charged = 0;
     this.#arena.release();
   }
 }
@@ -120,6 +169,14 @@ class ValueKeyPool implements KeyPool {
 
   get bytes(): number {
     return this.#pool.bytes;
+  }
+
+  get tableBytes(): number {
+    return this.#pool.bytes;
+  }
+
+  tableBytesWith(values: number): number {
+    return this.#pool.bytes + values * VALUE_BYTES;
   }
 
   get values(): PooledValues {
@@ -154,17 +211,14 @@ class ValueKeyPool implements KeyPool {
   }
 }
 
-/** Hash of each value by its id: equal values have the same on every thread, null has 0. */
+/** Hash of each value of a pool by its id: equal values have the same on every thread, null has 0. */
 export function hashesOf({ memory, check }: RunContext, pooled: PooledValues): Uint32Array {
-  const count = countOf(pooled);
-  const hashes = new Uint32Array(count);
-  const entries = pooled.kind === 'texts' ? memory.u32(pooled.entries, count * 2) : undefined;
-  for (let id = 1; id < count; id++) {
+  if (pooled.kind === 'texts') return memory.u32(pooled.hashes, pooled.count).slice();
+  const { values } = pooled;
+  const hashes = new Uint32Array(values.length);
+  for (let id = 1; id < values.length; id++) {
     if (id % ROWS_PER_CHECK === 0) check();
-    const bytes =
-      pooled.kind === 'texts'
-        ? memory.u8(entries?.[id * 2] ?? 0, entries?.[id * 2 + 1] ?? 0)
-        : Buffer.from(String(pooled.values[id] ?? null));
+    const bytes = Buffer.from(String(values[id] ?? null));
     let hash = bytes.length;
     for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
     hashes[id] = hash;
@@ -172,6 +226,6 @@ export function hashesOf({ memory, check }: RunContext, pooled: PooledValues): U
   return hashes;
 }
 
-function countOf(pooled: PooledValues): number {
+export function countOf(pooled: PooledValues): number {
   return pooled.kind === 'texts' ? pooled.count : pooled.values.length;
 }

@@ -30,6 +30,8 @@ export type LocalKey = {
   readonly shift?: number;
   /** Bytes of the values that `toGlobal` adds to a pool and that are not in the segment's arena; absent for none. */
   readonly valueBytes?: number;
+  /** How many values `toGlobal` adds to a pool; absent for none, or few. */
+  readonly valueCount?: number;
 } & LocalValues;
 
 type LocalValues =
@@ -89,9 +91,9 @@ function internedColumn(scope: SegmentScope, name: string, type: ColumnType): Lo
   if (source.kind === 'string') {
     const { column } = source;
     const { count, offsets } = column.dictionary;
-    const add = (pool: KeyPool): Address => pool.add(scope, { kind: 'texts', entries: entryTexts(scope, column), count });
+    const add = (pool: KeyPool): Address => pool.add(scope, { kind: 'texts', entries: entryTexts(scope, column), hashes: 0, count, regions: [] });
     const valueBytes = count * ENTRY_BYTES + (count === 0 ? 0 : (scope.context.memory.u32(offsets + count * 4, 1)[0] ?? 0));
-    return { ...storedTextKey(scope, column, add), valueBytes };
+    return { ...storedTextKey(scope, column, add), valueBytes, valueCount: count };
   }
   const overTime = source.kind === 'computed' ? timeFunction(scope, source.expression, source.vector) : undefined;
   if (overTime !== undefined)
@@ -279,10 +281,13 @@ function computedTextKey(scope: SegmentScope, vector: StringVector, valueOf?: (t
     get valueBytes() {
       return vector.pool.bytes ?? 0;
     },
+    get valueCount() {
+      return vector.pool.count;
+    },
     toGlobal(pool) {
       const texts = vector.pool;
-      if (valueOf === undefined && texts.entries !== undefined)
-        return pool.add(scope, { kind: 'texts', entries: texts.entries, count: texts.count });
+      if (valueOf === undefined && texts.interned !== undefined)
+        return pool.add(scope, { kind: 'texts', ...texts.interned }, (at) => scope.arena.letGo(at));
       return internIds(scope, pool, valueOf === undefined ? texts.values : texts.values.map(valueOf));
     },
   };

@@ -100,6 +100,11 @@ export class SegmentGroups {
     return heap + this.#pooled.reduce((sum, { valueBytes = 0 }) => sum + valueBytes, 0);
   }
 
+  /** Most values that go into one pool of the table. */
+  get valueCount(): number {
+    return this.#pooled.reduce((most, { valueCount = 0 }) => Math.max(most, valueCount), 0);
+  }
+
   combineInto(table: GroupTable): void {
     const { groupCount } = this.groupIndex;
     if (groupCount === 0) return;

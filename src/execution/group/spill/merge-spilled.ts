@@ -69,7 +69,9 @@ function* mergePartition({ layout, context }: GroupTable, sources: readonly Chun
     for (const { file, chunks } of sources) {
       for (const chunk of chunks) {
         context.check();
-        const isTooMuch = table.bytesWith(chunk.groupCount, pairBytes(layout, chunk.pairCounts) + pooledBytes(chunk)) > bytesMax;
+        const values = [...chunk.pools, ...chunk.distinctPools].reduce((most, pool) => Math.max(most, pool?.count ?? 0), 0);
+        const content = pairBytes(layout, chunk.pairCounts) + pooledBytes(chunk);
+        const isTooMuch = table.bytesWith(chunk.groupCount, { content, values }) > bytesMax;
         if (isTooMuch && table.canSpill && level < LEVELS_MAX) table.spill(level);
         mergeTable(table, readChunk(layout, context, file, chunk));
       }

@@ -79,7 +79,7 @@ export function readValues(
   const entries = arena.take(place.bytes + 16);
   file.readInto(place.at, memory.u8(entries, place.bytes));
   moveReferences(memory, entries, count, entries + count * 8);
-  return { kind, entries, count };
+  return { kind, entries, count, hashes: 0, regions: [] };
 }
 
 /** Adds to the addresses of all references but the first, which is null. */

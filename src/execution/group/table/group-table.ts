@@ -26,6 +26,15 @@ export interface StateColumn {
   objects: GroupStates | undefined;
 }
 
+/** What comes with groups: sets of distinct values, aggregate states and values, and beside these strings that are taken over as they are. */
+interface AddedContent {
+  /** Bytes. */
+  readonly content: number;
+  readonly texts?: number;
+  /** Most values that one pool is given. */
+  readonly values: number;
+}
+
 const FIRST_CAPACITY = 1 << 14;
 /** Bounds of the parts of a block. */
 const BOUND_BYTES = (PARTS + 1) * 4;
@@ -78,22 +87,38 @@ export class GroupTable {
     this.#allocate();
   }
 
-  /**
-   * Peak size of the table with more groups, while its largest array is being enlarged.
-   * @param addedBytes  of sets of distinct values, aggregate states and interned values that come with them
-   */
-  bytesWith(groups: number, addedBytes: number): number {
-    let bytes = this.#bytes;
+  /** Peak size of the table with more groups, while its largest arrays are being enlarged. */
+  bytesWith(groups: number, { content, texts = 0, values }: AddedContent): number {
+    const pools = this.#internedPools;
+    const tablesOfPools = pools.reduce((sum, { tableBytes }) => sum + tableBytes, 0);
+    const textsOfPools = pools.reduce((sum, { bytes }) => sum + bytes, 0) - tablesOfPools;
+    let arrays = this.#arrayBytes;
+    const others = this.#bytes - arrays - tablesOfPools - textsOfPools;
     if (this.layout.indexLayout.kind === 'hash') {
       const capacity = this.#capacityFor(this.groupCount + groups);
-      if (capacity > this.capacity) bytes *= 1.25 * (capacity / this.capacity);
+      if (capacity > this.capacity) arrays *= 1.25 * (capacity / this.capacity);
     }
-    return this.#growsByContent ? 1.5 * (bytes + addedBytes) : bytes;
+    const grown = pools.reduce((sum, pool) => sum + pool.tableBytesWith(values), 0);
+    return arrays + textsOfPools + texts + grown + (this.#growsByContent ? 1.5 * (others + content) : others);
   }
 
   /** Current size, including aggregate states in the thread's heap. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  get #internedPools(): readonly KeyPool[] {
+    const ofKeys = this.pools.filter((_, index) => this.layout.keys[index]?.domain.kind === 'interned');
+    const isInterned = (each: AggregatorLayout | undefined): boolean => each?.kind === 'distinct' && each.domain.kind === 'interned';
+    return [...ofKeys, ...this.distinctPools.filter((_, index) => isInterned(this.layout.aggregators[index]))];
+  }
+
+  /** Bytes of the arrays that have a place for each group. */
+  get #arrayBytes(): number {
+    const { indexLayout } = this.layout;
+    let bytes = indexLayout.kind === 'hash' ? this.capacity * indexLayout.words * 8 + this.slotCount * 4 : this.capacity;
+    for (const { at, seen } of this.states) bytes += this.capacity * ((at === 0 ? 0 : 8) + (seen === 0 ? 0 : 1));
+    return bytes;
   }
 
   /** Whether the table also grows by something other than the number of groups. */

@@ -16,7 +16,8 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
   const arena = context.memory.arena();
   const scratch = { context, arena };
   const { indexLayout } = layout;
-  let { owned } = parts;
+  const owned = new Set(parts.owned);
+  const letGo = (at: Address): boolean => owned.delete(at);
   try {
     const seenBuffers = { bits: arena.take(BLOCK_ROWS / 8), rows: arena.take(BLOCK_ROWS * 4), groups: arena.take(BLOCK_ROWS * 4) };
     const groupOf = arena.take(Math.max(1, parts.groupCount) * 4);
@@ -37,7 +38,7 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
     } else {
       const keyRemaps = layout.keys.map((key, index) => {
         if (key.domain.kind !== 'interned') return 0;
-        return table.pools[index]?.add(scratch, parts.pools[index] ?? NO_VALUES) ?? 0;
+        return table.pools[index]?.add(scratch, parts.pools[index] ?? NO_VALUES, letGo) ?? 0;
       });
       const writer = new GroupWriter(scratch, table);
       const packed = {
@@ -73,18 +74,19 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
         const { keys, count, slots, capacity } = from.pairs;
         if (!isInterned && slots !== undefined && capacity !== undefined && isAdoptable(scratch, table, index, groupOf, parts.groupCount)) {
           table.adoptPairs(index, { keys, count, slots, capacity }, () => {
-            owned = owned.filter((address) => address !== keys && address !== slots);
+            letGo(keys);
+            letGo(slots);
           });
           return;
         }
-        const remap = isInterned ? (table.distinctPools[index]?.add(scratch, parts.distinctPools[index] ?? NO_VALUES) ?? 0) : 0;
+        const remap = isInterned ? (table.distinctPools[index]?.add(scratch, parts.distinctPools[index] ?? NO_VALUES, letGo) ?? 0) : 0;
         if (words === 2) combineWidePairs(scratch, table, index, pairs, groupOf);
         else combinePairs(scratch, table, index, aggregator, pairs, groupOf, remap);
       }
     });
   } finally {
     arena.release();
-    freeParts(context, { ...parts, owned });
+    freeParts(context, { ...parts, owned: [...owned] });
   }
 }
 

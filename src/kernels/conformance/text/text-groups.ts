@@ -5,19 +5,20 @@ import { bytesIn, expectTexts, found, lay, order, randomTexts, roomFor, type Tex
 
 export const TEXT_GROUP_CHECKS = {
   textIntern(lab: Lab) {
-    lab.each(['copied', 'referred to'], (rows, variant) => {
+    lab.each(['copied', 'referred to', 'by their hashes'], (rows, variant) => {
       const batches = [randomTexts(lab, rows), randomTexts(lab, rows)];
-      let capacity = 16;
-      while (capacity < (batches.flat().length + 1) * 2) capacity *= 2;
-      const slots = lab.output('U32', capacity, new Array<number>(capacity).fill(0));
-      const entries = lab.output('U32', (batches.flat().length + 1) * 2, [0, 0]);
-      const arena = variant === 'copied' ? lab.output('U8', bytesIn(batches.flat()) + batches.flat().length * 4) : 0;
+      const all = batches.flat();
+      const capacity = capacityFor(all.length + 1);
+      const slots = lab.output('I64', capacity, new Array<bigint>(capacity).fill(0n));
+      const [entries, hashes] = [lab.output('U32', (all.length + 1) * 2, [0, 0]), lab.output('U32', all.length + 1, [0])];
+      const arena = variant === 'copied' ? lab.output('U8', bytesIn(all) + all.length * 4) : 0;
       const counters = lab.output('U32', 2, [1, 0]);
       const out = lab.output('U32', rows);
       const known: Text[] = [null];
       for (const texts of batches) {
         const { at } = lay(lab, texts);
-        lab.call(() => lab.kernels.textIntern(at, texts.length, slots, capacity, entries, arena, counters, out));
+        const given = variant === 'by their hashes' ? lab.place('U32', hashesIn(lab, at, texts.length)) : 0;
+        lab.call(() => lab.kernels.textIntern(at, given, texts.length, slots, capacity, entries, hashes, arena, counters, out));
         for (const text of texts) if (!known.includes(text)) known.push(text);
         lab.expect(
           'U32',
@@ -35,6 +36,28 @@ export const TEXT_GROUP_CHECKS = {
         known.slice(1).map((text) => (text === '' && arena === 0 ? undefined : text)),
         () => false,
       );
+    });
+  },
+  textRehash(lab: Lab) {
+    lab.each(['entries'], (rows) => {
+      const texts = randomTexts(lab, rows);
+      const { at } = lay(lab, texts);
+      const capacity = 2 * capacityFor(texts.length + 1);
+      const [slots, counters] = [lab.output('I64', capacity), lab.output('U32', 2, [1, 0])];
+      const [entries, hashes] = [lab.output('U32', (texts.length + 1) * 2, [0, 0]), lab.output('U32', texts.length + 1, [0])];
+      const out = lab.output('U32', rows);
+      const intern = (size: number): void =>
+        lab.call(() => lab.kernels.textIntern(at, 0, texts.length, slots, size, entries, hashes, 0, counters, out));
+      const clear = (): void => lab.overwrite('I64', slots, new Array<bigint>(capacity).fill(0n));
+      clear();
+      intern(capacity / 2);
+      const ids = lab.read('U32', out, rows);
+      const used = lab.read('U32', counters, 2).map(Number);
+      clear();
+      lab.call(() => lab.kernels.textRehash(hashes, used[0] ?? 0, slots, capacity));
+      intern(capacity); // finds every text again and adds none
+      lab.expect('U32', counters, used, 'counter');
+      lab.expect('U32', out, ids.map(Number), 'id');
     });
   },
   textBest(lab: Lab) {
@@ -105,3 +128,20 @@ export const TEXT_GROUP_CHECKS = {
     }
   },
 };
+
+function capacityFor(count: number): number {
+  let capacity = 16;
+  while (capacity < count * 2) capacity *= 2;
+  return capacity;
+}
+
+/** Hashes of texts, as a table that they are new to keeps them. */
+function hashesIn(lab: Lab, at: number, count: number): number[] {
+  const capacity = capacityFor(count + 1);
+  const slots = lab.output('I64', capacity, new Array<bigint>(capacity).fill(0n));
+  const [entries, hashes] = [lab.output('U32', (count + 1) * 2, [0, 0]), lab.output('U32', count + 1, [0])];
+  const [counters, out] = [lab.output('U32', 2, [1, 0]), lab.output('U32', count)];
+  lab.call(() => lab.kernels.textIntern(at, 0, count, slots, capacity, entries, hashes, 0, counters, out));
+  const known = lab.read('U32', hashes, count + 1).map(Number);
+  return lab.read('U32', out, count).map((id) => known[Number(id)] ?? 0);
+}
