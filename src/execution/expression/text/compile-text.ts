@@ -182,7 +182,7 @@ export class TextCompiler {
       case 'cast':
         return this.#cast(first);
       case 'timestamp_format':
-        return timeTexts(this.#work, call, (expression) =>
+        return timeTexts(this.#work, call, this.#nodes === 1, (expression) =>
           inferType(expression, this.#typeOf) === 'LONG' ? this.#leaves.longs(expression) : undefined,
         );
       case 'substring':

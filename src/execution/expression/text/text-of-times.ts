@@ -23,12 +23,13 @@ type Call = Extract<Expression, { kind: 'call' }>;
 const ISO = "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'";
 
 /**
- * `timestamp_format` of LONG instants with constants for its pattern and zone; undefined for patterns without such a kernel, and where
- * buckets of time are so few that each is printed once.
+ * `timestamp_format` of LONG instants with constants for its pattern and zone; undefined for patterns without such a kernel, and where it
+ * is the whole expression and buckets of time are so few that each is printed once.
  */
 export function timeTexts(
   work: TextWork,
   { function: name, arguments: [instant, ...others] }: Call,
+  isWhole: boolean,
   instantsOf: (expression: Expression) => NumberVector | undefined,
 ): TextNode | undefined {
   const constants = others.map(constantOf);
@@ -38,7 +39,7 @@ export function timeTexts(
   const template = clockTemplate(pattern ?? ISO, { code: 'query_invalid' });
   const instants = template === undefined ? undefined : instantsOf(instant);
   if (template === undefined || instants === undefined) return undefined;
-  if (hasFewBuckets(work, instants, finestUnitMs(pattern ?? ISO, { code: 'query_invalid' }))) return undefined;
+  if (isWhole && hasFewBuckets(work, instants, finestUnitMs(pattern ?? ISO, { code: 'query_invalid' }))) return undefined;
   const { scope } = work;
   const { kernels, memory } = scope.context;
   const text = Buffer.from(template.text);

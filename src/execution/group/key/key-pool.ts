@@ -12,9 +12,7 @@ import { VALUE_BYTES, ValuePool } from '../../block/value-pool.js';
 import { type InternedTexts, TextInterner, tableBytesWith } from '../../expression/text/text-interner.js';
 
 /** Values by id, as plain data: strings in kernel memory, anything else as values. */
-export type PooledValues =
-  | ({ readonly kind: 'texts' } & InternedTexts)
-  | { readonly kind: 'values'; readonly values: readonly Scalar[] };
+export type PooledValues = ({ readonly kind: 'texts' } & InternedTexts) | { readonly kind: 'values'; readonly values: readonly Scalar[] };
 
 export const NO_VALUES: PooledValues = { kind: 'values', values: [] };
 

@@ -91,7 +91,8 @@ function internedColumn(scope: SegmentScope, name: string, type: ColumnType): Lo
   if (source.kind === 'string') {
     const { column } = source;
     const { count, offsets } = column.dictionary;
-    const add = (pool: KeyPool): Address => pool.add(scope, { kind: 'texts', entries: entryTexts(scope, column), hashes: 0, count, regions: [] });
+    const add = (pool: KeyPool): Address =>
+      pool.add(scope, { kind: 'texts', entries: entryTexts(scope, column), hashes: 0, count, regions: [] });
     const valueBytes = count * ENTRY_BYTES + (count === 0 ? 0 : (scope.context.memory.u32(offsets + count * 4, 1)[0] ?? 0));
     return { ...storedTextKey(scope, column, add), valueBytes, valueCount: count };
   }
