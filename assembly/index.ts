@@ -130,7 +130,7 @@ export function keyNarrowU8(values: at, n: u32, stride: u32, accumulate: u32, ou
 export function keyNarrowU16(values: at, n: u32, stride: u32, accumulate: u32, out: at): void { keyNarrow<u16>(values, n, stride, accumulate, out); }
 
 // keys.ts
-export { divideKeys, hashKeys, keyNulls, keyRuns, keyWordRuns, listRanges, rehash } from './kernels/keys';
+export { divideKeys, hashKeys, keyNulls, keyRuns, keyWordRuns, listRanges, numberKeys, rehash } from './kernels/keys';
 export function keyDenseU8(values: at, rows: at, n: u32, stride: u32, accumulate: u32, out: at): void { keyDense<u8>(values, rows, n, stride, accumulate, out); }
 export function keyDenseU16(values: at, rows: at, n: u32, stride: u32, accumulate: u32, out: at): void { keyDense<u16>(values, rows, n, stride, accumulate, out); }
 export function keyDenseU32(values: at, rows: at, n: u32, stride: u32, accumulate: u32, out: at): void { keyDense<u32>(values, rows, n, stride, accumulate, out); }

@@ -158,6 +158,13 @@ export const KEY_CHECKS = {
       });
     }
   },
+  numberKeys: (lab: Lab) => {
+    lab.each([3, 10000], (rows, distinct) => {
+      const keys = Array.from({ length: rows }, () => [BigInt(lab.random(distinct))]);
+      const places = lab.output('U32', distinct, new Array<number>(distinct).fill(0));
+      findsTwice(lab, keys, 1, (input, n, known, count, out) => lab.kernels.numberKeys(input, n, places, known, count, out));
+    });
+  },
   divideKeys: (lab: Lab) => {
     for (const words of [1, 2, 3]) lab.each([1, 8, 12], (rows, bits) => divides(lab, rows, words, bits));
   },
@@ -243,19 +250,29 @@ function gathers(lab: Lab, kernel: 'gather32' | 'gather64', type: 'U32' | 'I64')
   });
 }
 
-/** Two calls on one table: the second meets keys of the first. */
 function hashes(lab: Lab, rows: number, words: number, distinct: number): void {
   const keys = Array.from({ length: rows }, () => keyOf(lab.random(distinct), words));
   const capacity = capacityFor(rows * 2);
   const slots = lab.output('U32', capacity, new Array<number>(capacity).fill(0));
+  findsTwice(lab, keys, words, (input, n, known, count, out) => lab.kernels.hashKeys(input, n, words, slots, capacity, known, count, out));
+}
+
+/** Two calls on one table of keys: the second meets keys of the first. */
+function findsTwice(
+  lab: Lab,
+  keys: readonly (readonly bigint[])[],
+  words: number,
+  find: (input: number, n: number, known: number, count: number, out: number) => number,
+): void {
+  const rows = keys.length;
   const known = lab.output('I64', rows * words);
   const half = rows >>> 1;
   const first = lab.place('I64', keys.slice(0, half).flat());
   const second = lab.place('I64', keys.slice(half).flat());
   const outFirst = lab.output('U32', half);
   const outSecond = lab.output('U32', rows - half);
-  const count = lab.call(() => lab.kernels.hashKeys(first, half, words, slots, capacity, known, 0, outFirst));
-  const total = lab.call(() => lab.kernels.hashKeys(second, rows - half, words, slots, capacity, known, count, outSecond));
+  const count = lab.call(() => find(first, half, known, 0, outFirst));
+  const total = lab.call(() => find(second, rows - half, known, count, outSecond));
 
   const numbers = new Map<string, number>();
   const firstSeen: Value[] = [];

@@ -26,6 +26,14 @@ export interface InternedTexts {
   readonly count: number;
   /** All memory that their bytes lie in, where that may be taken over; regions of their own in the arena. */
   readonly regions: readonly TextRegion[];
+  /** Slots of their table; 0: there is none. */
+  readonly slots: Address;
+  readonly capacity: number;
+}
+
+/** Texts that no table has. */
+export function textsWithoutTable(entries: Address, count: number): InternedTexts {
+  return { entries, hashes: 0, count, regions: [], slots: 0, capacity: 0 };
 }
 
 /** The distinct texts that were met, copied, in kernel memory; id 0 is null. They are decoded when they are asked for. */
@@ -60,7 +68,8 @@ export class TextInterner implements TextPool {
   }
 
   get interned(): InternedTexts {
-    return { entries: this.entries, hashes: this.#hashes, count: this.#count, regions: this.#regions };
+    const entries = this.entries;
+    return { entries, hashes: this.#hashes, count: this.#count, regions: this.#regions, slots: this.#slots, capacity: this.#capacity };
   }
 
   get values(): readonly (string | null)[] {
@@ -114,6 +123,17 @@ export class TextInterner implements TextPool {
   /** Bytes of the texts with ids from `from` on. */
   bytesFrom(from: number): number {
     return this.#scope.context.kernels.textBytes(this.entries + from * 8, this.#count - from);
+  }
+
+  /** Takes the place of a table without texts: the same ids. The memory of both has been let go. */
+  adoptTable({ entries, hashes, count, regions, slots, capacity }: InternedTexts): void {
+    const { arena, context } = this.#scope;
+    arena.adopt(slots, capacity * SLOT_BYTES);
+    arena.adopt(entries, capacity * 4);
+    arena.adopt(hashes, capacity * 2);
+    for (const region of regions) this.adopt(region);
+    [this.#entries, this.#hashes, this.#slots, this.#capacity, this.#count] = [entries, hashes, slots, capacity, count];
+    context.memory.u32(this.#counters, 2).set([count, 0]);
   }
 
   /** Takes over memory that texts lie in, which has been let go. */

@@ -7,7 +7,7 @@ import { type Block, clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time/runs.js';
 import { expander } from './expansion.js';
-import { type GroupLayout, hashIndexLayout } from './layout.js';
+import { type GroupLayout, hashIndexLayout, onlyInternedKey } from './layout.js';
 import { LocalHash } from './local-hash.js';
 import type { LocalKey } from './local-key.js';
 
@@ -125,7 +125,10 @@ export function hashGroupIndex(scope: SegmentScope, layout: GroupLayout, keys: r
   const { kernels, memory } = context;
   const indexLayout = hashIndexLayout(layout.keys.map((key) => key.domain));
   const { words, places, flagWord } = indexLayout;
-  const table = new LocalHash(scope, words);
+  const only = onlyInternedKey({ keys: layout.keys, indexLayout });
+  const ids = only === undefined ? undefined : keys[only];
+  // Ids that are numbered as rows are met are fewer than these.
+  const table = new LocalHash(scope, words, ids?.card === Infinity && ids.valueCount !== undefined ? () => ids.valueCount ?? 0 : undefined);
   const expand = expander(scope, keys);
   const packed = arena.take(BLOCK_ROWS * words * 8);
   const groups = arena.take(BLOCK_ROWS * 4);

@@ -19,13 +19,15 @@ export const NO_VALUES: PooledValues = { kind: 'values', values: [] };
 /** Distinct values in the order in which a thread meets them, each with its id; id 0 is null. */
 export interface KeyPool {
   /**
-   * Ids of values, those of a segment or another thread: u32 each in the memory of `scratch`, and one more that is 0.
+   * Ids of values, those of a segment or another thread: u32 each in the memory of `scratch`, and one more that is 0; 0: they are the same.
    * @param letGo  asked for the memory that strings lie in, where most of it is new; false: it stays whose it is
    */
   add(scratch: Scratch, added: PooledValues, letGo?: (at: Address) => boolean): Address;
   valueOf(id: number): Scalar;
   /** All of them; valid until more are added. */
   readonly values: PooledValues;
+  /** How many there are, with null. */
+  readonly count: number;
   /** Bytes that they take. */
   readonly bytes: number;
   /** Bytes beside those of strings themselves: now, and at most while so many values are added. */
@@ -66,6 +68,10 @@ class TextKeyPool implements KeyPool {
     return this.#arena.bytes;
   }
 
+  get count(): number {
+    return this.#texts?.count ?? 1;
+  }
+
   get tableBytes(): number {
     return this.#texts === undefined ? 0 : tableBytesWith(this.#texts, 0);
   }
@@ -76,12 +82,17 @@ class TextKeyPool implements KeyPool {
 
   add(scratch: Scratch, added: PooledValues, letGo: (at: Address) => boolean = () => false): Address {
     const count = countOf(added);
-    const ids = scratch.arena.take((count + 1) * 4);
     if (this.#texts === undefined) {
       this.#texts = new TextInterner({ context: this.#context, arena: this.#arena });
+      if (added.kind === 'texts' && isTableKept(this.#context, added, letGo)) {
+        this.#texts.adoptTable(added);
+        this.#chargeNew();
+        return 0;
+      }
       // Values that are added together differ.
       this.#texts.expect(count);
     }
+    const ids = scratch.arena.take((count + 1) * 4);
     if (added.kind === 'texts') this.#addTexts(this.#texts, added, ids, letGo);
     else
       for (let from = 0; from < count; from += BLOCK_ROWS) {
@@ -155,6 +166,18 @@ class TextKeyPool implements KeyPool {
   }
 }
 
+/** Whether a whole table may be taken over: its texts take most of their memory, and all of that is let go. */
+function isTableKept(
+  { kernels }: RunContext,
+  { entries, hashes, slots, count, regions }: InternedTexts,
+  letGo: (at: Address) => boolean,
+): boolean {
+  if (slots === 0 || hashes === 0) return false;
+  const size = regions.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (kernels.textBytes(entries, count) < size * KEPT_PART) return false;
+  return letGo(hashes) && [entries, slots, ...regions.map(({ at }) => at)].every(letGo);
+}
+
 class ValueKeyPool implements KeyPool {
   readonly #context: RunContext;
   readonly #charge: Charge;
@@ -167,6 +190,10 @@ class ValueKeyPool implements KeyPool {
 
   get bytes(): number {
     return this.#pool.bytes;
+  }
+
+  get count(): number {
+    return this.#pool.count;
   }
 
   get tableBytes(): number {

@@ -115,6 +115,14 @@ export function hashIndexLayout(domains: readonly KeyDomain[]): Extract<IndexLay
   return { kind: 'hash', words: idWords + wides + (wides > 0 ? 1 : 0), places, flagWord: wides > 0 ? idWords + wides : null };
 }
 
+/** The one key that packed keys are made of, which are its ids, where these are numbered in the order in which they are met; undefined: they are not. */
+export function onlyInternedKey({ keys, indexLayout }: Pick<GroupLayout, 'keys' | 'indexLayout'>): number | undefined {
+  if (indexLayout.kind !== 'hash') return undefined;
+  const packed = indexLayout.places.flatMap((place, index) => (place.kind === 'none' ? [] : [index]));
+  const [only, second] = packed;
+  return only !== undefined && second === undefined && keys[only]?.domain.kind === 'interned' ? only : undefined;
+}
+
 function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, indexLayout: IndexLayout, bitsMax: number): AggregatorLayout {
   const { name } = aggregator;
   switch (aggregator.kind) {

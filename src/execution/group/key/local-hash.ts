@@ -1,7 +1,7 @@
 // Hash table of the groups of one segment.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import { clear, takeZeroed } from '../../block/context.js';
+import { clear, type RunContext, takeZeroed } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 
 /** The packed keys of the groups of one segment; grows. Memory is the segment's. */
@@ -10,26 +10,36 @@ export class LocalHash {
   count = 0;
   readonly #scope: SegmentScope;
   readonly #words: number;
+  /** Set where keys are ids below it: groups are found by their place in a list of all ids rather than by hash. */
+  readonly #idsEnd: (() => number) | undefined;
   #capacity = BLOCK_ROWS * 2;
   #slots: Address;
+  #slotCount = BLOCK_ROWS * 4;
 
-  constructor(scope: SegmentScope, words: number) {
+  constructor(scope: SegmentScope, words: number, idsEnd?: () => number) {
     this.#scope = scope;
     this.#words = words;
+    this.#idsEnd = idsEnd;
     this.keys = scope.arena.take(this.#capacity * words * 8);
-    this.#slots = takeZeroed(scope.arena, scope.context, this.#capacity * 2 * 4);
+    this.#slots = takeZeroed(scope.arena, scope.context, this.#slotCount * 4);
   }
 
   /** Writes the group indexes of `n` packed keys. */
   find(packed: Address, n: number, out: Address): void {
+    const { kernels } = this.#scope.context;
     if (this.count + n > this.#capacity) this.#grow(this.count + n);
-    this.count = this.#scope.context.kernels.hashKeys(packed, n, this.#words, this.#slots, this.#capacity * 2, this.keys, this.count, out);
+    if (this.#idsEnd === undefined) {
+      this.count = kernels.hashKeys(packed, n, this.#words, this.#slots, this.#slotCount, this.keys, this.count, out);
+      return;
+    }
+    this.#reservePlaces(this.#idsEnd());
+    this.count = kernels.numberKeys(packed, n, this.#slots, this.keys, this.count, out);
   }
 
   /** Forgets all groups. */
   reset(): void {
     this.count = 0;
-    clear(this.#scope.context, this.#slots, this.#capacity * 2 * 4);
+    clear(this.#scope.context, this.#slots, this.#slotCount * 4);
   }
 
   #grow(count: number): void {
@@ -40,7 +50,25 @@ export class LocalHash {
     const bytes = this.count * this.#words * 8;
     memory.u8(keys, bytes).set(memory.u8(this.keys, bytes));
     this.keys = keys;
-    this.#slots = takeZeroed(arena, context, this.#capacity * 2 * 4);
-    kernels.rehash(this.keys, this.count, this.#words, this.#slots, this.#capacity * 2);
+    if (this.#idsEnd !== undefined) return;
+    this.#slotCount = this.#capacity * 2;
+    this.#slots = takeZeroed(arena, context, this.#slotCount * 4);
+    kernels.rehash(this.keys, this.count, this.#words, this.#slots, this.#slotCount);
   }
+
+  #reservePlaces(count: number): void {
+    if (count <= this.#slotCount) return;
+    const { arena, context } = this.#scope;
+    const before = this.#slotCount;
+    while (this.#slotCount < count) this.#slotCount *= 2;
+    const places = arena.take(this.#slotCount * 4);
+    copyWords(context, this.#slots, before, places, this.#slotCount);
+    this.#slots = places;
+  }
+}
+
+/** Copies `count` u32, an even number, and clears what follows up to `room`. */
+export function copyWords(context: RunContext, from: Address, count: number, to: Address, room: number): void {
+  context.kernels.toI64I64(from, 0, count / 2, 0n, to);
+  clear(context, to + count * 4, (room - count) * 4);
 }

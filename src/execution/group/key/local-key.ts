@@ -13,6 +13,7 @@ import { asTexts } from '../../expression/cast-texts.js';
 import { asFloats, asNumbers, asText, numbersAsText } from '../../expression/convert.js';
 import { type SegmentScope, type Source, storedName } from '../../expression/scope.js';
 import { entryTexts } from '../../expression/text/text-entries.js';
+import { textsWithoutTable } from '../../expression/text/text-interner.js';
 import { flooredInstants } from '../../expression/time/call.js';
 import { timeFunction } from '../../expression/time/function.js';
 import { bucketRuns, type Runs } from '../../expression/time/runs.js';
@@ -91,8 +92,7 @@ function internedColumn(scope: SegmentScope, name: string, type: ColumnType): Lo
   if (source.kind === 'string') {
     const { column } = source;
     const { count, offsets } = column.dictionary;
-    const add = (pool: KeyPool): Address =>
-      pool.add(scope, { kind: 'texts', entries: entryTexts(scope, column), hashes: 0, count, regions: [] });
+    const add = (pool: KeyPool): Address => pool.add(scope, { kind: 'texts', ...textsWithoutTable(entryTexts(scope, column), count) });
     const valueBytes = count * ENTRY_BYTES + (count === 0 ? 0 : (scope.context.memory.u32(offsets + count * 4, 1)[0] ?? 0));
     return { ...storedTextKey(scope, column, add), valueBytes, valueCount: count };
   }

@@ -6,6 +6,7 @@ import type { Scalar } from '../../../expression/value.js';
 import type { Arena } from '../../../kernels/arena.js';
 import type { KernelMemory } from '../../../kernels/memory.js';
 import type { RunContext, Scratch } from '../../block/context.js';
+import { textsWithoutTable } from '../../expression/text/text-interner.js';
 import type { SpilledBytes, SpillFile } from '../../spill/spill-file.js';
 import type { PooledValues } from '../key/key-pool.js';
 
@@ -79,7 +80,7 @@ export function readValues(
   const entries = arena.take(place.bytes + 16);
   file.readInto(place.at, memory.u8(entries, place.bytes));
   moveReferences(memory, entries, count, entries + count * 8);
-  return { kind, entries, count, hashes: 0, regions: [] };
+  return { kind, ...textsWithoutTable(entries, count) };
 }
 
 /** Adds to the addresses of all references but the first, which is null. */

@@ -8,7 +8,8 @@ import { clear, type RunContext } from '../../block/context.js';
 import { type PairMemory, PairSet } from '../../block/pair-set.js';
 import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
 import { type KeyPool, keyPool } from '../key/key-pool.js';
-import type { AggregatorLayout, GroupLayout } from '../key/layout.js';
+import { type AggregatorLayout, type GroupLayout, onlyInternedKey } from '../key/layout.js';
+import { copyWords } from '../key/local-hash.js';
 import { GroupSpill } from '../spill/group-spill.js';
 import { DIVISION_BITS, type Division, type GroupTableParts, PARTS, type SpilledGroups } from './group-parts.js';
 
@@ -68,6 +69,8 @@ export class GroupTable {
   /** Set while groups are added without a look for equal ones, by parts of their hash. */
   #division: (Division & { readonly room: number }) | undefined;
   readonly #owned = new Map<Address, number>();
+  /** Pool whose ids are the keys: then `slots` has the number of each id's group, and one. */
+  readonly #onlyPool: KeyPool | undefined;
   readonly #bytesMax: number;
   #bytes = 0;
   #spill: GroupSpill | undefined;
@@ -80,6 +83,8 @@ export class GroupTable {
     this.distinctPools = layout.aggregators.map((aggregator) =>
       keyPool(context, aggregator.kind === 'distinct' ? aggregator.domain.type : aggregator.type, charge),
     );
+    const only = onlyInternedKey(layout);
+    this.#onlyPool = only === undefined ? undefined : this.pools[only];
     this.states = layout.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined, objects: undefined }));
     const { indexLayout } = layout;
     this.capacity = indexLayout.kind === 'dense' ? indexLayout.cells : FIRST_CAPACITY;
@@ -99,6 +104,8 @@ export class GroupTable {
       if (capacity > this.capacity) arrays *= 1.25 * (capacity / this.capacity);
     }
     const grown = pools.reduce((sum, pool) => sum + pool.tableBytesWith(values), 0);
+    // Up to two places for each value, and as many again while they are enlarged.
+    if (this.#onlyPool !== undefined) arrays += (this.#onlyPool.count + values) * 4 * 4;
     return arrays + textsOfPools + texts + grown + (this.#growsByContent ? 1.5 * (others + content) : others);
   }
 
@@ -215,6 +222,11 @@ export class GroupTable {
       const starts = this.#nextBlock(this.#division);
       this.context.kernels.divideKeys(keys, n, indexLayout.words, DIVISION_BITS, this.keys, this.groupCount, starts, out);
       this.groupCount += n;
+      return;
+    }
+    if (this.#onlyPool !== undefined) {
+      this.#reservePlaces(this.#onlyPool.count);
+      this.groupCount = this.context.kernels.numberKeys(keys, n, this.slots, this.keys, this.groupCount, out);
       return;
     }
     this.groupCount = this.context.kernels.hashKeys(
@@ -385,7 +397,7 @@ export class GroupTable {
     const old = this.capacity;
     const capacity = this.#capacityFor(groups);
     this.keys = this.#enlarge(this.keys, old * words * 8, capacity * words * 8);
-    if (this.#division === undefined) {
+    if (this.#division === undefined && this.#onlyPool === undefined) {
       this.give(this.slots);
       this.slotCount = capacity * 2;
       this.slots = this.#zeroed(this.slotCount * 4);
@@ -401,6 +413,15 @@ export class GroupTable {
       clear(this.context, state.seen + old, capacity - old);
     });
     this.capacity = capacity;
+  }
+
+  #reservePlaces(count: number): void {
+    if (count <= this.slotCount) return;
+    const room = 2 ** Math.ceil(Math.log2(count));
+    const places = this.take(room * 4);
+    copyWords(this.context, this.slots, this.slotCount, places, room);
+    this.give(this.slots);
+    [this.slots, this.slotCount] = [places, room];
   }
 
   #capacityFor(groups: number): number {
