@@ -11,7 +11,7 @@ import type { RowCounts } from '../block/row-counts.js';
 import type { LeafResult } from '../post/leaf-result.js';
 import { type BestRows, bestOfParts, endBest, keepsBest, postParts } from '../post/parts.js';
 import { runSteps } from '../post/steps.js';
-import { countOf } from './key/key-pool.js';
+import { countOf, type PooledValues } from './key/key-pool.js';
 import { type GroupLayout, layoutGroups, queryColumns } from './key/layout.js';
 import type { GroupSource } from './run.js';
 import { pairBytes } from './spill/group-spill.js';
@@ -22,6 +22,7 @@ import { GroupTable } from './table/group-table.js';
 import { freeParts, mergeTable } from './table/merge-tables.js';
 import { partialRows } from './table/partial.js';
 import { groupRows } from './table/result.js';
+import { bytesWith } from './table/table-bytes.js';
 
 /** Layout of the groups of a plan over the segments at hand. */
 export function layoutOf({ plan, views, dictionaries }: GroupSource, groupBytesMax: number): GroupLayout {
@@ -163,8 +164,9 @@ function fitsWith(table: GroupTable, others: readonly GroupTableParts[]): boolea
     );
   const content = others.reduce((sum, parts) => sum + ofPairs(parts), 0);
   const texts = others.reduce((sum, { pooledBytes }) => sum + pooledBytes, 0);
-  const values = others.reduce((sum, { pools, distinctPools }) => sum + Math.max(0, ...[...pools, ...distinctPools].map(countOf)), 0);
-  return others.length === 0 || table.bytesWith(groups, { content, texts, values }) <= table.context.groupBytesMax;
+  const most = (pools: readonly PooledValues[]): number => pools.reduce((count, pool) => Math.max(count, countOf(pool)), 0);
+  const values = others.reduce((sum, { pools, distinctPools }) => sum + Math.max(most(pools), most(distinctPools)), 0);
+  return others.length === 0 || bytesWith(table, groups, { content, texts, values }) <= table.context.groupBytesMax;
 }
 
 /** Partition by partition. */

@@ -17,6 +17,7 @@ import type { GroupLayout } from './key/layout.js';
 import { SegmentGroups } from './segment/segment-groups.js';
 import { areApart, divideTable, foldEqual, isDivisible } from './table/divided.js';
 import { GroupTable } from './table/group-table.js';
+import { bytesWith } from './table/table-bytes.js';
 
 /*
  * Grouping: rows of segments become groups with aggregate states, and these become result rows.
@@ -243,7 +244,7 @@ function refuseMultiValues({ keys }: GroupPlan, groups: SegmentGroups): void {
 function combineBounded({ groups, arena, bytesAtFirst }: BoundSegment, table: GroupTable): void {
   if (groups === undefined) return;
   const isFull = (): boolean => {
-    const bytes = table.bytesWith(groups.groupIndex.groupCount, {
+    const bytes = bytesWith(table, groups.groupIndex.groupCount, {
       content: arena.bytes - bytesAtFirst + groups.bytesBeside,
       values: groups.valueCount,
     });

@@ -63,7 +63,7 @@ export class SegmentGroups {
     const dense =
       cells <= denseCellsMax(scope, layout.aggregators.length, coming.areAll) &&
       this.keys.every((key) => key.kind !== 'numbers') &&
-      !this.#hasWideConstant();
+      !this.keys.some((key, index) => key.kind === 'constant' && domainAt(layout, index).kind === 'wide');
     this.#usesRuns = dense && this.keys.every((key) => key.kind === 'runs' || key.kind === 'constant');
     this.groupIndex = dense ? denseGroupIndex(scope, this.keys) : hashGroupIndex(scope, layout, this.keys);
     this.#states = {
@@ -374,10 +374,6 @@ export class SegmentGroups {
     const bytes = each.counts ? 8 : 1;
     if (each.words === undefined) clear(this.scope.context, each.state + from * bytes, (to - from) * bytes);
     for (const accumulator of each.accumulators) if (accumulator.bytesPerGroup > 0) accumulator.initialise(from, to);
-  }
-
-  #hasWideConstant(): boolean {
-    return this.keys.some((key, index) => key.kind === 'constant' && domainAt(this.layout, index).kind === 'wide');
   }
 }
 

@@ -5,6 +5,7 @@ import { SpillFile } from '../../spill/spill-file.js';
 import type { GroupTableParts, SpilledChunk } from '../table/group-parts.js';
 import { GroupTable } from '../table/group-table.js';
 import { freeParts, mergeTable } from '../table/merge-tables.js';
+import { bytesWith } from '../table/table-bytes.js';
 import { GroupSpill, pairBytes, pooledBytes, readChunk } from './group-spill.js';
 import { PARTITIONS } from './partition.js';
 
@@ -71,7 +72,7 @@ function* mergePartition({ layout, context }: GroupTable, sources: readonly Chun
         context.check();
         const values = [...chunk.pools, ...chunk.distinctPools].reduce((most, pool) => Math.max(most, pool?.count ?? 0), 0);
         const content = pairBytes(layout, chunk.pairCounts) + pooledBytes(chunk);
-        const isTooMuch = table.bytesWith(chunk.groupCount, { content, values }) > bytesMax;
+        const isTooMuch = bytesWith(table, chunk.groupCount, { content, values }) > bytesMax;
         if (isTooMuch && table.canSpill && level < LEVELS_MAX) table.spill(level);
         mergeTable(table, readChunk(layout, context, file, chunk));
       }

@@ -27,15 +27,6 @@ export interface StateColumn {
   objects: GroupStates | undefined;
 }
 
-/** What comes with groups: sets of distinct values, aggregate states and values, and beside these strings that are taken over as they are. */
-interface AddedContent {
-  /** Bytes. */
-  readonly content: number;
-  readonly texts?: number;
-  /** Most values that one pool is given. */
-  readonly values: number;
-}
-
 const FIRST_CAPACITY = 1 << 14;
 /** Bounds of the parts of a block. */
 const BOUND_BYTES = (PARTS + 1) * 4;
@@ -52,6 +43,8 @@ export class GroupTable {
   /** Pools of interned values, of keys and of distinct columns, by position. */
   readonly pools: readonly KeyPool[];
   readonly distinctPools: readonly KeyPool[];
+  /** Pool whose ids are the keys: then `slots` has the number of each id's group, and one. */
+  readonly onlyPool: KeyPool | undefined;
   /** dense: u8 per cell, 1 where the group exists. */
   present: Address = 0;
   /** hash: u64[words] per group. */
@@ -69,8 +62,6 @@ export class GroupTable {
   /** Set while groups are added without a look for equal ones, by parts of their hash. */
   #division: (Division & { readonly room: number }) | undefined;
   readonly #owned = new Map<Address, number>();
-  /** Pool whose ids are the keys: then `slots` has the number of each id's group, and one. */
-  readonly #onlyPool: KeyPool | undefined;
   readonly #bytesMax: number;
   #bytes = 0;
   #spill: GroupSpill | undefined;
@@ -84,7 +75,7 @@ export class GroupTable {
       keyPool(context, aggregator.kind === 'distinct' ? aggregator.domain.type : aggregator.type, charge),
     );
     const only = onlyInternedKey(layout);
-    this.#onlyPool = only === undefined ? undefined : this.pools[only];
+    this.onlyPool = only === undefined ? undefined : this.pools[only];
     this.states = layout.aggregators.map(() => ({ at: 0, seen: 0, bits: 0, pairs: undefined, objects: undefined }));
     const { indexLayout } = layout;
     this.capacity = indexLayout.kind === 'dense' ? indexLayout.cells : FIRST_CAPACITY;
@@ -92,46 +83,9 @@ export class GroupTable {
     this.#allocate();
   }
 
-  /** Peak size of the table with more groups, while its largest arrays are being enlarged. */
-  bytesWith(groups: number, { content, texts = 0, values }: AddedContent): number {
-    const pools = this.#internedPools;
-    const tablesOfPools = pools.reduce((sum, { tableBytes }) => sum + tableBytes, 0);
-    const textsOfPools = pools.reduce((sum, { bytes }) => sum + bytes, 0) - tablesOfPools;
-    let arrays = this.#arrayBytes;
-    const others = this.#bytes - arrays - tablesOfPools - textsOfPools;
-    if (this.layout.indexLayout.kind === 'hash') {
-      const capacity = this.#capacityFor(this.groupCount + groups);
-      if (capacity > this.capacity) arrays *= 1.25 * (capacity / this.capacity);
-    }
-    const grown = pools.reduce((sum, pool) => sum + pool.tableBytesWith(values), 0);
-    // Up to two places for each value, and as many again while they are enlarged.
-    if (this.#onlyPool !== undefined) arrays += (this.#onlyPool.count + values) * 4 * 4;
-    return arrays + textsOfPools + texts + grown + (this.#growsByContent ? 1.5 * (others + content) : others);
-  }
-
   /** Current size, including aggregate states in the thread's heap. */
   get bytes(): number {
     return this.#bytes;
-  }
-
-  get #internedPools(): readonly KeyPool[] {
-    const ofKeys = this.pools.filter((_, index) => this.layout.keys[index]?.domain.kind === 'interned');
-    const isInterned = (each: AggregatorLayout | undefined): boolean => each?.kind === 'distinct' && each.domain.kind === 'interned';
-    return [...ofKeys, ...this.distinctPools.filter((_, index) => isInterned(this.layout.aggregators[index]))];
-  }
-
-  /** Bytes of the arrays that have a place for each group. */
-  get #arrayBytes(): number {
-    const { indexLayout } = this.layout;
-    let bytes = indexLayout.kind === 'hash' ? this.capacity * indexLayout.words * 8 + this.slotCount * 4 : this.capacity;
-    for (const { at, seen } of this.states) bytes += this.capacity * ((at === 0 ? 0 : 8) + (seen === 0 ? 0 : 1));
-    return bytes;
-  }
-
-  /** Whether the table also grows by something other than the number of groups. */
-  get #growsByContent(): boolean {
-    const hasContent = this.states.some(({ pairs, objects }) => pairs !== undefined || objects !== undefined);
-    return hasContent || this.layout.keys.some(({ domain }) => domain.kind === 'interned');
   }
 
   /** Whether there is something that spilling would make room by. */
@@ -224,8 +178,8 @@ export class GroupTable {
       this.groupCount += n;
       return;
     }
-    if (this.#onlyPool !== undefined) {
-      this.#reservePlaces(this.#onlyPool.count);
+    if (this.onlyPool !== undefined) {
+      this.#reservePlaces(this.onlyPool.count);
       this.groupCount = this.context.kernels.numberKeys(keys, n, this.slots, this.keys, this.groupCount, out);
       return;
     }
@@ -395,9 +349,9 @@ export class GroupTable {
   #reserve(groups: number, words: number): void {
     if (groups <= this.capacity) return;
     const old = this.capacity;
-    const capacity = this.#capacityFor(groups);
+    const capacity = this.capacityFor(groups);
     this.keys = this.#enlarge(this.keys, old * words * 8, capacity * words * 8);
-    if (this.#division === undefined && this.#onlyPool === undefined) {
+    if (this.#division === undefined && this.onlyPool === undefined) {
       this.give(this.slots);
       this.slotCount = capacity * 2;
       this.slots = this.#zeroed(this.slotCount * 4);
@@ -424,7 +378,8 @@ export class GroupTable {
     [this.slots, this.slotCount] = [places, room];
   }
 
-  #capacityFor(groups: number): number {
+  /** Groups there would be room for. */
+  capacityFor(groups: number): number {
     let { capacity } = this;
     while (capacity < groups) capacity = this.#division === undefined ? capacity * 2 : Math.ceil(capacity / 2 ** 12) * 6 * 2 ** 10;
     return capacity;

@@ -2,11 +2,12 @@
 
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
-import { commonType, isArray, isComplex } from '../parse/sql-type.js';
+import { commonType, isArray, isComplex, isInstant } from '../parse/sql-type.js';
 import type { CompareOperator, SetQuery, SqlQuery } from '../parse/syntax.js';
-import { and, type Bound, column, integer } from '../relation/bound.js';
+import { and, type Bound, call, column, integer } from '../relation/bound.js';
 import {
   freeName,
+  freePrefix,
   identity,
   type NamedAggregate,
   type NamedBound,
@@ -103,6 +104,41 @@ function asText(one: SqlType, other: SqlType): SqlType | undefined {
   return (one === 'VARCHAR' || other === 'VARCHAR') && isScalar(one) && isScalar(other) ? 'VARCHAR' : undefined;
 }
 
+/** Whether rows are found by their columns as keys at less cost than all are grouped: there are several, and no strings or doubles, of which equal ones need not be the same. */
+function areKeys({ columns }: ProjectRelation): boolean {
+  return columns.length > 1 && columns.every(({ type }) => type === 'BIGINT' || type === 'INTEGER' || isInstant(type));
+}
+
+/** The different rows of the left side that have an equal one on the right, or none. */
+function filteredByKeys(leftSide: ProjectRelation, rightSide: ProjectRelation, type: 'semi' | 'anti'): Relation {
+  const [left, right] = [columnsAndRows(leftSide), columnsAndRows(rightSide)];
+  const prefix = freePrefix(left.rows);
+  const conditions = left.columns.flatMap(({ bound }, index): Bound[] => {
+    const other = right.columns[index]?.bound;
+    return other === undefined ? [] : [call('BOOLEAN', 'notdistinctfrom', bound, column(other.type, prefix + other.name))];
+  });
+  const join: Relation = { kind: 'join', type, left: left.rows, right: right.rows, prefix, condition: and(conditions) };
+  return {
+    kind: 'project',
+    input: { kind: 'aggregate', input: join, keys: left.columns, aggregates: [] },
+    columns: identity(leftSide.columns),
+  };
+}
+
+type ColumnBound = Extract<Bound, { kind: 'column' }>;
+
+interface ColumnsAndRows {
+  readonly columns: readonly { readonly name: string; readonly bound: ColumnBound }[];
+  readonly rows: Relation;
+}
+
+/** The rows that columns are taken from, so that a join reads a table where it lies; of columns that are computed the rows with these. */
+function columnsAndRows(side: ProjectRelation): ColumnsAndRows {
+  const columns = side.columns.flatMap(({ name, bound }) => (bound.kind === 'column' ? [{ name, bound }] : []));
+  if (columns.length === side.columns.length) return { columns, rows: side.input };
+  return { columns: side.columns.map(({ name, type }) => ({ name, bound: { kind: 'column' as const, type, name } })), rows: side };
+}
+
 const SIDE = 'side of a set operation';
 const NUMBER = 'number among equal rows';
 const NUMBER_COLUMN: ProjectedColumn = { name: NUMBER, type: 'BIGINT', bound: column('BIGINT', NUMBER) };
@@ -127,6 +163,7 @@ function combine(session: Session, query: SetQuery, inputs: readonly ProjectRela
     const union: Relation = { kind: 'union', inputs };
     return query.all ? union : { kind: 'aggregate', input: union, keys, aggregates: [] };
   }
+  if (!query.all && areKeys(left)) return filteredByKeys(left, right, query.operator === 'INTERSECT' ? 'semi' : 'anti');
   // Each row says which side it is of; equal rows become one group, and the sides it was met on decide. With ALL the equal
   // rows of a side are numbered first: then no two are equal, and the n-th here stands or falls with the n-th there.
   const marked = [left, right].map((side, index): Relation => {
