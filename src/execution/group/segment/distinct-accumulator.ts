@@ -7,6 +7,7 @@ import { PairSet } from '../../block/pair-set.js';
 import { unionOfNulls } from '../../expression/nulls.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time/runs.js';
+import { copyWords } from '../key/local-hash.js';
 import type { LocalKey } from '../key/local-key.js';
 import {
   combinePairs,
@@ -24,6 +25,8 @@ type IdKey = Exclude<LocalKey, { kind: 'numbers' }>;
 /** Groups of a segment for which a byte per (group, id) is kept rather than a set of pairs. */
 const MARKED_GROUPS_MAX = 1024;
 const MARKS_MAX = 1 << 23;
+/** Marks there is room for at first where their number is not known. */
+const MARKS_FIRST = 1 << 14;
 
 /** Sets for so many pairs are regions of their own. */
 const ADOPTED_MIN = 1 << 15;
@@ -56,7 +59,8 @@ export function distinctAccumulator(
   if (key.kind === 'constant' && layout.domain.kind === 'wide')
     return { readsRows: false, addGroups: () => undefined, combine: () => undefined };
   if (key.kind === 'numbers') return wideDistinct(scope, index, key);
-  return groupCountMax <= MARKED_GROUPS_MAX && groupCountMax * key.card <= MARKS_MAX
+  const isFew = groupCountMax <= MARKED_GROUPS_MAX && groupCountMax * key.card <= MARKS_MAX;
+  return isFew || (groupCountMax === 1 && key.card === Infinity && key.valueCount !== undefined)
     ? markedDistinct(scope, index, layout, key, groupCountMax)
     : pairedDistinct(scope, index, layout, key);
 }
@@ -83,27 +87,38 @@ function wholeDictionary(scope: SegmentScope, index: number, layout: DistinctLay
   };
 }
 
-/** A byte per (group, id). */
+/** A byte per (group, id); of one group also where ids are numbered as rows are met. */
 function markedDistinct(scope: SegmentScope, index: number, layout: DistinctLayout, key: IdKey, groupCount: number): DistinctAccumulator {
   const { memory, kernels } = scope.context;
-  const { card } = key;
-  const marks = takeZeroed(scope.arena, scope.context, groupCount * card);
+  const cardOf = (): number => (key.card === Infinity ? (key.valueCount ?? 0) : key.card);
+  let room = key.card === Infinity ? Math.max(MARKS_FIRST, 2 ** Math.ceil(Math.log2(cardOf() + 1))) : groupCount * key.card;
+  let marks = takeZeroed(scope.arena, scope.context, room);
+  const reserve = (count: number): void => {
+    if (count <= room) return;
+    const before = { marks, room };
+    while (room < count) room *= 2;
+    marks = scope.arena.take(room);
+    copyWords(scope.context, before.marks, before.room / 4, marks, room / 4);
+  };
   const scratch = scope.arena.take(BLOCK_ROWS * 4);
   return {
     readsRows: true,
     addGroups: idReader(scope, key, (idAddress, ids, idRows, idGroups, count) => {
+      if (key.card === Infinity) reserve(cardOf());
       if (groupCount === 1 && ids === 'U32' && idRows === 0) {
         kernels.presentGroups(idAddress, count, marks);
         return;
       }
       if (groupCount === 1) kernelFor(kernels, 'keyDense', ids)(idAddress, idRows, count, 1, 0, scratch);
       else {
-        kernels.keyDenseU32(idGroups, 0, count, card, 0, scratch);
+        kernels.keyDenseU32(idGroups, 0, count, key.card, 0, scratch);
         kernelFor(kernels, 'keyDense', ids)(idAddress, idRows, count, 1, 1, scratch);
       }
       kernels.presentGroups(scratch, count, marks);
     }),
     combine(table, groupOf) {
+      const card = cardOf();
+      if (key.card === Infinity) reserve(card);
       const bits = scope.arena.take(BLOCK_ROWS / 8);
       const ids = scope.arena.take(BLOCK_ROWS * 4);
       const global = scope.arena.take(BLOCK_ROWS * 4);
