@@ -295,11 +295,11 @@ export function rehash(keys: usize, groupCount: u32, words: u32, slots: usize, c
   }
 }
 
-export function numberKeys(input: usize, n: u32, places: usize, keys: usize, groupCount: u32, out: usize): u32 {
+export function numberKeys(input: usize, n: u32, shift: u32, places: usize, keys: usize, groupCount: u32, out: usize): u32 {
   assert(isAligned<u64>(input) && isAligned<u32>(places) && isAligned<u64>(keys) && isAligned<u32>(out));
   for (let i: usize = 0; i < <usize>n; i++) {
     const key = load<u64>(input + (i << 3));
-    const place = places + (<usize>key << 2);
+    const place = places + (<usize>(key >> shift) << 2);
     let number = load<u32>(place);
     if (number == 0) {
       store<u64>(keys + (<usize>groupCount << 3), key);

@@ -193,8 +193,8 @@ export type KernelSet =
     readonly hashKeys: (input: Address, n: number, words: number, slots: Address, capacity: number, keys: Address, groupCount: number, out: Address) => number;
     /** Fills empty `slots` from `keys` after the host enlarged the table. */
     readonly rehash: (keys: Address, groupCount: number, words: number, slots: Address, capacity: number) => void;
-    /** Like `hashKeys` for keys of one word, each below the length of `places` (u32, at first 0): places[key] = its number and one. */
-    readonly numberKeys: (input: Address, n: number, places: Address, keys: Address, groupCount: number, out: Address) => number;
+    /** Like `hashKeys` for keys of one word that differ from `shift` bits on, which is below the length of `places` (u32, at first 0): places[key >> shift] = its number and one. */
+    readonly numberKeys: (input: Address, n: number, shift: number, places: Address, keys: Address, groupCount: number, out: Address) => number;
     /**
      * Copies n keys of `words` u64 behind the first `groupCount` of `keys`, ordered by part, those of one part as they come. A key is of part p of 2^bits (1 to 12) when
      * the upper bits of its hash, that of `hashKeys`, are p. Part p gets the numbers [starts[p], starts[p + 1]), u32[2^bits + 1]; `out`: u32 number of each key.

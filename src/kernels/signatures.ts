@@ -79,7 +79,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   gather64: 4,
   hashKeys: 8,
   rehash: 5,
-  numberKeys: 6,
+  numberKeys: 7,
   divideKeys: 8,
   listRanges: 4,
   ...perType('timeRuns', INTEGERS, () => 7),

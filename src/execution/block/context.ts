@@ -78,6 +78,12 @@ export function clear({ kernels }: Pick<RunContext, 'kernels'>, at: Address, byt
   if (bytes > 0) kernels.bitsFill(at, Math.ceil(bytes / 8), 0, 0);
 }
 
+/** Copies `count` u32, an even number, and clears what follows up to `room`. */
+export function copyWords(context: Pick<RunContext, 'kernels'>, from: Address, count: number, to: Address, room: number): void {
+  context.kernels.toI64I64(from, 0, count / 2, 0n, to);
+  clear(context, to + count * 4, (room - count) * 4);
+}
+
 export function takeZeroed(arena: Arena, context: Pick<RunContext, 'kernels'>, bytes: number): Address {
   const at = arena.take(bytes);
   clear(context, at, bytes);

@@ -1,9 +1,11 @@
 // A set of (group, value) pairs in kernel memory, for counting distinct values.
 
 import type { Address } from '../../base/layout.js';
-import { clear, type RunContext } from './context.js';
+import { clear, copyWords, type RunContext } from './context.js';
 
 const FIRST_CAPACITY = 1 << 12;
+/** The bit of a pair of one word that its value begins at. */
+const VALUE_SHIFT = 32;
 
 /** Memory of a set: its pairs, and u32[2 * capacity] slots of a hash table over them. */
 export interface PairMemory {
@@ -25,22 +27,33 @@ export class PairSet {
   #capacity = FIRST_CAPACITY;
   #numbers: Address = 0;
   #numbersRoom = 0;
+  readonly #idsEnd: (() => number) | undefined;
+  #slotCount = FIRST_CAPACITY * 2;
   readonly #context: RunContext;
   readonly #take: (bytes: number) => Address;
   readonly #give: (at: Address) => void;
 
-  constructor(context: RunContext, words: 1 | 2, take: (bytes: number) => Address, give: (at: Address) => void) {
+  /**
+   * @param idsEnd  of pairs with one group: ids of values are below it, and pairs are found by their place in a list of all ids rather than by
+   *   hash; such a set adopts nothing
+   */
+  constructor(context: RunContext, words: 1 | 2, take: (bytes: number) => Address, give: (at: Address) => void, idsEnd?: () => number) {
+    this.#idsEnd = idsEnd;
     this.#context = context;
     this.words = words;
     this.#take = take;
     this.#give = give;
     this.keys = take(FIRST_CAPACITY * words * 8);
-    this.#slots = this.#emptySlots(FIRST_CAPACITY * 2);
+    this.#slots = this.#emptySlots(this.#slotCount);
   }
 
   /** Numbers of the pairs added last, u32: each in the order in which it came first. */
   get numbers(): Address {
     return this.#numbers;
+  }
+
+  get canAdopt(): boolean {
+    return this.#idsEnd === undefined;
   }
 
   get memory(): PairMemory {
@@ -51,7 +64,7 @@ export class PairSet {
   adopt({ keys, count, slots, capacity }: PairMemory): void {
     this.#give(this.keys);
     this.#give(this.#slots);
-    [this.keys, this.count, this.#slots, this.#capacity] = [keys, count, slots, capacity];
+    [this.keys, this.count, this.#slots, this.#capacity, this.#slotCount] = [keys, count, slots, capacity, capacity * 2];
   }
 
   add(keys: Address, n: number): void {
@@ -61,7 +74,13 @@ export class PairSet {
       this.#numbersRoom = Math.max(n, FIRST_CAPACITY);
       this.#numbers = this.#take(this.#numbersRoom * 4);
     }
-    this.count = this.#context.kernels.hashKeys(keys, n, this.words, this.#slots, this.#capacity * 2, this.keys, this.count, this.#numbers);
+    const { kernels } = this.#context;
+    if (this.#idsEnd === undefined) {
+      this.count = kernels.hashKeys(keys, n, this.words, this.#slots, this.#slotCount, this.keys, this.count, this.#numbers);
+      return;
+    }
+    this.#reservePlaces(this.#idsEnd());
+    this.count = kernels.numberKeys(keys, n, VALUE_SHIFT, this.#slots, this.keys, this.count, this.#numbers);
   }
 
   #reserve(count: number): void {
@@ -74,10 +93,21 @@ export class PairSet {
     memory.u8(keys, bytes).set(memory.u8(this.keys, bytes));
     this.#give(this.keys);
     this.keys = keys;
-    this.#give(this.#slots);
-    this.#slots = this.#emptySlots(capacity * 2);
-    kernels.rehash(this.keys, this.count, this.words, this.#slots, capacity * 2);
     this.#capacity = capacity;
+    if (this.#idsEnd !== undefined) return;
+    this.#give(this.#slots);
+    this.#slotCount = capacity * 2;
+    this.#slots = this.#emptySlots(this.#slotCount);
+    kernels.rehash(this.keys, this.count, this.words, this.#slots, this.#slotCount);
+  }
+
+  #reservePlaces(count: number): void {
+    if (count <= this.#slotCount) return;
+    const [slots, before] = [this.#slots, this.#slotCount];
+    while (this.#slotCount < count) this.#slotCount *= 2;
+    this.#slots = this.#take(this.#slotCount * 4);
+    copyWords(this.#context, slots, before, this.#slots, this.#slotCount);
+    this.#give(slots);
   }
 
   #emptySlots(count: number): Address {

@@ -4,8 +4,8 @@ import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../../b
 import type { NumberType, TextType } from '../../model/schema.js';
 import type { NumberColumnView } from '../../storage/view.js';
 import { type Block, kernelFor, type Scratch } from '../block/context.js';
+import type { InternedTexts } from '../block/interned-texts.js';
 import type { ValuePool } from '../block/value-pool.js';
-import type { InternedTexts } from './text/text-interner.js';
 
 /**
  * Numbers of a segment, block by block: a stored column or the result of an expression. Addresses are readable until

@@ -159,11 +159,12 @@ export const KEY_CHECKS = {
     }
   },
   numberKeys: (lab: Lab) => {
-    lab.each([3, 10000], (rows, distinct) => {
-      const keys = Array.from({ length: rows }, () => [BigInt(lab.random(distinct))]);
-      const places = lab.output('U32', distinct, new Array<number>(distinct).fill(0));
-      findsTwice(lab, keys, 1, (input, n, known, count, out) => lab.kernels.numberKeys(input, n, places, known, count, out));
-    });
+    for (const shift of [0, 32])
+      lab.each([3, 10000], (rows, distinct) => {
+        const keys = Array.from({ length: rows }, () => [(BigInt(lab.random(distinct)) << BigInt(shift)) | (shift === 0 ? 0n : 7n)]);
+        const places = lab.output('U32', distinct, new Array<number>(distinct).fill(0));
+        findsTwice(lab, keys, 1, (input, n, known, count, out) => lab.kernels.numberKeys(input, n, shift, places, known, count, out));
+      });
   },
   divideKeys: (lab: Lab) => {
     for (const words of [1, 2, 3]) lab.each([1, 8, 12], (rows, bits) => divides(lab, rows, words, bits));

@@ -200,12 +200,12 @@ export function keyKernels(memory: KernelMemory) {
         table[slot] = group + 1;
       }
     },
-    numberKeys(input: Address, n: number, places: Address, keys: Address, groupCount: number, out: Address) {
+    numberKeys(input: Address, n: number, shift: number, places: Address, keys: Address, groupCount: number, out: Address) {
       const source = memory.i64(input, n);
       const groups = memory.u32(out, n);
       let count = groupCount;
       for (let i = 0; i < n; i++) {
-        const place = memory.u32(places + Number(source[i] ?? 0n) * 4, 1);
+        const place = memory.u32(places + Number((source[i] ?? 0n) >> BigInt(shift)) * 4, 1);
         if (place[0] === 0) {
           memory.i64(keys + count * 8, 1)[0] = source[i] ?? 0n;
           place[0] = ++count;

@@ -2,6 +2,7 @@
 
 import type { Address } from '../../../base/layout.js';
 import { type Scratch, takeZeroed } from '../../block/context.js';
+import type { InternedTexts, TextRegion } from '../../block/interned-texts.js';
 import type { TextPool } from '../vector.js';
 
 const FIRST_CAPACITY = 1 << 11;
@@ -10,31 +11,6 @@ const ARENA_BYTES = 1 << 18;
 /** Bytes of a slot, and those of an entry with its hash, of which there are half as many. */
 const SLOT_BYTES = 8;
 const ENTRY_BYTES = 12;
-
-/** A piece of kernel memory that texts lie in. */
-export interface TextRegion {
-  readonly at: Address;
-  readonly bytes: number;
-}
-
-/** Distinct texts by id, as plain data. */
-export interface InternedTexts {
-  /** {u32 address, u32 length} by id, those of null 0; as references of texts they can be interned elsewhere. */
-  readonly entries: Address;
-  /** u32 by id, 0 for null; 0: they are not known. */
-  readonly hashes: Address;
-  readonly count: number;
-  /** All memory that their bytes lie in, where that may be taken over; regions of their own in the arena. */
-  readonly regions: readonly TextRegion[];
-  /** Slots of their table; 0: there is none. */
-  readonly slots: Address;
-  readonly capacity: number;
-}
-
-/** Texts that no table has. */
-export function textsWithoutTable(entries: Address, count: number): InternedTexts {
-  return { entries, hashes: 0, count, regions: [], slots: 0, capacity: 0 };
-}
 
 /** The distinct texts that were met, copied, in kernel memory; id 0 is null. They are decoded when they are asked for. */
 export class TextInterner implements TextPool {

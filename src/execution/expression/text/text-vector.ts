@@ -6,6 +6,7 @@ import { columnsReadBy } from '../../../model/columns-read.js';
 import type { Expression } from '../../../model/expression.js';
 import type { StringColumnView } from '../../../storage/view.js';
 import { type Block, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
+import type { InternedTexts } from '../../block/interned-texts.js';
 import { bitsById, entryBitBytes, numbersById, onlyDictionary, widener } from '../dictionary-function.js';
 import { laneOf } from '../number/arithmetic.js';
 import { vectorNode } from '../number/leaf.js';
@@ -21,7 +22,7 @@ import { rankedComparison } from './ranked-comparison.js';
 import { ofReached } from './reached-entries.js';
 import { eachEntryBlock, entriesNode, hasFewEntries, hasNoPairs, idsNode, rowsNode } from './text-entries.js';
 import { isBmpOnly } from './text-functions.js';
-import { type InternedTexts, TextInterner } from './text-interner.js';
+import { TextInterner } from './text-interner.js';
 import { TextWork } from './text-node.js';
 
 /** Surroundings of a string expression. */

@@ -7,9 +7,10 @@ import type { Arena } from '../../../kernels/arena.js';
 import { type ColumnType, isTextType } from '../../../model/schema.js';
 import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
+import type { InternedTexts } from '../../block/interned-texts.js';
 import { layTexts } from '../../block/text-references.js';
 import { VALUE_BYTES, ValuePool } from '../../block/value-pool.js';
-import { type InternedTexts, TextInterner, tableBytesWith } from '../../expression/text/text-interner.js';
+import { TextInterner, tableBytesWith } from '../../expression/text/text-interner.js';
 
 /** Values by id, as plain data: strings in kernel memory, anything else as values. */
 export type PooledValues = ({ readonly kind: 'texts' } & InternedTexts) | { readonly kind: 'values'; readonly values: readonly Scalar[] };
@@ -26,7 +27,7 @@ export interface KeyPool {
   valueOf(id: number): Scalar;
   /** All of them; valid until more are added. */
   readonly values: PooledValues;
-  /** How many there are, with null. */
+  /** Number of them, with null. */
   readonly count: number;
   /** Bytes that they take. */
   readonly bytes: number;
@@ -40,7 +41,7 @@ export interface KeyPool {
 }
 
 /** Part of memory that new texts are to take before it is taken over with them. */
-const KEPT_PART = 1 / 2;
+const NEW_PART = 1 / 2;
 
 /** Told of every byte that a pool keeps; throws when there are too many. */
 type Charge = (bytes: number) => void;
@@ -115,7 +116,7 @@ class TextKeyPool implements KeyPool {
       this.#chargeNew();
     }
     const size = regions.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (regions.length > 0 && texts.bytesFrom(first) >= size * KEPT_PART && regions.every(({ at }) => letGo(at))) {
+    if (regions.length > 0 && texts.bytesFrom(first) >= size * NEW_PART && regions.every(({ at }) => letGo(at))) {
       for (const region of regions) texts.adopt(region);
       this.#chargeNew();
       return;
@@ -174,7 +175,7 @@ function isTableKept(
 ): boolean {
   if (slots === 0 || hashes === 0) return false;
   const size = regions.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (kernels.textBytes(entries, count) < size * KEPT_PART) return false;
+  if (kernels.textBytes(entries, count) < size * NEW_PART) return false;
   return letGo(hashes) && [entries, slots, ...regions.map(({ at }) => at)].every(letGo);
 }
 

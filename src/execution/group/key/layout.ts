@@ -123,6 +123,11 @@ export function onlyInternedKey({ keys, indexLayout }: Pick<GroupLayout, 'keys' 
   return only !== undefined && second === undefined && keys[only]?.domain.kind === 'interned' ? only : undefined;
 }
 
+/** Whether all rows are one group. */
+export function hasOneGroup({ indexLayout }: Pick<GroupLayout, 'indexLayout'>): boolean {
+  return indexLayout.kind === 'dense' && indexLayout.cells === 1;
+}
+
 function shapeAggregator(aggregator: GroupAggregator, columns: QueryColumns, indexLayout: IndexLayout, bitsMax: number): AggregatorLayout {
   const { name } = aggregator;
   switch (aggregator.kind) {

@@ -1,7 +1,7 @@
 // Hash table of the groups of one segment.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import { clear, type RunContext, takeZeroed } from '../../block/context.js';
+import { clear, copyWords, takeZeroed } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 
 /** The packed keys of the groups of one segment; grows. Memory is the segment's. */
@@ -33,7 +33,7 @@ export class LocalHash {
       return;
     }
     this.#reservePlaces(this.#idsEnd());
-    this.count = kernels.numberKeys(packed, n, this.#slots, this.keys, this.count, out);
+    this.count = kernels.numberKeys(packed, n, 0, this.#slots, this.keys, this.count, out);
   }
 
   /** Forgets all groups. */
@@ -65,10 +65,4 @@ export class LocalHash {
     copyWords(context, this.#slots, before, places, this.#slotCount);
     this.#slots = places;
   }
-}
-
-/** Copies `count` u32, an even number, and clears what follows up to `room`. */
-export function copyWords(context: RunContext, from: Address, count: number, to: Address, room: number): void {
-  context.kernels.toI64I64(from, 0, count / 2, 0n, to);
-  clear(context, to + count * 4, (room - count) * 4);
 }

@@ -9,11 +9,11 @@ import type { GroupKey } from '../../../model/plan.js';
 import { type ColumnType, isTextType, TIME_COLUMN } from '../../../model/schema.js';
 import type { NumberColumnView, StringColumnView } from '../../../storage/view.js';
 import { type Block, kernelFor } from '../../block/context.js';
+import { textsWithoutTable } from '../../block/interned-texts.js';
 import { asTexts } from '../../expression/cast-texts.js';
 import { asFloats, asNumbers, asText, numbersAsText } from '../../expression/convert.js';
 import { type SegmentScope, type Source, storedName } from '../../expression/scope.js';
 import { entryTexts } from '../../expression/text/text-entries.js';
-import { textsWithoutTable } from '../../expression/text/text-interner.js';
 import { flooredInstants } from '../../expression/time/call.js';
 import { timeFunction } from '../../expression/time/function.js';
 import { bucketRuns, type Runs } from '../../expression/time/runs.js';
@@ -31,7 +31,7 @@ export type LocalKey = {
   readonly shift?: number;
   /** Bytes of the values that `toGlobal` adds to a pool and that are not in the segment's arena; absent for none. */
   readonly valueBytes?: number;
-  /** How many values `toGlobal` adds to a pool; absent for none, or few. */
+  /** Number of values that `toGlobal` adds to a pool; absent for none, or few. */
   readonly valueCount?: number;
 } & LocalValues;
 

@@ -2,12 +2,11 @@
 
 import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import { type Block, kernelFor, takeZeroed } from '../../block/context.js';
+import { type Block, copyWords, kernelFor, takeZeroed } from '../../block/context.js';
 import { PairSet } from '../../block/pair-set.js';
 import { unionOfNulls } from '../../expression/nulls.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time/runs.js';
-import { copyWords } from '../key/local-hash.js';
 import type { LocalKey } from '../key/local-key.js';
 import {
   combinePairs,

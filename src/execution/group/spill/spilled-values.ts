@@ -6,7 +6,7 @@ import type { Scalar } from '../../../expression/value.js';
 import type { Arena } from '../../../kernels/arena.js';
 import type { KernelMemory } from '../../../kernels/memory.js';
 import type { RunContext, Scratch } from '../../block/context.js';
-import { textsWithoutTable } from '../../expression/text/text-interner.js';
+import { textsWithoutTable } from '../../block/interned-texts.js';
 import type { SpilledBytes, SpillFile } from '../../spill/spill-file.js';
 import type { PooledValues } from '../key/key-pool.js';
 

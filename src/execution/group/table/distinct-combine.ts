@@ -123,7 +123,8 @@ export function isAdoptable(
   groupOf: Address,
   groupCount: number,
 ): boolean {
-  return table.states[index]?.pairs?.count === 0 && memory.u32(groupOf, groupCount).every((number, group) => number === group);
+  const pairs = table.states[index]?.pairs;
+  return pairs?.count === 0 && pairs.canAdopt && memory.u32(groupOf, groupCount).every((number, group) => number === group);
 }
 
 export function combineWidePairs(scope: Scratch, table: GroupTable, index: number, pairs: Pairs, groupOf: Address): void {

@@ -4,12 +4,11 @@ import { assert, ServiceError } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
 import { StateObjects } from '../../aggregate-state/state-objects.js';
 import type { GroupStates } from '../../aggregate-state/state-operations.js';
-import { clear, type RunContext } from '../../block/context.js';
+import { clear, copyWords, type RunContext } from '../../block/context.js';
 import { type PairMemory, PairSet } from '../../block/pair-set.js';
 import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
 import { type KeyPool, keyPool } from '../key/key-pool.js';
-import { type AggregatorLayout, type GroupLayout, onlyInternedKey } from '../key/layout.js';
-import { copyWords } from '../key/local-hash.js';
+import { type AggregatorLayout, type GroupLayout, hasOneGroup, onlyInternedKey } from '../key/layout.js';
 import { GroupSpill } from '../spill/group-spill.js';
 import { DIVISION_BITS, type Division, type GroupTableParts, PARTS, type SpilledGroups } from './group-parts.js';
 
@@ -180,7 +179,7 @@ export class GroupTable {
     }
     if (this.onlyPool !== undefined) {
       this.#reservePlaces(this.onlyPool.count);
-      this.groupCount = this.context.kernels.numberKeys(keys, n, this.slots, this.keys, this.groupCount, out);
+      this.groupCount = this.context.kernels.numberKeys(keys, n, 0, this.slots, this.keys, this.groupCount, out);
       return;
     }
     this.groupCount = this.context.kernels.hashKeys(
@@ -325,6 +324,7 @@ export class GroupTable {
           aggregator.store.words,
           (bytes) => this.take(bytes),
           (at) => this.give(at),
+          aggregator.domain.kind === 'interned' && hasOneGroup(this.layout) ? () => this.distinctPools[index]?.count ?? 0 : undefined,
         );
       return;
     }

@@ -1,10 +1,10 @@
-// What a group table takes of memory when more groups are added.
+// Memory of a group table when more groups are added.
 
 import type { KeyPool } from '../key/key-pool.js';
 import type { AggregatorLayout } from '../key/layout.js';
 import type { GroupTable } from './group-table.js';
 
-/** What comes with groups: sets of distinct values, aggregate states and values, and beside these strings that are taken over as they are. */
+/** Content that comes with groups: sets of distinct values, aggregate states and values, and beside these strings that are taken over as they are. */
 interface AddedContent {
   /** Bytes. */
   readonly content: number;
