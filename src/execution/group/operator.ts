@@ -11,7 +11,7 @@ import type { RowCounts } from '../block/row-counts.js';
 import type { LeafResult } from '../post/leaf-result.js';
 import { type BestRows, bestOfParts, endBest, keepsBest, postParts } from '../post/parts.js';
 import { runSteps } from '../post/steps.js';
-import { countOf, type PooledValues } from './key/key-pool.js';
+import { countOf, type PooledValues, textBytesOf } from './key/key-pool.js';
 import { type GroupLayout, layoutGroups, queryColumns } from './key/layout.js';
 import type { GroupSource } from './run.js';
 import { pairBytes } from './spill/group-spill.js';
@@ -163,7 +163,7 @@ function fitsWith(table: GroupTable, others: readonly GroupTableParts[]): boolea
       states.map(({ pairs }) => pairs?.count ?? 0),
     );
   const content = others.reduce((sum, parts) => sum + ofPairs(parts), 0);
-  const texts = others.reduce((sum, { pooledBytes }) => sum + pooledBytes, 0);
+  const texts = others.reduce((sum, { pools, distinctPools }) => sum + textBytesOf([...pools, ...distinctPools]), 0);
   const most = (pools: readonly PooledValues[]): number => pools.reduce((count, pool) => Math.max(count, countOf(pool)), 0);
   const values = others.reduce((sum, { pools, distinctPools }) => sum + Math.max(most(pools), most(distinctPools)), 0);
   return others.length === 0 || bytesWith(table, groups, { content, texts, values }) <= table.context.groupBytesMax;

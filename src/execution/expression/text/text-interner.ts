@@ -162,7 +162,7 @@ export class TextInterner implements TextPool {
   #reserveBytes(bytes: number): void {
     const used = this.#scope.context.memory.u32(this.#counters, 2);
     if (this.#arena !== 0 && (used[1] ?? 0) + bytes <= this.#arenaBytes) return;
-    this.#arenaBytes = Math.max(ARENA_BYTES, (this.#arena === 0 ? 2 : 4) * bytes);
+    this.#arenaBytes = Math.max(ARENA_BYTES, 2 * bytes);
     this.#arena = this.#scope.arena.take(this.#arenaBytes);
     this.#regions.push({ at: this.#arena, bytes: this.#arenaBytes });
     used[1] = 0;

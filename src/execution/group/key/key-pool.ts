@@ -252,6 +252,12 @@ export function hashesOf({ memory, check }: RunContext, pooled: PooledValues): U
   return hashes;
 }
 
+/** Bytes of the memory that strings of pools lie in. */
+export function textBytesOf(pools: readonly PooledValues[]): number {
+  const ofRegions = (pool: PooledValues): number => (pool.kind === 'texts' ? pool.regions.reduce((sum, { bytes }) => sum + bytes, 0) : 0);
+  return pools.reduce((sum, pool) => sum + ofRegions(pool), 0);
+}
+
 export function countOf(pooled: PooledValues): number {
   return pooled.kind === 'texts' ? pooled.count : pooled.values.length;
 }

@@ -19,15 +19,13 @@ export function bytesWith(table: GroupTable, groups: number, { content, texts = 
   const tablesOfPools = pools.reduce((sum, { tableBytes }) => sum + tableBytes, 0);
   const textsOfPools = pools.reduce((sum, { bytes }) => sum + bytes, 0) - tablesOfPools;
   let arrays = arrayBytes(table);
-  const others = table.bytes - arrays - tablesOfPools - textsOfPools;
+  const others = table.bytes - arrays - placeBytes(table, 0) - tablesOfPools - textsOfPools;
   if (table.layout.indexLayout.kind === 'hash') {
     const capacity = table.capacityFor(table.groupCount + groups);
     if (capacity > table.capacity) arrays *= 1.25 * (capacity / table.capacity);
   }
-  // Up to two places for each value, and as many again while they are enlarged.
-  if (table.onlyPool !== undefined) arrays += (table.onlyPool.count + values) * 4 * 4;
   const grown = pools.reduce((sum, pool) => sum + pool.tableBytesWith(values), 0);
-  return arrays + textsOfPools + texts + grown + (growsByContent(table) ? 1.5 * (others + content) : others);
+  return arrays + placeBytes(table, values) + textsOfPools + texts + grown + (growsByContent(table) ? 1.5 * (others + content) : others);
 }
 
 function internedPools({ layout, pools, distinctPools }: GroupTable): readonly KeyPool[] {
@@ -36,9 +34,17 @@ function internedPools({ layout, pools, distinctPools }: GroupTable): readonly K
   return [...ofKeys, ...distinctPools.filter((_, index) => isInterned(layout.aggregators[index]))];
 }
 
+/** Bytes of the list of places by value, also while it is enlarged for so many more values. */
+function placeBytes({ onlyPool, slotCount }: GroupTable, values: number): number {
+  if (onlyPool === undefined) return 0;
+  const count = 2 ** Math.ceil(Math.log2(onlyPool.count + values));
+  return (count > slotCount ? count + slotCount : slotCount) * 4;
+}
+
 /** Bytes of the arrays that have a place for each group. */
-function arrayBytes({ layout: { indexLayout }, capacity, slotCount, states }: GroupTable): number {
-  let bytes = indexLayout.kind === 'hash' ? capacity * indexLayout.words * 8 + slotCount * 4 : capacity;
+function arrayBytes({ layout: { indexLayout }, capacity, slotCount, onlyPool, states }: GroupTable): number {
+  const slotBytes = onlyPool === undefined ? slotCount * 4 : 0;
+  let bytes = indexLayout.kind === 'hash' ? capacity * indexLayout.words * 8 + slotBytes : capacity;
   for (const { at, seen } of states) bytes += capacity * ((at === 0 ? 0 : 8) + (seen === 0 ? 0 : 1));
   return bytes;
 }
