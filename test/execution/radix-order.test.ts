@@ -57,4 +57,21 @@ for (const sortedWords of [1, 2, 3])
     assert.equal([...rowsByWords(words, count, () => undefined)], expected);
   });
 
+for (const [kind, sign] of [
+  ['ascends', 1],
+  ['descends', -1],
+] as const)
+  for (const count of [65, 1000, DIVIDED_ROWS + 100])
+    for (const at of [0, 1, 2])
+      for (const values of count < DIVIDED_ROWS ? [count, Math.ceil(count / 3), Math.ceil(count / 20), 2] : [Math.ceil(count / 20)])
+        orders(`word ${at} of three words of ${count} rows ${kind}, and has ${values} values`, () => {
+          const words = [300, 3, 2 ** 32].map((end, index) => drawn(count, end, index + at));
+          words[at] = drawn(count, values, 7).sort((a, b) => sign * (a - b));
+          const expected = Array.from({ length: count }, (_, row) => row).sort((a, b) => {
+            for (const word of words) if (word[a] !== word[b]) return (word[a] ?? 0) - (word[b] ?? 0);
+            return a - b;
+          });
+          assert.equal(Uint32Array.from(rowsByWords(words, count, () => undefined)), Uint32Array.from(expected));
+        });
+
 orders.run();

@@ -19,7 +19,6 @@ export class PackedKeys {
   readonly #bits: number;
   readonly #check: Check;
 
-  /** @param words  not all of which have one value in all rows */
   constructor(words: readonly Uint32Array[], check: Check) {
     const fields: Field[] = [];
     let first = 0;

@@ -1,6 +1,7 @@
 // Orders rows by keys of fixed width: many digit by digit, few by comparing.
 
 import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import { COMPARED_MAX, compared, isAscending, isBefore, rowsByLastWords } from './compared-rows.js';
 import { PackedKeys } from './packed-keys.js';
 import { orderedWords, type RowOrder, rowsInOrder } from './row-order.js';
 
@@ -22,21 +23,30 @@ const PLACED_BITS_MAX = 13;
 export function orderOfWords(words: readonly Uint32Array[], rowCount: number, check: Check): RowOrder | undefined {
   const decisive = words.slice(0, sortedFrom(words, rowCount, check));
   if (decisive.length === 0) return undefined;
-  const picked = ascending(rowCount, check);
   if (rowCount <= COMPARED_MAX) {
+    const picked = ascending(rowCount, check);
     compared(decisive, picked);
     return { picked };
   }
-  const keys = new PackedKeys(decisive, check);
+  const last = rowsByLastWords(decisive, check);
+  if (last === undefined) return orderFrom(decisive, undefined, rowCount, check);
+  return last.from === 0 ? { picked: last.rows } : orderFrom(decisive.slice(0, last.from), last.rows, rowCount, check);
+}
+
+/** Orders rows that stand in an order of their own, which equal ones keep; left out: in turn. */
+function orderFrom(words: readonly Uint32Array[], given: Uint32Array | undefined, rowCount: number, check: Check): RowOrder {
+  const keys = new PackedKeys(words, check);
   if (rowCount < DIVIDED_MIN) {
+    const picked = given ?? ascending(rowCount, check);
     const sorting = sortingOf(keys, (part) => keys.part(part), picked, check);
     sortStretch(sorting, { start: 0, end: rowCount, part: 0, bits: keys.bitsOf(0) });
     return { picked };
   }
   const highest = keys.part(0);
   const bits = keys.bitsOf(0) <= PLACED_BITS_MAX ? 0 : keys.bitsOf(0) - DIGIT_BITS_MAX;
-  const { places, starts } = placesByDigit(highest, bits, check);
+  const { places, starts } = placesByDigit(highest, bits, given, check);
   if (bits === 0 && keys.partCount === 1) return { places };
+  const picked = ascending(rowCount, check);
   const sorting = sortingOf(keys, (part) => orderedWords(part === 0 ? highest : keys.part(part), { places }, check), picked, check);
   for (let digit = 0; digit + 1 < starts.length; digit++) {
     check();
@@ -45,8 +55,13 @@ export function orderOfWords(words: readonly Uint32Array[], rowCount: number, ch
   return { places, picked };
 }
 
-/** Places of rows by the bits of their keys from `shift` on, equal ones in turn; and where those of each digit start. */
-function placesByDigit(keys: Uint32Array, shift: number, check: Check): { readonly places: Uint32Array; readonly starts: Uint32Array } {
+/** Places of rows by the bits of their keys from `shift` on, equal ones as they are given; and where those of each digit start. */
+function placesByDigit(
+  keys: Uint32Array,
+  shift: number,
+  given: Uint32Array | undefined,
+  check: Check,
+): { readonly places: Uint32Array; readonly starts: Uint32Array } {
   const starts = new Uint32Array((1 << PLACED_BITS_MAX) + 1);
   checkedLoop(keys.length, check, (from, to) => {
     for (let row = from; row < to; row++) {
@@ -58,7 +73,8 @@ function placesByDigit(keys: Uint32Array, shift: number, check: Check): { readon
   const next = starts.slice();
   const places = new Uint32Array(keys.length);
   checkedLoop(keys.length, check, (from, to) => {
-    for (let row = from; row < to; row++) {
+    for (let at = from; at < to; at++) {
+      const row = given === undefined ? at : (given[at] ?? 0);
       const digit = (keys[row] ?? 0) >>> shift;
       const place = next[digit] ?? 0;
       places[row] = place;
@@ -76,60 +92,13 @@ function sortedFrom(words: readonly Uint32Array[], rowCount: number, check: Chec
 }
 
 function areSorted(words: readonly Uint32Array[], rowCount: number, check: Check): boolean {
+  const [only] = words;
+  if (only !== undefined && words.length === 1) return isAscending(only, check);
   for (let row = 1; row < rowCount; row++) {
     if (row % ROWS_PER_CHECK === 0) check();
     if (isBefore(words, row, row - 1)) return false;
   }
   return true;
-}
-
-function isBefore(words: readonly Uint32Array[], a: number, b: number): boolean {
-  for (let index = 0; index < words.length; index++) {
-    const word = words[index];
-    if (word === undefined) continue;
-    const left = word[a] ?? 0;
-    const right = word[b] ?? 0;
-    if (left !== right) return left < right;
-  }
-  return false;
-}
-
-/** So many rows are compared with each other: for fewer, counting the values of each digit takes longer. */
-const COMPARED_MAX = 64;
-
-/** So many rows are put into order by insertion. */
-const INSERTED_MAX = 12;
-
-/** Sorts by merging ever longer stretches; equal rows stay in their order. */
-function compared(words: readonly Uint32Array[], rows: Uint32Array): void {
-  if (rows.length <= INSERTED_MAX) {
-    inserted(words, rows);
-    return;
-  }
-  let from = rows;
-  let into: Uint32Array = new Uint32Array(rows.length);
-  for (let width = 1; width < rows.length; width *= 2) {
-    for (let start = 0; start < rows.length; start += 2 * width) {
-      const middle = Math.min(rows.length, start + width);
-      const end = Math.min(rows.length, start + 2 * width);
-      let [left, right] = [start, middle];
-      for (let at = start; at < end; at++) {
-        const takesLeft = left < middle && (right >= end || !isBefore(words, from[right] ?? 0, from[left] ?? 0));
-        into[at] = from[takesLeft ? left++ : right++] ?? 0;
-      }
-    }
-    [from, into] = [into, from];
-  }
-  if (from !== rows) rows.set(from);
-}
-
-function inserted(words: readonly Uint32Array[], rows: Uint32Array): void {
-  for (let at = 1; at < rows.length; at++) {
-    const row = rows[at] ?? 0;
-    let place = at;
-    for (; place > 0 && isBefore(words, row, rows[place - 1] ?? 0); place--) rows[place] = rows[place - 1] ?? 0;
-    rows[place] = row;
-  }
 }
 
 /** Rows on their way into an order: `picked` has those of one stretch after another. */

@@ -1,7 +1,8 @@
 // Rows brought into an order by two moves, each of which stays within the nearest caches.
 
 import { type Check, checkedLoop } from '../block/checked-loops.js';
-import type { ResultColumn, ResultTable } from '../block/result-table.js';
+import { pickLongs, type ResultColumn, type ResultTable } from '../block/result-table.js';
+import { halvesOf } from './typed-values.js';
 
 /**
  * An order of rows: first each goes to a place near which only some rows go, and then the rows are picked from these places
@@ -47,18 +48,13 @@ function pickedWords(words: Uint32Array, picked: Uint32Array, check: Check): Uin
   return into;
 }
 
-/** Numbers of rows in the order; they are moved in halves, so that a long costs no BigInt. */
-function movedNumbers<Numbers extends BigInt64Array | Float64Array>(
-  numbers: Numbers,
-  make: (count: number) => Numbers,
-  { places, picked }: RowOrder,
-  check: Check,
-): Numbers {
-  const count = numbers.length;
-  let from = numbers;
+/** Longs in the order; they are moved in halves, so that none costs a BigInt. */
+function movedLongs(longs: BigInt64Array, { places, picked }: RowOrder, check: Check): BigInt64Array {
+  const count = longs.length;
+  let from = longs;
   if (places !== undefined) {
-    const into = make(count);
-    const [read, written] = [halves(from), halves(into)];
+    const into = new BigInt64Array(count);
+    const [read, written] = [halvesOf(from), halvesOf(into)];
     checkedLoop(count, check, (start, end) => {
       for (let row = start; row < end; row++) {
         const place = (places[row] ?? 0) * 2;
@@ -68,21 +64,24 @@ function movedNumbers<Numbers extends BigInt64Array | Float64Array>(
     });
     from = into;
   }
-  if (picked === undefined) return from;
-  const into = make(count);
-  const [read, written] = [halves(from), halves(into)];
-  checkedLoop(count, check, (start, end) => {
-    for (let at = start; at < end; at++) {
-      const place = (picked[at] ?? 0) * 2;
-      written[at * 2] = read[place] ?? 0;
-      written[at * 2 + 1] = read[place + 1] ?? 0;
-    }
-  });
-  return into;
+  return picked === undefined ? from : pickLongs(from, picked, check);
 }
 
-function halves({ buffer, byteOffset, length }: BigInt64Array | Float64Array): Uint32Array {
-  return new Uint32Array(buffer, byteOffset, length * 2);
+function movedDoubles(doubles: Float64Array, { places, picked }: RowOrder, check: Check): Float64Array {
+  let from = doubles;
+  if (places !== undefined) {
+    const [read, into] = [from, new Float64Array(from.length)];
+    checkedLoop(places.length, check, (start, end) => {
+      for (let row = start; row < end; row++) into[places[row] ?? 0] = read[row] ?? 0;
+    });
+    from = into;
+  }
+  if (picked === undefined) return from;
+  const [read, into] = [from, new Float64Array(from.length)];
+  checkedLoop(picked.length, check, (start, end) => {
+    for (let at = start; at < end; at++) into[at] = read[picked[at] ?? 0] ?? 0;
+  });
+  return into;
 }
 
 function orderedMarks(marks: Uint8Array | null, { places, picked }: RowOrder, check: Check): Uint8Array | null {
@@ -111,14 +110,10 @@ export function orderedTable(table: ResultTable, order: RowOrder, check: Check):
         return { ...column, ids: orderedWords(column.ids, order, check) };
       case 'multi':
         return { ...column, rows: orderedWords(column.rows, order, check) };
-      case 'long': {
-        const values = movedNumbers<BigInt64Array>(column.values, (count) => new BigInt64Array(count), order, check);
-        return { ...column, values, nulls: orderedMarks(column.nulls, order, check) };
-      }
-      case 'double': {
-        const values = movedNumbers<Float64Array>(column.values, (count) => new Float64Array(count), order, check);
-        return { ...column, values, nulls: orderedMarks(column.nulls, order, check) };
-      }
+      case 'long':
+        return { ...column, values: movedLongs(column.values, order, check), nulls: orderedMarks(column.nulls, order, check) };
+      case 'double':
+        return { ...column, values: movedDoubles(column.values, order, check), nulls: orderedMarks(column.nulls, order, check) };
     }
   });
   return { ...table, columns };
