@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ServiceError } from '../../src/base/errors.js';
+import { ETERNITY } from '../../src/base/instant.js';
 import type { SourceRunnerOptions } from '../../src/cluster/sources/runner-options.js';
 import { SourceRunner } from '../../src/cluster/sources/source-runner.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
@@ -11,7 +12,7 @@ import type { RowSource, RowsPlan } from '../../src/model/row-source.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
-import { groupOf, inline, joinOf, numbers, RUN } from './running-sources.js';
+import { groupOf, inline, joinOf, numbers, RUN, scanOf } from './running-sources.js';
 
 /* Results that stay in kernel memory for the rest of their query: what they have of others, and that all is given back. */
 
@@ -111,6 +112,49 @@ left('a right side made of groups that were left in memory has their strings', a
       { number: 1n, 'r.text': 'c', rows: 1n },
     ]),
   );
+});
+
+left('rows of a window stay in memory for groups that read their time as a value', async () => {
+  const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
+  const types = { __time: 'LONG', key: 'STRING' } as const;
+  const rows = Array.from({ length: 50 }, (_, row): Plain => ({ __time: BigInt(row * 10), key: ['a', 'b', null][row % 3] ?? null }));
+  const placed = uploadFrame(frameOf(rows, types), memory);
+  const runner = runnerOf({
+    engine: { ...engine, runUploaded: engine.runUploaded.bind(engine), runRows: () => assert.unreachable('rows as frames') as never },
+    columnsOf: (source) => rowSourceColumns(source, { table: () => ({ columns: schemaOf(types), interval: ETERNITY }) }),
+    runTables: (each) => engine.runViews(each, [placed.view], { ...RUN, ending: 'final' }, new AbortController().signal),
+  });
+  const whole = { unit: 'range', start: 'unbounded', end: 0, exclude: null } as const;
+  const before = { name: 'before', type: 'LONG', call: { kind: 'shift', rows: -1, ignoresNulls: false }, columns: ['__time'] } as const;
+  const plan = scanOf(['__time', 'key'], {
+    post: [
+      {
+        step: 'window',
+        partition: ['key'],
+        order: [{ column: '__time', descending: false, nulls: 'first', ordering: 'numeric' }],
+        functions: [{ ...before, filter: null, frame: whole }],
+      },
+    ],
+  });
+  const gap = { name: 'gap', expression: parseExpression('"__time" - before'), outputType: 'LONG' } as const;
+  const outer = groupOf(['key'], {
+    virtualColumns: [gap],
+    aggregators: [
+      { kind: 'sum', name: 'gaps', column: 'gap', type: 'LONG', filter: null },
+      { kind: 'max', name: 'last', column: '__time', type: 'LONG', filter: null },
+    ],
+  });
+  const found = await rowsOf(runner.run(outer, { kind: 'query', plan, source: { kind: 'table', name: 'rows' } }));
+  assert.equal(
+    sortedText(found),
+    sortedText([
+      { key: 'a', gaps: 480n, last: 480n },
+      { key: 'b', gaps: 480n, last: 490n },
+      { key: null, gaps: 450n, last: 470n },
+    ]),
+  );
+  placed.release();
+  await engine.close();
 });
 
 left('groups that take more than a right side may give their memory back', async () => {

@@ -12,7 +12,7 @@ export const BYTES_LIMIT = 'context.maxSubqueryBytes';
 /** Default size limit of a join's right side. */
 const SIDE_BYTES_MAX = 512 << 20;
 /** Results of subqueries that take more come as frames, chunk by chunk. */
-const NESTED_BYTES_MAX = 64 << 20;
+const NESTED_BYTES_MAX = 96 << 20;
 
 /** Limits of what the subqueries and the right sides of one query hold. */
 export class HeldLimits {

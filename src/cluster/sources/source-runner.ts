@@ -9,6 +9,7 @@ import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame, Uploaded } from '../../model/frame.js';
 import type { LookupTable } from '../../model/lookup/lookup-table.js';
+import { arrivalName } from '../../model/rewrite/arrival-time.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import type { JoinStage, Stage } from '../../model/stage.js';
@@ -18,6 +19,7 @@ import { type KeptFrames, keeping, leftInMemory, mapped, once, peekUploaded, pru
 import { keptEntries, keptSide } from './kept-lookups.js';
 import { type Bound, columnBelow, KeyBounds } from './key-bounds.js';
 import { withLookedUpPartners } from './lookup-joins.js';
+import { readInMemory } from './read-in-memory.js';
 import { BYTES_LIMIT, bytesOf, HeldLimits, limited, refuseMany, unlessFull } from './row-limits.js';
 import type { SourceRunnerOptions } from './runner-options.js';
 import { type SharedGroups, type SharedRows, SharedSources } from './shared-sources.js';
@@ -26,7 +28,6 @@ import {
   both,
   endsEarly,
   inOrder,
-  isWhole,
   isWorthKeeping,
   keptScan,
   leading,
@@ -155,7 +156,8 @@ export class SourceRunner {
           yield* engine.runUploaded(staged, [entries.id], final, signal);
           return;
         }
-        const upload = this.#nestedUpload(plan, { ...source, steps }, columns);
+        const inMemory = readInMemory(plan, { ...source, steps }, columns, this.#options.columnsOf(source.base));
+        const upload = inMemory && this.#uploadOf(inMemory.names);
         if (upload !== undefined) placed.push(this.#reserved(upload.id));
         const conditions = first.map(({ filter }) => filter);
         const base = unordered(plan, source.base);
@@ -163,7 +165,7 @@ export class SourceRunner {
         const found =
           union ?? (await peekUploaded(this.#rows(base, needed, plan.intervals, conditions, { upload, bounds: bounds.ofBase() })));
         try {
-          if (found.ids !== undefined) yield* engine.runUploaded(staged, found.ids, final, signal);
+          if (found.ids !== undefined) yield* engine.runUploaded({ ...(inMemory?.plan ?? plan), stages: later }, found.ids, final, signal);
           else yield* engine.runRows(staged, found.frames, known, final, signal);
         } finally {
           await found.end();
@@ -234,21 +236,19 @@ export class SourceRunner {
     return { id, rowCount: 0, bytes: 0, release: () => this.#options.engine.releaseUpload(id) };
   }
 
-  /** Rows of a subquery that come all at once stay in memory where they are not too many, and no time is asked of them: they are in no order of it. */
-  #nestedUpload(plan: RowsPlan, { base, steps }: SourceSteps, columns: readonly ColumnSchema[]): Upload | undefined {
-    if (base.kind !== 'query' || !isWhole(base.plan) || !isBesideTables(steps) || asksForTime(plan, steps)) return undefined;
-    if (this.#options.columnsOf(base).some(({ name }) => name === TIME_COLUMN)) return undefined;
-    const named = columns.flatMap(({ name }) => (name === TIME_COLUMN ? [] : [name]));
-    if (named.length === 0) return undefined;
-    return this.#uploadOf(named);
-  }
-
-  /** Asks for the rows of a subquery to be left in memory, unless they are too many. */
+  /** Asks for the rows of a subquery to be left in memory, unless they are too many; their time goes by the name of arrival. */
   #uploadOf(names: readonly string[]): Upload {
     const bytesMax = this.#limits.nestedBytesMax;
     const side = { keys: [], keysOnly: false, marked: false, bytesMax, limit: BYTES_LIMIT };
     const id = this.#options.engine.reserveUpload();
-    return { ...side, id, columns: renamed(names, names), rowsMax: this.#limits.sides.rowsMax, orFrames: true, subject: 'a subquery' };
+    return {
+      ...side,
+      id,
+      columns: renamed(names, names.map(arrivalName)),
+      rowsMax: this.#limits.sides.rowsMax,
+      orFrames: true,
+      subject: 'a subquery',
+    };
   }
 
   /** Rows of other processes come as frames, whatever the plan asks for. */

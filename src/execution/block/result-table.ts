@@ -176,7 +176,13 @@ export function* framesOf(table: ResultTable, check: Check, frameRows = FRAME_RO
 
 /** All rows in one frame, strings as bytes where that is how they lie in memory. */
 export function packedFramesOf({ rowCount, columns }: ResultTable, check: Check): readonly [SegmentFrame] {
-  return [{ rowCount, columns: columns.map((column) => packedColumn(column, check) ?? frameColumn(column, 0, rowCount, check)) }];
+  return [{ rowCount, columns: columns.map((column) => packedColumn(column, check) ?? wholeColumn(column, rowCount, check)) }];
+}
+
+/** All rows of a column, whose numbers are not copied. */
+function wholeColumn(column: ResultColumn, rowCount: number, check: Check): FrameColumn {
+  if (column.kind === 'string' || column.kind === 'multi') return frameColumn(column, 0, rowCount, check);
+  return { ...column, nulls: column.nulls === null ? null : nullBits(column.nulls) };
 }
 
 function packedColumn(column: ResultColumn, check: Check): PackedColumn | undefined {

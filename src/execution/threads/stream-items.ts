@@ -1,7 +1,9 @@
 // Items of the streams between threads, and the steps that make them.
 
+import { ServiceError } from '../../base/errors.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
+import type { Upload } from '../../model/upload.js';
 import { plainFrame, type SegmentFrame } from '../../storage/columns/packed-column.js';
 import type { Check } from '../block/checked-loops.js';
 import { concatFrames } from '../block/concat-frames.js';
@@ -90,7 +92,7 @@ export function* answered(
       rows += frame.rowCount;
       bytes += frameBytes(frame);
       held.push(frame);
-      if (upload.orFrames && bytes > upload.bytesMax) {
+      if (upload.orFrames && bytes > upload.bytesMax * NARROWED) {
         yield* items(plainFrames(chained(held, left), context), counts);
         return;
       }
@@ -101,9 +103,23 @@ export function* answered(
   }
   const [only] = held;
   const whole = held.length === 1 && only !== undefined ? only : concatFrames(held.map(plainFrame), context.check);
-  const built = uploadBuildSide(context, uploadedColumns(whole, upload), upload);
-  yield { frame: null, isLast: true, counts, built };
+  const built = placedRows(context, whole, upload);
+  if (built === undefined) yield* items(plainFrames(held, context), counts);
+  else yield { frame: null, isLast: true, counts, built };
 }
+
+/** The rows in kernel memory. Undefined: they take more than they may, or than is left there, and may come as frames. */
+function placedRows(context: RunContext, rows: SegmentFrame, upload: Upload): BuildSide | undefined {
+  try {
+    return uploadBuildSide(context, uploadedColumns(rows, upload), upload);
+  } catch (error) {
+    if (upload.orFrames && error instanceof ServiceError && error.code === 'resource_limit') return undefined;
+    throw error;
+  }
+}
+
+/** Rows of so many times the bytes may fit into kernel memory, where numbers and ids are narrow. */
+const NARROWED = 2;
 
 /** Least bytes of a value, in kernel memory. */
 const VALUE_BYTES = 4;

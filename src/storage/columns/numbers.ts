@@ -37,7 +37,9 @@ export function narrowLongs(values: BigInt64Array, nulls: Uint32Array | null): P
   const baseLow = Number(BigInt.asUintN(32, base));
   const narrow = narrowest(Number(span), values.length);
   // The range fits 32 bits, so the low words alone tell how far a value is from the base.
-  for (let row = 0; row < values.length; row++) narrow[row] = (words[2 * row] ?? 0) - baseLow;
+  if (narrow instanceof Uint8Array) for (let row = 0; row < narrow.length; row++) narrow[row] = (words[2 * row] ?? 0) - baseLow;
+  else if (narrow instanceof Uint16Array) for (let row = 0; row < narrow.length; row++) narrow[row] = (words[2 * row] ?? 0) - baseLow;
+  else for (let row = 0; row < narrow.length; row++) narrow[row] = (words[2 * row] ?? 0) - baseLow;
   return { values: nulls === null ? narrow : zeroNulls(narrow, nulls), base, power: 0, min, max, ranges };
 }
 
