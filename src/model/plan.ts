@@ -126,7 +126,7 @@ export type PostStep =
       readonly functions: readonly WindowFunction[];
       /** Rows that a partition may have; left out: as many as memory holds. */
       readonly rowsMax?: number;
-      /** Nobody sees in which order the partitions come out. */
+      /** Nobody sees in which order the rows come out. */
       readonly inAnyOrder?: true;
     }
   /** Keeps, renames and orders columns. */

@@ -249,14 +249,29 @@ function drawnFunction(random: () => number, isOrdered: boolean): WindowFunction
   return (kinds[below(kinds.length)] as () => WindowFunction)();
 }
 
-for (let seed = 1; seed <= caseCount(150); seed++)
+/** An aggregate over the whole partition, where there is no order. */
+function drawnAggregate(random: () => number): WindowFunction {
+  for (;;) {
+    const each = drawnFunction(random, false);
+    if (['count', 'sum', 'min', 'max'].includes(each.call.kind)) return { ...each, frame: random() < 0.5 ? FRAMELESS : WHOLE };
+  }
+}
+
+const WHOLE: WindowFrame = { unit: 'rows', start: 'unbounded', end: 'unbounded', exclude: null };
+
+for (let seed = 1; seed <= caseCount(200); seed++)
   windows(`drawn rows and functions, seed ${seed}`, () => {
     const random = randomSource(seed);
     const rows = drawnRows(random);
-    const [isParted, isOrdered, descending] = [random() < 0.8, random() < 0.8, random() < 0.5];
-    const functions = Array.from({ length: 3 }, (_, index) => ({ ...drawnFunction(random, isOrdered), name: `f${index}` }));
+    const [isParted, isOrdered, descending] = [random() < 0.8, random() < 0.6, random() < 0.5];
+    const isSeen = random() < 0.5;
+    // Aggregates over whole partitions, alone, need no order.
+    const areWhole = !isSeen && random() < 0.5;
+    const drawnOne = (): WindowFunction => (areWhole ? drawnAggregate(random) : drawnFunction(random, isOrdered));
+    const functions = Array.from({ length: 3 }, (_, index) => ({ ...drawnOne(), name: `f${index}` }));
     const order: readonly SortKey[] = isOrdered ? [{ column: 'order', descending, nulls: 'first', ordering: 'lexicographic' }] : [];
-    const found = windowColumns(tableOfRows(rows), { step: 'window', partition: isParted ? ['part'] : [], order, functions }, LEAF);
+    const step = { step: 'window', partition: isParted ? ['part'] : [], order, functions } as const;
+    const found = windowColumns(tableOfRows(rows), isSeen ? step : { ...step, inAnyOrder: true }, LEAF);
     const valueOf = (name: string, row: number): Value =>
       valueAt(found.columns.find((column) => column.name === name) as ResultColumn, row);
     const compare = isOrdered ? byOrder(descending) : () => 0;

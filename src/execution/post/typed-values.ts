@@ -153,6 +153,18 @@ export function nullMarks(column: ResultColumn, rowCount: number, check: Check):
   return hasNull ? marks : null;
 }
 
+/** 1 for rows in which the column of a filter is 1. */
+export function takenMarks(column: ResultColumn, rowCount: number, check: Check): Uint8Array {
+  const taken = new Uint8Array(rowCount);
+  if (column.kind !== 'long') return taken;
+  const [halves, { nulls }] = [halvesOf(column.values), column];
+  checkedLoop(rowCount, check, (start, end) => {
+    for (let row = start; row < end; row++)
+      taken[row] = halves[row * 2] === 1 && halves[row * 2 + 1] === 0 && (nulls === null || nulls[row] !== 1) ? 1 : 0;
+  });
+  return taken;
+}
+
 /** Values of any kind. */
 export class AnyValues {
   readonly #values: Value[];

@@ -1,5 +1,6 @@
 // The rows with the smallest or largest value of the frames of window functions.
 
+import type { SortKey } from '../../../model/plan.js';
 import { type Check, checkedLoop } from '../../block/checked-loops.js';
 import type { ResultColumn } from '../../block/result-table.js';
 import { orderedNumbers } from '../ordered-numbers.js';
@@ -25,7 +26,7 @@ export function extremeRows(
   present: Uint8Array | null,
   { rowCount, spans, check }: Frames,
 ): Int32Array {
-  const key = { column: column.name, descending: kind === 'max', nulls: 'last', ordering: 'lexicographic' } as const;
+  const key = keyOf(kind, column);
   const numbers = orderedNumbers(column, key, check);
   const better = numbers === undefined ? byComparing(compareColumn(column, key)) : byNumbers(numbers);
   let best: Int32Array | undefined;
@@ -42,6 +43,17 @@ export function extremeRows(
     });
   }
   return best ?? new Int32Array(rowCount).fill(NO_ROW);
+}
+
+function keyOf(kind: 'min' | 'max', column: ResultColumn): SortKey {
+  return { column: column.name, descending: kind === 'max', nulls: 'last', ordering: 'lexicographic' };
+}
+
+/** The better one of any two rows that have a value. */
+export function rowBetter(kind: 'min' | 'max', column: ResultColumn, check: Check): Better {
+  const key = keyOf(kind, column);
+  const numbers = orderedNumbers(column, key, check);
+  return numbers === undefined ? byComparing(compareColumn(column, key)) : byNumbers(numbers);
 }
 
 function betterOf(better: Better, first: number, second: number): number {

@@ -45,7 +45,7 @@ export function longSums(column: ResultColumn, present: Uint8Array | null, { row
 }
 
 /** The longs of a column in halves, the lower one first. */
-function halvesOfLongs(column: ResultColumn, rowCount: number, check: Check): Uint32Array {
+export function halvesOfLongs(column: ResultColumn, rowCount: number, check: Check): Uint32Array {
   if (column.kind === 'long') return halvesOf(column.values);
   const values = new BigInt64Array(rowCount);
   checkedLoop(rowCount, check, (start, end) => {
@@ -55,7 +55,7 @@ function halvesOfLongs(column: ResultColumn, rowCount: number, check: Check): Ui
 }
 
 /** A number that changes no other one when it is added to it, whatever its sign. */
-const NOTHING = -0;
+export const NOTHING = -0;
 
 /** `NOTHING` where no row of the frame has a value. */
 export function doubleSums(
@@ -79,7 +79,8 @@ export function doubleSums(
   return sums ?? new Float64Array(rowCount);
 }
 
-function presentNumbers(column: ResultColumn, present: Uint8Array | null, rowCount: number, check: Check): Float64Array {
+/** The numbers of rows, `NOTHING` where a row has none. */
+export function presentNumbers(column: ResultColumn, present: Uint8Array | null, rowCount: number, check: Check): Float64Array {
   if (column.kind === 'double' && present === null) return column.values;
   const numbers = new Float64Array(rowCount);
   checkedLoop(rowCount, check, (start, end) => {

@@ -4,7 +4,7 @@ import { assert } from '../../../base/errors.js';
 import type { FrameBound, WindowFrame } from '../../../model/window.js';
 import { type Check, checkedLoop } from '../../block/checked-loops.js';
 import { reachEdges } from './reach-edges.js';
-import { eachPiece } from './runs.js';
+import { eachPiece, edgesOfRuns } from './runs.js';
 import type { WindowRows } from './window-rows.js';
 
 /** For each row, in turn, rows [start, end); none where the end is not behind the start. */
@@ -42,10 +42,8 @@ function edges(rows: WindowRows, { unit, ...bounds }: WindowFrame, side: Side): 
   return groupEdges(rows, bound, side);
 }
 
-function partitionEdges({ table, partitions, check }: WindowRows, side: Side): Uint32Array {
-  const found = new Uint32Array(table.rowCount);
-  eachPiece(partitions, check, (from, to, start, end) => found.fill(side === 'start' ? start : end, from, to));
-  return found;
+function partitionEdges({ partitions, check }: WindowRows, side: Side): Uint32Array {
+  return edgesOfRuns(partitions, side, check);
 }
 
 /** Rows that are so far away, within the partition. */
@@ -61,10 +59,8 @@ function rowEdges({ table, partitions, check }: WindowRows, distance: number): U
 }
 
 /** First rows of peers, or those behind them. */
-function runEdges({ table, peers, check }: WindowRows, behind: 0 | 1): Uint32Array {
-  const found = new Uint32Array(table.rowCount);
-  eachPiece(peers(), check, (from, to, start, end) => found.fill(behind === 1 ? end : start, from, to));
-  return found;
+function runEdges({ peers, check }: WindowRows, behind: 0 | 1): Uint32Array {
+  return edgesOfRuns(peers(), behind === 1 ? 'end' : 'start', check);
 }
 
 /** Edges of the groups of peers that are so far away, within the partition. */

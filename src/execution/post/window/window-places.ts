@@ -1,9 +1,10 @@
 // Places of rows in the order of their partition: ROW_NUMBER, RANK, NTILE and others.
 
 import type { WindowCall } from '../../../model/window.js';
+import { checkedLoop } from '../../block/checked-loops.js';
 import type { ResultColumn } from '../../block/result-table.js';
 import { smallLongs } from '../typed-values.js';
-import { eachPiece } from './runs.js';
+import { eachPiece, fillRows } from './runs.js';
 import type { WindowRows } from './window-rows.js';
 
 type PlaceCall = Extract<WindowCall, { kind: 'rowNumber' | 'rank' | 'denseRank' | 'percentRank' | 'cumulativeDistribution' | 'tile' }>;
@@ -75,26 +76,25 @@ function ofPeers<Places extends Uint32Array | Float64Array>(
   places: Places,
   placeOf: (peers: Peers) => number,
 ): Places {
+  const groups = peers();
   let partition = -1;
   let [partitionStart, partitionEnd] = [0, 0];
   const own: Peers = { first: 0, last: 0, group: 0, count: 0 };
-  let place = 0;
-  eachPiece(peers(), check, (from, to, start, end) => {
-    if (start >= partitionEnd) {
-      partition++;
-      partitionStart = partitions[partition] ?? 0;
-      partitionEnd = partitions[partition + 1] ?? end;
-      own.group = -1;
-      own.count = partitionEnd - partitionStart;
-    }
-    if (from === start) {
+  checkedLoop(groups.length - 1, check, (from, to) => {
+    for (let group = from; group < to; group++) {
+      const [start, end] = [groups[group] ?? 0, groups[group + 1] ?? 0];
+      if (start >= partitionEnd) {
+        partition++;
+        partitionStart = partitions[partition] ?? 0;
+        partitionEnd = partitions[partition + 1] ?? end;
+        own.group = -1;
+        own.count = partitionEnd - partitionStart;
+      }
       own.group++;
       own.first = start - partitionStart;
       own.last = end - partitionStart;
-      place = placeOf(own);
+      fillRows(places, placeOf(own), start, end);
     }
-    if (to - from === 1) places[from] = place;
-    else places.fill(place, from, to);
   });
   return places;
 }

@@ -11,9 +11,10 @@ import type { LeafResult } from '../leaf-result.js';
 import { orderOfWords } from '../radix-order.js';
 import { orderedTable } from '../row-order.js';
 import { sortKeys, sortWords } from '../sort.js';
-import { halvesOf, nullMarks, pickedColumn } from '../typed-values.js';
+import { nullMarks, pickedColumn, takenMarks } from '../typed-values.js';
 import { frameValues } from './frame-values.js';
 import { eachPiece, type Runs, runsOfWords } from './runs.js';
+import { areWholePartitions, partitionColumn, partitionNumbers, runsOfNumbers } from './whole-partitions.js';
 import { spansOf } from './window-frame.js';
 import { placeColumn } from './window-places.js';
 import type { WindowRows } from './window-rows.js';
@@ -21,25 +22,51 @@ import type { WindowRows } from './window-rows.js';
 type WindowStep = Extract<PostStep, { step: 'window' }>;
 
 /**
- * Adds a column for each function. The rows come out by partition, and in the order of the window within.
+ * Adds a column for each function. The rows come out by partition, and in the order of the window within, where anybody sees that.
  * @param kept  the columns that are wanted besides
  */
 export function windowColumns(table: ResultTable, step: WindowStep, leaf: LeafResult, kept?: KeptColumns): ResultTable {
-  const rows = orderedRows(table, step, leaf.check, kept === undefined ? undefined : new Set([...kept, ...columnsOfFunctions(step)]));
+  const wanted = kept === undefined ? undefined : new Set([...kept, ...columnsOfFunctions(step)]);
+  return wholePartitions(table, step, leaf.check, wanted) ?? inOrder(table, step, leaf.check, wanted);
+}
+
+/** The rows as they stand; undefined where they have to be in order, or partitions are not found without. */
+function wholePartitions(table: ResultTable, step: WindowStep, check: Check, wanted: KeptColumns): ResultTable | undefined {
+  if (!areWholePartitions(step)) return undefined;
+  const partitions = partitionNumbers(wordsOf(table, step, partitionKeys(step), check).flat(), table.rowCount, check);
+  if (partitions === undefined) return undefined;
+  if (step.rowsMax !== undefined) checkSizes(runsOfNumbers(partitions, check), step.rowsMax);
+  const columns = step.functions.map((each) => partitionColumn(table, partitions, each, check));
+  const rows = withColumns(table, wanted);
+  return { ...rows, columns: [...rows.columns, ...columns] };
+}
+
+function inOrder(table: ResultTable, step: WindowStep, check: Check, wanted: KeptColumns): ResultTable {
+  const rows = orderedRows(table, step, check, wanted);
   if (step.rowsMax !== undefined) checkSizes(rows.partitions, step.rowsMax);
   const columns = step.functions.map((each) => functionColumn(rows, each));
   return { ...rows.table, columns: [...rows.table.columns, ...columns] };
 }
 
-function orderedRows(table: ResultTable, { partition, order, inAnyOrder }: WindowStep, check: Check, wanted: KeptColumns): WindowRows {
-  const { rowCount } = table;
-  const by = [...partition.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' })), ...order];
-  const words = (by.length === 0 ? [] : sortKeys(table, by)).map((key, at) => {
+function partitionKeys({ partition }: WindowStep): SortKey[] {
+  return partition.map((column) => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }));
+}
+
+/** Words of the columns of an order that begins with the partition. */
+function wordsOf(table: ResultTable, { partition, inAnyOrder }: WindowStep, by: readonly SortKey[], check: Check): Uint32Array[][] {
+  return by.map((key, at) => {
     const column = columnNamed(table, key.column);
     // Rows of one text have one id.
     const isNumbered = inAnyOrder === true && at < partition.length && column.kind === 'string' && column.packed?.isDistinct === true;
     return isNumbered ? [column.ids] : sortWords(column, key, check);
   });
+}
+
+function orderedRows(table: ResultTable, step: WindowStep, check: Check, wanted: KeptColumns): WindowRows {
+  const { rowCount } = table;
+  const { partition, order } = step;
+  const by = [...partitionKeys(step), ...order];
+  const words = wordsOf(table, step, by.length === 0 ? [] : sortKeys(table, by), check);
   const all: Uint32Array[] = [];
   for (const each of words) append(all, each);
   const inOrder = orderOfWords(all, rowCount, check);
@@ -52,7 +79,7 @@ function orderedRows(table: ResultTable, { partition, order, inAnyOrder }: Windo
     order,
     partitions,
     peers() {
-      peers ??= order.length === 0 ? partitions : runsOfWords(words.slice(0, by.length).flat(), rows, rowCount, check);
+      peers ??= runsOfWords(words.slice(partition.length, by.length).flat(), rows, rowCount, check, partitions);
       return peers;
     },
     check,
@@ -144,16 +171,4 @@ function overFrames(rows: WindowRows, { call, columns, filter, frame, name, type
     check,
   };
   return frameValues(call, input, { name, type });
-}
-
-/** 1 for rows in which the column of a filter is 1. */
-function takenMarks(column: ResultColumn, rowCount: number, check: Check): Uint8Array {
-  const taken = new Uint8Array(rowCount);
-  if (column.kind !== 'long') return taken;
-  const [halves, { nulls }] = [halvesOf(column.values), column];
-  checkedLoop(rowCount, check, (start, end) => {
-    for (let row = start; row < end; row++)
-      taken[row] = halves[row * 2] === 1 && halves[row * 2 + 1] === 0 && (nulls === null || nulls[row] !== 1) ? 1 : 0;
-  });
-  return taken;
 }

@@ -23,6 +23,17 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT u.name, w.n FROM users u JOIN (SELECT usr, city, COUNT(*) OVER (PARTITION BY usr) AS n FROM edits WHERE price > 2) w ON w.usr = u.id',
   'SELECT u.id, l.added FROM users u LEFT JOIN (SELECT * FROM edits ORDER BY added DESC NULLS LAST, __time LIMIT 12) l ON l.usr = u.id WHERE u.score > 1',
   'SELECT MAX(r) FROM (SELECT RANK() OVER (ORDER BY n) AS r FROM (SELECT usr, n FROM (SELECT usr, city, COUNT(*) AS n FROM edits GROUP BY usr, city) ORDER BY n DESC, usr, city LIMIT 7))',
+  // Aggregates over whole partitions: joins with groups, where nobody sees the order of the rows.
+  'SELECT COUNT(*), SUM(g), MIN(g), MAX(g) FROM (SELECT SUM(added) OVER (PARTITION BY city) AS g FROM edits)',
+  'SELECT usr, COUNT(*), SUM(n), MAX(m) FROM (SELECT usr, COUNT(*) OVER (PARTITION BY usr, city) AS n, MAX(added) OVER (PARTITION BY usr, city) AS m FROM edits WHERE price > 1) GROUP BY usr ORDER BY usr',
+  'SELECT COUNT(*) FROM (SELECT added, MAX(added) OVER (PARTITION BY usr) AS m FROM edits) WHERE added = m',
+  'SELECT COUNT(*), COUNT(a) FROM (SELECT added - AVG(added) OVER (PARTITION BY city) AS a FROM edits) WHERE a > 1 OR a IS NULL',
+  'SELECT MAX(added - m), COUNT(*) FROM (SELECT added, city, MIN(added) FILTER (WHERE price > 2) OVER () AS m FROM edits) WHERE city IS NOT NULL',
+  'SELECT COUNT(*), SUM(s) FROM (SELECT SUM(added) OVER (PARTITION BY usr, usr) AS s, usr FROM edits WHERE added > 1000000)',
+  'SELECT SUM(b - a), COUNT(*) FROM (SELECT COUNT(*) OVER (PARTITION BY city) AS a, COUNT(added) OVER (PARTITION BY usr) AS b, ROW_NUMBER() OVER (PARTITION BY city ORDER BY __time) AS c FROM edits)',
+  'SELECT COUNT(*), MIN(m), MAX(m) FROM (SELECT MAX(city) OVER (PARTITION BY usr) AS m FROM edits)',
+  'SELECT usr, city, n FROM (SELECT usr, city, added, COUNT(*) OVER (PARTITION BY city) AS n FROM edits) WHERE n > 3 ORDER BY usr, city, added, n',
+  'SELECT SUM(n) FROM (SELECT u.name, COUNT(*) OVER (PARTITION BY u.name) AS n FROM edits e JOIN users u ON e.usr = u.id)',
   // Groups of rows that a window has put in another order than that of their times.
   [
     'SELECT usr, MAX(g), MIN(__time), COUNT(*) FROM (SELECT __time, usr, TIMESTAMP_TO_MILLIS(__time) - LAG(TIMESTAMP_TO_MILLIS(__time)) OVER (PARTITION BY usr ORDER BY added, price, city, __time) AS g FROM edits) GROUP BY usr ORDER BY usr',
