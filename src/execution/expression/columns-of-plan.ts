@@ -58,10 +58,13 @@ function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly strin
   if (plan.filter !== null) columnsOfCondition(plan.filter, isStored, named);
   if (plan.operator === 'scan') {
     for (const name of plan.columns) named.add(name);
-    // Partitions go over all segments.
+    // Partitions and their orders go over all segments.
     if (ofSegments)
-      for (const step of plan.post)
-        if (step.step === 'window') for (const name of step.partition) if (plan.columns.includes(name)) comparable.add(name);
+      for (const step of plan.post) {
+        if (step.step !== 'window') continue;
+        for (const name of [...step.partition, ...step.order.map(({ column }) => column)])
+          if (plan.columns.includes(name)) comparable.add(name);
+      }
   }
   if (plan.operator === 'group') {
     for (const key of plan.keys) if (key.kind === 'column') comparable.add(key.column);

@@ -91,12 +91,46 @@ function ofCall(call: Extract<Expression, { kind: 'call' }>, rows: Rows): Double
   const [first, second] = operands;
   if (first === undefined) return undefined;
   const values = new Float64Array(rows.rowCount);
-  checkedLoop(rows.rowCount, rows.check, (start, end) => {
-    if (second === undefined) for (let row = start; row < end; row++) values[row] = apply(first.values[row] ?? 0, 0);
-    else for (let row = start; row < end; row++) values[row] = apply(first.values[row] ?? 0, second.values[row] ?? 0);
-  });
+  const operate = second === undefined ? undefined : OPERATORS.get(call.function);
+  if (operate !== undefined && second !== undefined)
+    checkedLoop(rows.rowCount, rows.check, (start, end) => operate(first.values, second.values, values, start, end));
+  else
+    checkedLoop(rows.rowCount, rows.check, (start, end) => {
+      if (second === undefined) for (let row = start; row < end; row++) values[row] = apply(first.values[row] ?? 0, 0);
+      else for (let row = start; row < end; row++) values[row] = apply(first.values[row] ?? 0, second.values[row] ?? 0);
+    });
   return { values, nulls: eitherNull(first.nulls, second?.nulls ?? null) };
 }
+
+type Operate = (left: Float64Array, right: Float64Array, into: Float64Array, start: number, end: number) => void;
+
+/** The operators of `FUNCTIONS` as loops of their own: a call for each row costs several times as much. */
+const OPERATORS: ReadonlyMap<string, Operate> = new Map<string, Operate>([
+  [
+    '+',
+    (left, right, into, start, end) => {
+      for (let row = start; row < end; row++) into[row] = (left[row] ?? 0) + (right[row] ?? 0);
+    },
+  ],
+  [
+    '-',
+    (left, right, into, start, end) => {
+      for (let row = start; row < end; row++) into[row] = (left[row] ?? 0) - (right[row] ?? 0);
+    },
+  ],
+  [
+    '*',
+    (left, right, into, start, end) => {
+      for (let row = start; row < end; row++) into[row] = (left[row] ?? 0) * (right[row] ?? 0);
+    },
+  ],
+  [
+    '/',
+    (left, right, into, start, end) => {
+      for (let row = start; row < end; row++) into[row] = (left[row] ?? 0) / (right[row] ?? 0);
+    },
+  ],
+]);
 
 /** The operator has two forms. */
 function minus(operands: number): (x: number, y: number) => number {

@@ -7,6 +7,7 @@ import { type Check, checkedLoop } from '../block/checked-loops.js';
 import type { ResultTable } from '../block/result-table.js';
 import { type Doubles, doublesOf, type Rows } from './computed-doubles.js';
 import { orderedNumbers } from './ordered-numbers.js';
+import { halvesOf } from './typed-values.js';
 
 /** Values of marks, one a row. */
 export const FALSE = 0;
@@ -36,22 +37,89 @@ const COMPARISONS: ReadonlyMap<string, Holds> = new Map([
  */
 export function comparedNumbers(table: ResultTable, filter: Filter, check: Check): Uint8Array | undefined {
   if (filter.kind === 'expression') return ofExpression(filter.expression, rowsOf(table, check));
+  if (filter.kind === 'and') return ofAll(table, filter.filters, check);
   if (filter.kind !== 'range' || (filter.type !== 'LONG' && filter.type !== 'DOUBLE')) return undefined;
-  if (filter.lower === null && filter.upper === null) return undefined;
-  const values = operandOf({ kind: 'column', name: filter.column }, rowsOf(table, check));
-  if (values === undefined) return undefined;
-  const { lower, upper, lowerStrict, upperStrict } = filter;
-  const marks = new Uint8Array(table.rowCount).fill(TRUE);
-  for (const [bound, holds] of [
-    [lower, { below: false, alike: !lowerStrict, above: true }],
-    [upper, { below: true, alike: !upperStrict, above: false }],
-  ] as const) {
-    if (bound === null) continue;
-    const limit = ofConstant(bound, table.rowCount);
-    if (limit === undefined) return undefined;
-    andMarks(marks, compared(values, limit, holds, check), check);
+  const [lower, upper] = [boundOf(filter.lower, -Infinity), boundOf(filter.upper, Infinity)];
+  if ((filter.lower === null && filter.upper === null) || lower === undefined || upper === undefined) return undefined;
+  const bounds = { lower, upper, lowerStrict: filter.lowerStrict && filter.lower !== null, upperStrict: filter.upperStrict };
+  const column = table.columns.find(({ name }) => name === filter.column);
+  if (column?.kind === 'long') return longsWithin(column, bounds, check);
+  return column?.kind === 'double' ? within(column, { ...bounds, isOpen: filter.upper === null }, check) : undefined;
+}
+
+/** Rows that meet all of several filters. */
+function ofAll(table: ResultTable, filters: readonly Filter[], check: Check): Uint8Array | undefined {
+  let all: Uint8Array | undefined;
+  for (const each of filters) {
+    const marks = comparedNumbers(table, each, check);
+    if (marks === undefined) return undefined;
+    if (all === undefined) all = marks;
+    else andMarks(all, marks, check);
   }
+  return all;
+}
+
+/** A bound as a double of the same value; undefined where there is none. */
+function boundOf(bound: unknown, none: number): number | undefined {
+  if (bound === null) return none;
+  if (typeof bound !== 'number' && typeof bound !== 'bigint') return undefined;
+  const number = Number(bound);
+  return Number.isNaN(number) || (typeof bound === 'bigint' && !Number.isSafeInteger(number)) ? undefined : number;
+}
+
+interface Bounds {
+  readonly lower: number;
+  readonly upper: number;
+  readonly lowerStrict: boolean;
+  readonly upperStrict: boolean;
+  /** There is no upper bound: NaN, which is above every number, is within. */
+  readonly isOpen: boolean;
+}
+
+function within({ values, nulls }: Doubles, { lower, upper, lowerStrict, upperStrict, isOpen }: Bounds, check: Check): Uint8Array {
+  const marks = new Uint8Array(values.length);
+  checkedLoop(marks.length, check, (start, end) => {
+    for (let row = start; row < end; row++) {
+      const value = values[row] ?? 0;
+      const isAbove = lowerStrict ? value > lower : value >= lower;
+      const isBelow = upperStrict ? value < upper : value <= upper;
+      marks[row] = (isAbove && (isBelow || isOpen)) || (isOpen && value !== value) ? TRUE : FALSE;
+    }
+  });
+  markUnknown(marks, nulls, check);
   return marks;
+}
+
+/** Highest halves of the longs that are doubles without loss. */
+const HIGH_MAX = 2 ** 20;
+
+function longsWithin(
+  { values, nulls }: { readonly values: BigInt64Array; readonly nulls: Uint8Array | null },
+  { lower, upper, lowerStrict, upperStrict }: Omit<Bounds, 'isOpen'>,
+  check: Check,
+): Uint8Array | undefined {
+  const low = halvesOf(values);
+  const high = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
+  const marks = new Uint8Array(values.length);
+  let areExact = true;
+  checkedLoop(marks.length, check, (start, end) => {
+    for (let row = start; row < end; row++) {
+      const half = high[row * 2 + 1] ?? 0;
+      if (half >= HIGH_MAX || half < -HIGH_MAX) areExact = false;
+      const value = half * 2 ** 32 + (low[row * 2] ?? 0);
+      marks[row] = (lowerStrict ? value > lower : value >= lower) && (upperStrict ? value < upper : value <= upper) ? TRUE : FALSE;
+    }
+  });
+  if (!areExact) return undefined;
+  markUnknown(marks, nulls, check);
+  return marks;
+}
+
+function markUnknown(marks: Uint8Array, nulls: Uint8Array | null, check: Check): void {
+  if (nulls === null) return;
+  checkedLoop(marks.length, check, (start, end) => {
+    for (let row = start; row < end; row++) if (nulls[row] === 1) marks[row] = UNKNOWN;
+  });
 }
 
 function rowsOf({ rowCount, columns }: ResultTable, check: Check): Rows {
@@ -119,11 +187,7 @@ function compared(left: Doubles, right: Doubles, { below, alike, above }: Holds,
       else marks[row] = Number.isNaN(one) ? ifAbove : ifBelow;
     }
   });
-  for (const { nulls } of [left, right])
-    if (nulls !== null)
-      checkedLoop(marks.length, check, (start, end) => {
-        for (let row = start; row < end; row++) if (nulls[row] === 1) marks[row] = UNKNOWN;
-      });
+  for (const { nulls } of [left, right]) markUnknown(marks, nulls, check);
   return marks;
 }
 

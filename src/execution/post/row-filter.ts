@@ -7,13 +7,29 @@ import { compareValues, convert, textOfValue, toText, toTruth, type Value } from
 import type { Filter } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
 import { type FilterValue, hasNull, valuesOf } from '../../model/value-list.js';
-import type { Check } from '../block/checked-loops.js';
+import { type Check, checkedLoop } from '../block/checked-loops.js';
 import { columnNamed, type ResultTable, typeOfResult, valueAt } from '../block/result-table.js';
 import { typedComparison } from '../filter/typed-comparison.js';
 import { comparedNumbers, TRUE, UNKNOWN } from './number-comparison.js';
 
 /** true, false, or null for unknown. */
 type Truth = boolean | null;
+
+/** The rows that pass a filter. */
+export function rowsThatPass(table: ResultTable, filter: Filter, check: Check): Uint32Array {
+  const rows = new Uint32Array(table.rowCount);
+  let count = 0;
+  const marks = comparedNumbers(table, filter, check);
+  const keeps = marks === undefined ? rowFilter(table, filter, check) : undefined;
+  checkedLoop(table.rowCount, check, (start, end) => {
+    if (marks !== undefined) {
+      let next = count;
+      for (let row = start; row < end; row++) if (marks[row] === TRUE) rows[next++] = row;
+      count = next;
+    } else for (let row = start; row < end; row++) if (keeps?.(row) === true) rows[count++] = row;
+  });
+  return rows.subarray(0, count);
+}
 
 /** A filter over result rows (HAVING), row by row. */
 export function rowFilter(table: ResultTable, filter: Filter, check: Check): (row: number) => Truth {

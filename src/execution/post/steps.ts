@@ -11,7 +11,7 @@ import { fillBuckets } from './fill-buckets.js';
 import { type KeptColumns, keptAfter, withColumns } from './kept-columns.js';
 import type { LeafResult } from './leaf-result.js';
 import { rankColumn } from './rank.js';
-import { rowFilter } from './row-filter.js';
+import { rowsThatPass } from './row-filter.js';
 import { sortedRows } from './sort.js';
 import { windowColumns } from './window/window.js';
 
@@ -26,14 +26,8 @@ function runStep(table: ResultTable, step: PostStep, leaf: LeafResult, kept: Kep
     case 'compute':
       return { ...table, columns: [...table.columns, computeColumn(table, step, leaf)] };
     case 'filter': {
-      const keeps = rowFilter(table, step.filter, leaf.check);
-      const rows = new Uint32Array(table.rowCount);
-      let count = 0;
-      for (let row = 0; row < table.rowCount; row++) {
-        if (row % ROWS_PER_CHECK === 0) leaf.check();
-        if (keeps(row) === true) rows[count++] = row;
-      }
-      return count === table.rowCount ? table : pickRows(withColumns(table, kept), rows.subarray(0, count), leaf.check);
+      const rows = rowsThatPass(table, step.filter, leaf.check);
+      return rows.length === table.rowCount ? table : pickRows(withColumns(table, kept), rows, leaf.check);
     }
     case 'sort':
       return pickRows(withColumns(table, kept), sortedRows(table, step.by, step, leaf.check), leaf.check);

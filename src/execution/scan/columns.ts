@@ -6,11 +6,12 @@ import type { FrameColumn } from '../../model/frame.js';
 import { type ColumnType, isNumberType, type NumberType, type TextType } from '../../model/schema.js';
 import { textReader } from '../../storage/columns/read-dictionary.js';
 import type { NumberColumnView, StringColumnView } from '../../storage/view.js';
-import { blockAt, kernelFor, takeBits, wordsOf } from '../block/context.js';
+import { type Block, blockAt, kernelFor, takeBits, wordsOf } from '../block/context.js';
 import { nullBits, typed } from '../block/result-table.js';
 import { listReader } from '../expression/cast-texts.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope, Source } from '../expression/scope.js';
+import type { NumberVector } from '../expression/vector.js';
 import type { RowBatch } from './order.js';
 
 /** A scan's column over all segments. */
@@ -142,6 +143,12 @@ function readNumbers(name: string, type: NumberType, batches: readonly RowBatch[
       at += rows.length;
       continue;
     }
+    if (source.kind === 'computed' && source.vector.kind === 'number' && isReadAs(source.vector.type, type)) {
+      const out = type === 'LONG' ? longs.subarray(at, at + rows.length) : doubles.subarray(at, at + rows.length);
+      gatherComputed(scope, source.vector, rows, out, nulls.subarray(at, at + rows.length));
+      at += rows.length;
+      continue;
+    }
     for (const value of values(scope, source, rows)) {
       const converted = value === null ? null : convert(value, type);
       if (converted === null) nulls[at] = 1;
@@ -193,18 +200,77 @@ function markNulls(
 ): void {
   if (column.nulls === 0) return;
   const bits = scope.context.memory.u8(column.nulls, Math.ceil(scope.view.rowCount / 8));
-  rows.forEach((row, index) => {
+  for (let index = 0; index < rows.length; index++) {
+    const row = rows[index] ?? 0;
     const isNull = ((bits[row >>> 3] ?? 0) >>> (row & 7)) & 1;
     out[index] = isNull;
-    if (isNull === 0) return;
+    if (isNull === 0) continue;
     if (values instanceof Float64Array) values[index] = 0;
     else values[index] = 0n;
-  });
+  }
+}
+
+/** Whether numbers of a type are those of another by being widened alone. */
+function isReadAs(own: NumberType, type: NumberType): boolean {
+  return own === 'LONG' ? type !== 'FLOAT' : own === 'DOUBLE' && type === 'DOUBLE';
+}
+
+/** Computed numbers of some rows, widened by kernel a block at a time; null rows are marked, and have the value 0. */
+function gatherComputed(
+  scope: SegmentScope,
+  vector: NumberVector,
+  rows: Uint32Array,
+  out: BigInt64Array | Float64Array,
+  nulls: Uint8Array,
+): void {
+  const { memory, kernels } = scope.context;
+  const arena = memory.arena();
+  try {
+    const room = Math.min(BLOCK_ROWS, rows.length);
+    const selection = arena.take(room * 4);
+    const widened = arena.take(room * 8);
+    for (const { block, from, to } of blocksOf(scope, rows)) {
+      const n = to - from;
+      const places = memory.u32(selection, n);
+      for (let at = 0; at < n; at++) places[at] = (rows[from + at] ?? 0) - block.start;
+      const values = vector.values(block);
+      const bits = vector.nulls(block);
+      if (out instanceof Float64Array) {
+        kernelFor(kernels, 'toF64', vector.physical)(values, selection, n, vector.base, widened);
+        out.set(memory.f64(widened, n), from);
+      } else if (vector.physical !== 'F32' && vector.physical !== 'F64') {
+        kernelFor(kernels, 'toI64', vector.physical)(values, selection, n, vector.base, widened);
+        out.set(memory.i64(widened, n), from);
+      }
+      if (bits === 0) continue;
+      const [marks, taken] = [memory.u32(bits, Math.ceil(block.rows / 32)), memory.u32(selection, n)];
+      for (let at = 0; at < n; at++) {
+        const row = taken[at] ?? 0;
+        if ((((marks[row >>> 5] ?? 0) >>> (row & 31)) & 1) === 0) continue;
+        nulls[from + at] = 1;
+        if (out instanceof Float64Array) out[from + at] = 0;
+        else out[from + at] = 0n;
+      }
+    }
+  } finally {
+    arena.release();
+  }
 }
 
 /** Values of any source, through blocks. */
 function* values(scope: SegmentScope, source: Source, rows: Uint32Array): Generator<Value> {
   const reader = rowReader(scope, source);
+  for (const { block, from, to } of blocksOf(scope, rows)) {
+    reader.open(block);
+    for (let at = from; at < to; at++) yield reader.get((rows[at] ?? 0) - block.start);
+  }
+}
+
+/** The blocks of rows [from, to), one after the other, which select these. */
+function* blocksOf(
+  scope: SegmentScope,
+  rows: Uint32Array,
+): Generator<{ readonly block: Block; readonly from: number; readonly to: number }> {
   const selection = takeBits(scope.arena);
   for (let from = 0; from < rows.length; ) {
     const block = blockAt(rows[from] ?? 0, scope.view.rowCount);
@@ -216,7 +282,7 @@ function* values(scope: SegmentScope, source: Source, rows: Uint32Array): Genera
       if (row < 0 || row >= block.rows) break;
       bits[row >>> 5] = (bits[row >>> 5] ?? 0) | (1 << (row & 31));
     }
-    reader.open({ ...block, selection });
-    for (; from < to; from++) yield reader.get((rows[from] ?? 0) - block.start);
+    yield { block: { ...block, selection }, from, to };
+    from = to;
   }
 }
