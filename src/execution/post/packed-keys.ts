@@ -38,8 +38,10 @@ export class PackedKeys {
     return Math.min(PART_BITS, this.#bits - part * PART_BITS);
   }
 
-  /** A part of the keys of all rows, made anew. */
+  /** A part of the keys of all rows; not to be changed, as it may be a word. */
   part(part: number): Uint32Array {
+    const [only] = this.#fields;
+    if (only !== undefined && this.#fields.length === 1 && only.least === 0) return only.word;
     const into = new Uint32Array(this.#fields[0]?.word.length ?? 0);
     const start = part * PART_BITS;
     const end = start + this.bitsOf(part);
