@@ -83,14 +83,14 @@ class KeptThing implements KeptTable, KeptRoom {
  */
 export class BufferPool {
   readonly #memory: KernelMemory;
-  readonly #budgetBytes: number;
+  readonly budgetBytes: number;
   /** Least recently used first. */
   readonly #entries = new Map<string | KeptTable, Entry | KeptTable>();
   #bytes = 0;
 
   constructor(memory: KernelMemory, budgetBytes: number) {
     this.#memory = memory;
-    this.#budgetBytes = budgetBytes;
+    this.budgetBytes = budgetBytes;
   }
 
   /** Bytes kept and reserved. */
@@ -217,10 +217,10 @@ export class BufferPool {
    * @throws ServiceError `resource_limit`
    */
   reserve(bytes: number): void {
-    if (this.#bytes + bytes > this.#budgetBytes) {
+    if (this.#bytes + bytes > this.budgetBytes) {
       // A request that cannot succeed must not evict anything.
-      if (this.#pinnedBytes() + bytes > this.#budgetBytes) throw this.#overBudget(bytes);
-      while (this.#bytes + bytes > this.#budgetBytes) this.#evictOne();
+      if (this.#pinnedBytes() + bytes > this.budgetBytes) throw this.#overBudget(bytes);
+      while (this.#bytes + bytes > this.budgetBytes) this.#evictOne();
     }
     this.#bytes += bytes;
   }
@@ -308,7 +308,7 @@ export class BufferPool {
   #overBudget(bytes: number): ServiceError {
     return new ServiceError(
       'resource_limit',
-      `columns: ${bytes} bytes are needed while queries hold ${this.#pinnedBytes()} of ${this.#budgetBytes}; the limit is svc.processing.columnCacheBytes`,
+      `columns: ${bytes} bytes are needed while queries hold ${this.#pinnedBytes()} of ${this.budgetBytes}; the limit is svc.processing.columnCacheBytes`,
     );
   }
 }

@@ -116,6 +116,13 @@ export class OpenSegment implements StoreSegment {
     return this.#columns.get(name)?.kind;
   }
 
+  /** Type of a stored column, of all its kinds; undefined when it has no such column. */
+  typeOf(name: string): string | undefined {
+    const column = this.#columns.get(name);
+    if (column === undefined) return undefined;
+    return column.kind === 'number' ? column.type : (column.type ?? 'STRING');
+  }
+
   isAmong(segmentIds: ReadonlySet<string>): boolean {
     return segmentIds.has(this.id);
   }

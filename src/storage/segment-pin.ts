@@ -7,7 +7,7 @@ import { createByName, own } from '../base/names.js';
 import type { LookedUpColumn, LookedUpFound } from '../model/lookup/looked-up-column.js';
 import { TIME_COLUMN } from '../model/schema.js';
 import type { BufferPool, Resident } from './buffer-pool.js';
-import { chunksOf, runsTogether } from './combined/chunks.js';
+import { chunksOf, readsTogether } from './combined/chunks.js';
 import { type CombinedColumns, CombinedSegment } from './combined/combined-segment.js';
 import type { PinRequest, SegmentPin } from './contract.js';
 import type { GlobalDictionary, HeldEntries } from './global-dictionaries.js';
@@ -36,7 +36,7 @@ export async function takePin(list: SegmentList, timed: TimedSegments, request: 
     try {
       return await pinOf(reads, { list, timed, request, source, letGo, isKept: areFinal });
     } catch (error) {
-      // Runs that are read together are in memory beside what they are made of.
+      // What is read together is in memory beside what it is made of.
       const isShort = error instanceof ServiceError && error.code === 'resource_limit';
       if (!isShort || reads.length === runs.length) throw error;
       const known = new Set(runs);
@@ -105,18 +105,25 @@ function namesOf({ columns, globalDictionaries }: PinRequest): readonly string[]
   return [TIME_COLUMN, ...columns, ...globalDictionaries];
 }
 
+/** What the rows of one value take, about. */
+const VALUE_BYTES = 4;
+/** Rows that take a larger part of the budget of all columns are not kept a second time: others would give way for them. */
+const TOGETHER_PART = 1 / 8;
+
 /**
- * The units to read: runs are read together once the same ones are asked for again, whichever columns of them, as to join them costs more
- * than it saves one query. `areFinal`: the same request would read the same units.
+ * The units to read: those one behind the other are read together once the same ones are asked for again, whichever columns of them, as to join
+ * them costs more than it saves one query. `areFinal`: the same request would read the same units.
  */
-async function readsOf(runs: readonly ReadSegment[], request: PinRequest, { combined }: PinSource) {
-  if (!runs.some((run) => run instanceof CombinedSegment)) return { reads: runs, areFinal: true };
+async function readsOf(runs: readonly ReadSegment[], request: PinRequest, { combined, resident }: PinSource) {
+  const names = namesOf(request);
+  const bytes = runs.reduce((sum, { rowCount }) => sum + rowCount, 0) * names.length * VALUE_BYTES;
+  const areAlone = request.leftOut !== undefined || request.isSeparate === true || bytes > resident.budgetBytes * TOGETHER_PART;
+  if (areAlone || runs.length < 2) return { reads: runs, areFinal: true };
   const turns = new LoopTurns();
   const reads: ReadSegment[] = [];
   let areFinal = true;
-  for (const together of await runsTogether(runs)) {
-    const parts = together.filter((run) => run instanceof CombinedSegment);
-    const joined = parts.length < 2 ? undefined : CombinedSegment.ofRuns(parts, namesOf(request), combined);
+  for (const together of await readsTogether(runs)) {
+    const joined = together.length < 2 ? undefined : CombinedSegment.together(together, names, combined);
     if (joined !== undefined && combined.isAskedAgain(joined.id)) reads.push(joined);
     else {
       append(reads, together);

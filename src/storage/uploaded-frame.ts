@@ -81,16 +81,18 @@ function checkTime(column: PhysicalColumn): void {
 
 /**
  * One column of such rows, in an allocation of its own that is the caller's to free.
+ * @param options.keptForLong  whether doubles are looked at closely (`toPhysical`)
  * @throws ServiceError `resource_limit`
  */
 export function uploadFrameColumn(
   column: FrameColumn | PackedColumn,
   rowCount: number,
   memory: KernelMemory,
+  { kernels, keptForLong }: { readonly kernels: KernelSet; readonly keptForLong: boolean },
 ): { readonly view: ColumnView; readonly address: Address; readonly bytes: number } {
-  const [prepared] = prepareColumns({ rowCount, columns: [column] });
+  const [prepared] = prepareColumns({ rowCount, columns: [column] }, sortByKernel(memory, kernels));
   assert(prepared !== undefined, 'a frame of one column has one');
-  return uploadColumn(toPhysical(prepared, false), rowCount, memory, (size) => memory.allocate(size));
+  return uploadColumn(toPhysical(prepared, keptForLong), rowCount, memory, (size) => memory.allocate(size));
 }
 
 type Take = (bytes: number) => Address;

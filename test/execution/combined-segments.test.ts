@@ -14,7 +14,7 @@ import { arbitraryPieces, COLUMNS, frameOf } from './random-data.js';
 import { openFrames } from './segments.js';
 
 /*
- * Small segments of consecutive hours are joined in memory: scans give the same rows in the same order, and groupings the counts that
+ * Small segments of consecutive hours, and larger ones of consecutive days once they are asked for again, are joined in memory: scans give the same rows in the same order, and groupings the counts that
  * a loop over the rows gives, whichever of them a query reads and whichever come and go.
  */
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
@@ -120,6 +120,75 @@ test('give the rows of the segments in their order, whichever a query reads', as
     }),
     { numRuns: 25 },
   );
+});
+
+/** Rows of a segment that is not small. */
+const LARGER = 4200;
+const DAY = 24 * HOUR;
+
+/** Segments of a day each: the rows of a piece over and over, each with a time of its own. */
+function daysOf(pieces: readonly (readonly Row[])[], count: number): Row[][] {
+  return Array.from({ length: count }, (_, day) => {
+    const rows = pieces[day % pieces.length] ?? [];
+    return Array.from(
+      { length: LARGER + day },
+      (_each, at): Row => ({ ...rows[at % rows.length], __time: BigInt(START + day * DAY + at) }),
+    );
+  });
+}
+
+test('give the rows of larger segments that are asked for again', async () => {
+  let joined = 0;
+  await fc.assert(
+    fc.asyncProperty(arbitraryPieces, fc.integer({ min: 2, max: 4 }), async (pieces, count) => {
+      const days = daysOf(pieces, count);
+      const { store, ids, close } = await openFrames(days.map(frameOf), memory, engine, (number) => ({
+        start: START + number * DAY,
+        end: START + (number + 1) * DAY,
+      }));
+      try {
+        const names = ['__time', ...COLUMNS];
+        const expected = days.flat().map((row) => names.map((name) => cellOf(row[name])).join());
+        for (let time = 0; time < 3; time++) {
+          const found: string[] = [];
+          for await (const { rowCount, columns } of engine.run(scanOf(names), store, ids, options, never))
+            for (let row = 0; row < rowCount; row++) found.push(columns.map((column) => cellAt(column, row)).join());
+          assert.equal(found, expected);
+        }
+        const pin = await store.pin({ segmentIds: ids, columns: COLUMNS, globalDictionaries: [] });
+        pin.release();
+        if (pin.segments.length < count) joined++;
+      } finally {
+        await close();
+      }
+      assert.is(store.residentBytes, 0);
+    }),
+    { numRuns: 12 },
+  );
+  assert.ok(joined > 0);
+});
+
+test('stay alone where a column has nearly as many strings as rows, or where they would take much of the memory', async () => {
+  const days = (texts: number): Row[][] => daysOf([Array.from({ length: texts }, (_, at): Row => ({ plain: `v${at}` }))], 3);
+  const dayOf = (number: number) => ({ start: START + number * DAY, end: START + (number + 1) * DAY });
+  const viewsOf = async (texts: number, cacheBytes: number): Promise<number> => {
+    const { store, ids, close } = await openFrames(days(texts).map(frameOf), memory, engine, dayOf, cacheBytes);
+    try {
+      let views = 0;
+      for (let time = 0; time < 3; time++) {
+        const pin = await store.pin({ segmentIds: ids, columns: ['plain'], globalDictionaries: [] });
+        pin.release();
+        views = pin.segments.length;
+      }
+      return views;
+    } finally {
+      await close();
+    }
+  };
+  assert.is(await viewsOf(9, 1 << 28), 1);
+  assert.is(await viewsOf(LARGER, 1 << 28), 3);
+  // Two columns of 12,600 rows take about 100 kB.
+  assert.is(await viewsOf(9, 1 << 19), 3);
 });
 
 const oneRowEach = (count: number): Row[][] =>

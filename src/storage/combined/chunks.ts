@@ -1,6 +1,8 @@
 // Divides the segments of a query into those that are read one by one and runs of small ones that are read as one.
 
+import type { Interval } from '../../base/instant.js';
 import { LoopTurns } from '../../base/loop-turns.js';
+import { OpenSegment } from '../open-segment.js';
 import type { ReadSegment } from '../read-segment.js';
 import type { StoreSegment } from '../store-segment.js';
 import { CombinedSegment } from './combined-segment.js';
@@ -13,6 +15,8 @@ const ROWS_MAX = 1 << 17;
 const END_IN = 256;
 /** One in so many ends runs that are read together. */
 const TOGETHER_END_IN = 4096;
+/** Rows that are read together: where a segment has more than a quarter of them, what it costs hardly counts. */
+const TOGETHER_ROWS = 1 << 19;
 
 /** Segments with time ranges behind each other, whose rows are therefore in order of time one after the other. */
 type Chunk = readonly StoreSegment[];
@@ -58,25 +62,49 @@ function endsIn(count: number, { interval: { start } }: StoreSegment): boolean {
   return Math.imul(Math.floor(start / 60_000) | 0, 0x9e3779b1) >>> 0 < 2 ** 32 / count;
 }
 
-/** Runs as they follow each other in what a query reads, in lists of those that may be read as one. Gives the event loop its turns. */
-export async function runsTogether(reads: readonly ReadSegment[]): Promise<readonly (readonly ReadSegment[])[]> {
+/**
+ * What a query reads, one behind the other, in lists of what may be read as one: runs, and segments with files of which several fit. Gives
+ * the event loop its turns.
+ */
+export async function readsTogether(reads: readonly ReadSegment[]): Promise<readonly (readonly ReadSegment[])[]> {
   const turns = new LoopTurns();
   const lists: ReadSegment[][] = [];
   let current: ReadSegment[] = [];
   let rows = 0;
   for (const read of reads) {
     const before = current.at(-1);
-    const follows = before instanceof CombinedSegment && read instanceof CombinedSegment && isBehind(before, read);
-    if (!follows || rows + read.rowCount > ROWS_MAX) {
+    const follows = before !== undefined && isPart(before) && isPart(read) && isBehind(before, read);
+    if (!follows || rows + read.rowCount > TOGETHER_ROWS) {
       current = [];
       rows = 0;
       lists.push(current);
     }
     current.push(read);
     rows += read.rowCount;
-    const last = read instanceof CombinedSegment ? read.segments.at(-1) : undefined;
-    if (last !== undefined && endsIn(TOGETHER_END_IN, last)) rows = ROWS_MAX;
+    if (endsTogether(read)) rows = TOGETHER_ROWS;
     if (turns.isDue) await turns.give();
   }
   return lists;
+}
+
+/** Whether several like it fit into what is read together. */
+function isPart(read: ReadSegment): boolean {
+  return read instanceof CombinedSegment || (read instanceof OpenSegment && read.rowCount <= TOGETHER_ROWS / 4);
+}
+
+/** By what it is, so that queries over other stretches of time, and after segments came or went, read the same ones together. */
+function endsTogether(read: ReadSegment): boolean {
+  if (read instanceof CombinedSegment) return read.segments.slice(-1).some((last) => endsIn(TOGETHER_END_IN, last));
+  const together = 2 ** Math.floor(Math.log2(TOGETHER_ROWS / Math.max(1, read.rowCount)));
+  return (placeOf(read.interval) + 1) % together === 0;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Place of an interval in a row of intervals that are as long: months by the calendar, all others by their length. */
+function placeOf({ start, end }: Interval): number {
+  const lengthMs = end - start;
+  if (lengthMs < 28 * DAY_MS || lengthMs > 31 * DAY_MS) return Math.floor(start / lengthMs);
+  const date = new Date(start);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }

@@ -168,18 +168,25 @@ export class CombinedSegment implements ReadSegment {
   static of(segments: readonly StoreSegment[], names: readonly string[], columns: CombinedColumns): CombinedSegment | undefined {
     const parts = segments.filter((segment) => segment instanceof OpenSegment);
     if (parts.length < segments.length) return undefined;
-    const types = typesOf(parts, names, (segment, name) => {
-      const column = segment.find(name);
-      return column === undefined ? undefined : typeOf(column);
-    });
+    const types = typesOf(parts, names);
     return types === undefined ? undefined : new CombinedSegment({ parts, segments }, types, columns);
   }
 
-  /** Runs that were made for the same names, as one; undefined as in `of`. */
-  static ofRuns(runs: readonly CombinedSegment[], names: readonly string[], columns: CombinedColumns): CombinedSegment | undefined {
-    const types = typesOf(runs, names, (run, name) => run.#types.get(name));
-    const segments = flatMapped(runs, (run) => run.segments);
-    return types === undefined ? undefined : new CombinedSegment({ parts: runs, segments }, types, columns);
+  /**
+   * Runs that were made for the same names, and segments, as one; undefined as in `of`, and where a column has nearly as many strings as rows:
+   * to join these takes longer than to read them one by one.
+   */
+  static together(parts: readonly ReadSegment[], names: readonly string[], columns: CombinedColumns): CombinedSegment | undefined {
+    const known = parts.filter((part) => part instanceof OpenSegment || part instanceof CombinedSegment);
+    if (known.length < parts.length || known.some((part) => part instanceof OpenSegment && hasManyStrings(part, names))) return undefined;
+    const types = typesOf(known, names);
+    const segments = flatMapped(known, (part): readonly StoreSegment[] => (part instanceof OpenSegment ? [part] : part.segments));
+    return types === undefined ? undefined : new CombinedSegment({ parts, segments }, types, columns);
+  }
+
+  /** Type of a column that was asked for; undefined when no part has it. */
+  typeOf(name: string): string | undefined {
+    return this.#types.get(name);
   }
 
   nameToRead(name: string): string {
@@ -216,17 +223,13 @@ export class CombinedSegment implements ReadSegment {
 }
 
 /** Types by stored column; undefined where parts read other columns for a name, or a column of another type. */
-function typesOf<Part extends ReadSegment>(
-  parts: readonly Part[],
-  names: readonly string[],
-  typeIn: (part: Part, name: string) => string | undefined,
-): ReadonlyMap<string, string> | undefined {
+function typesOf(parts: readonly (OpenSegment | CombinedSegment)[], names: readonly string[]): ReadonlyMap<string, string> | undefined {
   const types = new Map<string, string>();
   for (const name of names) {
     const read = parts[0]?.nameToRead(name) ?? name;
     for (const part of parts) {
       if (part.nameToRead(name) !== read) return undefined;
-      const type = typeIn(part, read);
+      const type = part.typeOf(read);
       if (type === undefined) continue;
       if ((types.get(read) ?? type) !== type) return undefined;
       types.set(read, type);
@@ -235,6 +238,12 @@ function typesOf<Part extends ReadSegment>(
   return types;
 }
 
-function typeOf(column: StoredColumn): string {
-  return column.kind === 'number' ? column.type : (column.type ?? 'STRING');
+/** Rows for each string of a column below which its strings are many. */
+const ROWS_EACH = 2;
+
+function hasManyStrings(segment: OpenSegment, names: readonly string[]): boolean {
+  return names.some((name) => {
+    const column = segment.find(segment.nameToRead(name));
+    return column?.kind === 'string' && column.dictionary.count * ROWS_EACH > segment.rowCount;
+  });
 }

@@ -1,12 +1,13 @@
-// Storage job: joins a column of several small segments into one.
+// Storage job: joins a column of several segments into one.
 
 import { ServiceError } from '../../base/errors.js';
 import type { Address } from '../../base/layout.js';
+import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { FrameColumn } from '../../model/frame.js';
-import { allTexts } from '../columns/read-dictionary.js';
+import { type PackedColumn, PackedEntriesBuilder } from '../columns/packed-column.js';
 import { uploadFrameColumn } from '../uploaded-frame.js';
-import type { ColumnView, NumberColumnView, StringColumnView } from '../view.js';
+import type { ColumnView, DictionaryView, NumberColumnView, StringColumnView } from '../view.js';
 
 /** A column of one segment; null: the segment has none of that name, which is null in every row. */
 export interface CombinedPart {
@@ -28,13 +29,15 @@ export interface CombinedColumn {
 }
 
 /** Joins a column, with one dictionary of its strings. @throws ServiceError `resource_limit` */
-export function combineColumn({ name, parts }: CombineColumnRequest, memory: KernelMemory): CombinedColumn {
+export function combineColumn({ name, parts }: CombineColumnRequest, memory: KernelMemory, kernels: KernelSet): CombinedColumn {
   const first = parts.find(({ view }) => view !== null)?.view;
   if (first === undefined || first === null) throw new ServiceError('internal', `no segment has a column ${name}`);
   const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
   const column =
     first.kind === 'number' ? joinNumbers(name, first, parts, rowCount, memory) : joinStrings(name, first, parts, rowCount, memory);
-  return uploadFrameColumn(column, rowCount, memory);
+  // Decimal fractions of which a part is made are those of a whole one as well.
+  const keptForLong = parts.some(({ view }) => view?.kind === 'number' && view.type === 'DOUBLE' && view.physical !== 'F64');
+  return uploadFrameColumn(column, rowCount, memory, { kernels, keptForLong });
 }
 
 function joinNumbers(
@@ -67,13 +70,22 @@ function joinNumbers(
   return type === 'LONG' ? { kind: 'long', values: longs, ...common } : { kind: 'double', type, values: doubles, ...common };
 }
 
+const WORD = 2 ** 32;
+
 function copyLongs({ physical, values, base }: NumberColumnView, to: BigInt64Array, memory: KernelMemory): void {
   if (physical === 'I64') {
     to.set(memory.i64(values, to.length));
     return;
   }
   const stored = narrowValues(physical, values, to.length, memory);
-  for (let row = 0; row < to.length; row++) to[row] = base + BigInt(stored[row] ?? 0);
+  // In words, since an object for each number would take most of the time.
+  const words = new Uint32Array(to.buffer, to.byteOffset, to.length * 2);
+  const [low, high] = [Number(BigInt.asUintN(32, base)), Number(base >> 32n)];
+  for (let row = 0; row < to.length; row++) {
+    const sum = low + (stored[row] ?? 0);
+    words[2 * row] = sum;
+    words[2 * row + 1] = sum < WORD ? high : high + 1;
+  }
 }
 
 function copyDoubles({ physical, values, base, power }: NumberColumnView, to: Float64Array, memory: KernelMemory): void {
@@ -81,8 +93,8 @@ function copyDoubles({ physical, values, base, power }: NumberColumnView, to: Fl
   else if (physical === 'F32') to.set(memory.f32(values, to.length));
   else {
     const stored = narrowValues(physical, values, to.length, memory);
-    const scale = 10 ** power;
-    for (let row = 0; row < to.length; row++) to[row] = Number(base + BigInt(stored[row] ?? 0)) / scale;
+    const [first, scale] = [Number(base), 10 ** power];
+    for (let row = 0; row < to.length; row++) to[row] = (first + (stored[row] ?? 0)) / scale;
   }
 }
 
@@ -96,42 +108,51 @@ function narrowValues(
   return physical === 'U16' ? memory.u16(at, count) : memory.u32(at, count);
 }
 
-/** Ids into one list of strings, each of which is there once; null is one of them. */
+/** Ids into the strings of all parts, behind each other; null is one of them. */
 function joinStrings(
   name: string,
   { type }: StringColumnView,
   parts: readonly CombinedPart[],
   rowCount: number,
   memory: KernelMemory,
-): FrameColumn {
-  const dictionary: (string | null)[] = [null];
-  const idOf = new Map<string, number>();
-  const isMulti = parts.some(({ view }) => view?.kind === 'string' && view.offsets !== 0);
-  const ids: number[] = [];
-  const offsets = new Uint32Array(rowCount + 1);
-  let row = 0;
-  for (const { rowCount: count, view } of parts) {
-    const strings = view?.kind === 'string' ? view : null;
-    const remap = strings === null ? [] : remapOf(strings, dictionary, idOf, memory);
-    const bounds = strings === null || strings.offsets === 0 ? null : memory.u32(strings.offsets, count + 1);
-    const stored = strings === null ? null : narrowValues(strings.physical, strings.ids, bounds?.[count] ?? count, memory);
-    for (let each = 0; each < count; each++) {
-      if (stored === null) {
-        if (!isMulti) ids.push(0);
-      } else for (let at = bounds?.[each] ?? each; at < (bounds?.[each + 1] ?? each + 1); at++) ids.push(remap[stored[at] ?? 0] ?? 0);
-      offsets[++row] = ids.length;
-    }
+): PackedColumn {
+  const strings = parts.map(({ view }) => (view?.kind === 'string' ? view : null));
+  const isMulti = strings.some((view) => view !== null && view.offsets !== 0);
+  const boundsOf = (view: StringColumnView, count: number): Uint32Array | null =>
+    view.offsets === 0 ? null : memory.u32(view.offsets, count + 1);
+  // A row of a part without the column has the id of null, and none where rows have several.
+  const idCount = parts.reduce((sum, { rowCount: count }, part) => {
+    const view = strings[part];
+    if (view === null || view === undefined) return isMulti ? sum : sum + count;
+    return sum + (boundsOf(view, count)?.[count] ?? count);
+  }, 0);
+  const entries = new PackedEntriesBuilder();
+  const ids = new Uint32Array(idCount);
+  const offsets = isMulti ? new Uint32Array(rowCount + 1) : null;
+  let [row, to] = [0, 0];
+  for (const [part, { rowCount: count }] of parts.entries()) {
+    const view = strings[part];
+    const bounds = view === null || view === undefined ? null : boundsOf(view, count);
+    const first = to;
+    if (view !== null && view !== undefined) {
+      const behind = addEntries(view.dictionary, entries, memory);
+      const stored = narrowValues(view.physical, view.ids, bounds?.[count] ?? count, memory);
+      for (let at = 0; at < stored.length; at++) {
+        const id = stored[at] ?? 0;
+        ids[to + at] = view.dictionary.hasNull && id === 0 ? 0 : id + behind;
+      }
+      to += stored.length;
+    } else if (!isMulti) to += count;
+    for (let each = 1; offsets !== null && each <= count; each++)
+      offsets[row + each] = first + (bounds === null ? (view === null || view === undefined ? 0 : each) : (bounds[each] ?? 0));
+    row += count;
   }
-  return isMulti
-    ? { kind: 'multi', name, offsets, ids: Uint32Array.from(ids), dictionary }
-    : { kind: 'string', name, type, ids: Uint32Array.from(ids), dictionary };
+  return { kind: 'packed', name, type, ids, offsets, dictionary: entries.entries(false) };
 }
 
-function remapOf(view: StringColumnView, dictionary: (string | null)[], idOf: Map<string, number>, memory: KernelMemory): number[] {
-  return allTexts(memory, view.dictionary).map((text) => {
-    if (text === null) return 0;
-    const id = idOf.get(text) ?? dictionary.push(text) - 1;
-    idOf.set(text, id);
-    return id;
-  });
+/** Adds what is not null; returns how far behind their old ids the new ones are. */
+function addEntries({ offsets, bytes, count, hasNull }: DictionaryView, entries: PackedEntriesBuilder, memory: KernelMemory): number {
+  const ends = memory.u32(offsets, count + 1).subarray(1);
+  const from = hasNull ? 1 : 0;
+  return entries.addRun({ bytes: memory.u8(bytes, ends[count - 1] ?? 0), ends }, from, count) - from;
 }

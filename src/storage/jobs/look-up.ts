@@ -4,6 +4,7 @@ import type { Address } from '../../base/layout.js';
 import { compileExpression } from '../../expression/evaluate.js';
 import { expressionType } from '../../expression/expression-type.js';
 import { convert, type Value } from '../../expression/value.js';
+import type { KernelSet } from '../../kernels/contract.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { FrameColumn } from '../../model/frame.js';
 import type { LookedUpColumn } from '../../model/lookup/looked-up-column.js';
@@ -32,7 +33,7 @@ export interface LookedUp {
  * @returns       null where it is no string, or the column has neither strings nor numbers that are computed with as they are
  * @throws ServiceError `resource_limit`, or what the expression throws
  */
-export function lookUp({ looked, view, rowCount }: LookUpRequest, memory: KernelMemory): LookedUp | null {
+export function lookUp({ looked, view, rowCount }: LookUpRequest, memory: KernelMemory, kernels: KernelSet): LookedUp | null {
   const { column, expression } = looked;
   if (view !== null && !IN_USE.has(view.type)) return null;
   const typeOf = (name: string) => (name === column ? view?.type : undefined);
@@ -45,7 +46,7 @@ export function lookUp({ looked, view, rowCount }: LookUpRequest, memory: Kernel
     return convert(compute(read), 'STRING');
   };
   const made = ofBytes(looked, view, rowCount, memory) ?? columnOf(looked.name, view, rowCount, valueOf, memory);
-  return uploadFrameColumn(made, rowCount, memory);
+  return uploadFrameColumn(made, rowCount, memory, { kernels, keptForLong: false });
 }
 
 /** Types of columns whose values are what an expression gets. */
