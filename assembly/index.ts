@@ -3,7 +3,7 @@
 import { maxRuns, minRuns, sumRuns } from './kernels/aggregate';
 import { ADD, arithmetic, compare, DIVIDE, MULTIPLY, SUBTRACT, toF64, toI64 } from './kernels/compute';
 import { unpack } from './kernels/decode';
-import { filterAny, filterEq, filterRange, filterRangeF32 as rangeF32, filterRangeId, filterSet, filterSorted } from './kernels/filter';
+import { filterAny, filterEq, filterRange, filterRangeF32 as rangeF32, filterRangeId, filterSet, filterSorted, listElement, listPlace } from './kernels/filter';
 import { sumRunsFloat } from './kernels/float-sums';
 import { countSumGroups, maxGroups, minGroups, sumGroups, sumGroupsFloat } from './kernels/group';
 import { joinKeep, joinKeepBits, joinKeepBytes, joinListValues, joinRange, joinValues } from './kernels/join';
@@ -40,6 +40,12 @@ export function filterAnyU8(ids: at, offsets: at, rows: u32, set: at, out: at): 
 export function filterAnyU16(ids: at, offsets: at, rows: u32, set: at, out: at): void { filterAny<u16>(ids, offsets, rows, set, out); }
 export function filterAnyU32(ids: at, offsets: at, rows: u32, set: at, out: at): void { filterAny<u32>(ids, offsets, rows, set, out); }
 export { filterEmpty } from './kernels/filter';
+export function listElementU8(ids: at, offsets: at, rows: u32, place: u32, shift: u32, out: at): void { listElement<u8>(ids, offsets, rows, place, shift, out); }
+export function listElementU16(ids: at, offsets: at, rows: u32, place: u32, shift: u32, out: at): void { listElement<u16>(ids, offsets, rows, place, shift, out); }
+export function listElementU32(ids: at, offsets: at, rows: u32, place: u32, shift: u32, out: at): void { listElement<u32>(ids, offsets, rows, place, shift, out); }
+export function listPlaceU8(ids: at, offsets: at, rows: u32, id: u32, out: at): void { listPlace<u8>(ids, offsets, rows, id, out); }
+export function listPlaceU16(ids: at, offsets: at, rows: u32, id: u32, out: at): void { listPlace<u16>(ids, offsets, rows, id, out); }
+export function listPlaceU32(ids: at, offsets: at, rows: u32, id: u32, out: at): void { listPlace<u32>(ids, offsets, rows, id, out); }
 
 // bitmap.ts
 export { bitsAnd, bitsAndNot, bitsCount, bitsFill, bitsMark, bitsNot, bitsOr, bitsToRows } from './kernels/bitmap';

@@ -243,3 +243,27 @@ export function filterEmpty(offsets: usize, rows: u32, out: usize): void {
     store<u64>(out + (<usize>row >> 3), bits);
   }
 }
+
+export function listElement<T>(ids: usize, offsets: usize, rows: u32, place: u32, shift: u32, out: usize): void {
+  assert(isAligned<T>(ids) && isAligned<u32>(offsets) && isAligned<u32>(out));
+  let start = load<u32>(offsets);
+  for (const end = out + (<usize>rows << 2); out < end; out += 4) {
+    offsets += 4;
+    const next = load<u32>(offsets);
+    store<u32>(out, place < next - start ? <u32>load<T>(ids + <usize>(start + place) * sizeof<T>()) + shift : 0);
+    start = next;
+  }
+}
+
+export function listPlace<T>(ids: usize, offsets: usize, rows: u32, id: u32, out: usize): void {
+  assert(isAligned<T>(ids) && isAligned<u32>(offsets) && isAligned<u64>(out));
+  let start = load<u32>(offsets);
+  for (const end = out + (<usize>rows << 3); out < end; out += 8) {
+    offsets += 4;
+    const next = load<u32>(offsets);
+    let at = start;
+    while (at < next && <u32>load<T>(ids + <usize>at * sizeof<T>()) != id) at++;
+    store<i64>(out, at < next ? <i64>(at - start) : -1);
+    start = next;
+  }
+}

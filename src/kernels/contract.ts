@@ -52,6 +52,10 @@ export type KernelSet =
   PerType<'filterSorted', Num, (values: Address, rows: number, sorted: Address, count: number, out: Address) => void> &
   /** Multi-value: any of `ids[offsets[i]..offsets[i+1])` in `set`. `offsets` u32, absolute into ids. */
   PerType<'filterAny', Id, (ids: Address, offsets: Address, rows: number, set: Address, out: Address) => void> &
+  /** Multi-value: out[i] u32 is the id at `place` of the values of row i, and `shift` more; 0 where it has no such value. */
+  PerType<'listElement', Id, (ids: Address, offsets: Address, rows: number, place: number, shift: number, out: Address) => void> &
+  /** Multi-value: out[i] i64 is the place of the first value of row i that is `id`; -1 where it has none. */
+  PerType<'listPlace', Id, (ids: Address, offsets: Address, rows: number, id: number, out: Address) => void> &
   /** Multi-value: the row has no value (offsets equal). */
   { readonly filterEmpty: (offsets: Address, rows: number, out: Address) => void } &
 

@@ -31,6 +31,8 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   ...perType('filterSorted', NUMBERS, () => 5),
   ...perType('filterAny', IDS, () => 5),
   filterEmpty: 3,
+  ...perType('listElement', IDS, () => 6),
+  ...perType('listPlace', IDS, () => 5),
   bitsAnd: 4,
   bitsOr: 4,
   bitsAndNot: 4,

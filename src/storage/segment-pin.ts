@@ -36,7 +36,7 @@ export async function takePin(list: SegmentList, timed: TimedSegments, request: 
     try {
       return await pinOf(reads, { list, timed, request, source, letGo, isKept: areFinal });
     } catch (error) {
-      // What is read together is in memory beside what it is made of.
+      // Units that are read together are in memory beside what they are made of.
       const isShort = error instanceof ServiceError && error.code === 'resource_limit';
       if (!isShort || reads.length === runs.length) throw error;
       const known = new Set(runs);
@@ -105,7 +105,7 @@ function namesOf({ columns, globalDictionaries }: PinRequest): readonly string[]
   return [TIME_COLUMN, ...columns, ...globalDictionaries];
 }
 
-/** What the rows of one value take, about. */
+/** Bytes of a value in a column, about. */
 const VALUE_BYTES = 4;
 /** Rows that take a larger part of the budget of all columns are not kept a second time: others would give way for them. */
 const TOGETHER_PART = 1 / 8;

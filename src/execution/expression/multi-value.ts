@@ -11,6 +11,7 @@ import type { Expression } from '../../model/expression.js';
 import { type ColumnType, isArrayType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { codedColumns, codedLoop } from './coded-function.js';
+import { readingElements } from './element-column.js';
 import { listedColumn } from './listed-values.js';
 import { mappedColumn } from './mapped-values.js';
 import { columnsThere, rowFunction, rowLoop } from './row-function.js';
@@ -23,7 +24,7 @@ export interface Formed extends EachValue {
 
 export function formOf(scope: SegmentScope, expression: Expression): Formed {
   const isMultiValue = (name: string): boolean => multiValue(scope, name) !== undefined;
-  const { expression: ofEach, isMultiValue: isOfEach } = eachValueOf(expression, isMultiValue);
+  const { expression: ofEach, isMultiValue: isOfEach } = eachValueOf(readingElements(scope, expression), isMultiValue);
   const typeOf = (name: string): ColumnType | undefined => (isMultiValue(name) ? 'ARRAY<STRING>' : scope.typeOf(name));
   return { expression: ofEach, isMultiValue: isOfEach, typeOf: Object.assign(typeOf, { known: new Map() }) };
 }

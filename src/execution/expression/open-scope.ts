@@ -6,6 +6,7 @@ import { call, type Expression } from '../../model/expression.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { compileVector } from './compile.js';
+import { readingElements } from './element-column.js';
 import { multiValueSource } from './multi-value.js';
 import { SegmentScope, type Source, type VirtualColumns } from './scope.js';
 
@@ -15,6 +16,9 @@ export function openScope(context: RunContext, view: SegmentView, virtualColumns
 }
 
 function computedSource(scope: SegmentScope, column: VirtualColumn): Source {
+  const { expression, outputType, keeps } = column;
+  const element = keeps === undefined && (outputType ?? 'STRING') === 'STRING' ? readingElements(scope, expression) : expression;
+  if (element.kind === 'column' && element !== expression) return scope.source(element.name);
   return (
     multiValueSource(scope, column) ?? {
       kind: 'computed',

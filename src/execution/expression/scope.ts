@@ -77,6 +77,7 @@ export class SegmentScope {
   readonly #virtualColumns: VirtualColumns;
   readonly #compute: ComputeColumn;
   readonly #computed = new Map<string, Source>();
+  readonly #made = new Map<string, Source>();
   readonly #open = new Set<string>();
   readonly #texts = new Map<StringColumnView, (string | null)[]>();
 
@@ -89,8 +90,18 @@ export class SegmentScope {
   }
 
   source(name: string): Source {
+    const made = this.#made.get(name);
+    if (made !== undefined) return made;
     const virtual = Object.hasOwn(this.#virtualColumns, name) && !this.#open.has(name) ? own(this.#virtualColumns, name) : undefined;
     return virtual === undefined ? storedSource(this.view, name) : this.#virtual(virtual);
+  }
+
+  /** A column that is made of others, once for each description; its name is no other column's. */
+  made(description: string, make: () => Source): Expression {
+    let name = `:${description}`;
+    while (Object.hasOwn(this.view.columns, name) || Object.hasOwn(this.#virtualColumns, name)) name = `:${name}`;
+    if (!this.#made.has(name)) this.#made.set(name, make());
+    return { kind: 'column', name };
   }
 
   /** The expression and type of a virtual column that computes something, before anything is compiled; undefined for any other name. */

@@ -49,7 +49,7 @@ export function uploadedDictionary(scope: SegmentScope, entries: readonly string
 }
 
 /** Kernels read in whole words past the end. */
-const PADDING_BYTES = 256;
+export const PADDING_BYTES = 256;
 
 export function idsView(
   scope: SegmentScope,

@@ -82,6 +82,35 @@ export const FILTER_CHECKS = {
       );
     });
   }),
+  ...perType('listElement', IDS, (type) => (lab: Lab) => {
+    for (const shift of [0, 1]) {
+      lab.each([0, 2, 4294967295], (rows, place) => {
+        const lists = Array.from({ length: rows }, () => lab.values(type, lab.random(5)).map(Number));
+        const { ids, offsets } = uploadLists(lab, type, lists);
+        const out = lab.output('U32', rows);
+        lab.call(() => lab.kernels[`listElement${type}`](ids, offsets, rows, place, shift, out));
+        const elements = lists.map((list) => list[place]);
+        lab.expect(
+          'U32',
+          out,
+          elements.map((id) => (id === undefined ? 0 : (id + shift) >>> 0)),
+        );
+      });
+    }
+  }),
+  ...perType('listPlace', IDS, (type) => (lab: Lab) => {
+    lab.each([0, 3, LARGEST[type]], (rows, id) => {
+      const lists = Array.from({ length: rows }, () => Array.from({ length: lab.random(5) }, () => (lab.random(2) === 0 ? id : 3)));
+      const { ids, offsets } = uploadLists(lab, type, lists);
+      const out = lab.output('I64', rows);
+      lab.call(() => lab.kernels[`listPlace${type}`](ids, offsets, rows, id, out));
+      lab.expect(
+        'I64',
+        out,
+        lists.map((list) => BigInt(list.indexOf(id))),
+      );
+    });
+  }),
   filterEmpty(lab: Lab) {
     lab.each(['lists'], (rows) => {
       const lists = Array.from({ length: rows }, () => Array.from({ length: lab.random(3) }, () => 1));

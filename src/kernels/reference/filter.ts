@@ -14,6 +14,11 @@ export function filterKernels(memory: KernelMemory) {
     });
   };
 
+  const listsOf = (type: (typeof IDS)[number], ids: Address, offsets: Address, rows: number): number[][] => {
+    const [values, bounds] = [viewOf(memory, type)(ids), memory.u32(offsets, rows + 1)];
+    return Array.from({ length: rows }, (_, row) => Array.from(values.subarray(bounds[row], bounds[row + 1])));
+  };
+
   return {
     ...perType('filterEq', IDS, (type) => (values: Address, rows: number, id: number, out: Address) => {
       const column = viewOf(memory, type)(values, rows);
@@ -57,6 +62,13 @@ export function filterKernels(memory: KernelMemory) {
       const bounds = memory.u32(offsets, rows + 1);
       writeBits(memory, out, rows, (row) => bounds[row] === bounds[row + 1]);
     },
+    ...perType('listElement', IDS, (type) => (ids: Address, offsets: Address, rows: number, place: number, shift: number, out: Address) => {
+      const lists = listsOf(type, ids, offsets, rows);
+      memory.u32(out, rows).set(lists.map((list) => (place < list.length ? (list[place] ?? 0) + shift : 0)));
+    }),
+    ...perType('listPlace', IDS, (type) => (ids: Address, offsets: Address, rows: number, id: number, out: Address) => {
+      memory.i64(out, rows).set(listsOf(type, ids, offsets, rows).map((list) => BigInt(list.indexOf(id))));
+    }),
   };
 }
 

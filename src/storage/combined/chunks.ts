@@ -63,8 +63,8 @@ function endsIn(count: number, { interval: { start } }: StoreSegment): boolean {
 }
 
 /**
- * What a query reads, one behind the other, in lists of what may be read as one: runs, and segments with files of which several fit. Gives
- * the event loop its turns.
+ * Runs and segments as they follow each other in what a query reads, in lists of those that may be read as one: runs, and segments with files
+ * of which several fit. Gives the event loop its turns.
  */
 export async function readsTogether(reads: readonly ReadSegment[]): Promise<readonly (readonly ReadSegment[])[]> {
   const turns = new LoopTurns();
@@ -92,7 +92,7 @@ function isPart(read: ReadSegment): boolean {
   return read instanceof CombinedSegment || (read instanceof OpenSegment && read.rowCount <= TOGETHER_ROWS / 4);
 }
 
-/** By what it is, so that queries over other stretches of time, and after segments came or went, read the same ones together. */
+/** Depends on what it is alone, so that queries over other stretches of time, and after segments came or went, read the same ones together. */
 function endsTogether(read: ReadSegment): boolean {
   if (read instanceof CombinedSegment) return read.segments.slice(-1).some((last) => endsIn(TOGETHER_END_IN, last));
   const together = 2 ** Math.floor(Math.log2(TOGETHER_ROWS / Math.max(1, read.rowCount)));

@@ -2,7 +2,7 @@
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { compileExpression } from '../../../expression/evaluate.js';
-import { expressionType } from '../../../expression/expression-type.js';
+import { constantOf, expressionType } from '../../../expression/expression-type.js';
 import { isArrayValue, toTruth, type Value } from '../../../expression/value.js';
 import { columnsReadBy } from '../../../model/columns-read.js';
 import type { Expression } from '../../../model/expression.js';
@@ -77,6 +77,10 @@ export function listCall(rooms: Rooms, call: Call): Node | undefined {
     case 'array_contains':
     case 'mv_contains':
       return membership(rooms, list, wanted, (value) => (isArrayValue(value) ? value.map((each) => [each]) : [[value]]));
+    case 'array_offset_of':
+      return place(rooms, list, wanted, 0n);
+    case 'array_ordinal_of':
+      return place(rooms, list, wanted, 1n);
     case 'array_overlap':
     case 'mv_overlap':
       return membership(rooms, list, wanted, (value) => (isArrayValue(value) ? [value] : undefined));
@@ -101,6 +105,35 @@ function lengths(rooms: Rooms, { offsets }: StringColumnView): NumberNode {
       kernels.toI64U32(at + 4, 0, block.rows, 0n, room);
       kernels.subtractI64(room, starts, 0, block.rows, room);
       kernels.filterEmpty(at, block.rows, nulls);
+      return { at: room, nulls };
+    },
+  };
+}
+
+/** The place of a constant string among the values of a row, counted from `base`; null where it is not there. */
+function place(rooms: Rooms, list: Expression, wanted: Expression | undefined, base: bigint): NumberNode | undefined {
+  const { scope } = rooms;
+  const text = wanted === undefined ? undefined : constantOf(wanted)?.value;
+  const lists = typeof text === 'string' ? listsOf(scope, list) : undefined;
+  if (typeof text !== 'string' || lists === undefined || lists.isHarmonized) return undefined;
+  const { kernels } = scope.context;
+  const { column } = lists;
+  const [id] = findListed(scope, column, [text]);
+  const [room, places, nulls] = [rooms.over(), scope.arena.take(BLOCK_ROWS * 8), rooms.takeBits()];
+  const listPlace = kernelFor(kernels, 'listPlace', column.physical);
+  return {
+    kind: 'number',
+    lane: 'I64',
+    isOne: false,
+    mayBeNull: true,
+    room,
+    run(block) {
+      if (id === undefined) kernels.bitsFill(nulls, wordsOf(block), 0, block.rows);
+      else {
+        listPlace(column.ids, column.offsets + block.start * 4, block.rows, id, places);
+        kernels.filterRangeI64(places, block.rows, -1n, -1n, nulls);
+        kernels.toI64I64(places, 0, block.rows, base, room);
+      }
       return { at: room, nulls };
     },
   };
