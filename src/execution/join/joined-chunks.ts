@@ -3,6 +3,7 @@
 import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { ColumnView, NumberColumnView, StringColumnView } from '../../storage/view.js';
 import { clear, kernelFor, type RunContext } from '../block/context.js';
+import { joinTexts } from './joined-texts.js';
 import type { OwnMemory } from './own-memory.js';
 
 /** The matching rows of one view: columns in the order of the upload, undefined where it has none. */
@@ -33,18 +34,17 @@ interface Part<Column> {
   readonly rowCount: number;
 }
 
-function joinStrings({ memory }: RunContext, into: OwnMemory, parts: readonly Part<StringColumnView>[]): StringColumnView | null {
+function joinStrings(context: RunContext, into: OwnMemory, parts: readonly Part<StringColumnView>[]): StringColumnView | null {
   const [first] = parts;
   if (first === undefined) return null;
+  const { memory } = context;
   const { dictionary, physical, type } = first.column;
+  if (parts.some(({ column }) => column.type !== type || column.offsets !== 0)) return null;
   const isAlike = parts.every(
     ({ column }) =>
-      column.dictionary.bytes === dictionary.bytes &&
-      column.dictionary.offsets === dictionary.offsets &&
-      column.physical === physical &&
-      column.type === type,
+      column.dictionary.bytes === dictionary.bytes && column.dictionary.offsets === dictionary.offsets && column.physical === physical,
   );
-  if (!isAlike) return null;
+  if (!isAlike) return joinTexts(context, into, parts);
   const bytes = PHYSICAL_BYTES[physical];
   const ids = into.take(rowsOf(parts) * bytes);
   let at = ids;

@@ -4,7 +4,6 @@ import { ServiceError } from '../../base/errors.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { createByName, own } from '../../base/names.js';
 import type { ScanPlan } from '../../model/plan.js';
-import { nameThrough } from '../../model/stage-columns.js';
 import type { Upload } from '../../model/upload.js';
 import { type ColumnView, type DictionaryView, NO_ROWS, type NumberColumnView, type SegmentView } from '../../storage/view.js';
 import { blockAt, kernelFor, type RunContext } from '../block/context.js';
@@ -22,8 +21,8 @@ import { gatherColumn, type RowNumbers } from './view-rows.js';
 import type { Builds } from './with-stages.js';
 
 /*
- * Columns are gathered as they are stored: ids of a dictionary, numbers as narrow as they lie there. What has no such form (texts that are
- * computed, dictionaries or types that differ between segments) takes the way over frames.
+ * Columns are gathered as they are stored: ids of a dictionary, numbers as narrow as they lie there; dictionaries of several segments become one.
+ * What has no such form (texts that are computed, types that differ between segments) takes the way over frames.
  */
 
 /** Rows of a scan, and what they are read from. */
@@ -43,14 +42,14 @@ export interface ScannedRows {
  */
 export function uploadScan(
   plan: ScanPlan,
-  upload: Upload,
+  given: Upload,
   { views, builds, pieces }: ScannedRows,
   context: RunContext,
   counts: RowCounts,
 ): BuildSide | undefined {
-  if (plan.post.length > 0 || plan.timeOrder !== null || plan.offset > 0 || plan.limit !== null) return undefined;
+  const upload = beforeNames(plan, given);
+  if (upload === undefined || plan.timeOrder !== null || plan.offset > 0 || plan.limit !== null) return undefined;
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
-  if (!hasOneDictionaryEach(plan, upload, views, virtualColumns)) return undefined;
   const lasting = dictionariesOf([...views, ...Object.values(builds).map(({ view }) => view)]);
   const memory = new OwnMemory(context.memory);
   const chunks: Chunk[] = [];
@@ -72,10 +71,11 @@ export function uploadScan(
       if (chunk.rowCount > 0) chunks.push(chunk);
     }
     const columns = upload.columns.map((_, at) => joinChunks(context, memory, chunks, at));
-    if (columns.includes(null)) {
+    if (columns.includes(null) || (upload.orNothing === true && memory.bytes > upload.bytesMax)) {
       memory.free();
       return undefined;
     }
+    if (upload.orNothing !== true) refuseMany(upload, rowCount, memory.bytes);
     const named = createByName<ColumnView>();
     upload.columns.forEach(({ name }, at) => {
       const column = columns[at];
@@ -91,19 +91,23 @@ export function uploadScan(
   }
 }
 
+/** The upload by the columns that the scan reads, where the steps after it do no more than rename these. */
+function beforeNames({ post }: ScanPlan, upload: Upload): Upload | undefined {
+  const [step, ...others] = post;
+  if (step === undefined) return upload;
+  if (step.step !== 'project' || others.length > 0) return undefined;
+  const origins = new Map(step.columns.map(({ name, from }) => [name, from]));
+  const columns = upload.columns.flatMap(({ name, from }) => {
+    const origin = origins.get(from);
+    return origin === undefined ? [] : [{ name, from: origin }];
+  });
+  return columns.length === upload.columns.length ? { ...upload, columns } : undefined;
+}
+
 export function refuseMany({ rowsMax, bytesMax, subject, limit }: Upload, rows: number, bytes: number): void {
   if (rowsMax !== null && rows > rowsMax)
     throw new ServiceError('resource_limit', `${subject} gives more than the ${rowsMax} rows of context.maxSubqueryRows`);
   if (bytes > bytesMax) throw new ServiceError('resource_limit', `${subject} gives more than the ${bytesMax} bytes of ${limit}`);
-}
-
-/** Ids of one segment mean nothing in another; columns of build sides have the same ones everywhere. */
-function hasOneDictionaryEach(plan: ScanPlan, upload: Upload, views: readonly SegmentView[], virtualColumns: VirtualColumns): boolean {
-  if (views.length < 2) return true;
-  return upload.columns.every(({ from }) => {
-    const name = nameThrough(plan.stages ?? [], storedName(virtualColumns, from));
-    return name === undefined || views.every((view) => storedSource(view, name).kind !== 'string');
-  });
 }
 
 /** Identities, because addresses are reused. */
