@@ -1,8 +1,7 @@
 // Joins string columns whose ids mean different strings.
 
 import { type PackedColumn, PackedEntriesBuilder } from '../../storage/columns/packed-column.js';
-import type { PhysicalStringColumn } from '../../storage/columns/physical.js';
-import { prepareColumns, toPhysical } from '../../storage/columns/physical.js';
+import { type PhysicalStringColumn, prepareColumns, toPhysical } from '../../storage/columns/physical.js';
 import { sortByKernel } from '../../storage/columns/sort-by-kernel.js';
 import { uploadColumn } from '../../storage/uploaded-frame.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
