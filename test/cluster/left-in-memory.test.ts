@@ -119,8 +119,15 @@ left('rows of a window stay in memory for groups that read their time as a value
   const types = { __time: 'LONG', key: 'STRING' } as const;
   const rows = Array.from({ length: 50 }, (_, row): Plain => ({ __time: BigInt(row * 10), key: ['a', 'b', null][row % 3] ?? null }));
   const placed = uploadFrame(frameOf(rows, types), memory);
+  const withoutFrames = new Proxy(engine, {
+    get(of, name: keyof typeof engine) {
+      if (name === 'runRows') return () => assert.unreachable('rows as frames');
+      const value = of[name];
+      return typeof value === 'function' ? value.bind(of) : value;
+    },
+  });
   const runner = runnerOf({
-    engine: { ...engine, runUploaded: engine.runUploaded.bind(engine), runRows: () => assert.unreachable('rows as frames') as never },
+    engine: withoutFrames,
     columnsOf: (source) => rowSourceColumns(source, { table: () => ({ columns: schemaOf(types), interval: ETERNITY }) }),
     runTables: (each) => engine.runViews(each, [placed.view], { ...RUN, ending: 'final' }, new AbortController().signal),
   });
