@@ -69,6 +69,13 @@ export class Arena {
     return true;
   }
 
+  /** The same of several regions: all of them, or none. */
+  letGoAll(addresses: readonly Address[]): boolean {
+    if (!addresses.every((address) => this.#taken.has(address) && !this.#chunks.has(address))) return false;
+    for (const address of addresses) this.letGo(address);
+    return true;
+  }
+
   /** Takes a region that was let go elsewhere. */
   adopt(address: Address, bytes: number): void {
     this.#bytes += bytes;

@@ -1,4 +1,4 @@
-// The unit that a pin reads: a segment, or several small ones as one.
+// The unit that a pin reads: a segment, or several as one.
 
 import type { Resident } from './buffer-pool.js';
 import type { StoredColumn } from './format.js';

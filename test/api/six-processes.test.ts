@@ -8,7 +8,7 @@ import { callJson, type DolmenProcess, sqlRows, waitForCount, waitForTask } from
 import { loadCaseTables, readCases, runCase } from './cases.js';
 import { type SixProcesses, startSix } from './six.js';
 
-const LOG_BYTES = 2 ** 28;
+const LOG_BYTES = 2 ** 29;
 
 /** The most memory that a process ever had. */
 const peakBytes = ({ child: { pid } }: DolmenProcess): number =>

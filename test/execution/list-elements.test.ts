@@ -114,4 +114,14 @@ suited('a column of the name that such a column would have is another', async ()
   assert.equal((await answer(rows, plan)).flat(), ['aP', 'xP', null]);
 });
 
+suited('a virtual column that hides the column it is made of has values of its own', async () => {
+  const plan = scan({
+    virtualColumns: [
+      { name: 'many', expression: parseExpression("concat(array_offset(many, 0), '-', many)"), outputType: 'STRING' },
+      { name: 'v', expression: parseExpression('array_offset(many, 0)'), outputType: 'STRING' },
+    ],
+  });
+  assert.equal((await answer(rowsOfLists([['x', 'y'], ['a'], []]), plan)).flat(), ['x-x', 'a-a', null]);
+});
+
 suited.run();

@@ -74,4 +74,18 @@ for (const [kind, sign] of [
           assert.equal(Uint32Array.from(rowsByWords(words, count, () => undefined)), Uint32Array.from(expected));
         });
 
+for (const count of [1000, DIVIDED_ROWS + 100])
+  for (const constants of [[0], [1], [0, 1], [2]])
+    orders(`words ${constants.join(' and ')} of ${count} rows have one value, and another one ascends but for ties`, () => {
+      const words = Array.from({ length: 4 }, (_, index): Uint32Array => {
+        if (constants.includes(index)) return new Uint32Array(count).fill(7);
+        return index === 3 ? drawn(count, 2 ** 32, 5) : drawn(count, Math.ceil(count / 20), index).sort((a, b) => a - b);
+      });
+      const expected = Array.from({ length: count }, (_, row) => row).sort((a, b) => {
+        for (const word of words) if (word[a] !== word[b]) return (word[a] ?? 0) - (word[b] ?? 0);
+        return a - b;
+      });
+      assert.equal(Uint32Array.from(rowsByWords(words, count, () => undefined)), Uint32Array.from(expected));
+    });
+
 orders.run();

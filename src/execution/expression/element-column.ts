@@ -51,7 +51,7 @@ function elementOf(
   if (lists === undefined) return undefined;
   const place = Number(ordinal - base);
   // Null, the value of a row that has none at this place, is not told from a value of a list of one null.
-  return scope.made(`value ${place} of ${column}`, () => ({ kind: 'string', column: elementColumn(scope, lists, place) }));
+  return scope.made(`value ${place} of ${column}`, lists.column, () => ({ kind: 'string', column: elementColumn(scope, lists, place) }));
 }
 
 /** The column whose rows are the lists; undefined of lists that are made of them. */

@@ -77,7 +77,7 @@ export class SegmentScope {
   readonly #virtualColumns: VirtualColumns;
   readonly #compute: ComputeColumn;
   readonly #computed = new Map<string, Source>();
-  readonly #made = new Map<string, Source>();
+  readonly #made = new Map<string, { readonly of: object; readonly source: Source }>();
   readonly #open = new Set<string>();
   readonly #texts = new Map<StringColumnView, (string | null)[]>();
 
@@ -91,16 +91,18 @@ export class SegmentScope {
 
   source(name: string): Source {
     const made = this.#made.get(name);
-    if (made !== undefined) return made;
+    if (made !== undefined) return made.source;
     const virtual = Object.hasOwn(this.#virtualColumns, name) && !this.#open.has(name) ? own(this.#virtualColumns, name) : undefined;
     return virtual === undefined ? storedSource(this.view, name) : this.#virtual(virtual);
   }
 
-  /** A column that is made of others, once for each description; its name is no other column's. */
-  made(description: string, make: () => Source): Expression {
+  /** A column that is made of another, once for each description; its name is no other column's. */
+  made(description: string, of: object, make: () => Source): Expression {
     let name = `:${description}`;
-    while (Object.hasOwn(this.view.columns, name) || Object.hasOwn(this.#virtualColumns, name)) name = `:${name}`;
-    if (!this.#made.has(name)) this.#made.set(name, make());
+    const isAnother = (): boolean =>
+      Object.hasOwn(this.view.columns, name) || Object.hasOwn(this.#virtualColumns, name) || (this.#made.get(name)?.of ?? of) !== of;
+    while (isAnother()) name = `:${name}`;
+    if (!this.#made.has(name)) this.#made.set(name, { of, source: make() });
     return { kind: 'column', name };
   }
 

@@ -1,6 +1,6 @@
 // Joins the columns of several views into one.
 
-import { BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { ColumnView, NumberColumnView, StringColumnView } from '../../storage/view.js';
 import { clear, kernelFor, type RunContext } from '../block/context.js';
 import { joinTexts } from './joined-texts.js';
@@ -25,8 +25,19 @@ export function joinChunks(context: RunContext, memory: OwnMemory, chunks: reado
   if (parts.length < chunks.length) return null;
   const strings = parts.flatMap(({ column, rowCount }) => (column.kind === 'string' ? [{ column, rowCount }] : []));
   const numbers = parts.flatMap(({ column, rowCount }) => (column.kind === 'number' ? [{ column, rowCount }] : []));
-  if (strings.length === parts.length) return joinStrings(context, memory, strings);
-  return numbers.length === parts.length ? joinNumbers(context, memory, numbers) : null;
+  const joined =
+    strings.length === parts.length
+      ? joinStrings(context, memory, strings)
+      : numbers.length === parts.length
+        ? joinNumbers(context, memory, numbers)
+        : null;
+  if (joined !== null) for (const { column } of parts) for (const at of rowMemoryOf(column)) memory.give(at);
+  return joined;
+}
+
+/** Memory of the rows alone: dictionaries may be those of several parts. */
+function rowMemoryOf(column: ColumnView): readonly Address[] {
+  return column.kind === 'string' ? [column.ids] : [column.values, column.nulls];
 }
 
 interface Part<Column> {

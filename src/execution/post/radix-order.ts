@@ -21,7 +21,8 @@ const PLACED_BITS_MAX = 13;
 
 /** The same; undefined where the rows are in that order as they are. */
 export function orderOfWords(words: readonly Uint32Array[], rowCount: number, check: Check): RowOrder | undefined {
-  const decisive = words.slice(0, sortedFrom(words, rowCount, check));
+  // A word of one value decides nothing, and keys leave it out.
+  const decisive = words.slice(0, sortedFrom(words, rowCount, check)).filter((word) => hasSeveralValues(word, check));
   if (decisive.length === 0) return undefined;
   if (rowCount <= COMPARED_MAX) {
     const picked = ascending(rowCount, check);
@@ -89,6 +90,16 @@ function sortedFrom(words: readonly Uint32Array[], rowCount: number, check: Chec
   let first = 0;
   while (first < words.length && !areSorted(words.slice(first), rowCount, check)) first++;
   return first;
+}
+
+function hasSeveralValues(word: Uint32Array, check: Check): boolean {
+  const first = word[0] ?? 0;
+  for (let start = 0; start < word.length; start += ROWS_PER_CHECK) {
+    check();
+    const end = Math.min(word.length, start + ROWS_PER_CHECK);
+    for (let row = start; row < end; row++) if (word[row] !== first) return true;
+  }
+  return false;
 }
 
 function areSorted(words: readonly Uint32Array[], rowCount: number, check: Check): boolean {

@@ -20,7 +20,7 @@ export function rowsThatPass(table: ResultTable, filter: Filter, check: Check): 
   const rows = new Uint32Array(table.rowCount);
   let count = 0;
   const marks = comparedNumbers(table, filter, check);
-  const keeps = marks === undefined ? rowFilter(table, filter, check) : undefined;
+  const keeps = marks === undefined ? truthOf(table, filter, check) : undefined;
   checkedLoop(table.rowCount, check, (start, end) => {
     if (marks !== undefined) {
       let next = count;
@@ -34,7 +34,11 @@ export function rowsThatPass(table: ResultTable, filter: Filter, check: Check): 
 /** A filter over result rows (HAVING), row by row. */
 export function rowFilter(table: ResultTable, filter: Filter, check: Check): (row: number) => Truth {
   const marks = comparedNumbers(table, filter, check);
-  if (marks !== undefined) return (row) => (marks[row] === UNKNOWN ? null : marks[row] === TRUE);
+  return marks === undefined ? truthOf(table, filter, check) : (row) => (marks[row] === UNKNOWN ? null : marks[row] === TRUE);
+}
+
+/** A filter that has more to compare than numbers; its parts may not. */
+function truthOf(table: ResultTable, filter: Filter, check: Check): (row: number) => Truth {
   switch (filter.kind) {
     case 'true':
     case 'false':

@@ -96,7 +96,8 @@ export function* answered(
         yield* items(plainFrames(chained(held, left), context), counts);
         return;
       }
-      refuseMany(upload, rows, bytes);
+      // Bytes are those of frames; in kernel memory there are fewer.
+      refuseMany(upload, rows, upload.orFrames ? 0 : bytes);
     }
   } finally {
     left.return?.();

@@ -73,7 +73,7 @@ export async function readsTogether(reads: readonly ReadSegment[]): Promise<read
   let rows = 0;
   for (const read of reads) {
     const before = current.at(-1);
-    const follows = before !== undefined && isPart(before) && isPart(read) && isBehind(before, read);
+    const follows = before !== undefined && isJoinable(before) && isJoinable(read) && isBehind(before, read);
     if (!follows || rows + read.rowCount > TOGETHER_ROWS) {
       current = [];
       rows = 0;
@@ -88,7 +88,7 @@ export async function readsTogether(reads: readonly ReadSegment[]): Promise<read
 }
 
 /** Whether several like it fit into what is read together. */
-function isPart(read: ReadSegment): boolean {
+function isJoinable(read: ReadSegment): boolean {
   return read instanceof CombinedSegment || (read instanceof OpenSegment && read.rowCount <= TOGETHER_ROWS / 4);
 }
 

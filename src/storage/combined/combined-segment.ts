@@ -1,4 +1,4 @@
-// Several small segments as one: their columns joined in kernel memory, under the budget of all columns.
+// Several segments as one: their columns joined in kernel memory, under the budget of all columns.
 
 import { createHash } from 'node:crypto';
 import { BoundedCache } from '../../base/bounded-cache.js';
@@ -23,7 +23,7 @@ interface Joined {
   readonly segments: readonly StoreSegment[];
 }
 
-/** Runs asked for of late. */
+/** Pieces asked for of late. */
 const ASKED_COUNT = 1024;
 /** Each time that a segment has so many more keys, those of columns that are gone are forgotten. */
 const KEYS_BETWEEN = 64;
@@ -48,14 +48,14 @@ export class CombinedColumns {
     this.#keysOf.delete(segment);
   }
 
-  /** Whether the same runs were asked for before, whichever of their columns. */
+  /** Whether the same piece was asked for before, whichever of its columns. */
   isAskedAgain(id: string): boolean {
     if (this.#asked.find(id) === true) return true;
     this.#asked.keep(id, true);
     return false;
   }
 
-  /** Forgets that runs were asked for: there is no room for them as one now. */
+  /** Forgets that a piece was asked for: there is no room for it as one now. */
   forgetAsking(id: string): void {
     this.#asked.delete(id);
   }
@@ -133,7 +133,7 @@ export class CombinedColumns {
   }
 }
 
-/** A chunk, or several chunks behind each other, as a segment to be read. */
+/** Segments behind each other, or runs of them, as a segment to be read. */
 export class CombinedSegment implements ReadSegment {
   readonly id: string;
   readonly dataSource: string;

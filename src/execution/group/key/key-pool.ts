@@ -21,9 +21,9 @@ export const NO_VALUES: PooledValues = { kind: 'values', values: [] };
 export interface KeyPool {
   /**
    * Ids of values, those of a segment or another thread: u32 each in the memory of `scratch`, and one more that is 0; 0: they are the same.
-   * @param letGo  asked for the memory that strings lie in, where most of it is new; false: it stays whose it is
+   * @param letGo  asked for all the memory that strings lie in, where most of it is new; false: all of it stays whose it is
    */
-  add(scratch: Scratch, added: PooledValues, letGo?: (at: Address) => boolean): Address;
+  add(scratch: Scratch, added: PooledValues, letGo?: LetGo): Address;
   valueOf(id: number): Scalar;
   /** All of them; valid until more are added. */
   readonly values: PooledValues;
@@ -42,6 +42,9 @@ export interface KeyPool {
 
 /** Part of memory that new texts are to take before it is taken over with them. */
 const NEW_PART = 1 / 2;
+
+/** Asks for regions of memory that become the asker's: all of them, or none. */
+export type LetGo = (regions: readonly Address[]) => boolean;
 
 /** Told of every byte that a pool keeps; throws when there are too many. */
 type Charge = (bytes: number) => void;
@@ -81,7 +84,7 @@ class TextKeyPool implements KeyPool {
     return tableBytesWith(this.#texts, values);
   }
 
-  add(scratch: Scratch, added: PooledValues, letGo: (at: Address) => boolean = () => false): Address {
+  add(scratch: Scratch, added: PooledValues, letGo: LetGo = () => false): Address {
     const count = countOf(added);
     if (this.#texts === undefined) {
       this.#texts = new TextInterner({ context: this.#context, arena: this.#arena });
@@ -106,7 +109,7 @@ class TextKeyPool implements KeyPool {
   }
 
   /** New texts stay where they are where these take most of the memory that they lie in; else they are copied. */
-  #addTexts(texts: TextInterner, { entries, hashes, count, regions }: InternedTexts, ids: Address, letGo: (at: Address) => boolean): void {
+  #addTexts(texts: TextInterner, { entries, hashes, count, regions }: InternedTexts, ids: Address, letGo: LetGo): void {
     const { check } = this.#context;
     const first = texts.count;
     for (let from = 0; from < count; from += BLOCK_ROWS) {
@@ -116,7 +119,7 @@ class TextKeyPool implements KeyPool {
       this.#chargeNew();
     }
     const size = regions.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (regions.length > 0 && texts.bytesFrom(first) >= size * NEW_PART && regions.every(({ at }) => letGo(at))) {
+    if (regions.length > 0 && texts.bytesFrom(first) >= size * NEW_PART && letGo(regions.map(({ at }) => at))) {
       for (const region of regions) texts.adopt(region);
       this.#chargeNew();
       return;
@@ -168,15 +171,11 @@ class TextKeyPool implements KeyPool {
 }
 
 /** Whether a whole table may be taken over: its texts take most of their memory, and all of that is let go. */
-function isTableKept(
-  { kernels }: RunContext,
-  { entries, hashes, slots, count, regions }: InternedTexts,
-  letGo: (at: Address) => boolean,
-): boolean {
+function isTableKept({ kernels }: RunContext, { entries, hashes, slots, count, regions }: InternedTexts, letGo: LetGo): boolean {
   if (slots === 0 || hashes === 0) return false;
   const size = regions.reduce((sum, { bytes }) => sum + bytes, 0);
   if (kernels.textBytes(entries, count) < size * NEW_PART) return false;
-  return letGo(hashes) && [entries, slots, ...regions.map(({ at }) => at)].every(letGo);
+  return letGo([hashes, entries, slots, ...regions.map(({ at }) => at)]);
 }
 
 class ValueKeyPool implements KeyPool {

@@ -288,7 +288,7 @@ function computedTextKey(scope: SegmentScope, vector: StringVector, valueOf?: (t
     toGlobal(pool) {
       const texts = vector.pool;
       if (valueOf === undefined && texts.interned !== undefined)
-        return pool.add(scope, { kind: 'texts', ...texts.interned }, (at) => scope.arena.letGo(at));
+        return pool.add(scope, { kind: 'texts', ...texts.interned }, (regions) => scope.arena.letGoAll(regions));
       return internIds(scope, pool, valueOf === undefined ? texts.values : texts.values.map(valueOf));
     },
   };

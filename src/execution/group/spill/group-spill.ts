@@ -150,7 +150,7 @@ export function readChunk(layout: GroupLayout, { memory }: RunContext, file: Spi
     file.readInto(offset, memory.u8(at, planes.bytes));
     const read = (values: SpilledValues | null) => (values === null ? NO_VALUES : readValues({ memory, arena }, file, values));
     const [pools, distinctPools] = [chunk.pools.map(read), chunk.distinctPools.map(read)];
-    return { ...partsAt(layout, file, chunk, at), pools, distinctPools, pooledBytes: pooledBytes(chunk), owned: arena.handOver() };
+    return { ...partsAt(layout, file, chunk, at), pools, distinctPools, owned: arena.handOver() };
   } catch (error) {
     arena.release();
     throw error;
@@ -168,7 +168,7 @@ function partsAt(
   file: SpillFile,
   chunk: SpilledChunk,
   at: Address,
-): Omit<GroupTableParts, 'pools' | 'distinctPools' | 'pooledBytes' | 'owned'> {
+): Omit<GroupTableParts, 'pools' | 'distinctPools' | 'owned'> {
   const { groupCount, pairCounts } = chunk;
   const planes = planesOf(layout, groupCount, pairCounts);
   const address = (plane: number | undefined): Address => (plane === undefined ? 0 : at + plane);

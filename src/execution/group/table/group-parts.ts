@@ -24,8 +24,6 @@ export interface GroupTableParts {
   }[];
   readonly pools: readonly PooledValues[];
   readonly distinctPools: readonly PooledValues[];
-  /** Bytes of the values in pools. */
-  readonly pooledBytes: number;
   readonly owned: readonly Address[];
   /** Groups that the table wrote to disk before. */
   readonly spilled: SpilledGroups | null;

@@ -273,7 +273,6 @@ export class GroupTable {
       })),
       pools: this.pools.map((pool) => pool.values),
       distinctPools: this.distinctPools.map((pool) => pool.values),
-      pooledBytes: [...this.pools, ...this.distinctPools].reduce((sum, { bytes }) => sum + bytes, 0),
       owned,
       spilled,
       division: this.#division,

@@ -17,7 +17,11 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
   const scratch = { context, arena };
   const { indexLayout } = layout;
   const owned = new Set(parts.owned);
-  const letGo = (at: Address): boolean => owned.delete(at);
+  const letGo = (regions: readonly Address[]): boolean => {
+    const areOwned = regions.every((at) => owned.has(at));
+    for (const at of areOwned ? regions : []) owned.delete(at);
+    return areOwned;
+  };
   try {
     const seenBuffers = { bits: arena.take(BLOCK_ROWS / 8), rows: arena.take(BLOCK_ROWS * 4), groups: arena.take(BLOCK_ROWS * 4) };
     const groupOf = arena.take(Math.max(1, parts.groupCount) * 4);
@@ -74,8 +78,7 @@ export function mergeTable(table: GroupTable, parts: GroupTableParts): void {
         const { keys, count, slots, capacity } = from.pairs;
         if (!isInterned && slots !== undefined && capacity !== undefined && isAdoptable(scratch, table, index, groupOf, parts.groupCount)) {
           table.adoptPairs(index, { keys, count, slots, capacity }, () => {
-            letGo(keys);
-            letGo(slots);
+            letGo([keys, slots]);
           });
           return;
         }

@@ -49,7 +49,10 @@ export function frameValues(call: WindowCall, input: FrameInput, wanted: Wanted)
 }
 
 /** 1 for rows that are taken and have a value; null: all. */
-function presentMarks(column: ResultColumn, { rowCount, taken, check }: FrameInput): Uint8Array | null {
+export function presentMarks(
+  column: ResultColumn,
+  { rowCount, taken, check }: Pick<FrameInput, 'rowCount' | 'taken' | 'check'>,
+): Uint8Array | null {
   const nulls = nullMarks(column, rowCount, check);
   if (nulls === null) return taken;
   const present = new Uint8Array(rowCount);

@@ -6,9 +6,10 @@ import type { WindowFrame, WindowFunction } from '../../../model/window.js';
 import { type Check, checkedLoop } from '../../block/checked-loops.js';
 import { columnNamed, type ResultColumn, type ResultTable } from '../../block/result-table.js';
 import { PackedKeys } from '../packed-keys.js';
-import { nullMarks, pickedColumn, takenMarks } from '../typed-values.js';
+import { pickedColumn, takenMarks } from '../typed-values.js';
 import { rowBetter } from './frame-extremes.js';
 import { halvesOfLongs, NOTHING, presentNumbers } from './frame-sums.js';
+import { presentMarks } from './frame-values.js';
 import type { Runs } from './runs.js';
 
 type WindowStep = Extract<PostStep, { step: 'window' }>;
@@ -73,7 +74,7 @@ export function partitionColumn(
     return ofRows({ kind: 'long', name, values, nulls: null });
   }
   const column = columnNamed(table, columns[0] ?? '');
-  const present = presentMarks(column, taken, table.rowCount, check);
+  const present = presentMarks(column, { rowCount: table.rowCount, taken, check });
   switch (call.kind) {
     case 'sum': {
       const counts = new Uint32Array(partitions.count);
@@ -90,17 +91,6 @@ export function partitionColumn(
     default:
       assert(false, `${call.kind} has no one value for a partition`);
   }
-}
-
-/** 1 for rows that are taken and have a value; null: all. */
-function presentMarks(column: ResultColumn, taken: Uint8Array | null, rowCount: number, check: Check): Uint8Array | null {
-  const nulls = nullMarks(column, rowCount, check);
-  if (nulls === null) return taken;
-  const present = new Uint8Array(rowCount);
-  checkedLoop(rowCount, check, (start, end) => {
-    for (let row = start; row < end; row++) present[row] = nulls[row] === 1 || (taken !== null && taken[row] !== 1) ? 0 : 1;
-  });
-  return present;
 }
 
 /** Adds how many rows of each partition are there, to every `step`-th of the counts. */

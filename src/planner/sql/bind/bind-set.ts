@@ -5,6 +5,7 @@ import type { SqlType } from '../../../model/statement.js';
 import { commonType, isArray, isComplex, isInstant } from '../parse/sql-type.js';
 import type { CompareOperator, SetQuery, SqlQuery } from '../parse/syntax.js';
 import { and, type Bound, call, column, integer } from '../relation/bound.js';
+import { estimate } from '../relation/estimate.js';
 import {
   freeName,
   freePrefix,
@@ -109,6 +110,14 @@ function areKeys({ columns }: ProjectRelation): boolean {
   return columns.length > 1 && columns.every(({ type }) => type === 'BIGINT' || type === 'INTEGER' || isInstant(type));
 }
 
+/** So many keys are held in memory whatever else there is; what is grouped may go to disk instead. */
+const HELD_ROWS_MAX = 1 << 22;
+
+function isHeld(side: ProjectRelation): boolean {
+  const rows = estimate(side)?.rows;
+  return rows !== undefined && rows <= HELD_ROWS_MAX;
+}
+
 /** The different rows of the left side that have an equal one on the right, or none. */
 function filteredByKeys(leftSide: ProjectRelation, rightSide: ProjectRelation, type: 'semi' | 'anti'): Relation {
   const [left, right] = [columnsAndRows(leftSide), columnsAndRows(rightSide)];
@@ -163,7 +172,7 @@ function combine(session: Session, query: SetQuery, inputs: readonly ProjectRela
     const union: Relation = { kind: 'union', inputs };
     return query.all ? union : { kind: 'aggregate', input: union, keys, aggregates: [] };
   }
-  if (!query.all && areKeys(left)) return filteredByKeys(left, right, query.operator === 'INTERSECT' ? 'semi' : 'anti');
+  if (!query.all && areKeys(left) && isHeld(right)) return filteredByKeys(left, right, query.operator === 'INTERSECT' ? 'semi' : 'anti');
   // Each row says which side it is of; equal rows become one group, and the sides it was met on decide. With ALL the equal
   // rows of a side are numbered first: then no two are equal, and the n-th here stands or falls with the n-th there.
   const marked = [left, right].map((side, index): Relation => {
