@@ -79,6 +79,8 @@ loads('one of whose processes is killed: each row once, rolled up over all sub-t
       const response = await fetch(`${url}/svc/indexer/v1/task/${victim}/log`);
       return /runs in process (\d+)/.exec(await response.text())?.[1];
     });
+    // It waits for its end, or it might be through before that.
+    process.kill(Number(pid), 'SIGSTOP');
     const chat = (path: string) => fetch(`http://127.0.0.1:${8091 + PORT_OFFSET}/svc/worker/v1/chat/${killed}/${path}`);
     assert.equal(await (await chat('mode')).json(), 'parallel');
     assert.equal(await (await chat('phase')).json(), 'partial segment generation');
