@@ -34,3 +34,29 @@ export function double(value: number | null): Expression {
 
 /** Null of no type. */
 export const NULL: Expression = { kind: 'literal', type: null, value: null };
+
+/**
+ * The expression with others in place of its calls, the outermost first.
+ * @param replaced  undefined: the call stays, with its arguments replaced
+ * @param parameters  of the lambdas around it: names that are not columns
+ */
+export function replacedCalls(
+  expression: Expression,
+  replaced: (call: Extract<Expression, { kind: 'call' }>, parameters: readonly string[]) => Expression | undefined,
+  parameters: readonly string[] = [],
+): Expression {
+  if (expression.kind === 'lambda') {
+    const body = replacedCalls(expression.body, replaced, [...parameters, ...expression.parameters]);
+    return body === expression.body ? expression : { ...expression, body };
+  }
+  if (expression.kind !== 'call') return expression;
+  const other = replaced(expression, parameters);
+  if (other !== undefined) return other;
+  let isSame = true;
+  const inputs = expression.arguments.map((argument) => {
+    const input = replacedCalls(argument, replaced, parameters);
+    isSame &&= input === argument;
+    return input;
+  });
+  return isSame ? expression : { ...expression, arguments: inputs };
+}

@@ -7,10 +7,11 @@ import { createEngine } from '../../src/execution/run/local-engine.js';
 import { isArrayValue } from '../../src/expression/value.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { cellAt, type Frame, type FrameCell } from '../../src/model/frame.js';
-import type { GroupPlan, RowPlan, ScanPlan } from '../../src/model/plan.js';
+import type { GroupPlan, RowPlan } from '../../src/model/plan.js';
 import type { KeptRoom } from '../../src/storage/buffer-pool.js';
 import type { Cell, Row } from './oracle.js';
 import { arbitraryPieces, COLUMNS, frameOf } from './random-data.js';
+import { scanOf } from './scanning.js';
 import { openFrames } from './segments.js';
 
 /*
@@ -23,19 +24,6 @@ const options: RunOptions = { ending: 'final', deadlineMs: Date.now() + 600_000,
 const never = new AbortController().signal;
 const HOUR = 3_600_000;
 const START = Date.UTC(2024, 2, 30);
-
-const scanOf = (columns: readonly string[]): ScanPlan => ({
-  operator: 'scan',
-  dataSource: 'random',
-  intervals: [ETERNITY],
-  filter: null,
-  virtualColumns: [],
-  post: [],
-  columns,
-  timeOrder: null,
-  offset: 0,
-  limit: null,
-});
 
 const countsBy = (column: string): GroupPlan => ({
   operator: 'group',
@@ -92,7 +80,7 @@ test('give the rows of the segments in their order, whichever a query reads', as
         }
         const named: [string | undefined, FrameCell][] = [];
         for await (const { segmentId, rowCount, columns } of engine.run(
-          { ...scanOf(['__time']), namesSegments: true },
+          scanOf(['__time'], { namesSegments: true }),
           store,
           ids,
           options,

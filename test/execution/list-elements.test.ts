@@ -1,14 +1,13 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ETERNITY } from '../../src/base/instant.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import type { FrameCell } from '../../src/model/frame.js';
 import type { ScanPlan } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import type { Row } from './oracle.js';
 import { frameOf, START } from './random-data.js';
-import { engine, memory, never, options, rowsOf } from './scanning.js';
+import { engine, memory, never, options, rowsOf, scanOf } from './scanning.js';
 
 /* Values at a place of multi-value rows, and the place of a value among them, against JavaScript's own lists. */
 const suited = suite('elements of lists');
@@ -46,20 +45,6 @@ const FILTERS: readonly [source: string, holds: (list: List) => boolean][] = [
   ["array_ordinal_of(many, 'ab') > 1", (list) => list.indexOf('ab') > 0],
 ];
 
-const scan = (changes: Partial<ScanPlan>): ScanPlan => ({
-  operator: 'scan',
-  dataSource: 'random',
-  intervals: [ETERNITY],
-  filter: null,
-  virtualColumns: [],
-  post: [],
-  columns: ['v'],
-  timeOrder: null,
-  offset: 0,
-  limit: null,
-  ...changes,
-});
-
 async function answer(rows: readonly Row[], plan: ScanPlan): Promise<FrameCell[][]> {
   const { view, release } = uploadFrame(frameOf(rows), memory);
   try {
@@ -75,7 +60,7 @@ const rowsOfLists = (lists: readonly List[]): Row[] =>
 
 for (const [source, outputType, expected] of EXPRESSIONS)
   suited(source, async () => {
-    const plan = scan({ virtualColumns: [{ name: 'v', expression: parseExpression(source), outputType }] });
+    const plan = scanOf(['v'], { virtualColumns: [{ name: 'v', expression: parseExpression(source), outputType }] });
     await fc.assert(
       fc.asyncProperty(arbitraryLists, async (lists) => {
         const found = await answer(rowsOfLists(lists), plan);
@@ -90,7 +75,7 @@ for (const [source, outputType, expected] of EXPRESSIONS)
 
 for (const [source, holds] of FILTERS)
   suited(`${source} as a filter`, async () => {
-    const plan = scan({ filter: { kind: 'expression', expression: parseExpression(source) }, columns: ['__time'] });
+    const plan = scanOf(['__time'], { filter: { kind: 'expression', expression: parseExpression(source) } });
     await fc.assert(
       fc.asyncProperty(arbitraryLists, async (lists) => {
         const found = await answer(rowsOfLists(lists), plan);
@@ -105,7 +90,7 @@ for (const [source, holds] of FILTERS)
 
 suited('a column of the name that such a column would have is another', async () => {
   const rows = rowsOfLists([['a', 'b'], ['x'], []]).map((row): Row => ({ ...row, plain: 'p' }));
-  const plan = scan({
+  const plan = scanOf(['v'], {
     virtualColumns: [
       { name: ':value 0 of many', expression: parseExpression('upper(plain)'), outputType: 'STRING' },
       { name: 'v', expression: parseExpression('concat(array_offset(many, 0), ":value 0 of many")'), outputType: 'STRING' },
@@ -115,7 +100,7 @@ suited('a column of the name that such a column would have is another', async ()
 });
 
 suited('a virtual column that hides the column it is made of has values of its own', async () => {
-  const plan = scan({
+  const plan = scanOf(['v'], {
     virtualColumns: [
       { name: 'many', expression: parseExpression("concat(array_offset(many, 0), '-', many)"), outputType: 'STRING' },
       { name: 'v', expression: parseExpression('array_offset(many, 0)'), outputType: 'STRING' },

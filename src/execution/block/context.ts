@@ -84,6 +84,26 @@ export function copyWords(context: Pick<RunContext, 'kernels'>, from: Address, c
   clear(context, to + count * 4, (room - count) * 4);
 }
 
+/** Places by number, u32, 0 where there is nothing yet. */
+export interface Places {
+  readonly at: Address;
+  readonly count: number;
+}
+
+/** Room for at least `count` places, in memory that `take` gives; undefined where there is enough. */
+export function grownPlaces(
+  context: Pick<RunContext, 'kernels'>,
+  { at, count: before }: Places,
+  count: number,
+  take: (bytes: number) => Address,
+): Places | undefined {
+  if (count <= before) return undefined;
+  const room = 2 ** Math.ceil(Math.log2(count));
+  const places = take(room * 4);
+  copyWords(context, at, before, places, room);
+  return { at: places, count: room };
+}
+
 export function takeZeroed(arena: Arena, context: Pick<RunContext, 'kernels'>, bytes: number): Address {
   const at = arena.take(bytes);
   clear(context, at, bytes);

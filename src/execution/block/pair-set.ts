@@ -1,7 +1,7 @@
 // A set of (group, value) pairs in kernel memory, for counting distinct values.
 
 import type { Address } from '../../base/layout.js';
-import { clear, copyWords, type RunContext } from './context.js';
+import { clear, grownPlaces, type RunContext } from './context.js';
 
 const FIRST_CAPACITY = 1 << 12;
 /** The bit of a pair of one word that its value begins at. */
@@ -102,12 +102,10 @@ export class PairSet {
   }
 
   #reservePlaces(count: number): void {
-    if (count <= this.#slotCount) return;
-    const [slots, before] = [this.#slots, this.#slotCount];
-    while (this.#slotCount < count) this.#slotCount *= 2;
-    this.#slots = this.#take(this.#slotCount * 4);
-    copyWords(this.#context, slots, before, this.#slots, this.#slotCount);
-    this.#give(slots);
+    const grown = grownPlaces(this.#context, { at: this.#slots, count: this.#slotCount }, count, (bytes) => this.#take(bytes));
+    if (grown === undefined) return;
+    this.#give(this.#slots);
+    [this.#slots, this.#slotCount] = [grown.at, grown.count];
   }
 
   #emptySlots(count: number): Address {

@@ -2,7 +2,7 @@
 
 import { BLOCK_ROWS } from '../../base/layout.js';
 import { constantOf } from '../../expression/expression-type.js';
-import type { Expression } from '../../model/expression.js';
+import { type Expression, replacedCalls } from '../../model/expression.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
 import { kernelFor } from '../block/context.js';
 import { type Lists, listsOf } from './number/list.js';
@@ -16,25 +16,9 @@ const BASES: ReadonlyMap<string, bigint> = new Map([
 ]);
 const PLACE_MAX = 0x7fffffffn;
 
-/**
- * The expression with columns in place of values at constant places of multi-value rows: strings with a dictionary, like any other column.
- * @param parameters  of the lambdas around it: names that are not columns
- */
-export function readingElements(scope: SegmentScope, expression: Expression, parameters: readonly string[] = []): Expression {
-  if (expression.kind === 'lambda') {
-    const body = readingElements(scope, expression.body, [...parameters, ...expression.parameters]);
-    return body === expression.body ? expression : { ...expression, body };
-  }
-  if (expression.kind !== 'call') return expression;
-  const element = elementOf(scope, expression, parameters);
-  if (element !== undefined) return element;
-  let isSame = true;
-  const inputs = expression.arguments.map((argument) => {
-    const read = readingElements(scope, argument, parameters);
-    isSame &&= read === argument;
-    return read;
-  });
-  return isSame ? expression : { ...expression, arguments: inputs };
+/** The expression with columns in place of values at constant places of multi-value rows: strings with a dictionary, like any other column. */
+export function readingElements(scope: SegmentScope, expression: Expression): Expression {
+  return replacedCalls(expression, (call, parameters) => elementOf(scope, call, parameters));
 }
 
 function elementOf(

@@ -1,7 +1,7 @@
 // Replaces `json_value` by the stored field of its path, where segments have one.
 
 import { parseJsonPath, printJsonPath } from '../../expression/json-path.js';
-import { call, type Expression, text } from '../../model/expression.js';
+import { call, type Expression, replacedCalls, text } from '../../model/expression.js';
 import { type ColumnType, isArrayType, isNumberType, parseColumnType } from '../../model/schema.js';
 import { fieldName } from '../../storage/field-name.js';
 
@@ -41,33 +41,14 @@ export function columnsAndFields(expression: Expression, isStored: (column: stri
   for (const argument of expression.arguments) columnsAndFields(argument, isStored, into);
 }
 
-/**
- * The expression with columns of a segment in place of the paths that it keeps.
- * @param parameters  of the lambdas around it: names that are not columns
- */
-export function readingFields(
-  expression: Expression,
-  typeOf: (field: string) => ColumnType | undefined,
-  parameters: readonly string[] = [],
-): Expression {
-  if (expression.kind === 'lambda') {
-    const body = readingFields(expression.body, typeOf, [...parameters, ...expression.parameters]);
-    return body === expression.body ? expression : { ...expression, body };
-  }
-  if (expression.kind !== 'call') return expression;
-  const [of] = expression.arguments;
-  const field = of?.kind === 'column' && parameters.includes(of.name) ? undefined : fieldOf(expression);
-  const stored = field === undefined ? undefined : typeOf(field.name);
-  if (field !== undefined && stored !== undefined) {
+/** The expression with columns of a segment in place of the paths that it keeps. */
+export function readingFields(expression: Expression, typeOf: (field: string) => ColumnType | undefined): Expression {
+  return replacedCalls(expression, (called, parameters) => {
+    const [of] = called.arguments;
+    const field = of?.kind === 'column' && parameters.includes(of.name) ? undefined : fieldOf(called);
+    const stored = field === undefined ? undefined : typeOf(field.name);
+    if (field === undefined || stored === undefined) return undefined;
     const column: Expression = { kind: 'column', name: field.name };
-    if (stored === field.type) return column;
-    return call('cast', column, text(field.type));
-  }
-  let isSame = true;
-  const inputs = expression.arguments.map((argument) => {
-    const read = readingFields(argument, typeOf, parameters);
-    isSame &&= read === argument;
-    return read;
+    return stored === field.type ? column : call('cast', column, text(field.type));
   });
-  return isSame ? expression : { ...expression, arguments: inputs };
 }

@@ -1,7 +1,8 @@
 // Joins string columns whose ids mean different strings.
 
+import { assert } from '../../base/errors.js';
 import { type PackedColumn, PackedEntriesBuilder } from '../../storage/columns/packed-column.js';
-import { type PhysicalStringColumn, prepareColumns, toPhysical } from '../../storage/columns/physical.js';
+import { prepareColumns, toPhysical } from '../../storage/columns/physical.js';
 import { sortByKernel } from '../../storage/columns/sort-by-kernel.js';
 import { uploadColumn } from '../../storage/uploaded-frame.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
@@ -40,10 +41,10 @@ export function joinTexts(context: RunContext, into: OwnMemory, parts: readonly 
   const type = parts[0]?.column.type ?? 'STRING';
   const packed: PackedColumn = { kind: 'packed', name: '', type, ids, offsets: null, dictionary: entries.entries(false) };
   const [prepared] = prepareColumns({ rowCount, columns: [packed] }, sortByKernel(memory, kernels));
-  const physical = prepared && (toPhysical(prepared, false) as PhysicalStringColumn);
-  if (physical === undefined) throw new RangeError('a frame of one column has one');
-  const { view } = uploadColumn(physical, rowCount, memory, (size) => into.take(size));
-  return { ...(view as StringColumnView), isPart: true };
+  assert(prepared !== undefined, 'a frame of one column has one');
+  const { view } = uploadColumn(toPhysical(prepared, false), rowCount, memory, (size) => into.take(size));
+  assert(view.kind === 'string', 'strings stay strings');
+  return { ...view, isPart: true };
 }
 
 function idsOf({ memory }: RunContext, { physical, ids }: StringColumnView, rows: number): Uint8Array | Uint16Array | Uint32Array {

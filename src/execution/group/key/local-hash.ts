@@ -1,7 +1,7 @@
 // Hash table of the groups of one segment.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import { clear, copyWords, takeZeroed } from '../../block/context.js';
+import { clear, grownPlaces, takeZeroed } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 
 /** The packed keys of the groups of one segment; grows. Memory is the segment's. */
@@ -57,12 +57,8 @@ export class LocalHash {
   }
 
   #reservePlaces(count: number): void {
-    if (count <= this.#slotCount) return;
     const { arena, context } = this.#scope;
-    const before = this.#slotCount;
-    while (this.#slotCount < count) this.#slotCount *= 2;
-    const places = arena.take(this.#slotCount * 4);
-    copyWords(context, this.#slots, before, places, this.#slotCount);
-    this.#slots = places;
+    const grown = grownPlaces(context, { at: this.#slots, count: this.#slotCount }, count, (bytes) => arena.take(bytes));
+    if (grown !== undefined) [this.#slots, this.#slotCount] = [grown.at, grown.count];
   }
 }

@@ -4,7 +4,7 @@ import { assert, ServiceError } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
 import { StateObjects } from '../../aggregate-state/state-objects.js';
 import type { GroupStates } from '../../aggregate-state/state-operations.js';
-import { clear, copyWords, type RunContext } from '../../block/context.js';
+import { clear, grownPlaces, type RunContext } from '../../block/context.js';
 import { type PairMemory, PairSet } from '../../block/pair-set.js';
 import { I64_MAX, I64_MIN } from '../../filter/number-bounds.js';
 import { type KeyPool, keyPool } from '../key/key-pool.js';
@@ -369,12 +369,10 @@ export class GroupTable {
   }
 
   #reservePlaces(count: number): void {
-    if (count <= this.slotCount) return;
-    const room = 2 ** Math.ceil(Math.log2(count));
-    const places = this.take(room * 4);
-    copyWords(this.context, this.slots, this.slotCount, places, room);
+    const grown = grownPlaces(this.context, { at: this.slots, count: this.slotCount }, count, (bytes) => this.take(bytes));
+    if (grown === undefined) return;
     this.give(this.slots);
-    [this.slots, this.slotCount] = [places, room];
+    [this.slots, this.slotCount] = [grown.at, grown.count];
   }
 
   /** Groups there would be room for. */
