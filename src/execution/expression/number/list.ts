@@ -89,25 +89,29 @@ export function listCall(rooms: Rooms, call: Call): Node | undefined {
   }
 }
 
+/**
+ * A LONG or null for each row.
+ * @param write  writes the numbers of a block, and the bits of those that are null
+ */
+function longsOf(rooms: Rooms, write: (block: Block, room: Address, nulls: Address) => void): NumberNode {
+  const [room, nulls] = [rooms.over(), rooms.takeBits()];
+  const run = (block: Block) => {
+    write(block, room, nulls);
+    return { at: room, nulls };
+  };
+  return { kind: 'number', lane: 'I64', isOne: false, mayBeNull: true, room, run };
+}
+
 function lengths(rooms: Rooms, { offsets }: StringColumnView): NumberNode {
   const { kernels } = rooms.scope.context;
-  const [room, starts] = [rooms.over(), rooms.scope.arena.take(BLOCK_ROWS * 8)];
-  const nulls = rooms.takeBits();
-  return {
-    kind: 'number',
-    lane: 'I64',
-    isOne: false,
-    mayBeNull: true,
-    room,
-    run(block) {
-      const at = offsets + block.start * 4;
-      kernels.toI64U32(at, 0, block.rows, 0n, starts);
-      kernels.toI64U32(at + 4, 0, block.rows, 0n, room);
-      kernels.subtractI64(room, starts, 0, block.rows, room);
-      kernels.filterEmpty(at, block.rows, nulls);
-      return { at: room, nulls };
-    },
-  };
+  const starts = rooms.scope.arena.take(BLOCK_ROWS * 8);
+  return longsOf(rooms, (block, room, nulls) => {
+    const at = offsets + block.start * 4;
+    kernels.toI64U32(at, 0, block.rows, 0n, starts);
+    kernels.toI64U32(at + 4, 0, block.rows, 0n, room);
+    kernels.subtractI64(room, starts, 0, block.rows, room);
+    kernels.filterEmpty(at, block.rows, nulls);
+  });
 }
 
 /** The place of a constant string among the values of a row, counted from `base`; null where it is not there. */
@@ -119,24 +123,17 @@ function place(rooms: Rooms, list: Expression, wanted: Expression | undefined, b
   const { kernels } = scope.context;
   const { column } = lists;
   const [id] = findListed(scope, column, [text]);
-  const [room, places, nulls] = [rooms.over(), scope.arena.take(BLOCK_ROWS * 8), rooms.takeBits()];
+  const places = scope.arena.take(BLOCK_ROWS * 8);
   const listPlace = kernelFor(kernels, 'listPlace', column.physical);
-  return {
-    kind: 'number',
-    lane: 'I64',
-    isOne: false,
-    mayBeNull: true,
-    room,
-    run(block) {
-      if (id === undefined) kernels.bitsFill(nulls, wordsOf(block), 0, block.rows);
-      else {
-        listPlace(column.ids, column.offsets + block.start * 4, block.rows, id, places);
-        kernels.filterRangeI64(places, block.rows, -1n, -1n, nulls);
-        kernels.toI64I64(places, 0, block.rows, base, room);
-      }
-      return { at: room, nulls };
-    },
-  };
+  return longsOf(rooms, (block, room, nulls) => {
+    if (id === undefined) {
+      kernels.bitsFill(nulls, wordsOf(block), 0, block.rows);
+      return;
+    }
+    listPlace(column.ids, column.offsets + block.start * 4, block.rows, id, places);
+    kernels.filterRangeI64(places, block.rows, -1n, -1n, nulls);
+    kernels.toI64I64(places, 0, block.rows, base, room);
+  });
 }
 
 /**
