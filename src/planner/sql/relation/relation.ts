@@ -238,6 +238,11 @@ export function putsOutRight({ type }: JoinRelation): boolean {
   return type !== 'semi' && type !== 'anti' && type !== 'mark';
 }
 
+/** Whether all rows of a join are those of its left side, with their partners or without: each row of that side is joined by itself. */
+export function keepsLeft({ type }: JoinRelation): boolean {
+  return type !== 'right' && type !== 'full';
+}
+
 /** Whether a row may have several values of an expression: it reads a multi-value column, or makes values of an array. */
 export function mayGiveSeveral(bound: Bound, isMultiValue: (column: string) => boolean): boolean {
   if (bound.kind === 'column') return isMultiValue(bound.name);

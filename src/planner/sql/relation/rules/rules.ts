@@ -7,9 +7,11 @@ import { identity, inputsOf, type ProjectRelation, type Relation } from '../rela
 import { coarserSets } from './coarser-sets.js';
 import { liftCommonConditions } from './common-conditions.js';
 import { constantKeys } from './constant-keys.js';
+import { distributeJoins } from './distribute-joins.js';
 import { distinctPartners } from './distinct-partners.js';
 import { foldConstants } from './fold-constants.js';
 import { impliedConditions } from './implied-conditions.js';
+import { liftProjects } from './lift-projects.js';
 import { mergeProjects } from './merge-projects.js';
 import { orderJoins } from './order-joins.js';
 import { pruneColumns } from './prune-columns.js';
@@ -39,11 +41,16 @@ export const RULES: readonly Rule[] = [
   { name: 'reduce-outer-joins', of: ['join'], apply: reduceOuterJoins },
   { name: 'push-filters-again', of: ['join'], apply: pushFilters },
   { name: 'implied-conditions', of: ['join'], apply: impliedConditions },
+  { name: 'lift-projects', of: ['join'], apply: liftProjects },
   { name: 'order-joins', of: ['join'], apply: orderJoins },
   { name: 'distinct-partners', of: ['join'], apply: distinctPartners },
   { name: 'fold-constants', apply: foldConstants },
   { name: 'swap-join-sides', of: ['join'], apply: swapJoinSides },
   { name: 'merge-projects', apply: mergeProjects },
+  { name: 'distribute-joins', of: ['union'], apply: distributeJoins },
+  { name: 'push-filters-into-branches', of: ['union'], apply: pushFilters },
+  { name: 'lift-projects-again', of: ['join'], apply: liftProjects },
+  { name: 'merge-lifted-projects', of: ['join', 'union'], apply: mergeProjects },
   { name: 'push-aggregates', of: ['union'], apply: pushAggregates },
   { name: 'merge-projects-again', of: ['union'], apply: mergeProjects },
   { name: 'constant-keys', of: ['aggregate'], apply: constantKeys },
