@@ -37,45 +37,75 @@ agg a0 = count
 project x=d0 EXPR$1=a0
 → x VARCHAR, EXPR$1 BIGINT`,
   ],
-  // Strings of a union may be several in some row: the second key is no function of the first then.
+  // Strings of a union may be several in some row: the second key is no function of the first then. Several distinct values are keys of groups of their own.
   [
     'SELECT page, LENGTH(page) AS l, COUNT(DISTINCT added) AS n, COUNT(DISTINCT deleted) AS m FROM (SELECT page, added, deleted FROM wiki UNION ALL SELECT page, added, deleted FROM wiki) GROUP BY 1, 2 LIMIT 10',
     `group union(
   (
-    scan wiki
-    scan page added deleted)
+    group wiki
+    v0 := strlen("page") LONG
+    key d0 = page STRING
+    key d1 = v0 LONG
+    key a0 = added LONG
+    compute p0 = null LONG
+    project d0 d1 a0 a1=p0)
   (
-    scan wiki
-    scan page added deleted))
-v0 := strlen("page") LONG
-key d0 = page STRING
-key d1 = v0 LONG
-agg a0 = distinct added
-agg a1 = distinct deleted
+    group wiki
+    v0 := strlen("page") LONG
+    key d0 = page STRING
+    key d1 = v0 LONG
+    key a1 = deleted LONG
+    compute p0 = null LONG
+    project d0 d1 a0=p0 a1)
+  (
+    group wiki
+    v0 := strlen("page") LONG
+    key d0 = page STRING
+    key d1 = v0 LONG
+    key a0 = added LONG
+    compute p0 = null LONG
+    project d0 d1 a0 a1=p0)
+  (
+    group wiki
+    v0 := strlen("page") LONG
+    key d0 = page STRING
+    key d1 = v0 LONG
+    key a1 = deleted LONG
+    compute p0 = null LONG
+    project d0 d1 a0=p0 a1))
+key d0 = d0 STRING
+key d1 = d1 LONG
+agg a0 = distinct a0
+agg a1 = distinct a1
 limit 10 offset 0
 project page=d0 l=d1 n=a0 m=a1
 → page VARCHAR, l INTEGER, n BIGINT, m BIGINT`,
   ],
-  // Strings of a union in a union may be several as well: a row of theirs would be counted in several groups.
+  // Strings of a union in a union are single where those of its tables are: a row of several would be counted in several groups.
   [
     'SELECT COUNT(*) AS n, COUNT(DISTINCT page) AS d FROM (SELECT page FROM wiki UNION ALL SELECT page FROM (SELECT page FROM wiki UNION ALL SELECT page FROM wiki LIMIT 9))',
     `group union(
   (
-    scan wiki
-    scan page)
+    group wiki
+    key a1 = page STRING
+    agg a0 = count)
   (
-    scan union(
-      (
-        scan wiki
-        scan page)
-      (
-        scan wiki
-        scan page))
-    scan page limit 9 offset 0))
-agg a0 = count
-agg a1 = distinct page
+    group (
+      scan union(
+        (
+          scan wiki
+          scan page)
+        (
+          scan wiki
+          scan page))
+      scan page limit 9 offset 0)
+    key a1 = page STRING
+    agg a0 = count))
+agg a0 = sum a0 LONG
+agg a1 = distinct a1
 one row over none
-project n=a0 d=a1
+compute p0 = nvl("a0", 0) LONG
+project n=p0 d=a1
 → n BIGINT, d BIGINT`,
   ],
   // Distinct values of one expression are a key of the first groups.

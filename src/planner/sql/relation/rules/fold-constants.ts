@@ -9,25 +9,37 @@ import {
   children,
   computedLiteral,
   FALSE,
+  isNullLiteral,
   literal,
   mapChildren,
+  NULL,
   or,
   TRUE,
   toExpression,
 } from '../bound.js';
-import { mapInputs, type Relation } from '../relation.js';
+import { mapInputs, type NamedAggregate, type Relation } from '../relation.js';
 import { mapExpressions } from './map-expressions.js';
 
 /** Folds expressions that became constant after binding: columns of subqueries that turned out to be literals. */
 export function foldConstants(relation: Relation): Relation {
-  return mapExpressions(mapInputs(relation, foldConstants), fold);
+  const node = mapExpressions(mapInputs(relation, foldConstants), fold);
+  if (node.kind !== 'aggregate' || !node.aggregates.some(isOfAllRows)) return node;
+  return { ...node, aggregates: node.aggregates.map((each) => (isOfAllRows(each) ? { ...each, filter: null } : each)) };
+}
+
+function isOfAllRows({ filter }: NamedAggregate): boolean {
+  return filter?.kind === 'literal' && filter.value === 1n;
 }
 
 function fold(bound: Bound): Bound {
   if (bound.kind === 'literal' || bound.kind === 'column') return bound;
   const inner = mapChildren(bound, fold);
   if (inner.kind === 'and' || inner.kind === 'or') return simplified(inner);
-  if (inner === bound || (inner.kind === 'call' && inner.function === 'lookup')) return inner;
+  if (inner.kind === 'call' && inner.function === 'case_searched') {
+    const left = withoutKnownBranches(inner);
+    if (left !== inner) return left;
+  }
+  if (inner.kind === 'call' && inner.function === 'lookup') return inner;
   const operands = children(inner);
   if (operands.length === 0 || !operands.every(({ kind }) => kind === 'literal')) return inner;
   try {
@@ -37,6 +49,34 @@ function fold(bound: Bound): Bound {
     if (error instanceof ServiceError) return inner;
     throw error;
   }
+}
+
+/** CASE without branches that are never taken, and those behind one that always is. */
+function withoutKnownBranches(bound: Extract<Bound, { kind: 'call' }>): Bound {
+  const parts = bound.arguments;
+  const kept: Bound[] = [];
+  for (let at = 0; at < parts.length; at += 2) {
+    const [part, value] = [parts[at], parts[at + 1]];
+    if (part === undefined) break;
+    const isTaken = value === undefined ? null : truthOf(part);
+    if (isTaken === null) kept.push(part, ...(value === undefined ? [] : [value]));
+    if (isTaken === true && value !== undefined) {
+      kept.push(value);
+      break;
+    }
+  }
+  if (kept.length === parts.length) return bound;
+  if (kept.length > 1) return { ...bound, arguments: kept };
+  const [only = NULL] = kept;
+  if (isNullLiteral(only)) return literal(bound.type, null);
+  return only.type === bound.type ? only : bound;
+}
+
+/** Null where it is not known. */
+function truthOf(condition: Bound): boolean | null {
+  if (condition.kind !== 'literal') return null;
+  if (condition.value === 1n) return true;
+  return condition.value === 0n || condition.value === null ? false : null;
 }
 
 /** The value of an expression of literals; undefined where it is several. */

@@ -1,13 +1,15 @@
 // Rule: groups each branch of a UNION ALL before they are joined.
 
+import { stateTraits, stateType } from '../../../../model/state-traits.js';
 import { nativeType } from '../../parse/sql-type.js';
 import { valueOfNoRows } from '../aggregate.js';
-import { type Bound, boundKey, call, column, settledType } from '../bound.js';
+import { type Bound, boundKey, call, column, literal, NULL, settledType } from '../bound.js';
 import { estimate } from '../estimate.js';
 import {
   type AggregateRelation,
   columnsOf,
   identity,
+  inputsOf,
   mapInputs,
   mayGiveSeveral,
   type NamedAggregate,
@@ -17,18 +19,16 @@ import {
 } from '../relation.js';
 
 /**
- * Groups each query of a UNION ALL by itself first, so that its table is grouped where it lies; then all groups together. Where distinct
- * values of one expression are asked for, that is a key of the first groups.
+ * Groups each query of a UNION ALL by itself first, so that its table is grouped where it lies; then all groups together: counts and sums are
+ * added, states merged. Where distinct values are asked for, these are keys of the first groups, which are made for each of several.
  */
 export function pushAggregates(relation: Relation): Relation {
   const node = mapInputs(relation, pushAggregates);
   if (node.kind !== 'aggregate' || node.input.kind !== 'union') return node;
   if (node.input.inputs.every((input) => areGroups(input, node))) return node;
-  const [distinct, ...others] = node.aggregates.filter(({ kind }) => kind === 'distinct');
-  if (!node.aggregates.every(({ kind }) => kind === 'distinct' || isDivisible(kind))) return node;
-  if (distinct === undefined) return divided(node, node.input.inputs);
-  const value = distinctValue(distinct, others, node.input);
-  return value === undefined ? node : divided(node, node.input.inputs, value);
+  if (!node.aggregates.every((each) => each.kind === 'distinct' || isDivisible(each))) return node;
+  const values = distinctValues(node.aggregates, node.input);
+  return values === undefined ? node : divided(node, node.input.inputs, values);
 }
 
 /** Whether each row of a query is a group of these keys by itself: to group it first would give the same rows. */
@@ -43,23 +43,50 @@ function areGroups(input: Relation, { keys }: AggregateRelation): boolean {
   return relation.kind === 'aggregate' && relation.keys.length > 0 && relation.keys.every(({ name }) => names.has(name));
 }
 
-/** @param value  the expression of which distinct values are asked for */
-function divided(node: AggregateRelation, inputs: readonly Relation[], value?: NamedBound): Relation {
-  const keys = identity(node.keys.map(({ name, bound }) => ({ name, type: bound.type === 'NULL' ? 'VARCHAR' : bound.type })));
-  const aggregates = node.aggregates.filter(({ kind }) => kind !== 'distinct');
-  const parts = value === undefined ? node : { ...node, keys: [...node.keys, value], aggregates };
+/** @param values  those of which distinct ones are asked for */
+function divided(node: AggregateRelation, inputs: readonly Relation[], values: readonly DistinctValue[]): Relation {
+  const others = node.aggregates.filter(({ kind }) => kind !== 'distinct').map(partOf);
+  const keys = identity(node.keys.map(({ name, bound }) => ({ name, type: settledType(bound.type) })));
   const whole: AggregateRelation = {
     ...node,
-    input: { kind: 'union', inputs: inputs.map((input): Relation => ({ ...parts, input })) },
+    input: { kind: 'union', inputs: inputs.flatMap((input) => partsOf({ ...node, input, aggregates: others }, values)) },
     keys: keys.map(({ name, bound }): NamedBound => ({ name, bound })),
     aggregates: node.aggregates.map((aggregate): NamedAggregate => {
-      if (value !== undefined && aggregate.kind === 'distinct') return { ...aggregate, operands: [column(value.bound.type, value.name)] };
-      const kind = aggregate.kind === 'count' ? 'sum' : aggregate.kind;
-      return { ...aggregate, kind, operands: [column(aggregate.type, aggregate.name)], filter: null };
+      const value = values.find(({ names }) => names.has(aggregate.name));
+      return value === undefined
+        ? wholeOf(aggregate)
+        : { ...aggregate, filter: null, operands: [column(value.key.bound.type, value.key.name)] };
     }),
   };
-  // Without keys of its own every part gives a row, so that a count of none stays 0; with the value as a key it may give none.
-  return value === undefined || node.keys.length > 0 ? whole : withCountsOfNone(whole, node.aggregates);
+  // Without keys of its own every part gives a row, so that a count of none stays 0; with a value as a key it may give none.
+  return values.length === 0 || node.keys.length > 0 ? whole : withCountsOfNone(whole, node.aggregates);
+}
+
+/** The groups of one query; those of each value, with all else beside the first, where there are several. */
+function partsOf(part: AggregateRelation, values: readonly DistinctValue[]): readonly Relation[] {
+  if (values.length === 0) return [part];
+  return values.map(({ key }, at): Relation => {
+    const own: AggregateRelation = { ...part, keys: [...part.keys, key], aggregates: at === 0 ? part.aggregates : [] };
+    if (values.length === 1) return own;
+    const there = new Set(columnsOf(own).map(({ name }) => name));
+    const all = columnsOf({ ...part, keys: [...part.keys, ...values.map((value) => value.key)] });
+    const columns = identity(all).map((each) => (there.has(each.name) ? each : { ...each, bound: literal(each.type, null) }));
+    return { kind: 'project', input: own, columns };
+  });
+}
+
+/** An aggregate as it is of the rows of one query: what merges states gives the state. */
+function partOf(aggregate: NamedAggregate): NamedAggregate {
+  const { state } = aggregate;
+  if (state === undefined || isOwnState(state)) return aggregate;
+  return { ...aggregate, type: stateType(state.aggregateState), state: { ...state, output: 'state' } };
+}
+
+/** The same aggregate of its parts. */
+function wholeOf(aggregate: NamedAggregate): NamedAggregate {
+  const { state, kind, name } = aggregate;
+  const whole = { ...aggregate, kind: kind === 'count' ? 'sum' : kind, operands: [column(partOf(aggregate).type, name)], filter: null };
+  return state === undefined || isOwnState(state) ? whole : { ...whole, state: { ...state, input: 'states' } };
 }
 
 function withCountsOfNone(whole: AggregateRelation, asked: readonly NamedAggregate[]): Relation {
@@ -74,34 +101,82 @@ function withCountsOfNone(whole: AggregateRelation, asked: readonly NamedAggrega
   };
 }
 
-/** Counts and sums of parts are added. */
-function isDivisible(kind: NamedAggregate['kind']): boolean {
+/** Counts and sums of parts are added, and states merged where columns may hold them. */
+function isDivisible({ kind, state }: NamedAggregate): boolean {
+  if (state !== undefined) return isOwnState(state) || stateTraits(state.aggregateState).declared.length > 0;
   return kind === 'sum' || kind === 'min' || kind === 'max' || kind === 'count';
 }
 
-/** Strings of which more of the rows than this are different are left: as many groups as rows gain nothing. */
-const DIFFERENT = 0.5;
-
-/** The one expression of which all of these want distinct values, as a key; undefined: they are several, or cannot be a key or had better not. */
-function distinctValue(first: NamedAggregate, others: readonly NamedAggregate[], union: UnionRelation): NamedBound | undefined {
-  const [bound] = first.operands;
-  if (bound === undefined || bound.type === 'NULL' || first.operands.length > 1 || first.filter !== null) return undefined;
-  // Doubles that are equal need not be the same, and arrays are no keys.
-  const type = nativeType(bound.type);
-  if (type !== 'STRING' && type !== 'LONG') return undefined;
-  const key = boundKey(bound);
-  const isOther = ({ operands: [own], filter }: NamedAggregate): boolean => own === undefined || filter !== null || boundKey(own) !== key;
-  if (others.some(isOther)) return undefined;
-  if (union.inputs.some((input) => mayHaveSeveral(bound, input))) return undefined;
-  return union.inputs.some((input) => isMostlyDifferent(bound, input)) ? undefined : { name: first.name, bound };
+/** Whether values are states too: the smallest of the smallest. */
+function isOwnState({ aggregateState: { type } }: State): boolean {
+  return type === 'min' || type === 'max';
 }
 
-/** Whether a row may have several values, and so be in several groups: strings of unions and of files may, of which nothing is known. */
-function mayHaveSeveral(bound: Bound, input: Relation): boolean {
-  const columns = new Map(columnsOf(input).map((each) => [each.name, each]));
+type State = NonNullable<NamedAggregate['state']>;
+
+/** Strings of which more of the rows than this are different are left: as many groups as rows gain nothing. */
+const DIFFERENT = 0.5;
+/** Each value is a grouping of all rows. */
+const VALUES_MAX = 8;
+
+/** A value of which distinct ones are asked for, as a key of groups. */
+interface DistinctValue {
+  readonly key: NamedBound;
+  /** Aggregates that are about it. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** The values of aggregates of distinct ones; undefined: some cannot be keys or had better not. */
+function distinctValues(aggregates: readonly NamedAggregate[], union: UnionRelation): readonly DistinctValue[] | undefined {
+  const found = new Map<string, { readonly key: NamedBound; readonly names: Set<string> }>();
+  for (const { kind, name, operands, filter } of aggregates) {
+    if (kind !== 'distinct') continue;
+    const [operand, second] = operands;
+    if (operand === undefined || second !== undefined) return undefined;
+    // Nulls are not among the values.
+    const bound = filter === null ? operand : call(operand.type, 'case_searched', filter, operand, NULL);
+    const key = boundKey(bound);
+    const known = found.get(key);
+    if (known !== undefined) known.names.add(name);
+    else if (isKey(bound, union)) found.set(key, { key: { name, bound }, names: new Set([name]) });
+    else return undefined;
+  }
+  return found.size > VALUES_MAX ? undefined : [...found.values()];
+}
+
+function isKey(bound: Bound, union: UnionRelation): boolean {
+  if (bound.type === 'NULL') return false;
+  // Doubles that are equal need not be the same, and arrays are no keys.
+  const type = nativeType(bound.type);
+  if (type !== 'STRING' && type !== 'LONG') return false;
+  return !union.inputs.some((input) => mayHaveSeveral(bound, input) || isMostlyDifferent(bound, input));
+}
+
+/** Whether a row may have several values, and so be in several groups: strings of files may, of which nothing is known. */
+function mayHaveSeveral(bound: Bound, relation: Relation): boolean {
   return mayGiveSeveral(bound, (name) => {
-    const found = columns.get(name);
-    return found === undefined || (nativeType(found.type) === 'STRING' && found.schema?.multiValue !== false);
+    switch (relation.kind) {
+      case 'source': {
+        const found = relation.columns.find((each) => each.name === name);
+        return found === undefined || (nativeType(found.type) === 'STRING' && found.schema?.multiValue !== false);
+      }
+      case 'project': {
+        const found = relation.columns.find((each) => each.name === name);
+        return found === undefined || mayHaveSeveral(found.bound, relation.input);
+      }
+      case 'join': {
+        if (name === relation.mark) return false;
+        const [side, own] = name.startsWith(relation.prefix) ? [relation.right, name.slice(relation.prefix.length)] : [relation.left, name];
+        return mayHaveSeveral(column('VARCHAR', own), side);
+      }
+      case 'unnest':
+      case 'window':
+        return columnsOf(relation.input).some((each) => each.name === name) && mayHaveSeveral(column('VARCHAR', name), relation.input);
+      case 'aggregate':
+        return false;
+      default:
+        return inputsOf(relation).some((input) => mayHaveSeveral(column('VARCHAR', name), input));
+    }
   });
 }
 

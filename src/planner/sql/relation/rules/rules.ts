@@ -7,8 +7,9 @@ import { identity, inputsOf, type ProjectRelation, type Relation } from '../rela
 import { coarserSets } from './coarser-sets.js';
 import { liftCommonConditions } from './common-conditions.js';
 import { constantKeys } from './constant-keys.js';
-import { distributeJoins } from './distribute-joins.js';
+import { cutBranches } from './cut-branches.js';
 import { distinctPartners } from './distinct-partners.js';
+import { distributeJoins } from './distribute-joins.js';
 import { foldConstants } from './fold-constants.js';
 import { impliedConditions } from './implied-conditions.js';
 import { liftProjects } from './lift-projects.js';
@@ -51,8 +52,10 @@ export const RULES: readonly Rule[] = [
   { name: 'push-filters-into-branches', of: ['union'], apply: pushFilters },
   { name: 'lift-projects-again', of: ['join'], apply: liftProjects },
   { name: 'merge-lifted-projects', of: ['join', 'union'], apply: mergeProjects },
+  { name: 'cut-branches', of: ['union'], apply: cutBranches },
   { name: 'push-aggregates', of: ['union'], apply: pushAggregates },
   { name: 'merge-projects-again', of: ['union'], apply: mergeProjects },
+  { name: 'fold-constants-again', of: ['union'], apply: foldConstants },
   { name: 'constant-keys', of: ['aggregate'], apply: constantKeys },
   { name: 'split-sums', of: ['aggregate'], apply: splitSums },
   { name: 'prune-columns', apply: pruneColumns },
