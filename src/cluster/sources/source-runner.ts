@@ -42,7 +42,7 @@ import {
   uploading,
 } from './source-plans.js';
 import { asksForTime, chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
-import { unionFrames, unionUploaded } from './union-rows.js';
+import { areGathered, unionFrames, unionUploaded } from './union-rows.js';
 
 /**
  * Runs plans over row sources for one query. Every source is rows of some kind (tables, a subquery, inline rows) and
@@ -92,7 +92,7 @@ export class SourceRunner {
     if (columns.size === 0 || !isServedHere(tablesOf(given.base) ?? [])) return undefined;
     const id = engine.reserveUpload();
     this.#shared?.hold(() => engine.releaseUpload(id));
-    return unlessFull(() => leftInMemory(this.#runStaged(keptScan([...columns], id), given, [])));
+    return unlessFull(() => leftInMemory(this.#runStaged(keptScan([...columns], id), given, [], true)));
   }
 
   #runAlone(asked: RowsPlan, source: RowSource, bounds: readonly Bound[]): AsyncIterable<Frame> {
@@ -114,7 +114,8 @@ export class SourceRunner {
     return this.#tables.get(name);
   }
 
-  async *#runStaged(asked: RowsPlan, given: SourceSteps, outer: readonly Bound[]): AsyncGenerator<Frame> {
+  /** @param isKept  the rows are to be kept for several plans, if they are few */
+  async *#runStaged(asked: RowsPlan, given: SourceSteps, outer: readonly Bound[], isKept = false): AsyncGenerator<Frame> {
     const { engine, isServedHere, runOptions, signal, chunkRows } = this.#options;
     const pushed = pushDown(inOrder(asked), given.steps);
     const source = chooseSides(pushed.plan, { ...given, steps: pushed.steps }, (base) => countRows(this.#options, base));
@@ -137,7 +138,7 @@ export class SourceRunner {
         joined[at] = { ...stage, build: { id: rows.id, frames: kept.frames } };
         if (!sends) bounds.place(at, rows, rowsBelow(this.#options, join.right));
       }
-      if (plan.upload?.orNothing === true && !isWorthKeeping(plan.upload, countRows(this.#options, source.base), bounds.left)) return;
+      if (isKept && plan.upload !== undefined && !isWorthKeeping(plan.upload, countRows(this.#options, source.base), bounds.left)) return;
       const [filters, others] = leading(joined);
       const stages = tables === undefined ? joined : [...filters, ...bounds.stages(), ...others];
       if (besideTables && (areSent || !sends)) yield* this.#runTables({ ...plan, stages }, tables);
@@ -338,6 +339,7 @@ export class SourceRunner {
     const { columnsOf, engine, runOptions, signal } = this.#options;
     return unionUploaded(base.sources, columns, {
       columnsOf,
+      canGather: (sources, names) => areGathered(this.#options, sources, this.#limits.nestedBytesMax / names.length),
       upload: (names, used) => {
         const upload = this.#uploadOf(names);
         placed.push(this.#reserved(upload.id));

@@ -5,7 +5,7 @@ import { mergeProjects } from './merge-projects.js';
 
 /**
  * `(a UNION ALL b) JOIN c` is `a JOIN c UNION ALL b JOIN c`, where each row of the left side is joined by itself: the branches are then read where
- * their tables lie. What stands in both is made once when the statement runs. Unions of unions become one.
+ * their tables lie. What stands in both is made once when the statement runs. Unions of unions become one, without branches that have no rows.
  */
 export function distributeJoins(relation: Relation): Relation {
   const node = mapInputs(relation, distributeJoins);
@@ -18,9 +18,34 @@ export function distributeJoins(relation: Relation): Relation {
 }
 
 function flat(union: UnionRelation): Relation {
-  if (!union.inputs.some((input) => unionBelow(input) !== undefined)) return union;
   const inputs = union.inputs.flatMap((input) => unionBelow(input)?.inputs.map((each) => over(input, each)) ?? [input]);
-  return { ...union, inputs };
+  const left = inputs.filter((input) => !isEmpty(input));
+  const [first, second] = left.length === 0 ? inputs : left;
+  if (first !== undefined && (second === undefined || left.length === 0)) return first;
+  return left.length === union.inputs.length && left.every((input, at) => input === union.inputs[at]) ? union : { ...union, inputs: left };
+}
+
+/** Whether a condition that is never true leaves no rows. */
+function isEmpty(relation: Relation): boolean {
+  switch (relation.kind) {
+    case 'filter':
+      return (relation.condition.kind === 'literal' && relation.condition.value === 0n) || isEmpty(relation.input);
+    case 'project':
+    case 'sort':
+    case 'limit':
+    case 'window':
+    case 'unnest':
+      return isEmpty(relation.input);
+    case 'join':
+      return (
+        (keepsLeft(relation) && isEmpty(relation.left)) ||
+        ((relation.type === 'inner' || relation.type === 'semi') && isEmpty(relation.right))
+      );
+    case 'aggregate':
+      return relation.keys.length > 0 && isEmpty(relation.input);
+    default:
+      return false;
+  }
 }
 
 /** The union that projections are made of. */

@@ -8,6 +8,7 @@ import {
   type BoundLiteral,
   children,
   computedLiteral,
+  conjuncts,
   FALSE,
   isNullLiteral,
   literal,
@@ -23,12 +24,22 @@ import { mapExpressions } from './map-expressions.js';
 /** Folds expressions that became constant after binding: columns of subqueries that turned out to be literals. */
 export function foldConstants(relation: Relation): Relation {
   const node = mapExpressions(mapInputs(relation, foldConstants), fold);
-  if (node.kind !== 'aggregate' || !node.aggregates.some(isOfAllRows)) return node;
-  return { ...node, aggregates: node.aggregates.map((each) => (isOfAllRows(each) ? { ...each, filter: null } : each)) };
+  if (node.kind === 'filter' && isNeverTrue(node.condition)) return { ...node, condition: FALSE };
+  if (node.kind !== 'aggregate' || !node.aggregates.some(isOfAllOrNone)) return node;
+  return { ...node, aggregates: node.aggregates.map((each) => (isOfAllOrNone(each) ? ofAllOrNone(each) : each)) };
 }
 
-function isOfAllRows({ filter }: NamedAggregate): boolean {
-  return filter?.kind === 'literal' && filter.value === 1n;
+/** Whether a condition asks for something that is unknown. */
+function isNeverTrue(condition: Bound): boolean {
+  return conjuncts(condition).some(isNullLiteral);
+}
+
+function isOfAllOrNone({ filter }: NamedAggregate): boolean {
+  return filter !== null && (isNeverTrue(filter) || (filter.kind === 'literal' && filter.value === 1n));
+}
+
+function ofAllOrNone(aggregate: NamedAggregate): NamedAggregate {
+  return { ...aggregate, filter: aggregate.filter !== null && isNeverTrue(aggregate.filter) ? FALSE : null };
 }
 
 function fold(bound: Bound): Bound {

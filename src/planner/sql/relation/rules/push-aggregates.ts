@@ -4,7 +4,6 @@ import { stateTraits, stateType } from '../../../../model/state-traits.js';
 import { nativeType } from '../../parse/sql-type.js';
 import { valueOfNoRows } from '../aggregate.js';
 import { type Bound, boundKey, call, column, literal, NULL, settledType } from '../bound.js';
-import { estimate } from '../estimate.js';
 import {
   type AggregateRelation,
   columnsOf,
@@ -114,8 +113,6 @@ function isOwnState({ aggregateState: { type } }: State): boolean {
 
 type State = NonNullable<NamedAggregate['state']>;
 
-/** Strings of which more of the rows than this are different are left: as many groups as rows gain nothing. */
-const DIFFERENT = 0.5;
 /** Each value is a grouping of all rows. */
 const VALUES_MAX = 8;
 
@@ -126,7 +123,7 @@ interface DistinctValue {
   readonly names: ReadonlySet<string>;
 }
 
-/** The values of aggregates of distinct ones; undefined: some cannot be keys or had better not. */
+/** The values of aggregates of distinct ones; undefined: some cannot be keys. */
 function distinctValues(aggregates: readonly NamedAggregate[], union: UnionRelation): readonly DistinctValue[] | undefined {
   const found = new Map<string, { readonly key: NamedBound; readonly names: Set<string> }>();
   for (const { kind, name, operands, filter } of aggregates) {
@@ -149,7 +146,7 @@ function isKey(bound: Bound, union: UnionRelation): boolean {
   // Doubles that are equal need not be the same, and arrays are no keys.
   const type = nativeType(bound.type);
   if (type !== 'STRING' && type !== 'LONG') return false;
-  return !union.inputs.some((input) => mayHaveSeveral(bound, input) || isMostlyDifferent(bound, input));
+  return !union.inputs.some((input) => mayHaveSeveral(bound, input));
 }
 
 /** Whether a row may have several values, and so be in several groups: strings of files may, of which nothing is known. */
@@ -178,12 +175,4 @@ function mayHaveSeveral(bound: Bound, relation: Relation): boolean {
         return inputsOf(relation).some((input) => mayHaveSeveral(column('VARCHAR', name), input));
     }
   });
-}
-
-/** Whether most strings differ. Numbers may be few between their extremes, which is all that is known of them. */
-function isMostlyDifferent(bound: Bound, input: Relation): boolean {
-  if (bound.kind !== 'column' || nativeType(settledType(bound.type)) !== 'STRING') return false;
-  const rows = estimate(input);
-  const values = rows?.distinct(bound.name);
-  return rows !== undefined && values !== undefined && values > rows.rows * DIFFERENT;
 }
