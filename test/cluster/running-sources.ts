@@ -78,11 +78,12 @@ export function runnerOf(
   running: RunningTables & { readonly engine: Engine },
   types: Parameters<typeof schemaOf>[0],
   isServedHere: () => boolean = () => true,
+  rowsOfTable: SourceRunnerOptions['rowsOfTable'] = () => null,
 ): SourceRunner {
   return new SourceRunner({
     engine: running.engine,
     isServedHere,
-    rowsOfTable: () => null,
+    rowsOfTable,
     columnsOf: (each) => rowSourceColumns(each, { table: () => ({ columns: schemaOf(types), interval: ETERNITY }) }),
     runTables: runTablesOf(running),
     lookup: () => ({ rowCount: 0, frames: async function* () {} }),

@@ -2,6 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { randomSource } from '../../bench/data/random.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
+import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
 import type { Frame } from '../../src/model/frame.js';
@@ -11,11 +12,11 @@ import type { UploadedFrame } from '../../src/storage/uploaded-frame.js';
 import { frameOf, type Plain, rowsOf, sortedText } from './plain-rows.js';
 import { groupOf, runnerOf, scanOf } from './running-sources.js';
 
-/* Unions of groups, whose strings stay bytes in memory: against counts that are added up here. */
+/* Unions of groups, whose strings stay bytes in memory, and of rows that kernels gather: against counts that are added up here. */
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 28 });
 const TYPES = { name: 'STRING', other: 'STRING', number: 'LONG' } as const;
-const unions = suite('unions of groups in memory');
+const unions = suite('unions of groups and rows in memory');
 
 unions.after.each(() => assert.is(memory.allocatedBytes, 0, 'memory is given back'));
 
@@ -80,5 +81,79 @@ for (const [label, isServed] of [
     const rows = await answerOf(scanOf(['x', 'n']), sources, segments, servedHere());
     assert.equal(sortedText(rows), sortedText(all));
   });
+
+/** The rows, and whether any came as frames. */
+async function rowsAndFrames(plan: RowsPlan, sources: readonly RowSource[], rowsOfTable: () => number | null) {
+  const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
+  const held: UploadedFrame[] = [];
+  let asFrames = false;
+  const counting = new Proxy(engine, {
+    get(of, name: keyof typeof engine) {
+      const value = of[name];
+      asFrames ||= name === 'runRows';
+      return typeof value === 'function' ? value.bind(of) : value;
+    },
+  });
+  const segments = PARTS.map((rows) => frameOf(rows, TYPES));
+  const runner = runnerOf({ engine: counting, memory, framesOf: () => segments, held }, TYPES, () => true, rowsOfTable);
+  try {
+    const rows = await rowsOf(runner.run(plan, { kind: 'union', sources }));
+    return { rows, asFrames };
+  } finally {
+    for (const { release } of held) release();
+    await engine.close();
+  }
+}
+
+/** A string beside the eighth row of each segment. */
+const computed = (expression: string): RowSource => ({
+  kind: 'query',
+  plan: scanOf(['v', 'number'], {
+    virtualColumns: [{ name: 'v', expression: parseExpression(expression), outputType: 'STRING' }],
+    filter: { kind: 'equals', column: 'number', type: 'LONG', value: 7n },
+    post: [
+      {
+        step: 'project',
+        columns: [
+          { name: 'name', from: 'v' },
+          { name: 'number', from: 'number' },
+        ],
+      },
+    ],
+  }),
+  source: TABLE,
+});
+const WHOLE: RowSource = { kind: 'query', plan: scanOf(['name', 'number']), source: TABLE };
+const FIRST: RowSource = { kind: 'query', plan: scanOf(['name', 'number'], { limit: 5 }), source: TABLE };
+
+for (const { label, sources, rows, asFrames, isWhole } of [
+  { label: 'of tables are gathered', sources: [WHOLE, WHOLE], rows: 1200, asFrames: false, isWhole: [true, true] },
+  {
+    label: 'that are computed strings come as frames, with those before and after them',
+    sources: [WHOLE, computed("'b'"), WHOLE],
+    rows: 1200,
+    asFrames: true,
+    isWhole: [true, false, true],
+  },
+  { label: 'of too large a table come as frames', sources: [WHOLE, WHOLE], rows: 20_000_000, asFrames: true, isWhole: [true, true] },
+  { label: 'of tables of unknown size come as frames', sources: [WHOLE, WHOLE], rows: null, asFrames: true, isWhole: [true, true] },
+] as const)
+  unions(`rows ${label}`, async () => {
+    const counted = new Map<Plain[string], bigint>();
+    const add = (name: Plain[string]): Map<Plain[string], bigint> => counted.set(name, (counted.get(name) ?? 0n) + 1n);
+    for (const whole of isWhole)
+      for (const { name = null, number } of PARTS.flat())
+        if (whole) add(name);
+        else if (number === 7n) add('b');
+    const found = await rowsAndFrames(groupOf(['name']), sources, () => rows);
+    assert.equal(sortedText(found.rows), sortedText([...counted].map(([name, count]): Plain => ({ name, rows: count }))));
+    assert.is(found.asFrames, asFrames);
+  });
+
+unions('branches of which the first rows are wanted are not gathered', async () => {
+  const found = await rowsAndFrames(groupOf([], { emptyGroup: true }), [FIRST, WHOLE, FIRST], () => 1200);
+  assert.equal(found.rows, [{ rows: 1210n }]);
+  assert.ok(found.asFrames);
+});
 
 unions.run();

@@ -85,7 +85,9 @@ function subqueriesOf(
   for (const source of sources) {
     const query: QuerySource = source.kind === 'query' ? source : { kind: 'query', plan: scanOf(names, [ETERNITY], []), source };
     const types = new Map(columnsOf(query).map((column) => [column.name, column]));
-    const isAlike = ({ name, type }: ColumnSchema): boolean => types.get(name)?.type === type && types.get(name)?.multiValue === false;
+    // Kernels that gather rows find out by themselves whether these have several values.
+    const isSingle = (name: string): boolean => !isWhole(query.plan) || types.get(name)?.multiValue === false;
+    const isAlike = ({ name, type }: ColumnSchema): boolean => types.get(name)?.type === type && isSingle(name);
     if (types.has(TIME_COLUMN) || !columns.every(isAlike)) return undefined;
     found.push(query);
   }
