@@ -397,5 +397,4 @@ const KEEPS_LEFT: ReadonlySet<string> = new Set(['semi', 'anti', 'mark']);
 const RIGHT_SIDE = 'the right side of a join';
 
 type QuerySource = Extract<RowSource, { kind: 'query' }>;
-
 type SketchedJoin = JoinSource & { readonly needed: readonly string[] };

@@ -38,7 +38,7 @@ function lowerSource(relation: Relation, lower: Lower): RowSource {
     case 'unnest':
       return lowerUnnest(relation, lower);
     case 'filter':
-      if (relation.input.kind !== 'source') break;
+      if (relation.input.kind !== 'source' && relation.input.kind !== 'join' && relation.input.kind !== 'unnest') break;
       return { kind: 'filtered', source: lowerSource(relation.input, lower), filter: toFilter(relation.condition) };
     default:
       break;

@@ -79,6 +79,11 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   "SELECT e.c, u.name, w.score FROM (SELECT usr + 0 AS k, COALESCE(city, 'none') AS c FROM edits) e LEFT JOIN users u ON e.k = u.id LEFT JOIN users w ON e.c = w.city AND w.id > 4 ORDER BY 1, 2, 3",
   'SELECT COUNT(*), COUNT(e.one), COUNT(u.id) FROM (SELECT usr AS k, 1 AS one FROM edits WHERE added > 5) e RIGHT JOIN users u ON e.k = u.id',
   'SELECT COUNT(*), COUNT(e.one), COUNT(u.id) FROM (SELECT usr AS k, 1 AS one FROM edits WHERE added > 5) e FULL JOIN users u ON e.k = u.id',
+  // Rows that a join leaves are filtered, and joined again.
+  'SELECT w.name, COUNT(*), COUNT(j.k) FROM (SELECT e.usr AS k, e.city AS c FROM edits e LEFT JOIN users u ON e.usr = u.id AND u.score > 3 WHERE u.id IS NULL) j JOIN users w ON w.city = j.c GROUP BY w.name ORDER BY w.name',
+  'SELECT w.name, j.k, j.v FROM (SELECT e.usr AS k, e.added AS v FROM edits e LEFT JOIN users u ON e.usr = u.id WHERE e.added > u.score OR u.score IS NULL) j LEFT JOIN users w ON w.id = j.k AND j.v > 4 ORDER BY 1, 2, 3',
+  'SELECT w.name, COUNT(*), COUNT(j.k) FROM (SELECT e.usr AS k FROM edits e LEFT JOIN users u ON e.usr = u.id WHERE u.score IS NULL OR u.score > 5) j FULL JOIN users w ON w.id = j.k GROUP BY w.name ORDER BY w.name',
+  'SELECT j.x, COUNT(*) FROM (SELECT e.usr AS k, x.x FROM edits e CROSS JOIN UNNEST(ARRAY[added, usr]) AS x (x) WHERE x.x > 3) j JOIN users w ON w.id = j.k GROUP BY j.x ORDER BY j.x',
   'SELECT e.k IN (SELECT id FROM users WHERE score > 2) AS there, COUNT(*) FROM (SELECT usr * 1 AS k FROM edits) e GROUP BY 1 ORDER BY 1',
   'SELECT a.k, a.n, b.n FROM (SELECT j.k, COUNT(*) AS n FROM (SELECT e.usr AS k, u.name AS c FROM edits e JOIN users u ON e.usr = u.id) j JOIN users w ON j.c = w.name GROUP BY j.k) a JOIN (SELECT usr AS k, COUNT(*) AS n FROM edits GROUP BY usr) b ON a.k = b.k ORDER BY 1',
   `WITH b AS (SELECT * FROM ${BOTH}) SELECT x.name, x.n, y.n FROM (SELECT u.name, COUNT(*) AS n FROM b JOIN users u ON b.k = u.id GROUP BY u.name) x JOIN (SELECT u.name, SUM(b.v) AS n FROM b JOIN users u ON b.k = u.id WHERE b.v > 1 GROUP BY u.name) y ON x.name = y.name ORDER BY x.name`,

@@ -13,6 +13,7 @@ import {
   type Relation,
 } from '../relation.js';
 import { isSmall } from './expression-size.js';
+import { mergeProjects } from './merge-projects.js';
 
 /**
  * Columns that the left side of a join computes are computed above it: the rows of a projection are a plan's, which come as frames, and those
@@ -20,14 +21,15 @@ import { isSmall } from './expression-size.js';
  */
 export function liftProjects(relation: Relation): Relation {
   const node = mapInputs(relation, liftProjects);
-  if (node.kind !== 'join' || node.left.kind !== 'project' || !keepsLeft(node) || !isRows(node.left.input)) return node;
-  return lifted(node, node.left);
+  if (node.kind !== 'join' || node.left.kind !== 'project' || !keepsLeft(node)) return node;
+  const left = node.left.input.kind === 'project' ? mergeProjects(node.left) : node.left;
+  return left.kind === 'project' && isRows(left.input) ? lifted(node, left) : node;
 }
 
 /** Whether a join can read rows where they lie, rather than the result of a plan. */
-export function isRows(relation: Relation): boolean {
-  if (relation.kind === 'filter') return relation.input.kind === 'source';
-  return relation.kind === 'source' || relation.kind === 'join' || relation.kind === 'unnest';
+function isRows(relation: Relation): boolean {
+  if (relation.kind === 'filter') return relation.input.kind !== 'union' && relation.input.kind !== 'filter' && isRows(relation.input);
+  return relation.kind === 'source' || relation.kind === 'join' || relation.kind === 'unnest' || relation.kind === 'union';
 }
 
 function lifted(join: JoinRelation, project: ProjectRelation): Relation {

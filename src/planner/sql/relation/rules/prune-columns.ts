@@ -33,8 +33,8 @@ const ROWS: Kinds = new Set<Kind>(['source', 'join', 'unnest', 'union']);
 function keepBelow(node: Relation, input: Relation, needed: ReadonlySet<string>): Relation {
   const kept = keep(input, needed);
   if (OWN_PLANS.get(node.kind)?.has(kept.kind) !== true) return kept;
-  // A filter of rows is a part of what groups them; a filter of a table is one of its source.
-  if (kept.kind === 'filter' && (node.kind === 'aggregate' ? ROWS.has(kept.input.kind) : kept.input.kind === 'source')) return kept;
+  // A filter of rows is a part of what groups or joins them; that of a union is a plan of its own below a join.
+  if (kept.kind === 'filter' && ROWS.has(kept.input.kind) && (node.kind === 'aggregate' || kept.input.kind !== 'union')) return kept;
   const columns = columnsOf(kept);
   const wanted = columns.filter(({ name }) => needed.has(name));
   if (wanted.length === columns.length) return kept;
