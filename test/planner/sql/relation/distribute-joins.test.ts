@@ -14,7 +14,7 @@ const TABLES = new Map([
 ]);
 const SCHEMA: SqlSchema = { tables: () => [...TABLES.keys()], table: (name) => TABLES.get(name) };
 
-/** What is read where: rows and groups of tables, joins of them, and the first rows of an order as `first`. */
+/** Scans and groups of tables and joins, `first` where they are cut in an order. */
 function shape(source: RowSource): string {
   switch (source.kind) {
     case 'table':

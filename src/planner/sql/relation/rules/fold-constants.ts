@@ -67,14 +67,12 @@ function withoutKnownBranches(bound: Extract<Bound, { kind: 'call' }>): Bound {
   const parts = bound.arguments;
   const kept: Bound[] = [];
   for (let at = 0; at < parts.length; at += 2) {
-    const [part, value] = [parts[at], parts[at + 1]];
-    if (part === undefined) break;
+    const [part = NULL, value] = [parts[at], parts[at + 1]];
     const isTaken = value === undefined ? null : truthOf(part);
-    if (isTaken === null) kept.push(part, ...(value === undefined ? [] : [value]));
-    if (isTaken === true && value !== undefined) {
-      kept.push(value);
-      break;
-    }
+    if (isTaken === false) continue;
+    if (isTaken === null) kept.push(part);
+    if (value !== undefined) kept.push(value);
+    if (isTaken === true) break;
   }
   if (kept.length === parts.length) return bound;
   if (kept.length > 1) return { ...bound, arguments: kept };
