@@ -115,6 +115,26 @@ const CASES: readonly (readonly [title: string, sql: string, shape: string])[] =
     'SELECT i.name, SUM(s.v) FROM (SELECT item + 1 AS k, amount * 2 AS v FROM sales WHERE amount > 3) s JOIN items i ON i.id = s.k GROUP BY i.name',
     'group (sales inner items)',
   ],
+  [
+    'unless the join compares what is computed of several values in a row, which is no key of a join of the rows themselves',
+    'SELECT i.id, COUNT(*) FROM (SELECT UPPER(tag) AS k FROM sales) s JOIN items i ON i.name = s.k GROUP BY i.id',
+    'group (scan sales inner items)',
+  ],
+  [
+    'in a branch of a union, too',
+    "SELECT i.id, COUNT(*) FROM (SELECT UPPER(tag) AS k FROM sales UNION ALL SELECT 'x' FROM refunds) s JOIN items i ON i.name = s.k GROUP BY i.id",
+    'group [group (scan sales inner items) + group (refunds inner items)]',
+  ],
+  [
+    'and of a union of them, which computes it above',
+    "SELECT i.id, COUNT(*) FROM (SELECT UPPER(u.tag) AS k FROM (SELECT tag FROM sales UNION ALL SELECT 'x' FROM refunds) u) s JOIN items i ON i.name = s.k GROUP BY i.id",
+    'group [group (scan sales inner items) + group (refunds inner items)]',
+  ],
+  [
+    'columns of several values are keys like any other',
+    'SELECT i.id, COUNT(*) FROM (SELECT tag AS k FROM sales) s JOIN items i ON i.name = s.k GROUP BY i.id',
+    'group (sales inner items)',
+  ],
 ];
 
 const distributed = suite('joins over unions are divided');

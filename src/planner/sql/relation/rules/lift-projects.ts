@@ -1,6 +1,6 @@
 // Rule: computes columns above joins rather than below them.
 
-import { type Bound, column, transform } from '../bound.js';
+import { type Bound, column, columnNames, transform } from '../bound.js';
 import {
   columnsOf,
   freeName,
@@ -12,6 +12,7 @@ import {
   type ProjectRelation,
   type Relation,
 } from '../relation.js';
+import { mayHaveSeveral } from '../several-values.js';
 import { isSmall } from './expression-size.js';
 import { mergeProjects } from './merge-projects.js';
 
@@ -42,6 +43,7 @@ function lifted(join: JoinRelation, project: ProjectRelation): Relation {
       if (part.kind !== 'column') return undefined;
       return part.name.startsWith(join.prefix) ? column(part.type, rename(part.name)) : meanings.get(part.name);
     });
+  if (isOfSeveral(join, project)) return join;
   const condition = join.condition === null ? null : below(join.condition);
   const computed = project.columns.map(({ bound }) => bound);
   if (condition !== null && join.condition !== null && !isSmall([condition], [join.condition, ...computed])) return join;
@@ -52,4 +54,10 @@ function lifted(join: JoinRelation, project: ProjectRelation): Relation {
   });
   const own: JoinRelation = { ...join, left: input, prefix, condition, ...(mark === undefined ? {} : { mark }) };
   return { kind: 'project', input: own, columns };
+}
+
+/** Whether a join compares what is computed of several values in a row: those of a column can be keys, those of an expression cannot. */
+function isOfSeveral({ condition }: JoinRelation, { columns, input }: ProjectRelation): boolean {
+  const names = condition === null ? new Set() : columnNames(condition);
+  return columns.some(({ name, bound }) => names.has(name) && bound.kind !== 'column' && mayHaveSeveral(bound, input));
 }

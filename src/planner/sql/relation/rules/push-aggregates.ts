@@ -8,14 +8,13 @@ import {
   type AggregateRelation,
   columnsOf,
   identity,
-  inputsOf,
   mapInputs,
-  mayGiveSeveral,
   type NamedAggregate,
   type NamedBound,
   type Relation,
   type UnionRelation,
 } from '../relation.js';
+import { mayHaveSeveral } from '../several-values.js';
 
 /**
  * Groups each query of a UNION ALL by itself first, so that its table is grouped where it lies; then all groups together: counts and sums are
@@ -147,32 +146,4 @@ function isKey(bound: Bound, union: UnionRelation): boolean {
   const type = nativeType(bound.type);
   if (type !== 'STRING' && type !== 'LONG') return false;
   return !union.inputs.some((input) => mayHaveSeveral(bound, input));
-}
-
-/** Whether a row may have several values, and so be in several groups: strings of files may, of which nothing is known. */
-function mayHaveSeveral(bound: Bound, relation: Relation): boolean {
-  return mayGiveSeveral(bound, (name) => {
-    switch (relation.kind) {
-      case 'source': {
-        const found = relation.columns.find((each) => each.name === name);
-        return found === undefined || (nativeType(found.type) === 'STRING' && found.schema?.multiValue !== false);
-      }
-      case 'project': {
-        const found = relation.columns.find((each) => each.name === name);
-        return found === undefined || mayHaveSeveral(found.bound, relation.input);
-      }
-      case 'join': {
-        if (name === relation.mark) return false;
-        const [side, own] = name.startsWith(relation.prefix) ? [relation.right, name.slice(relation.prefix.length)] : [relation.left, name];
-        return mayHaveSeveral(column('VARCHAR', own), side);
-      }
-      case 'unnest':
-      case 'window':
-        return columnsOf(relation.input).some((each) => each.name === name) && mayHaveSeveral(column('VARCHAR', name), relation.input);
-      case 'aggregate':
-        return false;
-      default:
-        return inputsOf(relation).some((input) => mayHaveSeveral(column('VARCHAR', name), input));
-    }
-  });
 }
