@@ -60,8 +60,8 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'metadata/shared-parts.ts ENDS_KEPT': 'intervals of descriptors that are in memory anyway; those beyond are not shared',
   'model/segment-id.ts PRINTED_INSTANTS_KEPT': 'instants as texts; those beyond are printed again',
   'model/access/basic-authorizer.ts DECISIONS_KEPT_MAX': 'of one revision of users and roles, a few bytes each; others are found anew',
-  'planner/sql/bind/bind-set.ts HELD_ROWS_MAX':
-    'rows of a set operation that are found by their keys in memory; more are grouped, which may go to disk',
+  'planner/sql/bind/bind-set.ts HELD_BYTES_MAX':
+    'rows of a set operation, as they are estimated, that are found by their keys in memory; more are grouped, which may go to disk',
   'planner/sql/relation/rules/swap-join-sides.ts HELD_BYTES_MAX':
     'an estimate that chooses a plan; context.maxSubqueryBytes bounds what is held',
   'ingestion/stream/kinesis/kinesis-reader.ts BYTES_AHEAD': 'of one reader: beyond what keeps a task at work they would only wait',

@@ -71,7 +71,7 @@ export interface JoinSource {
   readonly type: JoinType;
   /** Type `mark` only: the added LONG column, 1 where a row has a partner, else 0; it does not begin with the prefix. */
   readonly mark?: string;
-  /** All must be equal; null equals nothing. Empty: every row meets every row. Each side's names are without the prefix. */
+  /** All must be equal; null equals nothing, unless a key says so. Empty: every row meets every row. Each side's names are without the prefix. */
   readonly keys: readonly JoinKey[];
   /** Further condition on a pair, over the columns of both sides; those of the right side have the prefix. */
   readonly condition: Expression | null;
@@ -87,4 +87,6 @@ export interface JoinKey {
   readonly right: Expression;
   /** Type that both sides are converted to before they are compared. */
   readonly type: ColumnType;
+  /** Two nulls are equal. */
+  readonly nullsMeet?: true;
 }

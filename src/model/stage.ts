@@ -31,7 +31,7 @@ export interface UnnestStage {
 export interface JoinStage {
   readonly kind: 'join';
   readonly type: JoinType;
-  /** All must be equal; null equals nothing. None: every row meets every row. */
+  /** All must be equal; null equals nothing, unless a key says so. None: every row meets every row. */
   readonly keys: readonly StageKey[];
   /** Further condition on a pair, over the columns of both. */
   readonly condition: Expression | null;
@@ -51,6 +51,8 @@ export interface StageKey {
   /** A column of the build side, of this type. */
   readonly build: string;
   readonly type: ColumnType;
+  /** Two nulls are equal. */
+  readonly nullsMeet?: true;
 }
 
 interface BuildColumn {

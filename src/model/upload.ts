@@ -5,7 +5,7 @@ import type { StageKey } from './stage.js';
 /** Rows that are to be the build side of a join. */
 export interface BuildRequest {
   /** Parts of the key, by the columns that hold them. */
-  readonly keys: readonly Pick<StageKey, 'build' | 'type'>[];
+  readonly keys: readonly Pick<StageKey, 'build' | 'type' | 'nullsMeet'>[];
   /** Nothing but whether a key occurs will be asked. */
   readonly keysOnly: boolean;
   /** Whether rows without a partner will be asked for. */

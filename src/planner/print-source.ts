@@ -30,7 +30,10 @@ function printSource(source: RowSource): readonly string[] {
       return [`unnest ${printExpression(source.column.expression)} as ${source.column.name}`, ...indented(printSource(source.source))];
     case 'join': {
       const { type, prefix, keys, condition, left, right } = source;
-      const on = keys.map((key) => `${printExpression(key.left)} = ${printExpression(key.right)} as ${key.type}`);
+      const on = keys.map(({ left: one, right: other, type: as, nullsMeet }) => {
+        const equal = nullsMeet === true ? 'is not distinct from' : '=';
+        return `${printExpression(one)} ${equal} ${printExpression(other)} as ${as}`;
+      });
       if (condition !== null) on.push(printExpression(condition));
       return [
         `join ${type} on ${on.join(' and ') || 'nothing'}, columns of the right side after ${prefix}`,

@@ -8,7 +8,7 @@ import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { cellAt, type Frame } from '../../src/model/frame.js';
 import type { GroupPlan } from '../../src/model/plan.js';
-import type { JoinSource } from '../../src/model/row-source.js';
+import type { JoinKey, JoinSource } from '../../src/model/row-source.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { frameOf, type Plain, schemaOf } from './plain-rows.js';
@@ -60,6 +60,22 @@ const KEYS = {
     keys: [
       { left: 'label', right: 'label', type: 'STRING' },
       { left: 'id', right: 'id + 1', type: 'LONG' },
+    ],
+  },
+  idOrNull: { sql: 'l.id IS NOT DISTINCT FROM r.id', keys: [{ left: 'id', right: 'id', type: 'LONG', nullsMeet: true }] },
+  textsOrNull: {
+    sql: 'l.code IS NOT DISTINCT FROM r.code AND l.label IS NOT DISTINCT FROM r.label',
+    keys: [
+      { left: 'code', right: 'code', type: 'STRING', nullsMeet: true },
+      { left: 'label', right: 'label', type: 'STRING', nullsMeet: true },
+    ],
+  },
+  manyOrNull: {
+    sql: 'l.amount % 50 IS NOT DISTINCT FROM r.amount % 50 AND l.label = r.label AND l.id * 1000 IS NOT DISTINCT FROM r.id * 1000',
+    keys: [
+      { left: 'amount % 50', right: 'amount % 50', type: 'LONG', nullsMeet: true },
+      { left: 'label', right: 'label', type: 'STRING' },
+      { left: 'id * 1000', right: 'id * 1000', type: 'LONG', nullsMeet: true },
     ],
   },
 } as const;
@@ -115,7 +131,7 @@ for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti', 'mark'] as
           right: { kind: 'inline', frame: frameOf(TABLES.right, TYPES) },
           prefix: 'r.',
           type,
-          keys: keys.map((key) => ({ left: parseExpression(key.left), right: parseExpression(key.right), type: key.type })),
+          keys: keys.map((key): JoinKey => ({ ...key, left: parseExpression(key.left), right: parseExpression(key.right) })),
           condition: condition === null ? null : parseExpression(condition),
           leftColumns: schemaOf(TYPES),
           rightColumns: schemaOf(TYPES),

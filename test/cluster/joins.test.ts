@@ -32,7 +32,7 @@ const rightRow = fc.record({ text, number, amount, name: fc.constantFrom('p', 'q
 type LeftRow = { text: string | null; number: bigint | null; amount: number | null };
 type RightRow = LeftRow & { name: string | null };
 
-/** Equal when both sides give the same text and neither is null. */
+/** Equal when both sides give the same text and neither is null, or, where nulls are equal, both are. */
 interface KeyCase {
   readonly key: JoinKey;
   readonly left: (row: LeftRow) => string | null;
@@ -92,6 +92,8 @@ interface Case {
   readonly right: readonly RightRow[];
   readonly type: JoinSource['type'];
   readonly keys: readonly string[];
+  /** Keys whose nulls are equal. */
+  readonly nullsMeet: readonly string[];
   readonly condition: string | null;
 }
 
@@ -99,16 +101,17 @@ const joinCase = fc.record({
   left: fc.array(leftRow, { maxLength: 25 }),
   right: fc.array(rightRow, { maxLength: 25 }),
   type: fc.constantFrom(...TYPES),
-  keys: fc.oneof(fc.subarray(Object.keys(KEYS), { maxLength: 3 }), fc.constantFrom(['text'], ['number'])),
+  keys: fc.oneof(fc.subarray(Object.keys(KEYS), { maxLength: 4 }), fc.constantFrom(['text'], ['number'])),
+  nullsMeet: fc.oneof(fc.constant([]), fc.subarray(Object.keys(KEYS))),
   condition: fc.option(fc.constantFrom(...Object.keys(CONDITIONS)), { nil: null }),
 });
 
 /** The pairs of a join, with null where there is no row. */
-function pairsOf({ left, right, type, keys, condition }: Case): [LeftRow | null, RightRow | null][] {
+function pairsOf({ left, right, type, keys, nullsMeet, condition }: Case): [LeftRow | null, RightRow | null][] {
   const meets = (one: LeftRow, other: RightRow): boolean =>
     keys.every((name) => {
       const value = KEYS[name]?.left(one) ?? null;
-      return value !== null && value === KEYS[name]?.right(other);
+      return (value !== null || nullsMeet.includes(name)) && value === KEYS[name]?.right(other);
     }) &&
     (condition === null || CONDITIONS[condition]?.(one, other) === true);
   const pairs: [LeftRow | null, RightRow | null][] = [];
@@ -128,14 +131,17 @@ function pairsOf({ left, right, type, keys, condition }: Case): [LeftRow | null,
 /** Form of the left side; `right segments`: the right side is a table so large that the left one is uploaded instead. */
 type Way = 'frames' | 'segments here' | 'segments elsewhere' | 'right segments';
 
-function joinOf({ left, right, type, keys, condition }: Case, way: Way): JoinSource {
+function joinOf({ left, right, type, keys, nullsMeet, condition }: Case, way: Way): JoinSource {
   return {
     kind: 'join',
     left: leftOf(left, way),
     right: way === 'right segments' ? { kind: 'table', name: 'right' } : piecesOf(right, RIGHT),
     prefix: 'r.',
     type,
-    keys: keys.flatMap((name) => KEYS[name]?.key ?? []),
+    keys: keys.flatMap((name): JoinKey[] => {
+      const key = KEYS[name]?.key;
+      return key === undefined ? [] : [nullsMeet.includes(name) ? { ...key, nullsMeet: true } : key];
+    }),
     condition: condition === null ? null : parseExpression(condition),
     leftColumns: schemaOf(LEFT),
     rightColumns: schemaOf(RIGHT),
@@ -308,6 +314,7 @@ joins('joins of which no column is read, after others', async () => {
     right,
     type: fc.constantFrom(...TYPES),
     keys,
+    nullsMeet: fc.constantFrom([], ['number', 'text']),
     condition: fc.constant(null),
   });
   await fc.assert(

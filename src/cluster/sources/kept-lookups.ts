@@ -33,7 +33,7 @@ export async function keptSide(
   if (kept === undefined || right.kind !== 'lookup') return undefined;
   const parts = keys.flatMap(({ right: key, type }) => (key.kind === 'column' && type === 'STRING' ? [key.name] : []));
   if (parts.length < keys.length) return undefined;
-  const form = JSON.stringify([parts, needed, side.keysOnly]);
+  const form = JSON.stringify([parts, keys.map(({ nullsMeet }) => nullsMeet === true), needed, side.keysOnly]);
   for (;;) {
     const digest = lookup(right.name).table?.digest;
     if (digest === undefined) return undefined;

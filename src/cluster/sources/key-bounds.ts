@@ -157,10 +157,10 @@ function hidesNames(base: readonly ColumnSchema[], steps: readonly SourceStep[])
   });
 }
 
-/** Parts of a key that are LONG columns of both sides. */
+/** Parts of a key that are LONG columns of both sides, and null nowhere where they meet. */
 function longKeys(step: PlacedJoin['step']): readonly { readonly left: string; readonly right: string }[] {
-  return step.keys.flatMap(({ left, right, type }) =>
-    type === 'LONG' && isLongColumn(left, step.leftColumns) && isLongColumn(right, step.rightColumns)
+  return step.keys.flatMap(({ left, right, type, nullsMeet }) =>
+    type === 'LONG' && nullsMeet !== true && isLongColumn(left, step.leftColumns) && isLongColumn(right, step.rightColumns)
       ? [{ left: left.name, right: right.name }]
       : [],
   );

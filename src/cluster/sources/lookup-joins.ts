@@ -93,7 +93,7 @@ function lookupOf({
   const { base, steps } = stepsOf(right);
   if (base.kind !== 'lookup' || key === undefined || second !== undefined) return undefined;
   if (type === 'right' || type === 'full' || prefix === '' || probePrefix !== undefined) return undefined;
-  if (key.type !== 'STRING' || key.right.kind !== 'column' || key.right.name !== 'k') return undefined;
+  if (key.type !== 'STRING' || key.nullsMeet === true || key.right.kind !== 'column' || key.right.name !== 'k') return undefined;
   const filters = steps.flatMap((step) => (step.kind === 'filter' ? [step.filter] : []));
   return filters.length < steps.length ? undefined : { name: base.name, filters };
 }

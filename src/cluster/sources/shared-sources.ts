@@ -88,7 +88,7 @@ export class SharedSources {
     if (this.#times.size === 0 || type === 'right' || type === 'full') return undefined;
     const source = keyOf(right);
     if ((this.#times.get(source) ?? 0) < 2) return undefined;
-    return keyOf({ source, keys: keys.map((key) => ({ of: key.right, type: key.type })), needed, keysOnly, bounds });
+    return keyOf({ source, keys: keys.map(({ left: _, ...key }) => key), needed, keysOnly, bounds });
   }
 
   /** Has something let go when the statement has ended. */

@@ -158,7 +158,7 @@ export function chooseSides(plan: RowsPlan, source: SourceSteps, countRows: Coun
     right: left,
     prefix: '',
     probePrefix: join.prefix,
-    keys: join.keys.map((key) => ({ left: key.right, right: key.left, type: key.type })),
+    keys: join.keys.map((key) => ({ ...key, left: key.right, right: key.left })),
     leftColumns: join.rightColumns,
     rightColumns: join.leftColumns,
   };
@@ -212,7 +212,7 @@ function sketchJoin(join: JoinStep, after: ReadonlySet<string>): SketchedStage {
     type,
     condition,
     probePrefix,
-    keys: keys.map((key, index) => ({ probe: key.left, build: `k${index}`, type: key.type })),
+    keys: keys.map(({ left, right: _, ...key }, index) => ({ ...key, probe: left, build: `k${index}` })),
     columns: names.map((name, at) => ({ name, from: `b${at}`, type: types.get(needed[at] ?? '') ?? UNKNOWN_TYPE })),
     build: { id: '', frames: null },
     ...(join.mark === undefined ? {} : { mark: join.mark }),

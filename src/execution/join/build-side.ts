@@ -5,7 +5,7 @@ import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { KernelMemory } from '../../kernels/memory.js';
-import { isNumberType } from '../../model/schema.js';
+import { type ColumnType, isNumberType } from '../../model/schema.js';
 import type { BuildRequest } from '../../model/upload.js';
 import type { SegmentFrame } from '../../storage/columns/packed-column.js';
 import { type UploadedFrame, uploadFrame } from '../../storage/uploaded-frame.js';
@@ -13,10 +13,11 @@ import type { ColumnView, GlobalDictionaryView, NumberColumnView, SegmentView, S
 import { clear, kernelFor, type RunContext } from '../block/context.js';
 import { openScope } from '../expression/open-scope.js';
 import { storedNumbers } from '../expression/vector.js';
-import { ABSENT, type Numbering, packNumbers } from './join-keys.js';
+import { ABSENT, type Numbering } from './join-keys.js';
 import { type KeyBits, keyBitsOf, storedRange } from './key-bits.js';
 import { withEachKey } from './listed-keys.js';
 import { OwnMemory } from './own-memory.js';
+import { isOfKey, KeyPacker, type PartValues, packedLayout } from './packed-keys.js';
 
 /**
  * The build side of a join in kernel memory: plain data, read by all threads. Text columns have null at id 0, whether or
@@ -30,13 +31,15 @@ export interface BuildSide {
   /** Rows with key k: `rows[starts[k] .. starts[k + 1])`, u32; with `starts` 0 no key has several: `rows[k]`, or absent. */
   readonly starts: Address;
   readonly rows: Address;
-  /** Values of each part of the key; null where they are not kept. */
+  /** Values of each part of the key; null where they are not kept, or null is a value. */
   readonly keyBits: readonly (KeyBits | null)[];
   /** u8 for each row: 1 once it has met a partner. 0: nobody asks. */
   readonly marks: Address;
   readonly bytes: number;
   readonly owned: readonly Address[];
 }
+
+type RequestKey = BuildRequest['keys'][number];
 
 /** Longs this close together are numbered by their distance, whatever their number. */
 const RANGE_ALWAYS = 1 << 16;
@@ -66,7 +69,7 @@ export function buildSideOf(context: RunContext, placed: UploadedFrame, request:
     );
     const view = { ...placed.view, columns: Object.fromEntries(columns) };
     const { rowCount } = view;
-    const keyBits = request.keys.map(({ build }) => bitsOf({ context, scratch, owner }, view, build));
+    const keyBits = request.keys.map((key) => bitsOf({ context, scratch, owner }, view, key));
     const [only = null] = keyBits;
     const isSet = request.keysOnly && keyBits.length === 1 && only !== null;
     const numbers = scratch.take(isSet ? 4 : Math.max(1, rowCount) * 4);
@@ -114,18 +117,18 @@ interface Parts {
   readonly owner: OwnMemory;
 }
 
-/** Refuses multi-value keys of marked joins: a row repeated for each value could not tell whether any met a partner. */
+/** Refuses multi-value keys of marked joins: a row repeated for each value could not tell whether any met a partner; and where nulls are equal. */
 function refuseMultiValue(frame: SegmentFrame, { keys, marked }: BuildRequest): void {
-  for (const { build } of keys)
-    if (marked && frame.columns.some((column) => column.name === build && column.kind === 'multi'))
+  for (const { build, nullsMeet } of keys)
+    if ((marked || nullsMeet === true) && frame.columns.some((column) => column.name === build && column.kind === 'multi'))
       throw new ServiceError(
         'unsupported',
-        'a multi-value column cannot be the key of the right side of a RIGHT or FULL join; unnest it first',
+        `a multi-value column cannot be the key of the right side of a ${marked ? 'RIGHT or FULL join' : 'join by IS NOT DISTINCT FROM'}; unnest it first`,
       );
 }
 
-function bitsOf({ context, scratch, owner }: Parts, view: SegmentView, name: string): KeyBits | null {
-  const column = own(view.columns, name);
+function bitsOf({ context, scratch, owner }: Parts, view: SegmentView, { build, nullsMeet }: RequestKey): KeyBits | null {
+  const column = nullsMeet === true ? undefined : own(view.columns, build);
   return column?.kind === 'number' ? keyBitsOf(context, scratch, owner, column, view.rowCount) : null;
 }
 
@@ -182,19 +185,14 @@ function numberKeys(parts: Parts, view: SegmentView, keys: BuildRequest['keys'],
     fill(0);
     return { numbering: { kind: 'none' }, keyCount: 1 };
   }
-  const columns = keys.map(({ build, type }) => {
-    const column = Object.hasOwn(view.columns, build) ? own(view.columns, build) : undefined;
-    if (column === undefined || (column.kind === 'number') === isNumberType(type)) return column;
-    // A column of nulls alone may come as any type.
-    assert(isNullEverywhere(column), `the key ${build} of a join is not of type ${type}`);
-    return undefined;
-  });
-  if (columns.includes(undefined)) {
+  const columns = keys.map((key) => keyColumn(parts, view, key));
+  const [only] = columns;
+  const known = columns.filter((column) => column !== undefined);
+  if (known.length < columns.length) {
     // No row has a key.
     fill(ABSENT);
     return { numbering: { kind: 'nothing' }, keyCount: 0 };
   }
-  const [only] = columns;
   if (columns.length === 1 && only?.kind === 'string') {
     eachBlock(context, rowCount, (start, rows) => widenIds(context, only, start, rows, numbers + start * 4));
     return { numbering: { kind: 'texts', dictionary: only.dictionary }, keyCount: only.dictionary.count };
@@ -202,10 +200,48 @@ function numberKeys(parts: Parts, view: SegmentView, keys: BuildRequest['keys'],
   const range = columns.length === 1 && only?.kind === 'number' ? rangeOf(parts, only, rowCount) : undefined;
   if (range !== undefined && only?.kind === 'number' && only.physical !== 'F32' && only.physical !== 'F64') {
     kernelFor(kernels, 'joinRange', only.physical)(only.values, only.base, range.low, range.count, rowCount, numbers);
-    if (only.nulls !== 0) kernels.joinDropNulls(only.nulls, rowCount, numbers);
-    return { numbering: { kind: 'range', ...range }, keyCount: range.count };
+    const nullsMeet = keys[0]?.nullsMeet === true;
+    if (only.nulls !== 0) numberNulls(parts, only.nulls, rowCount, numbers, nullsMeet ? range.count : ABSENT);
+    return { numbering: { kind: 'range', ...range }, keyCount: range.count + (nullsMeet ? 1 : 0) };
   }
-  return hashKeys(parts, view, columns, numbers);
+  return hashKeys(parts, view, known, keys, numbers);
+}
+
+/** Undefined: it is null in every row, and null equals nothing. */
+function keyColumn(parts: Parts, view: SegmentView, { build, type, nullsMeet }: RequestKey): ColumnView | undefined {
+  const column = Object.hasOwn(view.columns, build) ? own(view.columns, build) : undefined;
+  if (column !== undefined && isOfKey(column, type)) return column;
+  // A column of nulls alone may come as any type.
+  assert(column === undefined || isNullEverywhere(column), `the key ${build} of a join is not of type ${type}`);
+  return nullsMeet === true ? nullColumn(parts, type, view.rowCount) : undefined;
+}
+
+/** A column of nulls alone. */
+function nullColumn({ context, owner }: Parts, type: ColumnType, rowCount: number): ColumnView {
+  const words = Math.max(1, Math.ceil(rowCount / 64));
+  // Readable as the values of whole words of bits.
+  const bytes = words * 64 * (type === 'LONG' || !isNumberType(type) ? 1 : 8);
+  const values = owner.take(bytes);
+  clear(context, values, bytes);
+  if (!isNumberType(type)) {
+    const offsets = owner.take(8);
+    clear(context, offsets, 8);
+    const dictionary = { count: 1, hasNull: true, offsets, bytes: values };
+    return { kind: 'string', type, physical: 'U8', ids: values, offsets: 0, dictionary };
+  }
+  const nulls = owner.take(words * 8);
+  context.kernels.bitsFill(nulls, words, 0, rowCount);
+  const stored = type === 'LONG' ? ({ type, physical: 'U8' } as const) : ({ type: 'DOUBLE', physical: 'F64' } as const);
+  return { kind: 'number', ...stored, power: 0, values, base: 0n, nulls, min: null, max: null, blockRanges: 0 };
+}
+
+function numberNulls({ context, scratch }: Parts, nulls: Address, rowCount: number, numbers: Address, number: number): void {
+  const { kernels, memory } = context;
+  const one = scratch.take(4);
+  memory.u32(one, 1)[0] = number;
+  eachBlock(context, rowCount, (start, rows) =>
+    kernels.choose32(nulls + start / 8, one, 1, numbers + start * 4, 0, rows, numbers + start * 4),
+  );
 }
 
 function isNullEverywhere(column: ColumnView): boolean {
@@ -228,36 +264,35 @@ function rangeOf(
 function hashKeys(
   { context, scratch, owner }: Parts,
   view: SegmentView,
-  columns: readonly (ColumnView | undefined)[],
+  columns: readonly ColumnView[],
+  requested: BuildRequest['keys'],
   numbers: Address,
 ): NumberedKeys {
   const { kernels } = context;
   const { rowCount } = view;
   const scope = openScope(context, view, {}, scratch);
-  const vectors = columns.map((column) => (column?.kind === 'number' ? storedNumbers(scope, column) : undefined));
-  const words = columns.length;
+  const layout = packedLayout(context, scratch, columns, requested, rowCount);
+  const { words } = layout;
   let capacity = 1 << 10;
   while (capacity < (rowCount + BLOCK_ROWS) * 2) capacity *= 2;
   const slots = owner.take(capacity * 4);
   clear(context, slots, capacity * 4);
   const keys = owner.take(Math.max(1, rowCount) * words * 8);
-  const packed = scratch.take(BLOCK_ROWS * words * 8);
-  const wide = scratch.take(BLOCK_ROWS * 8);
+  const values = columns.map(
+    (column): PartValues =>
+      column.kind === 'string'
+        ? { kind: 'texts', fill: ({ start, rows }, out) => widenIds(context, column, start, rows, out) }
+        : { kind: 'numbers', numbers: storedNumbers(scope, column) },
+  );
+  const packer = new KeyPacker(context, scratch, layout, values);
   let count = 0;
   eachBlock(context, rowCount, (start, rows) => {
-    columns.forEach((column, word) => {
-      if (column?.kind === 'string') {
-        widenIds(context, column, start, rows, wide);
-        kernels.keyWordU32(wide, 0, rows, words, word, 0, 1, packed);
-      }
-      const vector = vectors[word];
-      if (vector !== undefined) packNumbers(context, vector, { start, rows }, { words, word, wide, packed });
-    });
-    count = kernels.hashKeys(packed, rows, words, slots, capacity, keys, count, numbers + start * 4);
+    const block = { start, rows };
+    packer.pack(block);
+    count = kernels.hashKeys(packer.packed, rows, words, slots, capacity, keys, count, numbers + start * 4);
+    packer.dropNulls(block, numbers + start * 4);
   });
-  for (const column of columns) if (column?.kind === 'number' && column.nulls !== 0) kernels.joinDropNulls(column.nulls, rowCount, numbers);
-  const dictionaries = columns.map((column) => (column?.kind === 'string' ? column.dictionary : null));
-  return { numbering: { kind: 'hash', words, dictionaries, slots, capacity, keys }, keyCount: count };
+  return { numbering: { kind: 'hash', layout, slots, capacity, keys }, keyCount: count };
 }
 
 function widenIds({ kernels }: RunContext, { physical, ids }: StringColumnView, start: number, rows: number, out: Address): void {

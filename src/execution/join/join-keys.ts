@@ -11,13 +11,14 @@ import { asNumbers, asText } from '../expression/convert.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector, StringVector } from '../expression/vector.js';
 import type { KeyBits } from './key-bits.js';
+import { KeyPacker, type PackedLayout, type PartValues } from './packed-keys.js';
 
 /** A key or a row that is not there; see `join.ts` of the kernels. */
 export const ABSENT = 0xffffffff;
 
 /**
- * Numbering of the keys of a build side: by its dictionary, by their distance from the smallest, or by a hash table of keys
- * of one 64-bit word for each part. `none`: there is no key, all rows have number 0. `nothing`: no key occurs. `set`: all keys that occur
+ * Numbering of the keys of a build side: by its dictionary, by their distance from the smallest, or by a hash table of packed
+ * keys. Null, where it is a value, is the id 0 of texts and the number behind the last one of a range. `none`: there is no key, all rows have number 0. `nothing`: no key occurs. `set`: all keys that occur
  * have number 0.
  */
 export type Numbering =
@@ -28,28 +29,30 @@ export type Numbering =
   | { readonly kind: 'range'; readonly low: bigint; readonly count: number }
   | {
       readonly kind: 'hash';
-      readonly words: number;
-      /** Dictionaries of the key parts; null for numbers. */
-      readonly dictionaries: readonly (DictionaryView | null)[];
+      readonly layout: PackedLayout;
       readonly slots: Address;
       readonly capacity: number;
       readonly keys: Address;
     };
+
+/** Id of null in dictionaries of build sides. */
+const NULL_ID = 0;
 
 /** Gives the rows of the probe side the numbers of their keys, on one thread. */
 export class KeyReader {
   readonly #context: RunContext;
   readonly #keys: readonly StageKey[];
   readonly #numbering: Numbering;
-  /** Memory for the key numbers (u32) of dictionaries met so far, by identity, because addresses are reused. */
+  /** Memory for the key numbers (u32) of dictionaries met so far, by part of the key and by identity, because addresses are reused. */
   readonly #arena: Arena;
-  readonly #tables = new Map<DictionaryView, Map<DictionaryView, Address>>();
+  readonly #tables: readonly Map<DictionaryView, Address>[];
   readonly #known = new Map<DictionaryView, Map<string | null, number>>();
 
   constructor(context: RunContext, keys: readonly StageKey[], numbering: Numbering) {
     this.#context = context;
     this.#keys = keys;
     this.#numbering = numbering;
+    this.#tables = keys.map(() => new Map());
     this.#arena = context.memory.arena();
   }
 
@@ -71,19 +74,23 @@ export class KeyReader {
 
   /** The dictionaries met so far do not come again. */
   forget(): void {
-    this.#tables.clear();
+    for (const tables of this.#tables) tables.clear();
     this.#arena.release();
   }
 
   #direct(scope: SegmentScope, numbering: Extract<Numbering, { kind: 'texts' | 'range' | 'set' }>): Fill {
     if (numbering.kind === 'texts') return this.#texts(scope, 0, numbering.dictionary);
     const vector = asNumbers(scope, keySource(scope, 0), 'LONG');
-    if (vector === undefined) return this.#absent;
-    if (numbering.kind === 'set') return this.#members(scope, vector, numbering.keys);
+    if (numbering.kind === 'set') return vector === undefined ? this.#absent : this.#members(scope, vector, numbering.keys);
+    const { kernels, memory } = this.#context;
+    const numberOfNull = this.#keys[0]?.nullsMeet === true ? numbering.count : ABSENT;
+    if (vector === undefined) return this.#constant(numberOfNull);
+    const one = scope.arena.take(4);
+    memory.u32(one, 1)[0] = numberOfNull;
     return (block, out) => {
       this.#range(vector, block, numbering.low, numbering.count, out);
       const nulls = vector.nulls(block);
-      if (nulls !== 0) this.#context.kernels.joinDropNulls(nulls, block.rows, out);
+      if (nulls !== 0) kernels.choose32(nulls, one, 1, out, 0, block.rows, out);
     };
   }
 
@@ -104,53 +111,48 @@ export class KeyReader {
     };
   }
 
-  readonly #absent: Fill = (block, out) => {
-    this.#context.memory.u32(out, block.rows).fill(ABSENT);
-  };
+  #constant(number: number): Fill {
+    return (block, out) => {
+      this.#context.memory.u32(out, block.rows).fill(number);
+    };
+  }
+
+  readonly #absent: Fill = this.#constant(ABSENT);
 
   #range({ physical, values, base }: NumberVector, block: Block, low: bigint, count: number, out: Address): void {
     if (physical === 'F32' || physical === 'F64') throw new ServiceError('internal', `longs are not stored as ${physical}`);
     kernelFor(this.#context.kernels, 'joinRange', physical)(values(block), base, low, count, block.rows, out);
   }
 
-  #packed(scope: SegmentScope, numbering: Extract<Numbering, { kind: 'hash' }>): Fill {
-    const { kernels } = this.#context;
-    const { words, dictionaries, slots, capacity, keys } = numbering;
-    const parts = this.#keys.map((key, index) => {
-      const dictionary = dictionaries[index] ?? null;
-      if (dictionary !== null) return { kind: 'text', fill: this.#texts(scope, index, dictionary) } as const;
-      const vector = asNumbers(scope, keySource(scope, index), key.type === 'LONG' ? 'LONG' : 'DOUBLE');
-      return vector === undefined ? undefined : ({ kind: 'number', vector } as const);
+  #packed(scope: SegmentScope, { layout, slots, capacity, keys }: Extract<Numbering, { kind: 'hash' }>): Fill {
+    const values = layout.parts.map((part, index): PartValues | undefined => {
+      if (part.kind === 'texts') return { kind: 'texts', fill: this.#texts(scope, index, part.dictionary) };
+      const key = this.#keys[index];
+      const numbers = asNumbers(scope, keySource(scope, index), key?.type === 'LONG' ? 'LONG' : 'DOUBLE');
+      if (numbers !== undefined) return { kind: 'numbers', numbers };
+      return key?.nullsMeet === true ? { kind: 'numbers', numbers: nullNumbers(scope) } : undefined;
     });
-    if (parts.includes(undefined)) return this.#absent;
-    const packed = scope.arena.take(BLOCK_ROWS * 8 * words);
-    const wide = scope.arena.take(BLOCK_ROWS * 8);
+    const known = values.filter((each) => each !== undefined);
+    if (known.length < values.length) return this.#absent;
+    const packer = new KeyPacker(this.#context, scope.arena, layout, known);
     return (block, out) => {
-      parts.forEach((part, word) => {
-        if (part?.kind === 'text') {
-          part.fill(block, wide);
-          kernels.keyWordU32(wide, 0, block.rows, words, word, 0, 1, packed);
-        } else if (part !== undefined) packNumbers(this.#context, part.vector, block, { words, word, wide, packed });
-      });
-      kernels.joinFind(packed, block.rows, words, slots, capacity, keys, out);
-      for (const part of parts) {
-        const nulls = part?.kind === 'number' ? part.vector.nulls(block) : 0;
-        if (nulls !== 0) kernels.joinDropNulls(nulls, block.rows, out);
-      }
+      packer.pack(block);
+      this.#context.kernels.joinFind(packer.packed, block.rows, layout.words, slots, capacity, keys, out);
+      packer.dropNulls(block, out);
     };
   }
 
   /** Numbers of texts are the ids of the build side's dictionary. */
   #texts(scope: SegmentScope, index: number, dictionary: DictionaryView): Fill {
     const source = keySource(scope, index);
-    if (source.kind === 'missing') return this.#absent;
-    if (source.kind === 'string') return this.#storedTexts(scope, source.column, dictionary);
-    return this.#computedTexts(asText(scope, source), dictionary);
+    const numberOfNull = this.#keys[index]?.nullsMeet === true ? NULL_ID : ABSENT;
+    if (source.kind === 'missing') return this.#constant(numberOfNull);
+    if (source.kind === 'string') return this.#storedTexts(scope, source.column, this.#table(index, source.column.dictionary, dictionary));
+    return this.#computedTexts(asText(scope, source), dictionary, numberOfNull);
   }
 
-  #storedTexts(scope: SegmentScope, column: StringColumnView, dictionary: DictionaryView): Fill {
+  #storedTexts(scope: SegmentScope, column: StringColumnView, table: Address): Fill {
     const { kernels } = this.#context;
-    const table = this.#table(column.dictionary, dictionary);
     if (column.physical === 'U32') return (block, out) => kernels.gather32(table, column.ids + block.start * 4, block.rows, out);
     const ids = scope.arena.take(BLOCK_ROWS * 4);
     const bytes = column.physical === 'U8' ? 1 : 2;
@@ -161,20 +163,19 @@ export class KeyReader {
     };
   }
 
-  #table(one: DictionaryView, other: DictionaryView): Address {
-    const tables = this.#tables.get(other) ?? new Map<DictionaryView, Address>();
-    this.#tables.set(other, tables);
-    const known = tables.get(one);
+  #table(index: number, one: DictionaryView, other: DictionaryView): Address {
+    const known = this.#tables[index]?.get(one);
     if (known !== undefined) return known;
     const table = this.#arena.take(Math.max(1, one.count) * 4);
-    const { kernels } = this.#context;
+    const { kernels, memory } = this.#context;
     const firsts = [one.hasNull ? 1 : 0, other.hasNull ? 1 : 0] as const;
     kernels.joinTexts(one.bytes, one.offsets, firsts[0], one.count, other.bytes, other.offsets, firsts[1], other.count, table);
-    tables.set(one, table);
+    if (one.hasNull && this.#keys[index]?.nullsMeet === true) memory.u32(table, 1)[0] = NULL_ID;
+    this.#tables[index]?.set(one, table);
     return table;
   }
 
-  #computedTexts({ ids, pool }: StringVector, dictionary: DictionaryView): Fill {
+  #computedTexts({ ids, pool }: StringVector, dictionary: DictionaryView, numberOfNull: number): Fill {
     const known = this.#knownTexts(dictionary);
     const numbers: number[] = [];
     const { memory } = this.#context;
@@ -183,7 +184,7 @@ export class KeyReader {
       const { values } = pool;
       for (let id = numbers.length; id < values.length; id++) {
         const text = values[id] ?? null;
-        numbers.push(text === null ? ABSENT : (known.get(text) ?? ABSENT));
+        numbers.push(text === null ? numberOfNull : (known.get(text) ?? ABSENT));
       }
       const found = memory.u32(out, block.rows);
       for (let row = 0; row < own.length; row++) found[row] = numbers[own[row] ?? 0] ?? ABSENT;
@@ -211,18 +212,9 @@ function keySource(scope: SegmentScope, index: number) {
   return source;
 }
 
-/** Numbers of a block as one word of packed keys: longs as they are, doubles as their bits, equal where they are equal. */
-export function packNumbers(
-  { kernels }: RunContext,
-  { type, physical, base, values }: Pick<NumberVector, 'type' | 'physical' | 'base' | 'values'>,
-  block: Block,
-  { words, word, wide, packed }: { readonly words: number; readonly word: number; readonly wide: Address; readonly packed: Address },
-): void {
-  if (type !== 'LONG' || physical === 'F32' || physical === 'F64') {
-    kernelFor(kernels, 'toF64', physical)(values(block), 0, block.rows, base, wide);
-    kernels.keyWordF64(wide, 0, block.rows, words, word, packed);
-    return;
-  }
-  kernelFor(kernels, 'toI64', physical)(values(block), 0, block.rows, base, wide);
-  kernels.keyWordI64(wide, 0, block.rows, words, word, 0, 1, packed);
+/** A number that is null in every row. */
+function nullNumbers({ arena, context: { kernels } }: SegmentScope): Extract<PartValues, { kind: 'numbers' }>['numbers'] {
+  const [values, nulls] = [arena.take(BLOCK_ROWS), takeBits(arena)];
+  kernels.bitsFill(nulls, BLOCK_ROWS / 64, 0, BLOCK_ROWS);
+  return { type: 'LONG', physical: 'U8', base: 0n, values: () => values, nulls: () => nulls };
 }

@@ -28,8 +28,9 @@ export interface ListedRows {
 /** Undefined where no key is a multi-value column. */
 export function listedRows(context: RunContext, arena: Arena, view: SegmentView, keys: readonly StageKey[]): ListedRows | undefined {
   let listed: ListedRows | undefined;
-  for (const { probe } of keys) {
-    if (probe.kind !== 'column') continue;
+  for (const { probe, nullsMeet } of keys) {
+    // A row without values would equal a null: such keys are refused.
+    if (probe.kind !== 'column' || nullsMeet === true) continue;
     const current: SegmentView = listed?.view ?? view;
     const column = own(current.columns, probe.name);
     if (column?.kind === 'string' && column.offsets !== 0) listed = withValuesOf(context, arena, probe.name, current, listed?.rows);

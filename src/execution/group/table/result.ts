@@ -118,9 +118,13 @@ function idColumn(
       else for (let row = start; row < end; row++) values[row] = domain.base + BigInt(ids[row] ?? 0);
     });
     const { nullId } = domain;
-    const known = nullId < 0 || !ids.includes(nullId) ? null : Uint8Array.from(ids, (id) => Number(id === nullId));
-    if (known !== null) for (let row = known.indexOf(1); row >= 0; row = known.indexOf(1, row + 1)) values[row] = 0n;
-    return { kind: 'long', name, values, nulls: known };
+    if (nullId < 0 || !ids.includes(nullId)) return { kind: 'long', name, values, nulls: null };
+    const nulls = new Uint8Array(ids.length);
+    for (let row = ids.indexOf(nullId); row >= 0; row = ids.indexOf(nullId, row + 1)) {
+      nulls[row] = 1;
+      values[row] = 0n;
+    }
+    return { kind: 'long', name, values, nulls };
   }
   const decode = valueOfId(memory, domain, table.pools[index]);
   if (isNumberType(domain.type)) {

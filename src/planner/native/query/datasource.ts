@@ -200,9 +200,9 @@ function conjunctsOf(expression: Expression): readonly Expression[] {
 
 type TypeOf = (name: string) => ColumnType | undefined;
 
-/** An equality with columns of one side on each side of it. */
+/** An equality, of nulls too if it says so, with columns of one side on each side of it. */
 function keyOf(part: Expression, prefix: string, types: { readonly left: TypeOf; readonly right: TypeOf }): JoinKey | undefined {
-  if (part.kind !== 'call' || part.function !== '==') return undefined;
+  if (part.kind !== 'call' || (part.function !== '==' && part.function !== 'notdistinctfrom')) return undefined;
   const [one, other] = part.arguments;
   if (one === undefined || other === undefined) return undefined;
   const sides = [one, other].map((side) => {
@@ -213,7 +213,8 @@ function keyOf(part: Expression, prefix: string, types: { readonly left: TypeOf;
   if (!sides.includes('left') || !sides.includes('right')) return undefined;
   const left = sides[0] === 'left' ? one : other;
   const right = renameExpression(sides[0] === 'left' ? other : one, (name) => name.slice(prefix.length));
-  return { left, right, type: comparedAs(expressionType(left, types.left), expressionType(right, types.right)) };
+  const type = comparedAs(expressionType(left, types.left), expressionType(right, types.right));
+  return part.function === '==' ? { left, right, type } : { left, right, type, nullsMeet: true };
 }
 
 /** The type in which `==` compares: the common type, otherwise numbers. */

@@ -2,10 +2,11 @@
 
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
-import { commonType, isArray, isComplex, isInstant } from '../parse/sql-type.js';
+import { commonType, isArray, isComplex } from '../parse/sql-type.js';
 import type { CompareOperator, SetQuery, SqlQuery } from '../parse/syntax.js';
-import { and, type Bound, call, column, integer } from '../relation/bound.js';
+import { and, type Bound, call, column, integer, transform } from '../relation/bound.js';
 import { estimate } from '../relation/estimate.js';
+import { isOfKeys } from '../relation/join-condition.js';
 import {
   freeName,
   freePrefix,
@@ -16,6 +17,7 @@ import {
   type ProjectRelation,
   type Relation,
 } from '../relation/relation.js';
+import { mayHaveSeveral } from '../relation/several-values.js';
 import { type Binding, type BoundQuery, storedInside } from './binding.js';
 import { castTo } from './cast.js';
 import type { Place } from './expression/place.js';
@@ -105,47 +107,43 @@ function asText(one: SqlType, other: SqlType): SqlType | undefined {
   return (one === 'VARCHAR' || other === 'VARCHAR') && isScalar(one) && isScalar(other) ? 'VARCHAR' : undefined;
 }
 
-/** Whether rows are found by their columns as keys at less cost than all are grouped: there are several, and no strings or doubles, of which equal ones need not be the same. */
-function areKeys({ columns }: ProjectRelation): boolean {
-  return columns.length > 1 && columns.every(({ type }) => type === 'BIGINT' || type === 'INTEGER' || isInstant(type));
+/** Whether a join finds rows by all their columns: they have one value each, of types that are keys. */
+function areKeys({ columns, input }: ProjectRelation): boolean {
+  return columns.every(({ type, bound }) => isOfKeys(type) && (type !== 'VARCHAR' || !mayHaveSeveral(bound, input)));
 }
 
-/** So many keys are held in memory whatever else there is; what is grouped may go to disk instead. */
-const HELD_ROWS_MAX = 1 << 22;
+/** So many bytes of keys are held in memory whatever else there is, as which a row and each value of it are counted; what is grouped may go to disk instead. */
+const HELD_BYTES_MAX = 1 << 28;
+const ROW_BYTES = 32;
+const VALUE_BYTES = 16;
 
 function isHeld(side: ProjectRelation): boolean {
   const rows = estimate(side)?.rows;
-  return rows !== undefined && rows <= HELD_ROWS_MAX;
+  return rows !== undefined && rows * (ROW_BYTES + VALUE_BYTES * side.columns.length) <= HELD_BYTES_MAX;
 }
 
-/** The different rows of the left side that have an equal one on the right, or none. */
-function filteredByKeys(leftSide: ProjectRelation, rightSide: ProjectRelation, type: 'semi' | 'anti'): Relation {
-  const [left, right] = [columnsAndRows(leftSide), columnsAndRows(rightSide)];
-  const prefix = freePrefix(left.rows);
+/** The rows found by a join, where the rows of one side may be held; what both sides have is the same either way. Undefined: too many. */
+function joinedByKeys({ operator }: SetQuery, left: ProjectRelation, right: ProjectRelation): Relation | undefined {
+  if (operator === 'EXCEPT') return isHeld(right) ? filteredByKeys(left, right, 'anti') : undefined;
+  const isSmaller = (estimate(left)?.rows ?? Infinity) < (estimate(right)?.rows ?? Infinity);
+  const [probed, held] = isSmaller ? [right, left] : [left, right];
+  return isHeld(held) ? filteredByKeys(probed, held, 'semi') : undefined;
+}
+
+/** The different rows of the left side that have an equal one on the right, or none: a join reads both sides where they lie. */
+function filteredByKeys(left: ProjectRelation, right: ProjectRelation, type: 'semi' | 'anti'): Relation {
+  const prefix = freePrefix(left.input);
   const conditions = left.columns.flatMap(({ bound }, index): Bound[] => {
     const other = right.columns[index]?.bound;
-    return other === undefined ? [] : [call('BOOLEAN', 'notdistinctfrom', bound, column(other.type, prefix + other.name))];
+    return other === undefined ? [] : [call('BOOLEAN', 'notdistinctfrom', bound, prefixed(other, prefix))];
   });
-  const join: Relation = { kind: 'join', type, left: left.rows, right: right.rows, prefix, condition: and(conditions) };
-  return {
-    kind: 'project',
-    input: { kind: 'aggregate', input: join, keys: left.columns, aggregates: [] },
-    columns: identity(leftSide.columns),
-  };
+  const join: Relation = { kind: 'join', type, left: left.input, right: right.input, prefix, condition: and(conditions) };
+  const keys = left.columns.map(({ name, bound }): NamedBound => ({ name, bound }));
+  return { kind: 'project', input: { kind: 'aggregate', input: join, keys, aggregates: [] }, columns: identity(left.columns) };
 }
 
-type ColumnBound = Extract<Bound, { kind: 'column' }>;
-
-interface ColumnsAndRows {
-  readonly columns: readonly { readonly name: string; readonly bound: ColumnBound }[];
-  readonly rows: Relation;
-}
-
-/** The rows that columns are taken from, so that a join reads a table where it lies; of columns that are computed the rows with these. */
-function columnsAndRows(side: ProjectRelation): ColumnsAndRows {
-  const columns = side.columns.flatMap(({ name, bound }) => (bound.kind === 'column' ? [{ name, bound }] : []));
-  if (columns.length === side.columns.length) return { columns, rows: side.input };
-  return { columns: side.columns.map(({ name, type }) => ({ name, bound: { kind: 'column' as const, type, name } })), rows: side };
+function prefixed(bound: Bound, prefix: string): Bound {
+  return transform(bound, (part) => (part.kind === 'column' ? column(part.type, prefix + part.name) : undefined));
 }
 
 const SIDE = 'side of a set operation';
@@ -172,7 +170,8 @@ function combine(session: Session, query: SetQuery, inputs: readonly ProjectRela
     const union: Relation = { kind: 'union', inputs };
     return query.all ? union : { kind: 'aggregate', input: union, keys, aggregates: [] };
   }
-  if (!query.all && areKeys(left) && isHeld(right)) return filteredByKeys(left, right, query.operator === 'INTERSECT' ? 'semi' : 'anti');
+  const joined = query.all || !areKeys(left) || !areKeys(right) ? undefined : joinedByKeys(query, left, right);
+  if (joined !== undefined) return joined;
   // Each row says which side it is of; equal rows become one group, and the sides it was met on decide. With ALL the equal
   // rows of a side are numbered first: then no two are equal, and the n-th here stands or falls with the n-th there.
   const marked = [left, right].map((side, index): Relation => {

@@ -131,7 +131,7 @@ function joinSource(join: JoinSource, nativeQuery: NativeQuery): Json {
     if (key.type !== (types[0] === types[1] ? types[0] : 'DOUBLE'))
       return none(`a join that compares ${types.join(' and ')} as ${key.type}`);
     const right = renameExpression(key.right, (name) => prefix + name);
-    return call('==', key.left, right);
+    return call(key.nullsMeet === true ? 'notdistinctfrom' : '==', key.left, right);
   });
   const [first, ...others] = condition === null ? parts : [...parts, condition];
   const whole = first && others.reduce<Expression>((all, part) => call('&&', all, part), first);

@@ -55,11 +55,11 @@ function lowerJoin(join: JoinRelation, lower: Lower): JoinSource {
     right: lowerSource(join.right, lower),
     prefix: join.prefix,
     type: join.type,
-    keys: keys.map(({ left, right, domain }) => {
+    keys: keys.map(({ left, right, domain, ...nulls }) => {
       const type = nativeType(domain);
       return type === 'FLOAT'
-        ? { left: asFloat(left), right: asFloat(right), type: 'DOUBLE' }
-        : { left: toExpression(left), right: toExpression(right), type };
+        ? { left: asFloat(left), right: asFloat(right), type: 'DOUBLE', ...nulls }
+        : { left: toExpression(left), right: toExpression(right), type, ...nulls };
     }),
     condition: residual.length === 0 ? null : toExpression(and(residual)),
     ...(join.mark === undefined ? {} : { mark: join.mark }),

@@ -80,7 +80,7 @@ function estimated(relation: Relation): Estimate | undefined {
 }
 
 /** Assumed share of distinct values for a key without statistics, and assumed elements of an array. */
-const KEY_DISTINCT = 0.1;
+export const KEY_DISTINCT = 0.1;
 const UNNESTED = 3;
 
 function ofSource({ source, rowCount, columns }: SourceRelation): Estimate | undefined {

@@ -6,6 +6,7 @@ import type { ColumnSchema } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
 import type { FrameBound, WindowCall, WindowFrame } from '../../../model/window.js';
 import { changed } from '../../places/recording.js';
+import { nativeType } from '../parse/sql-type.js';
 import type { JoinType } from '../parse/syntax.js';
 import type { BoundAggregate } from './aggregate.js';
 import { type Bound, children, settledType } from './bound.js';
@@ -209,7 +210,7 @@ function findColumns(relation: WithOwnColumns): readonly RelationColumn[] {
     }
     case 'aggregate':
       return [
-        ...relation.keys.map(({ name, bound }) => ({ name, type: settledType(bound.type) })),
+        ...relation.keys.map(({ name, bound }) => groupColumn(name, settledType(bound.type))),
         ...relation.aggregates.map(({ name, type }) => ({ name, type })),
       ];
     case 'join':
@@ -231,6 +232,11 @@ function findColumns(relation: WithOwnColumns): readonly RelationColumn[] {
     case 'unnest':
       return [...columnsOf(relation.input), { name: relation.name, type: relation.type }];
   }
+}
+
+/** A row of several values is in a group of each of them. */
+function groupColumn(name: string, type: SqlType): RelationColumn {
+  return type === 'VARCHAR' ? { name, type, schema: { name, type: 'STRING', multiValue: false, hasNulls: true } } : { name, type };
 }
 
 /** Whether all rows of the right side's columns are above the join. */

@@ -1,7 +1,7 @@
 // Rule: groups the right side of a join first, where many of its rows are alike.
 
 import { columnNames } from '../bound.js';
-import { estimate } from '../estimate.js';
+import { estimate, KEY_DISTINCT } from '../estimate.js';
 import { columnsOf, type JoinRelation, mapInputs, putsOutRight, type Relation } from '../relation.js';
 
 /** Rows are worth grouping before they are placed when so many of them, at least, are alike. */
@@ -17,8 +17,7 @@ export function distinctPartners(relation: Relation): Relation {
   const read = comparedColumns(node);
   if (read.length === 0 || (node.right.kind === 'aggregate' && node.right.aggregates.length === 0)) return node;
   const rows = estimate(node.right);
-  const counts = read.map(({ name }) => rows?.distinct(name));
-  const groups = counts.reduce((product, count) => (product === undefined || count === undefined ? undefined : product * count), 1);
+  const groups = rows && read.reduce((product, { name }) => product * (rows.distinct(name) ?? rows.rows * KEY_DISTINCT), 1);
   if (rows !== undefined && groups !== undefined && groups > rows.rows * (1 - ALIKE)) return node;
   const keys = read.map(({ name, type }) => ({ name, bound: { kind: 'column', type, name } as const }));
   return { ...node, right: { kind: 'aggregate', input: node.right, keys, aggregates: [] } };
