@@ -37,6 +37,8 @@ function exactly(_: string, value: unknown): unknown {
 export interface AggregateUse {
   readonly call: FunctionCall;
   readonly distinct: boolean;
+  /** Whether its arguments stand in a row, which is not null where they are. */
+  readonly isRow: boolean;
   readonly filter: Bound | null;
   /** ORDER BY among the arguments; only what makes lists is given one. */
   readonly order: readonly RelationSortKey[];

@@ -93,7 +93,7 @@ function sum(use: AggregateUse, operand: Bound): Bound {
 
 function countDistinct(use: AggregateUse): Bound {
   const { call: bound, filter, list } = use;
-  if (bound.count > 1) return countCombinations(use);
+  if (bound.count > 1 || use.isRow) return countCombinations(use);
   const operand = bound.any(0);
   return operand.type !== 'NULL' && isComplex(operand.type)
     ? countStored({ ...use, distinct: false }, operand.type)
@@ -111,15 +111,15 @@ function isComplexOperand({ type }: Bound): boolean {
   return type !== 'NULL' && isComplex(type);
 }
 
-/** COUNT(DISTINCT a, b): lists of the values as texts tell combinations apart; those with a null do not count. */
-function countCombinations({ call: bound, distinct, filter, list }: AggregateUse): Bound {
+/** COUNT(DISTINCT a, b): lists of the values as texts tell combinations apart; those with a null do not count, but in a row, COUNT(DISTINCT (a, b)). */
+function countCombinations({ call: bound, distinct, isRow, filter, list }: AggregateUse): Bound {
   if (!distinct) throw bound.error(bound.at, `${bound.name} takes one argument, found ${bound.count}`);
   const parts = bound.arguments.map((operand, index) => {
     const part = castTo(operand, 'VARCHAR', bound.session.timeZone);
     if (part === undefined || part.type === 'NULL') throw bound.mismatch(index, 'a value that can be read as VARCHAR');
     return part;
   });
-  const present = bound.arguments.reduce((rows, operand) => andFilter(rows, not(isNull(operand))), filter);
+  const present = isRow ? filter : bound.arguments.reduce((rows, operand) => andFilter(rows, not(isNull(operand))), filter);
   return list.add({ kind: 'distinct', operands: [call('ARRAY<VARCHAR>', 'array', ...parts)], filter: present, type: 'BIGINT' });
 }
 

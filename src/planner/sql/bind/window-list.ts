@@ -68,7 +68,7 @@ export class WindowList {
     if (written.length === 0 && !isStar) throw source.error('sql_plan_invalid', at, `${name} needs an argument`);
     const list = new AggregateList();
     const time = (): Bound => place.scope.resolve(source, at, [TIME_COLUMN]);
-    const result = aggregate({ call, distinct: expression.distinct, filter, order, list, time });
+    const result = aggregate({ call, isRow: false, distinct: expression.distinct, filter, order, list, time });
     const results = list.aggregates.map((each) => this.#push({ ...aggregateOverFrame(each, call), frame, window, at }));
     return transform(result, (part) => (part.kind === 'aggregate' ? results[part.index] : undefined));
   }

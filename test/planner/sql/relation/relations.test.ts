@@ -414,6 +414,8 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
   'SELECT e.usr, u.id FROM edits e FULL JOIN users u ON e.usr IS NOT DISTINCT FROM u.id AND e.added > 3',
   'SELECT e.usr, u.id, u.name FROM edits e LEFT JOIN users u ON e.usr IS NOT DISTINCT FROM u.id AND e.city IS NOT DISTINCT FROM u.city AND u.id > 2',
   'SELECT COUNT(DISTINCT city) FROM (SELECT DISTINCT city, usr FROM edits)',
+  'SELECT COUNT(DISTINCT (city, usr)), COUNT(DISTINCT (price, city, added)) FILTER (WHERE usr > 2), COUNT(DISTINCT (usr, city)) FROM edits',
+  'SELECT usr, COUNT(DISTINCT (city, price)) FROM (SELECT DISTINCT usr, city, price FROM edits) GROUP BY usr',
   // Comparisons with all and with any of the rows of a query.
   'SELECT id FROM users WHERE id > ALL (SELECT usr FROM edits WHERE usr < 4)',
   'SELECT id FROM users WHERE id >= ALL (SELECT x FROM none)',

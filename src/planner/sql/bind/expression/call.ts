@@ -36,7 +36,9 @@ export function functionCall(place: Place, expression: Of<'call'>, bindAt: (plac
   const rows = place.rowSubqueries ?? place.subqueries;
   const inner: Place =
     aggregate === undefined ? place : { ...place, windows: undefined, storedAs: undefined, aggregates: `inside ${name}`, subqueries: rows };
-  const written = isStar ? [] : expression.arguments;
+  const row = name === 'COUNT' && expression.distinct && expression.arguments.length === 1 ? expression.arguments[0] : undefined;
+  const isRow = row?.kind === 'row';
+  const written = isStar ? [] : isRow ? row.elements : expression.arguments;
   const bind = (): FunctionCall =>
     new FunctionCall(
       expression,
@@ -54,7 +56,7 @@ export function functionCall(place: Place, expression: Of<'call'>, bindAt: (plac
     if (written.length === 0 && !isStar) throw source.error('sql_plan_invalid', at, `${name} needs an argument`);
     const { aggregates: list } = place;
     const time = (): Bound => inner.scope.resolve(source, at, [TIME_COLUMN]);
-    const use = { call: bind(), distinct: expression.distinct, filter, order, list, time };
+    const use = { call: bind(), distinct: expression.distinct, isRow, filter, order, list, time };
     return place.storedAs === undefined ? aggregate(use) : storedAggregate(aggregate, use, place.storedAs);
   }
   if (expression.orderBy.length > 0) throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
