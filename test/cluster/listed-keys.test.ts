@@ -121,6 +121,26 @@ for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti', 'mark'] as
     assert.is(memory.allocatedBytes, 0);
   });
 
+keys('where nulls are equal a row of the right side without values equals a null', async () => {
+  const orNull = ({ tags }: Plain): readonly unknown[] =>
+    Array.isArray(tags) && tags.length > 0 ? tags : [Array.isArray(tags) ? null : tags];
+  const left = fc.array(tag, { maxLength: 12 }).map((cells) => cells.map((tags, index): Plain => ({ id: BigInt(index), tags })));
+  await fc.assert(
+    fc.asyncProperty(left, several, async (ones, others) => {
+      const join = joinOf(ones, others, 'inner', null);
+      const nullsMeet: JoinSource = { ...join, keys: join.keys.map((key) => ({ ...key, nullsMeet: true })) };
+      const found = await rowsOf(runner().run(scanOf(['id', 'r.id']), nullsMeet));
+      const pairs = ones.flatMap((one) =>
+        others.flatMap((other) =>
+          orNull(other).flatMap((value) => (value === one['tags'] ? [{ id: one['id'], 'r.id': other['id'] }] : [])),
+        ),
+      );
+      assert.equal(sortedText(found), sortedText(pairs as Plain[]));
+    }),
+    { numRuns: 100 },
+  );
+});
+
 keys('on the right side of RIGHT and FULL joins they are refused by name', async () => {
   const right = [{ id: 1n, tags: ['a', 'b'] }];
   try {

@@ -51,10 +51,7 @@ const RANGE_MAX = 1 << 28;
 export function uploadBuildSide(context: RunContext, given: SegmentFrame, request: BuildRequest): BuildSide {
   const { memory } = context;
   refuseMultiValue(given, request);
-  const frame = withEachKey(
-    given,
-    request.keys.map(({ build }) => build),
-  );
+  const frame = withEachKey(given, request.keys);
   return buildSideOf(context, uploadFrame(frame, memory, context.kernels), request);
 }
 
@@ -117,13 +114,13 @@ interface Parts {
   readonly owner: OwnMemory;
 }
 
-/** Refuses multi-value keys of marked joins: a row repeated for each value could not tell whether any met a partner; and where nulls are equal. */
+/** Refuses multi-value keys of marked joins: a row repeated for each value could not tell whether any met a partner. */
 function refuseMultiValue(frame: SegmentFrame, { keys, marked }: BuildRequest): void {
-  for (const { build, nullsMeet } of keys)
-    if ((marked || nullsMeet === true) && frame.columns.some((column) => column.name === build && column.kind === 'multi'))
+  for (const { build } of keys)
+    if (marked && frame.columns.some((column) => column.name === build && column.kind === 'multi'))
       throw new ServiceError(
         'unsupported',
-        `a multi-value column cannot be the key of the right side of a ${marked ? 'RIGHT or FULL join' : 'join by IS NOT DISTINCT FROM'}; unnest it first`,
+        'a multi-value column cannot be the key of the right side of a RIGHT or FULL join; unnest it first',
       );
 }
 

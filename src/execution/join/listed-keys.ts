@@ -54,21 +54,30 @@ function withValuesOf(context: RunContext, arena: Arena, name: string, view: Seg
   return { view: { ...view, rowCount: count, columns: Object.fromEntries(columns) }, rows };
 }
 
-/** Rows of a build side as often as their keys have values, each with one of them. */
-export function withEachKey(frame: SegmentFrame, names: readonly string[]): SegmentFrame {
-  if (!frame.columns.some(({ kind, name }) => kind === 'multi' && names.includes(name))) return frame;
+/** Rows of a build side as often as their keys have values, each with one of them; where nulls are equal a row without values has a null. */
+export function withEachKey(frame: SegmentFrame, keys: readonly Pick<StageKey, 'build' | 'nullsMeet'>[]): SegmentFrame {
+  if (!frame.columns.some(({ kind, name }) => kind === 'multi' && keys.some(({ build }) => build === name))) return frame;
   let current = plainFrame(frame);
-  for (const name of names) {
-    const column = current.columns.find((each) => each.name === name);
-    if (column?.kind === 'multi') current = withValues(current, column);
+  for (const { build, nullsMeet } of keys) {
+    const column = current.columns.find((each) => each.name === build);
+    if (column?.kind === 'multi') current = withValues(current, column, nullsMeet === true);
   }
   return current;
 }
 
-function withValues(frame: Frame, column: Extract<FrameColumn, { kind: 'multi' }>): Frame {
-  const { name, offsets, ids, dictionary } = column;
-  const rows = new Uint32Array(ids.length);
-  for (let row = 0; row < frame.rowCount; row++) rows.fill(row, offsets[row], offsets[row + 1]);
+function withValues(frame: Frame, column: Extract<FrameColumn, { kind: 'multi' }>, withNone: boolean): Frame {
+  const { name, offsets, ids: values, dictionary } = column;
+  const isNone = (row: number): boolean => withNone && offsets[row] === offsets[row + 1];
+  let none = 0;
+  for (let row = 0; row < frame.rowCount; row++) none += Number(isNone(row));
+  const [rows, ids] = [new Uint32Array(values.length + none), new Uint32Array(values.length + none)];
+  for (let row = 0, at = 0; row < frame.rowCount; row++) {
+    const start = at;
+    if (isNone(row)) ids[at++] = dictionary.length;
+    else for (let value = offsets[row] ?? 0; value < (offsets[row + 1] ?? 0); value++) ids[at++] = values[value] ?? 0;
+    rows.fill(row, start, at);
+  }
   const others = gatherFrame({ rowCount: frame.rowCount, columns: frame.columns.filter((each) => each !== column) }, rows);
-  return { rowCount: others.rowCount, columns: [...others.columns, { kind: 'string', name, ids, dictionary }] };
+  const entries = none === 0 ? dictionary : [...dictionary, null];
+  return { rowCount: others.rowCount, columns: [...others.columns, { kind: 'string', name, ids, dictionary: entries }] };
 }

@@ -12,7 +12,7 @@ import type { Plan } from '../../../model/plan.js';
 import type { Query } from '../../../model/query.js';
 import { renameExpression } from '../../../model/rewrite/plan-names.js';
 import type { JoinKey, JoinSource, RowSource } from '../../../model/row-source.js';
-import { type ColumnType, TIME_COLUMN } from '../../../model/schema.js';
+import { type ColumnSchema, type ColumnType, TIME_COLUMN } from '../../../model/schema.js';
 import { type KnownTables, planQuery } from '../../plan.js';
 import { rowSourceColumns, typesOf } from '../../row-source-columns.js';
 import { sourceOfTable } from '../../table-access.js';
@@ -179,7 +179,9 @@ function readJoin(reader: ObjectReader, reading: SourceReading): JoinSource {
   for (const part of conjunctsOf(parseExpression(reader.string('condition')))) {
     if (part.kind === 'literal' && Number(part.value) !== 0 && part.value !== null) continue;
     const key = keyOf(part, prefix, types);
-    if (key === undefined) others.push(part);
+    // Rows of several values are compared pair by pair.
+    const isPair = key?.nullsMeet === true && (readsLists(key.left, leftColumns) || readsLists(key.right, rightColumns));
+    if (key === undefined || isPair) others.push(part);
     else keys.push(key);
   }
   const [first, ...rest] = others;
@@ -198,6 +200,11 @@ function conjunctsOf(expression: Expression): readonly Expression[] {
   return parts;
 }
 
+function readsLists(expression: Expression, columns: readonly ColumnSchema[]): boolean {
+  const names = columnsOfExpression(expression);
+  return columns.some(({ name, multiValue }) => multiValue && names.has(name));
+}
+
 type TypeOf = (name: string) => ColumnType | undefined;
 
 /** An equality, of nulls too if it says so, with columns of one side on each side of it. */
@@ -213,9 +220,14 @@ function keyOf(part: Expression, prefix: string, types: { readonly left: TypeOf;
   if (!sides.includes('left') || !sides.includes('right')) return undefined;
   const left = sides[0] === 'left' ? one : other;
   const right = renameExpression(sides[0] === 'left' ? other : one, (name) => name.slice(prefix.length));
-  const type = comparedAs(expressionType(left, types.left), expressionType(right, types.right));
-  return part.function === '==' ? { left, right, type } : { left, right, type, nullsMeet: true };
+  const [leftType, rightType] = [expressionType(left, types.left), expressionType(right, types.right)];
+  const type = comparedAs(leftType, rightType);
+  if (part.function === '==') return { left, right, type };
+  return leftType === rightType && NULLS_MEET.has(type) ? { left, right, type, nullsMeet: true } : undefined;
 }
+
+/** Types of keys whose nulls may be equal. */
+const NULLS_MEET: ReadonlySet<ColumnType> = new Set<ColumnType>(['STRING', 'LONG', 'DOUBLE']);
 
 /** The type in which `==` compares: the common type, otherwise numbers. */
 function comparedAs(left: ColumnType, right: ColumnType): ColumnType {
