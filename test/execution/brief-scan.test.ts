@@ -7,7 +7,7 @@ import type { RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { mayBeBrief } from '../../src/execution/scan/brief.js';
 import { InlineAttempt } from '../../src/execution/threads/inline-attempt.js';
-import { ACCOUNT_OFFSET, FLAG_BYTES, type RunControl } from '../../src/execution/threads/jobs.js';
+import { ACCOUNT_OFFSET, FLAG_BYTES, type RunControl } from '../../src/execution/threads/thread-context.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { KernelSets } from '../../src/kernels/registry.js';
 import type { Filter } from '../../src/model/filter.js';

@@ -17,11 +17,13 @@ import type { GroupSource } from './run.js';
 import { pairBytes } from './spill/group-spill.js';
 import { mergeSpilled } from './spill/merge-spilled.js';
 import { isDivisible, partTables } from './table/divided.js';
+import { type GroupColumns, GroupColumnsWriter } from './table/group-columns.js';
 import { type GroupTableParts, PARTS } from './table/group-parts.js';
 import { GroupTable } from './table/group-table.js';
+import { listGroups } from './table/list-groups.js';
 import { freeParts, mergeTable } from './table/merge-tables.js';
 import { partialRows } from './table/partial.js';
-import { groupRows } from './table/result.js';
+import { groupRows, stateAddresses } from './table/result.js';
 import { bytesWith } from './table/table-bytes.js';
 
 /** Layout of the groups of a plan over the segments at hand. */
@@ -32,6 +34,7 @@ export function layoutOf({ plan, views, dictionaries }: GroupSource, groupBytesM
 /**
  * Joins the tables of other threads, and gives the result as it is asked for; frees the table.
  * @param toFrames  makes the frames of a result that is in memory whole
+ * @param roomFor   gives columns for the groups, for a plan whose reader takes them from there: they are all that comes then
  */
 export function* endGroups<Rows extends SegmentFrame>(
   table: GroupTable,
@@ -40,7 +43,8 @@ export function* endGroups<Rows extends SegmentFrame>(
   heldRowsMax: number,
   counts: RowCounts,
   toFrames: (rows: ResultTable, check: Check) => Iterable<Rows>,
-): Generator<Frame | Rows> {
+  roomFor?: (groups: number) => GroupColumns | undefined,
+): Generator<Frame | Rows | GroupsInColumns> {
   const { context, layout } = table;
   const { post } = layout.plan;
   const leaf = leafOf(layout, context);
@@ -52,6 +56,17 @@ export function* endGroups<Rows extends SegmentFrame>(
     divided.every(({ spilled }) => spilled === null)
   ) {
     yield* reducedAlone(table, others, counts);
+    return;
+  }
+  const inColumns = dividedInColumns(divided, roomFor);
+  if (inColumns !== undefined) {
+    try {
+      writeParts(layout, context, divided, allParts(), inColumns, counts);
+      yield { rowCount: 0, columns: [], groups: inColumns };
+    } finally {
+      for (const parts of others) freeParts(context, parts);
+      table.free();
+    }
     return;
   }
   // Equal groups become one: the table's own are merged into it like those of others.
@@ -81,6 +96,13 @@ export function* endGroups<Rows extends SegmentFrame>(
     for (let parts = waiting.shift(); parts !== undefined; parts = waiting.shift()) mergeTable(table, parts);
     counts.mergeMs += lap();
     const scope = { context, arena };
+    const columns = roomFor?.(groupsIn(scope, table));
+    if (columns !== undefined) {
+      new GroupColumnsWriter(scope, layout, columns).add(table, stateAddresses(scope, table));
+      counts.finishMs += lap();
+      yield { rowCount: 0, columns: [], groups: columns };
+      return;
+    }
     const groups = ending === 'partial' ? partialRows(scope, table) : groupRows(scope, table, post);
     const rows = ending === 'partial' ? groups : runSteps(groups, post, leaf);
     counts.rowsToFinish += groups.rowCount;
@@ -92,6 +114,51 @@ export function* endGroups<Rows extends SegmentFrame>(
     arena.release();
     table.free();
   }
+}
+
+/** Groups that lie in columns, in place of their rows. */
+export interface GroupsInColumns extends Frame {
+  readonly groups: GroupColumns;
+}
+
+/** Columns for groups that are divided; undefined: some are on disk, or lie in one table anyway, or there is no room. */
+function dividedInColumns(
+  tables: readonly GroupTableParts[],
+  roomFor: ((groups: number) => GroupColumns | undefined) | undefined,
+): GroupColumns | undefined {
+  if (tables.every(({ division }) => division === undefined) || tables.some(({ spilled }) => spilled !== null)) return undefined;
+  return roomFor?.(tables.reduce((sum, { groupCount }) => sum + groupCount, 0));
+}
+
+/** Writes the groups of the parts that `next` deals out, of all `tables`, to columns. Frees nothing of these. */
+export function writeParts(
+  layout: GroupLayout,
+  context: RunContext,
+  tables: readonly GroupTableParts[],
+  next: () => number | undefined,
+  into: GroupColumns,
+  counts: RowCounts,
+): void {
+  const startMs = ownNow();
+  const arena = context.memory.arena();
+  try {
+    const scope = { context, arena };
+    const writer = new GroupColumnsWriter(scope, layout, into);
+    for (const part of partTables(layout, context, tables, next)) writer.add(part, stateAddresses(scope, part));
+  } finally {
+    arena.release();
+  }
+  counts.mergeMs += ownNow() - startMs;
+}
+
+function allParts(): () => number | undefined {
+  let part = 0;
+  return () => (part < PARTS ? part++ : undefined);
+}
+
+/** How many groups of a table have rows. */
+function groupsIn(scope: Scratch, table: GroupTable): number {
+  return table.present === 0 ? table.groupCount : listGroups(scope, table).length;
 }
 
 /** Whether the groups of a table end as few rows, which are found part by part. */
@@ -144,8 +211,7 @@ function* reducedAlone(table: GroupTable, others: readonly GroupTableParts[], co
   const { layout, context } = table;
   let best: BestRows;
   try {
-    let part = 0;
-    best = bestOfTables(layout, context, [table.shown(), ...others], () => (part < PARTS ? part++ : undefined), counts);
+    best = bestOfTables(layout, context, [table.shown(), ...others], allParts(), counts);
   } finally {
     for (const parts of others) freeParts(context, parts);
     table.free();

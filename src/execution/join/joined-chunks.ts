@@ -143,14 +143,16 @@ function joinNullBits(context: RunContext, into: OwnMemory, parts: readonly Part
   return at;
 }
 
-/** Values of rows that are null become 0, as stored columns have them: what was computed there may be anything. */
+/** Values of rows that are null become 0, as stored columns have them: what was computed there may be anything. Of 32 or 64 bits. */
 export function zeroNulls({ memory }: RunContext, { nulls, values, physical }: NumberColumnView, rowCount: number): void {
   if (nulls === 0) return;
-  const bits = memory.u32(nulls, Math.ceil(rowCount / 64) * 2);
-  const words = physical === 'F64' ? memory.f64(values, rowCount) : memory.i64(values, rowCount);
-  for (let row = 0; row < rowCount; row++) {
-    if ((((bits[row >>> 5] ?? 0) >>> (row & 31)) & 1) === 0) continue;
-    if (words instanceof Float64Array) words[row] = 0;
-    else words[row] = 0n;
+  const bits = memory.u32(nulls, Math.ceil(rowCount / 32));
+  const halves = PHYSICAL_BYTES[physical] / 4;
+  const words = memory.u32(values, rowCount * halves);
+  for (let word = 0; word < bits.length; word++) {
+    for (let left = bits[word] ?? 0; left !== 0; left &= left - 1) {
+      const row = word * 32 + 31 - Math.clz32(left & -left);
+      if (row < rowCount) words.fill(0, row * halves, (row + 1) * halves);
+    }
   }
 }

@@ -11,7 +11,7 @@ import type { BuildRequest } from '../../model/upload.js';
 import type { BuildSide } from '../join/build-side.js';
 import type { Builds } from '../join/with-stages.js';
 import type { OpenStream } from '../threads/executor.js';
-import type { RunControl } from '../threads/jobs.js';
+import type { RunControl } from '../threads/thread-context.js';
 import type { UploadedRows } from './engine.js';
 import { feed, peek } from './row-feed.js';
 

@@ -5,8 +5,9 @@ import type { StorageJobName, StorageJobs } from '../../storage/jobs.js';
 import type { Executor, OpenStream } from '../threads/executor.js';
 import { InlineAttempt } from '../threads/inline-attempt.js';
 import { inlineExecutor } from '../threads/inline-executor.js';
-import type { RunControl, Streams } from '../threads/jobs.js';
+import type { Streams } from '../threads/jobs.js';
 import { ThreadPool } from '../threads/pool.js';
+import type { RunControl } from '../threads/thread-context.js';
 import type { EngineOptions } from './engine-options.js';
 
 const ROWS_RUN_INLINE = 100_000;

@@ -5,7 +5,8 @@ import type { Frame } from '../../model/frame.js';
 import { morselsOf } from '../group/run.js';
 import type { GroupTableParts } from '../group/table/group-parts.js';
 import type { BestRows } from '../post/parts.js';
-import type { GroupRequest } from '../threads/jobs.js';
+import type { GroupRequest } from '../threads/group-stream.js';
+import type { StreamItem } from '../threads/stream-items.js';
 import type { RunOptions } from './engine.js';
 import type { Executors } from './executors.js';
 import type { KeepBuilt, StreamReader } from './read-streams.js';
@@ -63,12 +64,12 @@ async function* runOnThreads(
   const freeParts = (): void => {
     for (const { owned } of parts) for (const address of owned) memory.free(address);
   };
-  let divided: GroupTableParts | undefined;
+  let divided: StreamItem['divided'];
   await all([
     // This thread's counts come with its frames.
     stream.next().then((item) => {
       divided = item?.divided;
-      if (divided !== undefined) parts.push(divided);
+      if (divided !== undefined) parts.push(divided.parts);
     }),
     ...others.map(async (thread) => {
       const result = await thread.call('groupPart', request);
@@ -78,14 +79,21 @@ async function* runOnThreads(
   ]);
   const isShared = failure === undefined && divided !== undefined && parts.length > 1 && parts.every(({ spilled }) => spilled === null);
   const best: BestRows[] = [];
-  if (isShared) {
+  let columns: StreamItem['columns'];
+  if (isShared && divided?.isInColumns === true)
+    await all([stream.next({ kind: 'divided', parts }).then((item) => (columns = item?.columns))]);
+  const isDealt = isShared && failure === undefined && (divided?.isInColumns === false || columns !== undefined);
+  if (isDealt) {
     Atomics.store(memory.i32(control.flags, 2), 1, 0);
     await all([
-      stream.next({ kind: 'divided', parts }),
+      stream.next(columns === undefined ? { kind: 'divided', parts } : undefined),
       ...others.map(async (thread) => {
-        const result = await thread.call('groupBest', { ...request, tables: parts });
-        best.push(result.best);
-        reader.count(result.counts, 'group', profile);
+        const given = { ...request, tables: parts };
+        if (columns === undefined) {
+          const result = await thread.call('groupBest', given);
+          best.push(result.best);
+          reader.count(result.counts, 'group', profile);
+        } else reader.count((await thread.call('groupColumns', { ...given, into: columns.columns })).counts, 'group', profile);
       }),
     ]);
     freeParts();
@@ -94,7 +102,8 @@ async function* runOnThreads(
   if (failure !== undefined) {
     await stream.close();
     freeParts();
+    for (const address of columns?.owned ?? []) memory.free(address);
     throw failure;
   }
-  yield* reader.read(stream, 'group', profile, { input: isShared ? { kind: 'best', best } : { kind: 'parts', parts }, keep });
+  yield* reader.read(stream, 'group', profile, { input: isDealt ? { kind: 'best', best } : { kind: 'parts', parts }, keep });
 }

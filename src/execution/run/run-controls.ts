@@ -8,7 +8,7 @@ import { peakBytes } from '../../kernels/memory.js';
 import { KERNEL_SETS } from '../../kernels/registry.js';
 import { cancelledError } from '../block/context.js';
 import { hasFolder, type SpillPlace } from '../spill/spill-space.js';
-import { ACCOUNT_OFFSET, FLAG_BYTES, type RunControl } from '../threads/jobs.js';
+import { ACCOUNT_OFFSET, FLAG_BYTES, type RunControl } from '../threads/thread-context.js';
 import type { RunOptions } from './engine.js';
 import type { EngineOptions } from './engine-options.js';
 

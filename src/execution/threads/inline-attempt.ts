@@ -3,8 +3,9 @@
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { KernelSets } from '../../kernels/registry.js';
 import type { OpenStream } from './executor.js';
-import { STREAMS, type Streams, ThreadContext } from './jobs.js';
+import { STREAMS, type Streams } from './jobs.js';
 import type { StreamItem } from './stream-items.js';
+import { ThreadContext } from './thread-context.js';
 
 /** Ends work that lasts longer than it may. No failure: nobody but `InlineAttempt` sees it. */
 class OutOfTime extends Error {}

@@ -3,7 +3,8 @@
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { KernelSets } from '../../kernels/registry.js';
 import type { Executor } from './executor.js';
-import { CALLS, STREAMS, ThreadContext } from './jobs.js';
+import { CALLS, STREAMS } from './jobs.js';
+import { ThreadContext } from './thread-context.js';
 
 /** Work done where it is asked for. */
 export function inlineExecutor(memory: KernelMemory, kernels: KernelSets): Executor {

@@ -7,9 +7,10 @@ import type { KernelMemory, MakeRoom } from '../../kernels/memory.js';
 import type { StorageJobName, StorageJobs } from '../../storage/jobs.js';
 import type { SegmentData } from '../block/segment-data.js';
 import type { Executor, OpenStream } from './executor.js';
-import type { Calls, RunControl, Streams } from './jobs.js';
+import type { Calls, Streams } from './jobs.js';
 import { type Answer, type FromThread, fromPlainError, ROOM, SIGNALS, type ToThread } from './messages.js';
 import type { StreamInput, StreamItem } from './stream-items.js';
+import type { RunControl } from './thread-context.js';
 import { expectedMsOf } from './work.js';
 
 type Asked = Exclude<ToThread, { kind: 'end' }>;

@@ -1,6 +1,7 @@
 // Items of the streams between threads, and the steps that make them.
 
 import { ServiceError } from '../../base/errors.js';
+import type { Address } from '../../base/layout.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowPlan } from '../../model/plan.js';
 import type { Upload } from '../../model/upload.js';
@@ -12,11 +13,18 @@ import { frameBytes } from '../block/frame-bytes.js';
 import { ownNow } from '../block/own-time.js';
 import { FRAME_ROWS, framesOf, packedFramesOf, type ResultTable, tableOf } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
+import type { GroupColumns } from '../group/table/group-columns.js';
 import type { GroupTableParts } from '../group/table/group-parts.js';
 import { type BuildSide, uploadBuildSide } from '../join/build-side.js';
 import { uploadedColumns } from '../join/rows.js';
 import { refuseMany } from '../join/upload-scan.js';
 import type { BestRows } from '../post/parts.js';
+
+/** Columns of groups, and their memory. */
+export interface SharedColumns {
+  readonly columns: GroupColumns;
+  readonly owned: readonly Address[];
+}
 
 /** One answer of a stream. One that is not the last and has no frame means that the stream waits for input. */
 export interface StreamItem {
@@ -25,13 +33,15 @@ export interface StreamItem {
   readonly counts: RowCounts;
   /** The last of `build`, and of a plan that asks for an upload. */
   readonly built?: BuildSide;
-  /** The divided groups of `group`, which all threads may merge parts of; they are the reader's from then on. */
-  readonly divided?: GroupTableParts;
+  /** The divided groups of `group`, which all threads may merge parts of; they are the reader's from then on. `isInColumns`: into columns, which come next. */
+  readonly divided?: { readonly parts: GroupTableParts; readonly isInColumns: boolean };
+  /** Columns that all threads are to write to; they are the reader's to free until all are through. */
+  readonly columns?: SharedColumns;
 }
 
 /**
  * Input of a stream: tables of other threads (`group`), to be merged alone or, all of them, with other threads, whose best rows come
- * next; the next rows, or null after the last of them.
+ * next; or into columns, which come first; the next rows, or null after the last of them.
  */
 export type StreamInput =
   | { readonly kind: 'parts'; readonly parts: readonly GroupTableParts[] }

@@ -6,10 +6,11 @@ import { KernelMemory, type KernelMemoryHandle } from '../../kernels/memory.js';
 import { KernelSets } from '../../kernels/registry.js';
 import { type EarlyJobName, STORAGE_JOBS, type StorageJobs } from '../../storage/jobs.js';
 import type { SegmentData } from '../block/segment-data.js';
-import type { Calls, Streams, ThreadContext } from './jobs.js';
+import type { Calls, Streams } from './jobs.js';
 import { type FromThread, ROOM, SIGNALS, type ToThread, toPlainError, transferables } from './messages.js';
 import { Scheduler } from './scheduler.js';
 import type { Stream, StreamInput } from './stream-items.js';
+import type { ThreadContext } from './thread-context.js';
 import { newWork, type Work } from './work.js';
 
 /**
@@ -36,8 +37,8 @@ parentPort?.on('message', (message: ToThread) => {
   scheduler.run(receiveAll);
 });
 
-const work = await import('./jobs.js');
-const thread = new work.ThreadContext(memory, kernelSets, () => {
+const [work, contexts] = await Promise.all([import('./jobs.js'), import('./thread-context.js')]);
+const thread = new contexts.ThreadContext(memory, kernelSets, () => {
   if (Atomics.load(signals, SIGNALS.sent) !== received) receiveAll();
   return scheduler.yieldToUrgent();
 });

@@ -19,8 +19,8 @@ export interface GroupLayout {
   readonly keys: readonly KeyLayout[];
   readonly aggregators: readonly AggregatorLayout[];
   readonly indexLayout: IndexLayout;
-  /** Whether few of the groups leave the table, found part by part. */
-  readonly keepsBest: boolean;
+  /** Whether the groups leave the table part by part: few of them, or as columns. */
+  readonly endsInParts: boolean;
 }
 
 export interface KeyLayout {
@@ -73,7 +73,7 @@ export function layoutGroups(plan: GroupPlan, columns: QueryColumns, groupBytesM
   );
   const bitsMax = Math.min(DISTINCT_BITS_MAX, groupBytesMax);
   const aggregators = plan.aggregators.map((aggregator) => shapeAggregator(aggregator, columns, indexLayout, bitsMax));
-  return { plan, columns, keys, aggregators, indexLayout, keepsBest: false };
+  return { plan, columns, keys, aggregators, indexLayout, endsInParts: false };
 }
 
 export function queryColumns(

@@ -19,11 +19,11 @@ export const DIVIDED_GROUPS_MIN = 1 << 16;
 
 /** Part of the groups that are to be different ones; the second where equal ones need not become one table at the end. */
 const DIFFERENT_PART = 0.85;
-const DIFFERENT_PART_OF_BEST = 0.4;
+const DIFFERENT_PART_IN_PARTS = 0.4;
 
 /** Whether so many of the groups are different ones that to look for equal ones costs more than it saves. */
-export function areApart({ keepsBest }: GroupLayout, different: number, groups: number): boolean {
-  return different >= groups * (keepsBest ? DIFFERENT_PART_OF_BEST : DIFFERENT_PART);
+export function areApart({ endsInParts }: GroupLayout, different: number, groups: number): boolean {
+  return different >= groups * (endsInParts ? DIFFERENT_PART_IN_PARTS : DIFFERENT_PART);
 }
 
 /** Whether groups are hashed by ids that are the same on all threads, and all their states are numbers. */
@@ -63,7 +63,7 @@ export function foldEqual(table: GroupTable, isFull: boolean): void {
     return dealt;
   };
   for (const found of partTables(layout, context, [parts], next))
-    if (areApart(isFull ? { ...layout, keepsBest: false } : layout, found.groupCount, groups)) return;
+    if (areApart(isFull ? { ...layout, endsInParts: false } : layout, found.groupCount, groups)) return;
   if (!context.memory.hasRoom(table.bytes)) return;
   table.hasManyEqual = true;
   mergeTable(table, table.moveOut());

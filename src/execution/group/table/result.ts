@@ -57,7 +57,8 @@ export function rowsOfGroups(
   return { rowCount: groups.length, columns: [...keys, ...aggregates], keys: layout.keys.map((key) => key.name) };
 }
 
-function stateAddresses(scope: Scratch, table: GroupTable): Address[] {
+/** Values of each aggregator by group: its states, or how many distinct ones there are. */
+export function stateAddresses(scope: Scratch, table: GroupTable): Address[] {
   return table.layout.aggregators.map((aggregator, index) =>
     aggregator.kind === 'distinct' ? countDistinct(scope, table, index, aggregator) : (table.states[index]?.at ?? 0),
   );
@@ -97,15 +98,15 @@ function keyColumn(scope: Scratch, { table, groups }: ListedGroups, { name, doma
       return { kind: 'double', name, type: domain.type === 'FLOAT' ? 'FLOAT' : 'DOUBLE', values, nulls: known };
     }
   }
-  return idColumn(context, table, name, domain, index, idsOfGroups(scope, table, index, groups));
+  return columnOfIds(context, table.pools[index], name, domain, idsOfGroups(scope, table, index, groups));
 }
 
-function idColumn(
+/** A key by the ids of its domain, which is neither constant nor wide. @param pool  of interned values */
+export function columnOfIds(
   { memory, check }: RunContext,
-  table: GroupTable,
+  pool: KeyPool | undefined,
   name: string,
   domain: KeyDomain,
-  index: number,
   ids: Uint32Array,
 ): ResultColumn {
   if (domain.kind === 'longs') {
@@ -126,7 +127,7 @@ function idColumn(
     }
     return { kind: 'long', name, values, nulls };
   }
-  const decode = valueOfId(memory, domain, table.pools[index]);
+  const decode = valueOfId(memory, domain, pool);
   if (isNumberType(domain.type)) {
     // Few values stand in many groups.
     const numberOf = numberer(ids);
@@ -143,7 +144,7 @@ function idColumn(
     const column = columnOf(name, domain.type, values);
     return pickRows({ rowCount: values.length, columns: [column], keys: [] }, places, check).columns[0] ?? column;
   }
-  const pack = packerOf(memory, domain, table.pools[index]);
+  const pack = packerOf(memory, domain, pool);
   const packed = pack === undefined ? {} : { packed: { pack, nullId: nullIdOf(domain), isDistinct: true } };
   return { kind: 'string', name, ...typed(domain.type), ids, text: rememberTexts((id) => textOf(decode(id))), ...packed };
 }
