@@ -19,7 +19,6 @@ import { columnsNamed } from '../expression/columns-of-plan.js';
 import type { KeyDomain } from '../group/key/key-domain.js';
 import type { KeyPool } from '../group/key/key-pool.js';
 import type { AggregatorLayout, GroupLayout } from '../group/key/layout.js';
-import { isDivisible } from '../group/table/divided.js';
 import { type GroupColumns, haveColumns, WIDE_KEYS_MAX } from '../group/table/group-columns.js';
 import { columnOfIds } from '../group/table/result.js';
 import { zeroNulls } from './joined-chunks.js';
@@ -71,15 +70,6 @@ export function groupReading(layout: GroupLayout, { upload, post, emptyGroup }: 
   };
   const read = originsOf(plan, upload);
   return { plan, upload, wanted: columnsNamed({ ...plan, columns: read.map(({ from }) => from) }) };
-}
-
-/** Whether groups may be written to columns part by part: their keys and states are numbers, which take no more room at the end than before. */
-export function isDividedReading(layout: GroupLayout, reading: GroupReading | undefined): boolean {
-  return (
-    reading !== undefined &&
-    isDivisible(layout) &&
-    layout.keys.every(({ name, domain }) => isNumberType(domain.type) || !reading.wanted.has(name))
-  );
 }
 
 /** The columns of an upload by the names that they have before the scan's steps. */

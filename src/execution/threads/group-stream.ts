@@ -11,13 +11,13 @@ import type { KeyPool } from '../group/key/key-pool.js';
 import type { GroupLayout } from '../group/key/layout.js';
 import { bestOfTables, endGroups, endReduced, endsInBest, isReduced, layoutOf, writeParts } from '../group/operator.js';
 import { type MorselCut, runMorsels } from '../group/run.js';
-import { divideAtEnd, divideOrFree } from '../group/table/divided.js';
+import { divideAtEnd, divideOrFree, isDivisible } from '../group/table/divided.js';
 import { columnBytes, type GroupColumns, takeColumns } from '../group/table/group-columns.js';
 import type { GroupTableParts } from '../group/table/group-parts.js';
 import type { GroupTable } from '../group/table/group-table.js';
 import { buildSideOf } from '../join/build-side.js';
 import { OwnMemory } from '../join/own-memory.js';
-import { type GroupReading, groupReading, isDividedReading, readAsTheyAre, viewOfGroups } from '../join/upload-groups.js';
+import { type GroupReading, groupReading, readAsTheyAre, viewOfGroups } from '../join/upload-groups.js';
 import { refuseMany } from '../join/upload-scan.js';
 import { type Builds, hasStages, runStagedMorsels, stagedLayout } from '../join/with-stages.js';
 import { morselTaker, partTaker } from './dealing.js';
@@ -186,7 +186,7 @@ function roomFor(
   owner: OwnMemory,
 ): (capacity: number) => GroupColumns | undefined {
   return (capacity) => {
-    const bytes = columnBytes(layout, wanted, capacity);
+    const bytes = columnBytes(context, layout, wanted, capacity);
     if (upload.rowsMax !== null && capacity > upload.rowsMax) return undefined;
     if (bytes > upload.bytesMax || !context.memory.hasRoom(bytes)) return undefined;
     try {
@@ -206,7 +206,7 @@ function readingOf(layout: GroupLayout, { plan, ending }: GroupRequest): GroupRe
 /** Whether the groups leave the table part by part: the best of them, or as columns. */
 function isEndedInParts(table: GroupTable, request: GroupRequest): boolean {
   if (isReduced(table, request.ending)) return true;
-  return !table.hasSpilled && isDividedReading(table.layout, readingOf(table.layout, request));
+  return !table.hasSpilled && isDivisible(table.layout) && readingOf(table.layout, request) !== undefined;
 }
 
 function groupMorsels(request: GroupRequest, thread: ThreadContext, counts: RowCounts): GroupTable {
@@ -221,5 +221,5 @@ function layoutOfRequest(request: GroupRequest): GroupLayout {
   const { control, plan, data, builds, ending } = request;
   const { groupBytesMax } = control;
   const layout = hasStages(plan) ? stagedLayout(plan, data, builds, groupBytesMax) : layoutOf({ plan, ...data }, groupBytesMax);
-  return { ...layout, endsInParts: endsInBest(layout, ending) || isDividedReading(layout, readingOf(layout, request)) };
+  return { ...layout, endsInParts: endsInBest(layout, ending) || (isDivisible(layout) && readingOf(layout, request) !== undefined) };
 }

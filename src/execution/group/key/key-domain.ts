@@ -128,8 +128,8 @@ function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: C
   const typeOf = typesOf(columns);
   const type = wanted ?? virtual.outputType ?? expressionType(virtual.expression, typeOf);
   if (!isNumberType(type)) return { kind: 'interned', type };
-  // Rows that come in pieces may have nulls that no view has.
-  const isLong = type === 'LONG' && columns.pieces === undefined && expressionType(virtual.expression, typeOf) === 'LONG';
+  // Rows that no view tells of may have nulls that none has.
+  const isLong = type === 'LONG' && columns.pieces !== 'open' && expressionType(virtual.expression, typeOf) === 'LONG';
   const ids = isLong ? longsDomain(computedRange(columns, virtual, new Map()), cardMax) : undefined;
   return ids ?? (grainsOf(virtual.expression) === undefined ? { kind: 'wide', type } : { kind: 'interned', type });
 }
@@ -206,7 +206,7 @@ function storedRange({ views, pieces }: QueryColumns, name: string): LongRange |
     if (low === undefined || column.min < low) low = column.min;
     if (high === undefined || column.max > high) high = column.max;
   }
-  if (pieces !== undefined && mayBeNull) return undefined;
+  if (pieces === 'open' && mayBeNull) return undefined;
   return low === undefined || high === undefined ? null : { low, high, mayBeNull };
 }
 

@@ -3,6 +3,7 @@
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { checkedLoop } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
+import type { KeyDomain } from '../key/key-domain.js';
 import type { AggregatorLayout, GroupLayout, KeyLayout } from '../key/layout.js';
 import { multiplesOf } from './distinct-combine.js';
 import type { GroupTable } from './group-table.js';
@@ -42,10 +43,29 @@ function isColumnState(aggregator: AggregatorLayout): boolean {
   return aggregator.type === 'LONG' || aggregator.type === 'DOUBLE';
 }
 
-/** Bytes of the columns of so many groups, of keys and aggregators that are wanted by name. */
-export function columnBytes({ keys, aggregators }: GroupLayout, wanted: ReadonlySet<string>, capacity: number): number {
-  const ofKeys = keys.filter(({ name }) => wanted.has(name)).reduce((sum, { domain }) => sum + (domain.kind === 'wide' ? 12 : 4), 0);
-  return capacity * (ofKeys + aggregators.filter(({ name }) => wanted.has(name)).length * 9);
+/** Bytes of the columns of so many groups, of keys and aggregators that are wanted by name, with all texts that a key may have. */
+export function columnBytes(context: RunContext, layout: GroupLayout, wanted: ReadonlySet<string>, capacity: number): number {
+  const keys = layout.keys.filter(({ name }) => wanted.has(name)).map(({ domain }) => domain);
+  const aggregators = layout.aggregators.filter(({ name }) => wanted.has(name)).length;
+  const ofKeys = keys.reduce((sum, { kind }) => sum + (kind === 'wide' ? KEY_BYTES_WIDE : KEY_BYTES), 0);
+  const ofTexts = keys.reduce((sum, domain) => sum + textBytes(context, domain), 0);
+  return capacity * (ofKeys + aggregators * STATE_BYTES) + ofTexts;
+}
+
+const KEY_BYTES = 4;
+/** With a flag. */
+const KEY_BYTES_WIDE = 12;
+const STATE_BYTES = 9;
+
+function textBytes({ memory, check }: RunContext, domain: KeyDomain): number {
+  if (domain.kind === 'local') return memory.u32(domain.column.dictionary.offsets, domain.card)[domain.card - 1] ?? 0;
+  if (domain.kind !== 'dictionary') return 0;
+  const entries = memory.u32(domain.dictionary.entries, domain.card * 2);
+  let bytes = 0;
+  checkedLoop(domain.card, check, (start, end) => {
+    for (let id = start; id < end; id++) bytes += entries[id * 2 + 1] ?? 0;
+  });
+  return bytes;
 }
 
 /**
