@@ -13,11 +13,14 @@ import { rangePredicate } from './number-predicate.js';
 import { andPredicate, constantPredicate, type Match, notPredicate, orPredicate, type Predicate } from './predicate.js';
 import { idsOf, stringPredicate } from './string-predicate.js';
 import { textPredicate } from './text-predicate.js';
+import { timeCondition } from './time-condition.js';
 
 /** An expression used as a filter: true, false or, of null, unknown. */
 export function bindCondition(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate {
   const values = valueFunction(scope, formOf(scope, expression));
   if (values !== undefined) return bindValues(scope, values, matchUnknown);
+  const ofTime = timeCondition(scope, expression, matchUnknown);
+  if (ofTime !== undefined) return ofTime;
   // Operands over multi-value columns can be bound separately only when no two of them name the same column.
   if (expression.kind === 'call' && canPart(scope, expression)) {
     const { function: name, arguments: inputs } = expression;

@@ -13,6 +13,7 @@ import { rowFunction } from '../row-function.js';
 import type { SegmentScope } from '../scope.js';
 import { bucketedVector, longColumn } from '../time/bucketed.js';
 import { timeCall } from '../time/call.js';
+import { timeNumbers } from '../time/function.js';
 import type { NumberVector, StringPool, Vector } from '../vector.js';
 import { asLong, laneOf, MAP, mappedBy } from './arithmetic.js';
 import { chosen } from './choice.js';
@@ -252,7 +253,8 @@ export class NumberCompiler {
 
   /** Functions of instants and of lists. */
   #ofColumns(call: Call): Node | undefined {
-    const ofInstants = timeCall(this.#scope, call, (operand) => this.#longs(operand));
+    const ofTime = inferType(call, this.#typeOf) === 'LONG' ? timeNumbers(this.#scope, call) : undefined;
+    const ofInstants = ofTime ?? timeCall(this.#scope, call, (operand) => this.#longs(operand));
     return ofInstants === undefined ? listCall(this.rooms, call) : this.#vector(ofInstants);
   }
 

@@ -1,14 +1,16 @@
 // Computes functions of `__time` once per bucket in which they are constant, as runs of rows.
 
 import { BoundedCache } from '../../../base/bounded-cache.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { append } from '../../../base/lists.js';
 import { compileExpression } from '../../../expression/evaluate.js';
 import { convert, type Scalar, textOfValue, type Value } from '../../../expression/value.js';
 import type { Expression } from '../../../model/expression.js';
 import { type ColumnType, isTextType, TIME_COLUMN } from '../../../model/schema.js';
+import type { Block } from '../../block/context.js';
 import { resultsKey } from '../remembered-results.js';
 import type { SegmentScope } from '../scope.js';
-import type { Vector } from '../vector.js';
+import { type NumberVector, oncePerBlock } from '../vector.js';
 import { cutsWithin } from './bucket-table.js';
 import { type Grain, grainsOf } from './grains.js';
 import { bucketRuns, bucketsMet, RUN_BYTES, type Runs } from './runs.js';
@@ -38,21 +40,23 @@ const ENTRY_BYTES = 500;
 /**
  * A function of `__time` alone that is constant within buckets of some granularity (`timestamp_floor`, the hour of the
  * day, a formatted day): its value is computed once per bucket of the segment, and rows become runs.
- * @returns undefined when the expression is of another kind, or changes too often to be worth it
+ * @param bucketsMax  buckets above which it changes too often to be worth it
+ * @returns undefined then, and when the expression is of another kind
  */
 export function timeFunction(
   scope: SegmentScope,
   expression: Expression,
-  vector: Vector,
+  type: ColumnType,
+  bucketsMax = Math.max(BUCKETS_FEW, scope.view.rowCount),
 ): { runs: Runs; values: readonly Scalar[] } | undefined {
   const source = scope.source(TIME_COLUMN);
   const grains = grainsOf(expression);
   if (grains === undefined || source.kind !== 'number' || source.column.nulls !== 0) return undefined;
-  const { timeMin, timeMax, rowCount } = scope.view;
-  const most = Math.min(BUCKETS_MAX, Math.max(BUCKETS_FEW, rowCount));
-  const key = `${timeMin} ${timeMax} ${most} ${resultsKey(vector.type, expression)}`;
+  const { timeMin, timeMax } = scope.view;
+  const most = Math.min(BUCKETS_MAX, bucketsMax);
+  const key = `${timeMin} ${timeMax} ${most} ${resultsKey(type, expression)}`;
   const known = COMPUTED.find(key);
-  const computed = known ?? computeBuckets(scope, expression, vector.type, { grains, most });
+  const computed = known ?? computeBuckets(scope, expression, type, { grains, most });
   if (computed === undefined) return undefined;
   const { boundaries, bucketIds, values } = computed;
   if (known === undefined) COMPUTED.keep(key, computed, bytesOf(computed));
@@ -64,6 +68,38 @@ export function timeFunction(
     return count;
   };
   return { runs, values };
+}
+
+/** Rows that computing by kernels takes as long for as a bucket by itself. */
+export const ROWS_OF_BUCKET = 64;
+
+/**
+ * The same of LONGs as a column: the distance of each row's value from the smallest one.
+ * @returns undefined too where there are few rows to a bucket, or the values lie far apart
+ */
+export function timeNumbers(scope: SegmentScope, expression: Expression): NumberVector | undefined {
+  const { arena, context, view } = scope;
+  const { memory, kernels } = context;
+  const found = timeFunction(scope, expression, 'LONG', Math.floor(view.rowCount / ROWS_OF_BUCKET));
+  if (found === undefined) return undefined;
+  const values = found.values.flatMap((value) => (typeof value === 'bigint' ? [value] : []));
+  const [first] = values;
+  if (first === undefined || values.length < found.values.length) return undefined;
+  const base = values.reduce((least, value) => (value < least ? value : least), first);
+  if (values.some((value) => value - base >= 1n << 32n)) return undefined;
+  const distances = Uint32Array.from(values, (value) => Number(value - base));
+  const [runs, at] = [arena.take(BLOCK_ROWS * RUN_BYTES), arena.take(BLOCK_ROWS * 4)];
+  const run = oncePerBlock((block) => {
+    const count = found.runs(block, 0, block.rows, runs);
+    const words = memory.u32(runs, (count * RUN_BYTES) / 4);
+    for (let word = 0; word < words.length; word += 3) words[word] = distances[words[word] ?? 0] ?? 0;
+    kernels.keyRuns(runs, count, 0, block.rows, 1, 0, at);
+  });
+  const atBlock = (block: Block): Address => {
+    run(block);
+    return at;
+  };
+  return { kind: 'number', type: 'LONG', physical: 'U32', base, mayBeNull: false, stored: undefined, values: atBlock, nulls: () => 0 };
 }
 
 function computeBuckets(

@@ -96,7 +96,7 @@ function internedColumn(scope: SegmentScope, name: string, type: ColumnType): Lo
     const valueBytes = count * ENTRY_BYTES + (count === 0 ? 0 : (scope.context.memory.u32(offsets + count * 4, 1)[0] ?? 0));
     return { ...storedTextKey(scope, column, add), valueBytes, valueCount: count };
   }
-  const overTime = source.kind === 'computed' ? timeFunction(scope, source.expression, source.vector) : undefined;
+  const overTime = source.kind === 'computed' ? timeFunction(scope, source.expression, source.vector.type) : undefined;
   if (overTime !== undefined)
     return { kind: 'runs', runs: overTime.runs, card: overTime.values.length, toGlobal: (pool) => internIds(scope, pool, overTime.values) };
   // Numbers that change too often to be runs: told apart by their texts, kept as what they are.
@@ -172,7 +172,7 @@ function storedTextKey(scope: SegmentScope, column: StringColumnView, remap: (po
 
 function longsKey(scope: SegmentScope, source: Source, domain: Extract<KeyDomain, { kind: 'longs' }>): LocalKey {
   if (source.kind === 'number') return storedLongs(scope, source.column, domain);
-  const overTime = source.kind === 'computed' ? timeFunction(scope, source.expression, source.vector) : undefined;
+  const overTime = source.kind === 'computed' ? timeFunction(scope, source.expression, source.vector.type) : undefined;
   if (overTime !== undefined) return longsOverTime(scope, overTime, domain);
   const vector = asNumbers(scope, source, 'LONG');
   return vector === undefined ? constantId(scope, domain.nullId) : computedLongs(scope, vector, domain);
