@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ETERNITY } from '../../src/base/instant.js';
-import type { RunOptions } from '../../src/execution/run/engine.js';
+import type { Engine, RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import type { Value } from '../../src/expression/value.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
@@ -171,6 +171,55 @@ for (const granularity of SPARSE)
       for (const { release } of placed) release();
     }
   });
+
+/** The groups of a plan, left in kernel memory and read from there. */
+async function readPlaced(from: Engine, plan: GroupPlan, run: (plan: GroupPlan) => AsyncIterable<Frame>): Promise<Frame[]> {
+  const id = from.reserveUpload();
+  const names = [...plan.keys, ...plan.aggregators].map(({ name }) => name);
+  const columns = names.map((name) => ({ name: `in memory ${name}`, from: name }));
+  const side = { keys: [], keysOnly: false, marked: false, bytesMax: 1 << 26, limit: 'the test' };
+  try {
+    const [first, ...others] = await collect(
+      run({ ...plan, upload: { ...side, id, columns, rowsMax: null, orFrames: true, subject: 'rows' } }),
+    );
+    if (first?.uploaded === undefined) return first === undefined ? [] : [first, ...others];
+    const scan = { operator: 'scan', dataSource: '', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
+    const reader = { ...scan, columns: columns.map(({ name }) => name), timeOrder: null, offset: 0, limit: null };
+    return await collect(from.runUploaded(reader, [first.uploaded.id], options(), never));
+  } finally {
+    from.releaseUpload(id);
+  }
+}
+
+groups('are the same where they are left in kernel memory', async () => {
+  const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunInline: 0, morselRows: 64 });
+  try {
+    await fc.assert(
+      fc.asyncProperty(arbitraryPieces, arbitraryGroupPlan, async (pieces, drawn) => {
+        const plan = { ...drawn, emptyGroup: false };
+        const expected = plan.keys.length === 0 ? undefined : groupRows(pieces.flat(), { ...plan, emptyGroup: false });
+        const placed = pieces.map((rows) => uploadFrame(frameOf(rows), memory));
+        const { store, ids, close } = await openFrames(pieces.map(frameOf), memory, threaded);
+        try {
+          const views = placed.map(({ view }) => view);
+          for (const kernels of ['reference', 'simd-debug']) {
+            const frames = await readPlaced(engine, plan, (given) => engine.runViews(given, views, options({ kernels }), never));
+            if (expected !== undefined) sameGroups(asGroups(frames, plan.keys.length), expected);
+          }
+          const frames = await readPlaced(threaded, plan, (given) => threaded.run(given, store, ids, options(), never));
+          if (expected !== undefined) sameGroups(asGroups(frames, plan.keys.length), expected);
+        } finally {
+          for (const { release } of placed) release();
+          await close();
+        }
+        assert.is(memory.allocatedBytes, 0);
+      }),
+      { numRuns: caseCount(150), includeErrorInReport: true },
+    );
+  } finally {
+    await threaded.close();
+  }
+});
 
 groups('agrees with the oracle over segments, with threads that share their morsels', async () => {
   const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunInline: 0, morselRows: 64 });

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { ETERNITY } from '../../src/base/instant.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
+import { call } from '../../src/model/expression.js';
 import type { GroupPlan, PostStep } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { frameOf, type Plain, rowsOf } from '../cluster/plain-rows.js';
@@ -141,6 +142,72 @@ groups('all of them', async () => {
     assert.equal({ ...found.get('null') }, groupOf(11));
   }
 });
+
+/** Steps after grouping, and what they leave of a group; undefined: nothing. */
+const READINGS: readonly [name: string, post: readonly PostStep[], left: (group: Plain) => Plain | undefined][] = [
+  ['as they are', [], (group) => group],
+  [
+    'that pass a condition, with a computed column and other names',
+    [
+      {
+        step: 'compute',
+        name: 'mean',
+        type: 'DOUBLE',
+        expression: call('/', { kind: 'column', name: 'double' }, { kind: 'column', name: 'rows' }),
+      },
+      {
+        step: 'filter',
+        filter: {
+          kind: 'range',
+          column: 'mean',
+          type: 'DOUBLE',
+          lower: 100.5,
+          upper: null,
+          lowerStrict: true,
+          upperStrict: false,
+          ordering: 'numeric',
+        },
+      },
+      { step: 'filter', filter: { kind: 'null', column: 'long' } },
+      {
+        step: 'project',
+        columns: [
+          { name: 'k', from: 'key' },
+          { name: 'm', from: 'mean' },
+          { name: 'least', from: 'least' },
+        ],
+      },
+    ],
+    ({ key = null, long = null, most = null }) => (Number(most) > 100.5 && long === null ? { k: key, m: most, least: null } : undefined),
+  ],
+];
+for (const [name, post, left] of READINGS)
+  groups(`left in kernel memory ${name}`, async () => {
+    const expected = Array.from({ length: KEYS }, (_, number) => left(groupOf(number))).filter((group) => group !== undefined);
+    const names = Object.keys(expected[0] ?? {});
+    const scan = { operator: 'scan', dataSource: '', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
+    const columns = names.map((from) => ({ name: `c ${from}`, from }));
+    const reader = { ...scan, columns: columns.map(({ name: column }) => column), timeOrder: null, offset: 0, limit: null };
+    const side = { keys: [], keysOnly: false, marked: false, bytesMax: 1 << 27, limit: 'the test', rowsMax: null, orFrames: true };
+    const options = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null, ending: 'final' } as const;
+    const never = new AbortController().signal;
+    for (const engine of engines) {
+      const id = engine.reserveUpload();
+      const plan = { ...PLAN, post, upload: { ...side, id, columns, subject: 'groups' } };
+      let uploaded = 0;
+      for await (const frame of engine.runViews(plan, views, options, never)) uploaded += frame.uploaded?.rowCount ?? 0;
+      assert.is(uploaded, expected.length);
+      const rows = await rowsOf(engine.runUploaded(reader, [id], options, never));
+      const found = new Map(rows.map((row) => [String(row[`c ${names[0]}`]), row]));
+      assert.is(found.size, expected.length);
+      for (let at = 0; at < expected.length; at += 37) {
+        const group = expected[at] ?? {};
+        const row = found.get(String(group[names[0] ?? '']));
+        assert.equal(Object.fromEntries(names.map((each) => [each, row?.[`c ${each}`]])), group);
+      }
+      engine.releaseUpload(id);
+    }
+  });
 
 groups('keys that come again after many others take the memory of one group each', async () => {
   const [keys, rounds] = [150_000, 14];
