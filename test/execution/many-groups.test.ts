@@ -194,18 +194,21 @@ for (const [name, post, left] of READINGS)
     for (const engine of engines) {
       const id = engine.reserveUpload();
       const plan = { ...PLAN, post, upload: { ...side, id, columns, subject: 'groups' } };
-      let uploaded = 0;
-      for await (const frame of engine.runViews(plan, views, options, never)) uploaded += frame.uploaded?.rowCount ?? 0;
-      assert.is(uploaded, expected.length);
-      const rows = await rowsOf(engine.runUploaded(reader, [id], options, never));
-      const found = new Map(rows.map((row) => [String(row[`c ${names[0]}`]), row]));
-      assert.is(found.size, expected.length);
-      for (let at = 0; at < expected.length; at += 37) {
-        const group = expected[at] ?? {};
-        const row = found.get(String(group[names[0] ?? '']));
-        assert.equal(Object.fromEntries(names.map((each) => [each, row?.[`c ${each}`]])), group);
+      try {
+        let uploaded = 0;
+        for await (const frame of engine.runViews(plan, views, options, never)) uploaded += frame.uploaded?.rowCount ?? 0;
+        assert.is(uploaded, expected.length);
+        const rows = await rowsOf(engine.runUploaded(reader, [id], options, never));
+        const found = new Map(rows.map((row) => [String(row[`c ${names[0]}`]), row]));
+        assert.is(found.size, expected.length);
+        for (let at = 0; at < expected.length; at += 37) {
+          const group = expected[at] ?? {};
+          const row = found.get(String(group[names[0] ?? '']));
+          assert.equal(Object.fromEntries(names.map((each) => [each, row?.[`c ${each}`]])), group);
+        }
+      } finally {
+        engine.releaseUpload(id);
       }
-      engine.releaseUpload(id);
     }
   });
 
