@@ -13,11 +13,17 @@ import type { LeafResult } from './leaf-result.js';
 import { rankColumn } from './rank.js';
 import { rowsThatPass } from './row-filter.js';
 import { sortedRows } from './sort.js';
+import { rowsOfFirstPlaces } from './window/first-places.js';
+import { wantedPlaces } from './window/wanted-places.js';
 import { windowColumns } from './window/window.js';
 
 export function runSteps(table: ResultTable, steps: readonly PostStep[], leaf: LeafResult): ResultTable {
   const kept = keptAfter(steps);
-  return steps.reduce((current, step, at) => runStep(current, step, leaf, kept[at]), table);
+  return steps.reduce((current, step, at) => {
+    const first = step.step === 'window' ? wantedPlaces(steps.slice(at, at + 2)) : undefined;
+    const rows = first && rowsOfFirstPlaces(current, first, leaf.check);
+    return runStep(rows === undefined ? current : pickRows(current, rows, leaf.check), step, leaf, kept[at]);
+  }, table);
 }
 
 /** @param kept  the columns that later steps read */

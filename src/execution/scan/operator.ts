@@ -10,6 +10,7 @@ import type { RowCounts } from '../block/row-counts.js';
 import type { SegmentData } from '../block/segment-data.js';
 import { openScope } from '../expression/open-scope.js';
 import { type Source, storedSource, typeOfSource, type VirtualColumns, virtualColumnsByName } from '../expression/scope.js';
+import { wantedPlaces } from '../post/window/wanted-places.js';
 import { readColumn, type ScanColumn } from './columns.js';
 import { firstOfPartitions } from './first-of-partitions.js';
 import { type RowBatch, rowsInSegmentOrder, rowsInTimeOrder } from './order.js';
@@ -18,7 +19,6 @@ import { sharedRanks } from './shared-ranks.js';
 import { type TextNumbers, textNumbers } from './text-numbers.js';
 import { topRowsOfPartitions } from './top-partitions.js';
 import { type TopRows, topRowsOf, topRowsOfAll } from './top-rows.js';
-import { wantedPlaces } from './wanted-places.js';
 
 const FRAME_ROWS = 16384;
 /** Size of the first frame, small so that the first rows leave early. */
@@ -152,7 +152,7 @@ function batchesOf(
     const rows = { wanted: top.wanted, keys: typedKeys(top.by, columns) };
     return topRowsOfAll(context, views, query, rows, opened, counts);
   }
-  const first = wantedPlaces(plan);
+  const first = plan.offset > 0 || plan.limit !== null ? undefined : wantedPlaces(plan.post);
   if (first === undefined) return rowsInSegmentOrder(context, views, query, opened, counts);
   const rows = { wanted: first.wanted, keys: typedKeys(first.by, columns), partition: typedKeys(first.partition, columns) };
   const segments = { ...data, virtualColumns: query.virtualColumns };

@@ -1,7 +1,7 @@
-// The rows of each partition that a plan keeps, when it numbers them.
+// The rows of each partition that steps keep, when they number them.
 
-import type { Filter } from '../../model/filter.js';
-import type { PostStep, ScanPlan, SortKey } from '../../model/plan.js';
+import type { Filter } from '../../../model/filter.js';
+import type { PostStep, SortKey } from '../../../model/plan.js';
 
 /** More rows of a partition than this are sorted as they come. */
 const WANTED_MAX = 1024;
@@ -15,19 +15,9 @@ export interface WantedPlaces {
   readonly wanted: number;
 }
 
-/** The rows that the steps after a scan keep, when a window that numbers rows and a filter of their numbers come first. */
-export function wantedPlaces({ post, timeOrder, offset, limit }: ScanPlan): WantedPlaces | undefined {
-  const [window, filter] = post;
-  if (
-    timeOrder !== null ||
-    offset > 0 ||
-    limit !== null ||
-    window?.step !== 'window' ||
-    window.rowsMax !== undefined ||
-    filter?.step !== 'filter' ||
-    window.order.length === 0
-  )
-    return undefined;
+/** The rows that steps keep, when a window that numbers rows and a filter of their numbers come first. */
+export function wantedPlaces([window, filter]: readonly PostStep[]): WantedPlaces | undefined {
+  if (window?.step !== 'window' || window.rowsMax !== undefined || filter?.step !== 'filter' || window.order.length === 0) return undefined;
   // Places do not depend on the rows that come after.
   const numbersRows = window.functions.every(({ call: { kind } }) => kind === 'rowNumber' || kind === 'rank' || kind === 'denseRank');
   const wanted = placeWithin(filter.filter, window);
