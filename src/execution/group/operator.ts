@@ -156,7 +156,7 @@ function allParts(): () => number | undefined {
   return () => (part < PARTS ? part++ : undefined);
 }
 
-/** How many groups of a table have rows. */
+/** Number of the groups of a table that have rows. */
 function groupsIn(scope: Scratch, table: GroupTable): number {
   return table.present === 0 ? table.groupCount : listGroups(scope, table).length;
 }

@@ -3,7 +3,7 @@
 import { assert } from '../../base/errors.js';
 import { ETERNITY } from '../../base/instant.js';
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import { createByName } from '../../base/names.js';
+import { createByName, own } from '../../base/names.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { GroupPlan, ScanPlan } from '../../model/plan.js';
@@ -30,7 +30,7 @@ import type { OwnMemory } from './own-memory.js';
  * states to columns, and what follows on the groups (conditions, computed columns, other names) is a scan of these.
  */
 
-/** What reads groups from their columns. */
+/** A reader of groups that lie in columns. */
 export interface GroupReading {
   /** A scan of the columns, which has the conditions and computed columns of the steps; its result is what was asked for. */
   readonly plan: ScanPlan;
@@ -39,7 +39,7 @@ export interface GroupReading {
   readonly wanted: ReadonlySet<string>;
 }
 
-/** How the result of a plan is read from columns of its groups; undefined: its steps need rows, or nothing asks for it to stay in memory. */
+/** Reader of the groups of a plan, for a result that is to stay in memory; undefined: it is not, or steps need rows. */
 export function groupReading(layout: GroupLayout, { upload, post, emptyGroup }: GroupPlan): GroupReading | undefined {
   if (upload === undefined || emptyGroup || !haveColumns(layout)) return undefined;
   const names = new Set([...layout.keys, ...layout.aggregators].map(({ name }) => name));
@@ -93,7 +93,7 @@ export function readAsTheyAre(
   if (origins.some(({ from }) => plan.virtualColumns.some(({ name }) => name === from))) return undefined;
   const columns = createByName<ColumnView>();
   for (const { name, from } of origins) {
-    const column = Object.hasOwn(view.columns, from) ? view.columns[from] : undefined;
+    const column = Object.hasOwn(view.columns, from) ? own(view.columns, from) : undefined;
     if (column !== undefined) columns[name] = column;
   }
   return { view: { ...view, columns }, addresses, bytes, release };

@@ -20,8 +20,8 @@ import { OwnMemory } from '../join/own-memory.js';
 import { type GroupReading, groupReading, readAsTheyAre, viewOfGroups } from '../join/upload-groups.js';
 import { refuseMany } from '../join/upload-scan.js';
 import { type Builds, hasStages, runStagedMorsels, stagedLayout } from '../join/with-stages.js';
+import type { BestRows } from '../post/parts.js';
 import { morselTaker, partTaker } from './dealing.js';
-import type { Calls } from './jobs.js';
 import { scanStream, uploadedScan } from './scan-stream.js';
 import { answered, resultFrames, type Stream, type StreamItem } from './stream-items.js';
 import type { RunControl, ThreadContext } from './thread-context.js';
@@ -36,23 +36,44 @@ export interface GroupRequest {
   readonly ending: 'final' | 'partial';
 }
 
-export function groupPart(request: Calls['groupPart']['request'], thread: ThreadContext): Calls['groupPart']['response'] {
+/** Requests to a thread for its part of a grouping, each answered once. */
+export interface GroupCalls {
+  readonly groupPart: {
+    readonly request: GroupRequest;
+    readonly response: { readonly parts: GroupTableParts; readonly counts: RowCounts };
+  };
+  /** Merges parts of the divided tables of all threads, as they deal them out to each other. */
+  readonly groupBest: {
+    readonly request: GroupRequest & { readonly tables: readonly GroupTableParts[] };
+    readonly response: { readonly best: BestRows; readonly counts: RowCounts };
+  };
+  /** The same into columns in kernel memory. */
+  readonly groupColumns: {
+    readonly request: GroupRequest & { readonly tables: readonly GroupTableParts[]; readonly into: GroupColumns };
+    readonly response: { readonly counts: RowCounts };
+  };
+}
+
+export function groupPart(request: GroupRequest, thread: ThreadContext): GroupCalls['groupPart']['response'] {
   const counts = noCounts();
   const table = groupMorsels(request, thread, counts);
   if (isEndedInParts(table, request)) divideOrFree(table);
   return { parts: table.detach(), counts };
 }
 
-export function groupBest({ tables, ...request }: Calls['groupBest']['request'], thread: ThreadContext): Calls['groupBest']['response'] {
+export function groupBest(
+  { tables, ...request }: GroupCalls['groupBest']['request'],
+  thread: ThreadContext,
+): GroupCalls['groupBest']['response'] {
   const counts = noCounts();
   const context = thread.context(request.control, counts);
   return { best: bestOfTables(layoutOfRequest(request), context, tables, partTaker(request, thread.memory), counts), counts };
 }
 
 export function groupColumns(
-  { tables, into, ...request }: Calls['groupColumns']['request'],
+  { tables, into, ...request }: GroupCalls['groupColumns']['request'],
   thread: ThreadContext,
-): Calls['groupColumns']['response'] {
+): GroupCalls['groupColumns']['response'] {
   const counts = noCounts();
   const context = thread.context(request.control, counts);
   writeParts(layoutOfRequest(request), context, tables, partTaker(request, thread.memory), into, counts);
@@ -198,7 +219,7 @@ function roomFor(
   };
 }
 
-/** How groups are read from columns; undefined: they are not. */
+/** Reader of the groups from columns; undefined: they are read as rows. */
 function readingOf(layout: GroupLayout, { plan, ending }: GroupRequest): GroupReading | undefined {
   return ending === 'final' ? groupReading(layout, plan) : undefined;
 }

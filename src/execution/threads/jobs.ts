@@ -10,43 +10,25 @@ import { concatFrames } from '../block/concat-frames.js';
 import type { RunContext } from '../block/context.js';
 import { ownNow } from '../block/own-time.js';
 import { framesOf } from '../block/result-table.js';
-import { noCounts, type RowCounts } from '../block/row-counts.js';
+import { noCounts } from '../block/row-counts.js';
 import type { SegmentData } from '../block/segment-data.js';
 import { endGroups, layoutOf } from '../group/operator.js';
 import { type Morsel, runMorsels } from '../group/run.js';
-import type { GroupColumns } from '../group/table/group-columns.js';
-import type { GroupTableParts } from '../group/table/group-parts.js';
 import { mergePlan } from '../group/table/partial.js';
 import { uploadBuildSide } from '../join/build-side.js';
 import { type PipelineOptions, RowPipeline } from '../join/row-pipeline.js';
 import { type Builds, boundaryOfPieces, hasStages, stagedPieces } from '../join/with-stages.js';
 import { type LeafResult, NO_EMPTY_VALUES } from '../post/leaf-result.js';
-import type { BestRows } from '../post/parts.js';
 import { runSteps } from '../post/steps.js';
 import { StreamedSteps } from '../post/stream.js';
 import { timeBoundary } from '../scan/time-boundary.js';
-import { type GroupRequest, groupBest, groupColumns, groupPart, groupStream } from './group-stream.js';
+import { type GroupCalls, type GroupRequest, groupBest, groupColumns, groupPart, groupStream } from './group-stream.js';
 import { type ScanRequest, scanStream } from './scan-stream.js';
 import { answered, counted, items, nextFrame, type Stream, timed } from './stream-items.js';
 import type { RunControl, ThreadContext } from './thread-context.js';
 
 /** Requests to a thread that are answered once. */
-export interface Calls extends StorageJobs {
-  readonly groupPart: {
-    readonly request: GroupRequest;
-    readonly response: { readonly parts: GroupTableParts; readonly counts: RowCounts };
-  };
-  /** Merges parts of the divided tables of all threads, as they deal them out to each other. */
-  readonly groupBest: {
-    readonly request: GroupRequest & { readonly tables: readonly GroupTableParts[] };
-    readonly response: { readonly best: BestRows; readonly counts: RowCounts };
-  };
-  /** The same into columns in kernel memory. */
-  readonly groupColumns: {
-    readonly request: GroupRequest & { readonly tables: readonly GroupTableParts[]; readonly into: GroupColumns };
-    readonly response: { readonly counts: RowCounts };
-  };
-}
+export interface Calls extends StorageJobs, GroupCalls {}
 
 /** Requests to a thread that are answered frame by frame. */
 export interface Streams {

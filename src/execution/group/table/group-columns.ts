@@ -16,11 +16,11 @@ export interface GroupColumns {
   readonly capacity: number;
   /** u32: rows that are taken. */
   readonly taken: Address;
-  /** By key: u32 ids of its domain, or the 64 bits of a wide one. */
+  /** One column for each key: u32 ids of its domain, or the 64 bits of a wide one. */
   readonly keys: readonly Address[];
   /** u32 with the null flags of wide keys; 0 where there are none. */
   readonly flags: Address;
-  /** By aggregator: i64 or f64, and u8, 1 where some row took part (0 where that needs no telling). */
+  /** Two columns for each aggregator: i64 or f64, and u8, 1 where some row took part (the address 0 where that needs no telling). */
   readonly states: readonly { readonly at: Address; readonly seen: Address }[];
 }
 

@@ -12,7 +12,7 @@ const ROWS_MIN = 4096;
 const PLACES_MAX = 64;
 /** Best values of all partitions: so many for each row. */
 const VALUES_PER_ROW = 4;
-/** Where more than this part of the rows is left, nothing was gained. */
+/** Part of the rows that may be left: of more, nothing is gained. */
 const LEFT_PART_MAX = 0.7;
 
 /**
@@ -122,7 +122,7 @@ function refined(before: Uint32Array, column: ResultColumn, check: Check): Parti
   const width = column.kind === 'string' ? 1 : 2;
   const nulls = column.kind === 'string' ? null : column.nulls;
   const mask = 2 ** Math.ceil(Math.log2(before.length * 2)) - 1;
-  /** By slot: a row of the partition, and one. */
+  /** A row of the partition, and one, in each slot; 0: none. */
   const slots = new Uint32Array(mask + 1);
   const numbers = new Uint32Array(before.length);
   let count = 0;
