@@ -6,7 +6,6 @@ import type { ColumnSchema } from '../../../model/schema.js';
 import type { SqlType } from '../../../model/statement.js';
 import type { FrameBound, WindowCall, WindowFrame } from '../../../model/window.js';
 import { changed } from '../../places/recording.js';
-import { nativeType } from '../parse/sql-type.js';
 import type { JoinType } from '../parse/syntax.js';
 import type { BoundAggregate } from './aggregate.js';
 import { type Bound, children, settledType } from './bound.js';
