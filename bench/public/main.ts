@@ -10,6 +10,7 @@ import { GROUPS } from './groups.js';
 import { RETAIL } from './retail.js';
 import { RIDES } from './rides.js';
 import { type PublicTable, publicTables } from './tables.js';
+import { WAREHOUSE } from './warehouse.js';
 
 /*
  * npm run bench -- public: questions of the kinds that public benches and tutorials ask, over real flights and tables that DuckDB makes
@@ -33,7 +34,7 @@ const figures = await sideBySide({
   threads,
   rounds,
   data,
-  questions: [...FLIGHTS, ...EVENTS, ...GROUPS, ...RIDES, ...DOCUMENTS, ...RETAIL].filter(({ id }) => wanted.test(id)),
+  questions: [...FLIGHTS, ...EVENTS, ...GROUPS, ...RIDES, ...DOCUMENTS, ...RETAIL, ...WAREHOUSE].filter(({ id }) => wanted.test(id)),
   load,
   waitForRows: ({ url }) => waitForCount(url, last, Math.floor(rows / 10)),
 });
