@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { randomSource } from '../../bench/data/random.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
+import { call, type Expression, long } from '../../src/model/expression.js';
 import type { Frame } from '../../src/model/frame.js';
 import type { PostStep, ScanPlan } from '../../src/model/plan.js';
 import type { RowSource, RowsPlan } from '../../src/model/row-source.js';
@@ -90,6 +91,7 @@ async function answerOf(plan: RowsPlan, source: RowSource, segments: readonly Fr
 }
 
 const TABLE: RowSource = { kind: 'table', name: 'rows' };
+const column = (name: string): Expression => ({ kind: 'column', name });
 const FIRST: PostStep = { step: 'filter', filter: { kind: 'equals', column: 'place', type: 'LONG', value: 1n } };
 
 for (let seed = 1; seed <= caseCount(40); seed++)
@@ -118,6 +120,55 @@ for (let seed = 1; seed <= caseCount(40); seed++)
         [...counts].map(([key, count]) => `${key} ${count}`).sort(),
       );
     }
+  });
+
+/** Sessions of a name: numbers that are at most three apart. Two windows, one over what the other has found. */
+const ascending = { partition: ['name'], order: [{ column: 'number', descending: false, nulls: 'first', ordering: 'numeric' }] } as const;
+const SESSIONS: ScanPlan = scanOf(['name', 'number'], {
+  post: [
+    {
+      step: 'window',
+      ...ascending,
+      functions: [functionOf('before', { kind: 'shift', rows: -1, ignoresNulls: false }, ['number'], 'LONG')],
+    },
+    {
+      step: 'compute',
+      name: 'begins',
+      type: 'LONG',
+      expression: call('case_searched', call('>', call('-', column('number'), column('before')), long(3)), long(1), long(0)),
+    },
+    { step: 'window', ...ascending, functions: [functionOf('session', { kind: 'sum' }, ['begins'], 'LONG')] },
+    { step: 'project', columns: ['name', 'session'].map((name) => ({ name, from: name })) },
+  ],
+});
+
+for (let seed = 1; seed <= caseCount(20); seed++)
+  windows(`sessions, whose order nobody sees, are counted: ${seed}`, async () => {
+    const parts = drawnSegments(randomSource(1000 + seed));
+    const sizes: number[] = [];
+    for (const name of new Set(parts.flat().map((row) => row.name))) {
+      let last: bigint | undefined;
+      for (const { number } of parts.flat().filter((row) => row.name === name)) {
+        const at = number as bigint;
+        if (last === undefined || at - last > 3n) sizes.push(0);
+        sizes.push((sizes.pop() ?? 0) + 1);
+        last = at;
+      }
+    }
+    const sessions: RowSource = {
+      kind: 'query',
+      plan: groupOf(['name', 'session'], { aggregators: [COUNT] }),
+      source: { kind: 'query', plan: SESSIONS, source: TABLE },
+    };
+    const most = { kind: 'max', name: 'most', column: 'rows', type: 'LONG', filter: null } as const;
+    const outer = groupOf([], { aggregators: [{ ...COUNT, name: 'sessions' }, most], emptyGroup: true });
+    const [found] = await answerOf(
+      outer,
+      sessions,
+      parts.map((rows) => frameOf(rows, TYPES)),
+    );
+    const expected = { sessions: BigInt(sizes.length), most: sizes.length === 0 ? null : BigInt(Math.max(...sizes)) };
+    assert.equal({ ...found }, expected);
   });
 
 function sortOf(column: string): PostStep {

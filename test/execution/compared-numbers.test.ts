@@ -58,7 +58,7 @@ for (let seed = 1; seed <= caseCount(60); seed++)
     const [a, b] = [drawn(), drawn()];
     const table: ResultTable = { rowCount: 50, keys: [], columns: [columnOf('a', a.kind, a.cells), columnOf('b', b.kind, b.cells)] };
     const check = (filter: Filter, truth: (row: number) => boolean | null): void => {
-      const test = rowFilter(table, filter, () => undefined);
+      const test = rowFilter(table, filter, { check: () => undefined });
       for (let row = 0; row < 50; row++)
         assert.is(test(row), truth(row), `${String(a.cells[row])} and ${String(b.cells[row])} by ${filter.kind} of seed ${seed}`);
     };

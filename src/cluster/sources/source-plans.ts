@@ -8,7 +8,7 @@ import type { VirtualColumn } from '../../model/aggregator.js';
 import { columnsOfFilter } from '../../model/columns-read.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
-import type { PostStep, ScanPlan } from '../../model/plan.js';
+import type { GroupPlan, PostStep, ScanPlan } from '../../model/plan.js';
 import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import type { FilterStage, Stage } from '../../model/stage.js';
@@ -67,16 +67,44 @@ const ORDERLESS: ReadonlySet<AggregateState['type']> = new Set([
 function seesOrder(plan: RowsPlan): boolean {
   if (plan.operator !== 'group') return true;
   const isOrdered = plan.keys.length === 0 || plan.post.find((step) => !isRowWise(step))?.step === 'sort';
-  return !isOrdered || plan.aggregators.some((each) => each.kind === 'state' && !ORDERLESS.has(each.aggregateState.type));
+  return !isOrdered || hasOrderedStates(plan);
 }
 
-/** The rows that a plan reads: where it does not see their order, a window need not order its partitions. */
-export function unordered<Source extends RowSource>(reader: RowsPlan, source: Source): Source {
-  if (source.kind !== 'query' || source.plan.operator !== 'scan' || seesOrder(reader)) return source;
-  const { post } = source.plan;
-  const last = post.findLastIndex((step) => !isRowWise(step));
-  const steps = post.map((step, at) => (at === last && step.step === 'window' ? ({ ...step, inAnyOrder: true } as const) : step));
-  return { ...source, plan: { ...source.plan, post: steps } };
+function hasOrderedStates({ aggregators }: GroupPlan): boolean {
+  return aggregators.some((each) => each.kind === 'state' && !ORDERLESS.has(each.aggregateState.type));
+}
+
+export type QuerySource = Extract<RowSource, { kind: 'query' }>;
+
+/** The rows that a plan reads: where it does not see their order, windows need not order their partitions. */
+export function unordered<Source extends RowSource>(reader: RowsPlan, source: Source): Source | QuerySource {
+  return source.kind !== 'query' || seesOrder(reader) ? source : inAnyOrder(source);
+}
+
+/** Queries whose rows may come in any order, and what they stand for. */
+const ORIGINALS = new WeakMap<QuerySource, QuerySource>();
+
+/** The query as it stands in the statement. */
+export function originalOf(source: QuerySource): QuerySource {
+  return ORIGINALS.get(source) ?? source;
+}
+
+/** A query of whose rows nobody sees the order: nor does it of those that it groups. */
+function inAnyOrder(source: QuerySource): QuerySource {
+  const { plan } = source;
+  const below = source.source;
+  if (plan.operator === 'group') {
+    if (below.kind !== 'query' || !plan.post.every(isRowWise) || hasOrderedStates(plan)) return source;
+    const changed = inAnyOrder(below);
+    if (changed === below) return source;
+    const found = { ...source, source: changed };
+    ORIGINALS.set(found, originalOf(source));
+    return found;
+  }
+  const ordered = plan.post.findLastIndex((step) => step.step !== 'window' && !isRowWise(step));
+  if (plan.operator !== 'scan' || !plan.post.some((step, at) => at > ordered && step.step === 'window')) return source;
+  const post = plan.post.map((step, at) => (at > ordered && step.step === 'window' ? ({ ...step, inAnyOrder: true } as const) : step));
+  return { ...source, plan: { ...plan, post } };
 }
 
 export function scanOf(columns: readonly string[], intervals: readonly Interval[], virtualColumns: readonly VirtualColumn[]): ScanPlan {

@@ -32,6 +32,8 @@ import {
   keptScan,
   leading,
   narrowed,
+  originalOf,
+  type QuerySource,
   readKept,
   renamed,
   scanOf,
@@ -297,7 +299,7 @@ export class SourceRunner {
     bounds: readonly Bound[],
   ): AsyncGenerator<Frame> {
     const { engine, columnsOf, runOptions, signal } = this.#options;
-    const shared = bounds.length > 0 ? undefined : this.#shared?.groupsOf(source);
+    const shared = bounds.length > 0 ? undefined : this.#shared?.groupsOf(originalOf(source));
     if (shared === undefined) {
       const below = bounds.flatMap((bound) => columnBelow(bound, source.plan, columnsOf(source.source)));
       yield* this.#run(uploading(narrowed(source.plan, columnsOf(source), columns), upload), source.source, below);
@@ -395,6 +397,4 @@ export class SourceRunner {
 /** Joins that give rows of the left side, whatever the right one has beside its keys. */
 const KEEPS_LEFT: ReadonlySet<string> = new Set(['semi', 'anti', 'mark']);
 const RIGHT_SIDE = 'the right side of a join';
-
-type QuerySource = Extract<RowSource, { kind: 'query' }>;
 type SketchedJoin = JoinSource & { readonly needed: readonly string[] };

@@ -271,7 +271,7 @@ function* framesOfAll(parts: Iterable<ResultTable>, check: Check): Generator<Fra
   for (const part of parts) yield* framesOf(part, check);
 }
 
-function leafOf({ plan, aggregators }: GroupLayout, { check }: RunContext): LeafResult {
+function leafOf({ plan, aggregators }: GroupLayout, context: RunContext): LeafResult {
   const emptyValues = new Map<string, Value>();
   for (const each of aggregators) {
     const counts = each.kind === 'count' || (each.kind === 'distinct' && each.fold === undefined);
@@ -279,5 +279,5 @@ function leafOf({ plan, aggregators }: GroupLayout, { check }: RunContext): Leaf
     const value = each.kind === 'state' ? each.states.emptyValue : isZero ? 0n : null;
     if (value !== null) emptyValues.set(each.name, value);
   }
-  return { intervals: plan.intervals, emptyValues, check };
+  return { intervals: plan.intervals, emptyValues, check: context.check, context };
 }

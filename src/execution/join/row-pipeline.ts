@@ -169,7 +169,7 @@ function operatorOf(options: PipelineOptions, context: RunContext, counts: RowCo
         max = Math.max(max, Number(last.values[0]));
         return [];
       };
-      const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
+      const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check, context };
       const end = () => framesOf(runSteps(boundaryRows(min, max), plan.post, leaf), context.check);
       return { isDone: false, open: () => undefined, read, readMoved: read, end, close: () => undefined };
     }
@@ -232,7 +232,7 @@ function columnsOf(chunk: Frame): readonly ColumnSchema[] {
 
 function scanOperator(asked: ScanPlan, options: PipelineOptions, context: RunContext, counts: RowCounts): Operator {
   const plan = { ...asked, stages: [] };
-  const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check };
+  const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check, context };
   const steps = new StreamedSteps(plan.post, leaf, { heldRowsMax: options.heldRowsMax, spill: context.spill });
   let toSkip = plan.offset;
   let toTake = plan.limit ?? Infinity;

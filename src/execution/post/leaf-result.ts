@@ -2,6 +2,7 @@
 
 import type { Interval } from '../../base/instant.js';
 import type { Value } from '../../expression/value.js';
+import type { RunContext } from '../block/context.js';
 
 /** Facts about the leaf that the steps after it need. */
 export interface LeafResult {
@@ -10,6 +11,8 @@ export interface LeafResult {
   readonly emptyValues: ReadonlyMap<string, Value>;
   /** Throws when the query was cancelled or its time is over; called every few thousand rows. */
   check(): void;
+  /** Of the thread, where there is one: numbers are computed by its kernels then. */
+  readonly context?: RunContext;
 }
 
 /** Empty values of leaves without groups. */

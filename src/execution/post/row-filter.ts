@@ -2,25 +2,32 @@
 
 import { likeTest, parseLike } from '../../base/like-pattern.js';
 import { compileExpression } from '../../expression/evaluate.js';
+import { inferType, type TypeOf } from '../../expression/expression-type.js';
 import { STRING_ORDERINGS } from '../../expression/ordering.js';
 import { compareValues, convert, textOfValue, toText, toTruth, type Value } from '../../expression/value.js';
+import type { Expression } from '../../model/expression.js';
 import type { Filter } from '../../model/filter.js';
 import type { ColumnType } from '../../model/schema.js';
 import { type FilterValue, hasNull, valuesOf } from '../../model/value-list.js';
-import { type Check, checkedLoop } from '../block/checked-loops.js';
+import { checkedLoop } from '../block/checked-loops.js';
 import { columnNamed, type ResultTable, typeOfResult, valueAt } from '../block/result-table.js';
 import { typedComparison } from '../filter/typed-comparison.js';
+import { computedNumbers } from './computed-numbers.js';
+import type { LeafResult } from './leaf-result.js';
 import { comparedNumbers, TRUE, UNKNOWN } from './number-comparison.js';
 
 /** true, false, or null for unknown. */
 type Truth = boolean | null;
 
+type Rows = Pick<LeafResult, 'check' | 'context'>;
+
 /** The rows that pass a filter. */
-export function rowsThatPass(table: ResultTable, filter: Filter, check: Check): Uint32Array {
+export function rowsThatPass(table: ResultTable, filter: Filter, leaf: Rows): Uint32Array {
+  const { check } = leaf;
   const rows = new Uint32Array(table.rowCount);
   let count = 0;
   const marks = comparedNumbers(table, filter, check);
-  const keeps = marks === undefined ? truthOf(table, filter, check) : undefined;
+  const keeps = marks === undefined ? truthOf(table, filter, leaf) : undefined;
   checkedLoop(table.rowCount, check, (start, end) => {
     if (marks !== undefined) {
       let next = count;
@@ -32,23 +39,23 @@ export function rowsThatPass(table: ResultTable, filter: Filter, check: Check): 
 }
 
 /** A filter over result rows (HAVING), row by row. */
-export function rowFilter(table: ResultTable, filter: Filter, check: Check): (row: number) => Truth {
-  const marks = comparedNumbers(table, filter, check);
-  return marks === undefined ? truthOf(table, filter, check) : (row) => (marks[row] === UNKNOWN ? null : marks[row] === TRUE);
+export function rowFilter(table: ResultTable, filter: Filter, leaf: Rows): (row: number) => Truth {
+  const marks = comparedNumbers(table, filter, leaf.check);
+  return marks === undefined ? truthOf(table, filter, leaf) : (row) => (marks[row] === UNKNOWN ? null : marks[row] === TRUE);
 }
 
 /** A filter that has more to compare than numbers; its parts may not. */
-function truthOf(table: ResultTable, filter: Filter, check: Check): (row: number) => Truth {
+function truthOf(table: ResultTable, filter: Filter, leaf: Rows): (row: number) => Truth {
   switch (filter.kind) {
     case 'true':
     case 'false':
       return () => filter.kind === 'true';
     case 'isTrue': {
-      const inner = rowFilter(table, filter.filter, check);
+      const inner = rowFilter(table, filter.filter, leaf);
       return (row) => inner(row) === true;
     }
     case 'not': {
-      const inner = rowFilter(table, filter.filter, check);
+      const inner = rowFilter(table, filter.filter, leaf);
       return (row) => {
         const truth = inner(row);
         return truth === null ? null : !truth;
@@ -56,7 +63,7 @@ function truthOf(table: ResultTable, filter: Filter, check: Check): (row: number
     }
     case 'and':
     case 'or': {
-      const parts = filter.filters.map((part) => rowFilter(table, part, check));
+      const parts = filter.filters.map((part) => rowFilter(table, part, leaf));
       const decisive = filter.kind === 'or';
       return (row) => {
         let result: Truth = !decisive;
@@ -69,10 +76,10 @@ function truthOf(table: ResultTable, filter: Filter, check: Check): (row: number
       };
     }
     case 'expression': {
-      const evaluate = compileExpression(
-        filter.expression,
-        (name) => table.columns.filter((column) => column.name === name).map(typeOfResult)[0],
-      );
+      const typeOf = (name: string): ColumnType | undefined => table.columns.filter((column) => column.name === name).map(typeOfResult)[0];
+      const truths = truthsOf(table, filter.expression, typeOf, leaf);
+      if (truths !== undefined) return truths;
+      const evaluate = compileExpression(filter.expression, typeOf);
       let current = 0;
       const read = (name: string): Value => {
         const column = table.columns.find((each) => each.name === name);
@@ -94,6 +101,20 @@ function truthOf(table: ResultTable, filter: Filter, check: Check): (row: number
       };
     }
   }
+}
+
+/** A condition on numbers, computed of all rows at once; undefined: it is on something else. */
+function truthsOf(table: ResultTable, expression: Expression, typeOf: TypeOf, { context }: Rows): ((row: number) => Truth) | undefined {
+  if (context === undefined || inferType(expression, typeOf) !== 'LONG') return undefined;
+  const truths = computedNumbers(context, table, { name: '', type: 'LONG', expression });
+  if (truths === undefined) return undefined;
+  const { values, nulls } = truths;
+  const halves = new Int32Array(values.buffer, values.byteOffset, values.length * 2);
+  return (row) => {
+    if (nulls !== null && nulls[row] === 1) return null;
+    const high = halves[row * 2 + 1] ?? 0;
+    return high > 0 || (high === 0 && halves[row * 2] !== 0);
+  };
 }
 
 type Comparison = Extract<Filter, { kind: 'equals' | 'in' | 'range' | 'like' }>;

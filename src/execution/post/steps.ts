@@ -7,6 +7,7 @@ import type { ColumnType } from '../../model/schema.js';
 import { ascending, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import { columnNamed, columnOf, pickRows, type ResultColumn, type ResultTable, typeOfResult, valueAt } from '../block/result-table.js';
 import { computedDoubles } from './computed-doubles.js';
+import { computedNumbers } from './computed-numbers.js';
 import { fillBuckets } from './fill-buckets.js';
 import { type KeptColumns, keptAfter, withColumns } from './kept-columns.js';
 import type { LeafResult } from './leaf-result.js';
@@ -32,7 +33,7 @@ function runStep(table: ResultTable, step: PostStep, leaf: LeafResult, kept: Kep
     case 'compute':
       return { ...table, columns: [...table.columns, computeColumn(table, step, leaf)] };
     case 'filter': {
-      const rows = rowsThatPass(table, step.filter, leaf.check);
+      const rows = rowsThatPass(table, step.filter, leaf);
       return rows.length === table.rowCount ? table : pickRows(withColumns(table, kept), rows, leaf.check);
     }
     case 'sort':
@@ -74,6 +75,8 @@ function computeColumn(
   };
   const doubles = computedDoubles(name, type, expression, { rowCount: table.rowCount, columns, typeOf, check: leaf.check });
   if (doubles !== undefined) return doubles;
+  const numbers = leaf.context && computedNumbers(leaf.context, table, { name, type, expression });
+  if (numbers !== undefined) return numbers;
   const evaluate = compileExpression(expression, typeOf, leaf.check);
   let row = 0;
   const read = (column: string): Value => {

@@ -168,8 +168,8 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
   },
 };
 
-function leafOf({ intervals }: RowPlan, { check }: RunContext): LeafResult {
-  return { intervals, emptyValues: NO_EMPTY_VALUES, check };
+function leafOf({ intervals }: RowPlan, context: RunContext): LeafResult {
+  return { intervals, emptyValues: NO_EMPTY_VALUES, check: context.check, context };
 }
 
 /** Rows of partial results are uploaded so many blocks at a time, with a look at the query between. */

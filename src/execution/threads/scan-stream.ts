@@ -40,7 +40,7 @@ export function* scanStream({ control, plan, data, builds, ending }: ScanRequest
   }
   const steps = new StreamedSteps(
     ending === 'final' ? plan.post : [],
-    { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check },
+    { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check, context },
     {
       heldRowsMax: control.heldRowsMax,
       spill: context.spill,
