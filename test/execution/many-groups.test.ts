@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { ServiceError } from '../../src/base/errors.js';
 import { ETERNITY } from '../../src/base/instant.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
@@ -211,6 +212,38 @@ for (const [name, post, left] of READINGS)
       }
     }
   });
+
+groups('that are cancelled on their way into kernel memory give all of it back', async () => {
+  const [engine] = engines.slice(-1);
+  assert.ok(engine !== undefined);
+  const before = memory.allocatedBytes;
+  const columns = [...PLAN.keys, ...PLAN.aggregators].map(({ name }) => ({ name, from: name }));
+  const side = { keys: [], keysOnly: false, marked: false, bytesMax: 1 << 27, limit: 'the test', rowsMax: null, orFrames: true };
+  const outcomes = new Set<string>();
+  const ROUNDS = 40;
+  let tookMs = 0;
+  // The first is left to its end; others are cancelled at all times up to that.
+  for (let round = 0; round < ROUNDS; round++) {
+    const id = engine.reserveUpload();
+    const controller = new AbortController();
+    const startMs = performance.now();
+    const timer = round === 0 ? undefined : setTimeout(() => controller.abort(), (tookMs * (round - 1)) / ROUNDS);
+    const plan = { ...PLAN, upload: { ...side, id, columns, subject: 'groups' } };
+    const options = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null, ending: 'final' } as const;
+    try {
+      for await (const frame of engine.runViews(plan, views, options, controller.signal)) assert.ok(frame.uploaded !== undefined);
+      outcomes.add('whole');
+      if (round === 0) tookMs = performance.now() - startMs;
+    } catch (error) {
+      outcomes.add((error as ServiceError).code);
+    } finally {
+      clearTimeout(timer);
+      engine.releaseUpload(id);
+    }
+    assert.is(memory.allocatedBytes, before, `round ${round}`);
+  }
+  assert.equal([...outcomes].sort(), ['cancelled', 'whole']);
+});
 
 groups('keys that come again after many others take the memory of one group each', async () => {
   const [keys, rounds] = [150_000, 14];
