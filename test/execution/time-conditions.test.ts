@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { ETERNITY } from '../../src/base/instant.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
-import { call, type Expression } from '../../src/model/expression.js';
+import { call, double, type Expression } from '../../src/model/expression.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { rowsOf } from '../cluster/plain-rows.js';
@@ -73,6 +73,7 @@ const CONDITIONS: readonly [name: string, condition: Expression, holds: (at: num
     call('&&', call('==', extract('HOUR'), long(12)), call('<', extract('DOW'), long(5))),
     (at) => hourOf(at) === 12 && dayOf(at) < 5,
   ],
+  ['a part that is no whole number', call('*', call('-', extract('HOUR'), long(1)), double(0.5)), (at) => hourOf(at) > 1],
   [
     'a day',
     call('==', call('timestamp_floor', time, { kind: 'literal', type: 'STRING', value: 'P1D' }), long(DAY)),

@@ -1,8 +1,10 @@
 // Conditions on functions of `__time`, as runs of rows.
 
 import { BLOCK_ROWS } from '../../base/layout.js';
+import { expressionType } from '../../expression/expression-type.js';
 import { toTruth } from '../../expression/value.js';
 import type { Expression } from '../../model/expression.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import { type Block, takeBits, wordsOf } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { ROWS_OF_BUCKET, timeFunction } from '../expression/time/function.js';
@@ -18,6 +20,7 @@ const TIME_COST = 5;
  * @returns undefined for other conditions, and where few rows are in a bucket
  */
 export function timeCondition(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate | undefined {
+  if (expressionType(expression, (name) => (name === TIME_COLUMN ? 'LONG' : undefined)) !== 'LONG') return undefined;
   const found = timeFunction(scope, expression, 'LONG', Math.floor(scope.view.rowCount / ROWS_OF_BUCKET));
   if (found === undefined) return undefined;
   const isMet = found.values.map((value) => toTruth(value) ?? matchUnknown);

@@ -53,6 +53,8 @@ export function groupReading(layout: GroupLayout, { upload, post, emptyGroup }: 
       virtualColumns.push({ name: step.name, expression: step.expression, outputType: step.type });
     } else if (step.step !== 'project' || at < post.length - 1) return undefined;
   }
+  // Numbers are compared with texts in another way in results.
+  if (filters.some((filter) => comparesOthers(filter, layout))) return undefined;
   if (names.has(TIME_COLUMN) || upload.columns.some(({ name }) => name === TIME_COLUMN)) return undefined;
   const project = post.at(-1)?.step === 'project' ? post.slice(-1) : [];
   const plan: ScanPlan = {
@@ -70,6 +72,31 @@ export function groupReading(layout: GroupLayout, { upload, post, emptyGroup }: 
   };
   const read = originsOf(plan, upload);
   return { plan, upload, wanted: columnsNamed({ ...plan, columns: read.map(({ from }) => from) }) };
+}
+
+/** Whether a condition compares a number as a text, or a text as a number. */
+function comparesOthers(filter: Filter, layout: GroupLayout): boolean {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.filters.some((each) => comparesOthers(each, layout));
+    case 'not':
+    case 'isTrue':
+      return comparesOthers(filter.filter, layout);
+    case 'equals':
+    case 'in':
+    case 'range':
+    case 'like': {
+      const key = layout.keys.find(({ name }) => name === filter.column);
+      const isText = key !== undefined && !isNumberType(key.domain.type);
+      return (filter.kind === 'like' || filter.type === 'STRING') !== isText;
+    }
+    case 'null':
+    case 'true':
+    case 'false':
+    case 'expression':
+      return false;
+  }
 }
 
 /** The columns of an upload by the names that they have before the scan's steps. */
