@@ -124,7 +124,7 @@ loads('one of whose processes is killed: each row once, rolled up over all sub-t
 });
 
 async function untilFound<Found>(find: () => Promise<Found | undefined>): Promise<Found> {
-  for (let attempt = 0; attempt < 600; attempt++) {
+  for (let attempt = 0; attempt < 3000; attempt++) {
     const found = await find();
     if (found !== undefined) return found;
     await new Promise((done) => setTimeout(done, 20));
