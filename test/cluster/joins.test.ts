@@ -7,21 +7,27 @@ import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Frame } from '../../src/model/frame.js';
-import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
+import type { GroupPlan, PostStep, ScanPlan } from '../../src/model/plan.js';
 import type { JoinKey, JoinSource, RowSource } from '../../src/model/row-source.js';
 import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { caseCount } from '../case-count.js';
 import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
 
-/* Joins against nested loops over plain rows, whichever way the left side comes: in frames or as segments. */
+/*
+ * Joins against nested loops over plain rows, whichever way the left side comes: in frames, as segments, or left in memory, where two threads may
+ * read it together.
+ */
 
 const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
-const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
+const inline = createEngine({ memory, kernels: 'simd', threads: 0 });
+const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunInline: 0, morselRows: 1 });
 /** Engine of another process: it does not know the rows that the first one uploaded. */
 const elsewhere = createEngine({ memory, kernels: 'scalar', threads: 0 });
 const RUN = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
 
+const FRAMELESS = { unit: 'range', start: 'unbounded', end: 0, exclude: null } as const;
+const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
 const LEFT = { text: 'STRING', number: 'LONG', amount: 'DOUBLE' } as const;
 const RIGHT = { text: 'STRING', number: 'LONG', amount: 'DOUBLE', name: 'STRING' } as const;
 const text = fc.option(fc.constantFrom('a', 'b', 'B', '', 'é', '1', '2'), { nil: null, freq: 5 });
@@ -128,8 +134,21 @@ function pairsOf({ left, right, type, keys, nullsMeet, condition }: Case): [Left
   return pairs;
 }
 
-/** Form of the left side; `right segments`: the right side is a table so large that the left one is uploaded instead. */
-type Way = 'frames' | 'segments here' | 'segments elsewhere' | 'right segments';
+/**
+ * Form of the left side; `right segments`: the right side is a table so large that the left one is uploaded instead. The rows of `gathered`
+ * segments, subqueries and unions of these, and those of a `window`, are left in memory where a join asks for all of them together.
+ */
+const WAYS = [
+  'frames',
+  'segments here',
+  'segments elsewhere',
+  'right segments',
+  'gathered segments',
+  'gathered subquery',
+  'gathered union',
+  'window',
+] as const;
+type Way = (typeof WAYS)[number];
 
 function joinOf({ left, right, type, keys, nullsMeet, condition }: Case, way: Way): JoinSource {
   return {
@@ -149,27 +168,74 @@ function joinOf({ left, right, type, keys, nullsMeet, condition }: Case, way: Wa
 }
 
 function leftOf(left: readonly LeftRow[], way: Way): RowSource {
-  if (way === 'right segments') return { kind: 'inline', frame: frameOf(left, LEFT) };
-  return way === 'frames' ? piecesOf(left, LEFT) : { kind: 'table', name: 'left' };
+  const table = { kind: 'table', name: 'left' } as const;
+  const scan: ScanPlan = { operator: 'scan', ...LEAF, columns: Object.keys(LEFT), timeOrder: null, offset: 0, limit: null };
+  // Each row once, with a number that nobody reads.
+  const window: ScanPlan = { ...scan, post: [NUMBERED] };
+  switch (way) {
+    case 'right segments':
+      return { kind: 'inline', frame: frameOf(left, LEFT) };
+    case 'frames':
+      return piecesOf(left, LEFT);
+    case 'gathered subquery':
+      return { kind: 'query', plan: scan, source: table };
+    case 'window':
+      return { kind: 'query', plan: window, source: piecesOf(left, LEFT) };
+    case 'gathered union':
+      return {
+        kind: 'union',
+        sources: ['first half', 'second half'].map((name) => ({ kind: 'query', plan: scan, source: { kind: 'table', name } })),
+      };
+    default:
+      return table;
+  }
 }
+
+const NUMBERED: PostStep = {
+  step: 'window',
+  partition: [],
+  order: [],
+  functions: [{ name: 'place', type: 'LONG', call: { kind: 'rowNumber' }, columns: [], filter: null, frame: FRAMELESS }],
+};
 
 function piecesOf(rows: readonly Plain[], types: typeof LEFT | typeof RIGHT): RowSource {
   const inline = (from: number): RowSource => ({ kind: 'inline', frame: frameOf(rows.slice(from, from + 6), types) });
   return { kind: 'union', sources: Array.from({ length: Math.max(1, Math.ceil(rows.length / 6)) }, (_, at) => inline(at * 6)) };
 }
 
+interface Running {
+  readonly chunkRows: number;
+  readonly threads: number;
+}
+
 /** Frees the segments of right sides, after the last run. */
 const held: (() => void)[] = [];
 
-function runnerOf({ left, right }: Case, way: Way, chunkRows: number): SourceRunner {
+/** Plans that read what was left in memory, since it was looked last. */
+let readsOfMemory = 0;
+
+function runnerOf({ left, right }: Case, way: Way, { chunkRows, threads }: Running): SourceRunner {
+  const engine = threads === 0 ? inline : threaded;
   return new SourceRunner({
-    engine,
+    engine: {
+      runRows: (...all) => engine.runRows(...all),
+      runUploaded: (...all) => {
+        readsOfMemory++;
+        return engine.runUploaded(...all);
+      },
+      build: (...all) => engine.build(...all),
+      reserveUpload: () => engine.reserveUpload(),
+      releaseUpload: (id) => engine.releaseUpload(id),
+    },
     isServedHere: () => way !== 'segments elsewhere',
-    rowsOfTable: (name) => (name === 'right' ? 1_000_000 : null),
+    rowsOfTable: (name) => (name === 'right' ? 1_000_000 : way.startsWith('gathered') ? left.length : null),
     columnsOf: (source) =>
-      rowSourceColumns(source, { table: (name) => ({ columns: schemaOf(name === 'left' ? LEFT : RIGHT), interval: ETERNITY }) }),
+      rowSourceColumns(source, { table: (name) => ({ columns: schemaOf(name === 'right' ? RIGHT : LEFT), interval: ETERNITY }) }),
     async *runTables(plan, [name]): AsyncGenerator<Frame> {
-      const [rows, types] = name === 'left' ? ([left, LEFT] as const) : ([right, RIGHT] as const);
+      const half = Math.ceil(left.length / 2);
+      const halves = { 'first half': left.slice(0, half), 'second half': left.slice(half) };
+      const own = name === 'first half' || name === 'second half' ? halves[name] : left;
+      const [rows, types] = name === 'right' ? ([right, RIGHT] as const) : ([own, LEFT] as const);
       // One segment, or three, each with dictionaries of its own.
       const parts = rows.length % 2 === 0 ? 1 : 3;
       const placed = Array.from({ length: parts }, (_, part) =>
@@ -209,9 +275,8 @@ const TIMES = {
   anti: (partners: number) => (partners === 0 ? 1 : 0),
 } as const;
 
-const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
-const way = fc.constantFrom<Way>('frames', 'segments here', 'segments elsewhere', 'right segments');
-const chunks = fc.constantFrom(1, 7, 4096);
+const way = fc.constantFrom(...WAYS);
+const running = fc.record({ chunkRows: fc.constantFrom(1, 7, 4096), threads: fc.constantFrom(0, 2) });
 
 const joins = suite('joins');
 
@@ -219,8 +284,8 @@ joins('scanned rows of every type, any keys and conditions', async () => {
   const columns = ['text', 'number', 'amount', 'r.text', 'r.number', 'r.amount', 'r.name'];
   const plan: ScanPlan = { operator: 'scan', ...LEAF, columns, timeOrder: null, offset: 0, limit: null };
   await fc.assert(
-    fc.asyncProperty(joinCase, way, chunks, async (one, from, chunkRows) => {
-      const found = await rowsOf(runnerOf(one, from, chunkRows).run(plan, joinOf(one, from)));
+    fc.asyncProperty(joinCase, way, running, async (one, from, given) => {
+      const found = await rowsOf(runnerOf(one, from, given).run(plan, joinOf(one, from)));
       const expected = pairsOf(one).map(
         ([left, right]): Plain => ({
           text: left?.text ?? null,
@@ -263,10 +328,10 @@ joins('groups by columns of both sides, filtered by columns of both', async () =
     emptyGroup: false,
   };
   await fc.assert(
-    fc.asyncProperty(joinCase, way, chunks, async (one, from, chunkRows) => {
+    fc.asyncProperty(joinCase, way, running, async (one, from, given) => {
       // No column of the right side is there; it is null.
       if (one.type === 'semi' || one.type === 'anti') return;
-      const found = await rowsOf(runnerOf(one, from, chunkRows).run(plan, joinOf(one, from)));
+      const found = await rowsOf(runnerOf(one, from, given).run(plan, joinOf(one, from)));
       const groups = new Map<string, [LeftRow | null, RightRow | null][]>();
       for (const pair of pairsOf(one)) {
         const [left, right] = pair;
@@ -302,6 +367,96 @@ joins('groups by columns of both sides, filtered by columns of both', async () =
   );
 });
 
+/** Columns to group by, with the value that a pair of rows has. */
+const GROUP_KEYS: Readonly<Record<string, (left: LeftRow | null, right: RightRow | null) => Plain[string]>> = {
+  text: (left) => left?.text ?? null,
+  number: (left) => left?.number ?? null,
+  next: (left) => (left?.number == null ? null : left.number + 1n),
+  'r.name': (_, right) => right?.name ?? null,
+  'r.number': (_, right) => right?.number ?? null,
+};
+
+joins('groups of all rows, with and without partner', async () => {
+  const keys = fc.subarray(Object.keys(GROUP_KEYS));
+  await fc.assert(
+    fc.asyncProperty(joinCase, way, running, keys, fc.boolean(), async (one, from, given, names, isFew) => {
+      if (one.type === 'semi' || one.type === 'anti') return;
+      const plan: GroupPlan = {
+        operator: 'group',
+        ...LEAF,
+        virtualColumns: [{ name: 'next', expression: parseExpression('number + 1'), outputType: 'LONG' }],
+        keys: names.map((name) => ({ kind: 'column', name, column: name, type: null })),
+        aggregators: [
+          { kind: 'count', name: 'pairs', filter: null },
+          { kind: 'count', name: 'ones', filter: { kind: 'equals', column: 'number', type: 'LONG', value: 1n } },
+          { kind: 'min', name: 'least', column: 'number', type: 'LONG', filter: null },
+          { kind: 'max', name: 'most', column: 'r.number', type: 'LONG', filter: null },
+          { kind: 'distinct', name: 'texts', column: 'text', filter: null },
+        ],
+        post: isFew ? [{ step: 'filter', filter: { kind: 'equals', column: 'pairs', type: 'LONG', value: 1n } }] : [],
+        emptyGroup: names.length === 0,
+      };
+      const found = await rowsOf(runnerOf(one, from, given).run(plan, joinOf(one, from)));
+      const groups = new Map<string, [LeftRow | null, RightRow | null][]>(names.length === 0 ? [['', []]] : []);
+      const keyOf = (pair: [LeftRow | null, RightRow | null]): Plain =>
+        Object.fromEntries(names.map((name) => [name, GROUP_KEYS[name]?.(...pair) ?? null]));
+      for (const pair of pairsOf(one)) {
+        const key = names.length === 0 ? '' : sortedText([keyOf(pair)]).join();
+        groups.set(key, [...(groups.get(key) ?? []), pair]);
+      }
+      const known = <Value>(values: readonly (Value | null | undefined)[]): Value[] =>
+        values.flatMap((value) => (value === null || value === undefined ? [] : [value]));
+      const extreme = (values: readonly (bigint | null | undefined)[], isMore: (one: bigint, other: bigint) => boolean): bigint | null =>
+        known(values).reduce<bigint | null>((best, value) => (best === null || isMore(value, best) ? value : best), null);
+      const expected = [...groups.values()].map(
+        (pairs): Plain => ({
+          ...(pairs[0] === undefined ? {} : keyOf(pairs[0])),
+          pairs: BigInt(pairs.length),
+          ones: BigInt(pairs.filter(([left]) => left?.number === 1n).length),
+          least: extreme(
+            pairs.map(([left]) => left?.number),
+            (value, best) => value < best,
+          ),
+          most: extreme(
+            pairs.map(([, right]) => right?.number),
+            (value, best) => value > best,
+          ),
+          texts: BigInt(new Set(known(pairs.map(([left]) => left?.text))).size),
+        }),
+      );
+      assert.equal(sortedText(found), sortedText(isFew ? expected.filter(({ pairs }) => pairs === 1n) : expected));
+    }),
+    { numRuns: caseCount(500) },
+  );
+});
+
+joins('rows below right and full joins are left in memory, where these read them on all threads', async () => {
+  const columns = ['text', 'r.name'];
+  const row = (place: number): LeftRow => ({ text: `t${place % 7}`, number: BigInt(place % 5), amount: place });
+  const left = Array.from({ length: 20 }, (_, place) => row(place));
+  const right = Array.from({ length: 10 }, (_, place) => ({ ...row(place), text: `t${place}`, name: 'p' }));
+  const scan: ScanPlan = { operator: 'scan', ...LEAF, columns, timeOrder: null, offset: 0, limit: null };
+  const group: GroupPlan = {
+    operator: 'group',
+    ...LEAF,
+    keys: columns.map((name) => ({ kind: 'column', name, column: name, type: null })),
+    aggregators: [],
+    emptyGroup: false,
+  };
+  for (const type of ['right', 'full'] as const)
+    for (const from of ['gathered segments', 'gathered subquery', 'gathered union', 'window'] as const)
+      for (const threads of [0, 2])
+        for (const plan of [scan, group]) {
+          const one: Case = { left, right, type, keys: ['text'], nullsMeet: [], condition: null };
+          const before = readsOfMemory;
+          const found = await rowsOf(runnerOf(one, from, { chunkRows: 4096, threads }).run(plan, joinOf(one, from)));
+          assert.is(readsOfMemory, before + 1, `${type}, ${from}, ${threads} threads`);
+          const pairs = pairsOf(one).map(([own, other]): Plain => ({ text: own?.text ?? null, 'r.name': other?.name ?? null }));
+          const expected = sortedText(pairs);
+          assert.equal(sortedText(found), plan === scan ? expected : [...new Set(expected)]);
+        }
+});
+
 joins('joins of which no column is read, after others', async () => {
   const right = fc.oneof(
     fc.array(rightRow, { maxLength: 12 }),
@@ -318,7 +473,7 @@ joins('joins of which no column is read, after others', async () => {
     condition: fc.constant(null),
   });
   await fc.assert(
-    fc.asyncProperty(firstJoin, secondJoin, way, chunks, fc.boolean(), async (one, second, from, chunkRows, isNamed) => {
+    fc.asyncProperty(firstJoin, secondJoin, way, running, fc.boolean(), async (one, second, from, given, isNamed) => {
       const first = joinOf(one, from);
       const addsColumns = one.type !== 'semi' && one.type !== 'anti';
       const source: JoinSource = {
@@ -337,7 +492,7 @@ joins('joins of which no column is read, after others', async () => {
       };
       const columns = ['text', 'amount', ...(isNamed && addsColumns ? ['r.name'] : [])];
       const plan: ScanPlan = { operator: 'scan', ...LEAF, columns, timeOrder: null, offset: 0, limit: null };
-      const found = await rowsOf(runnerOf(one, from, chunkRows).run(plan, source));
+      const found = await rowsOf(runnerOf(one, from, given).run(plan, source));
       const met = pairsOf(one);
       const number = (pair: (typeof met)[number]): bigint | null => pair[0]?.number ?? null;
       const partners = (pair: (typeof met)[number]): number =>
@@ -364,6 +519,10 @@ joins('joins of which no column is read, after others', async () => {
 joins('gives back all memory', () => {
   for (const release of held.splice(0)) release();
   assert.is(memory.allocatedBytes, 0);
+});
+
+joins.after(async () => {
+  await threaded.close();
 });
 
 joins.run();

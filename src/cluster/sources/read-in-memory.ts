@@ -6,7 +6,7 @@ import { ARRIVAL_TIME } from '../../model/rewrite/arrival-time.js';
 import type { RowsPlan } from '../../model/row-source.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import { isWhole } from './source-plans.js';
-import { asksForTime, isBesideTables, type SourceSteps } from './source-steps.js';
+import { asksForTime, type SourceSteps } from './source-steps.js';
 
 /** A plan over rows in memory, and the columns of the subquery that it reads. */
 interface InMemory {
@@ -33,7 +33,7 @@ export function readInMemory(
 }
 
 function readerOf(plan: RowsPlan, { base, steps }: SourceSteps, columns: readonly ColumnSchema[]): RowsPlan | undefined {
-  if (base.kind !== 'query' || !isWhole(base.plan) || !isBesideTables(steps)) return undefined;
+  if (base.kind !== 'query' || !isWhole(base.plan)) return undefined;
   const time = columns.find(({ name }) => name === TIME_COLUMN);
   if (time === undefined) return asksForTime(plan, steps) ? undefined : plan;
   return time.type === 'LONG' && steps.length === 0 ? inArrivalOrder(plan) : undefined;

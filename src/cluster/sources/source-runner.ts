@@ -11,11 +11,12 @@ import type { Frame, Uploaded } from '../../model/frame.js';
 import type { LookupTable } from '../../model/lookup/lookup-table.js';
 import { arrivalName } from '../../model/rewrite/arrival-time.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
-import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import type { JoinStage, Stage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
 import type { Upload } from '../../model/upload.js';
 import { type KeptFrames, keeping, leftInMemory, mapped, once, peekUploaded, pruned } from './frame-streams.js';
+import { heldRows } from './held-rows.js';
 import { keptEntries, keptSide } from './kept-lookups.js';
 import { type Bound, columnBelow, KeyBounds } from './key-bounds.js';
 import { withLookedUpPartners } from './lookup-joins.js';
@@ -26,7 +27,6 @@ import { type SharedGroups, type SharedRows, SharedSources } from './shared-sour
 import { countRows, rowsBelow } from './source-counts.js';
 import {
   both,
-  endsEarly,
   inOrder,
   isWorthKeeping,
   keptScan,
@@ -44,7 +44,7 @@ import {
   uploading,
 } from './source-plans.js';
 import { asksForTime, chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
-import { areGathered, unionFrames, unionUploaded } from './union-rows.js';
+import { unionFrames } from './union-rows.js';
 
 /**
  * Runs plans over row sources for one query. Every source is rows of some kind (tables, a subquery, inline rows) and
@@ -152,8 +152,7 @@ export class SourceRunner {
         const known = { columns, chunkRows: chunkRows ?? null };
         const staged = { ...plan, stages: later };
         const final = { ...runOptions, ending: 'final' } as const;
-        const isTimeless = isBesideTables(steps) && !asksForTime(plan, steps);
-        const entries = isTimeless ? await keptEntries(this.#options, source.base, this.#limits.sides.bytesMax) : undefined;
+        const entries = asksForTime(plan, steps) ? undefined : await keptEntries(this.#options, source.base, this.#limits.sides.bytesMax);
         if (entries !== undefined) {
           placed.push(entries);
           yield* engine.runUploaded(staged, [entries.id], final, signal);
@@ -164,9 +163,22 @@ export class SourceRunner {
         if (upload !== undefined) placed.push(this.#reserved(upload.id));
         const conditions = first.map(({ filter }) => filter);
         const base = unordered(plan, source.base);
-        const union = await this.#nestedUnion(plan, { ...source, steps }, columns, placed);
+        const held = await heldRows(
+          { plan, base: source.base, steps, columns, conditions },
+          {
+            options: this.#options,
+            limits: this.#limits,
+            sideBytesMax: this.#limits.sides.bytesMax - bytesOf(placed),
+            upload: (names) => {
+              const made = this.#uploadOf(names);
+              placed.push(this.#reserved(made.id));
+              return made;
+            },
+            rows: (from, names, made, filters) => this.#rows(from, names, [ETERNITY], filters, { upload: made }),
+          },
+        );
         const found =
-          union ?? (await peekUploaded(this.#rows(base, needed, plan.intervals, conditions, { upload, bounds: bounds.ofBase() })));
+          held ?? (await peekUploaded(this.#rows(base, needed, plan.intervals, conditions, { upload, bounds: bounds.ofBase() })));
         try {
           if (found.ids !== undefined) yield* engine.runUploaded({ ...(inMemory?.plan ?? plan), stages: later }, found.ids, final, signal);
           else yield* engine.runRows(staged, found.frames, known, final, signal);
@@ -282,7 +294,11 @@ export class SourceRunner {
       case 'query':
         return limited(pruned(this.#queryRows(source, columns, upload, bounds), columns), 'a subquery', this.#limits.subqueries);
       case 'table':
-        return this.#run({ ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) }, source, []);
+        return this.#run(
+          uploading({ ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) }, upload),
+          source,
+          [],
+        );
       case 'union': {
         const wanted = typed(columns, this.#options.columnsOf(source));
         const plan = { ...scanOf(columns, intervals, []), filter: filters.reduceRight<Filter | null>(both, null) };
@@ -328,28 +344,6 @@ export class SourceRunner {
     const upload = names.includes(TIME_COLUMN) ? undefined : this.#uploadOf(names);
     if (upload !== undefined) this.#shared?.hold(() => this.#options.engine.releaseUpload(upload.id));
     return this.#run(uploading(source.plan, upload), source.source, []);
-  }
-
-  /** The rows of a union of subqueries in memory, on the same terms as those of one. */
-  async #nestedUnion(
-    plan: RowsPlan,
-    { base, steps }: SourceSteps,
-    columns: readonly (WantedColumn & ColumnSchema)[],
-    placed: UploadedRows[],
-  ) {
-    if (base.kind !== 'union' || !isBesideTables(steps) || asksForTime(plan, steps) || endsEarly(plan)) return undefined;
-    const { columnsOf, engine, runOptions, signal } = this.#options;
-    return unionUploaded(base.sources, columns, {
-      columnsOf,
-      canGather: (sources, names) => areGathered(this.#options, sources, this.#limits.nestedBytesMax / names.length),
-      upload: (names, used) => {
-        const upload = this.#uploadOf(names);
-        placed.push(this.#reserved(upload.id));
-        return { ...upload, bytesMax: upload.bytesMax - used };
-      },
-      rows: (source, names, upload) => this.#rows(unordered(plan, source), names, [ETERNITY], [], { upload }),
-      kept: (names, id) => engine.runUploaded(scanOf(names, [ETERNITY], []), [id], { ...runOptions, ending: 'final' }, signal),
-    });
   }
 
   /** The `columnCount` columns of the right side that are needed, then the parts of the key, by the names of the stage. */

@@ -6,7 +6,7 @@ import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
 import { TIME_COLUMN } from '../../model/schema.js';
 import type { Stage } from '../../model/stage.js';
-import type { SegmentView } from '../../storage/view.js';
+import { NO_ROWS, type SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import type { ResultTable } from '../block/result-table.js';
 import type { RowCounts } from '../block/row-counts.js';
@@ -37,6 +37,11 @@ export function hasStages<Plan extends { readonly stages?: readonly Stage[] }>(p
   return plan.stages !== undefined && plan.stages.length > 0;
 }
 
+/** Whether some join gives rows that only its right side has: they are known once all other rows are through. */
+export function keepsRight({ stages = [] }: { readonly stages?: readonly Stage[] | undefined }): boolean {
+  return stages.some((stage) => stage.kind === 'join' && (stage.type === 'right' || stage.type === 'full'));
+}
+
 export function stagedLayout(
   plan: WithStages<GroupPlan>,
   { views, dictionaries }: SegmentData,
@@ -44,7 +49,7 @@ export function stagedLayout(
   groupBytesMax: number,
 ): GroupLayout {
   const after = views.map((view) => viewAfter(view, plan.stages, builds));
-  const ids = views.map(({ id }) => id);
+  const ids = [...views.map(({ id }) => id), ...(keepsRight(plan) ? [NO_ROWS.id] : [])];
   const shared = dictionariesAfter(plan.stages, builds, ids, dictionaries);
   return layoutGroups(plan, queryColumns(plan, after, shared, 'closed'), groupBytesMax);
 }
@@ -81,7 +86,22 @@ export function runStagedMorsels(
   }
 }
 
-/** The rows of all views, in segment order. */
+/** Adds the rows that only right sides have: once, after those of all threads. */
+export function addUnmatched(
+  table: GroupTable,
+  { plan, views, builds }: { readonly plan: WithStages<GroupPlan>; readonly views: readonly SegmentView[]; readonly builds: Builds },
+  counts: RowCounts,
+): void {
+  const { context } = table;
+  const stages = new StageRun(context, plan.stages, columnsRead(plan), builds);
+  try {
+    for (const piece of stages.rest()) addView(table, context, piece, views.length, counts);
+  } finally {
+    stages.close();
+  }
+}
+
+/** The rows of all views, in segment order, then those that only right sides have. */
 export function* stagedPieces(
   context: RunContext,
   plan: WithStages<ScanPlan | TimeBoundaryPlan>,
@@ -96,6 +116,7 @@ export function* stagedPieces(
       yield* piecesWithin(context, stages, view, plan, { start: 0, end: view.rowCount });
       yield* stages.waiting();
     }
+    yield* stages.rest();
   } finally {
     stages.close();
   }

@@ -4,6 +4,7 @@ import type { KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import { morselsOf } from '../group/run.js';
 import type { GroupTableParts } from '../group/table/group-parts.js';
+import { keepsRight } from '../join/with-stages.js';
 import type { BestRows } from '../post/parts.js';
 import type { GroupRequest } from '../threads/group-stream.js';
 import type { StreamItem } from '../threads/stream-items.js';
@@ -65,18 +66,22 @@ async function* runOnThreads(
     for (const { owned } of parts) for (const address of owned) memory.free(address);
   };
   let divided: StreamItem['divided'];
-  await all([
-    // This thread's counts come with its frames.
+  // This thread's counts come with its frames.
+  const own = (): Promise<void> =>
     stream.next().then((item) => {
       divided = item?.divided;
       if (divided !== undefined) parts.push(divided.parts);
-    }),
+    });
+  await all([
+    own(),
     ...others.map(async (thread) => {
       const result = await thread.call('groupPart', request);
       parts.push(result.parts);
       reader.count(result.counts, 'group', profile);
     }),
   ]);
+  // Rows that only right sides have are the last thread's to add, now that all others are through.
+  if (failure === undefined && keepsRight(request.plan)) await all([own()]);
   const isShared = failure === undefined && divided !== undefined && parts.length > 1 && parts.every(({ spilled }) => spilled === null);
   const best: BestRows[] = [];
   let columns: StreamItem['columns'];

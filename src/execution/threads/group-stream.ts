@@ -19,7 +19,7 @@ import { buildSideOf } from '../join/build-side.js';
 import { OwnMemory } from '../join/own-memory.js';
 import { type GroupReading, groupReading, readAsTheyAre, viewOfGroups } from '../join/upload-groups.js';
 import { refuseMany } from '../join/upload-scan.js';
-import { type Builds, hasStages, runStagedMorsels, stagedLayout } from '../join/with-stages.js';
+import { addUnmatched, type Builds, hasStages, keepsRight, runStagedMorsels, stagedLayout } from '../join/with-stages.js';
 import type { BestRows } from '../post/parts.js';
 import { morselTaker, partTaker } from './dealing.js';
 import { scanStream, uploadedScan } from './scan-stream.js';
@@ -35,6 +35,9 @@ export interface GroupRequest {
   readonly cut: MorselCut;
   readonly ending: 'final' | 'partial';
 }
+
+/** The request to the thread that ends the query. `awaitsParts`: others group rows too. */
+export type LastRequest = GroupRequest & { readonly awaitsParts: boolean };
 
 /** Requests to a thread for its part of a grouping, each answered once. */
 export interface GroupCalls {
@@ -81,11 +84,12 @@ export function groupColumns(
 }
 
 /** Groups the rows that this thread takes, and ends the query with those of others. */
-export function* groupStream(request: GroupRequest & { readonly awaitsParts: boolean }, thread: ThreadContext): Stream {
+export function* groupStream(request: LastRequest, thread: ThreadContext): Stream {
   const counts = noCounts();
   const table = groupMorsels(request, thread, counts);
   const { context, layout } = table;
   const reading = readingOf(layout, request);
+  yield* unmatched(table, request, counts);
   let parts: readonly GroupTableParts[] = [];
   if (request.awaitsParts) {
     let isAnswered = false;
@@ -145,6 +149,19 @@ export function* groupStream(request: GroupRequest & { readonly awaitsParts: boo
   } finally {
     frames.return(undefined);
     if (!isRead) owner.free();
+  }
+}
+
+/** Adds the rows that only right sides have, which are known once the other threads are through. Frees the table where it is not read on. */
+function* unmatched(table: GroupTable, { plan, data, builds, awaitsParts }: LastRequest, counts: RowCounts): Stream {
+  if (!hasStages(plan) || !keepsRight(plan)) return;
+  let isAdded = false;
+  try {
+    if (awaitsParts) yield { frame: null, isLast: false, counts };
+    addUnmatched(table, { plan, views: data.views, builds }, counts);
+    isAdded = true;
+  } finally {
+    if (!isAdded) table.free();
   }
 }
 

@@ -22,7 +22,7 @@ import { type LeafResult, NO_EMPTY_VALUES } from '../post/leaf-result.js';
 import { runSteps } from '../post/steps.js';
 import { StreamedSteps } from '../post/stream.js';
 import { timeBoundary } from '../scan/time-boundary.js';
-import { type GroupCalls, type GroupRequest, groupBest, groupColumns, groupPart, groupStream } from './group-stream.js';
+import { type GroupCalls, groupBest, groupColumns, groupPart, groupStream, type LastRequest } from './group-stream.js';
 import { type ScanRequest, scanStream } from './scan-stream.js';
 import { answered, counted, items, nextFrame, type Stream, timed } from './stream-items.js';
 import type { RunControl, ThreadContext } from './thread-context.js';
@@ -32,7 +32,7 @@ export interface Calls extends StorageJobs, GroupCalls {}
 
 /** Requests to a thread that are answered frame by frame. */
 export interface Streams {
-  readonly group: GroupRequest & { readonly awaitsParts: boolean };
+  readonly group: LastRequest;
   readonly scan: ScanRequest;
   readonly timeBoundary: {
     readonly control: RunControl;
