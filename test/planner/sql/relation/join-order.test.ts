@@ -94,10 +94,15 @@ for (const { id, sql } of [...TPCH_QUERIES, ...SSB_QUERIES]) {
   });
 }
 
-/** Outer joins: the left side stays beside its segments unless the right one is too large to be held, or for the limits of the context. */
+const GROUPS = '(SELECT o_custkey AS k, MAX(o_orderkey) AS o_orderkey FROM orders GROUP BY 1)';
+
+/** Outer joins: the smaller side is placed; where the context limits rows that are held, the left one stays beside its segments unless the right one is too large. */
 const OUTER: readonly (readonly [factor: number, from: string, shape: string, context?: Readonly<Record<string, unknown>>])[] = [
-  [1, 'customer LEFT JOIN orders ON c_custkey = o_custkey', '(customer left orders)'],
-  [1, 'orders RIGHT JOIN customer ON c_custkey = o_custkey', '(customer left orders)'],
+  [1, 'customer LEFT JOIN orders ON c_custkey = o_custkey', '(orders right customer)'],
+  [1, 'orders RIGHT JOIN customer ON c_custkey = o_custkey', '(orders right customer)'],
+  [1, `customer LEFT JOIN ${GROUPS} ON c_custkey = k`, '(customer left group(orders))'],
+  [1, `${GROUPS} RIGHT JOIN customer ON c_custkey = k`, '(customer left group(orders))'],
+  [1, `(SELECT n_nationkey AS c_custkey FROM nation) LEFT JOIN ${GROUPS} ON c_custkey = k`, '(group(orders) right nation)'],
   [1, 'customer RIGHT JOIN orders ON c_custkey = o_custkey', '(orders left customer)'],
   [1, 'customer FULL JOIN orders ON c_custkey = o_custkey', '(orders full customer)'],
   [100, 'customer LEFT JOIN orders ON c_custkey = o_custkey', '(orders right customer)'],
@@ -111,7 +116,7 @@ const OUTER: readonly (readonly [factor: number, from: string, shape: string, co
     '(customer left orders)',
     { maxSubqueryRows: 100_000, maxSubqueryBytes: 2 ** 40 },
   ],
-  [1, 'customer LEFT JOIN orders ON c_custkey = o_custkey', '(customer left orders)', { maxSubqueryBytes: 'auto' }],
+  [1, 'customer LEFT JOIN orders ON c_custkey = o_custkey', '(orders right customer)', { maxSubqueryBytes: 'auto' }],
   [1, 'orders RIGHT JOIN customer ON c_custkey = o_custkey', '(orders right customer)', { maxSubqueryBytes: 20_000_000 }],
 ];
 for (const [factor, from, expected, context = {}] of OUTER)

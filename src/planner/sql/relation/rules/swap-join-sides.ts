@@ -1,9 +1,10 @@
 // Rule: puts the smaller input of a join on the right, which is held in memory.
 
 import type { RunLimits } from '../../../../model/run-limits.js';
+import { TIME_COLUMN } from '../../../../model/schema.js';
 import { type Bound, column, transform } from '../bound.js';
 import { estimate } from '../estimate.js';
-import { columnsOf, freePrefix, type JoinRelation, mapInputs, type ProjectedColumn, type Relation } from '../relation.js';
+import { columnsOf, freeName, freePrefix, type JoinRelation, mapInputs, type ProjectedColumn, type Relation } from '../relation.js';
 
 /**
  * The right side of a join is held in memory: it should be the smaller one. A side must be this much smaller to change places.
@@ -18,8 +19,8 @@ function isSwapped(type: JoinRelation['type']): type is keyof typeof SWAPPED {
 }
 
 /**
- * Up to so many bytes it is held though it is the larger, where a join can then read the left side beside its segments, on all threads: rows
- * that only a right side has come from one.
+ * Up to so many bytes it is held though it is not the smaller, where a join can then read the left side beside its segments: that of a join with rows
+ * which only a right side has is read once it lies in memory, as a whole.
  */
 const HELD_BYTES_MAX = 320 << 20;
 /** Bytes of a value, roughly. */
@@ -34,13 +35,20 @@ export function swapJoinSides(relation: Relation, limits: RunLimits): Relation {
   const [left, right] = [estimate(node.left)?.rows, estimate(node.right)?.rows];
   if (left === undefined || right === undefined) return node;
   const isSmaller = right > left * FACTOR;
+  const isKept = (side: Relation, rows: number): boolean => isHeld(side, rows, limits) && (areSet(limits) || !isGathered(side));
   const isBetter =
     node.type === 'full'
       ? isSmaller
       : node.type === 'left'
-        ? isSmaller && !isHeld(node.right, right, limits)
-        : isSmaller || isHeld(node.left, left, limits);
-  return isBetter ? swapped(node, SWAPPED[node.type]) : node;
+        ? isSmaller && !isKept(node.right, right)
+        : isSmaller || (isHeld(node.left, left, limits) && (left <= right * FACTOR || isKept(node.left, left)));
+  return isBetter ? swapped(node, SWAPPED[node.type], limits) : node;
+}
+
+/** Whether the rows of a side lie in memory by themselves, before a join reads them on all threads: those of a table, or groups. */
+function isGathered(side: Relation): boolean {
+  if (side.kind === 'filter' || side.kind === 'project') return isGathered(side.input);
+  return side.kind === 'aggregate' || (side.kind === 'source' && side.source.kind === 'table');
 }
 
 function isHeld(side: Relation, rows: number, { maxSubqueryRows, maxSubqueryBytes }: RunLimits): boolean {
@@ -51,14 +59,21 @@ function isHeld(side: Relation, rows: number, { maxSubqueryRows, maxSubqueryByte
   return rows <= rowsMax && rows * bytes <= Math.min(HELD_BYTES_MAX, maxSubqueryBytes ?? Infinity);
 }
 
-function swapped(join: JoinRelation, type: JoinRelation['type']): Relation {
+function swapped(join: JoinRelation, type: JoinRelation['type'], limits: RunLimits): Relation {
   const prefix = freePrefix(join.right);
-  const rename = (name: string): string => (name.startsWith(join.prefix) ? name.slice(join.prefix.length) : prefix + name);
+  // Rows that are limited as those of a subquery stay what they are.
+  const left = type === 'left' || areSet(limits) ? join.right : withoutTime(join.right);
+  const names = new Map(columnsOf(join.right).map(({ name }, at) => [name, columnsOf(left)[at]?.name ?? name]));
+  const rename = (name: string): string => {
+    if (!name.startsWith(join.prefix)) return prefix + name;
+    const own = name.slice(join.prefix.length);
+    return names.get(own) ?? own;
+  };
   const renamed = (bound: Bound): Bound =>
     transform(bound, (part) => (part.kind === 'column' ? column(part.type, rename(part.name)) : undefined));
   const input: JoinRelation = {
     kind: 'join',
-    left: join.right,
+    left,
     right: join.left,
     prefix,
     type,
@@ -66,4 +81,22 @@ function swapped(join: JoinRelation, type: JoinRelation['type']): Relation {
   };
   const columns = columnsOf(join).map(({ name, type }): ProjectedColumn => ({ name, type, bound: column(type, rename(name)) }));
   return { kind: 'project', input, columns };
+}
+
+/** The rows with their time by another name: rows that only the right side of a join has are at none. */
+function withoutTime(input: Relation): Relation {
+  const columns = columnsOf(input);
+  if (!columns.some(({ name }) => name === TIME_COLUMN)) return input;
+  const time = freeName('time', columns);
+  return {
+    kind: 'project',
+    input,
+    columns: columns.map(
+      ({ name, type }): ProjectedColumn => ({ name: name === TIME_COLUMN ? time : name, type, bound: column(type, name) }),
+    ),
+  };
+}
+
+function areSet({ maxSubqueryRows, maxSubqueryBytes }: RunLimits): boolean {
+  return (maxSubqueryRows ?? maxSubqueryBytes ?? null) !== null;
 }
