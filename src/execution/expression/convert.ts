@@ -7,7 +7,7 @@ import { ValuePool } from '../block/value-pool.js';
 import { dictionaryCast } from './dictionary-function.js';
 import { numberReader, rowReader } from './row-reader.js';
 import type { SegmentScope, Source } from './scope.js';
-import { idsOfRows } from './text/picked-texts.js';
+import { idsOfRows, textsOfRows } from './text/picked-texts.js';
 import { TextInterner } from './text/text-interner.js';
 import { DOUBLE_BYTES_MAX, LONG_BYTES_MAX, uploadPowers } from './text/text-node.js';
 import { longsOf } from './time/steps.js';
@@ -90,8 +90,8 @@ export function numbersAsText(scope: SegmentScope, vector: NumberVector): String
     return made;
   };
   const node = { mayBeNull: vector.mayBeNull, isBmp: true, texts };
-  const ids = idsOfRows(scope, pool, { node, pickedNode: () => undefined });
-  return { kind: 'string', type: 'STRING', pool, complete: false, ids, node };
+  const textsOf = textsOfRows(scope, { node, pickedNode: () => undefined });
+  return { kind: 'string', type: 'STRING', pool, complete: false, ids: idsOfRows(scope, pool, textsOf), node, textsOf };
 }
 
 /** The values of a DOUBLE or FLOAT vector as f64. */

@@ -50,7 +50,12 @@ export interface StringVector {
   ids(block: Block): Address;
   /** The texts themselves, for blocks of rows, where kernels make them. */
   readonly node?: TextNode;
+  /** The same of some rows of a block. */
+  readonly textsOf?: RowTexts;
 }
+
+/** Texts of n rows of a block (rows[i], or i where `rows` is 0) by reference, readable until others are asked for. */
+export type RowTexts = (block: Block, rows: Address, n: number) => Address;
 
 /**
  * A node of an expression over texts: those of a block by reference, as the text kernels take them (`kernels/contract.ts`).

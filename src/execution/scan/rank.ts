@@ -12,6 +12,7 @@ import type { SegmentScope } from '../expression/scope.js';
 import { type NumberVector, storedNumbers } from '../expression/vector.js';
 import { rangePredicate } from '../filter/number-predicate.js';
 import { constantPredicate, notPredicate, type Predicate } from '../filter/predicate.js';
+import { computedTextRank } from './computed-text-rank.js';
 
 /** A sort key bound to a segment. The rank of a row is smaller where it comes first: `offset + sign * part`, an i64. */
 export interface KeyRank {
@@ -37,7 +38,7 @@ export const NULL_LAST = (1n << 63n) - 1n;
 const BEYOND_LONGS = 2 ** 64;
 
 /** @returns undefined for a key that has no ranks: then rows are compared elsewhere; null for one that is the same in all rows */
-function keyRank(scope: SegmentScope, key: SortKey, type: ColumnType): KeyRank | null | undefined {
+export function keyRank(scope: SegmentScope, key: SortKey, type: ColumnType): KeyRank | null | undefined {
   const source = scope.source(key.column);
   if (source.kind === 'missing') return null;
   if (scope.typeOf(key.column) !== type) return undefined;
@@ -46,7 +47,8 @@ function keyRank(scope: SegmentScope, key: SortKey, type: ColumnType): KeyRank |
       ? textRank(scope, key, source.column)
       : undefined;
   const vector = source.kind === 'number' ? storedNumbers(scope, source.column) : source.vector;
-  return vector.kind === 'number' ? numberRank(scope, key, vector) : undefined;
+  if (vector.kind === 'number') return numberRank(scope, key, vector);
+  return vector.complete && type === 'STRING' && key.ordering === 'lexicographic' ? computedTextRank(scope, key, vector) : undefined;
 }
 
 /** Ids of a dictionary go up with its strings. */

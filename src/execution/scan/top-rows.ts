@@ -8,7 +8,9 @@ import type { SegmentView } from '../../storage/view.js';
 import { type RunContext, takeBits } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { storedName } from '../expression/scope.js';
-import { ALL, type Predicate } from '../filter/predicate.js';
+import type { Predicate } from '../filter/predicate.js';
+import { type Candidates, type MatchedRows, matchedRows } from './candidates.js';
+import { FirstTexts, textKeyOf } from './first-texts.js';
 import { fromLastInterval, inSegmentOrder, openedInOrder, type RowBatch } from './order.js';
 import { type Ranks, ranksOf } from './rank.js';
 import type { MatchedBlock, RowQuery, RowSource } from './row-source.js';
@@ -65,12 +67,11 @@ export function* topRowsOfAll(
   const visit = visitOf(views, query, top);
   const isWanted = (view: SegmentView): boolean => bound === undefined || !visit.isBeyond(view, bound);
   for (const source of openedInOrder(context, visit.ordered, query, opened, counts, isWanted)) {
-    const ranks = ranksOf(source.scope, top.keys);
-    if (ranks === undefined) {
+    const best = candidatesOf(source, top);
+    if (best === undefined) {
       for (const rows of source.blocks(false)) yield { source, rows };
       continue;
     }
-    const best = new BestRows(source, ranks, top.wanted);
     const { view } = source.scope;
     const isWhole = query.filter === null && query.intervals.some(({ start, end }) => start <= view.timeMin && end > view.timeMax);
     best.begin(bound, isWhole);
@@ -81,8 +82,9 @@ export function* topRowsOfAll(
       hasRows = true;
       yield { source, rows: best.take() };
     }
+    const rows = best.count > 0 ? best.take() : undefined;
     bound = best.bound ?? bound;
-    if (best.count > 0) yield { source, rows: best.take() };
+    if (rows !== undefined) yield { source, rows };
     else if (!hasRows) {
       source.release();
       opened.delete(source);
@@ -90,8 +92,16 @@ export function* topRowsOfAll(
   }
 }
 
+/** @returns undefined where nothing tells rows apart before they are read */
+function candidatesOf(source: RowSource, { keys, wanted }: TopRows): Candidates | undefined {
+  const ranks = ranksOf(source.scope, keys);
+  if (ranks !== undefined) return new BestRows(source, ranks, wanted);
+  const text = textKeyOf(source.scope, keys);
+  return text === undefined ? undefined : new FirstTexts(source, text, wanted);
+}
+
 /** The rows of a segment with the smallest ranks, so far. */
-class BestRows {
+class BestRows implements Candidates {
   readonly #source: RowSource;
   readonly #ranks: Ranks | null;
   readonly #wanted: number;
@@ -102,7 +112,7 @@ class BestRows {
   #rows: Address;
   #nextKeys: Address;
   #nextRows: Address;
-  readonly #blockRows: Address;
+  readonly #matched: (matched: MatchedBlock) => MatchedRows;
   readonly #heap: Address;
   readonly #best: Address;
   readonly #bits: Address;
@@ -123,7 +133,7 @@ class BestRows {
     this.#room = Math.min(wanted + 2 * BLOCK_ROWS, this.#rowCount);
     [this.#keys, this.#nextKeys] = [arena.take(this.#room * 8), arena.take(this.#room * 8)];
     [this.#rows, this.#nextRows] = [arena.take(this.#room * 4), arena.take(this.#room * 4)];
-    this.#blockRows = arena.take(BLOCK_ROWS * 4);
+    this.#matched = matchedRows(source.scope);
     [this.#heap, this.#best] = [arena.take(this.#room * 4), arena.take(this.#room * 4)];
     this.#bits = takeBits(arena);
     this.#limit = arena.take(8);
@@ -133,27 +143,21 @@ class BestRows {
     return this.#count;
   }
 
-  /** Rows that the first key alone leaves; undefined for all. */
   get within(): Predicate | undefined {
     return this.#predicate;
   }
 
-  /** Whether there may be no room for another block. */
   get isFull(): boolean {
     return this.#room < this.#rowCount && this.#count + BLOCK_ROWS > this.#room;
   }
 
-  /**
-   * The first key of the last row that is wanted, once this segment has so many. The bound it began with is not given back:
-   * its rank here can be that of a smaller value, up to which there need not be so many rows.
-   */
+  /** The rank here of the bound that it began with can be that of a smaller value, up to which there need not be so many rows. */
   get bound(): Scalar | undefined {
     if (this.#ranks === null || this.#last === undefined) return undefined;
     const { rank, isFirstKey } = this.#ranks.first;
     return isFirstKey ? rank.valueOf(this.#last) : undefined;
   }
 
-  /** @param bound  first key of the last row wanted before; @param isWhole  whether all rows of the segment take part */
   begin(bound: Scalar | undefined, isWhole: boolean): void {
     if (this.#ranks === null) return;
     const { rank, isFirstKey } = this.#ranks.first;
@@ -164,34 +168,28 @@ class BestRows {
     if (first !== undefined) this.#endAt(first);
   }
 
-  /** Adds the rows of a block that match. Returns how many these are. */
-  add({ block, from, to, match }: MatchedBlock): number {
-    const { kernels, memory } = this.#source.scope.context;
+  add(matched: MatchedBlock): number {
+    const { memory } = this.#source.scope.context;
     // Nothing comes before rows that are equal and were met.
     if (this.#ranks === null && this.#count >= this.#wanted) return 0;
-    const isAll = match === ALL && from === 0 && to === block.rows;
-    if (match === ALL && !isAll) kernels.bitsFill(this.#bits, Math.ceil(block.rows / 64), from, to);
-    const mask = match === ALL ? this.#bits : match;
-    const n = isAll ? block.rows : kernels.bitsToRows(mask, from, to, this.#blockRows);
+    const { block, n, rows: blockRows } = this.#matched(matched);
     if (n === 0) return 0;
     const rows = memory.u32(this.#rows + this.#count * 4, n);
-    if (isAll) for (let row = 0; row < n; row++) rows[row] = block.start + row;
+    if (blockRows === 0) for (let row = 0; row < n; row++) rows[row] = block.start + row;
     else {
-      rows.set(memory.u32(this.#blockRows, n));
+      rows.set(memory.u32(blockRows, n));
       for (let at = 0; at < n; at++) rows[at] = (rows[at] ?? 0) + block.start;
     }
     if (this.#ranks === null) {
       this.#count = Math.min(this.#wanted, this.#count + n);
       return n;
     }
-    const selected = match === ALL ? block : { ...block, selection: mask };
-    this.#ranks.write(selected, isAll ? 0 : this.#blockRows, n, this.#keys + this.#count * 8);
+    this.#ranks.write(block, blockRows, n, this.#keys + this.#count * 8);
     this.#count += n;
     if (this.#count > this.#wanted) this.#keep(this.#ranks);
     return n;
   }
 
-  /** The candidates, which are then none any more. */
   take(): Uint32Array {
     const rows = this.#source.scope.context.memory.u32(this.#rows, this.#count).slice();
     this.#count = 0;

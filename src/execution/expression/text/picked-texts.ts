@@ -5,7 +5,7 @@ import type { StringColumnView } from '../../../storage/view.js';
 import { type Block, clear, wordsOf } from '../../block/context.js';
 import { widener } from '../dictionary-function.js';
 import type { SegmentScope } from '../scope.js';
-import { oncePerBlock, type TextNode } from '../vector.js';
+import { oncePerBlock, type RowTexts, type TextNode } from '../vector.js';
 import { idsNode } from './text-entries.js';
 import type { TextInterner } from './text-interner.js';
 import type { TextWork } from './text-node.js';
@@ -49,8 +49,32 @@ export interface TextWays {
   pickedNode(): PickedNode | undefined;
 }
 
+/** Texts of rows of a block: where these are not all of it, made of them alone if that is possible. */
+export function textsOfRows({ arena, context }: SegmentScope, { node, pickedNode }: TextWays): RowTexts {
+  const { kernels } = context;
+  let picked: PickedNode | undefined;
+  let gathered: Address = 0;
+  let isOpen = false;
+  let pieces = 0;
+  const open = (): void => {
+    picked = pickedNode();
+    if (picked === undefined) gathered = arena.take(BLOCK_ROWS * 8);
+    isOpen = true;
+  };
+  return (block, rows, n) => {
+    if (rows === 0) return node.texts(block);
+    if (!isOpen) open();
+    if (picked === undefined) {
+      kernels.gather64(node.texts(block), rows, n, gathered);
+      return gathered;
+    }
+    picked.columns.pick(block, rows, n);
+    return picked.node.texts({ start: pieces++, rows: n });
+  };
+}
+
 /** Ids of a block's rows; those of rows that are not read are any. */
-export function idsOfRows(scope: SegmentScope, pool: TextInterner, ways: TextWays): (block: Block) => Address {
+export function idsOfRows(scope: SegmentScope, pool: TextInterner, textsOf: RowTexts): (block: Block) => Address {
   const { arena, context } = scope;
   const out = arena.take(BLOCK_ROWS * 4);
   clear(context, out, BLOCK_ROWS * 4);
@@ -58,10 +82,10 @@ export function idsOfRows(scope: SegmentScope, pool: TextInterner, ways: TextWay
   const run = oncePerBlock((block) => {
     const { selection } = block;
     if (selection === undefined || context.kernels.bitsCount(selection, wordsOf(block)) === block.rows) {
-      pool.idsOf(ways.node.texts(block), block.rows, out);
+      pool.idsOf(textsOf(block, 0, block.rows), block.rows, out);
       return;
     }
-    picked ??= new PickedRows(scope, pool, ways);
+    picked ??= new PickedRows(scope, pool, textsOf);
     picked.write(block, selection, out);
   });
   return (block) => {
@@ -74,40 +98,24 @@ export function idsOfRows(scope: SegmentScope, pool: TextInterner, ways: TextWay
 class PickedRows {
   readonly #scope: SegmentScope;
   readonly #pool: TextInterner;
-  readonly #whole: TextNode;
-  readonly #picked: PickedNode | undefined;
+  readonly #textsOf: RowTexts;
   readonly #rows: Address;
-  readonly #texts: Address;
   readonly #ids: Address;
-  #pieces = 0;
 
-  constructor(scope: SegmentScope, pool: TextInterner, { node, pickedNode }: TextWays) {
-    const { arena } = scope;
+  constructor(scope: SegmentScope, pool: TextInterner, textsOf: RowTexts) {
     this.#scope = scope;
     this.#pool = pool;
-    this.#whole = node;
-    this.#picked = pickedNode();
-    this.#rows = arena.take(BLOCK_ROWS * 4);
-    this.#texts = this.#picked === undefined ? arena.take(BLOCK_ROWS * 8) : 0;
-    this.#ids = arena.take(BLOCK_ROWS * 4);
+    this.#textsOf = textsOf;
+    this.#rows = scope.arena.take(BLOCK_ROWS * 4);
+    this.#ids = scope.arena.take(BLOCK_ROWS * 4);
   }
 
   write(block: Block, selection: Address, out: Address): void {
     const { kernels, memory } = this.#scope.context;
     const n = kernels.bitsToRows(selection, 0, block.rows, this.#rows);
     if (n === 0) return;
-    this.#pool.idsOf(this.#textsOf(block, n), n, this.#ids);
+    this.#pool.idsOf(this.#textsOf(block, this.#rows, n), n, this.#ids);
     const [rows, ids, to] = [memory.u32(this.#rows, n), memory.u32(this.#ids, n), memory.u32(out, block.rows)];
     for (let at = 0; at < n; at++) to[rows[at] ?? 0] = ids[at] ?? 0;
-  }
-
-  #textsOf(block: Block, n: number): Address {
-    if (this.#picked === undefined) {
-      this.#scope.context.kernels.gather64(this.#whole.texts(block), this.#rows, n, this.#texts);
-      return this.#texts;
-    }
-    const { columns, node } = this.#picked;
-    columns.pick(block, this.#rows, n);
-    return node.texts({ start: this.#pieces++, rows: n });
   }
 }

@@ -1,7 +1,7 @@
 // The texts of columns as leaves: of entries of a dictionary, or of rows.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import type { StringColumnView } from '../../../storage/view.js';
+import type { DictionaryView, StringColumnView } from '../../../storage/view.js';
 import type { Block } from '../../block/context.js';
 import { widener } from '../dictionary-function.js';
 import type { SegmentScope } from '../scope.js';
@@ -86,9 +86,33 @@ function tableOf(scope: SegmentScope, column: StringColumnView): Table {
   return table;
 }
 
-/** Whether no entry of a dictionary has a surrogate pair. */
+const WITHOUT_PAIRS = new WeakMap<DictionaryView, boolean>();
+
+/** Whether no entry of a dictionary has a surrogate pair. Stretches of a segment's rows share its dictionaries, which are looked through once. */
 export function hasNoPairs(scope: SegmentScope, column: StringColumnView): boolean {
-  return tableOf(scope, column).isBmp;
+  const { dictionary } = column;
+  const known = WITHOUT_PAIRS.get(dictionary);
+  if (known !== undefined) return known;
+  const found = hasFewEntries(scope, column) ? tableOf(scope, column).isBmp : !hasPairs(scope, column);
+  WITHOUT_PAIRS.set(dictionary, found);
+  return found;
+}
+
+function hasPairs(scope: SegmentScope, column: StringColumnView): boolean {
+  const { memory, kernels } = scope.context;
+  const { offsets, hasNull } = column.dictionary;
+  const bytes = bytesOf(scope, column);
+  const arena = memory.arena();
+  try {
+    const out = arena.take(BLOCK_ROWS * 8);
+    let withPairs = 0;
+    eachEntryBlock(scope, column, ({ start, rows }) => {
+      withPairs += kernels.textEntries(bytes, offsets + start * 4, 0, rows, hasNull && start === 0 ? 1 : 0, out);
+    });
+    return withPairs > 0;
+  } finally {
+    arena.release();
+  }
 }
 
 /** References to all entries of a dictionary, by their ids. */

@@ -17,7 +17,7 @@ import type { SegmentScope } from '../scope.js';
 import { longColumn } from '../time/bucketed.js';
 import { type NumberVector, oncePerBlock, type StringVector, type TextNode } from '../vector.js';
 import { TextCompiler, type TextLeaves } from './compile-text.js';
-import { idsOfRows, PickedColumns, type PickedNode } from './picked-texts.js';
+import { idsOfRows, PickedColumns, type PickedNode, textsOfRows } from './picked-texts.js';
 import { rankedComparison } from './ranked-comparison.js';
 import { ofReached } from './reached-entries.js';
 import { eachEntryBlock, entriesNode, hasFewEntries, hasNoPairs, idsNode, rowsNode } from './text-entries.js';
@@ -117,14 +117,15 @@ export function textsOfTexts(texts: Texts, expression: Expression): StringVector
   if (made === undefined) return undefined;
   const node = work.everyRow(made);
   const pool = new TextInterner(scope);
-  const ids = idsOfRows(scope, pool, { node, pickedNode: () => pickedNode(texts, expression) });
+  const textsOf = textsOfRows(scope, { node, pickedNode: () => pickedNode(texts, expression) });
+  const ids = idsOfRows(scope, pool, textsOf);
   const entries = entriesOf(texts, expression);
-  if (entries === undefined) return { kind: 'string', type: 'STRING', pool, complete: false, ids, node };
+  if (entries === undefined) return { kind: 'string', type: 'STRING', pool, complete: false, ids, node, textsOf };
   const byEntry = new EntryTexts(scope, entries, pool);
   const ofAll = (block: Block): Address => byEntry.ids(block);
   if (scope.readsEveryRow || !hasManyEntries(scope, entries.column))
-    return { kind: 'string', type: 'STRING', pool: byEntry, complete: true, ids: ofAll, node };
-  return { kind: 'string', type: 'STRING', pool, complete: false, ids: ofReachedRows(scope, entries.column, ids, ofAll), node };
+    return { kind: 'string', type: 'STRING', pool: byEntry, complete: true, ids: ofAll, node, textsOf };
+  return { kind: 'string', type: 'STRING', pool, complete: false, ids: ofReachedRows(scope, entries.column, ids, ofAll), node, textsOf };
 }
 
 /** Entries are many when what is made of all of them is as much work as this part of the rows, and not below this number. */
@@ -302,6 +303,15 @@ function compilerOfTexts(
   return compiler;
 }
 
+/** Whether neither an expression nor the stored texts that it reads have a surrogate pair. */
+function haveNoPairs(scope: SegmentScope, expression: Expression): boolean {
+  if (hasPairs(expression)) return false;
+  return [...columnsReadBy(expression)].every((name) => {
+    const source = scope.source(name);
+    return source.kind !== 'computed' && (source.kind !== 'string' || hasNoPairs(scope, source.column));
+  });
+}
+
 /** Whether a constant of an expression has a surrogate pair. */
 function hasPairs(expression: Expression): boolean {
   if (expression.kind === 'literal') return typeof expression.value === 'string' && !isBmpOnly(expression.value);
@@ -331,7 +341,7 @@ function rowCompiler(texts: Texts, work: TextWork): TextCompiler {
     truth: (expression) => truthOf(texts.number(expression)),
     cutsNone(expression) {
       const column = onlyColumn(scope, expression);
-      if (column === undefined) return false;
+      if (column === undefined) return haveNoPairs(scope, expression);
       const entries = new TextWork(scope, column.dictionary.count, true);
       const node = entryCompiler(texts, column, entries, entriesNode(entries, column)).text(expression);
       if (node !== undefined) eachEntryBlock(scope, column, (block) => node.texts(block));
