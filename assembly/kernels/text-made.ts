@@ -11,28 +11,75 @@ function letters(bytes: u64, first: u64): u64 {
   return ((from & ~past) & 0x8080808080808080) >> 2;
 }
 
-export function textCase(texts: usize, n: u32, upper: u32, out: usize, buffer: usize): u32 {
-  assert(isAligned<u64>(texts) && isAligned<u64>(out));
+/** Code points of two bytes, and where what is told of longer ones begins in a table. */
+@inline
+const NARROW: u32 = 0x80;
+@inline
+const GROUPS: usize = 0x780 * 2;
+/** Code points from this on have no place in a table, by 64. */
+@inline
+const GROUPS_END: u32 = 0x20000 >> 6;
+
+/** Whether all code points of a text were changed. Bytes may be written past it. */
+function changeWide(from: usize, length: usize, first: u64, table: usize, to: usize): bool {
+  const end = from + length;
+  let at = from;
+  while (at < end) {
+    const bytes = load<u64>(at);
+    if (at + 8 <= end && (bytes & 0x8080808080808080) == 0) {
+      store<u64>(to, bytes ^ letters(bytes, first));
+      at += 8;
+      to += 8;
+      continue;
+    }
+    const lead = <u32>bytes & 0xff;
+    const next = <u32>(bytes >> 8) & 63;
+    if (lead < 0x80) {
+      store<u8>(to, <u8>(lead - <u32>first < 26 ? lead ^ 0x20 : lead));
+      at += 1;
+      to += 1;
+    } else if (lead < 0xe0) {
+      const point = <u32>load<u16>(table + (<usize>((((lead & 31) << 6) | next) - NARROW) << 1));
+      if (point == 0) return false;
+      store<u16>(to, <u16>(0x80c0 | (point >> 6) | ((point & 63) << 8)));
+      at += 2;
+      to += 2;
+    } else {
+      const isLong = lead >= 0xf0;
+      const group = isLong ? ((lead & 7) << 12) | (next << 6) | (<u32>(bytes >> 16) & 63) : ((lead & 15) << 6) | next;
+      if (group >= GROUPS_END || load<u8>(table + GROUPS + <usize>group) == 0) return false;
+      store<u32>(to, <u32>bytes);
+      at += isLong ? 4 : 3;
+      to += isLong ? 4 : 3;
+    }
+  }
+  return true;
+}
+
+export function textCase(texts: usize, n: u32, upper: u32, table: usize, out: usize, buffer: usize): u32 {
+  assert(isAligned<u64>(texts) && isAligned<u16>(table) && isAligned<u64>(out));
   const first: u64 = upper != 0 ? 0x61 : 0x41;
-  let wide: u32 = 0;
+  let others: u32 = 0;
   for (let i: usize = 0; i < <usize>n; i++) {
     const text = load<u64>(texts + (i << 3));
-    if (text == 0 || (text & WIDE) != 0) {
-      wide += <u32>(text != 0);
+    const from = start(text);
+    const length = size(text);
+    if (text == 0 || ((text & WIDE) != 0 && !changeWide(from, length, first, table, buffer))) {
+      others += <u32>(text != 0);
       store<u64>(out + (i << 3), text);
       continue;
     }
-    const from = start(text);
-    const length = size(text);
-    for (let at: usize = 0; at < length; at += 8) {
-      // Bytes past the end of the string may be anything; they do not change the bytes before them.
-      const bytes = load<u64>(from + at);
-      store<u64>(buffer + at, bytes ^ letters(bytes & 0x7f7f7f7f7f7f7f7f, first));
+    if ((text & WIDE) == 0) {
+      for (let at: usize = 0; at < length; at += 8) {
+        // Bytes past the end of the string may be anything; they do not change the bytes before them.
+        const bytes = load<u64>(from + at);
+        store<u64>(buffer + at, bytes ^ letters(bytes & 0x7f7f7f7f7f7f7f7f, first));
+      }
     }
-    store<u64>(out + (i << 3), textOf(buffer, length, 0));
+    store<u64>(out + (i << 3), textOf(buffer, length, text & WIDE));
     buffer += length;
   }
-  return wide;
+  return others;
 }
 
 export function textReverse(texts: usize, n: u32, out: usize, buffer: usize): void {

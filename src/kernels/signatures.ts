@@ -136,7 +136,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   textSlice: 8,
   textExtreme: 7,
   textTrim: 5,
-  textCase: 5,
+  textCase: 6,
   textReverse: 4,
   textConcat: 5,
   textPad: 8,

@@ -54,8 +54,11 @@ export interface TextKernels {
   readonly textExtreme: (a: Address, oneA: number, b: Address, oneB: number, n: number, largest: number, out: Address) => void;
   /** Without the ASCII characters of `set` (128 bits) at its start (ends & 1) and end (ends & 2); the same bytes. */
   readonly textTrim: (texts: Address, n: number, set: Address, ends: number, out: Address) => void;
-  /** ASCII letters changed to upper or lower case; wide texts stay as they are: returns how many. */
-  readonly textCase: (texts: Address, n: number, upper: number, out: Address, buffer: Address) => number;
+  /**
+   * Letters changed to upper or lower case, by `table` for those that are not ASCII (`letter-cases.ts`, aligned to 2); texts with
+   * others, which it does not tell of, stay where they are: returns how many. The buffer has room for these as well.
+   */
+  readonly textCase: (texts: Address, n: number, upper: number, table: Address, out: Address, buffer: Address) => number;
   /** Code points in opposite order. */
   readonly textReverse: (texts: Address, n: number, out: Address, buffer: Address) => void;
   /** `parts`: {u32 texts, u32 step} each; text i of a part lies at texts + i * step. Null where a part is; wide where a part is. */

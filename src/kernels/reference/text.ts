@@ -2,6 +2,7 @@
 
 import type { Address } from '../../base/layout.js';
 import { doubleText, floatText } from '../../base/number-text.js';
+import { LETTER_CASE_BYTES } from '../letter-cases.js';
 import type { KernelMemory } from '../memory.js';
 import { isLike } from './dictionary.js';
 import { compareTexts, textMemory } from './text-memory.js';
@@ -173,8 +174,22 @@ export function textKernels(memory: KernelMemory) {
         put(out, i, found.at + first, last - first, found.isWide);
       }
     },
-    textCase: (texts: Address, n: number, upper: number, out: Address, buffer: Address): number =>
-      narrowOnly(texts, n, out, buffer, (text) => (upper === 1 ? text.toUpperCase() : text.toLowerCase())),
+    textCase(texts: Address, n: number, upper: number, table: Address, out: Address, buffer: Address): number {
+      const write = writer(out, buffer);
+      const changed = caseChanger(memory.u8(table, LETTER_CASE_BYTES), upper === 1);
+      let others = 0;
+      for (let i = 0; i < n; i++) {
+        const found = textAt(texts, i);
+        const text = found === null ? undefined : changed(found.text);
+        if (text !== undefined) write(i, text, found?.isWide === true);
+        else if (found === null) putNull(out, i);
+        else {
+          put(out, i, found.at, found.length, true);
+          others++;
+        }
+      }
+      return others;
+    },
     textReverse(texts: Address, n: number, out: Address, buffer: Address) {
       const write = writer(out, buffer);
       for (let i = 0; i < n; i++) {
@@ -301,4 +316,21 @@ export function textKernels(memory: KernelMemory) {
 /** Whether a position lies between the two halves of a surrogate pair. */
 function isMiddle(text: string, position: number): boolean {
   return position > 0 && position < text.length && (text.codePointAt(position - 1) ?? 0) > 0xffff;
+}
+
+/** Changes the case of a text by a table; undefined where that has no answer for a code point. */
+function caseChanger(table: Uint8Array, isUpper: boolean): (text: string) => string | undefined {
+  const [first, last] = isUpper ? [0x61, 0x7a] : [0x41, 0x5a];
+  const pairs = 0x780 * 2;
+  const change = (point: number): number => {
+    if (point < 0x80) return point >= first && point <= last ? point ^ 0x20 : point;
+    if (point >= 0x800) return table[pairs + (point >> 6)] === 1 ? point : 0;
+    const at = (point - 0x80) * 2;
+    return (table[at] ?? 0) | ((table[at + 1] ?? 0) << 8);
+  };
+  return (text) => {
+    const points = Array.from(text, (each) => each.codePointAt(0) ?? 0);
+    const changed = points.map(change);
+    return changed.some((point, at) => point === 0 && points[at] !== 0) ? undefined : String.fromCodePoint(...changed);
+  };
 }

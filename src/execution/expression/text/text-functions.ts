@@ -3,6 +3,7 @@
 import type { Address } from '../../../base/layout.js';
 import { refuseTextLength, TEXT_LENGTH_MAX } from '../../../expression/functions/text-length.js';
 import { convert } from '../../../expression/value.js';
+import { lowerCases, upperCases } from '../../../kernels/letter-cases.js';
 import { type Block, wordsOf } from '../../block/context.js';
 import { referredText, WIDE } from '../../block/text-references.js';
 import type { NumberNode, TruthNode } from '../number/node.js';
@@ -93,10 +94,11 @@ export function changeCase(work: TextWork, node: TextNode, isUpper: boolean): Te
   const { kernels } = work.scope.context;
   const room = new Room(work);
   const others = new Patches(work, (text) => (isUpper ? text.toUpperCase() : text.toLowerCase()));
+  const table = work.upload(isUpper ? upperCases() : lowerCases());
   return work.node(node, (block, out) => {
     const texts = node.texts(block);
     const buffer = room.of(kernels.textBytes(texts, block.rows));
-    if (kernels.textCase(texts, block.rows, isUpper ? 1 : 0, out, buffer) > 0) others.make(block, out);
+    if (kernels.textCase(texts, block.rows, isUpper ? 1 : 0, table, out, buffer) > 0) others.make(block, out, texts);
   });
 }
 
@@ -277,13 +279,15 @@ export class Patches {
     this.#room = new Room(work);
   }
 
-  make({ rows }: Block, out: Address): void {
+  /** @param texts  references to what was there before, where a kernel may have made wide texts already, elsewhere */
+  make({ rows }: Block, out: Address, texts: Address = out): void {
     const { memory, computed } = this.#work.scope.context;
     const words = memory.u32(out, rows * 2);
+    const before = memory.u32(texts, rows * 2);
     const made: { readonly row: number; readonly bytes: Buffer }[] = [];
     let size = 0;
     for (let row = 0; row < rows; row++) {
-      if (((words[row * 2 + 1] ?? 0) & WIDE) === 0) continue;
+      if (((words[row * 2 + 1] ?? 0) & WIDE) === 0 || words[row * 2] !== before[row * 2]) continue;
       const text = this.#make(referredText(memory, out + row * 8) ?? '');
       const bytes = Buffer.from(text);
       if (bytes.toString() !== text) this.#work.cuts++;

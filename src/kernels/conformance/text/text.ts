@@ -1,6 +1,7 @@
 // Conformance checks of the kernels over texts.
 
 import { likeBytes, parseLike } from '../../../base/like-pattern.js';
+import { lowerCases, upperCases } from '../../letter-cases.js';
 import { isLike, uploadStrings } from '../dictionary.js';
 import type { Lab } from '../lab.js';
 import { bytesIn, expectPacked, expectTexts, found, isWide, lay, order, randomTexts, roomFor, type Text } from './text-lab.js';
@@ -26,6 +27,24 @@ function changes(
   expectTexts(lab, out, expected, laid.isWide);
   expectPacked(lab, out, buffer, narrow);
 }
+
+/** Letters of one to four bytes, some of which change their length, or whose case depends on what is beside them. */
+const LETTERS = [
+  'Àéß',
+  'éÀÿ×÷Ÿ',
+  'ЖжЁё',
+  'ΣΑΣ',
+  'σας',
+  'İıŉǆǅ',
+  '日本–Az',
+  '😀x',
+  '\u{10400}\u{10428}',
+  'ａＡ',
+  'ⅷⅧ',
+  'eins – Zwei',
+  '\u{20000}a',
+  'a\u0345',
+];
 
 /** Whether a position lies between the two units of a pair. */
 const isMiddle = (text: string, at: number): boolean => /[\ud800-\udbff]/.test(text.charAt(at - 1)) && at < text.length;
@@ -255,8 +274,26 @@ export const TEXT_CHECKS = {
   },
   textCase(lab: Lab) {
     lab.each([0, 1], (rows, upper) => {
-      const make = (text: string): string => (upper === 1 ? text.toUpperCase() : text.toLowerCase());
-      changes(lab, rows, make, (at, n, out, buffer) => lab.kernels.textCase(at, n, upper, out, buffer));
+      const texts = [...randomTexts(lab, rows), ...(rows < LETTERS.length ? [] : LETTERS)];
+      const laid = lay(lab, texts);
+      const bytes = upper === 1 ? upperCases() : lowerCases();
+      const table = lab.uploadBytes(Buffer.from(bytes));
+      const isTold = (text: string): boolean =>
+        Array.from(text, (each) => each.codePointAt(0) ?? 0).every((point) =>
+          point < 0x800
+            ? point < 0x80 || bytes[(point - 0x80) * 2] !== 0 || bytes[(point - 0x80) * 2 + 1] !== 0
+            : bytes[0xf00 + (point >> 6)] === 1,
+        );
+      const isChanged = texts.map((text) => text !== null && isTold(text));
+      const expected = texts.map((text, i) =>
+        text === null || isChanged[i] !== true ? text : upper === 1 ? text.toUpperCase() : text.toLowerCase(),
+      );
+      const out = lab.output('I64', texts.length);
+      const buffer = roomFor(lab, texts);
+      const others = lab.call(() => lab.kernels.textCase(laid.at, texts.length, upper, table, out, buffer));
+      lab.expectResult(others, texts.filter((text, i) => text !== null && isChanged[i] !== true).length);
+      expectTexts(lab, out, expected, laid.isWide);
+      expectPacked(lab, out, buffer, isChanged);
     });
   },
   textReverse(lab: Lab) {
