@@ -61,6 +61,7 @@ export function textCase(texts: usize, n: u32, upper: u32, table: usize, out: us
   const first: u64 = upper != 0 ? 0x61 : 0x41;
   let others: u32 = 0;
   for (let i: usize = 0; i < <usize>n; i++) {
+    if (i % TOUCHED_TOGETHER == 0) store<u64>(buffer, touch(texts, 8, i, <usize>n));
     const text = load<u64>(texts + (i << 3));
     const from = start(text);
     const length = size(text);

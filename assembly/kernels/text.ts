@@ -78,10 +78,20 @@ function hasPairs(at: usize, length: usize): bool {
   return false;
 }
 
+/** Sum of a byte of each of some entries, which brings them into the cache side by side (`touch`). */
+function touchEntries(bytes: usize, offsets: usize, ids: usize, first: usize, last: usize): u64 {
+  let sum: u64 = 0;
+  for (let i = first; i < last; i++) sum += <u64>load<u8>(bytes + <usize>load<u32>(offsets + (<usize>load<u32>(ids + (i << 2)) << 2)));
+  return sum;
+}
+
 export function textEntries(bytes: usize, offsets: usize, ids: usize, n: u32, hasNull: u32, out: usize): u32 {
   assert(isAligned<u32>(offsets) && isAligned<u32>(ids) && isAligned<u64>(out));
   let withPairs: u32 = 0;
   for (let i: usize = 0; i < <usize>n; i++) {
+    // What lies at `out` is written over below.
+    if (ids != 0 && i % TOUCHED_TOGETHER == 0)
+      store<u64>(out + (i << 3), touchEntries(bytes, offsets, ids, i, min<usize>(<usize>n, i + TOUCHED_TOGETHER)));
     const id = ids == 0 ? <u32>i : load<u32>(ids + (i << 2));
     let text: u64 = 0;
     if (id != 0 || hasNull == 0) {
