@@ -89,7 +89,7 @@ export function textEntries(bytes: usize, offsets: usize, ids: usize, n: u32, ha
   assert(isAligned<u32>(offsets) && isAligned<u32>(ids) && isAligned<u64>(out));
   let withPairs: u32 = 0;
   for (let i: usize = 0; i < <usize>n; i++) {
-    // What lies at `out` is written over below.
+    // The place at `out` is written again below.
     if (ids != 0 && i % TOUCHED_TOGETHER == 0)
       store<u64>(out + (i << 3), touchEntries(bytes, offsets, ids, i, min<usize>(<usize>n, i + TOUCHED_TOGETHER)));
     const id = ids == 0 ? <u32>i : load<u32>(ids + (i << 2));

@@ -30,7 +30,7 @@ function tableOf(change: (text: string) => string): Uint8Array {
   const groups = table.subarray(points.byteLength);
   for (let first = LONG_FROM; first < END; first += GROUP) {
     if (first >= SURROGATES && first < SURROGATES_END) continue;
-    const text = String.fromCodePoint(...Array.from({ length: GROUP }, (_, at) => first + at));
+    const text = Array.from({ length: GROUP }, (_, at) => String.fromCodePoint(first + at)).join('');
     groups[first / GROUP] = change(text) === text ? 1 : 0;
   }
   return table;

@@ -5,7 +5,7 @@ import type { SortKey } from '../../model/plan.js';
 import { referredText } from '../block/text-references.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { StringVector, TextPool } from '../expression/vector.js';
-import type { KeyRank } from './rank.js';
+import type { KeyRank } from './key-rank.js';
 
 /** Bytes of room that the kernel `textSort` takes for a text, and for any. */
 const ROOM_BYTES = 40;

@@ -14,7 +14,7 @@ import { keyRank, type Ranks, ranksOf } from './rank.js';
 import type { MatchedBlock, RowSource } from './row-source.js';
 
 /** Candidates beyond twice those that are wanted, from which on the best of them are looked for. */
-const WAITING_ROWS = 1024;
+const WAITING_MIN = 1024;
 const FIRST_BYTES = 1 << 16;
 /** Kernels may write so many bytes past their texts. */
 const BYTES_PAST = 16;
@@ -156,7 +156,7 @@ export class FirstTexts implements Candidates {
     for (let at = 0; at < kept; at++) numbers[at] = block.start + (taken === undefined ? at : (taken[at] ?? 0));
     this.#key.rest?.write(block, inBlock, kept, this.#keys + this.#count * 8);
     this.#count += kept;
-    const isMuch = this.#bound === undefined || this.#count >= 2 * this.#wanted + WAITING_ROWS || this.isFull;
+    const isMuch = this.#bound === undefined || this.#count >= 2 * this.#wanted + WAITING_MIN || this.isFull;
     if (isMuch && this.#count > this.#wanted) this.#keep();
     return n;
   }
@@ -248,7 +248,7 @@ export class FirstTexts implements Candidates {
     return [nulls.subarray(0, nullCount), others.subarray(0, this.#count - nullCount)];
   }
 
-  /** Those of some places, ascending, that are the first `n` by the keys behind the text, and what ties with the last of them. */
+  /** The first `n` of some places, ascending, by the keys behind the text, and those that tie with the last of them. */
   #firstOf(places: Uint32Array, n: number): Uint32Array {
     const { rest } = this.#key;
     if (rest === undefined || places.length <= n) return places;

@@ -2,7 +2,6 @@
 
 import { assert } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import type { Scalar } from '../../expression/value.js';
 import type { SortKey } from '../../model/plan.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
@@ -13,25 +12,7 @@ import { type NumberVector, storedNumbers } from '../expression/vector.js';
 import { rangePredicate } from '../filter/number-predicate.js';
 import { constantPredicate, notPredicate, type Predicate } from '../filter/predicate.js';
 import { computedTextRank } from './computed-text-rank.js';
-
-/** A sort key bound to a segment. The rank of a row is smaller where it comes first: `offset + sign * part`, an i64. */
-export interface KeyRank {
-  /** Ranks are from 0 on, below it; undefined: any i64. */
-  readonly count: bigint | undefined;
-  /** Whether rows of one rank are equal in this key. */
-  readonly isExact: boolean;
-  /** Whether some row has each rank. */
-  readonly usesAll: boolean;
-  readonly offset: bigint;
-  readonly sign: 1n | -1n;
-  /** i64 parts of n rows of a block (rows[i], or i where `rows` is 0). */
-  write(block: Block, rows: Address, n: number, out: Address): void;
-  /** The rows of this rank or a smaller one, and maybe others; undefined: to find them is to compute the key of all rows. */
-  within?(rank: bigint): Predicate;
-  valueOf(rank: bigint): Scalar;
-  /** The rank of a value, or where it is none of the segment's, of one after it; undefined: it may come before all rows. */
-  rankOf(value: Scalar): bigint | undefined;
-}
+import type { KeyRank } from './key-rank.js';
 
 export const NULL_FIRST = -(1n << 63n);
 export const NULL_LAST = (1n << 63n) - 1n;

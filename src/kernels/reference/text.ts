@@ -2,7 +2,6 @@
 
 import type { Address } from '../../base/layout.js';
 import { doubleText, floatText } from '../../base/number-text.js';
-import { LETTER_CASE_BYTES } from '../letter-cases.js';
 import type { KernelMemory } from '../memory.js';
 import { isLike } from './dictionary.js';
 import { compareTexts, textMemory } from './text-memory.js';
@@ -176,7 +175,7 @@ export function textKernels(memory: KernelMemory) {
     },
     textCase(texts: Address, n: number, upper: number, table: Address, out: Address, buffer: Address): number {
       const write = writer(out, buffer);
-      const changed = caseChanger(memory.u8(table, LETTER_CASE_BYTES), upper === 1);
+      const changed = caseChanger(memory, table, upper === 1);
       let others = 0;
       for (let i = 0; i < n; i++) {
         const found = textAt(texts, i);
@@ -319,18 +318,19 @@ function isMiddle(text: string, position: number): boolean {
 }
 
 /** Changes the case of a text by a table; undefined where that has no answer for a code point. */
-function caseChanger(table: Uint8Array, isUpper: boolean): (text: string) => string | undefined {
+function caseChanger(memory: KernelMemory, table: Address, isUpper: boolean): (text: string) => string | undefined {
   const [first, last] = isUpper ? [0x61, 0x7a] : [0x41, 0x5a];
-  const pairs = 0x780 * 2;
+  const [pairs, groups] = [0x780 * 2, 0x20000 >> 6];
   const change = (point: number): number => {
     if (point < 0x80) return point >= first && point <= last ? point ^ 0x20 : point;
-    if (point >= 0x800) return table[pairs + (point >> 6)] === 1 ? point : 0;
-    const at = (point - 0x80) * 2;
-    return (table[at] ?? 0) | ((table[at + 1] ?? 0) << 8);
+    const group = point >> 6;
+    if (point < 0x800) return memory.u16(table + (point - 0x80) * 2, 1)[0] ?? 0;
+    return group < groups && memory.u8(table + pairs + group, 1)[0] === 1 ? point : 0;
   };
   return (text) => {
     const points = Array.from(text, (each) => each.codePointAt(0) ?? 0);
     const changed = points.map(change);
-    return changed.some((point, at) => point === 0 && points[at] !== 0) ? undefined : String.fromCodePoint(...changed);
+    const isTold = changed.every((point, at) => point !== 0 || points[at] === 0);
+    return isTold ? changed.map((point) => String.fromCodePoint(point)).join('') : undefined;
   };
 }
