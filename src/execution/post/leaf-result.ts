@@ -11,7 +11,7 @@ export interface LeafResult {
   readonly emptyValues: ReadonlyMap<string, Value>;
   /** Throws when the query was cancelled or its time is over; called every few thousand rows. */
   check(): void;
-  /** Of the thread, where there is one: numbers are computed by its kernels then. */
+  /** Context of the thread, where there is one: numbers are computed by its kernels then. */
   readonly context?: RunContext;
 }
 
