@@ -62,7 +62,7 @@ function tableOf(rows: readonly Row[], isLong: boolean): ResultTable {
   const double = { kind: 'double', name: 'value', type: 'DOUBLE', nulls: nullsOf(({ value }) => value) } as const;
   return {
     rowCount: rows.length,
-    keys: [],
+    keys: ['id'],
     columns: [
       { kind: 'string', name: 'text', ids, text: (id) => texts[id >>> 1] ?? null },
       long('long', (row) => row.long),

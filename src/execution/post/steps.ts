@@ -21,7 +21,8 @@ import { windowColumns } from './window/window.js';
 export function runSteps(table: ResultTable, steps: readonly PostStep[], leaf: LeafResult): ResultTable {
   const kept = keptAfter(steps);
   return steps.reduce((current, step, at) => {
-    const first = step.step === 'window' ? wantedPlaces(steps.slice(at, at + 2)) : undefined;
+    // A scan has left such rows out as it read them.
+    const first = step.step === 'window' && current.keys.length > 0 ? wantedPlaces(steps.slice(at, at + 2)) : undefined;
     const rows = first && rowsOfFirstPlaces(current, first, leaf.check);
     return runStep(rows === undefined ? current : pickRows(current, rows, leaf.check), step, leaf, kept[at]);
   }, table);
