@@ -14,7 +14,7 @@ import { clear, kernelFor, type RunContext } from '../block/context.js';
 import { openScope } from '../expression/open-scope.js';
 import { storedNumbers } from '../expression/vector.js';
 import { ABSENT, type Numbering } from './join-keys.js';
-import { type KeyBits, keyBitsOf, storedRange } from './key-bits.js';
+import { type KeyBits, keyBitsOf, longDistances } from './key-bits.js';
 import { withEachKey } from './listed-keys.js';
 import { OwnMemory } from './own-memory.js';
 import { isOfKey, KeyPacker, type PartValues, packedLayout } from './packed-keys.js';
@@ -250,12 +250,7 @@ function rangeOf(
   column: NumberColumnView,
   rowCount: number,
 ): { readonly low: bigint; readonly count: number } | undefined {
-  if (column.type !== 'LONG' || column.physical === 'F32' || column.physical === 'F64' || rowCount === 0) return undefined;
-  const { min, max } = storedRange(context, scratch, column, rowCount);
-  const count = max - min + 1n;
-  return count <= BigInt(Math.min(RANGE_MAX, Math.max(RANGE_ALWAYS, rowCount * RANGE_PER_ROW)))
-    ? { low: min, count: Number(count) }
-    : undefined;
+  return longDistances(context, scratch, column, rowCount, BigInt(Math.min(RANGE_MAX, Math.max(RANGE_ALWAYS, rowCount * RANGE_PER_ROW))));
 }
 
 function hashKeys(

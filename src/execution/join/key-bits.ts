@@ -57,6 +57,20 @@ export function keyBitsOf(
   return { low, count, bits, values: kernels.bitsCount(bits, words) };
 }
 
+/** The smallest of the LONGs of a column, and how many lie between it and the largest, both counted; undefined: there are more than so many, or no LONGs. */
+export function longDistances(
+  context: RunContext,
+  scratch: Pick<Arena, 'take'>,
+  column: NumberColumnView,
+  rowCount: number,
+  countMax: bigint,
+): { readonly low: bigint; readonly count: number } | undefined {
+  if (column.type !== 'LONG' || column.physical === 'F32' || column.physical === 'F64' || rowCount === 0) return undefined;
+  const { min, max } = storedRange(context, scratch, column, rowCount);
+  const count = max - min + 1n;
+  return count <= countMax ? { low: min, count: Number(count) } : undefined;
+}
+
 /** Smallest and largest stored value, whatever the column says of rows that it was gathered from. */
 export function storedRange(
   { kernels, memory }: RunContext,

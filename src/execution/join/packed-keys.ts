@@ -4,10 +4,10 @@ import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';
 import { type ColumnType, isNumberType } from '../../model/schema.js';
 import type { StageKey } from '../../model/stage.js';
-import type { ColumnView, DictionaryView, NumberColumnView } from '../../storage/view.js';
+import type { ColumnView, DictionaryView } from '../../storage/view.js';
 import { type Block, clear, kernelFor, type RunContext } from '../block/context.js';
 import type { NumberVector } from '../expression/vector.js';
-import { storedRange } from './key-bits.js';
+import { longDistances } from './key-bits.js';
 
 /*
  * Ids of the build side's dictionary, and LONGs that lie within 32 bits of each other, take half a word: two such parts are hashed and compared as
@@ -48,7 +48,7 @@ export function packedLayout(
   const values = columns.map((column, index): PackedValue => {
     if (column.kind === 'string') return { kind: 'texts', dictionary: column.dictionary };
     const { type, nullsMeet = false } = keys[index] ?? {};
-    const range = type === 'LONG' ? distances(context, scratch, column, rowCount) : undefined;
+    const range = type === 'LONG' ? longDistances(context, scratch, column, rowCount, RANGE_MAX) : undefined;
     if (range !== undefined) return { kind: 'range', ...range, nullsMeet };
     return { kind: 'word', flag: nullsMeet && column.nulls !== 0 ? flags++ : null };
   });
@@ -60,18 +60,6 @@ export function packedLayout(
     return { ...value, word: wholes + (half >> 1), shift: (half & 1) * 32 };
   });
   return { words: wholes + ((halves + 1) >> 1) + (flags > 0 ? 1 : 0), parts };
-}
-
-function distances(
-  context: RunContext,
-  scratch: Pick<Arena, 'take'>,
-  column: NumberColumnView,
-  rowCount: number,
-): { readonly low: bigint; readonly count: number } | undefined {
-  if (column.type !== 'LONG' || column.physical === 'F32' || column.physical === 'F64' || rowCount === 0) return undefined;
-  const { min, max } = storedRange(context, scratch, column, rowCount);
-  const count = max - min + 1n;
-  return count <= RANGE_MAX ? { low: min, count: Number(count) } : undefined;
 }
 
 /** Values of one part of the rows of a block: u32 ids of the build side's dictionary, or numbers. */

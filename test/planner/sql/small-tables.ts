@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { serialize } from 'node:v8';
 import { DuckDBInstance } from '@duckdb/node-api';
+import * as assert from 'uvu/assert';
 import { ETERNITY } from '../../../src/base/instant.js';
 import { parseJson, stringifyJson } from '../../../src/base/json.js';
 import { resolveLookups } from '../../../src/cluster/lookups/resolve-lookups.js';
@@ -343,4 +344,38 @@ export async function differencesOf(statements: readonly (readonly [ours: string
   }
   oracle.close();
   return differences.join('\n');
+}
+
+/** A statement, and the same in DuckDB's words where these differ. */
+export type OracleQuery = string | readonly [ours: string, duckdb: string];
+
+/** Compares the answers of statements with those of DuckDB, whichever rules are off. */
+export class DuckdbAnswers {
+  readonly #queries: readonly OracleQuery[];
+  readonly #expected: unknown[][][] = [];
+
+  constructor(queries: readonly OracleQuery[]) {
+    this.#queries = queries;
+  }
+
+  async ask(): Promise<void> {
+    const oracle = await openOracle();
+    for (const query of this.#queries) this.#expected.push(await oracle.rows(typeof query === 'string' ? query : query[1]));
+    oracle.close();
+  }
+
+  async check(rulesOff: readonly string[]): Promise<void> {
+    const differences: string[] = [];
+    for (const [index, query] of this.#queries.entries()) {
+      const sql = typeof query === 'string' ? query : query[0];
+      try {
+        const differs = difference(sql, await answer(sql, rulesOff), this.#expected[index] ?? []);
+        if (differs !== undefined) differences.push(differs);
+      } catch (error) {
+        differences.push(`${sql}\n  ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+    assert.is(differences.join('\n'), '');
+    assert.is(memory.allocatedBytes, 0);
+  }
 }

@@ -1,10 +1,9 @@
 import { suite } from 'uvu';
-import * as assert from 'uvu/assert';
 import { RULES } from '../../../../src/planner/sql/relation/rules/rules.js';
-import { answer, difference, memory, openOracle } from '../small-tables.js';
+import { DuckdbAnswers, type OracleQuery } from '../small-tables.js';
 
 /** Statements over several relations, against DuckDB; with all rules, with each one off, and with none. */
-const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
+const QUERIES: readonly OracleQuery[] = [
   // Subqueries in FROM, at any depth.
   'SELECT c, SUM(n) FROM (SELECT city AS c, usr, COUNT(*) AS n FROM edits GROUP BY city, usr) GROUP BY c ORDER BY c',
   'SELECT MAX(n), MIN(n) FROM (SELECT COUNT(*) AS n FROM edits GROUP BY city)',
@@ -428,30 +427,10 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
 
 const relations = suite('SQL over several relations, against DuckDB');
 
-const expected: unknown[][][] = [];
+const answers = new DuckdbAnswers(QUERIES);
+relations.before(() => answers.ask());
 
-relations.before(async () => {
-  const oracle = await openOracle();
-  for (const query of QUERIES) expected.push(await oracle.rows(typeof query === 'string' ? query : query[1]));
-  oracle.close();
-});
-
-async function check(rulesOff: readonly string[]): Promise<void> {
-  const differences: string[] = [];
-  for (const [index, query] of QUERIES.entries()) {
-    const sql = typeof query === 'string' ? query : query[0];
-    try {
-      const differs = difference(sql, await answer(sql, rulesOff), expected[index] ?? []);
-      if (differs !== undefined) differences.push(differs);
-    } catch (error) {
-      differences.push(`${sql}\n  ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-  assert.is(differences.join('\n'), '');
-  assert.is(memory.allocatedBytes, 0);
-}
-
-relations('every query gives the rows DuckDB gives', () => check([]));
-relations('and without any rule', () => check(RULES.map(({ name }) => name)));
-for (const { name } of RULES) relations(`and without ${name}`, () => check([name]));
+relations('every query gives the rows DuckDB gives', () => answers.check([]));
+relations('and without any rule', () => answers.check(RULES.map(({ name }) => name)));
+for (const { name } of RULES) relations(`and without ${name}`, () => answers.check([name]));
 relations.run();

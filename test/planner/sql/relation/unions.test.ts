@@ -1,7 +1,6 @@
 import { suite } from 'uvu';
-import * as assert from 'uvu/assert';
 import { RULES } from '../../../../src/planner/sql/relation/rules/rules.js';
-import { answer, difference, memory, openOracle } from '../small-tables.js';
+import { DuckdbAnswers, type OracleQuery } from '../small-tables.js';
 
 /*
  * Joins, aggregates, orders and conditions over UNION ALL, against DuckDB: with all rules, without those that take unions apart, and with none.
@@ -19,7 +18,7 @@ const MIXED = `(SELECT city, usr AS k, SUM(added) AS v FROM edits GROUP BY city,
   UNION ALL SELECT u.city, e.usr, e.added FROM edits e JOIN users u ON e.usr = u.id
   UNION ALL (SELECT city, id, 1 FROM users UNION ALL SELECT name, id, 2 FROM users)) m`;
 
-const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
+const QUERIES: readonly OracleQuery[] = [
   // Joins of all types, on either side.
   `SELECT u.name, COUNT(*), SUM(b.v), MIN(b.p) FROM ${BOTH} JOIN users u ON b.k = u.id GROUP BY u.name ORDER BY u.name`,
   `SELECT u.name, COUNT(*), COUNT(b.v), MAX(b.p) FROM ${BOTH} LEFT JOIN users u ON b.k = u.id AND u.score > 3 GROUP BY u.name ORDER BY u.name`,
@@ -92,31 +91,11 @@ const QUERIES: readonly (string | readonly [ours: string, duckdb: string])[] = [
 
 const unions = suite('unions, against DuckDB');
 
-const expected: unknown[][][] = [];
+const answers = new DuckdbAnswers(QUERIES);
+unions.before(() => answers.ask());
 
-unions.before(async () => {
-  const oracle = await openOracle();
-  for (const query of QUERIES) expected.push(await oracle.rows(typeof query === 'string' ? query : query[1]));
-  oracle.close();
-});
-
-async function check(rulesOff: readonly string[]): Promise<void> {
-  const differences: string[] = [];
-  for (const [index, query] of QUERIES.entries()) {
-    const sql = typeof query === 'string' ? query : query[0];
-    try {
-      const differs = difference(sql, await answer(sql, rulesOff), expected[index] ?? []);
-      if (differs !== undefined) differences.push(differs);
-    } catch (error) {
-      differences.push(`${sql}\n  ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-  assert.is(differences.join('\n'), '');
-  assert.is(memory.allocatedBytes, 0);
-}
-
-unions('every query gives the rows DuckDB gives', () => check([]));
-unions('and without any rule', () => check(RULES.map(({ name }) => name)));
+unions('every query gives the rows DuckDB gives', () => answers.check([]));
+unions('and without any rule', () => answers.check(RULES.map(({ name }) => name)));
 for (const { name, of } of RULES)
-  if (of?.includes('union') === true || name.startsWith('lift-')) unions(`and without ${name}`, () => check([name]));
+  if (of?.includes('union') === true || name.startsWith('lift-')) unions(`and without ${name}`, () => answers.check([name]));
 unions.run();
