@@ -1,282 +1,40 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ETERNITY } from '../../src/base/instant.js';
-import { SourceRunner } from '../../src/cluster/sources/source-runner.js';
-import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
-import { KernelMemory } from '../../src/kernels/memory.js';
-import type { Frame } from '../../src/model/frame.js';
-import type { GroupPlan, PostStep, ScanPlan } from '../../src/model/plan.js';
-import type { JoinKey, JoinSource, RowSource } from '../../src/model/row-source.js';
-import { rowSourceColumns } from '../../src/planner/row-source-columns.js';
-import { uploadFrame } from '../../src/storage/uploaded-frame.js';
+import type { GroupPlan, ScanPlan } from '../../src/model/plan.js';
+import type { JoinSource } from '../../src/model/row-source.js';
 import { caseCount } from '../case-count.js';
-import { frameOf, type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
+import {
+  type Case,
+  held,
+  joinCase,
+  joinOf,
+  LEAF,
+  LEFT,
+  type LeftRow,
+  leftRow,
+  memory,
+  NUMBER_KEY,
+  pairsOf,
+  piecesOf,
+  RIGHT,
+  type RightRow,
+  reads,
+  rightRow,
+  runnerOf,
+  running,
+  TIMES,
+  TYPES,
+  threaded,
+  way,
+} from './join-cases.js';
+import { type Plain, rowsOf, schemaOf, sortedText } from './plain-rows.js';
 
 /*
  * Joins against nested loops over plain rows, whichever way the left side comes: in frames, as segments, or left in memory, where two threads may
  * read it together.
  */
-
-const memory = KernelMemory.create({ maximumBytes: 1 << 30 });
-const inline = createEngine({ memory, kernels: 'simd', threads: 0 });
-const threaded = createEngine({ memory, kernels: 'simd', threads: 2, rowsRunInline: 0, morselRows: 1 });
-/** Engine of another process: it does not know the rows that the first one uploaded. */
-const elsewhere = createEngine({ memory, kernels: 'scalar', threads: 0 });
-const RUN = { deadlineMs: Number.MAX_SAFE_INTEGER, kernels: null, batchRows: null } as const;
-
-const FRAMELESS = { unit: 'range', start: 'unbounded', end: 0, exclude: null } as const;
-const LEAF = { dataSource: 'rows', intervals: [ETERNITY], filter: null, virtualColumns: [], post: [] } as const;
-const LEFT = { text: 'STRING', number: 'LONG', amount: 'DOUBLE' } as const;
-const RIGHT = { text: 'STRING', number: 'LONG', amount: 'DOUBLE', name: 'STRING' } as const;
-const text = fc.option(fc.constantFrom('a', 'b', 'B', '', 'é', '1', '2'), { nil: null, freq: 5 });
-const number = fc.option(fc.oneof(fc.bigInt({ min: -2n, max: 3n }), fc.constant(2n ** 62n)), { nil: null, freq: 5 });
-const amount = fc.option(fc.constantFrom(0, -0, 1, 2, 2.5, Number.NaN), { nil: null, freq: 5 });
-const leftRow = fc.record({ text, number, amount });
-const rightRow = fc.record({ text, number, amount, name: fc.constantFrom('p', 'q', null) });
-type LeftRow = { text: string | null; number: bigint | null; amount: number | null };
-type RightRow = LeftRow & { name: string | null };
-
-/** Equal when both sides give the same text and neither is null, or, where nulls are equal, both are. */
-interface KeyCase {
-  readonly key: JoinKey;
-  readonly left: (row: LeftRow) => string | null;
-  readonly right: (row: RightRow) => string | null;
-}
-
-const NUMBER_KEY: JoinKey = { left: parseExpression('number'), right: parseExpression('number'), type: 'LONG' };
-
-const doubleText = (value: number | null): string | null => (value === null ? null : String(value === 0 ? 0 : value));
-const asNumber = (value: string | null): string | null => (value !== null && /^\d$/.test(value) ? value : null);
-
-const KEYS: Readonly<Record<string, KeyCase>> = {
-  text: {
-    key: { left: parseExpression('text'), right: parseExpression('text'), type: 'STRING' },
-    left: (row) => row.text,
-    right: (row) => row.text,
-  },
-  computedText: {
-    key: { left: parseExpression("concat(text, 'x')"), right: parseExpression("concat(upper(text), 'x')"), type: 'STRING' },
-    left: (row) => row.text,
-    right: (row) => row.text?.toUpperCase() ?? null,
-  },
-  number: {
-    key: NUMBER_KEY,
-    left: (row) => row.number?.toString() ?? null,
-    right: (row) => row.number?.toString() ?? null,
-  },
-  computedNumber: {
-    key: { left: parseExpression('number + 1'), right: parseExpression('number'), type: 'LONG' },
-    left: (row) => (row.number === null ? null : (row.number + 1n).toString()),
-    right: (row) => row.number?.toString() ?? null,
-  },
-  amount: {
-    key: { left: parseExpression('amount'), right: parseExpression('amount'), type: 'DOUBLE' },
-    left: (row) => doubleText(row.amount),
-    right: (row) => doubleText(row.amount),
-  },
-  mixed: {
-    key: { left: parseExpression('text'), right: parseExpression('number'), type: 'DOUBLE' },
-    left: (row) => asNumber(row.text),
-    right: (row) => doubleText(row.number === null ? null : Number(row.number)),
-  },
-};
-
-const CONDITIONS: Readonly<Record<string, (left: LeftRow, right: RightRow) => boolean>> = {
-  'number < "r.number"': (left, right) => left.number !== null && right.number !== null && left.number < right.number,
-  '"r.name" == \'p\'': (_, right) => right.name === 'p',
-  'text != "r.text" || number == 1': (left, right) =>
-    (left.text !== null && right.text !== null && left.text !== right.text) || left.number === 1n,
-  '1 == 2': () => false,
-};
-
-const TYPES = ['inner', 'left', 'right', 'full', 'semi', 'anti'] as const;
-
-interface Case {
-  readonly left: readonly LeftRow[];
-  readonly right: readonly RightRow[];
-  readonly type: JoinSource['type'];
-  readonly keys: readonly string[];
-  /** Keys whose nulls are equal. */
-  readonly nullsMeet: readonly string[];
-  readonly condition: string | null;
-}
-
-const joinCase = fc.record({
-  left: fc.array(leftRow, { maxLength: 25 }),
-  right: fc.array(rightRow, { maxLength: 25 }),
-  type: fc.constantFrom(...TYPES),
-  keys: fc.oneof(fc.subarray(Object.keys(KEYS), { maxLength: 4 }), fc.constantFrom(['text'], ['number'])),
-  nullsMeet: fc.oneof(fc.constant([]), fc.subarray(Object.keys(KEYS))),
-  condition: fc.option(fc.constantFrom(...Object.keys(CONDITIONS)), { nil: null }),
-});
-
-/** The pairs of a join, with null where there is no row. */
-function pairsOf({ left, right, type, keys, nullsMeet, condition }: Case): [LeftRow | null, RightRow | null][] {
-  const meets = (one: LeftRow, other: RightRow): boolean =>
-    keys.every((name) => {
-      const value = KEYS[name]?.left(one) ?? null;
-      return (value !== null || nullsMeet.includes(name)) && value === KEYS[name]?.right(other);
-    }) &&
-    (condition === null || CONDITIONS[condition]?.(one, other) === true);
-  const pairs: [LeftRow | null, RightRow | null][] = [];
-  for (const one of left) {
-    const partners = right.filter((other) => meets(one, other));
-    if (type === 'semi' || type === 'anti') {
-      if (partners.length > 0 === (type === 'semi')) pairs.push([one, null]);
-      continue;
-    }
-    for (const other of partners) pairs.push([one, other]);
-    if (partners.length === 0 && (type === 'left' || type === 'full')) pairs.push([one, null]);
-  }
-  if (type === 'right' || type === 'full') for (const other of right) if (!left.some((one) => meets(one, other))) pairs.push([null, other]);
-  return pairs;
-}
-
-/**
- * Form of the left side; `right segments`: the right side is a table so large that the left one is uploaded instead. The rows of `gathered`
- * segments, subqueries and unions of these, and those of a `window`, are left in memory where a join asks for all of them together.
- */
-const WAYS = [
-  'frames',
-  'segments here',
-  'segments elsewhere',
-  'right segments',
-  'gathered segments',
-  'gathered subquery',
-  'gathered union',
-  'window',
-] as const;
-type Way = (typeof WAYS)[number];
-
-function joinOf({ left, right, type, keys, nullsMeet, condition }: Case, way: Way): JoinSource {
-  return {
-    kind: 'join',
-    left: leftOf(left, way),
-    right: way === 'right segments' ? { kind: 'table', name: 'right' } : piecesOf(right, RIGHT),
-    prefix: 'r.',
-    type,
-    keys: keys.flatMap((name): JoinKey[] => {
-      const key = KEYS[name]?.key;
-      return key === undefined ? [] : [nullsMeet.includes(name) ? { ...key, nullsMeet: true } : key];
-    }),
-    condition: condition === null ? null : parseExpression(condition),
-    leftColumns: schemaOf(LEFT),
-    rightColumns: schemaOf(RIGHT),
-  };
-}
-
-function leftOf(left: readonly LeftRow[], way: Way): RowSource {
-  const table = { kind: 'table', name: 'left' } as const;
-  const scan: ScanPlan = { operator: 'scan', ...LEAF, columns: Object.keys(LEFT), timeOrder: null, offset: 0, limit: null };
-  // Each row once, with a number that nobody reads.
-  const window: ScanPlan = { ...scan, post: [NUMBERED] };
-  switch (way) {
-    case 'right segments':
-      return { kind: 'inline', frame: frameOf(left, LEFT) };
-    case 'frames':
-      return piecesOf(left, LEFT);
-    case 'gathered subquery':
-      return { kind: 'query', plan: scan, source: table };
-    case 'window':
-      return { kind: 'query', plan: window, source: piecesOf(left, LEFT) };
-    case 'gathered union':
-      return {
-        kind: 'union',
-        sources: ['first half', 'second half'].map((name) => ({ kind: 'query', plan: scan, source: { kind: 'table', name } })),
-      };
-    default:
-      return table;
-  }
-}
-
-const NUMBERED: PostStep = {
-  step: 'window',
-  partition: [],
-  order: [],
-  functions: [{ name: 'place', type: 'LONG', call: { kind: 'rowNumber' }, columns: [], filter: null, frame: FRAMELESS }],
-};
-
-function piecesOf(rows: readonly Plain[], types: typeof LEFT | typeof RIGHT): RowSource {
-  const inline = (from: number): RowSource => ({ kind: 'inline', frame: frameOf(rows.slice(from, from + 6), types) });
-  return { kind: 'union', sources: Array.from({ length: Math.max(1, Math.ceil(rows.length / 6)) }, (_, at) => inline(at * 6)) };
-}
-
-interface Running {
-  readonly chunkRows: number;
-  readonly threads: number;
-}
-
-/** Frees the segments of right sides, after the last run. */
-const held: (() => void)[] = [];
-
-/** Plans that read what was left in memory, since it was looked last. */
-let readsOfMemory = 0;
-
-function runnerOf({ left, right }: Case, way: Way, { chunkRows, threads }: Running): SourceRunner {
-  const engine = threads === 0 ? inline : threaded;
-  return new SourceRunner({
-    engine: {
-      runRows: (...all) => engine.runRows(...all),
-      runUploaded: (...all) => {
-        readsOfMemory++;
-        return engine.runUploaded(...all);
-      },
-      build: (...all) => engine.build(...all),
-      reserveUpload: () => engine.reserveUpload(),
-      releaseUpload: (id) => engine.releaseUpload(id),
-    },
-    isServedHere: () => way !== 'segments elsewhere',
-    rowsOfTable: (name) => (name === 'right' ? 1_000_000 : way.startsWith('gathered') ? left.length : null),
-    columnsOf: (source) =>
-      rowSourceColumns(source, { table: (name) => ({ columns: schemaOf(name === 'right' ? RIGHT : LEFT), interval: ETERNITY }) }),
-    async *runTables(plan, [name]): AsyncGenerator<Frame> {
-      const half = Math.ceil(left.length / 2);
-      const halves = { 'first half': left.slice(0, half), 'second half': left.slice(half) };
-      const own = name === 'first half' || name === 'second half' ? halves[name] : left;
-      const [rows, types] = name === 'right' ? ([right, RIGHT] as const) : ([own, LEFT] as const);
-      // One segment, or three, each with dictionaries of its own.
-      const parts = rows.length % 2 === 0 ? 1 : 3;
-      const placed = Array.from({ length: parts }, (_, part) =>
-        uploadFrame(
-          frameOf(
-            rows.filter((_, row) => row % parts === part),
-            types,
-          ),
-          memory,
-        ),
-      );
-      const views = placed.map(({ view }, part) => ({ ...view, id: `segment_${part}` }));
-      try {
-        const runs = way === 'segments elsewhere' ? elsewhere : engine;
-        yield* runs.runViews(plan, views, { ...RUN, ending: 'final' }, new AbortController().signal);
-      } finally {
-        // Results that stay in memory have the dictionaries of the segments.
-        const releases = placed.map(({ release }) => release);
-        if (plan.upload === undefined) for (const release of releases) release();
-        else held.push(...releases);
-      }
-    },
-    lookup: () => ({ rowCount: 0, frames: async function* () {} }),
-    runOptions: RUN,
-    signal: new AbortController().signal,
-    chunkRows,
-  });
-}
-
-/** Rows that a join makes of one row of its left side, by the number of its partners. */
-const TIMES = {
-  inner: (partners: number) => partners,
-  right: (partners: number) => partners,
-  left: (partners: number) => Math.max(1, partners),
-  full: (partners: number) => Math.max(1, partners),
-  semi: (partners: number) => Math.min(1, partners),
-  anti: (partners: number) => (partners === 0 ? 1 : 0),
-} as const;
-
-const way = fc.constantFrom(...WAYS);
-const running = fc.record({ chunkRows: fc.constantFrom(1, 7, 4096), threads: fc.constantFrom(0, 2) });
 
 const joins = suite('joins');
 
@@ -448,9 +206,9 @@ joins('rows below right and full joins are left in memory, where these read them
       for (const threads of [0, 2])
         for (const plan of [scan, group]) {
           const one: Case = { left, right, type, keys: ['text'], nullsMeet: [], condition: null };
-          const before = readsOfMemory;
+          const before = reads.ofMemory;
           const found = await rowsOf(runnerOf(one, from, { chunkRows: 4096, threads }).run(plan, joinOf(one, from)));
-          assert.is(readsOfMemory, before + 1, `${type}, ${from}, ${threads} threads`);
+          assert.is(reads.ofMemory, before + 1, `${type}, ${from}, ${threads} threads`);
           const pairs = pairsOf(one).map(([own, other]): Plain => ({ text: own?.text ?? null, 'r.name': other?.name ?? null }));
           const expected = sortedText(pairs);
           assert.equal(sortedText(found), plan === scan ? expected : [...new Set(expected)]);
