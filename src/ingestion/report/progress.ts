@@ -17,6 +17,8 @@ export class ProgressReporter {
   #lastMs = 0;
   #startedMs: number;
   #loggedMs: number;
+  /** Sends what was counted too soon after the last time, so that the counts of a source that waits are told. */
+  #late: NodeJS.Timeout | null = null;
 
   /** @param stage  counts of a stage of a statement; null: the task is none */
   constructor(context: TaskContext, statistics: RowStatistics, stage: (() => StageProgress) | null = null) {
@@ -40,10 +42,14 @@ export class ProgressReporter {
   }
 
   tick(): void {
-    if (this.#context.now() - this.#lastMs >= INTERVAL_MS) this.#send();
+    const restMs = INTERVAL_MS - (this.#context.now() - this.#lastMs);
+    if (restMs <= 0) this.#send();
+    else this.#late ??= setTimeout(() => this.#send(), restMs).unref();
   }
 
   #send(): void {
+    clearTimeout(this.#late ?? undefined);
+    this.#late = null;
     const atMs = this.#context.now();
     this.#lastMs = atMs;
     const progress: TaskProgress = {
