@@ -1,6 +1,7 @@
 // Answers a request: route, permission, handler, error shape.
 
 import type { ServiceError } from '../base/errors.js';
+import { extended } from '../base/extended.js';
 import type { Log } from '../base/log.js';
 import { comingTurn } from '../base/loop-turns.js';
 import { type Caller, NOBODY_CALLER } from '../model/access/authorizer.js';
@@ -115,7 +116,7 @@ async function withFirstChunk(response: HttpResponse): Promise<HttpResponse> {
   if (!isStreamed(body)) return whole(response);
   const iterator = body[Symbol.asyncIterator]();
   const first = await iterator.next();
-  const headers = { ...response.headers, ...lateHeaders?.() };
+  const headers = extended(response.headers ?? {}, lateHeaders?.() ?? {});
   if (first.done === true) return { status, headers, body: '' };
   const second = iterator.next();
   // Looked at when it is asked for.

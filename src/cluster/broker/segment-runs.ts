@@ -56,18 +56,26 @@ export function runOverSegments(
   signal: CancelSignal,
   noteKey?: (key: string) => void,
 ): AsyncIterable<Frame> {
-  const make = async function* () {
-    const startMs = performance.now();
-    const pruned = pruneByPartition(chunks, plan);
-    if (options.profile !== undefined) options.profile.segmentsPrunedByPartition += pruned.leftOut;
-    const whole = withServers(cluster, options);
-    const reads = await whole.reads.of(pruned.chunks, plan.intervals, whole.serving());
-    addStage(options.profile, 'pin', performance.now() - startMs);
-    yield* new SegmentRun(whole, plan, options, signal).over(reads, options.ending ?? 'final', cluster.retries, new Set());
-  };
+  const make = (): AsyncIterable<Frame> => runPruned(cluster, plan, chunks, options, signal);
   // Kept results are whole ones.
   if (options.ending !== undefined) return make();
   return throughCache(cluster.results, plan, chunks, options, make, noteKey);
+}
+
+async function* runPruned(
+  cluster: Cluster,
+  plan: RowsPlan,
+  chunks: readonly VisibleChunk<SegmentDescriptor>[],
+  options: QueryOptions,
+  signal: CancelSignal,
+): AsyncGenerator<Frame> {
+  const startMs = performance.now();
+  const pruned = pruneByPartition(chunks, plan);
+  if (options.profile !== undefined) options.profile.segmentsPrunedByPartition += pruned.leftOut;
+  const whole = withServers(cluster, options);
+  const reads = await whole.reads.of(pruned.chunks, plan.intervals, whole.serving());
+  addStage(options.profile, 'pin', performance.now() - startMs);
+  yield* new SegmentRun(whole, plan, options, signal).over(reads, options.ending ?? 'final', cluster.retries, new Set());
 }
 
 /** With servers of the segments that are loaded nowhere, where the query reads such. */
@@ -163,11 +171,11 @@ class SegmentRun {
   async #open(items: AsyncIterable<Item>, isHeld: boolean): Promise<Opened> {
     const rest = items[Symbol.asyncIterator]();
     const size = new FrameSize();
-    const opened = { frames: [] as Frame[], reports: [] as Report[], size, isHeld };
+    const opened = { frames: [] as Frame[], reports: [] as Report[], size, isHeld, rest: undefined };
     try {
       for (;;) {
         const { value, done = false } = await rest.next();
-        if (done) return { ...opened, rest: undefined };
+        if (done) return opened;
         if (isReport(value)) {
           opened.reports.push(value);
           continue;
@@ -320,8 +328,6 @@ export function requestFor(plan: Plan, read: Read, ending: 'final' | 'partial', 
   const { useCache = true, populateCache = true } = caching ?? {};
   const fetched = unloaded === undefined ? [] : read.segmentIds.flatMap((id) => unloaded.byId.get(id) ?? []);
   return {
-    ...(fetched.length === 0 ? {} : { fetched }),
-    ...(traceparent === undefined ? {} : { traceparent }),
     queryId,
     plan,
     segmentIds: read.segmentIds,
@@ -332,6 +338,8 @@ export function requestFor(plan: Plan, read: Read, ending: 'final' | 'partial', 
     kernels,
     useCache,
     populateCache,
+    ...(fetched.length === 0 ? {} : { fetched }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
 }
 

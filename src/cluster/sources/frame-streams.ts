@@ -29,14 +29,16 @@ export async function peekUploaded(frames: AsyncIterable<Frame>): Promise<Peeked
     if ((await rows.next()).done !== true) await end();
     return { uploaded: first.value.uploaded, ids: [first.value.uploaded.id], frames: NO_FRAMES, end };
   }
-  async function* again(): AsyncGenerator<Frame> {
-    try {
-      for (let next = first; next.done !== true; next = await rows.next()) yield next.value;
-    } finally {
-      await end();
-    }
+  return { frames: again(first, rows), end };
+}
+
+/** Frames of which the first was asked for; ends them when it is left. */
+async function* again(first: IteratorResult<Frame>, rows: AsyncIterator<Frame>): AsyncGenerator<Frame> {
+  try {
+    for (let next = first; next.done !== true; next = await rows.next()) yield next.value;
+  } finally {
+    await rows.return?.();
   }
-  return { frames: again(), end };
 }
 
 /** Rows that were left in memory in place of frames; undefined where frames came. */

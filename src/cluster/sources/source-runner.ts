@@ -1,6 +1,7 @@
 // Runs plans over row sources: tables, subqueries, inline rows, unions and joins of them.
 
 import { ServiceError } from '../../base/errors.js';
+import { extended } from '../../base/extended.js';
 import { ETERNITY, type Interval } from '../../base/instant.js';
 import { columnsRead } from '../../execution/expression/columns-of-plan.js';
 import { selectColumns, type WantedColumn } from '../../execution/join/rows.js';
@@ -150,7 +151,7 @@ export class SourceRunner {
         const needed = [...columnsThrough(later, columnsRead(plan)).before];
         const columns = typed(needed, this.#options.columnsOf(source.base));
         const known = { columns, chunkRows: chunkRows ?? null };
-        const staged = { ...plan, stages: later };
+        const staged = extended(plan, { stages: later });
         const final = { ...runOptions, ending: 'final' } as const;
         const entries = asksForTime(plan, steps) ? undefined : await keptEntries(this.#options, source.base, this.#limits.sides.bytesMax);
         if (entries !== undefined) {

@@ -1,5 +1,6 @@
 // Runs a plan over rows that come as frames, chunk by chunk on one thread.
 
+import { extended } from '../../base/extended.js';
 import type { Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
 import { type Frame, frameColumnType, isNullAt } from '../../model/frame.js';
@@ -159,7 +160,7 @@ function operatorOf(options: PipelineOptions, context: RunContext, counts: RowCo
     case 'group':
       return groupOperator(plan, options, context, counts);
     case 'scan':
-      return scanOperator(plan, options, context, counts);
+      return new ScanOperator(plan, options, context, counts);
     case 'timeBoundary': {
       let [min, max] = [Infinity, -Infinity];
       const read = (pieces: Iterable<SegmentView>): Iterable<Frame> => {
@@ -230,42 +231,65 @@ function columnsOf(chunk: Frame): readonly ColumnSchema[] {
   return chunk.columns.map((column) => ({ name: column.name, type: frameColumnType(column), multiValue: false, hasNulls: true }));
 }
 
-function scanOperator(asked: ScanPlan, options: PipelineOptions, context: RunContext, counts: RowCounts): Operator {
-  const plan = { ...asked, stages: [] };
-  const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check, context };
-  const steps = new StreamedSteps(plan.post, leaf, { heldRowsMax: options.heldRowsMax, spill: context.spill });
-  let toSkip = plan.offset;
-  let toTake = plan.limit ?? Infinity;
-  const put = function* (frames: Iterable<Frame>): Generator<Frame> {
+class ScanOperator implements Operator {
+  readonly #plan: ScanPlan;
+  readonly #context: RunContext;
+  readonly #counts: RowCounts;
+  readonly #steps: StreamedSteps;
+  #toSkip: number;
+  #toTake: number;
+
+  constructor(asked: ScanPlan, { heldRowsMax }: PipelineOptions, context: RunContext, counts: RowCounts) {
+    const plan = extended(asked, { stages: [] });
+    const leaf = { intervals: plan.intervals, emptyValues: NO_EMPTY_VALUES, check: context.check, context };
+    this.#plan = plan;
+    this.#context = context;
+    this.#counts = counts;
+    this.#steps = new StreamedSteps(plan.post, leaf, { heldRowsMax, spill: context.spill });
+    this.#toSkip = plan.offset;
+    this.#toTake = plan.limit ?? Infinity;
+  }
+
+  get isDone(): boolean {
+    return this.#toTake <= 0;
+  }
+
+  open(): void {}
+
+  read(pieces: Iterable<SegmentView>): Iterable<Frame> {
+    const limit = this.#toTake === Infinity ? null : this.#toSkip + this.#toTake;
+    return this.#put(scanPieces({ ...this.#plan, offset: 0, limit }, pieces, this.#context, 'partial', this.#counts));
+  }
+
+  *readMoved(pieces: Iterable<SegmentView>): Generator<Frame> {
+    const plan = { ...this.#plan, columns: [...this.#plan.columns, POSITION], offset: 0, limit: null };
+    const moved = concatFrames([...scanPieces(plan, pieces, this.#context, 'partial', this.#counts)]);
+    const position = moved.columns.at(-1);
+    if (position?.kind !== 'long') return;
+    const places = Float64Array.from(position.values, Number);
+    const order = Uint32Array.from(places, (_, row) => row).sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0) || a - b);
+    yield* this.#put([gatherFrame({ ...moved, columns: moved.columns.slice(0, -1) }, order)]);
+  }
+
+  end(): Iterable<Frame> {
+    return this.#steps.end();
+  }
+
+  close(): void {
+    this.#steps.close();
+  }
+
+  *#put(frames: Iterable<Frame>): Generator<Frame> {
     for (const frame of frames) {
-      const start = Math.min(toSkip, frame.rowCount);
-      const end = Math.min(frame.rowCount, start + toTake);
-      toSkip -= start;
-      toTake -= end - start;
-      counts.rowsToFinish += end - start;
-      if (start < end) yield* steps.push(start === 0 && end === frame.rowCount ? frame : rowsBetween(frame, start, end));
-      if (toTake <= 0) return;
+      const start = Math.min(this.#toSkip, frame.rowCount);
+      const end = Math.min(frame.rowCount, start + this.#toTake);
+      this.#toSkip -= start;
+      this.#toTake -= end - start;
+      this.#counts.rowsToFinish += end - start;
+      if (start < end) yield* this.#steps.push(start === 0 && end === frame.rowCount ? frame : rowsBetween(frame, start, end));
+      if (this.#toTake <= 0) return;
     }
-  };
-  const limited = () => ({ ...plan, offset: 0, limit: toTake === Infinity ? null : toSkip + toTake });
-  return {
-    get isDone() {
-      return toTake <= 0;
-    },
-    open: () => undefined,
-    read: (pieces) => put(scanPieces(limited(), pieces, context, 'partial', counts)),
-    *readMoved(pieces) {
-      const columns = [...plan.columns, POSITION];
-      const moved = concatFrames([...scanPieces({ ...plan, columns, offset: 0, limit: null }, pieces, context, 'partial', counts)]);
-      const position = moved.columns.at(-1);
-      if (position?.kind !== 'long') return;
-      const places = Float64Array.from(position.values, Number);
-      const order = Uint32Array.from(places, (_, row) => row).sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0) || a - b);
-      yield* put([gatherFrame({ ...moved, columns: moved.columns.slice(0, -1) }, order)]);
-    },
-    end: () => steps.end(),
-    close: () => steps.close(),
-  };
+  }
 }
 
 function rowsBetween(frame: Frame, start: number, end: number): Frame {

@@ -14,6 +14,7 @@ import { meets } from '../block/row-ranges.js';
 import type { Builds } from '../join/with-stages.js';
 import { mayBeBrief } from '../scan/brief.js';
 import type { PartialRows } from '../scan/merge-scans.js';
+import type { RunControl } from '../threads/thread-context.js';
 import { BuildStore, ROWS_AHEAD } from './build-store.js';
 import type { Engine, GivenRows, RunCounters, RunOptions, UploadedRows } from './engine.js';
 import type { EngineOptions } from './engine-options.js';
@@ -132,28 +133,38 @@ class LocalEngine implements ProcessingEngine {
   }
 
   runRows(plan: RowPlan, rows: AsyncIterable<Frame>, given: GivenRows, options: RunOptions, signal: CancelSignal): AsyncGenerator<Frame> {
-    const { columns, chunkRows } = given;
-    const store = this.#builds;
-    const { executors, reader } = this.#parts;
     return this.#controls.during(options, signal, (unsized) =>
-      this.#builds.with(plan, unsized, async function* (sent, builds) {
-        const keep = keeperOf(store, sent, builds);
-        const source = await peek(rows, ROWS_AHEAD);
-        const control = { ...unsized, rows: rowsWithPairs(uploadCost(source.rowCount), builds) + bucketsToFill(plan) };
-        const place = executors.forRows(control);
-        const open = () => place.open('rows', { control, plan: sent, builds, columns, chunkRows: chunkRows ?? null });
-        let last: RowCounts | undefined;
-        try {
-          for await (const { frame, counts, built } of feed(open, source.rows)) {
-            last = counts;
-            if (built !== undefined && keep !== undefined) yield keep(built);
-            if (frame !== null) yield frame;
-          }
-        } finally {
-          if (last !== undefined) reader.count(last, sent.operator === 'group' ? 'group' : 'scan', options.profile);
-        }
-      }),
+      this.#builds.with(plan, unsized, (sent, builds) => this.#feedRows({ plan, sent, builds, unsized }, rows, given, options)),
     );
+  }
+
+  async *#feedRows(
+    {
+      plan,
+      sent,
+      builds,
+      unsized,
+    }: { readonly plan: RowPlan; readonly sent: RowPlan; readonly builds: Builds; readonly unsized: RunControl },
+    rows: AsyncIterable<Frame>,
+    { columns, chunkRows }: GivenRows,
+    { profile }: RunOptions,
+  ): AsyncGenerator<Frame> {
+    const { executors, reader } = this.#parts;
+    const keep = keeperOf(this.#builds, sent, builds);
+    const source = await peek(rows, ROWS_AHEAD);
+    const control = { ...unsized, rows: rowsWithPairs(uploadCost(source.rowCount), builds) + bucketsToFill(plan) };
+    const place = executors.forRows(control);
+    const open = () => place.open('rows', { control, plan: sent, builds, columns, chunkRows: chunkRows ?? null });
+    let last: RowCounts | undefined;
+    try {
+      for await (const { frame, counts, built } of feed(open, source.rows)) {
+        last = counts;
+        if (built !== undefined && keep !== undefined) yield keep(built);
+        if (frame !== null) yield frame;
+      }
+    } finally {
+      if (last !== undefined) reader.count(last, sent.operator === 'group' ? 'group' : 'scan', profile);
+    }
   }
 
   async build(rows: AsyncIterable<Frame>, side: BuildRequest, options: RunOptions, signal: CancelSignal): Promise<UploadedRows> {

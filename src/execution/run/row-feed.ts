@@ -68,13 +68,7 @@ export async function peek(rows: AsyncIterable<Frame>, few: number): Promise<Pee
       count += value.rowCount;
     }
   }
-  async function* again(): AsyncGenerator<Frame> {
-    yield* seen;
-    seen.length = 0;
-    for (let next = ended ? undefined : await source.next(); next !== undefined && next.done !== true; next = await source.next())
-      yield next.value;
-  }
-  const all = again();
+  const all = again(seen, ended ? null : source);
   return {
     rowCount: ended ? count : null,
     rows: {
@@ -87,4 +81,11 @@ export async function peek(rows: AsyncIterable<Frame>, few: number): Promise<Pee
       },
     },
   };
+}
+
+/** Frames that were read already, which are let go then, and those that follow; `source` null: none do. */
+async function* again(seen: Frame[], source: AsyncIterator<Frame> | null): AsyncGenerator<Frame> {
+  yield* seen;
+  seen.length = 0;
+  for (let next = await source?.next(); next !== undefined && next.done !== true; next = await source?.next()) yield next.value;
 }

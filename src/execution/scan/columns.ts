@@ -282,7 +282,7 @@ function* blocksOf(
       if (row < 0 || row >= block.rows) break;
       bits[row >>> 5] = (bits[row >>> 5] ?? 0) | (1 << (row & 31));
     }
-    yield { block: { ...block, selection }, from, to };
+    yield { block: { start: block.start, rows: block.rows, selection }, from, to };
     from = to;
   }
 }

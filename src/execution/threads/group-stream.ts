@@ -141,15 +141,17 @@ export function* groupStream(request: LastRequest, thread: ThreadContext): Strea
       yield* readColumns(request, reading, { context, layout, columns: first.value.groups, owner, pools: table.pools }, counts);
       return;
     }
-    const all = function* (): Generator<SegmentFrame> {
-      if (first.done !== true) yield first.value;
-      yield* frames;
-    };
-    yield* answered(all(), request, thread.context(request.control, counts), counts);
+    yield* answered(fromFirst(first, frames), request, thread.context(request.control, counts), counts);
   } finally {
     frames.return(undefined);
     if (!isRead) owner.free();
   }
+}
+
+/** Items of which the first was asked for. */
+function* fromFirst<Item>(first: IteratorResult<Item, unknown>, rest: Iterable<Item>): Generator<Item> {
+  if (first.done !== true) yield first.value;
+  yield* rest;
 }
 
 /** Adds the rows that only right sides have, which are known once the other threads are through. Frees the table where it is not read on. */

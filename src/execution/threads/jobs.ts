@@ -1,5 +1,6 @@
 // Jobs that processing threads run: grouping, scanning, merging, uploading.
 
+import { extended } from '../../base/extended.js';
 import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, RowPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
 import type { BuildRequest } from '../../model/upload.js';
@@ -144,7 +145,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
     const counts = noCounts();
     const early: Frame[] = [];
     const context = thread.context(control, counts);
-    const pipeline = new RowPipeline({ ...options, heldRowsMax: control.heldRowsMax }, context, counts);
+    const pipeline = new RowPipeline(extended(options, { heldRowsMax: control.heldRowsMax }), context, counts);
     try {
       while (!pipeline.isDone) {
         const given = yield* nextFrame(counts);

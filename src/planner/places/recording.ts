@@ -262,7 +262,7 @@ export function changed<Node extends object>(node: Node, changes: Partial<Node>)
 
 /** One object with the fields of both; their places stay places. */
 export function merged<One extends object, Other extends object>(one: One, other: Other): One & Other {
-  return recording === null ? { ...one, ...other } : (recording.merged(one, other) as One & Other);
+  return recording === null ? Object.assign({}, one, other) : (recording.merged(one, other) as One & Other);
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { type CancelSignal, platformSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
+import { extended } from '../../base/extended.js';
 import type { BrokerQueries, QueryOptions, TableSchema } from '../../cluster/broker/contract.js';
 import type { Coverage } from '../../cluster/broker/coverage.js';
 import { type Caller, demand } from '../../model/access/authorizer.js';
@@ -178,7 +179,7 @@ export class SqlStatements {
       authorizeSystemTable(this.#rights, caller, table);
       return rowsFor(caller, table, this.#options.systemRows);
     };
-    const asked = { ...this.#named(request, viaAlias), watch: limits.watch };
+    const asked = extended(this.#named(request, viaAlias), { watch: limits.watch });
     if (this.#isPlannedHere(request.query)) return planOverSystem(schema, systemRows, (over) => this.#plans.plan(asked, over, now()));
     return this.#cancellable(limits, (signal) =>
       planOverSystem(schema, systemRows, (over) =>
@@ -318,10 +319,13 @@ export class SqlStatements {
     const frames = this.#options.scheduler.during(
       { priority: read.priority, lane: read.lane, dataSource, intervals: statement.plan.intervals },
       (priority) =>
-        this.#frames(statement, {
-          ...queryOptions(read, { queryId: sqlQueryId, deadlineMs, priority, signal, profile, onEnd }),
-          ...{ coverage, traceparent: logged.traceparent },
-        }),
+        this.#frames(
+          statement,
+          extended(queryOptions(read, { queryId: sqlQueryId, deadlineMs, priority, signal, profile, onEnd }), {
+            coverage,
+            traceparent: logged.traceparent,
+          }),
+        ),
     );
     return { columns: statement.columns, frames: logged.frames(frames), logged };
   }

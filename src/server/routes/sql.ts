@@ -1,6 +1,7 @@
 // Routes of SQL over HTTP.
 
 import { ServiceError } from '../../base/errors.js';
+import { extended } from '../../base/extended.js';
 import { stringifyJson } from '../../base/json.js';
 import { Coverage } from '../../cluster/broker/coverage.js';
 import type { OverlordService } from '../../cluster/rpc/services.js';
@@ -205,7 +206,7 @@ function answer(statements: SqlStatements, request: HttpRequest, { body, stateme
     return withNotes({ status: 200, headers, body: known.text }, body);
   }
   const coverage = Coverage.of(read.limits);
-  const { columns, frames, logged } = statements.run(statement, { ...asked, signal: request.signal, coverage });
+  const { columns, frames, logged } = statements.run(statement, extended(asked, { signal: request.signal, coverage }));
   const headers = { 'Content-Type': RESULT_FORMATS[result.format].contentType, 'X-Svc-SQL-Query-Id': sqlQueryId };
   const lateHeaders = profileHeader(logged, read.profile, coverage);
   const chunks = logged.body(writeResult(frames, columns, result));

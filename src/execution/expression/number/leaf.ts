@@ -1,5 +1,6 @@
 // Leaves of trees of kernels: constants, columns, and loops for what no kernel computes.
 
+import { extended } from '../../../base/extended.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Value } from '../../../expression/value.js';
 import type { NumberColumnView } from '../../../storage/view.js';
@@ -64,13 +65,12 @@ export function vectorNode(rooms: Rooms, vector: NumberVector): NumberNode {
   };
   if (lane === 'F64') return widened(lane);
   let asDouble: NumberNode | undefined;
-  return {
-    ...widened(lane),
+  return extended(widened(lane), {
     asDouble() {
       asDouble ??= widened('F64');
       return asDouble;
     },
-  };
+  });
 }
 
 const STORED = new WeakMap<SegmentScope, Map<NumberColumnView, NumberNode>>();

@@ -1,6 +1,7 @@
 // Memory of trees of kernels over texts.
 
 import { assert } from '../../../base/errors.js';
+import { extended } from '../../../base/extended.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { powersOfTen } from '../../../base/number-text.js';
 import { type Block, type Scratch, takeBits, wordsOf } from '../../block/context.js';
@@ -46,13 +47,12 @@ export class TextWork {
   node(made: Omit<TextNode, 'texts'>, compute: (block: Block, out: Address) => void): TextNode {
     const out = this.words();
     const run = oncePerBlock((block) => compute(block, out));
-    return {
-      ...made,
-      texts(block) {
+    return extended(made, {
+      texts(block: Block) {
         run(block);
         return out;
       },
-    };
+    });
   }
 
   /** A LONG for all rows. */

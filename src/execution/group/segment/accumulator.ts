@@ -42,25 +42,25 @@ export function sumAccumulator(scope: SegmentScope, index: number, vector: Numbe
 function longSum(scope: SegmentScope, index: number, { physical, base, stored, values }: NumberVector): Accumulator {
   const { kernels } = scope.context;
   let isPacked = false;
-  return integerSum(scope, { physical, values, takesStretches: stored !== undefined }, (self) => ({
-    ...(base === 0n && (physical === 'U8' || physical === 'U16')
-      ? {
-          pack() {
-            isPacked = true;
-            const countAndSum = kernelFor(kernels, 'countSumGroups', physical);
-            self.addGroups = (block, rows, groups, n) => countAndSum(values(block), rows, groups, n, self.state);
-          },
-        }
-      : {}),
-    finish(groupCount, counts) {
-      if (base !== 0n) addBase(scope, self.state, counts, base, groupCount);
-    },
-    combine(from, cells, groups, n, table) {
-      const [sums, to] = [self.state + from * 8, table.states[index]?.at ?? 0];
-      if (isPacked) kernels.foldCountSums(sums, cells, groups, n, 0, to);
-      else kernels.sumGroupsI64(sums, cells, groups, n, to);
-    },
-  }));
+  return integerSum(scope, { physical, values, takesStretches: stored !== undefined }, (self) => {
+    const ending: Partial<Accumulator> = {
+      finish(groupCount, counts) {
+        if (base !== 0n) addBase(scope, self.state, counts, base, groupCount);
+      },
+      combine(from, cells, groups, n, table) {
+        const [sums, to] = [self.state + from * 8, table.states[index]?.at ?? 0];
+        if (isPacked) kernels.foldCountSums(sums, cells, groups, n, 0, to);
+        else kernels.sumGroupsI64(sums, cells, groups, n, to);
+      },
+    };
+    if (base === 0n && (physical === 'U8' || physical === 'U16'))
+      ending.pack = () => {
+        isPacked = true;
+        const countAndSum = kernelFor(kernels, 'countSumGroups', physical);
+        self.addGroups = (block, rows, groups, n) => countAndSum(values(block), rows, groups, n, self.state);
+      };
+    return ending;
+  });
 }
 
 function doubleSum(scope: SegmentScope, index: number, vector: NumberVector, { copies }: LocalStates): Accumulator {

@@ -1,5 +1,6 @@
 // Sums of `a * column + b` computed from sums of the stored column.
 
+import { extended } from '../../../base/extended.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { constantOf, expressionType } from '../../../expression/expression-type.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
@@ -91,11 +92,10 @@ function madeOf(scope: SegmentScope, index: number, { terms }: Linear, perRow: b
     memory.i64(at, 1)[0] = BigInt.asIntN(64, value);
     return at;
   };
-  const self: Accumulator = {
-    ...READS_NO_ROWS,
+  const self: Accumulator = extended(READS_NO_ROWS, {
     sums: true,
     state: 0,
-    finish: (groupCount, counts) => {
+    finish: (groupCount: number, counts: Address) => {
       self.state = arena.take(Math.max(1, groupCount) * 8);
       const scratch = arena.take(Math.min(BLOCK_ROWS, Math.max(1, groupCount)) * 8);
       for (let from = 0; from < groupCount; from += BLOCK_ROWS) {
@@ -112,8 +112,9 @@ function madeOf(scope: SegmentScope, index: number, { terms }: Linear, perRow: b
         kernels.addI64(at, scratch, 0, n, at);
       }
     },
-    combine: (from, cells, groups, n, table) => kernels.sumGroupsI64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0),
-  };
+    combine: (from: number, cells: Address, groups: Address, n: number, table: Parameters<Accumulator['combine']>[4]) =>
+      kernels.sumGroupsI64(self.state + from * 8, cells, groups, n, table.states[index]?.at ?? 0),
+  });
   return self;
 }
 

@@ -43,7 +43,7 @@ export interface Accumulator {
   /** u16 values whose plain sum `state` is: two such are tallied together. */
   readonly narrowValues?: (block: Block) => Address;
   /** Present where a group's count can share the word of its sum (`countSumGroups`). From the call on it does, in `state`. */
-  readonly pack?: () => void;
+  pack?: () => void;
   /** Once, before the first combine: brings states to what combine expects. `counts`: i64 rows that took part, or 0. */
   finish(groupCount: number, counts: Address): void;
   combine(base: number, cells: Address, groups: Address, n: number, table: GroupTable): void;

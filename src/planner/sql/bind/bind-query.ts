@@ -1,5 +1,6 @@
 // Binds a query to a relational tree.
 
+import { extended } from '../../../base/extended.js';
 import { eachMember } from '../../../base/names.js';
 import type { SelectItem, SelectQuery, SqlExpression, SqlQuery } from '../parse/syntax.js';
 import type { Bound } from '../relation/bound.js';
@@ -47,7 +48,7 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
   const [rowQueries, groupQueries] = [new Subqueries(apart), new Subqueries(storedInside(binding))];
   const windows = new WindowList(session, query.windows);
   const grouped: Place = { session, scope, aggregates: list, subqueries: groupQueries, rowSubqueries: rowQueries };
-  const select: Place = { ...grouped, windows };
+  const select: Place = extended(grouped, { windows });
   const items = new Map<string, SqlExpression>();
   for (const { alias, expression } of query.items) if (alias !== null) items.set(alias, expression);
   const keys: Place = { ...grouped, aggregates: 'in GROUP BY', subqueries: rowQueries };
@@ -72,7 +73,8 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
       if (item.alias !== null && output !== undefined && keyItems.has(item)) bound.set(item.alias, output.bound);
     }
   const aliases = { items, bound, before: false };
-  const sets = keySets?.map((set) => set.map((expression) => bindReference({ ...keys, aliases }, expression, outputs))) ?? null;
+  const named: Place = extended(keys, { aliases });
+  const sets = keySets?.map((set) => set.map((expression) => bindReference(named, expression, outputs))) ?? null;
   if (keySets !== null && sets !== null && sets.length > 1) {
     const hasStar = query.items.some(({ expression }) => expression.kind === 'star');
     const written = (key: SqlExpression): SqlExpression => {
@@ -87,13 +89,12 @@ function bindSelect(binding: Binding, query: SelectQuery, parent: Scope | null):
       sets,
     );
   }
-  const having = query.having === null ? null : condition({ ...grouped, aliases, positive: true }, query.having);
-  const qualify = query.qualify === null ? null : condition({ ...select, aliases, positive: true }, query.qualify);
-  const orderBy = query.orderBy.map((item) => ({
-    ...item,
-    at: item.expression.at,
-    bound: bindReference({ ...select, aliases: { ...aliases, before: true } }, item.expression, outputs),
-  }));
+  const having = query.having === null ? null : condition(extended(grouped, { aliases, positive: true }), query.having);
+  const qualify = query.qualify === null ? null : condition(extended(select, { aliases, positive: true }), query.qualify);
+  const ordering: Place = extended(select, { aliases: { ...aliases, before: true } });
+  const orderBy = query.orderBy.map((item) =>
+    extended(item, { at: item.expression.at, bound: bindReference(ordering, item.expression, outputs) }),
+  );
 
   const isGrouped = sets !== null || having !== null || list.aggregates.length > 0;
   const input = rowQueries.attach(filtered, (bound) => bound);

@@ -1,5 +1,6 @@
 // Binds GROUP BY with its grouping sets.
 
+import { extended } from '../../../base/extended.js';
 import type { GroupingElement, SqlExpression } from '../parse/syntax.js';
 import { type Bound, boundKey, column, integer, literal, settledType, transform } from '../relation/bound.js';
 import type { NamedAggregate, NamedBound, ProjectedColumn, Relation } from '../relation/relation.js';
@@ -110,7 +111,7 @@ export function aggregation(
     const key = boundKey(bound);
     if (!keys.has(key)) keys.set(key, { name: `d${keys.size}`, bound });
   }
-  const named = list.aggregates.map((aggregate, index) => ({ ...aggregate, name: `a${index}` }));
+  const named = list.aggregates.map((aggregate, index) => extended(aggregate, { name: `a${index}` }));
   const aggregates = named.filter((aggregate): aggregate is NamedAggregate => aggregate.kind !== 'grouping');
   const groupings = named.filter((aggregate) => aggregate.kind === 'grouping');
   const isPlain = sets.length === 1 && groupings.length === 0;

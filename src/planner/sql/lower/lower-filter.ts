@@ -34,11 +34,12 @@ export function toFilter(condition: Bound): Filter {
     }
     case 'in':
       if (condition.operand.kind === 'column') {
-        const common = { kind: 'in', column: condition.operand.name, type: nativeType(condition.domain) } as const;
+        const { name } = condition.operand;
+        const type = nativeType(condition.domain);
         return placed(
           condition,
           ({ values }) => listOf(values),
-          (values): Filter => ({ ...common, values }),
+          (values): Filter => ({ kind: 'in', column: name, type, values }),
         );
       }
       break;

@@ -1,6 +1,7 @@
 // Lowers a relational tree to a plan.
 
 import { assert } from '../../../base/errors.js';
+import { extended } from '../../../base/extended.js';
 import { ETERNITY } from '../../../base/instant.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Filter } from '../../../model/filter.js';
@@ -52,7 +53,8 @@ interface Clauses {
 /** Bound relational tree → the plan every server runs, over the rows it reads. */
 export function lowerQuery(relation: ProjectRelation): PlannedQuery {
   const columns = relation.columns.map(({ name, type }) => ({ name, sqlType: type, nativeType: nativeType(type) }));
-  return { ...lowerRelation(relation), columns };
+  const { plan, source } = lowerRelation(relation);
+  return { plan, source, columns };
 }
 
 /** Lowers a relation to a plan whose columns come in order, under their names. */
@@ -126,12 +128,12 @@ function withWindow(below: Clauses, relation: WindowRelation): Clauses {
 }
 
 function overLeaf(relation: Relation): Clauses {
-  return { ...EMPTY, source: lowerLeaf(relation, lowerRelation), output: named(relation) };
+  return extended(EMPTY, { source: lowerLeaf(relation, lowerRelation), output: named(relation) });
 }
 
 function overPlan(relation: Relation, clauses: Clauses): Clauses {
   const { source } = clauses;
-  return { ...EMPTY, source: { kind: 'query', plan: planOf(clauses), source }, output: named(relation) };
+  return extended(EMPTY, { source: { kind: 'query', plan: planOf(clauses), source } as const, output: named(relation) });
 }
 
 const EMPTY: Omit<Clauses, 'source' | 'output'> = {
@@ -184,9 +186,9 @@ function readsBelow({ output }: Clauses): (bound: Bound) => Bound {
 }
 
 /** A plan or step with the fields of a cut, which stay places. */
-function cutTo<Node extends object>(node: Node, cut: LimitRelation | null): Node & { offset: number; limit: number | null } {
+function cutTo<Node extends object>(node: Node, cut: LimitRelation | null) {
   const { offset } = cut ?? WHOLE;
-  return carried(cut ?? WHOLE, 'limit', (limit) => ({ ...node, offset, limit }));
+  return carried(cut ?? WHOLE, 'limit', (limit) => extended(node, { offset, limit }));
 }
 
 /** Leaf fields of the plan; only rows of a datasource are sorted by time and cut by intervals. */

@@ -1,5 +1,6 @@
 // Binds calls of functions, aggregates and window functions.
 
+import { extended } from '../../../../base/extended.js';
 import { own } from '../../../../base/names.js';
 import { TIME_COLUMN } from '../../../../model/schema.js';
 import type { SqlExpression } from '../../parse/syntax.js';
@@ -35,7 +36,9 @@ export function functionCall(place: Place, expression: Of<'call'>, bindAt: (plac
   // The arguments of an aggregate are rows' values: no aggregate may stand in them.
   const rows = place.rowSubqueries ?? place.subqueries;
   const inner: Place =
-    aggregate === undefined ? place : { ...place, windows: undefined, storedAs: undefined, aggregates: `inside ${name}`, subqueries: rows };
+    aggregate === undefined
+      ? place
+      : extended(place, { windows: undefined, storedAs: undefined, aggregates: `inside ${name}`, subqueries: rows });
   const row = name === 'COUNT' && expression.distinct && expression.arguments.length === 1 ? expression.arguments[0] : undefined;
   const isRow = row?.kind === 'row';
   const written = isStar ? [] : isRow ? row.elements : expression.arguments;

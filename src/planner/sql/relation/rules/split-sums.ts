@@ -1,5 +1,6 @@
 // Rule: sums of a value with constants added become one sum and one count.
 
+import { extended } from '../../../../base/extended.js';
 import { rowsWith } from '../../bind/aggregates/row-conditions.js';
 import { nativeType } from '../../parse/sql-type.js';
 import { type Bound, type BoundLiteral, boundKey, call, column, isNullLiteral } from '../bound.js';
@@ -38,7 +39,7 @@ function split(node: AggregateRelation): Relation {
     if (there !== undefined) return there;
     let number = taken.size;
     while (taken.has(`sum ${number}`)) number++;
-    const added = { ...aggregate, name: `sum ${number}` };
+    const added = extended(aggregate, { name: `sum ${number}` });
     taken.add(added.name);
     known.set(keyOf(aggregate), added);
     return added;
