@@ -3,6 +3,7 @@
 import { ETERNITY, type Interval } from '../base/instant.js';
 import { condenseIntervals } from '../base/interval.js';
 import { append } from '../base/lists.js';
+import { extended } from '../base/names.js';
 import { isStateColumn, stateColumn } from '../model/aggregate-state.js';
 import type { Aggregator } from '../model/aggregator.js';
 import { call, type Expression, long, text } from '../model/expression.js';
@@ -73,11 +74,7 @@ function computeSteps(postAggregators: readonly PostAggregator[]): PostStep[] {
 function leafOf(
   query: Exclude<Query, SegmentMetadataQuery | DataSourceMetadataQuery>,
 ): Pick<GroupPlan, 'dataSource' | 'intervals' | 'segments' | 'filter' | 'virtualColumns'> {
-  return {
-    ...tableOf(query, query.intervals ?? [ETERNITY]),
-    filter: query.filter,
-    virtualColumns: query.virtualColumns,
-  };
+  return extended(tableOf(query, query.intervals ?? [ETERNITY]), { filter: query.filter, virtualColumns: query.virtualColumns });
 }
 
 /** The part of a table that a query reads. */

@@ -5,7 +5,7 @@ import type { Transform } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, createDeflate, createGzip } from 'node:zlib';
 import { highest } from '../base/lists.js';
-import { createByName } from '../base/names.js';
+import { createByName, extended } from '../base/names.js';
 import { zstdCompression } from '../storage/codecs/zstd.js';
 import type { HttpResponse } from './http.types.js';
 
@@ -40,7 +40,7 @@ export function packed(response: HttpResponse, accepted: string | undefined, lev
   if (named.some(([name, value]) => /^content-encoding$/i.test(name) || (/^content-type$/i.test(name) && LEFT_ALONE.test(value))))
     return response;
   const coding = acceptedCoding(accepted);
-  if (coding === undefined) return { ...response, headers: { ...response.headers, Vary: 'Accept-Encoding' } };
+  if (coding === undefined) return { ...response, headers: extended(response.headers ?? {}, { Vary: 'Accept-Encoding' }) };
   const head = { ...response, headers: { ...response.headers, 'Content-Encoding': coding, Vary: 'Accept-Encoding' } };
   return isWhole ? packWhole(head, body, coding, level) : { ...head, body: packChunks(body, coding, level) };
 }

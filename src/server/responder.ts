@@ -1,9 +1,9 @@
 // Answers a request: route, permission, handler, error shape.
 
 import type { ServiceError } from '../base/errors.js';
-import { extended } from '../base/extended.js';
 import type { Log } from '../base/log.js';
 import { comingTurn } from '../base/loop-turns.js';
+import { extended } from '../base/names.js';
 import { type Caller, NOBODY_CALLER } from '../model/access/authorizer.js';
 import type { Gate } from './access/gate.js';
 import { authorizeRoute } from './access/route-access.js';

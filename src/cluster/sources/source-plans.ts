@@ -1,6 +1,7 @@
 // Plans that read the rows of sources, and parts of them.
 
 import { ETERNITY, type Interval } from '../../base/instant.js';
+import { extended } from '../../base/names.js';
 import type { WantedColumn } from '../../execution/join/rows.js';
 import { isRowWise } from '../../execution/post/stream.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
@@ -170,7 +171,7 @@ export function isWorthKeeping({ columns }: Upload, rows: number | null, left: n
 const VALUE_BYTES = 8;
 
 export function uploading(plan: RowsPlan, upload: Upload | undefined): RowsPlan {
-  return upload === undefined ? plan : { ...plan, upload };
+  return upload === undefined ? plan : extended(plan, { upload });
 }
 
 /** Reads columns of what lies in memory under other names: `from` gives the name there of each that is wanted, undefined for one that is not there. */

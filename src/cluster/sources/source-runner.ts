@@ -1,8 +1,8 @@
 // Runs plans over row sources: tables, subqueries, inline rows, unions and joins of them.
 
 import { ServiceError } from '../../base/errors.js';
-import { extended } from '../../base/extended.js';
 import { ETERNITY, type Interval } from '../../base/instant.js';
+import { extended } from '../../base/names.js';
 import { columnsRead } from '../../execution/expression/columns-of-plan.js';
 import { selectColumns, type WantedColumn } from '../../execution/join/rows.js';
 import type { UploadedRows } from '../../execution/run/engine.js';
@@ -144,7 +144,7 @@ export class SourceRunner {
       if (isKept && plan.upload !== undefined && !isWorthKeeping(plan.upload, countRows(this.#options, source.base), bounds.left)) return;
       const [filters, others] = leading(joined);
       const stages = tables === undefined ? joined : [...filters, ...bounds.stages(), ...others];
-      if (besideTables && (areSent || !sends)) yield* this.#runTables({ ...plan, stages }, tables);
+      if (besideTables && (areSent || !sends)) yield* this.#runTables(extended(plan, { stages }), tables);
       else {
         // The scan of tables can do these itself.
         const [first, later] = tables === undefined ? [[], stages] : [filters, others];
@@ -181,7 +181,8 @@ export class SourceRunner {
         const found =
           held ?? (await peekUploaded(this.#rows(base, needed, plan.intervals, conditions, { upload, bounds: bounds.ofBase() })));
         try {
-          if (found.ids !== undefined) yield* engine.runUploaded({ ...(inMemory?.plan ?? plan), stages: later }, found.ids, final, signal);
+          if (found.ids !== undefined)
+            yield* engine.runUploaded(extended(inMemory?.plan ?? plan, { stages: later }), found.ids, final, signal);
           else yield* engine.runRows(staged, found.frames, known, final, signal);
         } finally {
           await found.end();
@@ -206,11 +207,11 @@ export class SourceRunner {
     const known = name === undefined ? undefined : this.#shared?.sides.get(name);
     const own = (rows: UploadedRows): UploadedRows => {
       if (name !== undefined) this.#shared?.hold(rows.release);
-      placed.push(name === undefined ? rows : { ...rows, release: () => undefined });
+      placed.push(name === undefined ? rows : extended(rows, { release: () => undefined }));
       return rows;
     };
     if (known !== undefined) {
-      placed.push({ ...known, release: () => undefined });
+      placed.push(extended(known, { release: () => undefined }));
       return known;
     }
     const side = {
@@ -231,14 +232,14 @@ export class SourceRunner {
       }
     }
     const { id } = own(this.#reserved(engine.reserveUpload()));
-    const upload = { ...side, id, columns: [], rowsMax: this.#limits.sides.rowsMax, orFrames: false, subject: RIGHT_SIDE };
+    const upload = extended(side, { id, columns: [], rowsMax: this.#limits.sides.rowsMax, orFrames: false, subject: RIGHT_SIDE });
     const found = await peekUploaded(this.#rightRows(join, stage, sends ? undefined : upload, bounds));
     try {
       const frames = keeping(limited(found.frames, RIGHT_SIDE, this.#limits.sides), kept);
       const rows = own(
         found.uploaded === undefined
           ? await engine.build(frames, side, { ...runOptions, ending: 'final' }, signal)
-          : { ...found.uploaded, release: () => undefined },
+          : extended(found.uploaded, { release: () => undefined }),
       );
       if (name !== undefined) this.#shared?.sides.set(name, rows);
       return rows;
@@ -257,20 +258,19 @@ export class SourceRunner {
     const bytesMax = this.#limits.nestedBytesMax;
     const side = { keys: [], keysOnly: false, marked: false, bytesMax, limit: BYTES_LIMIT };
     const id = this.#options.engine.reserveUpload();
-    return {
-      ...side,
+    return extended(side, {
       id,
       columns: renamed(names, names.map(arrivalName)),
       rowsMax: this.#limits.sides.rowsMax,
       orFrames: true,
       subject: 'a subquery',
-    };
+    });
   }
 
   /** Rows of other processes come as frames, whatever the plan asks for. */
   #runTables({ upload, ...plan }: RowsPlan, tables: readonly string[]): AsyncIterable<Frame> {
     const { runTables, isServedHere } = this.#options;
-    return runTables(upload !== undefined && isServedHere(tables) ? { ...plan, upload } : plan, tables);
+    return runTables(upload !== undefined && isServedHere(tables) ? extended(plan, { upload }) : plan, tables);
   }
 
   /**

@@ -2,6 +2,7 @@
 
 import { ETERNITY } from '../../base/instant.js';
 import { condenseIntervals, intersect } from '../../base/interval.js';
+import { extended } from '../../base/names.js';
 import { columnsNamed } from '../../execution/expression/columns-of-plan.js';
 import { columnsOfExpression, columnsOfFilter } from '../../model/columns-read.js';
 import type { Filter } from '../../model/filter.js';
@@ -212,12 +213,12 @@ function sketchJoin(join: JoinStep, after: ReadonlySet<string>): SketchedStage {
     type,
     condition,
     probePrefix,
-    keys: keys.map(({ left, right: _, ...key }, index) => ({ ...key, probe: left, build: `k${index}` })),
+    keys: keys.map(({ left, right: _, ...key }, index) => extended(key, { probe: left, build: `k${index}` })),
     columns: names.map((name, at) => ({ name, from: `b${at}`, type: types.get(needed[at] ?? '') ?? UNKNOWN_TYPE })),
     build: { id: '', frames: null },
     ...(join.mark === undefined ? {} : { mark: join.mark }),
   };
-  return { stage, join: { ...join, needed } };
+  return { stage, join: extended(join, { needed }) };
 }
 
 /** Type of a column that no row has. */

@@ -2,7 +2,7 @@
 
 import { assert, ServiceError } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import { own } from '../../base/names.js';
+import { extended, own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import { type ColumnType, isNumberType } from '../../model/schema.js';
@@ -133,7 +133,7 @@ function bitsOf({ context, scratch, owner }: Parts, view: SegmentView, { build, 
 function withNull({ memory }: RunContext, column: ColumnView, { rowCount }: SegmentView, owner: OwnMemory): ColumnView {
   if (column.kind === 'number') return column;
   const { dictionary, physical, offsets } = column;
-  if (dictionary.hasNull || offsets !== 0) return { ...column, isPart: true };
+  if (dictionary.hasNull || offsets !== 0) return extended(column, { isPart: true });
   const count = dictionary.count + 1;
   const wider = count <= 0x100 ? 'U8' : count <= 0x10000 ? 'U16' : 'U32';
   const ids = owner.take(rowCount * PHYSICAL_BYTES[wider]);
@@ -144,7 +144,7 @@ function withNull({ memory }: RunContext, column: ColumnView, { rowCount }: Segm
   const written = memory.u32(bounds, count + 1);
   written[0] = 0;
   written.set(memory.u32(dictionary.offsets, count), 1);
-  return { ...column, physical: wider, ids, isPart: true, dictionary: { ...dictionary, count, hasNull: true, offsets: bounds } };
+  return extended(column, { physical: wider, ids, isPart: true, dictionary: { ...dictionary, count, hasNull: true, offsets: bounds } });
 }
 
 function idsAt(memory: KernelMemory, physical: StringColumnView['physical'], at: Address, count: number) {

@@ -268,7 +268,7 @@ export class JoinRun {
     if (met !== 0) clear(this.#context, met, view.rowCount);
     const kept = { left: this.#arena.take(TRIED_PAIRS * 4), right: this.#arena.take(TRIED_PAIRS * 4) };
     for (const pairs of keepsPairs ? this.#allPairs(keyed) : this.#untilMet(keyed, met)) {
-      const partners: Pairs = condition === null ? pairs : { ...kept, count: this.#try(view, pairs, kept) };
+      const partners: Pairs = condition === null ? pairs : { left: kept.left, right: kept.right, count: this.#try(view, pairs, kept) };
       this.#piece.release();
       if (partners.count === 0) continue;
       if (met !== 0) kernels.joinMark(partners.left, partners.count, met);

@@ -1,6 +1,7 @@
 // Packs the parts of join keys into words of 64 bits, by which a hash table finds them.
 
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
+import { extended } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';
 import { type ColumnType, isNumberType } from '../../model/schema.js';
 import type { StageKey } from '../../model/stage.js';
@@ -55,9 +56,9 @@ export function packedLayout(
   const wholes = values.filter(({ kind }) => kind === 'word').length;
   let [words, halves] = [0, 0];
   const parts = values.map((value): PackedPart => {
-    if (value.kind === 'word') return { ...value, word: words++, shift: 0 };
+    if (value.kind === 'word') return extended(value, { word: words++, shift: 0 });
     const half = halves++;
-    return { ...value, word: wholes + (half >> 1), shift: (half & 1) * 32 };
+    return extended(value, { word: wholes + (half >> 1), shift: (half & 1) * 32 });
   });
   return { words: wholes + ((halves + 1) >> 1) + (flags > 0 ? 1 : 0), parts };
 }

@@ -1,8 +1,8 @@
 // Runs a plan over rows that come as frames, chunk by chunk on one thread.
 
-import { extended } from '../../base/extended.js';
 import type { Interval } from '../../base/instant.js';
 import { intersect } from '../../base/interval.js';
+import { extended } from '../../base/names.js';
 import { type Frame, frameColumnType, isNullAt } from '../../model/frame.js';
 import type { GroupPlan, RowPlan, ScanPlan } from '../../model/plan.js';
 import { arrivalName } from '../../model/rewrite/arrival-time.js';

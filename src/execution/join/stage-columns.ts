@@ -1,6 +1,6 @@
 // Columns of the rows that leave the stages of a plan.
 
-import { type ByName, createByName, own } from '../../base/names.js';
+import { type ByName, createByName, extended, own } from '../../base/names.js';
 import { expressionType } from '../../expression/expression-type.js';
 import { type ColumnSchema, type ColumnType, isNumberType } from '../../model/schema.js';
 import type { Stage } from '../../model/stage.js';
@@ -63,7 +63,7 @@ export function dictionariesAfter(
     for (const { name, from } of stage.columns) {
       const dictionary = own(built, from);
       if (dictionary === undefined) delete dictionaries[name];
-      else dictionaries[name] = { ...dictionary, remaps };
+      else dictionaries[name] = extended(dictionary, { remaps });
     }
   }
   return dictionaries;

@@ -2,7 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import { BLOCK_ROWS } from '../../base/layout.js';
-import { createByName, own } from '../../base/names.js';
+import { createByName, extended, own } from '../../base/names.js';
 import type { ScanPlan } from '../../model/plan.js';
 import type { Upload } from '../../model/upload.js';
 import { type ColumnView, type DictionaryView, NO_ROWS, type NumberColumnView, type SegmentView } from '../../storage/view.js';
@@ -163,7 +163,7 @@ function gatherSource(
   if (isStored && (stored.kind === 'number' || stored.kind === 'string') && (wanted ?? stored.column.type) === stored.column.type)
     return stored.kind === 'string' && (stored.column.offsets !== 0 || !lasting.has(stored.column.dictionary))
       ? null
-      : gatherColumn(scope.context, memory, { ...stored.column, blockRanges: 0 } as ColumnView, rows);
+      : gatherColumn(scope.context, memory, extended(stored.column, { blockRanges: 0 }) as ColumnView, rows);
   const source = scope.source(name);
   if (source.kind !== 'computed' || source.vector.kind !== 'number' || source.vector.type === 'FLOAT') return null;
   return gatherVector(scope, memory, source.vector, rows);

@@ -1,6 +1,7 @@
 // Views of some rows of a view: a slice, or rows gathered by number.
 
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
+import { extended } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { ColumnView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import { kernelFor, type RunContext } from '../block/context.js';
@@ -21,15 +22,14 @@ function sliceColumn(column: ColumnView, start: number): ColumnView {
   const bytes = PHYSICAL_BYTES[column.physical];
   if (column.kind === 'string')
     return column.offsets === 0
-      ? { ...column, ids: column.ids + start * bytes, isPart: true }
-      : { ...column, offsets: column.offsets + start * 4, isPart: true };
-  return {
-    ...column,
+      ? extended(column, { ids: column.ids + start * bytes, isPart: true })
+      : extended(column, { offsets: column.offsets + start * 4, isPart: true });
+  return extended(column, {
     isPart: true,
     values: column.values + start * bytes,
     nulls: column.nulls === 0 ? 0 : column.nulls + start / 8,
     blockRanges: column.blockRanges === 0 ? 0 : column.blockRanges + (start / BLOCK_ROWS) * 16,
-  };
+  });
 }
 
 /** Numbers of rows, u32. */
@@ -63,10 +63,10 @@ function gatherNumbers(
   const { physical } = column;
   const values = arena.take(padded(count) * PHYSICAL_BYTES[physical]);
   kernelFor(kernels, 'joinValues', bitsOf(physical))(column.values, at, count, values);
-  if (column.nulls === 0 && !mayBeAbsent) return { ...column, values, isPart: true, blockRanges: 0 };
+  if (column.nulls === 0 && !mayBeAbsent) return extended(column, { values, isPart: true, blockRanges: 0 });
   const nulls = arena.take(padded(count) / 8);
   const anyNull = kernels.joinNulls(column.nulls, at, count, nulls) > 0;
-  return { ...column, values, nulls: anyNull ? nulls : 0, isPart: true, blockRanges: 0 };
+  return extended(column, { values, nulls: anyNull ? nulls : 0, isPart: true, blockRanges: 0 });
 }
 
 /** Values are moved as they are, whatever they mean. */
@@ -86,13 +86,13 @@ function gatherTexts(
   if (column.offsets === 0) {
     const ids = arena.take(padded(count) * bytes);
     kernelFor(kernels, 'joinValues', physical)(column.ids, at, count, ids);
-    return { ...column, ids, isPart: true };
+    return extended(column, { ids, isPart: true });
   }
   const offsets = arena.take(padded(count + 1) * 4);
   const total = kernels.joinOffsets(column.offsets, at, count, offsets);
   const ids = arena.take(padded(total) * bytes);
   kernelFor(kernels, 'joinListValues', physical)(column.ids, column.offsets, at, count, ids);
-  return { ...column, ids, offsets, isPart: true };
+  return extended(column, { ids, offsets, isPart: true });
 }
 
 /** Arrays are readable up to a multiple of 64 elements. */

@@ -45,6 +45,6 @@ export function matchedRows({ arena, context: { kernels } }: SegmentScope): (mat
     if (match === ALL) kernels.bitsFill(bits, Math.ceil(block.rows / 64), from, to);
     const mask = match === ALL ? bits : match;
     const n = kernels.bitsToRows(mask, from, to, blockRows);
-    return { block: match === ALL ? block : { ...block, selection: mask }, n, rows: blockRows };
+    return { block: match === ALL ? block : { start: block.start, rows: block.rows, selection: mask }, n, rows: blockRows };
   };
 }

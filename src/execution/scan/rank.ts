@@ -2,6 +2,7 @@
 
 import { assert } from '../../base/errors.js';
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
+import { extended } from '../../base/names.js';
 import type { SortKey } from '../../model/plan.js';
 import type { ColumnType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
@@ -325,7 +326,7 @@ export function ranksOf(
   const strided = withStrides(parts);
   const [first] = strided;
   if (first === undefined) return undefined;
-  return { isExact, first: { ...first, isFirstKey: skipped === 0 }, write: rankWriter(scope, strided) };
+  return { isExact, first: extended(first, { isFirstKey: skipped === 0 }), write: rankWriter(scope, strided) };
 }
 
 /** The part of a key's ranks that writing them needs. */

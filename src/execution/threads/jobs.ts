@@ -1,6 +1,6 @@
 // Jobs that processing threads run: grouping, scanning, merging, uploading.
 
-import { extended } from '../../base/extended.js';
+import { extended } from '../../base/names.js';
 import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, RowPlan, ScanPlan, TimeBoundaryPlan } from '../../model/plan.js';
 import type { BuildRequest } from '../../model/upload.js';

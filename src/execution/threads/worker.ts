@@ -1,6 +1,7 @@
 // Entry module of a processing thread.
 
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { extended } from '../../base/names.js';
 import { ReceivedOnce } from '../../base/sent-once.js';
 import { KernelMemory, type KernelMemoryHandle } from '../../kernels/memory.js';
 import { KernelSets } from '../../kernels/registry.js';
@@ -132,7 +133,7 @@ function answer(queries: Queries, message: Exclude<ToThread, { kind: 'end' }>, {
 }
 
 function requestOf({ request, data: reference }: Extract<ToThread, { kind: 'call' | 'open' }>): object {
-  return reference === null ? request : { ...request, data: data.resolve(reference) };
+  return reference === null ? request : extended(request, { data: data.resolve(reference) });
 }
 
 function pull(id: number, input: StreamInput): void {

@@ -1,5 +1,6 @@
 // Entry of the native planner: the JSON body of a query → plans.
 
+import { extended } from '../../base/names.js';
 import type { Plan } from '../../model/plan.js';
 import type { Query } from '../../model/query.js';
 import type { KnownTables } from '../plan.js';
@@ -28,13 +29,12 @@ export function planNative(body: unknown, lenient: boolean, tables: KnownTables)
   refuseHiddenColumns([plans, parsed.source, parsed.query], restricted);
   const named = parsed.source.kind === 'table' ? plans.map(namingSegments) : plans;
   const finished = parsed.context.finalizes ? named : named.map(unfinalized);
-  if (parsed.context.unnestsMultiValues) return { ...parsed, plans: finished };
+  if (parsed.context.unnestsMultiValues) return extended(parsed, { plans: finished });
   const isGroupBy = parsed.query.queryType === 'groupBy';
-  return {
-    ...parsed,
+  return extended(parsed, {
     plans: isGroupBy ? finished.map(refusingMultiValues) : finished,
     source: withPlans(parsed.source, refusingMultiValues),
-  };
+  });
 }
 
 /** Blocks of an unordered scan name their segment. */

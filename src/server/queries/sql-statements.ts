@@ -2,7 +2,7 @@
 
 import { type CancelSignal, platformSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
-import { extended } from '../../base/extended.js';
+import { extended } from '../../base/names.js';
 import type { BrokerQueries, QueryOptions, TableSchema } from '../../cluster/broker/contract.js';
 import type { Coverage } from '../../cluster/broker/coverage.js';
 import { type Caller, demand } from '../../model/access/authorizer.js';

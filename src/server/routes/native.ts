@@ -4,6 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import { ETERNITY } from '../../base/instant.js';
 import { condenseIntervals } from '../../base/interval.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
+import { extended } from '../../base/names.js';
 import type { BrokerQueries, QueryOptions, SegmentToRun } from '../../cluster/broker/contract.js';
 import { Coverage } from '../../cluster/broker/coverage.js';
 import type { Frame } from '../../model/frame.js';
@@ -130,7 +131,9 @@ function runNative(
     onEnd: (reason: unknown) => run.end(reason),
   };
   const body = run.body(
-    options.scheduler.during(asked, (granted) => writeAnswer(broker, { planned, tables }, { ...queryOptions, priority: granted }, run)),
+    options.scheduler.during(asked, (granted) =>
+      writeAnswer(broker, { planned, tables }, extended(queryOptions, { priority: granted }), run),
+    ),
   );
   const warnings = [...context.warnings, ...planned.ignoredKeys.map((path) => `${path} is not a known key and was ignored`)];
   return {

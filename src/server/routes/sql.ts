@@ -1,8 +1,8 @@
 // Routes of SQL over HTTP.
 
 import { ServiceError } from '../../base/errors.js';
-import { extended } from '../../base/extended.js';
 import { stringifyJson } from '../../base/json.js';
+import { extended } from '../../base/names.js';
 import { Coverage } from '../../cluster/broker/coverage.js';
 import type { OverlordService } from '../../cluster/rpc/services.js';
 import { NO_RESULT_STORAGE } from '../../ingestion/sql/query-settings.js';

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../base/errors.js';
 import type { Address, Physical } from '../../base/layout.js';
+import { extended } from '../../base/names.js';
 import type { TextType } from '../../model/schema.js';
 import type { StoredColumn, StoredNumberColumn, StoredStringColumn } from '../format.js';
 import type { ColumnView, NumberColumnView, StringColumnView } from '../view.js';
@@ -75,6 +76,6 @@ export function stringView(
     physical,
     ids: addressOf(at, placement.ids),
     offsets: addressOf(at, placement.offsets),
-    dictionary: { ...dictionary, offsets: addressOf(at, placement.dictionaryOffsets), bytes: addressOf(at, placement.text) },
+    dictionary: extended(dictionary, { offsets: addressOf(at, placement.dictionaryOffsets), bytes: addressOf(at, placement.text) }),
   };
 }

@@ -1,7 +1,7 @@
 // Leaves of trees of kernels: constants, columns, and loops for what no kernel computes.
 
-import { extended } from '../../../base/extended.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { extended } from '../../../base/names.js';
 import type { Value } from '../../../expression/value.js';
 import type { NumberColumnView } from '../../../storage/view.js';
 import { type Block, kernelFor, wordsOf } from '../../block/context.js';

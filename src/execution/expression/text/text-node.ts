@@ -1,8 +1,8 @@
 // Memory of trees of kernels over texts.
 
 import { assert } from '../../../base/errors.js';
-import { extended } from '../../../base/extended.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { extended } from '../../../base/names.js';
 import { powersOfTen } from '../../../base/number-text.js';
 import { type Block, type Scratch, takeBits, wordsOf } from '../../block/context.js';
 import { constantNode } from '../number/leaf.js';

@@ -1,7 +1,7 @@
 // Sums of `a * column + b` computed from sums of the stored column.
 
-import { extended } from '../../../base/extended.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { extended } from '../../../base/names.js';
 import { constantOf, expressionType } from '../../../expression/expression-type.js';
 import type { VirtualColumn } from '../../../model/aggregator.js';
 import type { Expression } from '../../../model/expression.js';

@@ -2,6 +2,7 @@
 
 import { ServiceError } from '../../../base/errors.js';
 import type { ObjectReader } from '../../../base/json-reader.js';
+import { extended } from '../../../base/names.js';
 import type { Aggregator, VirtualColumn } from '../../../model/aggregator.js';
 import type { Filter } from '../../../model/filter.js';
 import { type Granularity, parseGranularity } from '../../../model/granularity.js';
@@ -76,7 +77,15 @@ export function readAggregation(
   refuseInnerNames([...dimensions, ...read, ...groupings, ...postAggregators]);
   refuseRepeatedNames([...dimensions, ...aggregators, ...groupings, ...postAggregators].map(({ name }) => name));
   for (const { name, type } of postAggregators) types.set(name, type);
-  return { ...leaf, columns, dimensions, granularity, aggregators, groupings, postAggregators, outputType: (name) => types.get(name) };
+  return extended(leaf, {
+    columns,
+    dimensions,
+    granularity,
+    aggregators,
+    groupings,
+    postAggregators,
+    outputType: (name: string) => types.get(name),
+  });
 }
 
 function outputsByColumn(dimensions: readonly DimensionSpec[], named: readonly string[]): ReadonlyMap<string, readonly string[]> {

@@ -1,5 +1,6 @@
 // Binds FROM: tables, subqueries and joins.
 
+import { extended } from '../../../base/names.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import { arrayOf, elementOf, isArray } from '../parse/sql-type.js';
 import type { SqlRelation } from '../parse/syntax.js';
@@ -120,15 +121,15 @@ function bindJoin(binding: Binding, from: Extract<SqlRelation, { kind: 'join' }>
   const whole = new Scope(scope.tables, parent, left.scope.merged.length + rightScope.merged.length === 0 ? [] : merged);
   if (on === null || from.type !== 'inner') {
     const place: Place = { session, scope: whole, aggregates: 'in ON', subqueries: 'in ON of an outer join' };
-    return { relation: { ...join, condition: on === null ? null : condition(place, on) }, scope: whole };
+    return { relation: extended(join, { condition: on === null ? null : condition(place, on) }), scope: whole };
   }
   const subqueries = new Subqueries(binding);
   const test = condition({ session, scope: whole, aggregates: 'in ON', subqueries, positive: true }, on);
-  if (subqueries.isEmpty) return { relation: { ...join, condition: test }, scope: whole };
+  if (subqueries.isEmpty) return { relation: extended(join, { condition: test }), scope: whole };
   // They are joined to the pairs of rows, of which the condition keeps some: rules take its other parts back into the join.
-  const pairs = subqueries.attach({ ...join, condition: null }, (bound) => bound);
+  const pairs = subqueries.attach(extended(join, { condition: null }), (bound) => bound);
   const kept: Relation = { kind: 'filter', input: pairs, condition: test };
-  return { relation: { kind: 'project', input: kept, columns: identity(columnsOf({ ...join, condition: null })) }, scope: whole };
+  return { relation: { kind: 'project', input: kept, columns: identity(columnsOf(extended(join, { condition: null }))) }, scope: whole };
 }
 
 /** USING and NATURAL: columns of one name must be equal and become one. */

@@ -1,7 +1,6 @@
 // Binds a query to a relational tree.
 
-import { extended } from '../../../base/extended.js';
-import { eachMember } from '../../../base/names.js';
+import { eachMember, extended } from '../../../base/names.js';
 import type { SelectItem, SelectQuery, SqlExpression, SqlQuery } from '../parse/syntax.js';
 import type { Bound } from '../relation/bound.js';
 import type { Relation } from '../relation/relation.js';

@@ -1,6 +1,6 @@
 // Binds GROUP BY with its grouping sets.
 
-import { extended } from '../../../base/extended.js';
+import { extended } from '../../../base/names.js';
 import type { GroupingElement, SqlExpression } from '../parse/syntax.js';
 import { type Bound, boundKey, column, integer, literal, settledType, transform } from '../relation/bound.js';
 import type { NamedAggregate, NamedBound, ProjectedColumn, Relation } from '../relation/relation.js';

@@ -1,6 +1,6 @@
 // Collects the window functions of a query.
 
-import { own } from '../../../base/names.js';
+import { extended, own } from '../../../base/names.js';
 import { TIME_COLUMN } from '../../../model/schema.js';
 import type { SqlExpression, SqlWindow } from '../parse/syntax.js';
 import { type Bound, boundKey, column, transform } from '../relation/bound.js';
@@ -42,7 +42,7 @@ export class WindowList {
     const over = namedWindow(this.#session, this.#named, expression.over, at);
     const window: BoundWindow = {
       partition: over.partitionBy.map((each) => bindExpression(place, each)),
-      order: valueOrder(over.orderBy.map((item) => ({ ...item, bound: bindExpression(place, item.expression) }))),
+      order: valueOrder(over.orderBy.map((item) => extended(item, { bound: bindExpression(place, item.expression) }))),
     };
     const isStar = name === 'COUNT' && expression.arguments.length === 1 && expression.arguments[0]?.kind === 'star';
     const written = isStar ? [] : expression.arguments;
@@ -57,8 +57,8 @@ export class WindowList {
     const frame = bindFrame(place, over, window.order);
     if (expression.orderBy.length > 0 && !ORDERED_AGGREGATES.includes(name))
       throw source.unsupported(expression.orderBy[0]?.expression.at ?? at, `ORDER BY in ${name}`);
-    const order = valueOrder(expression.orderBy.map((item) => ({ ...item, bound: bindExpression(place, item.expression) })));
-    if (WINDOW_FUNCTIONS.includes(name)) return this.#push({ ...windowFunction(call, expression), filter, frame, window, at });
+    const order = valueOrder(expression.orderBy.map((item) => extended(item, { bound: bindExpression(place, item.expression) })));
+    if (WINDOW_FUNCTIONS.includes(name)) return this.#push(extended(windowFunction(call, expression), { filter, frame, window, at }));
     if (expression.nulls !== undefined) throw call.error(at, `${name} takes no ${expression.nulls.toUpperCase()} NULLS`);
     const aggregate = Object.hasOwn(SQL_AGGREGATES, name) ? own(SQL_AGGREGATES, name) : undefined;
     if (aggregate === undefined) {
@@ -69,7 +69,7 @@ export class WindowList {
     const list = new AggregateList();
     const time = (): Bound => place.scope.resolve(source, at, [TIME_COLUMN]);
     const result = aggregate({ call, isRow: false, distinct: expression.distinct, filter, order, list, time });
-    const results = list.aggregates.map((each) => this.#push({ ...aggregateOverFrame(each, call), frame, window, at }));
+    const results = list.aggregates.map((each) => this.#push(extended(aggregateOverFrame(each, call), { frame, window, at })));
     return transform(result, (part) => (part.kind === 'aggregate' ? results[part.index] : undefined));
   }
 
@@ -106,7 +106,7 @@ export class WindowList {
     const key = JSON.stringify(what, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
     let index = this.#indexes.get(key);
     if (index === undefined) {
-      index = this.#entries.push({ ...entry, name: `$w${this.#session.numbers.next()}` }) - 1;
+      index = this.#entries.push(extended(entry, { name: `$w${this.#session.numbers.next()}` })) - 1;
       this.#indexes.set(key, index);
     }
     return { kind: 'window', type: entry.type, index };

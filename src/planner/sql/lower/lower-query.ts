@@ -1,8 +1,8 @@
 // Lowers a relational tree to a plan.
 
 import { assert } from '../../../base/errors.js';
-import { extended } from '../../../base/extended.js';
 import { ETERNITY } from '../../../base/instant.js';
+import { extended } from '../../../base/names.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import type { Filter } from '../../../model/filter.js';
 import type { GroupKey, Plan, PostStep, SortKey } from '../../../model/plan.js';

@@ -1,7 +1,6 @@
 // Binds calls of functions, aggregates and window functions.
 
-import { extended } from '../../../../base/extended.js';
-import { own } from '../../../../base/names.js';
+import { extended, own } from '../../../../base/names.js';
 import { TIME_COLUMN } from '../../../../model/schema.js';
 import type { SqlExpression } from '../../parse/syntax.js';
 import type { Bound } from '../../relation/bound.js';

@@ -1,5 +1,6 @@
 // Rule: pushes conditions down to the tables.
 
+import { extended } from '../../../../base/names.js';
 import { and, type Bound, columnNames, conjuncts, substitute } from '../bound.js';
 import { sideOf, unprefixed } from '../join-condition.js';
 import {
@@ -27,7 +28,7 @@ function push(relation: Relation, pending: readonly Bound[]): Relation {
       const meanings = new Map(relation.columns.map(({ name, bound }) => [name, bound]));
       const parts = pending.map((part) => ({ part, below: substitute(part, (name) => meanings.get(name)) }));
       const given = (part: Bound): Bound[] => [part, ...[...columnNames(part)].flatMap((name) => meanings.get(name) ?? [])];
-      const sized = parts.map((each) => ({ ...each, isSmall: isSmall([each.below], given(each.part)) }));
+      const sized = parts.map((each) => extended(each, { isSmall: isSmall([each.below], given(each.part)) }));
       const small = sized.filter((each) => each.isSmall);
       const kept = sized.filter((each) => !each.isSmall);
       return filtered(

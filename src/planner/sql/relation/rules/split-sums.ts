@@ -1,6 +1,6 @@
 // Rule: sums of a value with constants added become one sum and one count.
 
-import { extended } from '../../../../base/extended.js';
+import { extended } from '../../../../base/names.js';
 import { rowsWith } from '../../bind/aggregates/row-conditions.js';
 import { nativeType } from '../../parse/sql-type.js';
 import { type Bound, type BoundLiteral, boundKey, call, column, isNullLiteral } from '../bound.js';
