@@ -35,8 +35,8 @@ export type AggregateState =
   | { readonly type: 'cardinality'; readonly byRow: boolean; readonly round: boolean }
   /** [column] → about how many distinct values, as a set that can be intersected with others. `size`: a power of 2. */
   | { readonly type: 'theta'; readonly size: number }
-  /** [number] → how many values; post-aggregators ask for quantiles. */
-  | { readonly type: 'quantiles'; readonly k: number }
+  /** [number] → how many values, or the quantile at the fraction, NaN of no values; post-aggregators ask for quantiles. */
+  | { readonly type: 'quantiles'; readonly k: number; readonly fraction?: number }
   | { readonly type: 'kll'; readonly k: number; readonly valueType: 'DOUBLE' | 'FLOAT' }
   /** [column, number ...] → about how many distinct values, each with the sums of `width` numbers. `size`: a power of 2. */
   | { readonly type: 'tuple'; readonly size: number; readonly width: number }

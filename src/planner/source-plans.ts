@@ -3,9 +3,20 @@
 import type { RowSource, RowsPlan } from '../model/row-source.js';
 import { changed } from './places/recording.js';
 
+/** A plan and the rows it is over. */
+export interface SourceQuery {
+  readonly plan: RowsPlan;
+  readonly source: RowSource;
+}
+
 /** The source with each plan in it, at any depth, as `change` makes it. */
 export function withPlans(source: RowSource, change: (plan: RowsPlan) => RowsPlan): RowSource {
-  const within = (each: RowSource): RowSource => withPlans(each, change);
+  return withQueries(source, (query) => ({ plan: change(query.plan), source: query.source }));
+}
+
+/** The same of plans with the rows they are over, innermost first. */
+export function withQueries(source: RowSource, change: (query: SourceQuery) => SourceQuery): RowSource {
+  const within = (each: RowSource): RowSource => withQueries(each, change);
   switch (source.kind) {
     case 'table':
     case 'inline':
@@ -13,7 +24,7 @@ export function withPlans(source: RowSource, change: (plan: RowsPlan) => RowsPla
     case 'external':
       return source;
     case 'query':
-      return changed(source, { plan: change(source.plan), source: within(source.source) });
+      return changed(source, change({ plan: source.plan, source: within(source.source) }));
     case 'union':
       return changed(source, { sources: source.sources.map(within) });
     case 'filtered':

@@ -1,3 +1,9 @@
+/** Ascending values that stand for `weight` values each. */
+export interface WeightedRow {
+  readonly values: Float64Array;
+  readonly weight: number;
+}
+
 /** Weighted values of a sketch, ascending: what quantiles, ranks and histograms are read from. */
 export class Distribution {
   readonly #values: Float64Array;
@@ -7,14 +13,13 @@ export class Distribution {
   readonly min: number;
   readonly max: number;
 
-  constructor(weighted: readonly { readonly value: number; readonly weight: number }[], min: number, max: number) {
-    const sorted = [...weighted].sort((a, b) => a.value - b.value);
-    this.#values = Float64Array.from(sorted, ({ value }) => value);
-    this.#cumulative = new Float64Array(sorted.length);
+  constructor(rows: readonly WeightedRow[], min: number, max: number) {
+    const { values, weights } = joinedRows(rows);
+    this.#values = values;
     let sum = 0;
-    sorted.forEach(({ weight }, index) => {
+    this.#cumulative = weights.map((weight) => {
       sum += weight;
-      this.#cumulative[index] = sum;
+      return sum;
     });
     this.count = sum;
     this.min = min;
@@ -55,6 +60,35 @@ export class Distribution {
     const width = (this.max - this.min) / bins;
     return this.histogram(Array.from({ length: bins - 1 }, (_, index) => this.min + width * (index + 1)));
   }
+}
+
+/** Rows as one: the first two, that with the next, and so on. */
+function joinedRows(rows: readonly WeightedRow[]): Weighted {
+  let joined: Weighted = { values: new Float64Array(0), weights: new Float64Array(0) };
+  for (const { values, weight } of rows) {
+    const weights = new Float64Array(values.length).fill(weight);
+    joined = joined.values.length === 0 ? { values, weights } : merged(joined, { values, weights });
+  }
+  return joined;
+}
+
+interface Weighted {
+  readonly values: Float64Array;
+  readonly weights: Float64Array;
+}
+
+function merged(a: Weighted, b: Weighted): Weighted {
+  const length = a.values.length + b.values.length;
+  const [values, weights] = [new Float64Array(length), new Float64Array(length)];
+  let [i, j] = [0, 0];
+  for (let to = 0; to < length; to++) {
+    const takesFirst = j >= b.values.length || (i < a.values.length && (a.values[i] ?? 0) <= (b.values[j] ?? 0));
+    const from = takesFirst ? a : b;
+    const at = takesFirst ? i++ : j++;
+    values[to] = from.values[at] ?? 0;
+    weights[to] = from.weights[at] ?? 0;
+  }
+  return { values, weights };
 }
 
 /** First index whose entry is not less. */

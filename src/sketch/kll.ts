@@ -78,8 +78,8 @@ export class Kll {
   }
 
   distribution(): Distribution {
-    const weighted = this.#levels.flatMap((level, height) => level.map((value) => ({ value, weight: 2 ** height })));
-    return new Distribution(weighted, this.min, this.max);
+    const rows = this.#levels.map((level, height) => ({ values: Float64Array.from(level).sort(), weight: 2 ** height }));
+    return new Distribution(rows, this.min, this.max);
   }
 
   encode(): Uint8Array {

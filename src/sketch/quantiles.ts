@@ -55,12 +55,56 @@ export class Quantiles {
     if (this.#buffered === 2 * this.#k) this.#empty();
   }
 
+  /** Values [from, to) of `values`, which are ascending there and none NaN. */
+  addAscending(values: Float64Array, from: number, to: number): void {
+    if (from >= to) return;
+    this.#widen(values[from] ?? 0, values[to - 1] ?? 0);
+    const full = 2 * this.#k;
+    for (let at = from; at < to; ) {
+      const taken = Math.min(to - at, full - this.#buffered);
+      while (this.#buffered + taken > this.#buffer.length) this.#buffer = grown(this.#buffer, full);
+      this.#buffer.set(values.subarray(at, at + taken), this.#buffered);
+      this.#buffered += taken;
+      this.count += taken;
+      at += taken;
+      if (this.#buffered === full) this.#empty();
+    }
+  }
+
+  quantile(fraction: number): number {
+    if (this.#levels.length > 0 || this.count === 0 || fraction <= 0 || fraction >= 1) return this.distribution().quantile(fraction);
+    // Each value stands for itself.
+    return this.#sortedBuffer()[Math.max(0, Math.ceil(fraction * this.count) - 1)] ?? this.max;
+  }
+
+  /** Values [from, to) of `values` in any order, none NaN; only where they and those before are fewer than 2k. */
+  addFew(values: Float64Array, from: number, to: number): void {
+    const end = this.#buffered + (to - from);
+    if (end > this.#buffer.length) {
+      const larger = new Float64Array(Math.max(end, this.#buffer.length * 2));
+      larger.set(this.#buffer);
+      this.#buffer = larger;
+    }
+    for (let at = from; at < to; at++) {
+      const value = values[at] ?? 0;
+      this.#buffer[this.#buffered++] = value;
+      this.#widen(value, value);
+    }
+    this.count += to - from;
+  }
+
+  /** All values, ascending, while none has left the buffer; undefined: some have. */
+  buffered(): Float64Array | undefined {
+    return this.#levels.length === 0 ? this.#sortedBuffer() : undefined;
+  }
+
   /** The sketch of the larger k is thinned out to the other's. */
   merge(from: Quantiles): void {
     if (from.count === 0) return;
     if (from.#k < this.#k && from.#levels.length > 0) this.#reduce(from.#k);
     // Ascending, as they are when the sketch has been sent, so that sending changes nothing.
-    for (const value of from.#sortedBuffer()) this.add(value);
+    const values = from.#sortedBuffer();
+    this.addAscending(values, 0, values.length);
     const halvings = Math.max(0, Math.log2(from.#k / this.#k));
     from.#levels.forEach((level, index) => {
       if (level === undefined) return;
@@ -73,11 +117,11 @@ export class Quantiles {
   }
 
   distribution(): Distribution {
-    const weighted = Array.from(this.#sortedBuffer(), (value) => ({ value, weight: 1 }));
-    this.#levels.forEach((level, index) => {
-      for (const value of level ?? []) weighted.push({ value, weight: 2 ** (index + 1) });
+    const rows = [{ values: this.#sortedBuffer(), weight: 1 }];
+    this.#levels.forEach((values, index) => {
+      if (values !== undefined) rows.push({ values, weight: 2 ** (index + 1) });
     });
-    return new Distribution(weighted, this.min, this.max);
+    return new Distribution(rows, this.min, this.max);
   }
 
   encode(): Uint8Array {
@@ -93,10 +137,8 @@ export class Quantiles {
     view.setFloat64(24, this.max, true);
     let at = 32;
     for (const row of rows) {
-      for (const value of row) {
-        view.setFloat64(at, value, true);
-        at += 8;
-      }
+      new Float64Array(bytes.buffer, at, row.length).set(row);
+      at += row.length * 8;
     }
     return bytes;
   }
@@ -115,7 +157,7 @@ export class Quantiles {
     let at = version === 1 ? 40 : 32;
     const take = (length: number, places = length): Float64Array => {
       if (bytes.length < at + length * 8) throw malformed();
-      const values = Float64Array.from({ length }, (_, index) => view.getFloat64(at + index * 8, true));
+      const values = new Float64Array(bytes.slice(at, at + length * 8).buffer);
       at += places * 8;
       return values;
     };

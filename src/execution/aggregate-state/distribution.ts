@@ -5,20 +5,23 @@ import { decodeKll, decodeQuantiles, encodeQuantiles } from '../../sketch/base64
 import { Kll } from '../../sketch/kll.js';
 import { Quantiles } from '../../sketch/quantiles.js';
 import { numberFeed } from './number-feed.js';
+import { quantilesFeed } from './quantiles/quantile-feed.js';
+import { QuantileGroups } from './quantiles/quantile-groups.js';
 import type { StateOperations } from './state-operations.js';
 
-export function quantilesState({ k }: Extract<AggregateState, { type: 'quantiles' }>): StateOperations<Quantiles> {
+export function quantilesState({ k, fraction }: Extract<AggregateState, { type: 'quantiles' }>): StateOperations<Quantiles> {
   return {
     isOrdered: true,
-    emptyValue: 0n,
+    emptyValue: fraction === undefined ? 0n : Number.NaN,
     create: () => new Quantiles(k),
     merge: (into, from) => into.merge(from),
     bytes: (state) => state.bytes,
     encode: encodeQuantiles,
     decode: decodeQuantiles,
     addNumber: (state, value) => state.add(value),
-    value: ({ count }) => BigInt(count),
-    bind: (scope, [column = '']) => numberFeed(scope, column, (state, value) => state.add(value)),
+    value: (state) => (fraction === undefined ? BigInt(state.count) : state.quantile(fraction)),
+    store: (context, charge) => new QuantileGroups(context, k, charge),
+    bind: (scope, [column = ''], shared) => quantilesFeed(scope, column, k, shared),
   };
 }
 

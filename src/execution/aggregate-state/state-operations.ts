@@ -8,6 +8,7 @@ import type { Block, RunContext } from '../block/context.js';
 import type { NumberedTexts } from '../block/result-table.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
+import type { PieceStates, ValuePieces } from './quantiles/value-pieces.js';
 import type { Ending } from './timed/timed-value.js';
 
 /**
@@ -124,7 +125,7 @@ export interface NumberedColumn {
 }
 
 /** States of another thread: plain data. */
-export type StateParts = EncodedStates | TextStates | TimedStates | MomentStates | ListStates;
+export type StateParts = EncodedStates | TextStates | TimedStates | MomentStates | ListStates | PieceStates;
 
 /** The states of one aggregator over the groups of a thread's table. */
 export interface GroupStates {
@@ -146,6 +147,8 @@ export interface GroupStates {
   addMoments?(states: Address, groups: Address, n: number): void;
   /** The same where they are lists. @param groupOf  u32 number here of each group of the entries */
   addLists?(values: ListedValues, groupOf: Address, order: number): void;
+  /** The same where they are pieces. */
+  addPieces?(pieces: ValuePieces, groupOf: Uint32Array): void;
   /** The values of groups as texts, where they are made without an object for each; undefined: by `reader`. */
   texts?(groups: Uint32Array, check: Check): (string | null)[] | undefined;
   /** The values of groups as ids of texts that stay in kernel memory; absent where they are no texts there. */
@@ -171,6 +174,8 @@ export interface Feed<State> {
   add(block: Block, rows: Address, groups: Address, n: number, stateOf: (group: number) => State): void;
   /** Values that were added and are in no state yet; absent for none. */
   readonly waiting?: number;
+  /** Bytes of values that are in no state; absent where states take all of it. */
+  bytesOf?(): number;
   /** Called after the last row. */
   end?(stateOf: (group: number) => State): void;
   /** Called instead of `end` where texts are the states. @param groupOf  u32 number of each of the segment's groups */
@@ -181,4 +186,6 @@ export interface Feed<State> {
   endLists?(add: (values: ListedValues) => void): void;
   /** The same where moments are the states. */
   endMoments?(groupOf: Address, groupCount: number, add: (states: Address, groups: Address, n: number) => void): void;
+  /** The same where pieces are the states. @param order  place of the segment in the query */
+  endPieces?(order: number, add: (pieces: ValuePieces) => void): void;
 }

@@ -4,6 +4,7 @@ import type { EpochMs } from '../../base/instant.js';
 import type { ExportTarget, IngestionTarget, PlannedQuery, PlannedStatement } from '../../model/statement.js';
 import { refusingMultiValues } from '../native/column/multi-value-keys.js';
 import { readLimits } from '../native/context.js';
+import { withQuantilesOfStates } from '../rules/quantiles-of-states.js';
 import { withPlans } from '../source-plans.js';
 import { bindParameters, refuseFurtherParameters } from './bind/parameters.js';
 import type { Session } from './bind/session.js';
@@ -76,7 +77,7 @@ export function planSqlAt(request: SqlRequest, schema: SqlSchema, { clock, param
       watch.stage('explain', () => explain(query, ingestion, sqlNativeExplain(context)));
     if (statement.kind === 'select') {
       const query = withKeys(withEmptyBuckets(planRelation(session, schema, statement.query, sqlOuterLimit(context)), context), context);
-      return statement.explained ? explained(query, null) : { kind: 'select', ...query };
+      return statement.explained ? explained(query, null) : { kind: 'select', ...withQuantiles(query) };
     }
     if (sqlOuterLimit(context) !== null)
       throw source.error('sql_plan_invalid', 0, 'context.sqlOuterLimit is of queries; INSERT and REPLACE load all rows');
@@ -98,6 +99,11 @@ function withKeys(given: PlannedQuery, context: SqlRequest['context']): PlannedQ
   const query = withWindowRows(given, sqlWindowRows(context));
   if (sqlUnnestsMultiValues(context)) return query;
   return { ...query, plan: refusingMultiValues(query.plan), source: withPlans(query.source, refusingMultiValues) };
+}
+
+/** The query as it is run: what EXPLAIN says of it has the states. */
+function withQuantiles(query: PlannedQuery): PlannedQuery {
+  return { ...query, ...withQuantilesOfStates(query) };
 }
 
 /** Queries and joins of one statement: WITH can name a query that names another twice, and so on. */

@@ -48,7 +48,7 @@ export function stateAccumulator(
   let blocks = 0;
   let measuredBytes = 0;
   const measure = (): void => {
-    measuredBytes = 0;
+    measuredBytes = feed.bytesOf?.() ?? 0;
     states.forEach((state) => {
       measuredBytes += kind.bytes(state);
     });
@@ -68,7 +68,7 @@ export function stateAccumulator(
       readsRows: true,
       get heapBytes() {
         const waiting = Math.min(feed.waiting ?? 0, groupCountMax);
-        return Math.max(count * bytesEach, measuredBytes) + waiting * bytesEach;
+        return Math.max(count * bytesEach + (feed.bytesOf?.() ?? 0), measuredBytes) + waiting * bytesEach;
       },
       addGroups(block, rows, groups, n) {
         feed.add(block, rows, groups, n, stateOf);
@@ -93,6 +93,10 @@ export function stateAccumulator(
           return;
         }
         const numbers = memory.u32(groupOf, groupCount).slice();
+        if (feed.endPieces !== undefined && objects?.addPieces !== undefined) {
+          feed.endPieces(order, (pieces) => objects.addPieces?.(pieces, numbers));
+          return;
+        }
         if (kind.isOrdered) feed.end?.(stateOf);
         if (objects?.addStates !== undefined) {
           const present = Object.keys(states).map(Number);

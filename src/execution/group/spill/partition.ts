@@ -4,6 +4,7 @@ import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
 import { encodedLists } from '../../aggregate-state/lists/encoded-lists.js';
 import { encodedMoments } from '../../aggregate-state/moments/moment-groups.js';
+import { encodedPieces } from '../../aggregate-state/quantiles/quantile-groups.js';
 import type { EncodedStates, StateParts } from '../../aggregate-state/state-operations.js';
 import { encodedTexts } from '../../aggregate-state/text-extremes.js';
 import { encodedTimed } from '../../aggregate-state/timed/timed-groups.js';
@@ -261,5 +262,7 @@ function asTexts(context: RunContext, objects: StateParts): EncodedStates {
       return encodedLists(context, objects);
     case 'moments':
       return encodedMoments(context, objects);
+    case 'pieces':
+      return encodedPieces(context, objects);
   }
 }

@@ -1,0 +1,155 @@
+// The quantiles sketches of one thread's groups, as values until they are read.
+
+import { assert } from '../../../base/errors.js';
+import type { Address } from '../../../base/layout.js';
+import { decodeQuantiles, encodeQuantiles } from '../../../sketch/base64-codec.js';
+import { Quantiles } from '../../../sketch/quantiles.js';
+import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
+import type { RunContext } from '../../block/context.js';
+import type { EncodedStates, GroupStates, StateParts } from '../state-operations.js';
+import { type PieceStates, sentPieces, ValuePieces } from './value-pieces.js';
+
+/**
+ * States of groups as what came of each segment. They are merged when they are read, in the order of the segments, so that the answer does not
+ * depend on which thread met which segment.
+ */
+export class QuantileGroups implements GroupStates {
+  readonly #context: RunContext;
+  readonly #k: number;
+  readonly #charge: (bytes: number) => void;
+  #pieces: ValuePieces;
+  #charged = 0;
+
+  /** @param charge  told of every byte that is kept; throws when there are too many */
+  constructor(context: RunContext, k: number, charge: (bytes: number) => void) {
+    this.#context = context;
+    this.#k = k;
+    this.#charge = charge;
+    this.#pieces = new ValuePieces(k);
+  }
+
+  get isEmpty(): boolean {
+    return this.#pieces.count === 0;
+  }
+
+  add(group: number, order: number, state: unknown): void {
+    this.#pieces.addSketch(group, order, state as Quantiles);
+    this.#chargeMore();
+  }
+
+  addPieces(given: ValuePieces, groupOf: Uint32Array): void {
+    for (let piece = 0; piece < given.count; piece++) {
+      if (piece % ROWS_PER_CHECK === 0) {
+        this.#context.check();
+        this.#chargeMore();
+      }
+      const group = groupOf[given.groups[piece] ?? 0] ?? 0;
+      const order = given.orders[piece] ?? 0;
+      const sketch = given.sketches.get(piece);
+      if (sketch === undefined) this.#pieces.add(group, order, given.values, given.starts[piece] ?? 0, given.endOf(piece));
+      else this.#pieces.addSketch(group, order, sketch);
+    }
+    this.#chargeMore();
+  }
+
+  change(): void {
+    assert(false, 'quantiles are merged in the order of the segments');
+  }
+
+  reader(): (group: number) => unknown {
+    const pieces = this.#pieces;
+    const { order, starts } = this.#byGroup();
+    return (group) => {
+      const [from = 0, to = from] = [starts[group], starts[group + 1]];
+      if (from === to) return undefined;
+      const listed = order.subarray(from, to);
+      const state = new Quantiles(this.#k);
+      if (pieces.hasFew(listed)) {
+        for (const piece of listed) state.addFew(pieces.values, pieces.starts[piece] ?? 0, pieces.endOf(piece));
+        return state;
+      }
+      for (const piece of inOrder(listed, pieces.orders)) {
+        const sketch = pieces.sketches.get(piece);
+        if (sketch !== undefined) state.merge(sketch);
+        else addSorted(state, pieces.values, pieces.starts[piece] ?? 0, pieces.endOf(piece));
+      }
+      return state;
+    };
+  }
+
+  parts(): PieceStates {
+    return this.#pieces.parts();
+  }
+
+  join(parts: StateParts, groupOf: Address, groupCount: number): void {
+    const numbers = this.#context.memory.u32(groupOf, groupCount).slice();
+    if (parts.kind === 'pieces') this.addPieces(sentPieces(parts), numbers);
+    else if (parts.kind === 'encoded')
+      parts.groups.forEach((group, index) =>
+        this.add(numbers[group] ?? 0, parts.orders[index] ?? 0, decodeQuantiles(parts.states[index] ?? '')),
+      );
+  }
+
+  handOver(): readonly Address[] {
+    return [];
+  }
+
+  free(): void {
+    this.#pieces = new ValuePieces(this.#k);
+  }
+
+  /** Places of pieces, those of a group behind each other as they came. */
+  #byGroup(): { readonly order: Uint32Array; readonly starts: Uint32Array } {
+    const { count, groups } = this.#pieces;
+    let most = 0;
+    for (let piece = 0; piece < count; piece++) most = Math.max(most, (groups[piece] ?? 0) + 1);
+    const starts = new Uint32Array(most + 2);
+    // Counted two places further on, so that placing them leaves each start where it belongs.
+    for (let piece = 0; piece < count; piece++) {
+      const at = (groups[piece] ?? 0) + 2;
+      if (at < starts.length) starts[at] = (starts[at] ?? 0) + 1;
+    }
+    for (let at = 1; at < starts.length; at++) starts[at] = (starts[at] ?? 0) + (starts[at - 1] ?? 0);
+    const order = new Uint32Array(count);
+    for (let piece = 0; piece < count; piece++) {
+      const at = (groups[piece] ?? 0) + 1;
+      const place = starts[at] ?? 0;
+      order[place] = piece;
+      starts[at] = place + 1;
+    }
+    return { order, starts };
+  }
+
+  #chargeMore(): void {
+    const { bytes } = this.#pieces;
+    if (bytes === this.#charged) return;
+    this.#charge(bytes - this.#charged);
+    this.#charged = bytes;
+  }
+}
+
+/** Values of a piece, ascending, as those of a sketch are that has been sent. */
+function addSorted(state: Quantiles, values: Float64Array, from: number, to: number): void {
+  state.addAscending(values.slice(from, to).sort(), 0, to - from);
+}
+
+/** Pieces of a group by the place of their segment; those of one segment as they came. */
+function inOrder(listed: Uint32Array, orders: Uint32Array): Uint32Array {
+  const isAscending = listed.every((piece, at) => at === 0 || (orders[listed[at - 1] ?? 0] ?? 0) <= (orders[piece] ?? 0));
+  return isAscending ? listed : listed.toSorted((a, b) => (orders[a] ?? 0) - (orders[b] ?? 0) || a - b);
+}
+
+/** The states as the texts that spilled groups are written with. */
+export function encodedPieces(context: RunContext, parts: PieceStates): EncodedStates {
+  const [groups, orders, states]: [number[], number[], string[]] = [[], [], []];
+  const pieces = sentPieces(parts);
+  for (let piece = 0; piece < pieces.count; piece++) {
+    if (piece % ROWS_PER_CHECK === 0) context.check();
+    const state = pieces.sketches.get(piece) ?? new Quantiles(parts.k);
+    if (!pieces.sketches.has(piece)) addSorted(state, pieces.values, pieces.starts[piece] ?? 0, pieces.endOf(piece));
+    groups.push(pieces.groups[piece] ?? 0);
+    orders.push(pieces.orders[piece] ?? 0);
+    states.push(encodeQuantiles(state));
+  }
+  return { kind: 'encoded', groups, orders, states };
+}
