@@ -4,6 +4,7 @@ import type { Address } from '../../base/layout.js';
 import { containing, type LikePattern, likeBytes, likeTest, parseLike } from '../../base/like-pattern.js';
 import { append } from '../../base/lists.js';
 import { constantOf } from '../../expression/expression-type.js';
+import { requiredAddresses } from '../../expression/required-addresses.js';
 import { requiredTexts } from '../../expression/required-texts.js';
 import type { Value } from '../../expression/value.js';
 import { columnsReadBy } from '../../model/columns-read.js';
@@ -96,6 +97,8 @@ function requiredOf(name: string, [pattern, escape]: readonly Expression[]): rea
     case 'regexp_like':
     case 'regexp_extract':
       return requiredTexts(text);
+    case 'ipv4_match':
+      return requiredAddresses(text);
     case 'contains_string':
       return text === '' ? undefined : [containing(text)];
     case 'like': {

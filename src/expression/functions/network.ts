@@ -6,11 +6,31 @@ import { fromTruth, type Value } from '../value.js';
 
 const LONGEST_V4 = 0xffffffffn;
 
+const DOT = 0x2e;
+const ZERO = 0x30;
+
 /** Four numbers from 0 to 255 without leading zeros, as one of 32 bits. */
 function parseV4(text: string): bigint | null {
-  const parts = text.split('.');
-  if (parts.length !== 4 || !parts.every((part) => /^(?:0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255)) return null;
-  return parts.reduce((address, part) => (address << 8n) | BigInt(part), 0n);
+  const { length } = text;
+  if (length < 7 || length > 15) return null;
+  let [address, part, digits, dots] = [0, 0, 0, 0];
+  for (let at = 0; at < length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === DOT) {
+      if (digits === 0) return null;
+      address = address * 256 + part;
+      dots++;
+      part = 0;
+      digits = 0;
+      continue;
+    }
+    const digit = code - ZERO;
+    if (digit < 0 || digit > 9 || (digits > 0 && part === 0)) return null;
+    part = part * 10 + digit;
+    digits++;
+    if (part > 255) return null;
+  }
+  return dots === 3 && digits > 0 ? BigInt(address * 256 + part) : null;
 }
 
 function printV4(address: bigint): string {
