@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ArrayElement, arrayElements, arrayText } from '../../src/model/array-text.js';
+import { type ArrayElement, arrayElements, arrayText, NumbersOfArrays, numberAt, numberCount } from '../../src/model/array-text.js';
 import { type ArrayType, parseColumnType, widestType } from '../../src/model/schema.js';
 
 const test = suite('array text');
@@ -34,6 +34,34 @@ function compare(a: ArrayElement, b: ArrayElement): number {
   if (a === 0 && b === 0) return Object.is(a, -0) ? -1 : 1;
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+for (const element of ['LONG', 'DOUBLE'] as const)
+  test(`ARRAY<${element}>: elements are read from bytes without the texts`, () => {
+    const type: ArrayType = `ARRAY<${element}>`;
+    const { values } = CASES.find((each) => each.type === type) ?? { values: fc.constant([]) };
+    fc.assert(
+      fc.property(values, values, (before, array) => {
+        const [first, second] = [Buffer.from(arrayText(before, type)), Buffer.from(arrayText(array, type))];
+        const bytes = Buffer.concat([first, second]);
+        const all = new NumbersOfArrays(element);
+        assert.ok(all.read(bytes, 0, first.length) && all.read(bytes, first.length, bytes.length));
+        assert.is(all.count, before.length + array.length);
+        assert.is(numberCount(bytes, first.length, bytes.length), array.length);
+        const halves = new Uint32Array(all.count * 2);
+        all.copyTo(0, all.count, halves, 0);
+        const numbers = element === 'LONG' ? new BigInt64Array(halves.buffer) : new Float64Array(halves.buffer);
+        [...before, ...array].forEach((each, place) => {
+          assert.is(all.isNull(place), each === null);
+          if (each !== null) assert.ok(Object.is(numbers[place], each));
+        });
+        array.forEach((each, place) => {
+          assert.ok(Object.is(numberAt(bytes, first.length, bytes.length, place, element), each));
+        });
+        assert.is(numberAt(bytes, first.length, bytes.length, array.length, element), null);
+      }),
+    );
+    assert.not.ok(new NumbersOfArrays(element).read(Buffer.from('\u0002123\u0000'), 0, 5));
+  });
 
 for (const { type, values } of CASES) {
   test(`${type}: a text reads back as what was written`, () => {

@@ -9,7 +9,7 @@ import { type Block, kernelFor, type RunContext, takeBits, takeZeroed } from '..
 import { ValuePool } from '../block/value-pool.js';
 import { codedColumn } from './coded-column.js';
 import { entryFunction, readsFewEntries } from './entry-function.js';
-import { RememberedResults, resultsKey } from './remembered-results.js';
+import { Remembered, RememberedResults, resultsKey } from './remembered-results.js';
 import { columnsThere, type RowFunction } from './row-function.js';
 import type { SegmentScope } from './scope.js';
 import { computedNumbers, computedTexts, type NumberVector, oncePerBlock, type Vector } from './vector.js';
@@ -49,22 +49,69 @@ export function hasFewTexts(scope: SegmentScope, expression: Expression): boolea
 }
 
 function dictionaryResults(scope: SegmentScope, column: StringColumnView, bound: RowFunction): Value[] {
+  const results: Value[] = [];
+  eachResult(scope, column, bound, (value) => results.push(value));
+  return results;
+}
+
+function eachResult(scope: SegmentScope, column: StringColumnView, bound: RowFunction, put: (value: Value, id: number) => void): void {
   const { count } = column.dictionary;
   const valueOf = entryFunction(scope, column, bound, entryReader(scope, column, bound));
-  const results: Value[] = [];
   for (let id = 0; id < count; id++) {
     if (id % VALUES_PER_CHECK === 0) scope.context.check();
-    results.push(valueOf(id));
+    put(valueOf(id), id);
   }
-  return results;
+}
+
+/** Numbers by entry: of eight bytes each, and the bits of those that are null. */
+interface NumberResults {
+  readonly bytes: Uint8Array;
+  readonly nullBits: Uint8Array | undefined;
+}
+
+function numberResults(scope: SegmentScope, column: StringColumnView, bound: RowFunction, type: NumberType): NumberResults {
+  const { count } = column.dictionary;
+  const longs = new BigInt64Array(count);
+  const doubles = new Float64Array(longs.buffer);
+  let nullBits: Uint8Array | undefined;
+  eachResult(scope, column, bound, (value, id) => {
+    const number = convert(value, type);
+    if (typeof number === 'bigint') longs[id] = number;
+    else if (number !== null) doubles[id] = Number(number);
+    else {
+      nullBits ??= new Uint8Array(Math.ceil(count / 8));
+      nullBits[id >>> 3] = (nullBits[id >>> 3] ?? 0) | (1 << (id & 7));
+    }
+  });
+  return { bytes: new Uint8Array(longs.buffer), nullBits };
+}
+
+const NUMBERS_BYTES_MAX = 1 << 26;
+const REMEMBERED_NUMBERS = new WeakMap<RunContext, Remembered<NumberResults>>();
+
+/** Numbers that a function makes of dictionary entries; computed once for consecutive row ranges of a segment. */
+function rememberedNumbers(
+  scope: SegmentScope,
+  column: StringColumnView,
+  bound: RowFunction,
+  type: NumberType,
+  expression: Expression,
+): NumberResults {
+  const remembered =
+    REMEMBERED_NUMBERS.get(scope.context) ??
+    new Remembered<NumberResults>(({ bytes, nullBits }) => bytes.byteLength + (nullBits?.byteLength ?? 0), NUMBERS_BYTES_MAX);
+  REMEMBERED_NUMBERS.set(scope.context, remembered);
+  return remembered.get(column.dictionary, `${type} ${resultsKey(column.type, expression)}`, () =>
+    numberResults(scope, column, bound, type),
+  );
 }
 
 /** Reads all entries at once, unless a few may be all that is read. */
 function entryReader(scope: SegmentScope, column: StringColumnView, bound: RowFunction): (id: number) => Value {
   const coded = readsFewEntries(column, bound) ? codedColumn(scope, { kind: 'string', column }) : undefined;
   if (coded !== undefined) return (id) => coded.value(id);
-  const texts = scope.texts(column);
-  return (id) => valueOfText(texts[id] ?? null, column.type);
+  let texts: readonly (string | null)[] | undefined;
+  return (id) => valueOfText((texts ??= scope.texts(column))[id] ?? null, column.type);
 }
 
 const REMEMBERED = new WeakMap<RunContext, RememberedResults>();
@@ -89,11 +136,12 @@ export function dictionaryFunction(
   { type, expression }: { readonly type: ColumnType; readonly expression: Expression | null },
   pool = new ValuePool<string>(),
 ): Vector {
-  const results = expression === null ? dictionaryResults(scope, column, bound) : rememberedResults(scope, column, bound, expression);
   if (isNumberType(type)) {
-    const numbers = results.map((value) => convert(value, type));
+    const numbers =
+      expression === null ? numberResults(scope, column, bound, type) : rememberedNumbers(scope, column, bound, type, expression);
     return numberTable(scope, column, numbers, type);
   }
+  const results = expression === null ? dictionaryResults(scope, column, bound) : rememberedResults(scope, column, bound, expression);
   const texts = results.map((value) => textOfValue(value, type));
   return textTable(scope, column, texts, type, pool);
 }
@@ -120,28 +168,15 @@ function textTable(
   return computedTexts(type, { pool, run, at, complete: true });
 }
 
-function numberTable(
-  scope: SegmentScope,
-  column: StringColumnView,
-  results: readonly (bigint | number | null)[],
-  type: NumberType,
-): Vector {
+function numberTable(scope: SegmentScope, column: StringColumnView, { bytes, nullBits }: NumberResults, type: NumberType): NumberVector {
   const { arena, context } = scope;
   const { memory } = context;
-  const table = arena.take(Math.max(1, results.length) * 8);
-  const nullIds = takeZeroed(arena, context, entryBitBytes(results.length));
-  const nullWords = memory.u8(nullIds, Math.ceil(results.length / 8));
-  const longs = memory.i64(table, results.length);
-  const doubles = memory.f64(table, results.length);
-  let anyNull = false;
-  results.forEach((result, id) => {
-    if (typeof result === 'bigint') longs[id] = result;
-    else doubles[id] = Number(result ?? 0);
-    if (result !== null) return;
-    anyNull = true;
-    nullWords[id >>> 3] = (nullWords[id >>> 3] ?? 0) | (1 << (id & 7));
-  });
-  return numbersById(scope, column, { table, nullIds: anyNull ? nullIds : 0 }, type);
+  const table = arena.take(Math.max(8, bytes.byteLength));
+  memory.u8(table, bytes.byteLength).set(bytes);
+  if (nullBits === undefined) return numbersById(scope, column, { table, nullIds: 0 }, type);
+  const nullIds = takeZeroed(arena, context, entryBitBytes(column.dictionary.count));
+  memory.u8(nullIds, nullBits.byteLength).set(nullBits);
+  return numbersById(scope, column, { table, nullIds }, type);
 }
 
 /** Numbers looked up by id: eight bytes for each entry of a dictionary, and the bits of those that are null, 0 for none. */

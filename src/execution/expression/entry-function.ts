@@ -6,12 +6,15 @@ import { append } from '../../base/lists.js';
 import { constantOf } from '../../expression/expression-type.js';
 import { requiredAddresses } from '../../expression/required-addresses.js';
 import { requiredTexts } from '../../expression/required-texts.js';
-import type { Value } from '../../expression/value.js';
+import { isArrayValue, type Value, valueOfText } from '../../expression/value.js';
+import { arrayText } from '../../model/array-text.js';
 import { columnsReadBy } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
+import { type ArrayType, type ColumnType, elementType, isArrayType } from '../../model/schema.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
 import { type RunContext, takeZeroed } from '../block/context.js';
 import { entriesLike } from '../block/like-entries.js';
+import { elementFunction } from './number-lists.js';
 import { Remembered } from './remembered-results.js';
 import type { RowFunction } from './row-function.js';
 import type { SegmentScope } from './scope.js';
@@ -29,6 +32,12 @@ export function entryFunction(
   { cells, compute, expression }: RowFunction,
   read: (id: number) => Value,
 ): (id: number) => Value {
+  const element = elementFunction(scope, column, expression);
+  if (element !== undefined)
+    return (id) => {
+      scope.context.computed.valuesByEntry++;
+      return element(id);
+    };
   const ofValue = (value: Value): Value => {
     cells[0] = value;
     scope.context.computed.valuesByEntry++;
@@ -44,7 +53,7 @@ export function entryFunction(
     if (--few > 0 || (id === 0 && dictionary.hasNull)) return ofValue(read(id));
     found ??= entriesOfAny(scope, dictionary, patterns);
     if ((((found[id >>> 5] ?? 0) >>> (id & 31)) & 1) === 1) return ofValue(read(id));
-    ofOthers ??= { value: ofValue('') };
+    ofOthers ??= { value: ofValue(valueOfText('', column.type)) };
     return ofOthers.value;
   };
 }
@@ -55,24 +64,26 @@ export function readsFewEntries(column: StringColumnView, { expression }: RowFun
 }
 
 function patternsFor({ type }: StringColumnView, expression: Expression | undefined): readonly LikePattern[] | undefined {
-  return type === 'STRING' && expression !== undefined ? patternsOf(expression) : undefined;
+  return expression === undefined || !HAS_PATTERNS.has(type) ? undefined : patternsOf(expression, type);
 }
 
-const PATTERNS = new WeakMap<Expression, { readonly patterns: readonly LikePattern[] | undefined }>();
+/** Types of columns of whose texts conditions say what is in them. */
+const HAS_PATTERNS: ReadonlySet<string> = new Set(['STRING', 'ARRAY<LONG>', 'ARRAY<DOUBLE>']);
+const PATTERNS = new WeakMap<Expression, { readonly type: ColumnType; readonly patterns: readonly LikePattern[] | undefined }>();
 
 /** LIKE patterns: of strings that match none, the expression gives what it gives of the empty string. Undefined where it may not. */
-function patternsOf(expression: Expression): readonly LikePattern[] | undefined {
+function patternsOf(expression: Expression, type: ColumnType): readonly LikePattern[] | undefined {
   const known = PATTERNS.get(expression);
-  if (known !== undefined) return known.patterns;
+  if (known?.type === type) return known.patterns;
   const collected: LikePattern[] = [];
-  const isKnown = collect(expression, collected) && collected.length > 0 && collected.length <= PATTERNS_MAX;
+  const isKnown = collect(expression, type, collected) && collected.length > 0 && collected.length <= PATTERNS_MAX;
   const patterns = isKnown ? collected : undefined;
-  PATTERNS.set(expression, { patterns });
+  PATTERNS.set(expression, { type, patterns });
   return patterns;
 }
 
 /** Whether an expression reads its column by conditions only that are the same of all strings that match none of the patterns. */
-function collect(expression: Expression, into: LikePattern[]): boolean {
+function collect(expression: Expression, type: ColumnType, into: LikePattern[]): boolean {
   switch (expression.kind) {
     case 'literal':
       return true;
@@ -82,15 +93,16 @@ function collect(expression: Expression, into: LikePattern[]): boolean {
       return columnsReadBy(expression).size === 0;
     case 'call': {
       const [subject, ...others] = expression.arguments;
-      const patterns = subject?.kind === 'column' ? requiredOf(expression.function, others) : undefined;
-      if (patterns === undefined) return expression.arguments.every((each) => collect(each, into));
+      const patterns = subject?.kind === 'column' ? requiredOf(expression.function, type, others) : undefined;
+      if (patterns === undefined) return expression.arguments.every((each) => collect(each, type, into));
       append(into, patterns);
-      return others.every((each) => collect(each, into));
+      return others.every((each) => collect(each, type, into));
     }
   }
 }
 
-function requiredOf(name: string, [pattern, escape]: readonly Expression[]): readonly LikePattern[] | undefined {
+function requiredOf(name: string, type: ColumnType, [pattern, escape]: readonly Expression[]): readonly LikePattern[] | undefined {
+  if (isArrayType(type)) return requiredElements(name, type, constantOf(pattern)?.value);
   const text = wellFormed(pattern);
   if (text === undefined) return undefined;
   switch (name) {
@@ -110,6 +122,21 @@ function requiredOf(name: string, [pattern, escape]: readonly Expression[]): rea
     default:
       return undefined;
   }
+}
+
+/** Texts in arrays of numbers that have all, or any, of some elements: numbers have as many digits each, and marks around them that no digit is. */
+function requiredElements(name: string, type: ArrayType, constant: Value | undefined): readonly LikePattern[] | undefined {
+  if (constant === undefined) return undefined;
+  const elements = isArrayValue(constant) ? constant : [constant];
+  const texts: LikePattern[] = [];
+  for (const each of elements) {
+    // Among DOUBLEs 0 is equal to -0, which has another text, and NaN to nothing.
+    const isPlain = elementType(type) === 'LONG' ? typeof each === 'bigint' : typeof each === 'number' && each !== 0 && !Number.isNaN(each);
+    if (!isPlain || (typeof each !== 'bigint' && typeof each !== 'number')) return undefined;
+    texts.push(containing(arrayText([each], type)));
+  }
+  if (texts.length === 0) return undefined;
+  return name === 'array_overlap' ? texts : name === 'array_contains' ? texts.slice(0, 1) : undefined;
 }
 
 /** A constant string that UTF-8 has. */

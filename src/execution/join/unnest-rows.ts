@@ -10,6 +10,7 @@ import type { ColumnView, StringColumnView } from '../../storage/view.js';
 import { blockAt } from '../block/context.js';
 import { nullBits, typed } from '../block/result-table.js';
 import { type Lists, listsOf } from '../expression/number/list.js';
+import { type NumberLists, numberLists } from '../expression/number-lists.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope, Source } from '../expression/scope.js';
 import type { RowNumbers } from './view-rows.js';
@@ -33,7 +34,84 @@ export function* unnestRows(scope: SegmentScope, name: string): Generator<Unnest
     if (listed !== undefined) yield listed;
     return;
   }
-  yield* readValues(scope, source, scope.typeOf(name) ?? 'STRING');
+  const column = source.kind === 'string' ? source.column : undefined;
+  const numbers = column === undefined ? undefined : numberLists(scope, column);
+  if (column !== undefined && numbers !== undefined) yield* numbersOf(scope, column, numbers);
+  else yield* readValues(scope, source, scope.typeOf(name) ?? 'STRING');
+}
+
+/** The elements of arrays of numbers, copied from those of the entries. */
+function* numbersOf(scope: SegmentScope, column: StringColumnView, { starts, numbers }: NumberLists): Generator<UnnestedRows> {
+  const { context, view, arena } = scope;
+  const { memory } = context;
+  const type = unnestedType(column.type);
+  const room = Math.min(VALUES_MAX, countOf());
+  const at = arena.take(room * 4);
+  const rows = memory.u32(at, room);
+  const halves = new Uint32Array(room * 2);
+  const isNull = new Uint8Array(room);
+  let ids = idsOf(0, 0);
+  let count = 0;
+  for (let row = 0; row < view.rowCount; row++) {
+    const block = blockAt(row, view.rowCount);
+    if (row === block.start) {
+      context.check();
+      ids = idsOf(row, block.rows);
+    }
+    const id = ids[row - block.start] ?? 0;
+    const to = starts[id + 1] ?? 0;
+    for (let from = starts[id] ?? 0; from < to; ) {
+      const taken = Math.min(to - from, room - count);
+      numbers.copyTo(from, from + taken, halves, count);
+      for (let next = 0; next < taken; next++) {
+        rows[count + next] = row;
+        isNull[count + next] = numbers.isNull(from + next) ? 1 : 0;
+      }
+      count += taken;
+      from += taken;
+      if (count < room) continue;
+      yield* uploaded(scope, { at, count }, numbersColumn(halves, isNull, count, type));
+      count = 0;
+    }
+  }
+  if (count > 0) yield* uploaded(scope, { at, count }, numbersColumn(halves, isNull, count, type));
+
+  function idsOf(from: number, n: number): Uint8Array | Uint16Array | Uint32Array {
+    const { physical } = column;
+    const read = physical === 'U8' ? 'u8' : physical === 'U16' ? 'u16' : 'u32';
+    return memory[read](column.ids + from * PHYSICAL_BYTES[physical], n);
+  }
+
+  function countOf(): number {
+    const lengths = idsOf(0, view.rowCount);
+    let sum = 0;
+    for (let row = 0; row < view.rowCount; row++) {
+      const id = lengths[row] ?? 0;
+      sum += (starts[id + 1] ?? 0) - (starts[id] ?? 0);
+    }
+    return sum;
+  }
+}
+
+function numbersColumn(halves: Uint32Array, isNull: Uint8Array, count: number, type: ColumnType): FrameColumn {
+  const nulls = nullBits(isNull.subarray(0, count));
+  const { buffer } = halves.slice(0, count * 2);
+  return type === 'LONG'
+    ? { kind: 'long', name: VALUES, values: new BigInt64Array(buffer), nulls }
+    : { kind: 'double', name: VALUES, type: 'DOUBLE', values: new Float64Array(buffer), nulls };
+}
+
+const VALUES = 'values';
+
+/** A column of values beside their rows, for as long as nobody asks for more. */
+function* uploaded({ context }: SegmentScope, rows: RowNumbers, column: FrameColumn): Generator<UnnestedRows> {
+  const { view, release } = uploadFrame({ rowCount: rows.count, columns: [column] }, context.memory, context.kernels);
+  try {
+    const values = own(view.columns, column.name);
+    if (values !== undefined) yield { rows, values };
+  } finally {
+    release();
+  }
 }
 
 /** The lists whose values are unnested: those of a stored multi-value column, or made of one. */
@@ -149,20 +227,13 @@ function* readValues(scope: SegmentScope, source: Source, type: ColumnType): Gen
   if (values.length > 0) yield* placed();
 
   function* placed(): Generator<UnnestedRows> {
-    const column = valuesColumn(values, unnestedType(type));
-    const { view, release } = uploadFrame({ rowCount: values.length, columns: [column] }, memory, context.kernels);
-    try {
-      const uploadedColumn = own(view.columns, column.name);
-      if (uploadedColumn !== undefined) yield { rows: { at, count: values.length }, values: uploadedColumn };
-    } finally {
-      release();
-    }
+    yield* uploaded(scope, { at, count: values.length }, valuesColumn(values, unnestedType(type)));
     values = [];
   }
 }
 
 function valuesColumn(values: readonly Value[], type: ColumnType): FrameColumn {
-  const name = 'values';
+  const name = VALUES;
   if (!isNumberType(type)) {
     const ids = new Map<string | null, number>();
     const numbers = Uint32Array.from(values, (value) => {
