@@ -15,7 +15,8 @@ export class StateObjects implements GroupStates {
   readonly #memory: KernelMemory;
   readonly #kind: StateOperations<unknown>;
   readonly #charge: (bytes: number) => void;
-  readonly #parts = new Map<number, Part[]>();
+  /** By group; of kinds without an order there is one part at most. */
+  #parts: (Part[] | undefined)[] = [];
 
   /** @param charge  told of every byte that is kept; throws when there are too many */
   constructor(memory: KernelMemory, kind: StateOperations<unknown>, charge: (bytes: number) => void) {
@@ -26,7 +27,7 @@ export class StateObjects implements GroupStates {
 
   add(group: number, order: number, state: unknown): void {
     const kind = this.#kind;
-    const parts = this.#parts.get(group);
+    const parts = this.#parts[group];
     const same = kind.isOrdered ? parts?.find((part) => part.order === order) : parts?.[0];
     if (same !== undefined) {
       const before = kind.bytes(same.state);
@@ -35,27 +36,31 @@ export class StateObjects implements GroupStates {
       return;
     }
     this.#charge(kind.bytes(state));
-    if (parts === undefined) this.#parts.set(group, [{ order, state }]);
+    if (parts === undefined) this.#parts[group] = [{ order, state }];
     else parts.push({ order, state });
   }
 
   change(work: (stateOf: (group: number) => unknown) => void): void {
     const kind = this.#kind;
-    const changed = new Map<number, { readonly state: unknown; readonly before: number }>();
+    let [open, before]: [unknown, number] = [undefined, 0];
+    // A state is measured before and after it changes, while it is at hand.
+    const close = (): void => {
+      if (open !== undefined) this.#charge(kind.bytes(open) - before);
+    };
     work((group) => {
-      const known = changed.get(group);
-      if (known !== undefined) return known.state;
-      const parts = this.#parts.get(group);
-      const state = parts?.[0]?.state ?? kind.create();
-      changed.set(group, { state, before: parts === undefined ? 0 : kind.bytes(state) });
-      if (parts === undefined) this.#parts.set(group, [{ order: 0, state }]);
-      return state;
+      const known = this.#parts[group]?.[0]?.state;
+      if (known !== undefined && known === open) return open;
+      close();
+      open = known ?? kind.create();
+      before = known === undefined ? 0 : kind.bytes(known);
+      if (known === undefined) this.#parts[group] = [{ order: 0, state: open }];
+      return open;
     });
-    for (const { state, before } of changed.values()) this.#charge(kind.bytes(state) - before);
+    close();
   }
 
   get isEmpty(): boolean {
-    return this.#parts.size === 0;
+    return this.#parts.length === 0;
   }
 
   reader(): (group: number) => unknown {
@@ -63,23 +68,25 @@ export class StateObjects implements GroupStates {
   }
 
   #of(group: number): unknown {
-    const parts = this.#parts.get(group);
+    const parts = this.#parts[group];
     const [first, ...others] = parts ?? [];
     if (first === undefined || others.length === 0) return first?.state;
     const [lowest, ...rest] = [first, ...others].sort((a, b) => a.order - b.order);
     for (const { state } of rest) this.#kind.merge(lowest?.state, state);
-    this.#parts.set(group, lowest === undefined ? [] : [lowest]);
+    this.#parts[group] = lowest === undefined ? undefined : [lowest];
     return lowest?.state;
   }
 
   parts(): EncodedStates {
-    const entries = [...this.#parts].flatMap(([group, parts]) => parts.map((part) => ({ group, ...part })));
-    return {
-      kind: 'encoded',
-      groups: entries.map(({ group }) => group),
-      orders: entries.map(({ order }) => order),
-      states: entries.map(({ state }) => this.#kind.encode(state)),
-    };
+    const [groups, orders, states]: [number[], number[], string[]] = [[], [], []];
+    this.#parts.forEach((parts, group) => {
+      for (const { order, state } of parts ?? []) {
+        groups.push(group);
+        orders.push(order);
+        states.push(this.#kind.encode(state));
+      }
+    });
+    return { kind: 'encoded', groups, orders, states };
   }
 
   join(parts: StateParts, groupOf: Address, groupCount: number): void {
@@ -95,6 +102,6 @@ export class StateObjects implements GroupStates {
   }
 
   free(): void {
-    this.#parts.clear();
+    this.#parts = [];
   }
 }
