@@ -139,6 +139,35 @@ const documents = fc.record({ a: kinds, b: kinds, c: kinds }).chain(({ a, b, c }
 const PATHS = ['$', '$.a', '$.o.b', "$.o['c d']", '$.l[0]', '$.l[1]', '$.l[-1]', '$.l', '$.o', '$.missing'];
 const TYPES = ['STRING', 'LONG', 'DOUBLE', 'FLOAT', 'ARRAY<STRING>', 'ARRAY<LONG>', 'ARRAY<DOUBLE>'];
 
+fields('paths that few documents have, by the documents themselves', async ({ bench }) => {
+  const names = ['rare', 'a b', 'quo"te', 'back\\slash', 'größe', 'inner'];
+  const rows = Array.from({ length: 3000 }, (_, row) => {
+    const name = names[row % 97] ?? 'other';
+    // Names in texts are no members.
+    return { id: row, [name]: { inner: row }, text: `"rare": {"inner": ${row}} ${name}:` };
+  });
+  const paths = [
+    '$.rare',
+    "$['a b'].inner",
+    `$['quo"te'].inner`,
+    String.raw`$['back\\slash'].inner`,
+    '$.größe.inner',
+    '$.rare.inner',
+    '$.absent.inner',
+  ];
+  const keys = ['rare', 'a b', 'quo"te', 'back\\slash', 'größe', 'rare', 'absent'];
+  const columns = paths.map((path, at) => jsonValue(`v${at}`, path, at === 0 ? 'STRING' : 'LONG'));
+  const [stored, placed] = await bothWays(bench, rows, scanOf(columns));
+  const expected = rows.map((row) =>
+    keys.map((key, at) => {
+      const member = (row as Record<string, unknown>)[key] as { inner: number } | undefined;
+      return at === 0 || member === undefined ? null : BigInt(member.inner);
+    }),
+  );
+  assert.equal(placed, expected);
+  assert.equal(stored, expected);
+});
+
 fields('every path in every type, in a scan', async ({ bench }) => {
   const virtualColumns = PATHS.flatMap((path, at) => TYPES.map((type) => jsonValue(`${at} ${type}`, path, type)));
   await fc.assert(

@@ -15,7 +15,7 @@ export class StateObjects implements GroupStates {
   readonly #memory: KernelMemory;
   readonly #kind: StateOperations<unknown>;
   readonly #charge: (bytes: number) => void;
-  /** By group; of kinds without an order there is one part at most. */
+  /** Parts by group; of kinds without an order there is one at most. */
   #parts: (Part[] | undefined)[] = [];
 
   /** @param charge  told of every byte that is kept; throws when there are too many */

@@ -4,13 +4,14 @@ import type { Address } from '../../base/layout.js';
 import { containing, type LikePattern, likeBytes, likeTest, parseLike } from '../../base/like-pattern.js';
 import { append } from '../../base/lists.js';
 import { constantOf } from '../../expression/expression-type.js';
+import { parseJsonPath } from '../../expression/json-path.js';
 import { requiredAddresses } from '../../expression/required-addresses.js';
 import { requiredTexts } from '../../expression/required-texts.js';
 import { isArrayValue, type Value, valueOfText } from '../../expression/value.js';
 import { arrayText } from '../../model/array-text.js';
 import { columnsReadBy } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
-import { type ArrayType, type ColumnType, elementType, isArrayType } from '../../model/schema.js';
+import { type ArrayType, type ColumnType, elementType, isArrayType, JSON_TYPE } from '../../model/schema.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
 import { type RunContext, takeZeroed } from '../block/context.js';
 import { entriesLike } from '../block/like-entries.js';
@@ -53,7 +54,7 @@ export function entryFunction(
     if (--few > 0 || (id === 0 && dictionary.hasNull)) return ofValue(read(id));
     found ??= entriesOfAny(scope, dictionary, patterns);
     if ((((found[id >>> 5] ?? 0) >>> (id & 31)) & 1) === 1) return ofValue(read(id));
-    ofOthers ??= { value: ofValue(valueOfText('', column.type)) };
+    ofOthers ??= { value: ofValue(valueOfText(column.type === JSON_TYPE ? '{}' : '', column.type)) };
     return ofOthers.value;
   };
 }
@@ -68,10 +69,10 @@ function patternsFor({ type }: StringColumnView, expression: Expression | undefi
 }
 
 /** Types of columns of whose texts conditions say what is in them. */
-const HAS_PATTERNS: ReadonlySet<string> = new Set(['STRING', 'ARRAY<LONG>', 'ARRAY<DOUBLE>']);
+const HAS_PATTERNS: ReadonlySet<string> = new Set(['STRING', 'ARRAY<LONG>', 'ARRAY<DOUBLE>', JSON_TYPE]);
 const PATTERNS = new WeakMap<Expression, { readonly type: ColumnType; readonly patterns: readonly LikePattern[] | undefined }>();
 
-/** LIKE patterns: of strings that match none, the expression gives what it gives of the empty string. Undefined where it may not. */
+/** LIKE patterns: of texts that match none, the expression gives what it gives of the empty string, array or object. Undefined where it may not. */
 function patternsOf(expression: Expression, type: ColumnType): readonly LikePattern[] | undefined {
   const known = PATTERNS.get(expression);
   if (known?.type === type) return known.patterns;
@@ -105,6 +106,7 @@ function requiredOf(name: string, type: ColumnType, [pattern, escape]: readonly 
   if (isArrayType(type)) return requiredElements(name, type, constantOf(pattern)?.value);
   const text = wellFormed(pattern);
   if (text === undefined) return undefined;
+  if (type === JSON_TYPE) return requiredMembers(name, text);
   switch (name) {
     case 'regexp_like':
     case 'regexp_extract':
@@ -137,6 +139,15 @@ function requiredElements(name: string, type: ArrayType, constant: Value | undef
   }
   if (texts.length === 0) return undefined;
   return name === 'array_overlap' ? texts : name === 'array_contains' ? texts.slice(0, 1) : undefined;
+}
+
+const READS_PATH: ReadonlySet<string> = new Set(['json_value', 'json_query', 'json_query_array']);
+
+/** The longest name in the path, as JSON has it: objects without it have nothing there. */
+function requiredMembers(name: string, path: string): readonly LikePattern[] | undefined {
+  const names = READS_PATH.has(name) ? parseJsonPath(path).flatMap((part) => (part.kind === 'field' ? [part.name] : [])) : [];
+  const longest = names.reduce((a, b) => (b.length > a.length ? b : a), '');
+  return longest === '' ? undefined : [containing(`${JSON.stringify(longest)}:`)];
 }
 
 /** A constant string that UTF-8 has. */
