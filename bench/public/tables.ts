@@ -1,24 +1,8 @@
 import { fileURLToPath } from 'node:url';
-
-/** A table that DuckDB makes by a statement, and Dolmen loads from a file of it. */
-export interface PublicTable {
-  readonly name: string;
-  /** Statement of its rows; `__time` is a column of them. */
-  readonly sql: string;
-  readonly segmentGranularity: 'day' | 'month' | 'all';
-  /** Columns whose strings are JSON documents. */
-  readonly documents?: readonly string[];
-}
+import { drawn, numbers as from, money, oneOf, type PublicTable, skewed, timesFrom } from './drawn.js';
+import { telemetryTables } from './telemetry-tables.js';
 
 const PACKAGE = fileURLToPath(new URL('../../../node_modules/vega-datasets/data/', import.meta.url));
-
-/** A whole number from 0 to `count` - 1, the same for a row whenever it is made; `salt` tells columns apart. */
-const drawn = (salt: number, count: number): string => `(hash(i * 7919 + ${salt}) % ${Math.floor(count)})::BIGINT`;
-/** The same, of which small ones are frequent. */
-const skewed = (salt: number, count: number): string =>
-  `floor(${Math.floor(count)} * pow((hash(i * 7919 + ${salt}) % 1000000) / 1e6, 3))::BIGINT`;
-const money = (salt: number, cents: number, least = 0): string => `round(${least} + ${drawn(salt, cents)} / 100.0, 2)::DOUBLE`;
-const oneOf = (words: readonly string[], place: string): string => `[${words.map((word) => `'${word}'`).join(', ')}][1 + ${place}]`;
 
 const EVENTS = [
   ...['PushEvent', 'PushEvent', 'PushEvent', 'PushEvent', 'CreateEvent', 'PullRequestEvent', 'IssuesEvent'],
@@ -40,9 +24,7 @@ const COLLECTIONS = [
 
 /** Tables of `rows` rows, and smaller ones that they are joined with. The flights are real: three million, whatever is asked for. */
 export function publicTables(rows: number): readonly PublicTable[] {
-  const time = (start: string, days: number, count = rows): string =>
-    `TIMESTAMP '${start}' + to_milliseconds((i * ${days * 86_400_000}) // ${count})`;
-  const from = (count: number): string => `FROM range(${count}) numbers(i)`;
+  const time = (start: string, days: number, count = rows): string => timesFrom(start, days, count);
   const messages = Math.floor(rows / 3);
   const returns = Math.floor(rows / 10);
   const kind = drawn(71, 10);
@@ -146,5 +128,6 @@ export function publicTables(rows: number): readonly PublicTable[] {
         ${oneOf(['damaged', 'wrong size', 'late', 'did not like'], drawn(115, 4))} AS reason ${from(returns)}`,
       segmentGranularity: 'month',
     },
+    ...telemetryTables(rows),
   ];
 }
