@@ -2,12 +2,14 @@ import type { Question } from '../side-by-side.js';
 
 type Native = Readonly<Record<string, unknown>>;
 const TIMES = ['2025-01-01/2025-12-31'];
+/** Kinds of queries without times and granularity of their own. */
+const BARE = new Set(['scan', 'timeBoundary']);
 const COUNT = { type: 'count', name: 'n' };
 const sum = (name: string, fieldName: string): Native => ({ type: 'longSum', name, fieldName });
 const q = (id: string, columns: readonly string[], query: Native, sql: string): Question => ({
   id,
   sql,
-  native: { query: { intervals: TIMES, granularity: 'all', ...query }, columns },
+  native: { query: { ...(BARE.has(String(query['queryType'])) ? {} : { intervals: TIMES, granularity: 'all' }), ...query }, columns },
 });
 
 /** Native queries of all kinds, over spans, meters, connections and fills. */
@@ -34,14 +36,14 @@ export const NATIVE: readonly Question[] = [
   ),
   q(
     'native_timeseries_zone',
-    ['timestamp', 'n', 'mean'],
+    ['n', 'mean'],
     {
       queryType: 'timeseries',
       dataSource: 'meters',
       granularity: { type: 'period', period: 'P1D', timeZone: 'America/New_York' },
       aggregations: [COUNT, { type: 'doubleMean', name: 'mean', fieldName: 'temperature' }],
     },
-    `SELECT timezone('UTC', timezone('America/New_York', date_trunc('day', timezone('America/New_York', timezone('UTC', __time))))), COUNT(*), AVG(temperature) FROM meters GROUP BY 1 ORDER BY 1`,
+    `SELECT COUNT(*), AVG(temperature) FROM meters GROUP BY date_trunc('day', timezone('America/New_York', timezone('UTC', __time))) ORDER BY MIN(__time)`,
   ),
   q(
     'native_topn_extraction',

@@ -199,7 +199,10 @@ export const STRING_FUNCTIONS: readonly ExpressionFunction[] = [
     return start === null ? null : BigInt(text(value).indexOf(text(search), start));
   }),
   plainFunction('contains_string', [2, 2], 'LONG', ([value, search]) => fromTruth(text(value).includes(text(search)))),
-  plainFunction('icontains_string', [2, 2], 'LONG', ([value, search]) => fromTruth(foldCase(text(value)).includes(foldCase(text(search))))),
+  compiledFunction('icontains_string', [2, 2], 'LONG', ([, constant]) => {
+    const known = constant === undefined || constant.value === null ? undefined : foldCase(text(constant.value));
+    return nullIfAnyNull(([value, search]) => fromTruth(foldCase(text(value)).includes(known ?? foldCase(text(search)))));
+  }),
   like,
   regexpExtract,
   regexpLike,
