@@ -5,6 +5,7 @@ import { type Value, valueOfText } from '../../expression/value.js';
 import { textReader } from '../../storage/columns/read-dictionary.js';
 import type { StringColumnView } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
+import { ListCodes } from './list-codes.js';
 import type { SegmentScope, Source } from './scope.js';
 import { type NumberVector, type StringVector, storedNumbers } from './vector.js';
 
@@ -105,54 +106,23 @@ function narrowNumbers(scope: SegmentScope, vector: NumberVector): CodedColumn |
   };
 }
 
-/** Lists are told apart by their ids: written one behind the other in a number while that is exact, then in a text. */
+/** Lists are told apart by their ids. */
 function valueLists(scope: SegmentScope, column: StringColumnView): CodedColumn {
   const { memory } = scope.context;
   const texts = scope.texts(column);
   const codes = new Uint32Array(Math.min(BLOCK_ROWS, scope.view.rowCount));
-  const radix = texts.length + 1;
   const known = new ListCodes();
-  const lists: (readonly (string | null)[] | null)[] = [null];
-  const longest = Math.floor(Math.log(Number.MAX_SAFE_INTEGER) / Math.log(Math.max(2, radix)));
+  const value = remembered((code) => Array.from(known.idsOf(code), (id) => texts[id] ?? null));
   return {
     card: undefined,
     codes({ start, rows }) {
       const bounds = memory.u32(column.offsets + start * 4, rows + 1);
       const first = bounds[0] ?? 0;
       const ids = idsOf(scope, column, first, (bounds[rows] ?? first) - first);
-      for (let row = 0; row < rows; row++) {
-        const from = (bounds[row] ?? first) - first;
-        const to = (bounds[row + 1] ?? first) - first;
-        let key = 0;
-        if (to - from <= longest) for (let at = from; at < to; at++) key = key * radix + (ids[at] ?? 0) + 1;
-        const name = to - from <= longest ? key : ids.subarray(from, to).join();
-        let code = from === to ? 0 : known.codeOf(name);
-        if (code === undefined) {
-          code = lists.push(Array.from(ids.subarray(from, to), (id) => texts[id] ?? null)) - 1;
-          known.add(name, code);
-        }
-        codes[row] = code;
-      }
+      for (let row = 0; row < rows; row++)
+        codes[row] = known.codeOf(ids, (bounds[row] ?? first) - first, (bounds[row + 1] ?? first) - first);
       return codes;
     },
-    value: (code) => lists[code] ?? null,
+    value: (code) => (code === 0 ? null : value(code)),
   };
 }
-
-/** Codes by the names of lists: an array for small numbers, which most are, a map for the rest. */
-class ListCodes {
-  readonly #small = new Uint32Array(SMALL_NAMES);
-  readonly #others = new Map<number | string, number>();
-
-  codeOf(name: number | string): number | undefined {
-    if (typeof name === 'number' && name < SMALL_NAMES) return this.#small[name] || undefined;
-    return this.#others.get(name);
-  }
-
-  add(name: number | string, code: number): void {
-    if (typeof name === 'number' && name < SMALL_NAMES) this.#small[name] = code;
-    else this.#others.set(name, code);
-  }
-}
-
-const SMALL_NAMES = 1 << 18;

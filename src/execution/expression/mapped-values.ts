@@ -10,6 +10,8 @@ import { byCodeUnits, idsView, type ListedRows, uploadedColumn, wellFormed } fro
 export interface ValueMapping {
   readonly map: (value: string | null) => Value;
   readonly keeps: (value: string | null) => boolean;
+  /** A row whose only value is null has none. */
+  readonly dropsLoneNull?: true;
 }
 
 /**
@@ -17,7 +19,7 @@ export interface ValueMapping {
  * kept. It has a dictionary of its own, so that everything that reads columns reads it as it does a stored one. Lies in
  * the scope's arena.
  */
-export function mappedColumn(scope: SegmentScope, column: StringColumnView, { map, keeps }: ValueMapping): StringColumnView {
+export function mappedColumn(scope: SegmentScope, column: StringColumnView, { map, keeps, dropsLoneNull }: ValueMapping): StringColumnView {
   const texts = scope.texts(column);
   scope.context.computed.valuesByEntry += texts.length;
   const results = texts.map((text) => (keeps(text) ? wellFormed(map(text)) : undefined));
@@ -31,10 +33,16 @@ export function mappedColumn(scope: SegmentScope, column: StringColumnView, { ma
   const newIds = Int32Array.from(results, (result) => (result === undefined ? -1 : (ids.get(result) ?? 0)));
   // A row without values stays without, unless the mapping makes a value of null.
   const idOfNone = ofNone === undefined || ofNone === null ? -1 : (ids.get(ofNone) ?? 0);
-  return uploadedColumn(scope, mapRows(scope, column, newIds, idOfNone), entries, hasNull);
+  const droppedId = dropsLoneNull === true && hasNull ? 0 : -1;
+  return uploadedColumn(scope, mapRows(scope, column, newIds, { idOfNone, droppedId }), entries, hasNull);
 }
 
-function mapRows(scope: SegmentScope, column: StringColumnView, newIds: Int32Array, idOfNone: number): ListedRows {
+function mapRows(
+  scope: SegmentScope,
+  column: StringColumnView,
+  newIds: Int32Array,
+  { idOfNone, droppedId }: { readonly idOfNone: number; readonly droppedId: number },
+): ListedRows {
   const { memory } = scope.context;
   const { rowCount } = scope.view;
   const bounds = memory.u32(column.offsets, rowCount + 1);
@@ -51,6 +59,7 @@ function mapRows(scope: SegmentScope, column: StringColumnView, newIds: Int32Arr
       const id = newIds[stored[value] ?? 0] ?? -1;
       if (id >= 0) ids[at++] = id;
     }
+    if (at - (offsets[row] ?? 0) === 1 && ids[at - 1] === droppedId) at--;
     if (start === end && idOfNone >= 0) ids[at++] = idOfNone;
     offsets[row + 1] = at;
   }

@@ -13,7 +13,7 @@ import type { StringColumnView } from '../../storage/view.js';
 import { codedColumns, codedLoop } from './coded-function.js';
 import { readingElements } from './element-column.js';
 import { listedColumn } from './listed-values.js';
-import { mappedColumn } from './mapped-values.js';
+import { mappedColumn, type ValueMapping } from './mapped-values.js';
 import { columnsThere, rowFunction, rowLoop } from './row-function.js';
 import type { SegmentScope, Source } from './scope.js';
 
@@ -68,6 +68,8 @@ export function multiValueSource(scope: SegmentScope, { expression, outputType, 
   const inferred = expressionType(formed.expression, formed.typeOf);
   if (!formed.isMultiValue && !isArrayType(inferred)) return undefined;
   const values = valueFunction(scope, formed);
+  const kept = values === undefined && keeps === undefined ? keptValues(scope, formed) : undefined;
+  if (kept !== undefined) return { kind: 'string', column: mappedColumn(scope, kept.column, kept.mapping) };
   if (values === undefined) {
     const names = columnsThere(scope, formed.expression);
     const bound = rowFunction(scope, formed.expression, names, formed.typeOf);
@@ -83,4 +85,28 @@ export function multiValueSource(scope: SegmentScope, { expression, outputType, 
     keeps: (text) => condition === undefined || toTruth(condition.compute(text)) === true,
   });
   return { kind: 'string', column: mapped };
+}
+
+/** The values of one multi-value column that a condition on each keeps; undefined for an expression of another shape. */
+function keptValues(
+  scope: SegmentScope,
+  { expression }: Formed,
+): { readonly column: StringColumnView; readonly mapping: ValueMapping } | undefined {
+  const list = operandOf(expression, ':values', 0);
+  const lambda = operandOf(list, 'filter', 0);
+  const source = operandOf(operandOf(list, 'filter', 1), 'mv_to_array', 0);
+  if (lambda?.kind !== 'lambda' || lambda.parameters.length !== 1 || source?.kind !== 'column' || columnsReadBy(lambda).size > 0)
+    return undefined;
+  const column = multiValue(scope, source.name);
+  if (column === undefined) return undefined;
+  const compute = compileExpression(
+    lambda.body,
+    () => 'STRING',
+    () => scope.context.check(),
+  );
+  return { column, mapping: { map: (text) => text, keeps: (text) => toTruth(compute(() => text)) === true, dropsLoneNull: true } };
+}
+
+function operandOf(expression: Expression | undefined, name: string, place: number): Expression | undefined {
+  return expression?.kind === 'call' && expression.function === name ? expression.arguments[place] : undefined;
 }
