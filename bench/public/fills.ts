@@ -23,7 +23,7 @@ export const FILLS: readonly Question[] = [
   ),
   q(
     'fills_round',
-    `SELECT ROUND(price / 10) * 10 AS bucket, COUNT(*), SUM(ROUND(quantity * price, 1)), AVG(ROUND(price, 1)) FROM fills GROUP BY 1 ORDER BY 1`,
+    `SELECT ROUND(price / 10) * 10 AS bucket, COUNT(*), SUM(ROUND(quantity * price)), AVG(ROUND(price, 3)) FROM fills GROUP BY 1 ORDER BY 1`,
   ),
   q(
     'fills_fx',

@@ -65,6 +65,11 @@ export const LABELS: readonly Question[] = [
     `SELECT scores[1] AS f, COUNT(*), AVG(bytesOut) FROM connections WHERE port = 22 GROUP BY 1 ORDER BY 1 LIMIT 50`,
   ),
   q(
+    'labels_first',
+    `SELECT MV_OFFSET(labels, 0) AS f, MV_LENGTH(labels) AS n, COUNT(*) FROM connections GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 20`,
+    `SELECT labels[1] AS f, len(labels) AS n, COUNT(*) FROM connections GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 20`,
+  ),
+  q(
     'labels_to_string',
     `SELECT MV_TO_STRING(labels, '+') AS f, COUNT(*) FROM connections WHERE port = 22 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 30`,
     `SELECT array_to_string(labels, '+') AS f, COUNT(*) FROM connections WHERE port = 22 GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 30`,

@@ -41,7 +41,7 @@ const questions = [
 ];
 const figures = await sideBySide({
   name: 'public',
-  portOffset: 16_100,
+  portOffset: 13_700,
   threads,
   rounds,
   data,

@@ -54,7 +54,7 @@ export function telemetryTables(rows: number): readonly PublicTable[] {
         CASE WHEN ${drawn(257, 10)} > 0 THEN ${skewed(258, 50_000_000)} END AS bytesIn, CASE WHEN ${drawn(259, 5)} > 0 THEN 'user' || ${skewed(260, 20_000)} END AS account,
         'h' || ${skewed(261, 300_000)} || '.' || ${oneOf(DOMAINS, skewed(262, 6))} AS host, ${oneOf(AGENTS, skewed(263, 6))} || ${drawn(264, 40)} AS agent,
         ${oneOf(['allow', 'allow', 'allow', 'deny', 'reset'], skewed(265, 5))} AS action,
-        list_filter([${oneOf(LABELS, skewed(266, 12))}, ${oneOf(LABELS, drawn(267, 12))}, CASE WHEN ${drawn(268, 3)} = 0 THEN 'rule-' || ${skewed(269, 800)} END], x -> x IS NOT NULL) AS labels,
+        list_sort(list_filter([${oneOf(LABELS, skewed(266, 12))}, ${oneOf(LABELS, drawn(267, 12))}, CASE WHEN ${drawn(268, 3)} = 0 THEN 'rule-' || ${skewed(269, 800)} END], x -> x IS NOT NULL)) AS labels,
         list_transform(range(${drawn(270, 4)}), x -> (hash(i * 31 + x) % 100)::BIGINT) AS scores ${numbers(rows)}`,
       segmentGranularity: 'hour',
     },

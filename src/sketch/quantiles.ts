@@ -71,6 +71,11 @@ export class Quantiles {
     }
   }
 
+  /** Values that the buffer has room for. */
+  get room(): number {
+    return 2 * this.#k - this.#buffered;
+  }
+
   quantile(fraction: number): number {
     if (this.#levels.length > 0 || this.count === 0 || fraction <= 0 || fraction >= 1) return this.distribution().quantile(fraction);
     // Each value stands for itself.

@@ -64,10 +64,6 @@ export class QuantileGroups implements GroupStates {
       if (from === to) return undefined;
       const listed = order.subarray(from, to);
       const state = new Quantiles(this.#k);
-      if (pieces.hasFew(listed)) {
-        for (const piece of listed) state.addFew(pieces.values, pieces.starts[piece] ?? 0, pieces.endOf(piece));
-        return state;
-      }
       for (const piece of inOrder(listed, pieces.orders)) {
         const sketch = pieces.sketches.get(piece);
         if (sketch !== undefined) state.merge(sketch);
@@ -130,6 +126,11 @@ export class QuantileGroups implements GroupStates {
 
 /** Values of a piece, ascending, as those of a sketch are that has been sent. */
 function addSorted(state: Quantiles, values: Float64Array, from: number, to: number): void {
+  // The order shows where the buffer becomes full within them.
+  if (to - from < state.room) {
+    state.addFew(values, from, to);
+    return;
+  }
   state.addAscending(values.slice(from, to).sort(), 0, to - from);
 }
 

@@ -66,16 +66,6 @@ export class ValuePieces {
     return piece + 1 < this.count ? (this.starts[piece + 1] ?? 0) : this.valueCount;
   }
 
-  /** Whether pieces are values, fewer together than a sketch keeps as they are: then their order does not matter. */
-  hasFew(listed: Uint32Array): boolean {
-    let sum = 0;
-    for (const piece of listed) {
-      if (this.sketches.size > 0 && this.sketches.has(piece)) return false;
-      sum += this.endOf(piece) - (this.starts[piece] ?? 0);
-    }
-    return sum < 2 * this.k;
-  }
-
   parts(): PieceStates {
     return {
       kind: 'pieces',
