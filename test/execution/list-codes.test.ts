@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ListCodes } from '../../src/execution/expression/list-codes.js';
+import { ListCodes } from '../../src/execution/block/list-codes.js';
 
 const codes = suite('codes of lists');
 

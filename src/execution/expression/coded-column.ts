@@ -5,7 +5,7 @@ import { type Value, valueOfText } from '../../expression/value.js';
 import { textReader } from '../../storage/columns/read-dictionary.js';
 import type { StringColumnView } from '../../storage/view.js';
 import type { Block } from '../block/context.js';
-import { ListCodes } from './list-codes.js';
+import { ListCodes } from '../block/list-codes.js';
 import type { SegmentScope, Source } from './scope.js';
 import { type NumberVector, type StringVector, storedNumbers } from './vector.js';
 

@@ -15,7 +15,7 @@ import { type ArrayType, type ColumnType, elementType, isArrayType, JSON_TYPE } 
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
 import { type RunContext, takeZeroed } from '../block/context.js';
 import { entriesLike } from '../block/like-entries.js';
-import { elementFunction } from './number-lists.js';
+import { elementFunction } from './number/number-lists.js';
 import { Remembered } from './remembered-results.js';
 import type { RowFunction } from './row-function.js';
 import type { SegmentScope } from './scope.js';

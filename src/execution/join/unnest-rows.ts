@@ -10,7 +10,7 @@ import type { ColumnView, StringColumnView } from '../../storage/view.js';
 import { blockAt } from '../block/context.js';
 import { nullBits, typed } from '../block/result-table.js';
 import { type Lists, listsOf } from '../expression/number/list.js';
-import { type NumberLists, numberLists } from '../expression/number-lists.js';
+import { type NumberLists, numberLists } from '../expression/number/number-lists.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope, Source } from '../expression/scope.js';
 import type { RowNumbers } from './view-rows.js';

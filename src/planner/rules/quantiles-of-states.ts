@@ -1,5 +1,6 @@
 // Plan rule: reads quantiles from aggregate states themselves rather than from states that are put out.
 
+import { extended } from '../../base/names.js';
 import type { Aggregator } from '../../model/aggregator.js';
 import { type Expression, replacedCalls } from '../../model/expression.js';
 import type { GroupPlan, PostStep } from '../../model/plan.js';
@@ -108,7 +109,7 @@ class QuantilesOf {
       (fraction): Aggregator =>
         changed(aggregator, {
           name: this.#nameOf(fraction),
-          aggregateState: { ...aggregateState, fraction },
+          aggregateState: extended(aggregateState, { fraction }),
           output: 'value',
           type: 'DOUBLE',
         }),

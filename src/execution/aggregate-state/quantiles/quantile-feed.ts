@@ -18,7 +18,7 @@ export function quantilesFeed(scope: SegmentScope, column: string, k: number, sh
   if (feed === undefined) return undefined;
   const pieces = new SharedPieces(feed);
   shared.set(name, pieces);
-  return { ...pieces.follower(), add: feed.add, bytesOf: () => feed.bytesOf?.() ?? 0 };
+  return { nulls: feed.nulls, add: feed.add, bytesOf: () => feed.bytesOf?.() ?? 0, endPieces: pieces.give };
 }
 
 /** Pieces that one feed collects, for all that ask. */
@@ -30,13 +30,12 @@ class SharedPieces {
     this.#feed = feed;
   }
 
+  /** @param order  place of the segment in the query */
+  readonly give = (order: number, add: (pieces: ValuePieces) => void): void => add((this.#pieces ??= this.#feed.end(order)));
+
+  /** A feed that gives them without collecting anything. */
   follower(): Feed<Quantiles> {
-    const feed = this.#feed;
-    return {
-      nulls: feed.nulls,
-      add: () => undefined,
-      endPieces: (order, add) => add((this.#pieces ??= feed.end(order))),
-    };
+    return { nulls: this.#feed.nulls, add: () => undefined, endPieces: this.give };
   }
 }
 

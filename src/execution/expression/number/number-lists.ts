@@ -1,15 +1,15 @@
 // Elements of stored arrays of numbers, by entry of their dictionary.
 
-import { ServiceError } from '../../base/errors.js';
-import { constantOf } from '../../expression/expression-type.js';
-import type { Value } from '../../expression/value.js';
-import { NumbersOfArrays, numberAt, numberCount } from '../../model/array-text.js';
-import type { Expression } from '../../model/expression.js';
-import { elementType, isArrayType } from '../../model/schema.js';
-import type { StringColumnView } from '../../storage/view.js';
-import type { RunContext } from '../block/context.js';
-import { Remembered } from './remembered-results.js';
-import type { SegmentScope } from './scope.js';
+import { ServiceError } from '../../../base/errors.js';
+import { constantOf } from '../../../expression/expression-type.js';
+import type { Value } from '../../../expression/value.js';
+import { NumbersOfArrays, numberAt, numberCount } from '../../../model/array-text.js';
+import type { Expression } from '../../../model/expression.js';
+import { elementType, isArrayType } from '../../../model/schema.js';
+import type { StringColumnView } from '../../../storage/view.js';
+import type { RunContext } from '../../block/context.js';
+import { Remembered } from '../remembered-results.js';
+import type { SegmentScope } from '../scope.js';
 
 const BYTES_MAX = 1 << 26;
 const ENTRIES_PER_CHECK = 1024;
