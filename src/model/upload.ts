@@ -36,4 +36,8 @@ export interface Upload extends BuildRequest {
 export interface UploadColumn {
   readonly name: string;
   readonly from: string;
+  /** Only for scans that may leave nothing (`orNothing`): LONGs in place of strings, equal where these are; null has one as well. */
+  readonly isNumbered?: true;
+  /** Only there too: nothing is left where one of its doubles is NaN or -0, which groups and rows of results take in different ways. */
+  readonly isPlain?: true;
 }

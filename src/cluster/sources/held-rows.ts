@@ -2,12 +2,15 @@
 
 import { ETERNITY } from '../../base/instant.js';
 import type { WantedColumn } from '../../execution/join/rows.js';
+import type { UploadedRows } from '../../execution/run/engine.js';
 import type { Filter } from '../../model/filter.js';
 import type { Frame } from '../../model/frame.js';
 import type { RowsPlan } from '../../model/row-source.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
+import type { Stage } from '../../model/stage.js';
 import type { Upload } from '../../model/upload.js';
 import { leftInMemory, NO_FRAMES, type PeekedFrames } from './frame-streams.js';
+import { partitionTotals, totalsStages } from './partition-totals.js';
 import { type HeldLimits, unlessFull } from './row-limits.js';
 import type { SourceRunnerOptions } from './runner-options.js';
 import { endsEarly, isWhole, scanOf, tablesOf, unordered } from './source-plans.js';
@@ -19,6 +22,8 @@ export interface HeldRowsOptions {
   readonly limits: HeldLimits;
   /** Bytes that right sides have left of their limit. */
   readonly sideBytesMax: number;
+  /** Takes what is let go when the plan is through. */
+  readonly placed: UploadedRows[];
   /** An upload of columns, which is let go when the plan is through. */
   readonly upload: (names: readonly string[]) => Upload;
   /** Rows with these columns, for which the conditions are true. */
@@ -38,8 +43,15 @@ interface Reading extends SourceSteps {
   readonly conditions: readonly Filter[];
 }
 
+/** Rows in memory, and stages over them before all others. */
+interface HeldFrames extends PeekedFrames {
+  readonly stages?: readonly Stage[];
+}
+
 /** Rows that a source begins with in memory, on the same terms as those of a subquery; undefined: they come in another way. */
-export function heldRows(reading: Reading, held: HeldRowsOptions): Promise<PeekedFrames | undefined> {
+export async function heldRows(reading: Reading, held: HeldRowsOptions): Promise<HeldFrames | undefined> {
+  const totals = await heldTotals(reading, held);
+  if (totals !== undefined) return totals;
   return reading.base.kind === 'union' && tablesOf(reading.base) === undefined ? heldUnion(reading, held) : heldScan(reading, held);
 }
 
@@ -58,6 +70,26 @@ async function heldUnion(
     },
     rows: (source, names, made) => rows(unordered(plan, source), names, made, []),
     kept: (names, id) => engine.runUploaded(scanOf(names, [ETERNITY], []), [id], { ...runOptions, ending: 'final' }, signal),
+  });
+}
+
+/** Rows of a scan that meet the groups of their partitions. */
+async function heldTotals(
+  { plan, base, steps, columns }: Reading,
+  { options, limits, sideBytesMax, upload, rows, placed }: HeldRowsOptions,
+): Promise<HeldFrames | undefined> {
+  const query = unordered(plan, base);
+  if (query.kind !== 'query' || limits.areSet || asksForTime(plan, steps)) return undefined;
+  const names = columns.flatMap(({ name }) => (name === TIME_COLUMN ? [] : [name]));
+  const totals = partitionTotals(query, names, options.columnsOf);
+  if (totals === undefined || !areGathered(options, [totals.rows], sideBytesMax / Math.max(1, totals.columns.length))) return undefined;
+  return unlessFull(async () => {
+    const asked = { ...upload([]), columns: totals.columns, bytesMax: sideBytesMax, orFrames: false, orNothing: true } as const;
+    const uploaded = await leftInMemory(rows(totals.rows, totals.rows.plan.columns, asked, []));
+    if (uploaded === undefined) return undefined;
+    const makeSide = (sides: readonly string[]): Upload => ({ ...upload(sides), bytesMax: sideBytesMax - uploaded.bytes });
+    const stages = await totalsStages(totals, uploaded.id, options, makeSide, placed);
+    return { uploaded, ids: [uploaded.id], frames: NO_FRAMES, end: async () => undefined, stages };
   });
 }
 

@@ -170,6 +170,7 @@ export class SourceRunner {
             options: this.#options,
             limits: this.#limits,
             sideBytesMax: this.#limits.sides.bytesMax - bytesOf(placed),
+            placed,
             upload: (names) => {
               const made = this.#uploadOf(names);
               placed.push(this.#reserved(made.id));
@@ -181,8 +182,9 @@ export class SourceRunner {
         const found =
           held ?? (await peekUploaded(this.#rows(base, needed, plan.intervals, conditions, { upload, bounds: bounds.ofBase() })));
         try {
+          const all = [...(held?.stages ?? []), ...later];
           if (found.ids !== undefined)
-            yield* engine.runUploaded(extended(inMemory?.plan ?? plan, { stages: later }), found.ids, final, signal);
+            yield* engine.runUploaded(extended(inMemory?.plan ?? plan, { stages: all }), found.ids, final, signal);
           else yield* engine.runRows(staged, found.frames, known, final, signal);
         } finally {
           await found.end();

@@ -58,6 +58,8 @@ function columnsAtEnd(plan: RowPlan, ofSegments: boolean, always: readonly strin
   if (plan.filter !== null) columnsOfCondition(plan.filter, isStored, named);
   if (plan.operator === 'scan') {
     for (const name of plan.columns) named.add(name);
+    for (const { from, isNumbered } of plan.upload?.columns ?? [])
+      if (isNumbered === true && plan.columns.includes(from)) comparable.add(from);
     // Partitions and their orders go over all segments.
     if (ofSegments)
       for (const step of plan.post) {

@@ -9,6 +9,7 @@ import { type ColumnView, type DictionaryView, NO_ROWS, type NumberColumnView, t
 import { blockAt, kernelFor, type RunContext } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { meets, rowsWithin } from '../block/row-ranges.js';
+import type { SegmentData } from '../block/segment-data.js';
 import { openScope } from '../expression/open-scope.js';
 import { type SegmentScope, storedName, storedSource, type VirtualColumns, virtualColumnsByName } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
@@ -16,7 +17,9 @@ import { bindPlanFilter } from '../filter/plan-filter.js';
 import { type BuildSide, buildSideOf } from './build-side.js';
 import { type Chunk, joinChunks, zeroNulls } from './joined-chunks.js';
 import { OwnMemory } from './own-memory.js';
+import { isPlainColumn } from './plain-doubles.js';
 import { selectRows } from './select-rows.js';
+import { ownNumbers, type Remaps, remapsOf, sharedNumbers } from './text-numbers.js';
 import { gatherColumn, type RowNumbers } from './view-rows.js';
 import type { Builds } from './with-stages.js';
 
@@ -29,6 +32,8 @@ import type { Builds } from './with-stages.js';
 export interface ScannedRows {
   /** Segments, which outlive the result. */
   readonly views: readonly SegmentView[];
+  /** Dictionaries of columns whose ids have to be comparable between the views. */
+  readonly dictionaries: SegmentData['dictionaries'];
   /** Right sides of joins, which outlive the result too. */
   readonly builds: Builds;
   /** The rows; each view is void when the next one is asked for. */
@@ -43,13 +48,14 @@ export interface ScannedRows {
 export function uploadScan(
   plan: ScanPlan,
   given: Upload,
-  { views, builds, pieces }: ScannedRows,
+  { views, dictionaries, builds, pieces }: ScannedRows,
   context: RunContext,
   counts: RowCounts,
 ): BuildSide | undefined {
   const upload = beforeNames(plan, given);
   if (upload === undefined || plan.timeOrder !== null || plan.offset > 0 || plan.limit !== null) return undefined;
   const virtualColumns = virtualColumnsByName(plan.virtualColumns);
+  const remaps = remapsOf(views, dictionaries);
   const lasting = dictionariesOf([...views, ...Object.values(builds).map(({ view }) => view)]);
   const memory = new OwnMemory(context.memory);
   const chunks: Chunk[] = [];
@@ -57,7 +63,7 @@ export function uploadScan(
   try {
     for (const piece of pieces) {
       if (!meets(piece, plan.intervals)) continue;
-      const chunk = gatherChunk(context, plan, upload, piece, { virtualColumns, lasting, memory, counts });
+      const chunk = gatherChunk(context, plan, upload, piece, { virtualColumns, lasting, memory, remaps, counts });
       if (chunk === undefined) {
         memory.free();
         return undefined;
@@ -77,10 +83,16 @@ export function uploadScan(
     }
     if (upload.orNothing !== true) refuseMany(upload, rowCount, memory.bytes);
     const named = createByName<ColumnView>();
-    upload.columns.forEach(({ name }, at) => {
+    let arePlain = true;
+    upload.columns.forEach(({ name, isNumbered, isPlain }, at) => {
       const column = columns[at];
-      if (column !== undefined && column !== null) named[name] = column;
+      if (isPlain === true && column?.kind === 'number') arePlain &&= isPlainColumn(context, column, rowCount);
+      if (column !== undefined && column !== null) named[name] = isNumbered === true ? ownNumbers(column) : column;
     });
+    if (!arePlain) {
+      memory.free();
+      return undefined;
+    }
     const view: SegmentView = { ...NO_ROWS, rowCount, columns: named };
     const { addresses, bytes } = memory;
     const request = upload.orNothing === true ? { ...upload, bytesMax: Infinity } : upload;
@@ -97,9 +109,9 @@ function beforeNames({ post }: ScanPlan, upload: Upload): Upload | undefined {
   if (step === undefined) return upload;
   if (step.step !== 'project' || others.length > 0) return undefined;
   const origins = new Map(step.columns.map(({ name, from }) => [name, from]));
-  const columns = upload.columns.flatMap(({ name, from }) => {
+  const columns = upload.columns.flatMap(({ name, from, ...rest }) => {
     const origin = origins.get(from);
-    return origin === undefined ? [] : [{ name, from: origin }];
+    return origin === undefined ? [] : [{ ...rest, name, from: origin }];
   });
   return columns.length === upload.columns.length ? { ...upload, columns } : undefined;
 }
@@ -122,12 +134,13 @@ interface Gathering {
   /** Dictionaries that outlive the result; those of unnested values may be gone with their piece. */
   readonly lasting: ReadonlySet<DictionaryView>;
   readonly memory: OwnMemory;
+  readonly remaps: Remaps;
   readonly counts: RowCounts;
 }
 
 /** Undefined: a column has to be read as values. */
 function gatherChunk(context: RunContext, plan: ScanPlan, upload: Upload, view: SegmentView, gathering: Gathering): Chunk | undefined {
-  const { virtualColumns, counts } = gathering;
+  const { virtualColumns, memory, remaps, counts } = gathering;
   const arena = context.memory.arena();
   try {
     context.beginSegment();
@@ -137,9 +150,11 @@ function gatherChunk(context: RunContext, plan: ScanPlan, upload: Upload, view: 
     counts.rowsScanned += view.rowCount;
     counts.rowsMatched += rows.count;
     const columns: (ColumnView | undefined)[] = [];
-    for (const { from } of upload.columns) {
-      const column = gatherSource(scope, gathering, from, rows);
-      if (column === null) return undefined;
+    for (const { from, isNumbered } of upload.columns) {
+      const gathered = gatherSource(scope, gathering, from, rows);
+      if (gathered === null) return undefined;
+      const column =
+        isNumbered === true && gathered !== undefined ? sharedNumbers(context, memory, remaps, gathered, rows.count) : gathered;
       columns.push(column);
     }
     return { rowCount: rows.count, columns };

@@ -197,7 +197,7 @@ function* readColumns(
       yield { frame: null, isLast: true, counts, built: buildSideOf(context, whole, upload) };
       return;
     }
-    const found = uploadedScan(plan, { views: [view], builds: {}, pieces: [view] }, context, noCounts());
+    const found = uploadedScan(plan, { views: [view], dictionaries: {}, builds: {}, pieces: [view] }, context, noCounts());
     if (found !== undefined) {
       isTaken = true;
       counts.rowsFinished += found.view.rowCount;

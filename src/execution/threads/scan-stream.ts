@@ -31,7 +31,7 @@ export function* scanStream({ control, plan, data, builds, ending }: ScanRequest
   if (upload !== undefined) {
     const startMs = ownNow();
     const pieces = hasStages(plan) ? stagedPieces(context, plan, views, builds) : inSegmentOrder(views);
-    const built = uploadedScan(plan, { views, builds, pieces }, context, counts);
+    const built = uploadedScan(plan, { views, dictionaries: data.dictionaries, builds, pieces }, context, counts);
     counts.readMs += ownNow() - startMs;
     if (built !== undefined || upload.orNothing === true) {
       yield { frame: null, isLast: true, counts, ...(built === undefined ? {} : { built }) };
