@@ -1,13 +1,14 @@
 // Joins string columns whose ids mean different strings.
 
 import { assert } from '../../base/errors.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { type PackedColumn, PackedEntriesBuilder } from '../../storage/columns/packed-column.js';
 import { prepareColumns, toPhysical } from '../../storage/columns/physical.js';
 import { sortByKernel } from '../../storage/columns/sort-by-kernel.js';
 import { uploadColumn } from '../../storage/uploaded-frame.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
-import { checkedLoop } from '../block/checked-loops.js';
-import type { RunContext } from '../block/context.js';
+import { ascending, checkedLoop } from '../block/checked-loops.js';
+import { kernelFor, type RunContext } from '../block/context.js';
 import type { OwnMemory } from './own-memory.js';
 
 /** Rows of one view. */
@@ -24,27 +25,66 @@ const ENTRIES_FEW = 4096;
  * @param parts  rows of one value each, all of one type
  */
 export function joinTexts(context: RunContext, into: OwnMemory, parts: readonly Part[]): StringColumnView {
-  const { memory, kernels, check } = context;
-  const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0);
-  const ids = new Uint32Array(rowCount);
   const entries = new PackedEntriesBuilder();
-  let first = 0;
-  for (const { column, rowCount: rows } of parts) {
-    const stored = idsOf(context, column, rows);
-    const own = ids.subarray(first, first + rows);
-    const numbers = numbersOf(context, column.dictionary, stored, entries);
-    checkedLoop(rows, check, (start, end) => {
-      for (let row = start; row < end; row++) own[row] = numbers[stored[row] ?? 0] ?? 0;
-    });
-    first += rows;
-  }
+  const numbers = parts.map(({ column, rowCount }) => numbersOf(context, column.dictionary, idsOf(context, column, rowCount), entries));
   const type = parts[0]?.column.type ?? 'STRING';
-  const packed: PackedColumn = { kind: 'packed', name: '', type, ids, offsets: null, dictionary: entries.entries(false) };
-  const [prepared] = prepareColumns({ rowCount, columns: [packed] }, sortByKernel(memory, kernels));
+  const merged = mergedEntries(context, into, type, {
+    dictionary: entries.entries(false),
+    hasNull: parts.some(({ column }) => column.dictionary.hasNull),
+  });
+  const ids = into.take(Math.max(64, Math.ceil(parts.reduce((sum, { rowCount }) => sum + rowCount, 0) / 64) * 64) * 4);
+  let first = 0;
+  for (const [at, { column, rowCount }] of parts.entries()) {
+    const table = Uint32Array.from(numbers[at] ?? [], (number) => merged.idOf(number));
+    writeIds(context, column, rowCount, table, ids + first * 4);
+    first += rowCount;
+  }
+  return { ...merged.column, physical: 'U32', ids, isPart: true };
+}
+
+interface Merged {
+  /** A column of the entries, with the dictionary that they make. */
+  readonly column: StringColumnView;
+  /** Id of an entry by its number, 0 for null. */
+  readonly idOf: (number: number) => number;
+}
+
+/** One sorted dictionary of entries that may be equal. */
+function mergedEntries(
+  context: RunContext,
+  into: OwnMemory,
+  type: StringColumnView['type'],
+  { dictionary, hasNull }: Pick<PackedColumn, 'dictionary'> & { readonly hasNull: boolean },
+): Merged {
+  const { memory, kernels, check } = context;
+  const first = hasNull ? 0 : 1;
+  const ids = ascending(dictionary.ends.length - first, check, first);
+  const packed: PackedColumn = { kind: 'packed', name: '', type, ids, offsets: null, dictionary };
+  const [prepared] = prepareColumns({ rowCount: ids.length, columns: [packed] }, sortByKernel(memory, kernels));
   assert(prepared !== undefined, 'a frame of one column has one');
-  const { view } = uploadColumn(toPhysical(prepared, false), rowCount, memory, (size) => into.take(size));
+  const { view } = uploadColumn(toPhysical(prepared, false), ids.length, memory, (size) => into.take(size));
   assert(view.kind === 'string', 'strings stay strings');
-  return { ...view, isPart: true };
+  const own = Uint32Array.from(idsOf(context, view, ids.length));
+  return { column: view, idOf: (number) => own[number - first] ?? 0 };
+}
+
+/** Writes what a table has for the ids of rows. */
+function writeIds(context: RunContext, { physical, ids }: StringColumnView, rowCount: number, table: Uint32Array, out: Address): void {
+  const { memory, kernels, check } = context;
+  const arena = memory.arena();
+  try {
+    const numbers = arena.take(Math.max(1, table.length) * 4);
+    memory.u32(numbers, table.length).set(table);
+    const widened = arena.take(BLOCK_ROWS * 4);
+    for (let start = 0; start < rowCount; start += BLOCK_ROWS) {
+      check();
+      const rows = Math.min(BLOCK_ROWS, rowCount - start);
+      kernelFor(kernels, 'keyDense', physical)(ids + start * PHYSICAL_BYTES[physical], 0, rows, 1, 0, widened);
+      kernels.gather32(numbers, widened, rows, out + start * 4);
+    }
+  } finally {
+    arena.release();
+  }
 }
 
 function idsOf({ memory }: RunContext, { physical, ids }: StringColumnView, rows: number): Uint8Array | Uint16Array | Uint32Array {
