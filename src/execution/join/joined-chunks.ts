@@ -2,6 +2,7 @@
 
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { ColumnView, NumberColumnView, StringColumnView } from '../../storage/view.js';
+import { checkedLoop } from '../block/checked-loops.js';
 import { clear, kernelFor, type RunContext } from '../block/context.js';
 import { joinTexts } from './joined-texts.js';
 import type { OwnMemory } from './own-memory.js';
@@ -72,14 +73,17 @@ function joinNumbers(context: RunContext, into: OwnMemory, parts: readonly Part<
   const { type, physical, base, power } = first.column;
   if (parts.some(({ column }) => column.type !== type)) return null;
   const isAlike = parts.every(({ column }) => column.physical === physical && column.base === base && column.power === power);
-  const own = isAlike ? { physical, base, power } : ({ physical: type === 'LONG' ? 'I64' : 'F64', base: 0n, power: 0 } as const);
   if (type === 'FLOAT' && !isAlike) return null;
+  const leastBase = isAlike ? undefined : commonBase(parts);
+  const wide = { physical: type === 'LONG' ? 'I64' : 'F64', base: 0n, power: 0 } as const;
+  const own = isAlike ? { physical, base, power } : leastBase === undefined ? wide : ({ physical: 'U32', base: leastBase, power } as const);
   const bytes = PHYSICAL_BYTES[own.physical];
   const rowCount = rowsOf(parts);
   const values = into.take(rowCount * bytes);
   let at = values;
   for (const { column, rowCount: rows } of parts) {
     if (isAlike) context.memory.u8(at, rows * bytes).set(context.memory.u8(column.values, rows * bytes));
+    else if (leastBase !== undefined) moveBase(context, column, rows, leastBase, at);
     else widen(context, column, rows, at);
     at += rows * bytes;
   }
@@ -88,6 +92,34 @@ function joinNumbers(context: RunContext, into: OwnMemory, parts: readonly Part<
   const joined: NumberColumnView = { ...first.column, ...isPart, ...own, values, nulls, ...rangeOfAll(parts), blockRanges: 0 };
   if (!isAlike) zeroNulls(context, joined, rowCount);
   return joined;
+}
+
+const WORDS = { U8: 0xff, U16: 0xffff, U32: 0xffffffff } as const;
+
+/** The least base of narrow numbers of one power, where words from it on hold all of them. */
+function commonBase(parts: readonly Part<NumberColumnView>[]): bigint | undefined {
+  const power = parts[0]?.column.power;
+  let [least, most]: [bigint | undefined, bigint] = [undefined, 0n];
+  for (const { column } of parts) {
+    const { physical, base, max } = column;
+    if ((physical !== 'U8' && physical !== 'U16' && physical !== 'U32') || column.power !== power) return undefined;
+    const last = physical === 'U32' && typeof max === 'bigint' ? max : base + BigInt(WORDS[physical]);
+    if (least === undefined || last > most) most = last;
+    if (least === undefined || base < least) least = base;
+  }
+  return least !== undefined && most - least <= BigInt(WORDS.U32) ? least : undefined;
+}
+
+/** Narrow numbers as words from another base on; those of nulls are any. */
+function moveBase({ memory, check }: RunContext, column: NumberColumnView, rowCount: number, base: bigint, out: Address): void {
+  const { physical, values } = column;
+  const from =
+    physical === 'U8' ? memory.u8(values, rowCount) : physical === 'U16' ? memory.u16(values, rowCount) : memory.u32(values, rowCount);
+  const to = memory.u32(out, rowCount);
+  const distance = Number(column.base - base);
+  checkedLoop(rowCount, check, (start, end) => {
+    for (let row = start; row < end; row++) to[row] = (from[row] ?? 0) + distance;
+  });
 }
 
 function rowsOf(parts: readonly Part<unknown>[]): number {
@@ -143,16 +175,16 @@ function joinNullBits(context: RunContext, into: OwnMemory, parts: readonly Part
   return at;
 }
 
-/** Values of rows that are null become 0, as stored columns have them: what was computed there may be anything. Of 32 or 64 bits. */
+/** Values of rows that are null become 0, as stored columns have them: what was computed there may be anything. */
 export function zeroNulls({ memory }: RunContext, { nulls, values, physical }: NumberColumnView, rowCount: number): void {
   if (nulls === 0) return;
   const bits = memory.u32(nulls, Math.ceil(rowCount / 32));
-  const halves = PHYSICAL_BYTES[physical] / 4;
-  const words = memory.u32(values, rowCount * halves);
+  const width = PHYSICAL_BYTES[physical];
+  const bytes = memory.u8(values, rowCount * width);
   for (let word = 0; word < bits.length; word++) {
     for (let left = bits[word] ?? 0; left !== 0; left &= left - 1) {
       const row = word * 32 + 31 - Math.clz32(left & -left);
-      if (row < rowCount) words.fill(0, row * halves, (row + 1) * halves);
+      if (row < rowCount) bytes.fill(0, row * width, (row + 1) * width);
     }
   }
 }

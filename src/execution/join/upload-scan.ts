@@ -1,7 +1,7 @@
 // Leaves the rows of a scan in kernel memory, gathered by kernels where they are read.
 
 import { ServiceError } from '../../base/errors.js';
-import { BLOCK_ROWS } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { createByName, extended, own } from '../../base/names.js';
 import type { ScanPlan } from '../../model/plan.js';
 import type { Upload } from '../../model/upload.js';
@@ -83,16 +83,10 @@ export function uploadScan(
     }
     if (upload.orNothing !== true) refuseMany(upload, rowCount, memory.bytes);
     const named = createByName<ColumnView>();
-    let arePlain = true;
-    upload.columns.forEach(({ name, isNumbered, isPlain }, at) => {
+    upload.columns.forEach(({ name, isNumbered }, at) => {
       const column = columns[at];
-      if (isPlain === true && column?.kind === 'number') arePlain &&= isPlainColumn(context, column, rowCount);
       if (column !== undefined && column !== null) named[name] = isNumbered === true ? ownNumbers(column) : column;
     });
-    if (!arePlain) {
-      memory.free();
-      return undefined;
-    }
     const view: SegmentView = { ...NO_ROWS, rowCount, columns: named };
     const { addresses, bytes } = memory;
     const request = upload.orNothing === true ? { ...upload, bytesMax: Infinity } : upload;
@@ -150,9 +144,9 @@ function gatherChunk(context: RunContext, plan: ScanPlan, upload: Upload, view: 
     counts.rowsScanned += view.rowCount;
     counts.rowsMatched += rows.count;
     const columns: (ColumnView | undefined)[] = [];
-    for (const { from, isNumbered } of upload.columns) {
+    for (const { from, isNumbered, isPlain } of upload.columns) {
       const gathered = gatherSource(scope, gathering, from, rows);
-      if (gathered === null) return undefined;
+      if (gathered === null || (isPlain === true && !isPlainColumn(context, gathered, rows.count))) return undefined;
       const column =
         isNumbered === true && gathered !== undefined ? sharedNumbers(context, memory, remaps, gathered, rows.count) : gathered;
       columns.push(column);
@@ -184,21 +178,19 @@ function gatherSource(
   return gatherVector(scope, memory, source.vector, rows);
 }
 
-/** Computed numbers of the rows, as wide as their type is. */
+/** Computed numbers of the rows. */
 function gatherVector({ context, view, arena }: SegmentScope, memory: OwnMemory, vector: NumberVector, rows: RowNumbers): NumberColumnView {
   const { kernels } = context;
-  const type = vector.type === 'LONG' ? 'LONG' : 'DOUBLE';
-  const all = arena.take(Math.ceil(view.rowCount / 64) * 64 * 8);
+  const own = formOf(vector);
+  const bytes = PHYSICAL_BYTES[own.physical];
+  const all = arena.take(Math.ceil(view.rowCount / 64) * 64 * bytes);
   const nulls = arena.take(Math.ceil(view.rowCount / 64) * 8);
-  const { physical, base } = vector;
   let anyNull = false;
   for (let start = 0; start < view.rowCount; start += BLOCK_ROWS) {
     context.check();
     const block = blockAt(start, view.rowCount);
     const from = vector.values(block);
-    const to = all + start * 8;
-    if (type === 'LONG' && physical !== 'F32' && physical !== 'F64') kernelFor(kernels, 'toI64', physical)(from, 0, block.rows, base, to);
-    else kernelFor(kernels, 'toF64', physical)(from, 0, block.rows, base, to);
+    writeForm(context, vector, from, block.rows, all + start * bytes);
     const bits = vector.nulls(block);
     const words = Math.ceil(block.rows / 64);
     if (bits === 0) kernels.bitsFill(nulls + start / 8, words, 0, 0);
@@ -208,10 +200,9 @@ function gatherVector({ context, view, arena }: SegmentScope, memory: OwnMemory,
   const column: NumberColumnView = {
     kind: 'number',
     type: vector.type,
-    physical: type === 'LONG' ? 'I64' : 'F64',
+    ...own,
     power: 0,
     values: all,
-    base: 0n,
     nulls: anyNull ? nulls : 0,
     min: null,
     max: null,
@@ -220,4 +211,22 @@ function gatherVector({ context, view, arena }: SegmentScope, memory: OwnMemory,
   const gathered = gatherColumn(context, memory, column, rows) as NumberColumnView;
   zeroNulls(context, gathered, rows.count);
   return gathered;
+}
+
+/** Longs that were computed narrow stay so, with their base; other numbers are as wide as their type is. */
+function formOf({ type, physical, base }: NumberVector): Pick<NumberColumnView, 'physical' | 'base'> {
+  if (type !== 'LONG') return { physical: 'F64', base: 0n };
+  return physical === 'U8' || physical === 'U16' || physical === 'U32' ? { physical, base } : { physical: 'I64', base: 0n };
+}
+
+function writeForm(
+  { kernels, memory }: RunContext,
+  { type, physical, base }: NumberVector,
+  from: Address,
+  rows: number,
+  to: Address,
+): void {
+  if (type !== 'LONG') kernelFor(kernels, 'toF64', physical)(from, 0, rows, base, to);
+  else if (physical === 'I64') kernelFor(kernels, 'toI64', physical)(from, 0, rows, base, to);
+  else memory.u8(to, rows * PHYSICAL_BYTES[physical]).set(memory.u8(from, rows * PHYSICAL_BYTES[physical]));
 }
