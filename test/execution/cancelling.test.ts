@@ -216,7 +216,7 @@ function run(groupPlan: GroupPlan, { groupBytesMax, ending, others }: Run, look:
   const parts: GroupTableParts[] = [];
   let rows = 0;
   try {
-    const shape = layoutOf({ plan: groupPlan, views: [placed.view], dictionaries: {} }, groupBytesMax);
+    const shape = layoutOf({ plan: groupPlan, views: [placed.view], dictionaries: {} }, context, groupBytesMax);
     const morsels = () => [{ view: 0, start: 0, end: ROWS }];
     for (let other = 0; other < others; other++) {
       const left = morsels();

@@ -13,6 +13,7 @@ import { type BestRows, bestOfParts, endBest, keepsBest, postParts } from '../po
 import { runSteps } from '../post/steps.js';
 import { countOf, type PooledValues, textBytesOf } from './key/key-pool.js';
 import { type GroupLayout, layoutGroups, queryColumns } from './key/layout.js';
+import { passingPart } from './passing-rows.js';
 import type { GroupSource } from './run.js';
 import { pairBytes } from './spill/group-spill.js';
 import { mergeSpilled } from './spill/merge-spilled.js';
@@ -26,9 +27,9 @@ import { partialRows } from './table/partial.js';
 import { groupRows, stateAddresses } from './table/result.js';
 import { bytesWith } from './table/table-bytes.js';
 
-/** Layout of the groups of a plan over the segments at hand. */
-export function layoutOf({ plan, views, dictionaries }: GroupSource, groupBytesMax: number): GroupLayout {
-  return layoutGroups(plan, queryColumns(plan, views, dictionaries), groupBytesMax);
+/** Layout of the groups of a plan over the segments at hand, the same on every thread. */
+export function layoutOf({ plan, views, dictionaries }: GroupSource, context: RunContext, groupBytesMax: number): GroupLayout {
+  return layoutGroups(plan, queryColumns(plan, views, dictionaries), groupBytesMax, () => passingPart(context, plan, views));
 }
 
 /**

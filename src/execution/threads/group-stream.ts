@@ -70,7 +70,7 @@ export function groupBest(
 ): GroupCalls['groupBest']['response'] {
   const counts = noCounts();
   const context = thread.context(request.control, counts);
-  return { best: bestOfTables(layoutOfRequest(request), context, tables, partTaker(request, thread.memory), counts), counts };
+  return { best: bestOfTables(layoutOfRequest(request, context), context, tables, partTaker(request, thread.memory), counts), counts };
 }
 
 export function groupColumns(
@@ -79,7 +79,7 @@ export function groupColumns(
 ): GroupCalls['groupColumns']['response'] {
   const counts = noCounts();
   const context = thread.context(request.control, counts);
-  writeParts(layoutOfRequest(request), context, tables, partTaker(request, thread.memory), into, counts);
+  writeParts(layoutOfRequest(request, context), context, tables, partTaker(request, thread.memory), into, counts);
   return { counts };
 }
 
@@ -252,14 +252,14 @@ function isEndedInParts(table: GroupTable, request: GroupRequest): boolean {
 function groupMorsels(request: GroupRequest, thread: ThreadContext, counts: RowCounts): GroupTable {
   const { control, plan, data, builds } = request;
   const [context, next] = [thread.context(control, counts), morselTaker(request, thread.memory)];
-  const layout = layoutOfRequest(request);
+  const layout = layoutOfRequest(request, context);
   if (!hasStages(plan)) return runMorsels(layout, context, next, counts);
   return runStagedMorsels(layout, context, { plan, views: data.views, builds }, next, counts);
 }
 
-function layoutOfRequest(request: GroupRequest): GroupLayout {
+function layoutOfRequest(request: GroupRequest, context: RunContext): GroupLayout {
   const { control, plan, data, builds, ending } = request;
   const { groupBytesMax } = control;
-  const layout = hasStages(plan) ? stagedLayout(plan, data, builds, groupBytesMax) : layoutOf({ plan, ...data }, groupBytesMax);
+  const layout = hasStages(plan) ? stagedLayout(plan, data, builds, groupBytesMax) : layoutOf({ plan, ...data }, context, groupBytesMax);
   return { ...layout, endsInParts: endsInBest(layout, ending) || (isDivisible(layout) && readingOf(layout, request) !== undefined) };
 }

@@ -112,7 +112,7 @@ export const STREAMS: { readonly [Name in keyof Streams]: (request: Streams[Name
       }
       if (rows > 0 || placed.length === 0) place();
       const views = placed.map(({ view }) => view);
-      const layout = layoutOf({ plan: mergePlan(plan), views, dictionaries: {} }, control.groupBytesMax);
+      const layout = layoutOf({ plan: mergePlan(plan), views, dictionaries: {} }, context, control.groupBytesMax);
       const morsels = views.map((view, index): Morsel => ({ view: index, start: 0, end: view.rowCount })).reverse();
       const table = runMorsels(layout, context, () => morsels.pop(), counts);
       yield* items(endGroups(table, [], ending, control.heldRowsMax, counts, framesOf), counts);

@@ -7,7 +7,7 @@ import { type Block, clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time/runs.js';
 import { expander } from './expansion.js';
-import { type GroupLayout, hashIndexLayout, onlyInternedKey } from './layout.js';
+import { CELLS_PER_PASSING, DENSE_CELLS_FEW, type GroupLayout, hashIndexLayout, onlyInternedKey } from './layout.js';
 import { LocalHash } from './local-hash.js';
 import type { LocalKey } from './local-key.js';
 
@@ -30,10 +30,11 @@ const CELL_BYTES = 8;
 const CELLS_PART = 1 / 4;
 
 /** Number of cells up to which the groups of a segment are found by their cell rather than by hash. */
-export function denseCellsMax({ view, context }: SegmentScope, aggregatorCount: number, areAll: boolean): number {
-  const few = Math.min(DENSE_CELLS_MAX, Math.max(65536, view.rowCount * 8));
+export function denseCellsMax({ view, context }: SegmentScope, { aggregators, passing }: GroupLayout, areAll: boolean): number {
+  const perRow = Math.min(8, passing * CELLS_PER_PASSING);
+  const few = Math.min(DENSE_CELLS_MAX, Math.max(DENSE_CELLS_FEW, view.rowCount * perRow));
   if (!areAll) return few;
-  const inMemory = Math.floor((context.groupBytesMax * CELLS_PART) / CELL_BYTES / (1 + aggregatorCount));
+  const inMemory = Math.floor((context.groupBytesMax * CELLS_PART) / CELL_BYTES / (1 + aggregators.length));
   return Math.max(few, Math.min(DENSE_CELLS_MANY, view.rowCount * CELLS_PER_ROW, inMemory));
 }
 

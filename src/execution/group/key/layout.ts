@@ -19,6 +19,8 @@ export interface GroupLayout {
   readonly keys: readonly KeyLayout[];
   readonly aggregators: readonly AggregatorLayout[];
   readonly indexLayout: IndexLayout;
+  /** About which part of the rows the filter lets pass: 1 where that is not known. */
+  readonly passing: number;
   /** Whether the groups leave the table part by part: few of them, or as columns. */
   readonly endsInParts: boolean;
 }
@@ -56,24 +58,36 @@ const DENSE_CELLS_MAX = 1 << 22;
 /** More cells than that pay where most rows, or every other one, may have a group of their own. */
 const DENSE_CELLS_MANY = 1 << 24;
 const CELLS_PER_ROW = 2;
+/** A table of so many cells is cleared in no time, and one of so many for each row costs as much to clear as a hash of the rows. */
+export const DENSE_CELLS_FEW = 1 << 16;
+export const CELLS_PER_PASSING = 16;
 /** A state, and whether some row took part in it. */
 const STATE_BYTES = 9;
 const DISTINCT_BITS_MAX = 1 << 26;
 
-/** @param groupBytesMax  what a table may hold: one that has a cell for every possible group takes at most half of it */
-export function layoutGroups(plan: GroupPlan, columns: QueryColumns, groupBytesMax: number): GroupLayout {
+/**
+ * @param groupBytesMax  what a table may hold: one that has a cell for every possible group takes at most half of it
+ * @param passingPart    estimates which part of the rows the filter lets pass, where that may decide
+ */
+export function layoutGroups(plan: GroupPlan, columns: QueryColumns, groupBytesMax: number, passingPart = (): number => 1): GroupLayout {
   const keys = plan.keys.map((key): KeyLayout => ({ name: key.name, domain: keyDomain(columns, key) }));
   const cellBytes = 1 + plan.aggregators.length * STATE_BYTES;
   const rows = columns.views.reduce((sum, { rowCount }) => sum + rowCount, 0);
   const isWhole = plan.filter === null && columns.pieces === undefined;
+  const cells = keys.reduce(
+    (product, { domain }) => product * (domain.kind === 'interned' || domain.kind === 'wide' ? Infinity : domain.card),
+    1,
+  );
+  const passing = cells > DENSE_CELLS_FEW && Number.isFinite(cells) ? passingPart() : 1;
+  const cellsPassing = passing === 1 ? Infinity : Math.max(DENSE_CELLS_FEW, rows * passing * CELLS_PER_PASSING);
   const cellsMax = isWhole ? Math.max(DENSE_CELLS_MAX, Math.min(DENSE_CELLS_MANY, rows * CELLS_PER_ROW)) : DENSE_CELLS_MAX;
   const indexLayout = indexLayoutOf(
     keys.map((key) => key.domain),
-    Math.min(cellsMax, groupBytesMax / 2 / cellBytes),
+    Math.min(cellsMax, cellsPassing, groupBytesMax / 2 / cellBytes),
   );
   const bitsMax = Math.min(DISTINCT_BITS_MAX, groupBytesMax);
   const aggregators = plan.aggregators.map((aggregator) => shapeAggregator(aggregator, columns, indexLayout, bitsMax));
-  return { plan, columns, keys, aggregators, indexLayout, endsInParts: false };
+  return { plan, columns, keys, aggregators, indexLayout, passing, endsInParts: false };
 }
 
 export function queryColumns(

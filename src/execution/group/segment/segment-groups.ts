@@ -61,7 +61,7 @@ export class SegmentGroups {
     append(this.#pooled, this.keys);
     const cells = this.keys.reduce((product, key) => product * key.card, 1);
     const dense =
-      cells <= denseCellsMax(scope, layout.aggregators.length, coming.areAll) &&
+      cells <= denseCellsMax(scope, layout, coming.areAll) &&
       this.keys.every((key) => key.kind !== 'numbers') &&
       !this.keys.some((key, index) => key.kind === 'constant' && domainAt(layout, index).kind === 'wide');
     this.#usesRuns = dense && this.keys.every((key) => key.kind === 'runs' || key.kind === 'constant');

@@ -58,6 +58,11 @@ const CASES: readonly (readonly [title: string, sql: string, shape: string])[] =
   ['with keys of their own are not', 'SELECT country, os, COUNT(*) FROM visits GROUP BY GROUPING SETS ((country), (os))', '1; 1'],
   ['beside many groups are not: 400 of 1000 rows', 'SELECT page, COUNT(*) FROM visits GROUP BY ROLLUP (page)', '1; 0'],
   [
+    'beside as many groups as rows are, where a condition leaves few of those that are read: 3 of 1000, and more is tested',
+    "SELECT country, os, COUNT(*) FROM visits WHERE page = 'a' GROUP BY CUBE (country, os)",
+    '2; 1 of 2; 1 of 2; 0 of 2',
+  ],
+  [
     'beside an unknown number of groups are, by a tenth of the rows',
     'SELECT unknown, COUNT(*) FROM visits GROUP BY ROLLUP (unknown)',
     '1; 0 of 1',

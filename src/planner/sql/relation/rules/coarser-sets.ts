@@ -8,6 +8,8 @@ import { type AggregateRelation, columnsOf, mapInputs, mayGiveSeveral, type Name
 
 /** Rows that the finer set must have for each of its groups, so that reading these is less work than reading the rows again. */
 const ROWS_PER_GROUP = 8;
+/** Rows that a condition is tested for in the time in which one is grouped. */
+const TESTED_PER_ROW = 8;
 
 /**
  * The sets of one GROUP BY read the same rows. What a set of fewer keys counts and sums is counted and summed from the groups of one that has
@@ -35,10 +37,17 @@ function groupsOf(relation: Relation): AggregateRelation | undefined {
 
 function isWorthReading(finest: AggregateRelation): boolean {
   const [groups, rows] = [estimate(finest), estimate(finest.input)];
-  if (groups === undefined || rows === undefined || groups.rows * ROWS_PER_GROUP > rows.rows) return false;
+  if (groups === undefined || rows === undefined) return false;
+  if (groups.rows * ROWS_PER_GROUP > rows.rows + testedRows(finest.input) / TESTED_PER_ROW) return false;
   // A row of several values of a key is in several groups.
   const columns = new Map(columnsOf(finest.input).map((each) => [each.name, each]));
   return !finest.keys.some(({ bound }) => mayGiveSeveral(bound, (name) => columns.get(name)?.schema?.multiValue === true));
+}
+
+/** Rows that conditions are tested for each time that a relation is read. */
+function testedRows(relation: Relation): number {
+  if (relation.kind === 'project') return testedRows(relation.input);
+  return relation.kind === 'filter' ? (estimate(relation.input)?.rows ?? 0) + testedRows(relation.input) : 0;
 }
 
 /** The branch with its groups made of the finest ones; itself where they do not tell enough. */
