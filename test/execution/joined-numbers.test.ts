@@ -47,7 +47,10 @@ function numbersOf({ type, physical, base, power, values, nulls }: NumberColumnV
 }
 
 /** Joins the numbers of several views; how they are stored then, too. */
-function joined(parts: readonly Numbers[], type: 'LONG' | 'DOUBLE'): { readonly numbers: Numbers; readonly physical: string } {
+function joined(
+  parts: readonly Numbers[],
+  type: 'LONG' | 'DOUBLE',
+): { readonly numbers: Numbers; readonly physical: string; readonly range: readonly [unknown, unknown] } {
   const into = new OwnMemory(memory);
   const context = { memory, kernels: instantiateKernels('simd', memory), check: () => undefined } as unknown as RunContext;
   const uploaded = parts.map((numbers) => uploadFrame({ rowCount: numbers.length, columns: [columnOf(numbers, type)] }, memory));
@@ -65,7 +68,7 @@ function joined(parts: readonly Numbers[], type: 'LONG' | 'DOUBLE'): { readonly 
     const column = joinChunks(context, into, chunks, 0);
     assert.ok(column?.kind === 'number');
     const rows = parts.reduce((sum, { length }) => sum + length, 0);
-    return { numbers: numbersOf(column, rows), physical: column.physical };
+    return { numbers: numbersOf(column, rows), physical: column.physical, range: [column.min, column.max] };
   } finally {
     arena.release();
     into.free();
@@ -156,6 +159,12 @@ test('near each other they stay words', () => {
     ).physical,
     'I64',
   );
+});
+
+test('their range is that of the parts that have values', () => {
+  assert.equal(joined([[null, null], [0n, 3n], [null]], 'LONG').range, [0n, 3n]);
+  assert.equal(joined([[null], [70_000n, null, 5n]], 'LONG').range, [5n, 70_000n]);
+  assert.equal(joined([[null], [null, null]], 'LONG').range, [null, null]);
 });
 
 test.after.each(() => assert.is(memory.allocatedBytes, 0, 'memory is given back'));

@@ -1,6 +1,7 @@
 // Rows of unions and tables that stay in kernel memory for the plan that reads them.
 
 import { ETERNITY } from '../../base/instant.js';
+import { columnsRead } from '../../execution/expression/columns-of-plan.js';
 import type { WantedColumn } from '../../execution/join/rows.js';
 import type { UploadedRows } from '../../execution/run/engine.js';
 import type { Filter } from '../../model/filter.js';
@@ -10,10 +11,10 @@ import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
 import type { Stage } from '../../model/stage.js';
 import type { Upload } from '../../model/upload.js';
 import { leftInMemory, NO_FRAMES, type PeekedFrames } from './frame-streams.js';
-import { partitionTotals, totalsStages } from './partition-totals.js';
+import { type PartitionTotals, partitionTotals, totalsStages } from './partition-totals.js';
 import { type HeldLimits, unlessFull } from './row-limits.js';
 import type { SourceRunnerOptions } from './runner-options.js';
-import { endsEarly, isWhole, scanOf, tablesOf, unordered } from './source-plans.js';
+import { endsEarly, isWhole, type QuerySource, scanOf, tablesOf, unordered } from './source-plans.js';
 import { asksForTime, isBesideTables, type SourceSteps } from './source-steps.js';
 import { areGathered, unionUploaded } from './union-rows.js';
 
@@ -73,6 +74,23 @@ async function heldUnion(
   });
 }
 
+/** Whether rows of a query may meet the groups of their partitions, as far as is known before they are read. */
+export function canBeTotals(reader: RowsPlan, query: QuerySource, options: SourceRunnerOptions, bytesMax: number): boolean {
+  return !asksForTime(reader, []) && totalsOf(query, columnsRead(reader), options, bytesMax) !== undefined;
+}
+
+function totalsOf(
+  query: QuerySource,
+  names: readonly string[],
+  options: SourceRunnerOptions,
+  bytesMax: number,
+): PartitionTotals | undefined {
+  const wanted = names.filter((name) => name !== TIME_COLUMN);
+  const totals = partitionTotals(query, wanted, options.columnsOf);
+  const isGathered = totals !== undefined && areGathered(options, [totals.rows], bytesMax / Math.max(1, totals.columns.length));
+  return isGathered ? totals : undefined;
+}
+
 /** Rows of a scan that meet the groups of their partitions. */
 async function heldTotals(
   { plan, base, steps, columns }: Reading,
@@ -80,9 +98,9 @@ async function heldTotals(
 ): Promise<HeldFrames | undefined> {
   const query = unordered(plan, base);
   if (query.kind !== 'query' || limits.areSet || asksForTime(plan, steps)) return undefined;
-  const names = columns.flatMap(({ name }) => (name === TIME_COLUMN ? [] : [name]));
-  const totals = partitionTotals(query, names, options.columnsOf);
-  if (totals === undefined || !areGathered(options, [totals.rows], sideBytesMax / Math.max(1, totals.columns.length))) return undefined;
+  const names = columns.map(({ name }) => name);
+  const totals = totalsOf(query, names, options, sideBytesMax);
+  if (totals === undefined) return undefined;
   return unlessFull(async () => {
     const asked = { ...upload([]), columns: totals.columns, bytesMax: sideBytesMax, orFrames: false, orNothing: true } as const;
     const uploaded = await leftInMemory(rows(totals.rows, totals.rows.plan.columns, asked, []));

@@ -1,8 +1,9 @@
 // Windows over whole partitions as joins of the rows with their groups, both read from the same rows in kernel memory.
 
 import { ETERNITY } from '../../base/instant.js';
-import { areWholePartitions } from '../../execution/post/window/whole-partitions.js';
+import { isWhole } from '../../execution/post/window/whole-partitions.js';
 import type { UploadedRows } from '../../execution/run/engine.js';
+import type { AggregateState } from '../../model/aggregate-state.js';
 import type { Aggregator } from '../../model/aggregator.js';
 import type { Filter } from '../../model/filter.js';
 import type { GroupPlan, PostStep, ScanPlan } from '../../model/plan.js';
@@ -15,7 +16,7 @@ import { peekUploaded } from './frame-streams.js';
 import type { SourceRunnerOptions } from './runner-options.js';
 import type { QuerySource } from './source-plans.js';
 
-type WindowStep = Extract<PostStep, { step: 'window' }>;
+export type WindowStep = Extract<PostStep, { step: 'window' }>;
 
 /** A query whose windows have one value for all rows of a partition, taken apart. */
 export interface PartitionTotals {
@@ -97,6 +98,11 @@ export async function totalsStages(
   return [...stages, ...filters.map((filter) => ({ kind: 'filter', filter }) as const)];
 }
 
+/** Whether all functions of a window are over whole partitions, of any size. */
+export function hasTotals({ order, functions, rowsMax }: WindowStep): boolean {
+  return order.length === 0 && rowsMax === undefined && functions.every(({ frame }) => isWhole(frame));
+}
+
 interface Steps {
   readonly windows: readonly WindowStep[];
   readonly filters: readonly Filter[];
@@ -110,7 +116,7 @@ function stepsOf(post: readonly PostStep[]): Steps | undefined {
   const filters: Filter[] = [];
   let originOf = (name: string): string => name;
   for (const step of post) {
-    if (step.step === 'window' && filters.length === 0 && areWholePartitions(step) && step.rowsMax === undefined) windows.push(step);
+    if (step.step === 'window' && filters.length === 0 && step.inAnyOrder === true && hasTotals(step)) windows.push(step);
     else if (step.step === 'filter' && windows.length > 0) filters.push(step.filter);
     else if (step.step === 'project' && step === post.at(-1)) {
       const origins = new Map(step.columns.map(({ name, from }) => [name, from]));
@@ -144,7 +150,7 @@ class HeldNames {
 
   /** The same, of doubles that groups take as windows do. */
   plain({ name: from, type }: ColumnSchema): string {
-    if (type === 'LONG') return this.of(from);
+    if (type !== 'DOUBLE') return this.of(from);
     const name = this.of(from);
     const at = this.columns.findIndex((column) => column.name === name);
     this.columns[at] = { name, from, isPlain: true };
@@ -202,6 +208,9 @@ function joinOf(
   };
 }
 
+/** States of numbers that are the same, whatever order these come in. */
+const STATES: ReadonlySet<AggregateState['type']> = new Set(['moments', 'exactSum', 'hll', 'cardinality']);
+
 function aggregatorOf(
   { call, columns, filter, type }: WindowFunction,
   name: string,
@@ -212,6 +221,14 @@ function aggregatorOf(
   const taken = filter === null ? null : ({ kind: 'equals', column: names.of(filter), type: 'LONG', value: 1n } as const);
   if (call.kind === 'count') return { kind: 'count', name, filter: taken };
   const column = types.get(columns[0] ?? '');
+  if (call.kind === 'distinct' && call.fold === null && column !== undefined && column.type !== 'FLOAT')
+    return { kind: 'distinct', name, column: names.plain(column), filter: taken };
+  if (call.kind === 'state') {
+    const { kind, aggregateState, input, output } = call;
+    const isOfNumber = columns.length === 1 && (column?.type === 'LONG' || column?.type === 'DOUBLE');
+    if (!isOfNumber || input !== 'values' || output !== 'value' || !STATES.has(aggregateState.type)) return undefined;
+    return { kind, aggregateState, name, columns: [names.plain(column)], input, output, type, filter: taken };
+  }
   if (column === undefined || column.type === 'FLOAT' || !isNumberType(column.type) || !isNumberType(type)) return undefined;
   if (call.kind === 'sum') return { kind: 'sum', name, column: names.plain(column), type, filter: taken };
   if ((call.kind !== 'min' && call.kind !== 'max') || column.type !== type) return undefined;

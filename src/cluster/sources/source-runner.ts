@@ -45,6 +45,7 @@ import {
   uploading,
 } from './source-plans.js';
 import { asksForTime, chooseSides, cutByTime, isBesideTables, pushDown, type SourceSteps, sketchStages, stepsOf } from './source-steps.js';
+import { splitWindows } from './split-windows.js';
 import { unionFrames } from './union-rows.js';
 
 /**
@@ -99,6 +100,8 @@ export class SourceRunner {
   }
 
   #runAlone(asked: RowsPlan, source: RowSource, bounds: readonly Bound[]): AsyncIterable<Frame> {
+    const split = bounds.length === 0 ? splitWindows(asked, source, this.#options, this.#limits) : undefined;
+    if (split !== undefined) return this.#runStaged(split.reader, { base: split.query, steps: [] }, []);
     const { base, steps: given } = stepsOf(source);
     const { plan, steps } = withLookedUpPartners(asked, given, {
       tableOf: (name) => this.#tableOf(name),

@@ -126,10 +126,12 @@ function rowsOf(parts: readonly Part<unknown>[]): number {
   return parts.reduce((sum, { rowCount }) => sum + rowCount, 0);
 }
 
-/** Smallest and largest value; null where a part does not know its own. */
+/** Smallest and largest value; null where a part does not know its own. A narrow one without them has no values. */
 function rangeOfAll(parts: readonly Part<NumberColumnView>[]): Pick<NumberColumnView, 'min' | 'max'> {
   let [min, max]: [NumberColumnView['min'], NumberColumnView['max']] = [null, null];
   for (const { column } of parts) {
+    const isNarrow = column.physical in WORDS;
+    if (isNarrow && (column.min === null || column.max === null)) continue;
     if (column.min === null || column.max === null) return { min: null, max: null };
     min = min === null || column.min < min ? column.min : min;
     max = max === null || column.max > max ? column.max : max;

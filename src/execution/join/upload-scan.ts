@@ -204,8 +204,6 @@ function gatherVector({ context, view, arena }: SegmentScope, memory: OwnMemory,
     power: 0,
     values: all,
     nulls: anyNull ? nulls : 0,
-    min: null,
-    max: null,
     blockRanges: 0,
   };
   const gathered = gatherColumn(context, memory, column, rows) as NumberColumnView;
@@ -213,10 +211,12 @@ function gatherVector({ context, view, arena }: SegmentScope, memory: OwnMemory,
   return gathered;
 }
 
-/** Longs that were computed narrow stay so, with their base; other numbers are as wide as their type is. */
-function formOf({ type, physical, base }: NumberVector): Pick<NumberColumnView, 'physical' | 'base'> {
-  if (type !== 'LONG') return { physical: 'F64', base: 0n };
-  return physical === 'U8' || physical === 'U16' || physical === 'U32' ? { physical, base } : { physical: 'I64', base: 0n };
+/** Longs that were computed narrow stay so, with their base and the bounds that they have; other numbers are as wide as their type is. */
+function formOf({ type, physical, base }: NumberVector): Pick<NumberColumnView, 'physical' | 'base' | 'min' | 'max'> {
+  if (type !== 'LONG') return { physical: 'F64', base: 0n, min: null, max: null };
+  const isNarrow = physical === 'U8' || physical === 'U16' || physical === 'U32';
+  if (!isNarrow) return { physical: 'I64', base: 0n, min: null, max: null };
+  return { physical, base, min: base, max: base + (1n << BigInt(PHYSICAL_BYTES[physical] * 8)) - 1n };
 }
 
 function writeForm(

@@ -27,8 +27,8 @@ export function areWholePartitions({ inAnyOrder, order, functions }: WindowStep)
 
 const CALLS: ReadonlySet<WindowFunction['call']['kind']> = new Set(['count', 'sum', 'min', 'max']);
 
-/** Without an order all rows of a partition are peers. */
-function isWhole({ unit, start, end, exclude }: WindowFrame): boolean {
+/** Whether all rows of a partition are in the frame of each. Without an order they are all peers. */
+export function isWhole({ unit, start, end, exclude }: WindowFrame): boolean {
   return exclude === null && start === 'unbounded' && (end === 'unbounded' || (unit !== 'rows' && end === 0));
 }
 

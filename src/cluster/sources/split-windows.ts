@@ -1,0 +1,59 @@
+// Takes scans with windows over whole partitions apart into a query with these, and a reader of its rows.
+
+import { ETERNITY } from '../../base/instant.js';
+import { keptAfter } from '../../execution/post/kept-columns.js';
+import type { VirtualColumn } from '../../model/aggregator.js';
+import type { PostStep, ScanPlan, SortKey } from '../../model/plan.js';
+import type { RowSource, RowsPlan } from '../../model/row-source.js';
+import { canBeTotals } from './held-rows.js';
+import { hasTotals, type WindowStep } from './partition-totals.js';
+import type { HeldLimits } from './row-limits.js';
+import type { SourceRunnerOptions } from './runner-options.js';
+import { type QuerySource, scanOf } from './source-plans.js';
+
+interface Split {
+  readonly reader: ScanPlan;
+  readonly query: QuerySource;
+}
+
+/**
+ * The scan as a reader that orders the rows of a query, where the groups of that one's partitions can be made in memory. Rows that are alike in the
+ * order come by partition, as they come out of windows.
+ */
+export function splitWindows(plan: RowsPlan, source: RowSource, options: SourceRunnerOptions, limits: HeldLimits): Split | undefined {
+  if (plan.operator !== 'scan' || plan.post[0]?.step !== 'window' || limits.areSet) return undefined;
+  const { upload, post, ...scan } = plan;
+  const windows: WindowStep[] = [];
+  const filters: PostStep[] = [];
+  const computed: VirtualColumn[] = [];
+  let at = 0;
+  for (; at < post.length; at++) {
+    const step = post[at];
+    if (step?.step === 'window' && hasTotals(step) && filters.length + computed.length === 0) windows.push({ ...step, inAnyOrder: true });
+    else if (step?.step === 'filter' && computed.length === 0) filters.push(step);
+    else if (step?.step === 'compute') computed.push({ name: step.name, expression: step.expression, outputType: step.type });
+    else break;
+  }
+  const [sort, ...rest] = post.slice(at);
+  if (sort?.step !== 'sort') return undefined;
+  const steps: readonly PostStep[] = [{ ...sort, by: [...sort.by, ...partitionKeys(windows, sort.by)] }, ...rest];
+  const outputs = [
+    ...scan.columns,
+    ...windows.flatMap(({ functions }) => functions.map(({ name }) => name)),
+    ...computed.map(({ name }) => name),
+  ];
+  const kept = keptAfter([sort, ...steps])[0];
+  const names = outputs.filter((name) => kept === undefined || kept.has(name));
+  const reader = { ...scanOf(names, [ETERNITY], computed), post: steps, ...(upload === undefined ? {} : { upload }) };
+  const query: QuerySource = { kind: 'query', plan: { ...scan, post: [...windows, ...filters] }, source };
+  return canBeTotals(reader, query, options, limits.sides.bytesMax) ? { reader, query } : undefined;
+}
+
+/** The order of the partitions of windows, the last of which has put the rows in order. */
+function partitionKeys(windows: readonly WindowStep[], by: readonly SortKey[]): SortKey[] {
+  const names = windows.toReversed().flatMap(({ partition }) => partition);
+  const known = new Set(by.flatMap(({ column, ordering }) => (ordering === 'lexicographic' ? [column] : [])));
+  return [...new Set(names)].flatMap((column) =>
+    known.has(column) ? [] : [{ column, descending: false, nulls: 'first', ordering: 'lexicographic' } as const],
+  );
+}
