@@ -49,6 +49,9 @@ const functionOf = (
   type: WindowFunction['type'],
   filter: string | null = null,
 ): WindowFunction => ({ name, call: { kind }, columns: column === undefined ? [] : [column], type, filter, frame: WHOLE });
+const distinct = (name: string, column: string): WindowFunction => ({
+  ...{ name, call: { kind: 'distinct', fold: null }, columns: [column], type: 'LONG', filter: null, frame: WHOLE },
+});
 const windowOf = (partition: readonly string[], functions: readonly WindowFunction[]): PostStep => ({
   step: 'window',
   partition,
@@ -71,7 +74,14 @@ const WINDOWS = [
     ['number', 'name'],
     [functionOf('least of both', 'min', 'amount', 'DOUBLE'), functionOf('most of both', 'max', 'amount', 'DOUBLE')],
   ),
-  windowOf([], [functionOf('rows of all', 'count', undefined, 'LONG'), functionOf('most of all', 'max', 'number', 'LONG')]),
+  windowOf(
+    [],
+    [
+      functionOf('rows of all', 'count', undefined, 'LONG'),
+      functionOf('most of all', 'max', 'number', 'LONG'),
+      distinct('names of all', 'name'),
+    ],
+  ),
 ];
 const MADE = WINDOWS.flatMap((step) => (step.step === 'window' ? step.functions.map(({ name }) => name) : []));
 const OUTPUTS = [...MADE.map((name) => ({ name, from: name })), { name: 'own', from: 'id' }];
@@ -109,7 +119,8 @@ function expectedRows(rows: readonly Plain[]): Plain[] {
       'most of both': ofBoth.length === 0 ? null : Math.max(...ofBoth),
       'rows of all': BigInt(rows.length),
       'most of all': all.length === 0 ? null : all.reduce((most, each) => (each > most ? each : most)),
-      own: row.id ?? null,
+      'names of all': BigInt(new Set(rows.flatMap(({ name }) => (name === null ? [] : [name]))).size),
+      own: row['id'] ?? null,
     };
   });
 }
@@ -120,8 +131,14 @@ interface Answer {
   readonly inMemory: readonly RowPlan[];
 }
 
-async function answerOf(plan: RowsPlan, source: RowSource, segments: readonly (readonly Plain[])[], rowsOfTable = 100): Promise<Answer> {
-  const engine = createEngine({ memory, kernels: 'reference', threads: 0 });
+async function answerOf(
+  plan: RowsPlan,
+  source: RowSource,
+  segments: readonly (readonly Plain[])[],
+  rowsOfTable = 100,
+  threads = 0,
+): Promise<Answer> {
+  const engine = createEngine({ memory, kernels: threads === 0 ? 'reference' : 'simd', threads, rowsRunInline: 0, morselRows: 64 });
   const inMemory: RowPlan[] = [];
   const runUploaded = engine.runUploaded.bind(engine);
   Object.assign(engine, {
@@ -142,6 +159,12 @@ async function answerOf(plan: RowsPlan, source: RowSource, segments: readonly (r
 }
 
 const TABLE: RowSource = { kind: 'table', name: 'rows' };
+const sortBy = (column: string): PostStep => ({
+  step: 'sort',
+  by: [{ column, descending: false, nulls: 'first', ordering: 'numeric' }],
+  offset: 0,
+  limit: null,
+});
 /** Every row, by its own number. */
 const byRow = (): RowsPlan =>
   groupOf([...MADE, 'own'], {
@@ -176,6 +199,40 @@ for (let seed = 1; seed <= caseCount(20); seed++)
 const read = (names: readonly string[], rows: readonly Plain[]): Plain[] =>
   rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name] ?? null])));
 
+/** Places of two cells in an ascending order. */
+const compared = (one: unknown, other: unknown): number =>
+  one === other ? 0 : one === null ? -1 : other === null ? 1 : (one as bigint) < (other as bigint) ? -1 : 1;
+
+for (let seed = 1; seed <= caseCount(20); seed++)
+  totals(`the first rows by an order, those that are alike by partition: ${seed}`, async () => {
+    const parts = drawnSegments(randomSource(200 + seed));
+    const all = parts.flat();
+    const by = [{ column: 'rows of name', descending: true, nulls: 'first', ordering: 'numeric' }] as const;
+    const outputs = ['own', 'rows of name', 'twice'];
+    const plan = scanOf(['id', 'name', 'number', 'amount', 'large'], {
+      virtualColumns: [LARGE],
+      post: [
+        ...WINDOWS.slice(0, 2),
+        { step: 'compute', name: 'twice', type: 'LONG', expression: call('*', column('rows of name'), long(2)) },
+        { step: 'sort', by, offset: 1, limit: 25 },
+        { step: 'project', columns: outputs.map((name) => ({ name, from: name === 'own' ? 'id' : name })) },
+      ],
+    });
+    const expected = expectedRows(all)
+      .map((row, at): Plain => ({ ...row, ...all[at], twice: 2n * (row['rows of name'] as bigint) }))
+      .sort(
+        (one, other) =>
+          compared(other['rows of name'], one['rows of name']) ||
+          compared(one['number'], other['number']) ||
+          compared(one['name'], other['name']),
+      );
+    for (const threads of [0, 2]) {
+      const { rows, inMemory } = await answerOf(plan, TABLE, parts, 100, threads);
+      assert.equal(rows, read(outputs, expected.slice(1, 26)));
+      assert.is(inMemory.at(-1)?.stages?.length, 2);
+    }
+  });
+
 for (const special of [Number.NaN, -0])
   totals(`doubles that have ${Object.is(special, -0) ? '-0' : special} among them are read by rows`, async () => {
     const scan = scanWith([windowOf([], [functionOf('most', 'max', 'amount', 'DOUBLE'), functionOf('sum', 'sum', 'amount', 'DOUBLE')])]);
@@ -185,6 +242,23 @@ for (const special of [Number.NaN, -0])
     assert.equal(read(['most', 'sum'], rows), [{ most: special + 0, sum: special + 0 }]);
     assert.is(inMemory.filter(({ stages = [] }) => stages.length > 0).length, 0);
   });
+
+totals('variances', async () => {
+  const variance: WindowFunction = {
+    ...{ name: 'variance', columns: ['id'], type: 'DOUBLE', filter: null, frame: WHOLE },
+    call: { kind: 'state', aggregateState: { type: 'moments', result: 'populationVariance' }, input: 'values', output: 'value' },
+  };
+  const parts = drawnSegments(randomSource(11));
+  const scan = scanWith([windowOf([], [variance])]);
+  const source: RowSource = { kind: 'query', plan: { ...scan, post: scan.post.slice(0, 1) }, source: TABLE };
+  const { rows, inMemory } = await answerOf(groupOf(['variance'], { post: [sortBy('variance')] }), source, parts);
+  const count = parts.flat().length;
+  assert.is(rows.length, 1);
+  // Of the numbers from 0 on.
+  const expected = (count ** 2 - 1) / 12;
+  assert.ok(Math.abs(Number(rows[0]?.['variance']) / expected - 1) < 1e-12);
+  assert.is(inMemory.at(-1)?.stages?.length, 1);
+});
 
 totals('no rows', async () => {
   const { rows } = await answerOf(

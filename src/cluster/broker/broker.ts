@@ -22,6 +22,7 @@ import type { Peers } from '../rpc/peers.js';
 import type { BrokerService, LookupReport, TaskQueryRequest, TaskService } from '../rpc/services.js';
 import { type KeepRoom, KeptUploads } from '../sources/kept-uploads.js';
 import { SourceRunner } from '../sources/source-runner.js';
+import { maySplit } from '../sources/split-windows.js';
 import { Ticker } from '../ticker.js';
 import type { DataSourceView } from './block-view.js';
 import { CATCH_UP_MS_MAX, catchUp, tablesIn } from './catch-up.js';
@@ -221,7 +222,10 @@ export class Broker implements BrokerQueries, BrokerService {
     if (known !== undefined) return framesOfAll(known);
     const lookup = (name: string) => this.lookups.table(name);
     const [plan, source] = [resolveLookups(asked, lookup), resolveLookups(askedSource, lookup)];
-    if (source.kind === 'table') return this.#runTables(plan, [source.name], options, { isOwn: plan === asked, turns });
+    const { results } = this.#options;
+    // Whole results are kept of plans that are run over segments as they are.
+    const isSplit = maySplit(plan) && options.ending === undefined && results?.reads !== true && results?.writes !== true;
+    if (source.kind === 'table' && !isSplit) return this.#runTables(plan, [source.name], options, { isOwn: plan === asked, turns });
     const frames = this.#runSource(plan, source, options);
     const isConstant = source.kind === 'inline' && source === askedSource && plan === asked;
     return isConstant ? this.#constants.keep(plan, options, frames) : frames;

@@ -209,7 +209,7 @@ function joinOf(
 }
 
 /** States of numbers that are the same, whatever order these come in. */
-const STATES: ReadonlySet<AggregateState['type']> = new Set(['moments', 'exactSum', 'hll', 'cardinality']);
+const STATES: ReadonlySet<AggregateState['type']> = new Set(['moments', 'exactSum']);
 
 function aggregatorOf(
   { call, columns, filter, type }: WindowFunction,

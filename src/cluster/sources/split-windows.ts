@@ -16,34 +16,49 @@ interface Split {
   readonly query: QuerySource;
 }
 
+/** The steps of a scan up to the one that orders its rows. */
+interface Parts {
+  readonly windows: readonly WindowStep[];
+  readonly filters: readonly PostStep[];
+  readonly computed: readonly VirtualColumn[];
+  readonly sort: Extract<PostStep, { step: 'sort' }>;
+  readonly rest: readonly PostStep[];
+}
+
+function partsOf({ post }: ScanPlan): Parts | undefined {
+  const windows: WindowStep[] = [];
+  const filters: PostStep[] = [];
+  const computed: VirtualColumn[] = [];
+  for (const [at, step] of post.entries()) {
+    if (step.step === 'window' && hasTotals(step) && filters.length + computed.length === 0) windows.push({ ...step, inAnyOrder: true });
+    else if (step.step === 'filter' && windows.length > 0 && computed.length === 0) filters.push(step);
+    else if (step.step === 'compute' && windows.length > 0)
+      computed.push({ name: step.name, expression: step.expression, outputType: step.type });
+    else
+      return step.step === 'sort' && windows.length > 0 ? { windows, filters, computed, sort: step, rest: post.slice(at + 1) } : undefined;
+  }
+  return undefined;
+}
+
+/** Whether `splitWindows` may take a plan apart. */
+export function maySplit(plan: RowsPlan): boolean {
+  return plan.operator === 'scan' && partsOf(plan) !== undefined;
+}
+
 /**
  * The scan as a reader that orders the rows of a query, where the groups of that one's partitions can be made in memory. Rows that are alike in the
  * order come by partition, as they come out of windows.
  */
 export function splitWindows(plan: RowsPlan, source: RowSource, options: SourceRunnerOptions, limits: HeldLimits): Split | undefined {
-  if (plan.operator !== 'scan' || plan.post[0]?.step !== 'window' || limits.areSet) return undefined;
-  const { upload, post, ...scan } = plan;
-  const windows: WindowStep[] = [];
-  const filters: PostStep[] = [];
-  const computed: VirtualColumn[] = [];
-  let at = 0;
-  for (; at < post.length; at++) {
-    const step = post[at];
-    if (step?.step === 'window' && hasTotals(step) && filters.length + computed.length === 0) windows.push({ ...step, inAnyOrder: true });
-    else if (step?.step === 'filter' && computed.length === 0) filters.push(step);
-    else if (step?.step === 'compute') computed.push({ name: step.name, expression: step.expression, outputType: step.type });
-    else break;
-  }
-  const [sort, ...rest] = post.slice(at);
-  if (sort?.step !== 'sort') return undefined;
+  if (plan.operator !== 'scan' || limits.areSet) return undefined;
+  const parts = partsOf(plan);
+  if (parts === undefined) return undefined;
+  const { windows, filters, computed, sort, rest } = parts;
+  const { upload, post: _, ...scan } = plan;
   const steps: readonly PostStep[] = [{ ...sort, by: [...sort.by, ...partitionKeys(windows, sort.by)] }, ...rest];
-  const outputs = [
-    ...scan.columns,
-    ...windows.flatMap(({ functions }) => functions.map(({ name }) => name)),
-    ...computed.map(({ name }) => name),
-  ];
+  const made = [...windows.flatMap(({ functions }) => functions), ...computed].map(({ name }) => name);
   const kept = keptAfter([sort, ...steps])[0];
-  const names = outputs.filter((name) => kept === undefined || kept.has(name));
+  const names = [...scan.columns, ...made].filter((name) => kept === undefined || kept.has(name));
   const reader = { ...scanOf(names, [ETERNITY], computed), post: steps, ...(upload === undefined ? {} : { upload }) };
   const query: QuerySource = { kind: 'query', plan: { ...scan, post: [...windows, ...filters] }, source };
   return canBeTotals(reader, query, options, limits.sides.bytesMax) ? { reader, query } : undefined;
