@@ -254,7 +254,7 @@ totals('variances', async () => {
   const { rows, inMemory } = await answerOf(groupOf(['variance'], { post: [sortBy('variance')] }), source, parts);
   const count = parts.flat().length;
   assert.is(rows.length, 1);
-  // Of the numbers from 0 on.
+  // The variance of the numbers from 0 on.
   const expected = (count ** 2 - 1) / 12;
   assert.ok(Math.abs(Number(rows[0]?.['variance']) / expected - 1) < 1e-12);
   assert.is(inMemory.at(-1)?.stages?.length, 1);

@@ -130,9 +130,10 @@ function rowsOf(parts: readonly Part<unknown>[]): number {
 function rangeOfAll(parts: readonly Part<NumberColumnView>[]): Pick<NumberColumnView, 'min' | 'max'> {
   let [min, max]: [NumberColumnView['min'], NumberColumnView['max']] = [null, null];
   for (const { column } of parts) {
-    const isNarrow = column.physical in WORDS;
-    if (isNarrow && (column.min === null || column.max === null)) continue;
-    if (column.min === null || column.max === null) return { min: null, max: null };
+    if (column.min === null || column.max === null) {
+      if (PHYSICAL_BYTES[column.physical] < 8 && column.physical !== 'F32') continue;
+      return { min: null, max: null };
+    }
     min = min === null || column.min < min ? column.min : min;
     max = max === null || column.max > max ? column.max : max;
   }
