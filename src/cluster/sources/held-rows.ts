@@ -1,6 +1,7 @@
 // Rows of unions and tables that stay in kernel memory for the plan that reads them.
 
 import { ETERNITY } from '../../base/instant.js';
+import { extended } from '../../base/names.js';
 import { columnsRead } from '../../execution/expression/columns-of-plan.js';
 import type { WantedColumn } from '../../execution/join/rows.js';
 import type { UploadedRows } from '../../execution/run/engine.js';
@@ -102,7 +103,8 @@ async function heldTotals(
   const totals = totalsOf(query, names, options, sideBytesMax);
   if (totals === undefined) return undefined;
   return unlessFull(async () => {
-    const asked = { ...upload([]), columns: totals.columns, bytesMax: sideBytesMax, orFrames: false, orNothing: true } as const;
+    const placedRows = { columns: totals.columns, bytesMax: sideBytesMax, orFrames: false, orNothing: true } as const;
+    const asked = extended(upload([]), placedRows);
     const uploaded = await leftInMemory(rows(totals.rows, totals.rows.plan.columns, asked, []));
     if (uploaded === undefined) return undefined;
     const makeSide = (sides: readonly string[]): Upload => ({ ...upload(sides), bytesMax: sideBytesMax - uploaded.bytes });

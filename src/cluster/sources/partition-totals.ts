@@ -1,6 +1,7 @@
 // Windows over whole partitions as joins of the rows with their groups, both read from the same rows in kernel memory.
 
 import { ETERNITY } from '../../base/instant.js';
+import { extended } from '../../base/names.js';
 import { isWhole } from '../../execution/post/window/whole-partitions.js';
 import type { UploadedRows } from '../../execution/run/engine.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
@@ -82,7 +83,7 @@ export async function totalsStages(
     const keys = stage.keys.map(({ probe: _, ...key }) => key);
     const names = [...groups.keys, ...groups.aggregators].map(({ name }) => name);
     const side = { ...upload(names), keys, orFrames: false };
-    const found = await peekUploaded(engine.runUploaded({ ...groups, upload: side }, [rows], final, signal));
+    const found = await peekUploaded(engine.runUploaded(extended(groups, { upload: side }), [rows], final, signal));
     try {
       let { id } = side;
       if (found.uploaded === undefined) {

@@ -1,6 +1,7 @@
 // Takes scans with windows over whole partitions apart into a query with these, and a reader of its rows.
 
 import { ETERNITY } from '../../base/instant.js';
+import { extended } from '../../base/names.js';
 import { keptAfter } from '../../execution/post/kept-columns.js';
 import type { VirtualColumn } from '../../model/aggregator.js';
 import type { PostStep, ScanPlan, SortKey } from '../../model/plan.js';
@@ -30,7 +31,8 @@ function partsOf({ post }: ScanPlan): Parts | undefined {
   const filters: PostStep[] = [];
   const computed: VirtualColumn[] = [];
   for (const [at, step] of post.entries()) {
-    if (step.step === 'window' && hasTotals(step) && filters.length + computed.length === 0) windows.push({ ...step, inAnyOrder: true });
+    if (step.step === 'window' && hasTotals(step) && filters.length + computed.length === 0)
+      windows.push(extended(step, { inAnyOrder: true as const }));
     else if (step.step === 'filter' && windows.length > 0 && computed.length === 0) filters.push(step);
     else if (step.step === 'compute' && windows.length > 0)
       computed.push({ name: step.name, expression: step.expression, outputType: step.type });
@@ -59,7 +61,8 @@ export function splitWindows(plan: RowsPlan, source: RowSource, options: SourceR
   const made = [...windows.flatMap(({ functions }) => functions), ...computed].map(({ name }) => name);
   const kept = keptAfter([sort, ...steps])[0];
   const names = [...scan.columns, ...made].filter((name) => kept === undefined || kept.has(name));
-  const reader = { ...scanOf(names, [ETERNITY], computed), post: steps, ...(upload === undefined ? {} : { upload }) };
+  const ordered = { ...scanOf(names, [ETERNITY], computed), post: steps };
+  const reader = upload === undefined ? ordered : extended(ordered, { upload });
   const query: QuerySource = { kind: 'query', plan: { ...scan, post: [...windows, ...filters] }, source };
   return canBeTotals(reader, query, options, limits.sides.bytesMax) ? { reader, query } : undefined;
 }
