@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { ServiceError } from '../base/errors.js';
 import { parseJsonWithDoubles } from '../base/json.js';
 import type { Physical } from '../base/layout.js';
+import { extended } from '../base/names.js';
 import type { ColumnSchema, NumberType, TextType } from '../model/schema.js';
 import { checksum } from './codecs/checksum.js';
 import type { FieldUse } from './field-name.js';
@@ -198,7 +199,7 @@ export function schemaOf(column: StoredColumn, rowCount: number): ColumnSchema {
   // Longs have no more values than lie between the ends; of fractions nothing is known.
   const range = type === 'LONG' && min !== null && max !== null ? BigInt(max) - BigInt(min) + 1n : undefined;
   const schema = { name, type, multiValue: false, hasNulls: column.nulls !== null };
-  return range === undefined ? schema : { ...schema, distinctCount: range < BigInt(rowCount) ? Number(range) : rowCount };
+  return range === undefined ? schema : extended(schema, { distinctCount: range < BigInt(rowCount) ? Number(range) : rowCount });
 }
 
 /** Bytes a column takes in the file. */

@@ -1,5 +1,6 @@
 // Derives the schema of a table from its served segments.
 
+import { extended } from '../../base/names.js';
 import type { Chunk } from '../../metadata/timeline.js';
 import { chunksOfRows } from '../../metadata/tombstones.js';
 import type { TypedColumn } from '../../model/plan.js';
@@ -88,9 +89,9 @@ function seenOf(part: Part): SeenPart {
       seen.segments++;
       seen.rows += rowCount;
       for (const [at, column] of columns.entries()) {
-        const facts = { ...column, types: [column.type], segments: 1, rows: rowCount };
+        const facts = extended(column, { types: [column.type], segments: 1, rows: rowCount });
         const count = distinctCounts?.[at] ?? -1;
-        addColumn(seen, newColumn(count < 0 ? facts : { ...facts, distinctCount: count }));
+        addColumn(seen, newColumn(count < 0 ? facts : extended(facts, { distinctCount: count })));
       }
     }
   }
@@ -139,5 +140,5 @@ function addColumn({ columns }: SeenPart, column: SeenColumn): void {
 function summaryOf({ name, types, multiValue, segments, rows, distinct, ...seen }: SeenColumn, segmentCount: number): ColumnSchema {
   const column = { name, type: widestType(types), multiValue, hasNulls: seen.hasNulls || segments < segmentCount };
   if (distinct === undefined) return column;
-  return { ...column, distinctCount: distinct.sum * 2 > rows ? distinct.sum : distinct.most };
+  return extended(column, { distinctCount: distinct.sum * 2 > rows ? distinct.sum : distinct.most });
 }

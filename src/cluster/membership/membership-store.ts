@@ -1,6 +1,7 @@
 // Records of members and leaders that processes share, and how a database keeps them.
 
 import type { EpochMs } from '../../base/instant.js';
+import { extended } from '../../base/names.js';
 import {
   type AnnouncementRecord,
   liveAnnouncements,
@@ -53,12 +54,12 @@ export function membershipOver(database: Database, now: () => EpochMs): Membersh
       database.transaction((queries) =>
         writeAnnouncements(
           queries,
-          announcements.map((each) => ({ ...each, heartbeatMs: now() })),
+          announcements.map((each) => extended(each, { heartbeatMs: now() })),
         ),
       ),
     live: (sinceMs) => liveAnnouncements(database, sinceMs),
     withdraw: (announcement) => removeAnnouncement(database, announcement),
-    stand: (request) => takeLease(database, { ...request, nowMs: now() }),
+    stand: (request) => takeLease(database, extended(request, { nowMs: now() })),
     leader: (role) => findLeader(database, role),
     giveUp: (role, epoch) => giveUpLease(database, role, epoch),
     renew: (session, leases, leaseMs) =>

@@ -2,6 +2,7 @@
 
 import { type Clock, SYSTEM_CLOCK, sleep, type Timer } from '../../base/clock/clock.js';
 import { ServiceError } from '../../base/errors.js';
+import { extended } from '../../base/names.js';
 import type { Leader } from '../../metadata/leadership.js';
 import type { Candidate, Coordination, Member } from './coordination.js';
 import type { MembershipStore } from './membership-store.js';
@@ -195,7 +196,7 @@ export class StoredCoordination implements Coordination {
     const { store, expiryMs } = this.#options;
     const { session } = this;
     await store.prepare();
-    if (this.#announced.length > 0) await store.announce(this.#announced.map((each) => ({ ...each, session })));
+    if (this.#announced.length > 0) await store.announce(this.#announced.map((each) => extended(each, { session })));
     const nowMs = store.now();
     if (this.#mustRecover) this.#keepsUntilMs = nowMs + expiryMs;
     this.#mustRecover = false;

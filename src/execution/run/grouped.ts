@@ -1,5 +1,6 @@
 // Runs a grouping over segments on several threads and merges their tables.
 
+import { extended } from '../../base/names.js';
 import type { KernelMemory } from '../../kernels/memory.js';
 import type { Frame } from '../../model/frame.js';
 import { morselsOf } from '../group/run.js';
@@ -48,7 +49,7 @@ async function* runOnThreads(
   const { control } = request;
   const { threads } = request.cut;
   const [last = executors.inline, ...others] = executors.threadsFor(Math.min(threads, morselCount), control);
-  const stream = last.open('group', { ...request, awaitsParts: true });
+  const stream = last.open('group', extended(request, { awaitsParts: true }));
   const parts: GroupTableParts[] = [];
   let failure: unknown;
   // A thread that fails stops the others; all have ended before memory is given back.

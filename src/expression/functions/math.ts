@@ -1,5 +1,6 @@
 // Mathematical functions of the expression language.
 
+import { extended } from '../../base/names.js';
 import { type ExpressionFunction, plainFunction } from '../function.js';
 import { toDouble, toLong, truncateToLong, type Value, wrapLong } from '../value.js';
 
@@ -9,7 +10,7 @@ function ofDouble(name: string, apply: (x: number) => number): ExpressionFunctio
     const x = toDouble(value);
     return x === null ? null : apply(x);
   });
-  return { ...plain, ofDoubles: apply };
+  return extended(plain, { ofDoubles: apply });
 }
 
 function ofTwoDoubles(name: string, apply: (x: number, y: number) => number): ExpressionFunction {
@@ -18,7 +19,7 @@ function ofTwoDoubles(name: string, apply: (x: number, y: number) => number): Ex
     const y = toDouble(b);
     return x === null || y === null ? null : apply(x, y);
   });
-  return { ...plain, ofDoubles: apply };
+  return extended(plain, { ofDoubles: apply });
 }
 
 function ofLongs(name: string, count: 1 | 2, apply: (x: bigint, y: bigint) => bigint | null): ExpressionFunction {
