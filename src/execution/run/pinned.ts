@@ -46,8 +46,10 @@ interface PinnedPlan {
 export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGenerator<Frame> {
   const { plan, store, segmentIds, options, signal } = pinned;
   const turns = new LoopTurns();
-  const { columns } = columnsOfPlan(plan);
+  const read = columnsOfPlan(plan);
+  const { columns } = read;
   const wanted = withLookedUp(plan);
+  const looksUp = wanted.lookedUp.length > 0;
   const timeCutBy = readsNoTime(plan) ? plan.intervals : undefined;
   const parts = partsByTime(plan, store, segmentIds, { columns: columns.length, cellsAtOnce: engine.cellsAtOnce });
   if (parts.length > 1) {
@@ -64,7 +66,7 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
     pin = await store.pin({
       segmentIds: found.segmentIds,
       columns: timeCutBy === undefined ? columns : columns.filter((name) => name !== TIME_COLUMN),
-      globalDictionaries: columnsOfPlan(wanted.plan).comparable,
+      globalDictionaries: (looksUp ? columnsOfPlan(wanted.plan) : read).comparable,
       lookedUp: wanted.lookedUp,
       ...(timeCutBy === undefined ? {} : { timeCutBy }),
       ...(leftOut === undefined ? {} : { leftOut }),
@@ -84,7 +86,7 @@ export async function* runPinned(engine: PinnedRun, pinned: PinnedPlan): AsyncGe
     profile.segmentsPrunedByBitmap += found.prunedByBitmap;
     profile.rowsByIndex += found.rows;
   }
-  const { plan: run } = withLookedUp(plan, pin.lookedUp);
+  const { plan: run } = looksUp ? withLookedUp(plan, pin.lookedUp) : wanted;
   const rows = engine.runOver(run, found.select(pin.segments), pin.dictionaries, options, signal);
   let [isHeld, isBegun] = [false, false];
   try {
