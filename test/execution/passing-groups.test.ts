@@ -1,38 +1,23 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { concatFrames } from '../../src/execution/block/concat-frames.js';
-import type { RunContext } from '../../src/execution/block/context.js';
 import { framesOf } from '../../src/execution/block/result-table.js';
 import { noCounts } from '../../src/execution/block/row-counts.js';
 import { endGroups, layoutOf } from '../../src/execution/group/operator.js';
 import { runMorsels } from '../../src/execution/group/run.js';
 import { parseExpression } from '../../src/expression/parse.js';
-import { KernelMemory } from '../../src/kernels/memory.js';
-import { instantiateKernels } from '../../src/kernels/registry.js';
 import type { Filter } from '../../src/model/filter.js';
 import { cellAt, type Frame } from '../../src/model/frame.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import { uploadFrame } from '../../src/storage/uploaded-frame.js';
+import { context } from './aggregate-state/run-context.js';
 
 /*
  * Tables of a million possible groups: by cells where many rows pass the filter, by hash where few do. The groups are the same, as
  * counted here.
  */
 
-const memory = KernelMemory.create({ maximumBytes: 1 << 29 });
-const kernels = instantiateKernels('simd', memory);
-const context: RunContext = {
-  memory,
-  kernels,
-  batchRows: 16384,
-  groupBytesMax: 1 << 28,
-  spill: undefined,
-  check: () => undefined,
-  beginSegment: () => undefined,
-  computed: noCounts(),
-  times: undefined,
-  sampled: () => context,
-};
+const { memory } = context;
 
 const ROWS = 40_000;
 const numberOf = (segment: number, row: number): number => segment * ROWS + row;
