@@ -2,6 +2,7 @@
 
 import { ETERNITY } from '../../base/instant.js';
 import { extended } from '../../base/names.js';
+import { comparesMixed } from '../../execution/filter/mixed-comparison.js';
 import { isWhole } from '../../execution/post/window/whole-partitions.js';
 import type { UploadedRows } from '../../execution/run/engine.js';
 import type { AggregateState } from '../../model/aggregate-state.js';
@@ -61,7 +62,7 @@ export function partitionTotals(
     steps.windows.flatMap(({ functions }) => functions.map(({ name, type }) => [name, type] as const)),
   );
   const typeOf = (name: string): ColumnSchema['type'] | undefined => made.get(name) ?? types.get(name)?.type;
-  if (steps.filters.some((filter) => comparesOthers(filter, typeOf))) return undefined;
+  if (steps.filters.some((filter) => comparesMixed(filter, (name) => !isNumberType(typeOf(name))))) return undefined;
   const filters = steps.filters.map((filter) => renameFilter(filter, (name) => names.of(name)));
   const columns = names.columns.filter(({ from }) => !made.has(from));
   const read = new Set(columns.map(({ from }) => from));
@@ -234,23 +235,4 @@ function aggregatorOf(
   if (call.kind === 'sum') return { kind: 'sum', name, column: names.plain(column), type, filter: taken };
   if ((call.kind !== 'min' && call.kind !== 'max') || column.type !== type) return undefined;
   return { kind: call.kind, name, column: names.plain(column), type, filter: taken };
-}
-
-/** Whether a condition compares a number as a text, or a text as a number, which rows of results do in a way of their own. */
-function comparesOthers(filter: Filter, typeOf: (name: string) => ColumnSchema['type'] | undefined): boolean {
-  switch (filter.kind) {
-    case 'and':
-    case 'or':
-      return filter.filters.some((each) => comparesOthers(each, typeOf));
-    case 'not':
-    case 'isTrue':
-      return comparesOthers(filter.filter, typeOf);
-    case 'equals':
-    case 'in':
-    case 'range':
-    case 'like':
-      return (filter.kind === 'like' || filter.type === 'STRING') !== !isNumberType(typeOf(filter.column));
-    default:
-      return false;
-  }
 }

@@ -16,6 +16,7 @@ import { type ColumnView, NO_ROWS, type NumberColumnView, type SegmentView } fro
 import type { RunContext, Scratch } from '../block/context.js';
 import { packedFramesOf } from '../block/result-table.js';
 import { columnsNamed } from '../expression/columns-of-plan.js';
+import { comparesMixed } from '../filter/mixed-comparison.js';
 import type { KeyDomain } from '../group/key/key-domain.js';
 import type { KeyPool } from '../group/key/key-pool.js';
 import type { AggregatorLayout, GroupLayout } from '../group/key/layout.js';
@@ -54,7 +55,11 @@ export function groupReading(layout: GroupLayout, { upload, post, emptyGroup }: 
     } else if (step.step !== 'project' || at < post.length - 1) return undefined;
   }
   // Numbers are compared with texts in another way in results.
-  if (filters.some((filter) => comparesOthers(filter, layout))) return undefined;
+  const isText = (column: string): boolean => {
+    const key = layout.keys.find(({ name }) => name === column);
+    return key !== undefined && !isNumberType(key.domain.type);
+  };
+  if (filters.some((filter) => comparesMixed(filter, isText))) return undefined;
   if (names.has(TIME_COLUMN) || upload.columns.some(({ name }) => name === TIME_COLUMN)) return undefined;
   const project = post.at(-1)?.step === 'project' ? post.slice(-1) : [];
   const plan: ScanPlan = {
@@ -72,31 +77,6 @@ export function groupReading(layout: GroupLayout, { upload, post, emptyGroup }: 
   };
   const read = originsOf(plan, upload);
   return { plan, upload, wanted: columnsNamed({ ...plan, columns: read.map(({ from }) => from) }) };
-}
-
-/** Whether a condition compares a number as a text, or a text as a number. */
-function comparesOthers(filter: Filter, layout: GroupLayout): boolean {
-  switch (filter.kind) {
-    case 'and':
-    case 'or':
-      return filter.filters.some((each) => comparesOthers(each, layout));
-    case 'not':
-    case 'isTrue':
-      return comparesOthers(filter.filter, layout);
-    case 'equals':
-    case 'in':
-    case 'range':
-    case 'like': {
-      const key = layout.keys.find(({ name }) => name === filter.column);
-      const isText = key !== undefined && !isNumberType(key.domain.type);
-      return (filter.kind === 'like' || filter.type === 'STRING') !== isText;
-    }
-    case 'null':
-    case 'true':
-    case 'false':
-    case 'expression':
-      return false;
-  }
 }
 
 /** The columns of an upload by the names that they have before the scan's steps. */
