@@ -1,4 +1,4 @@
-// Turns of the event loop: a turn every 2 ms for loops that grow with their input, and the coming one.
+// Turns of the event loop: a turn every 2 ms for loops that grow with their input, the coming one, and who shares one.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, SYSTEM_CLOCK } from './clock/clock.js';
@@ -35,4 +35,24 @@ export function comingTurn(): Promise<undefined> {
     return undefined;
   });
   return coming;
+}
+
+/** Requests that began to be answered in this turn of the event loop. */
+let begun = 0;
+
+function endTurn(): void {
+  begun = 0;
+}
+
+/** Counts a request that begins to be answered. */
+export function beginRequest(): void {
+  if (begun++ === 0) setImmediate(endTurn);
+}
+
+/** So many of a turn wait for each other for longer than it takes to hand one of them over to another thread. */
+const SHARED_BY = 4;
+
+/** Whether many requests began in this turn. */
+export function isTurnShared(): boolean {
+  return begun >= SHARED_BY;
 }

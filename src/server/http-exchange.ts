@@ -4,6 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import { Canceller } from '../base/cancel-signal.js';
 import { ServiceError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
+import { beginRequest } from '../base/loop-turns.js';
 import { createByName } from '../base/names.js';
 import { type Caller, NOBODY_CALLER } from '../model/access/authorizer.js';
 import type { Alias } from './alias.js';
@@ -215,6 +216,7 @@ export class Exchange implements HttpRequest {
       };
       return;
     }
+    beginRequest();
     const response = answerer.answer(this);
     if (!(response instanceof Promise)) return this.#send(response);
     this.#isInTurn = false;

@@ -1,5 +1,6 @@
 // Decides whether work runs on the calling thread or on processing threads.
 
+import { isTurnShared } from '../../base/loop-turns.js';
 import { KernelSets } from '../../kernels/registry.js';
 import type { StorageJobName, StorageJobs } from '../../storage/jobs.js';
 import type { Executor, OpenStream } from '../threads/executor.js';
@@ -11,6 +12,8 @@ import type { RunControl } from '../threads/thread-context.js';
 import type { EngineOptions } from './engine-options.js';
 
 const ROWS_RUN_INLINE = 100_000;
+/** Rows whose reading takes longer than a hand-over and the way back do. */
+const ROWS_HANDED_OVER = 5000;
 /** An event loop that stands still for a millisecond is noticed, and the first block of a try is not known to be quick. */
 const BRIEF_MS = 0.5;
 
@@ -45,6 +48,16 @@ export class Executors {
   /** The executor for work on as many rows as the run reads. */
   forRows({ priority, rows }: RunControl): Executor {
     return this.runsInline(rows) ? this.inline : (this.#pool?.choose(1, priority)[0] ?? this.inline);
+  }
+
+  /**
+   * The executor for work on segments: a little of it, too, is handed over to a thread with time where other requests wait for the
+   * calling one, and for as long as such work is under way.
+   */
+  forSegments(control: RunControl): Executor {
+    const { rows } = control;
+    if (this.#pool === undefined || !this.runsInline(rows) || rows < ROWS_HANDED_OVER) return this.forRows(control);
+    return (isTurnShared() || this.#pool.hasSmallWork ? this.#pool.free() : undefined) ?? this.inline;
   }
 
   /** The `count` least busy threads; none without processing threads. */

@@ -7,6 +7,7 @@ import { morselsOf } from '../group/run.js';
 import type { GroupTableParts } from '../group/table/group-parts.js';
 import { keepsRight } from '../join/with-stages.js';
 import type { BestRows } from '../post/parts.js';
+import type { Executor } from '../threads/executor.js';
 import type { GroupRequest } from '../threads/group-stream.js';
 import type { StreamItem } from '../threads/stream-items.js';
 import type { RunOptions } from './engine.js';
@@ -17,6 +18,8 @@ import type { RunControls } from './run-controls.js';
 interface GroupRun {
   readonly memory: KernelMemory;
   readonly executors: Executors;
+  /** Executor of a grouping that is not divided. */
+  readonly place: Executor;
   readonly controls: RunControls;
   readonly reader: StreamReader;
   readonly keep: KeepBuilt | undefined;
@@ -29,14 +32,14 @@ interface GroupRun {
  * and the last one merges the tables of all.
  */
 export function runGrouped(group: GroupRun, run: Omit<GroupRequest, 'cut' | 'ending'>, options: RunOptions): AsyncGenerator<Frame> {
-  const { executors, reader, keep, morselRows } = group;
+  const { executors, place, reader, keep, morselRows } = group;
   const { ending, profile } = options;
   const { control, plan, data, builds } = run;
   const threads = executors.runsInline(control.rows) ? 1 : executors.threads;
   const cut = { threads, morselRows: morselRows };
   const morselCount = threads === 1 ? 1 : morselsOf(data.views, plan, cut).length;
   if (morselCount >= 2) return runOnThreads(group, { control, plan, data, builds, cut, ending }, options, morselCount);
-  const stream = executors.forRows(control).open('group', { control, plan, data, builds, cut, ending, awaitsParts: false });
+  const stream = place.open('group', { control, plan, data, builds, cut, ending, awaitsParts: false });
   return reader.read(stream, 'group', profile, { keep });
 }
 

@@ -115,17 +115,22 @@ class LocalEngine implements ProcessingEngine {
       return this.#builds.with(plan, unsized, (sent, builds) => {
         const keep = keeperOf(store, sent, builds);
         const control = { ...unsized, rows: rowsWithPairs(rowsToRead(plan, views), builds) };
+        const place = executors.forSegments(control);
         switch (sent.operator) {
           case 'group':
-            return runGrouped({ executors, controls, reader, keep, memory, morselRows }, { control, plan: sent, data, builds }, options);
+            return runGrouped(
+              { executors, place, controls, reader, keep, memory, morselRows },
+              { control, plan: sent, data, builds },
+              options,
+            );
           case 'scan': {
             const request = { control, plan: sent, data, builds, ending };
             const brief = !executors.runsInline(control.rows) && mayBeBrief(sent, views) ? executors.attemptScan(request) : undefined;
-            return reader.read(brief ?? executors.forRows(control).open('scan', request), 'scan', profile, { keep });
+            return reader.read(brief ?? place.open('scan', request), 'scan', profile, { keep });
           }
           case 'timeBoundary': {
             const request = { control, plan: sent, data, builds, ending };
-            return reader.read(executors.forRows(control).open('timeBoundary', request), 'scan', profile, { keep });
+            return reader.read(place.open('timeBoundary', request), 'scan', profile, { keep });
           }
         }
       });

@@ -17,6 +17,8 @@ type Asked = Exclude<ToThread, { kind: 'end' }>;
 
 interface Waiting {
   readonly priority: number;
+  /** About how long it takes; Infinity where nobody knows. */
+  readonly expectedMs: number;
   resolve(message: Answer): void;
   reject(error: Error): void;
 }
@@ -33,6 +35,11 @@ function priorityOf(name: string, request: object): number {
   if ('control' in request) return (request.control as RunControl).priority;
   return name === 'verifySegment' ? 0 : Infinity;
 }
+
+/** Time of a thread for each message beside the work itself. */
+const HAND_OVER_MS = 0.1;
+/** Owed by a thread that is free all the same: it must not run out of work before more comes. */
+const OWED_MS_MAX = 8;
 
 /** About how long the work takes alone; storage's jobs are too urgent for their size to matter. */
 function sizeOf(request: object): number {
@@ -79,6 +86,18 @@ class Thread implements Executor {
     let count = 0;
     for (const waiting of this.#waiting.values()) if (waiting.priority >= priority) count++;
     return count;
+  }
+
+  /** Answers that the thread owes. */
+  get owes(): number {
+    return this.#waiting.size;
+  }
+
+  /** About how long the thread is busy with what it was given. */
+  get owedMs(): number {
+    let sum = 0;
+    for (const { expectedMs } of this.#waiting.values()) sum += expectedMs + HAND_OVER_MS;
+    return sum;
   }
 
   /** Whether the thread has ended by itself, so that every request to it fails. */
@@ -143,7 +162,9 @@ class Thread implements Executor {
     if (this.#failure !== undefined) throw this.#failure;
     const answer = await new Promise<Answer>((resolve, reject) => {
       if (this.#waiting.size === 0) this.#worker.ref();
-      this.#waiting.set(message.id, { priority: message.priority, resolve, reject });
+      const { id, priority } = message;
+      const expectedMs = 'request' in message && 'control' in message.request ? message.expectedMs : Infinity;
+      this.#waiting.set(id, { priority, expectedMs, resolve, reject });
       this.#post(message);
     });
     if (answer.kind === 'error') throw fromPlainError(answer.error);
@@ -187,11 +208,26 @@ export class ThreadPool {
 
   /** The `count` threads with the least to do before work of this priority, the least busy first. */
   choose(count: number, priority: number): readonly Executor[] {
-    // One that ran out of heap is gone, with the queries that it had.
+    this.#replaceFailed();
+    return [...this.#threads].sort((a, b) => a.busy(priority) - b.busy(priority)).slice(0, count);
+  }
+
+  /** The first thread that would begin with small work at once, or nearly so: the fewer run it, the sooner their code is optimised. */
+  free(): Executor | undefined {
+    this.#replaceFailed();
+    return this.#threads.find(({ owedMs }) => owedMs < OWED_MS_MAX);
+  }
+
+  /** Whether a thread was given several things that are over soon. */
+  get hasSmallWork(): boolean {
+    return this.#threads.some(({ owes, owedMs }) => owes > 1 && owedMs < Infinity);
+  }
+
+  /** Threads that ran out of heap are gone, with the queries that they had. */
+  #replaceFailed(): void {
     this.#threads.forEach((thread, at) => {
       if (thread.hasFailed) this.#threads[at] = new Thread(this.#options);
     });
-    return [...this.#threads].sort((a, b) => a.busy(priority) - b.busy(priority)).slice(0, count);
   }
 
   /** One of storage's jobs, on the thread that will have it done first. */
