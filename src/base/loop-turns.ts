@@ -37,10 +37,19 @@ export function comingTurn(): Promise<undefined> {
   return coming;
 }
 
+/** So many requests of a turn wait for each other for longer than it takes to hand one of them over to another thread. */
+const SHARED_BY = 4;
+/** Turns after one that many requests shared, which are as good as shared: answers that come from elsewhere make turns short. */
+const SHARED_TURNS = 8;
+
 /** Requests that began to be answered in this turn of the event loop. */
 let begun = 0;
+/** Turns that count as shared still, of those in which a request begins. */
+let sharedTurns = 0;
 
 function endTurn(): void {
+  if (begun >= SHARED_BY) sharedTurns = SHARED_TURNS;
+  else if (sharedTurns > 0) sharedTurns--;
   begun = 0;
 }
 
@@ -49,10 +58,7 @@ export function beginRequest(): void {
   if (begun++ === 0) setImmediate(endTurn);
 }
 
-/** So many of a turn wait for each other for longer than it takes to hand one of them over to another thread. */
-const SHARED_BY = 4;
-
-/** Whether many requests began in this turn. */
+/** Whether many requests begin in this turn, or began in one of the last. */
 export function isTurnShared(): boolean {
-  return begun >= SHARED_BY;
+  return begun >= SHARED_BY || sharedTurns > 0;
 }

@@ -52,12 +52,12 @@ export class Executors {
 
   /**
    * The executor for work on segments: a little of it, too, is handed over to a thread with time where other requests wait for the
-   * calling one, and for as long as such work is under way.
+   * calling one.
    */
   forSegments(control: RunControl): Executor {
     const { rows } = control;
     if (this.#pool === undefined || !this.runsInline(rows) || rows < ROWS_HANDED_OVER) return this.forRows(control);
-    return (isTurnShared() || this.#pool.hasSmallWork ? this.#pool.free() : undefined) ?? this.inline;
+    return (isTurnShared() ? this.#pool.free() : undefined) ?? this.inline;
   }
 
   /** The `count` least busy threads; none without processing threads. */

@@ -88,11 +88,6 @@ class Thread implements Executor {
     return count;
   }
 
-  /** Answers that the thread owes. */
-  get owes(): number {
-    return this.#waiting.size;
-  }
-
   /** About how long the thread is busy with what it was given. */
   get owedMs(): number {
     let sum = 0;
@@ -216,11 +211,6 @@ export class ThreadPool {
   free(): Executor | undefined {
     this.#replaceFailed();
     return this.#threads.find(({ owedMs }) => owedMs < OWED_MS_MAX);
-  }
-
-  /** Whether a thread was given several things that are over soon. */
-  get hasSmallWork(): boolean {
-    return this.#threads.some(({ owes, owedMs }) => owes > 1 && owedMs < Infinity);
   }
 
   /** Threads that ran out of heap are gone, with the queries that they had. */

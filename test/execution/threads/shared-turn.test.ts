@@ -77,11 +77,23 @@ function beginMany(): void {
   for (let request = 0; request < 4; request++) beginRequest();
 }
 
+/** Whether the coming turns are shared, of which each has one request. */
+async function turnsShared(count: number): Promise<readonly boolean[]> {
+  const are: boolean[] = [];
+  while (are.length < count) {
+    await nextTurn();
+    beginRequest();
+    are.push(isTurnShared());
+  }
+  await nextTurn();
+  return are;
+}
+
 const shared = suite<{ pool: CountedPool; engine: ProcessingEngine }>('queries of one turn of the event loop');
 
 shared.before.each(async (context) => {
-  // Requests of the test before are of another turn.
-  await nextTurn();
+  // The test before had turns that many shared.
+  await turnsShared(10);
   context.pool = new CountedPool({ memory, kernels: 'simd', threads: 1, makeRoom: () => false });
   context.engine = createEngine({ memory, kernels: 'simd', threads: context.pool });
 });
@@ -124,27 +136,13 @@ shared('stay where they read less than a hand-over costs', async ({ engine, pool
   assert.is(pool.found + pool.refused, 0);
 });
 
-shared('are handed over in later turns for as long as several are under way', async ({ engine, pool }) => {
-  beginMany();
-  // More than a thread that begins has done within a turn.
-  const first = Array.from({ length: 30 }, () => sums(engine));
-  await nextTurn();
-  assert.is(isTurnShared(), false);
-  const later = sums(engine);
-  assert.is(pool.found, 31);
-  for (const found of await Promise.all([...first, later])) assert.equal(found, SUMS);
-  await sums(engine);
-  assert.is(pool.found, 31);
-});
-
-shared('are many from the fourth request on, and begin anew in the next turn', async () => {
+shared('are many from the fourth request on, and for eight turns of requests more', async () => {
   for (const expected of [false, false, false, true, true]) {
     beginRequest();
     assert.is(isTurnShared(), expected);
   }
-  await nextTurn();
-  beginRequest();
-  assert.is(isTurnShared(), false);
+  const turns = await turnsShared(10);
+  assert.equal(turns, [true, true, true, true, true, true, true, true, false, false]);
 });
 
 shared.run();
