@@ -38,7 +38,7 @@ export function comingTurn(): Promise<undefined> {
 }
 
 /** So many requests of a turn wait for each other for longer than it takes to hand one of them over to another thread. */
-const SHARED_BY = 4;
+const SHARED_BY = 5;
 /** Turns after one that many requests shared, which are as good as shared: answers that come from elsewhere make turns short. */
 const SHARED_TURNS = 8;
 
