@@ -98,15 +98,16 @@ export class NumbersOfArrays {
   }
 
   /** Adds the elements of the array whose text is in UTF-8 at [from, to). @returns whether it is one */
-  read(bytes: Uint8Array, from: number, to: number): boolean {
+  read(bytes: DataView, from: number, to: number): boolean {
     for (let at = from; at < to; at++) {
       if (this.count === this.#nulls.length) this.#grow();
-      if (bytes[at] === NULL_CODE) {
+      const mark = bytes.getUint8(at);
+      if (mark === NULL_CODE) {
         this.#nulls[this.count++] = 1;
         continue;
       }
       const end = at + 1 + DIGITS;
-      if (bytes[at] !== PRESENT_CODE || end >= to || bytes[end] !== 0) return false;
+      if (mark !== PRESENT_CODE || end >= to || bytes.getUint8(end) !== 0) return false;
       const upper = halfIn(bytes, at + 1);
       // Negative DOUBLEs have all bits turned, other numbers the sign bit.
       const mask = this.#element === 'LONG' || upper < 0 ? 0 : -1;
@@ -136,17 +137,53 @@ export class NumbersOfArrays {
 }
 
 /** Number of elements of the array of numbers whose text is in UTF-8 at [from, to). */
-export function numberCount(bytes: Uint8Array, from: number, to: number): number {
+export function numberCount(bytes: DataView, from: number, to: number): number {
   let count = 0;
-  for (let at = from; at < to; at += bytes[at] === NULL_CODE ? 1 : DIGITS + 2) count++;
+  for (let at = from; at < to; at += widthAt(bytes, at)) count++;
   return count;
 }
 
 /** One of its elements, counted from 0; null for none. */
-export function numberAt(bytes: Uint8Array, from: number, to: number, place: number, element: 'LONG' | 'DOUBLE'): bigint | number | null {
+export function numberAt(bytes: DataView, from: number, to: number, place: number, element: 'LONG' | 'DOUBLE'): bigint | number | null {
   let at = from;
-  for (let passed = 0; passed < place && at < to; passed++) at += bytes[at] === NULL_CODE ? 1 : DIGITS + 2;
-  if (at >= to || bytes[at] === NULL_CODE) return null;
+  for (let passed = 0; passed < place && at < to; passed++) at += widthAt(bytes, at);
+  return at < to ? numberIn(bytes, at, element) : null;
+}
+
+/** Place of the first of its elements that is written as `digits` are, 16 of them; -1 for none. */
+export function placeOfNumber(bytes: DataView, from: number, to: number, digits: string): number {
+  const [upper, lower] = [halfAt(digits, 0), halfAt(digits, 8)];
+  for (let [at, place] = [from, 0]; at < to; at += widthAt(bytes, at), place++) {
+    if (bytes.getUint8(at) !== NULL_CODE && halfIn(bytes, at + 9) === lower && halfIn(bytes, at + 1) === upper) return place;
+  }
+  return -1;
+}
+
+/** Its elements as texts, those of null as `ofNull`. */
+export function numberTexts(
+  bytes: DataView,
+  from: number,
+  to: number,
+  {
+    element,
+    ofNull,
+    textOf,
+  }: { readonly element: 'LONG' | 'DOUBLE'; readonly ofNull: string; readonly textOf: (value: bigint | number) => string },
+): string[] {
+  const texts: string[] = [];
+  for (let at = from; at < to; at += widthAt(bytes, at)) {
+    const value = numberIn(bytes, at, element);
+    texts.push(value === null ? ofNull : textOf(value));
+  }
+  return texts;
+}
+
+function widthAt(bytes: DataView, at: number): number {
+  return bytes.getUint8(at) === NULL_CODE ? 1 : DIGITS + 2;
+}
+
+function numberIn(bytes: DataView, at: number, element: 'LONG' | 'DOUBLE'): bigint | number | null {
+  if (bytes.getUint8(at) === NULL_CODE) return null;
   const upper = halfIn(bytes, at + 1);
   const mask = element === 'LONG' || upper < 0 ? 0 : -1;
   halves[HIGH] = upper ^ (mask | SIGN);
@@ -156,13 +193,16 @@ export function numberAt(bytes: Uint8Array, from: number, to: number, place: num
 
 const FIRST_NUMBERS = 1024;
 
-function halfIn(bytes: Uint8Array, from: number): number {
-  let bits = 0;
-  for (let at = from; at < from + 8; at++) {
-    const code = bytes[at] ?? 0;
-    bits = (bits << 4) | (code - (code <= NINE ? ZERO : LETTERS));
-  }
-  return bits;
+/** Eight hexadecimal digits as 32 bits. */
+function halfIn(bytes: DataView, at: number): number {
+  return (quarterOf(bytes.getUint32(at, true)) << 16) | quarterOf(bytes.getUint32(at + 4, true));
+}
+
+/** Four digits, the first in the lowest byte, as 16 bits: letters are 9 above the lowest bits of their codes. */
+function quarterOf(codes: number): number {
+  const digits = (codes & 0x0f0f0f0f) + Math.imul((codes >>> 6) & 0x01010101, 9);
+  const pairs = (digits << 4) | (digits >>> 8);
+  return ((pairs & 0xff) << 8) | ((pairs >>> 16) & 0xff);
 }
 
 function breaksOff(type: string, at: number): ServiceError {

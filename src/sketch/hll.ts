@@ -54,6 +54,24 @@ export class Hll implements TakesHashes {
     }
   }
 
+  /** Writes the coupons of hashes, beginning at position `at` of `out`; arguments as those of `addHashes`. */
+  static coupons(words: Uint32Array, places: Uint32Array, from: number, to: number, out: Uint32Array, at: number): void {
+    for (let i = from; i < to; i++) {
+      const word = (places[i] ?? 0) * HASH_HALVES;
+      out[at + i - from] = couponOf(words[word] ?? 0, words[word + 3] ?? 0, words[word + 2] ?? 0);
+    }
+  }
+
+  /** Most coupons that are kept; registers are smaller than more of them. */
+  static couponsMax(lgK: number): number {
+    return couponsMax(lgK);
+  }
+
+  addCoupons(coupons: Uint32Array, from: number, to: number): void {
+    this.#coupons?.reserve(Math.min(to - from, this.#couponsMax + 1));
+    for (let i = from; i < to; i++) this.addCoupon(coupons[i] ?? 0);
+  }
+
   addCoupon(coupon: number): void {
     if (this.#registers !== undefined) raise(this.#registers, coupon);
     else if (this.#coupons !== undefined) {
@@ -102,6 +120,30 @@ export class Hll implements TakesHashes {
     return this.#coupons?.all().sort() ?? new Uint32Array(0);
   }
 
+  /** lgK and the registers, four a word; or the coupons behind a word of 0. */
+  pack(): Uint32Array {
+    const registers = this.#registers;
+    if (registers === undefined) {
+      const coupons = this.#coupons?.all() ?? new Uint32Array(0);
+      const packed = new Uint32Array(1 + coupons.length);
+      packed.set(coupons, 1);
+      return packed;
+    }
+    const packed = new Uint32Array(1 + registers.length / 4);
+    packed[0] = this.#lgK;
+    new Uint8Array(packed.buffer, 4).set(registers);
+    return packed;
+  }
+
+  /** @param lgK  of a sketch that has coupons */
+  static unpack(lgK: number, packed: Uint32Array): Hll {
+    const [ownLgK = 0] = packed;
+    if (ownLgK !== 0) return Hll.ofRegisters(ownLgK, new Uint8Array(packed.buffer, packed.byteOffset + 4, packed.byteLength - 4));
+    const sketch = new Hll(lgK);
+    sketch.addCoupons(packed, 1, packed.length);
+    return sketch;
+  }
+
   static ofRegisters(lgK: number, registers: Uint8Array): Hll {
     const sketch = new Hll(lgK);
     sketch.#coupons = undefined;
@@ -135,6 +177,12 @@ class Coupons {
     return this.#table.length * 4;
   }
 
+  /** Room for so many, all of which are new or few. */
+  reserve(more: number): void {
+    if ((this.size + more) * 2 <= this.#table.length) return;
+    this.#resize(2 ** Math.ceil(Math.log2((this.size + more) * 2)));
+  }
+
   add(coupon: number): void {
     const table = this.#table;
     const mask = table.length - 1;
@@ -144,7 +192,7 @@ class Coupons {
       at = (at + 1) & mask;
     }
     table[at] = coupon;
-    if (++this.size * 2 > table.length) this.#grow();
+    if (++this.size * 2 > table.length) this.#resize(table.length * 2);
   }
 
   /** All coupons, in no order. */
@@ -158,9 +206,9 @@ class Coupons {
     return coupons;
   }
 
-  #grow(): void {
+  #resize(places: number): void {
     const coupons = this.all();
-    this.#table = new Uint32Array(this.#table.length * 2);
+    this.#table = new Uint32Array(places);
     this.size = 0;
     for (const coupon of coupons) this.add(coupon);
   }

@@ -18,8 +18,8 @@ export class Theta implements TakesHashes {
   /** @param size  hashes that are kept, a power of 2 */
   constructor(size: number, theta = THETA_MAX, hashes: Iterable<bigint> = []) {
     this.size = size;
-    this.#thetaHigh = highOf(theta);
-    this.#thetaLow = lowOf(theta);
+    this.#thetaHigh = theta === THETA_MAX ? THETA_MAX_HIGH : highOf(theta);
+    this.#thetaLow = theta === THETA_MAX ? THETA_MAX_LOW : lowOf(theta);
     for (const hash of hashes) this.#add(highOf(hash), lowOf(hash));
   }
 
@@ -42,6 +42,49 @@ export class Theta implements TakesHashes {
       const at = (places[i] ?? 0) * HASH_HALVES;
       this.addHash(words[at + 1] ?? 0, words[at] ?? 0);
     }
+  }
+
+  /** Writes the halves of hashes, the lower one first, beginning with the hash at position `at` of `out`; arguments as those of `addHashes`. */
+  static halves(words: Uint32Array, places: Uint32Array, from: number, to: number, out: Uint32Array, at: number): void {
+    let into = at * 2;
+    for (let i = from; i < to; i++) {
+      const word = (places[i] ?? 0) * HASH_HALVES;
+      const [low = 0, high = 0] = [words[word], words[word + 1]];
+      out[into++] = (high << 31) | (low >>> 1);
+      out[into++] = high >>> 1;
+    }
+  }
+
+  /** Adds hashes [from, to) of those that `halves` has written. */
+  addHalves(halves: Uint32Array, from: number, to: number): void {
+    const places = Math.min(to - from, this.size) * 2;
+    if (this.#count === 0 && places > this.#table.length / 2) this.#table = new Uint32Array(2 ** Math.ceil(Math.log2(places)) * 2);
+    for (let i = from * 2; i < to * 2; i += 2) this.#add(halves[i + 1] ?? 0, halves[i] ?? 0);
+  }
+
+  /** Theta and the hashes that are kept, in no order; the lower half of each first. */
+  pack(): Uint32Array {
+    this.#trim();
+    const packed = new Uint32Array((this.#count + 1) * 2);
+    packed[0] = this.#thetaLow;
+    packed[1] = this.#thetaHigh;
+    const table = this.#table;
+    let to = 2;
+    for (let at = 0; at < table.length; at += 2) {
+      const [low = 0, high = 0] = [table[at], table[at + 1]];
+      if (low === 0 && high === 0) continue;
+      packed[to++] = low;
+      packed[to++] = high;
+    }
+    return packed;
+  }
+
+  static unpack(size: number, packed: Uint32Array): Theta {
+    const sketch = new Theta(size);
+    sketch.#thetaLow = packed[0] ?? 0;
+    sketch.#thetaHigh = packed[1] ?? 0;
+    sketch.addHalves(packed, 1, packed.length / 2);
+    return sketch;
   }
 
   merge(from: Theta): void {
@@ -82,7 +125,7 @@ export class Theta implements TakesHashes {
   /** Whether every hash that was added is kept. */
   get isExact(): boolean {
     this.#trim();
-    return this.theta === THETA_MAX;
+    return this.#thetaHigh === THETA_MAX_HIGH && this.#thetaLow === THETA_MAX_LOW;
   }
 
   /** The share of all hashes that are kept. */
@@ -177,6 +220,8 @@ export class Theta implements TakesHashes {
 }
 
 export const THETA_MAX = 2n ** 63n - 1n;
+const THETA_MAX_HIGH = 0x7fffffff;
+const THETA_MAX_LOW = 0xffffffff;
 
 const FIRST_PLACES = 16;
 

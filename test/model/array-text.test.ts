@@ -1,7 +1,16 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ArrayElement, arrayElements, arrayText, NumbersOfArrays, numberAt, numberCount } from '../../src/model/array-text.js';
+import {
+  type ArrayElement,
+  arrayElements,
+  arrayText,
+  NumbersOfArrays,
+  numberAt,
+  numberCount,
+  numberTexts,
+  placeOfNumber,
+} from '../../src/model/array-text.js';
 import { type ArrayType, parseColumnType, widestType } from '../../src/model/schema.js';
 
 const test = suite('array text');
@@ -42,11 +51,12 @@ for (const element of ['LONG', 'DOUBLE'] as const)
     fc.assert(
       fc.property(values, values, (before, array) => {
         const [first, second] = [Buffer.from(arrayText(before, type)), Buffer.from(arrayText(array, type))];
-        const bytes = Buffer.concat([first, second]);
+        const joined = Buffer.concat([first, second]);
+        const bytes = new DataView(joined.buffer, joined.byteOffset, joined.length);
         const all = new NumbersOfArrays(element);
-        assert.ok(all.read(bytes, 0, first.length) && all.read(bytes, first.length, bytes.length));
+        assert.ok(all.read(bytes, 0, first.length) && all.read(bytes, first.length, joined.length));
         assert.is(all.count, before.length + array.length);
-        assert.is(numberCount(bytes, first.length, bytes.length), array.length);
+        assert.is(numberCount(bytes, first.length, joined.length), array.length);
         const halves = new Uint32Array(all.count * 2);
         all.copyTo(0, all.count, halves, 0);
         const numbers = element === 'LONG' ? new BigInt64Array(halves.buffer) : new Float64Array(halves.buffer);
@@ -55,12 +65,20 @@ for (const element of ['LONG', 'DOUBLE'] as const)
           if (each !== null) assert.ok(Object.is(numbers[place], each));
         });
         array.forEach((each, place) => {
-          assert.ok(Object.is(numberAt(bytes, first.length, bytes.length, place, element), each));
+          assert.ok(Object.is(numberAt(bytes, first.length, joined.length, place, element), each));
         });
-        assert.is(numberAt(bytes, first.length, bytes.length, array.length, element), null);
+        assert.is(numberAt(bytes, first.length, joined.length, array.length, element), null);
+        const textOf = (value: bigint | number): string => (Object.is(value, -0) ? '-0' : String(value));
+        const expected = array.map((each) => (each === null ? 'none' : textOf(each as bigint | number)));
+        assert.equal(numberTexts(bytes, first.length, joined.length, { element, ofNull: 'none', textOf }), expected);
+        for (const wanted of [...before, ...array]) {
+          const digits = arrayText([wanted], type).slice(1, -1);
+          const place = wanted === null ? -1 : array.findIndex((each) => each !== null && Object.is(each, wanted));
+          if (wanted !== null) assert.is(placeOfNumber(bytes, first.length, joined.length, digits), place);
+        }
       }),
     );
-    assert.not.ok(new NumbersOfArrays(element).read(Buffer.from('\u0002123\u0000'), 0, 5));
+    assert.not.ok(new NumbersOfArrays(element).read(new DataView(Uint8Array.of(2, 49, 50, 51, 0).buffer), 0, 5));
   });
 
 for (const { type, values } of CASES) {

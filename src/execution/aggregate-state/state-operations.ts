@@ -9,6 +9,7 @@ import type { NumberedTexts } from '../block/result-table.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
 import type { PieceStates, ValuePieces } from './quantiles/value-pieces.js';
+import type { GatheredHashes, HashKind } from './sketch/gathered-hashes.js';
 import type { Ending } from './timed/timed-value.js';
 
 /**
@@ -40,6 +41,8 @@ export interface StateOperations<State> {
   value(state: State, check?: Check): Value;
   /** Order of results where their values do not define it: below 0, 0 or above 0. */
   compare?(a: State, b: State): number;
+  /** Sketches of hashes, which groups keep as they are while there are few; absent for all other kinds. */
+  readonly hashes?: HashKind;
   /** Store of the states of groups, where it is not objects of the heap. @param charge  told of every byte that is kept */
   store?(context: RunContext, charge: (bytes: number) => void): GroupStates;
   /** Undefined: no row of the segment changes any state. */
@@ -124,8 +127,16 @@ export interface NumberedColumn {
   readonly packed: NumberedTexts;
 }
 
+/** Hashes with the numbers of their groups, and sketches that groups have besides. */
+export interface HashStates {
+  readonly kind: 'hashes';
+  readonly groups: Uint32Array;
+  readonly kept: Uint32Array;
+  readonly sketches: readonly { readonly group: number; readonly packed: Uint32Array }[];
+}
+
 /** States of another thread: plain data. */
-export type StateParts = EncodedStates | TextStates | TimedStates | MomentStates | ListStates | PieceStates;
+export type StateParts = EncodedStates | TextStates | TimedStates | MomentStates | ListStates | PieceStates | HashStates;
 
 /** The states of one aggregator over the groups of a thread's table. */
 export interface GroupStates {
@@ -149,6 +160,8 @@ export interface GroupStates {
   addLists?(values: ListedValues, groupOf: Address, order: number): void;
   /** The same where they are pieces. */
   addPieces?(pieces: ValuePieces, groupOf: Uint32Array): void;
+  /** The same where they are hashes, or sketches of these. */
+  addHashes?(hashes: GatheredHashes, groupOf: Uint32Array): void;
   /** The values of groups as texts, where they are made without an object for each; undefined: by `reader`. */
   texts?(groups: Uint32Array, check: Check): (string | null)[] | undefined;
   /** The values of groups as ids of texts that stay in kernel memory; absent where they are no texts there. */

@@ -221,14 +221,24 @@ const toStringFunction = ofArray(
   (elements, [, separator = null]) => {
     const between = toText(separator) ?? '';
     if (elements.length === 1 && elements[0] === null) return null;
-    const texts = elements.map((element) => toText(element) ?? 'null');
-    refuseTextLength(
-      'array_to_string',
-      texts.reduce((length, text) => length + text.length + between.length, 0),
+    return joinedTexts(
+      elements.map((element) => toText(element) ?? TEXT_OF_NULL),
+      between,
     );
-    return texts.join(between);
   },
 );
+
+/** What array_to_string writes for null among other elements. */
+export const TEXT_OF_NULL = 'null';
+
+/** The result of array_to_string, of an array whose elements have these texts. */
+export function joinedTexts(texts: readonly string[], between: string): string {
+  refuseTextLength(
+    'array_to_string',
+    texts.reduce((length, text) => length + text.length + between.length, 0),
+  );
+  return texts.join(between);
+}
 
 /** string_to_array(text, pattern): split at a regular expression; empty parts at the end are left out. */
 const stringToArray = compiledFunction('string_to_array', [2, 2], 'ARRAY<STRING>', ([, constant]) => {

@@ -5,7 +5,9 @@ import { decodeHll, encodeHll } from '../../../sketch/base64-codec.js';
 import { Hll } from '../../../sketch/hll.js';
 import { combinationFeed, joinFeeds } from '../combined-feed.js';
 import type { StateOperations } from '../state-operations.js';
+import type { HashKind } from './gathered-hashes.js';
 import { hashFeed, hashValue } from './hash-feed.js';
+import { HashGroups } from './hash-groups.js';
 
 type Of<Type extends AggregateState['type']> = Extract<AggregateState, { type: Type }>;
 
@@ -13,7 +15,20 @@ type Of<Type extends AggregateState['type']> = Extract<AggregateState, { type: T
 const CARDINALITY_LG_K = 11;
 
 export function hllState({ lgK, target, round, stringEncoding }: Of<'hll'>): StateOperations<Hll> {
+  const hashes: HashKind = {
+    width: 1,
+    most: Hll.couponsMax(lgK),
+    create: () => new Hll(lgK),
+    merge: (into, from) => (into as Hll).merge(from as Hll),
+    bytes: (sketch) => (sketch as Hll).bytes,
+    pack: (sketch) => (sketch as Hll).pack(),
+    unpack: (packed) => Hll.unpack(lgK, packed),
+    keep: Hll.coupons,
+    give: (sketch, coupons, from, to) => (sketch as Hll).addCoupons(coupons, from, to),
+  };
   return {
+    hashes,
+    store: (context, charge) => new HashGroups(context, hashes, decodeHll, charge),
     isOrdered: false,
     emptyValue: round ? 0n : 0,
     create: () => new Hll(lgK),

@@ -3,6 +3,7 @@
 import { ServiceError } from '../../../base/errors.js';
 import type { Aggregator } from '../../../model/aggregator.js';
 import { stateOperations } from '../../aggregate-state/operations.js';
+import { GatheredHashes } from '../../aggregate-state/sketch/gathered-hashes.js';
 import { hasTexts, stateFeed } from '../../aggregate-state/state-feed.js';
 import type { SharedWork } from '../../aggregate-state/state-operations.js';
 import type { SegmentScope } from '../../expression/scope.js';
@@ -28,11 +29,10 @@ export function stateAccumulator(
   const { memory, groupBytesMax, spill } = scope.context;
   const kind = stateOperations(aggregateState);
   const [column = ''] = columns;
-  const feed =
-    input === 'states' || (input === 'mixed' && hasTexts(scope, column))
-      ? stateFeed(scope, kind, column, input === 'mixed')
-      : kind.bind(scope, columns, shared);
+  const readsStates = input === 'states' || (input === 'mixed' && hasTexts(scope, column));
+  const feed = readsStates ? stateFeed(scope, kind, column, input === 'mixed') : kind.bind(scope, columns, shared);
   if (feed === undefined) return undefined;
+  const hashes = readsStates || kind.hashes === undefined ? undefined : new GatheredHashes(kind.hashes);
   const states: unknown[] = [];
   const bytesEach = Math.max(1, kind.bytes(kind.create()));
   // Groups that can spill are combined before a segment outgrows the limit.
@@ -48,13 +48,13 @@ export function stateAccumulator(
   let blocks = 0;
   let measuredBytes = 0;
   const measure = (): void => {
-    measuredBytes = feed.bytesOf?.() ?? 0;
+    measuredBytes = (feed.bytesOf?.() ?? 0) + (hashes?.bytes ?? 0);
     states.forEach((state) => {
       measuredBytes += kind.bytes(state);
     });
     if (spill === undefined && measuredBytes > groupBytesMax) refuse();
   };
-  const stateOf = (group: number): unknown => {
+  const ownState = (group: number): unknown => {
     const known = states[group];
     if (known !== undefined) return known;
     if (++count > roomFor) refuse();
@@ -62,13 +62,14 @@ export function stateAccumulator(
     states[group] = created;
     return created;
   };
+  const stateOf = hashes?.stateOf ?? ownState;
   return {
     nulls: feed.nulls,
     accumulator: {
       readsRows: true,
       get heapBytes() {
         const waiting = Math.min(feed.waiting ?? 0, groupCountMax);
-        return Math.max(count * bytesEach + (feed.bytesOf?.() ?? 0), measuredBytes) + waiting * bytesEach;
+        return Math.max(count * bytesEach + (feed.bytesOf?.() ?? 0) + (hashes?.bytes ?? 0), measuredBytes) + waiting * bytesEach;
       },
       addGroups(block, rows, groups, n) {
         feed.add(block, rows, groups, n, stateOf);
@@ -97,6 +98,7 @@ export function stateAccumulator(
           feed.endPieces(order, (pieces) => objects.addPieces?.(pieces, numbers));
           return;
         }
+        if (hashes !== undefined && !hashes.isEmpty) objects?.addHashes?.(hashes, numbers);
         if (kind.isOrdered) feed.end?.(stateOf);
         if (objects?.addStates !== undefined) {
           const present = Object.keys(states).map(Number);

@@ -1,17 +1,19 @@
 // Partitions a group table by the hash of its keys.
 
+import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
 import { encodedLists } from '../../aggregate-state/lists/encoded-lists.js';
 import { encodedMoments } from '../../aggregate-state/moments/moment-groups.js';
 import { encodedPieces } from '../../aggregate-state/quantiles/quantile-groups.js';
+import { encodedHashes } from '../../aggregate-state/sketch/hash-groups.js';
 import type { EncodedStates, StateParts } from '../../aggregate-state/state-operations.js';
 import { encodedTexts } from '../../aggregate-state/text-extremes.js';
 import { encodedTimed } from '../../aggregate-state/timed/timed-groups.js';
 import { ascending } from '../../block/checked-loops.js';
 import type { RunContext, Scratch } from '../../block/context.js';
 import { hashesOf, NO_VALUES } from '../key/key-pool.js';
-import type { GroupLayout } from '../key/layout.js';
+import type { AggregatorLayout, GroupLayout } from '../key/layout.js';
 import type { GroupTableParts } from '../table/group-parts.js';
 
 /** A power of two: a partition is some bits of the hash of a key. */
@@ -64,9 +66,9 @@ export class PartitionedGroups {
     }
     this.#orderAt = arena.take(Math.max(1, this.#order.length) * 4);
     context.memory.u32(this.#orderAt, this.#order.length).set(this.#order);
-    this.#objects = parts.states.map(({ objects }) => {
+    this.#objects = parts.states.map(({ objects }, index) => {
       if (objects === undefined) return undefined;
-      const encoded = asTexts(context, objects);
+      const encoded = asTexts(context, objects, layout.aggregators[index]);
       return { encoded, ...sortByPartition(context, encoded.groups.length, (at) => partitionOf[encoded.groups[at] ?? 0] ?? 0) };
     });
     this.#pairs = layout.aggregators.map((aggregator, index) => {
@@ -250,7 +252,7 @@ function finalMix(hash: number): number {
   return mixed ^ (mixed >>> 13);
 }
 
-function asTexts(context: RunContext, objects: StateParts): EncodedStates {
+function asTexts(context: RunContext, objects: StateParts, aggregator: AggregatorLayout | undefined): EncodedStates {
   switch (objects.kind) {
     case 'encoded':
       return objects;
@@ -264,5 +266,8 @@ function asTexts(context: RunContext, objects: StateParts): EncodedStates {
       return encodedMoments(context, objects);
     case 'pieces':
       return encodedPieces(context, objects);
+    case 'hashes':
+      assert(aggregator?.kind === 'state', 'hashes are those of states');
+      return encodedHashes(context, objects, aggregator.states);
   }
 }
