@@ -10,12 +10,17 @@ import { EVENTS } from './events.js';
 import { FILLS } from './fills.js';
 import { FLIGHTS } from './flights.js';
 import { GROUPS } from './groups.js';
+import { IMPRESSIONS } from './impressions.js';
 import { LABELS } from './labels.js';
+import { MACHINES } from './machines.js';
 import { NATIVE } from './native.js';
+import { PLAYS } from './plays.js';
+import { QUOTES } from './quotes.js';
 import { RETAIL } from './retail.js';
 import { RIDES } from './rides.js';
 import { publicTables } from './tables.js';
 import { TELEMETRY } from './telemetry.js';
+import { TICKETS } from './tickets.js';
 import { WAREHOUSE } from './warehouse.js';
 
 /*
@@ -38,6 +43,7 @@ const tables = publicTables(rows);
 const questions = [
   ...[...FLIGHTS, ...EVENTS, ...GROUPS, ...RIDES, ...DOCUMENTS, ...RETAIL, ...WAREHOUSE],
   ...[...TELEMETRY, ...CONNECTIONS, ...LABELS, ...FILLS, ...NATIVE],
+  ...[...QUOTES, ...PLAYS, ...IMPRESSIONS, ...MACHINES, ...TICKETS],
 ];
 const figures = await sideBySide({
   name: 'public',

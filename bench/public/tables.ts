@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { drawn, numbers as from, money, oneOf, type PublicTable, skewed, timesFrom } from './drawn.js';
 import { telemetryTables } from './telemetry-tables.js';
+import { tradeTables } from './trade-tables.js';
 
 const PACKAGE = fileURLToPath(new URL('../../../node_modules/vega-datasets/data/', import.meta.url));
 
@@ -129,5 +130,6 @@ export function publicTables(rows: number): readonly PublicTable[] {
       segmentGranularity: 'month',
     },
     ...telemetryTables(rows),
+    ...tradeTables(Math.floor(rows / 3)),
   ];
 }
