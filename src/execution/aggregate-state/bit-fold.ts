@@ -7,20 +7,21 @@ import { clear, kernelFor } from '../block/context.js';
 import type { SegmentScope } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
 import { GroupRoom } from './best-texts.js';
-import type { Feed } from './state-operations.js';
+import type { BitKind, Feed } from './state-operations.js';
 
 interface BitFunction {
   /** Operation of the kernel `foldBitsGroupsI64`. */
   readonly operation: number;
   /** Bits that change nothing. */
   readonly neutral: bigint;
+  readonly name: BitKind['operation'];
   readonly apply: (a: bigint, b: bigint) => bigint;
 }
 
 const FUNCTIONS: Readonly<Record<string, BitFunction>> = {
-  bitwiseAnd: { operation: 0, neutral: -1n, apply: (a, b) => a & b },
-  bitwiseOr: { operation: 1, neutral: 0n, apply: (a, b) => a | b },
-  bitwiseXor: { operation: 2, neutral: 0n, apply: (a, b) => a ^ b },
+  bitwiseAnd: { operation: 0, name: 'and', neutral: -1n, apply: (a, b) => a & b },
+  bitwiseOr: { operation: 1, name: 'or', neutral: 0n, apply: (a, b) => a | b },
+  bitwiseXor: { operation: 2, name: 'xor', neutral: 0n, apply: (a, b) => a ^ b },
 };
 
 /** A fold of the accumulator's bits with those of a field. */
@@ -73,6 +74,9 @@ export function bitFeed<State>(
       room.reserve(groups, n, grow);
       widen(vector.values(block), rows, n, vector.base, wide);
       kernels.foldBitsGroupsI64(wide, groups, n, operation, folded, seen);
+    },
+    endBits(give) {
+      give(memory.i64(folded, room.groups).slice(), memory.u8(seen, room.groups).slice());
     },
     end(stateOf) {
       const [values, isSeen] = [memory.i64(folded, room.groups).slice(), memory.u8(seen, room.groups).slice()];

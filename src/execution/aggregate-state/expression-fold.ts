@@ -18,12 +18,13 @@ import { type RowReader, rowReader } from '../expression/row-reader.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { longColumn } from '../expression/time/bucketed.js';
 import { bitFeed, bitFoldOf } from './bit-fold.js';
+import { BitGroups } from './bit-groups.js';
 import { firstMeetings } from './first-meetings.js';
 import { GrowingList, isSetFunction, type ListFold, listFoldOf } from './growing-list.js';
 import { listFeed } from './lists/list-feed.js';
 import { ListGroups, type ListStateKind } from './lists/list-groups.js';
 import { type ListShape, listShapeOf } from './lists/list-shape.js';
-import type { Feed, StateOperations } from './state-operations.js';
+import type { BitKind, Feed, StateOperations } from './state-operations.js';
 import { sizeOf } from './value-size.js';
 
 type ExpressionFold = Extract<AggregateState, { type: 'expression' }>;
@@ -109,7 +110,8 @@ export function expressionFoldState(aggregateState: ExpressionFold): StateOperat
     state.parts = Number(text.slice(0, space));
     return state;
   };
-  return {
+  const bits = bitKindOf(aggregateState, initial, initialCombine);
+  const self: StateOperations<Folded> = {
     isOrdered: union === undefined || !isUnordered(aggregateState, union),
     emptyValue: aggregateState.isNullUnlessAggregated ? null : finished(initial),
     create: () => new Folded(initial),
@@ -136,6 +138,31 @@ export function expressionFoldState(aggregateState: ExpressionFold): StateOperat
     value: ({ value, parts }) => (parts === 0 && aggregateState.isNullUnlessAggregated ? null : finished(value)),
     bind: (scope, columns) => bindRows(scope, aggregateState, columns, shape),
     ...(shape === undefined ? {} : { store: listStore(aggregateState, shape, decode) }),
+    ...(bits === undefined
+      ? {}
+      : { bits, store: (context, charge) => new BitGroups(context, bits, self as StateOperations<unknown>, charge) }),
+  };
+  return self;
+}
+
+/** Folds and results that change bits alike, beginning with those that change nothing. */
+function bitKindOf(
+  { fold, combine, accumulator, name, valueType, foldsNulls }: ExpressionFold,
+  initial: Value,
+  initialCombine: Value,
+): BitKind | undefined {
+  const [ofRows, ofResults] = [bitFoldOf(fold, accumulator), bitFoldOf(combine, accumulator)];
+  if (ofRows === undefined || ofRows.bits !== ofResults?.bits || ofResults.field !== name || valueType !== 'LONG' || foldsNulls)
+    return undefined;
+  const { neutral, name: operation } = ofRows.bits;
+  if (initial !== neutral || initialCombine !== neutral) return undefined;
+  return {
+    operation,
+    stateOf(value) {
+      const state = new Folded(value);
+      state.parts = 1;
+      return state;
+    },
   };
 }
 

@@ -52,8 +52,10 @@ export function firstLastState(aggregateState: FirstLast): StateOperations<Timed
       const own = isTextType(valueType) ? textOfValue(value, valueType) : value;
       self.merge(state, { time: time === undefined ? 0n : (toLong(time) ?? 0n), value: own });
     },
-    store: (context, charge) =>
-      new TimedGroups(context, { ending: aggregateState.type, valueType: aggregateState.valueType, merge: self.merge }, charge),
+    store(context, charge) {
+      const { type: ending, valueType, maxStringBytes: textBytesMax } = aggregateState;
+      return new TimedGroups(context, { ending, valueType, textBytesMax, merge: self.merge }, charge);
+    },
     bind(scope, [column = '', timeColumn], shared) {
       const { valueType } = aggregateState;
       const source = scope.source(column);

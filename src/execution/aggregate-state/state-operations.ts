@@ -43,6 +43,8 @@ export interface StateOperations<State> {
   compare?(a: State, b: State): number;
   /** Sketches of hashes, which groups keep as they are while there are few; absent for all other kinds. */
   readonly hashes?: HashKind;
+  /** What is kept of states that are bits; absent for all others. */
+  readonly bits?: BitKind;
   /** Store of the states of groups, where it is not objects of the heap. @param charge  told of every byte that is kept */
   store?(context: RunContext, charge: (bytes: number) => void): GroupStates;
   /** Undefined: no row of the segment changes any state. */
@@ -127,6 +129,21 @@ export interface NumberedColumn {
   readonly packed: NumberedTexts;
 }
 
+/** A kind of state that is a LONG, which rows and other states change by one operation of bits, in any order. */
+export interface BitKind {
+  readonly operation: 'and' | 'or' | 'xor';
+  /** The state of a group that some row took part in. */
+  stateOf(value: bigint): unknown;
+}
+
+/** Bits of groups, by their numbers. */
+export interface BitStates {
+  readonly kind: 'bits';
+  readonly values: BigInt64Array;
+  /** 1 where some row took part. */
+  readonly seen: Uint8Array;
+}
+
 /** Hashes with the numbers of their groups, and sketches that groups have besides. */
 export interface HashStates {
   readonly kind: 'hashes';
@@ -136,7 +153,7 @@ export interface HashStates {
 }
 
 /** States of another thread: plain data. */
-export type StateParts = EncodedStates | TextStates | TimedStates | MomentStates | ListStates | PieceStates | HashStates;
+export type StateParts = EncodedStates | BitStates | TextStates | TimedStates | MomentStates | ListStates | PieceStates | HashStates;
 
 /** The states of one aggregator over the groups of a thread's table. */
 export interface GroupStates {
@@ -160,12 +177,14 @@ export interface GroupStates {
   addLists?(values: ListedValues, groupOf: Address, order: number): void;
   /** The same where they are pieces. */
   addPieces?(pieces: ValuePieces, groupOf: Uint32Array): void;
+  /** The same where they are bits. */
+  addBits?(values: BigInt64Array, seen: Uint8Array, groupOf: Uint32Array): void;
   /** The same where they are hashes, or sketches of these. */
   addHashes?(hashes: GatheredHashes, groupOf: Uint32Array): void;
   /** The values of groups as texts, where they are made without an object for each; undefined: by `reader`. */
   texts?(groups: Uint32Array, check: Check): (string | null)[] | undefined;
   /** The values of groups as ids of texts that stay in kernel memory; absent where they are no texts there. */
-  column?(groups: Uint32Array): NumberedColumn;
+  column?(groups: Uint32Array): NumberedColumn | undefined;
   /** Reads all of a group as one, undefined when no row took part; until the states change, or memory of the kernels is taken. */
   reader(): (group: number) => unknown;
   parts(): StateParts;
@@ -199,6 +218,8 @@ export interface Feed<State> {
   endLists?(add: (values: ListedValues) => void): void;
   /** The same where moments are the states. */
   endMoments?(groupOf: Address, groupCount: number, add: (states: Address, groups: Address, n: number) => void): void;
+  /** The same where bits are the states: 1 in `seen` for groups that have some. */
+  endBits?(add: (values: BigInt64Array, seen: Uint8Array) => void): void;
   /** The same where pieces are the states. @param order  place of the segment in the query */
   endPieces?(order: number, add: (pieces: ValuePieces) => void): void;
 }

@@ -3,11 +3,10 @@
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { RunContext } from '../block/context.js';
-import { packReferences } from '../block/packed-texts.js';
-import { rememberTexts } from '../block/result-table.js';
 import { layTexts, referredTexts } from '../block/text-references.js';
 import { wellFormed } from '../expression/uploaded-column.js';
 import { BestTexts } from './best-texts.js';
+import { referredColumn } from './referred-column.js';
 import type { EncodedStates, GroupStates, NumberedColumn, StateParts, TextStates } from './state-operations.js';
 
 /** The smallest or largest text of a group; null before any. */
@@ -82,17 +81,7 @@ export class TextExtremes implements GroupStates {
   }
 
   column(groups: Uint32Array): NumberedColumn {
-    const { memory } = this.#context;
-    const { references, count } = this.parts();
-    const words = memory.u32(references, count * 2);
-    // A group's number is the id of its text.
-    const ids = groups.map((group) => (group < count && words[group * 2] !== 0 ? group : count));
-    const read = referredTexts(memory, references, count);
-    return {
-      ids,
-      text: rememberTexts((id) => (id < count ? read(id) : null)),
-      packed: { pack: packReferences(memory, references), nullId: count, isDistinct: false },
-    };
+    return referredColumn(this.#context.memory, this.parts(), groups);
   }
 
   parts(): TextStates {

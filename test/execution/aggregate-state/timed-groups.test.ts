@@ -43,7 +43,8 @@ for (const [valueType, ending] of CASES)
   timed(`${ending} ${valueType}: states, those of other threads, and spilled ones meet`, () => {
     let charged = 0;
     const merge = (into: TimedValue, from: TimedValue): void => void Object.assign(into, better(ending, into, from));
-    const make = (): TimedGroups => new TimedGroups(context, { ending, valueType, merge }, (bytes) => (charged += bytes));
+    const make = (): TimedGroups =>
+      new TimedGroups(context, { ending, valueType, textBytesMax: 1024, merge }, (bytes) => (charged += bytes));
     const [all, thread, spilled] = [make(), make(), make()];
     assert.ok(all.isEmpty);
     const arena = context.memory.arena();
@@ -64,6 +65,11 @@ for (const [valueType, ending] of CASES)
     all.join(thread.parts(), groupOf, GROUPS);
     all.join(encodedTimed(context, spilled.parts()), groupOf, GROUPS);
     for (let group = 0; group < GROUPS; group++) assert.equal(all.reader()(group), expected.get(group), `group ${group}`);
+    const column = all.column(Uint32Array.from({ length: GROUPS }, (_, group) => group));
+    assert.is(column === undefined, valueType !== 'STRING');
+    if (column !== undefined)
+      for (let group = 0; group < GROUPS; group++)
+        assert.is(column.text(column.ids[group] ?? 0), expected.get(group)?.value ?? null, `text of group ${group}`);
     assert.ok(charged > GROUPS * 3 * 16, `${charged} bytes`);
     for (const each of [all, thread, spilled]) each.free();
     arena.release();
@@ -71,12 +77,19 @@ for (const [valueType, ending] of CASES)
   });
 
 timed('a group whose better time has null alone has null', () => {
-  const states = new TimedGroups(context, { ending: 'last', valueType: 'STRING', merge: () => undefined }, () => undefined);
+  const states = new TimedGroups(
+    context,
+    { ending: 'last', valueType: 'STRING', textBytesMax: 4, merge: () => undefined },
+    () => undefined,
+  );
   const arena = context.memory.arena();
   const [groups, times] = [arena.take(4), arena.take(8)];
   context.memory.u32(groups, 1)[0] = 3;
   states.add(3, 0, { time: 5n, value: 'five' });
   assert.equal(states.reader()(3), { time: 5n, value: 'five' });
+  assert.is(states.column(Uint32Array.of(3))?.text(3), 'five');
+  states.add(4, 0, { time: 5n, value: 'fünf' });
+  assert.is(states.column(Uint32Array.of(3)), undefined, 'a text of five bytes is cut');
   context.memory.i64(times, 1)[0] = 6n;
   states.addTimed({ times, values: 0, areNull: true, groups, n: 1 });
   assert.equal(states.reader()(3), { time: 6n, value: null });

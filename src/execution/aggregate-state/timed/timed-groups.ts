@@ -4,9 +4,10 @@ import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
 import { type ColumnType, isTextType } from '../../../model/schema.js';
 import type { RunContext } from '../../block/context.js';
-import { layTexts, referredTexts } from '../../block/text-references.js';
+import { LENGTH, layTexts, referredTexts } from '../../block/text-references.js';
 import { wellFormed } from '../../expression/uploaded-column.js';
-import type { EncodedStates, GroupStates, StateParts, TimedRows, TimedStates } from '../state-operations.js';
+import { referredColumn } from '../referred-column.js';
+import type { EncodedStates, GroupStates, NumberedColumn, StateParts, TimedRows, TimedStates } from '../state-operations.js';
 import { eachKnown, HAS_KEY } from './known-values.js';
 import { TimedStore } from './timed-store.js';
 import { decodeTimed, doubleOfKey, type Ending, encodeTimed, keyOfNumber, type TimedValue, worstTime } from './timed-value.js';
@@ -17,6 +18,8 @@ const WAITING_MAX = BLOCK_ROWS;
 interface Kind {
   readonly ending: Ending;
   readonly valueType: ColumnType;
+  /** Bytes of a text that are its value. */
+  readonly textBytesMax: number;
   readonly merge: (into: TimedValue, from: TimedValue) => void;
 }
 
@@ -76,6 +79,16 @@ export class TimedGroups implements GroupStates {
 
   reader(): (group: number) => unknown {
     return timedReader(this.#context, this.parts());
+  }
+
+  /** Undefined where a text is longer than its value may be: that is made of the text. */
+  column(groups: Uint32Array): NumberedColumn | undefined {
+    const { values: references, known, count } = this.parts();
+    if (known !== 0 || !isTextType(this.#kind.valueType)) return undefined;
+    const { memory } = this.#context;
+    const words = memory.u32(references, count * 2);
+    for (let group = 0; group < count; group++) if (((words[group * 2 + 1] ?? 0) & LENGTH) > this.#kind.textBytesMax) return undefined;
+    return referredColumn(memory, { references, count }, groups);
   }
 
   parts(): TimedStates {

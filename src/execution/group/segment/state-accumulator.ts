@@ -98,6 +98,10 @@ export function stateAccumulator(
           feed.endPieces(order, (pieces) => objects.addPieces?.(pieces, numbers));
           return;
         }
+        if (feed.endBits !== undefined && objects?.addBits !== undefined) {
+          feed.endBits((values, seen) => objects.addBits?.(values, seen, numbers));
+          return;
+        }
         if (hashes !== undefined && !hashes.isEmpty) objects?.addHashes?.(hashes, numbers);
         if (kind.isOrdered) feed.end?.(stateOf);
         if (objects?.addStates !== undefined) {

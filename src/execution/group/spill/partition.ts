@@ -3,6 +3,7 @@
 import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import type { Arena } from '../../../kernels/arena.js';
+import { encodedBits } from '../../aggregate-state/bit-groups.js';
 import { encodedLists } from '../../aggregate-state/lists/encoded-lists.js';
 import { encodedMoments } from '../../aggregate-state/moments/moment-groups.js';
 import { encodedPieces } from '../../aggregate-state/quantiles/quantile-groups.js';
@@ -266,6 +267,9 @@ function asTexts(context: RunContext, objects: StateParts, aggregator: Aggregato
       return encodedMoments(context, objects);
     case 'pieces':
       return encodedPieces(context, objects);
+    case 'bits':
+      assert(aggregator?.kind === 'state', 'bits are those of states');
+      return encodedBits(context, objects, aggregator.states);
     case 'hashes':
       assert(aggregator?.kind === 'state', 'hashes are those of states');
       return encodedHashes(context, objects, aggregator.states);
