@@ -212,7 +212,7 @@ export class Quantiles {
       return;
     }
     this.#levels[level] = undefined;
-    this.#carry(everyOther(mergedRows(present, row), randomBit(this.count, level + 1)), level + 1);
+    this.#carry(halfOfBoth(present, row, randomBit(this.count, level + 1)), level + 1);
   }
 }
 
@@ -224,18 +224,21 @@ function grown(buffer: Float64Array, limit: number): Float64Array {
   return larger;
 }
 
-/** Two ascending rows as one. */
-function mergedRows(a: Float64Array, b: Float64Array): Float64Array {
-  const merged = new Float64Array(a.length + b.length);
+/** Every other value of two ascending rows of one length, beginning with the one at `offset`. */
+function halfOfBoth(a: Float64Array, b: Float64Array, offset: 0 | 1): Float64Array {
+  const half = new Float64Array(a.length);
   let [i, j] = [0, 0];
-  for (let to = 0; to < merged.length; to++) {
-    const [left = Number.POSITIVE_INFINITY, right = Number.POSITIVE_INFINITY] = [a[i], b[j]];
-    const takesLeft = j >= b.length || (i < a.length && left <= right);
-    merged[to] = takesLeft ? left : right;
-    if (takesLeft) i++;
-    else j++;
+  for (let to = 0; to < half.length; to++) {
+    // The values at 2 * to and behind it; the last of all may be of either row.
+    for (let place = 0; place < 2; place++) {
+      const [left = Number.NaN, right = Number.NaN] = [a[i], b[j]];
+      const takesLeft = j >= b.length || left <= right;
+      if (place === offset) half[to] = takesLeft ? left : right;
+      if (takesLeft) i++;
+      else j++;
+    }
   }
-  return merged;
+  return half;
 }
 
 function everyOther(row: Float64Array, offset: 0 | 1): Float64Array {

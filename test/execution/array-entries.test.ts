@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { ETERNITY } from '../../src/base/instant.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { type ArrayElement, arrayText } from '../../src/model/array-text.js';
-import { call, type Expression, long } from '../../src/model/expression.js';
+import { call, type Expression, long, text } from '../../src/model/expression.js';
 import { cellAt, type Frame } from '../../src/model/frame.js';
 import type { ScanPlan } from '../../src/model/plan.js';
 import type { ArrayType, ColumnType } from '../../src/model/schema.js';
@@ -49,6 +49,22 @@ function frameOf(arrays: readonly Numbers[], type: ArrayType): Frame {
 
 const A: Expression = { kind: 'column', name: 'a' };
 
+function placeOf(array: Numbers, value: bigint | number, first: number): bigint | null {
+  const place = array?.indexOf(value) ?? -1;
+  return place < 0 ? null : BigInt(place + first);
+}
+
+/** An array as array_to_string writes it; null for an array of one null. */
+function joined(array: Numbers): string | null {
+  if (array === null || (array.length === 1 && array[0] === null)) return null;
+  return array.map((each) => (typeof each === 'number' ? textOfDouble(each) : String(each))).join('; ');
+}
+
+function textOfDouble(value: number): string {
+  if (Object.is(value, -0)) return '-0.0';
+  return value === -1e300 ? '-1.0E300' : Number.isInteger(value) ? `${value}.0` : String(value);
+}
+
 async function valuesOf({ memory }: Workbench, frame: Frame, plan: Partial<ScanPlan>): Promise<unknown[][]> {
   const engine = createEngine({ kernels: 'simd', threads: 0, memory });
   const placed = uploadFrame(frame, memory);
@@ -92,6 +108,14 @@ for (const { type, arrays, wanted } of [
       ['third', call('array_ordinal', A, long(3)), element, (array) => array?.[2] ?? null],
       ['beyond', call('array_offset', A, long(99)), element, () => null],
       ['doubled', call('*', call('array_length', A), long(2)), 'LONG', (array) => (array === null ? null : BigInt(array.length * 2))],
+      ...wanted.map((value, at): [string, Expression, ColumnType, (array: Numbers) => unknown] => [
+        `offset of ${at}`,
+        call('array_offset_of', A, constant(value)),
+        'LONG',
+        (array) => placeOf(array, value, 0),
+      ]),
+      ['ordinal of', call('array_ordinal_of', A, constant(wanted[0])), 'LONG', (array) => placeOf(array, wanted[0], 1)],
+      ['joined', call('array_to_string', A, text('; ')), 'STRING', joined],
       ...wanted.map((value, at): [string, Expression, ColumnType, (array: Numbers) => unknown] => [
         `contains ${at}`,
         call('array_contains', A, constant(value)),

@@ -26,11 +26,14 @@ export function stateColumns(
 ): ResultColumn[] {
   const output = aggregator.kind === 'state' && !asStates ? aggregator.output : 'state';
   const read = (isEmpty ? undefined : objects?.reader()) ?? ((): undefined => undefined);
-  const each = <Made>(make: (state: unknown) => Made): Made[] =>
-    Array.from(groups, (group, index) => {
+  const each = <Made>(make: (state: unknown) => Made): Made[] => {
+    const made: Made[] = [];
+    for (let index = 0; index < groups.length; index++) {
       if (index % STATES_PER_CHECK === 0) check();
-      return make(read(group));
-    });
+      made.push(make(read(groups[index] ?? 0)));
+    }
+    return made;
+  };
   const encoded = (column: string): ResultColumn =>
     textColumn(
       column,

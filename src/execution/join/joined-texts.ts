@@ -35,7 +35,8 @@ export function joinTexts(context: RunContext, into: OwnMemory, parts: readonly 
   const ids = into.take(Math.max(64, Math.ceil(parts.reduce((sum, { rowCount }) => sum + rowCount, 0) / 64) * 64) * 4);
   let first = 0;
   for (const [at, { column, rowCount }] of parts.entries()) {
-    const table = Uint32Array.from(numbers[at] ?? [], (number) => merged.idOf(number));
+    const table = numbers[at] ?? new Uint32Array(0);
+    for (let id = 0; id < table.length; id++) table[id] = merged.idOf(table[id] ?? 0);
     writeIds(context, column, rowCount, table, ids + first * 4);
     first += rowCount;
   }

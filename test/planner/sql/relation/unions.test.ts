@@ -43,6 +43,13 @@ const QUERIES: readonly OracleQuery[] = [
   `SELECT COUNT(*), COUNT(b.v), SUM(b.v) FROM ${BOTH} WHERE b.kind IS NULL AND b.v < 0`,
   `SELECT u.name, SUM(CASE WHEN b.kind = 'e' THEN b.v ELSE 0 END), SUM(CASE WHEN b.kind = 'u' THEN 1 END), COUNT(*) FILTER (WHERE b.kind IS NULL) FROM ${BOTH} JOIN users u ON b.k = u.id GROUP BY u.name ORDER BY u.name`,
   `SELECT CASE WHEN b.kind = 'e' THEN 'edit' WHEN b.kind = 'u' THEN b.city ELSE 'other' END AS c, COUNT(*) FROM ${BOTH} GROUP BY 1 ORDER BY 1 NULLS FIRST`,
+  // The first rows in no order: how many there are is certain.
+  `SELECT COUNT(*), COUNT(b.x) FROM (SELECT 1 AS x, city FROM ${BOTH} LIMIT 7) b`,
+  `SELECT COUNT(*), COUNT(DISTINCT x) FROM (SELECT 1 AS x FROM ${BOTH} LIMIT 5 OFFSET 3) b`,
+  `SELECT COUNT(*) FROM (SELECT b.k FROM ${BOTH} WHERE b.v > 1000 LIMIT 5) c`,
+  `SELECT COUNT(*) FROM (SELECT m.city FROM ${MIXED} LIMIT 9 OFFSET 2) c`,
+  `SELECT COUNT(*) FROM (SELECT m.city, m.v FROM ${MIXED} LIMIT 1000 OFFSET 1) c`,
+  `SELECT COUNT(*) FROM (SELECT m.city FROM ${MIXED} LIMIT 0) c`,
   // Aggregates whose parts are states or distinct values.
   `SELECT b.city, ROUND(VAR_POP(b.v), 6), ROUND(STDDEV_SAMP(b.p), 6), AVG(b.v) FROM ${BOTH} GROUP BY b.city ORDER BY b.city NULLS FIRST`,
   `SELECT ROUND(VAR_SAMP(v), 6), ROUND(STDDEV_POP(v), 6) FROM (SELECT added AS v FROM edits WHERE added > 1000 UNION ALL SELECT x FROM none)`,

@@ -8,15 +8,17 @@ import { isSmall } from './expression-size.js';
 /** More rows than this are not taken twice. */
 const ROWS_MAX = 65_536;
 
-/** The first rows in an order are among the first ones of each branch: only these leave the place where a branch is read. */
+/** The first rows, in an order or in none, are among the first ones of each branch: only these leave the place where a branch is read. */
 export function cutBranches(relation: Relation): Relation {
   const node = mapInputs(relation, cutBranches);
-  if (node.kind !== 'limit' || node.input.kind !== 'sort' || node.input.input.kind !== 'union') return node;
+  if (node.kind !== 'limit') return node;
+  const sort = node.input.kind === 'sort' ? node.input : undefined;
+  const union = sort === undefined ? node.input : sort.input;
+  if (union.kind !== 'union') return node;
   if (askOf(node, 'limit', (limit) => limit === null || limit > ROWS_MAX)) return node;
-  const sort = node.input;
-  const { inputs } = node.input.input;
   const cut = ofBranch(node);
-  return changed(node, { input: { ...sort, input: { kind: 'union', inputs: inputs.map((input) => first(input, sort.by, cut)) } } });
+  const rows: Relation = { kind: 'union', inputs: union.inputs.map((input) => first(input, sort?.by ?? [], cut)) };
+  return changed(node, { input: sort === undefined ? rows : { ...sort, input: rows } });
 }
 
 /** Rows that are skipped may all be in one branch. */
