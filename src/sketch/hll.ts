@@ -120,27 +120,27 @@ export class Hll implements TakesHashes {
     return this.#coupons?.all().sort() ?? new Uint32Array(0);
   }
 
-  /** lgK and the registers, four a word; or the coupons behind a word of 0. */
+  /** lgK, and whether registers follow, four a word, or coupons. */
   pack(): Uint32Array {
     const registers = this.#registers;
     if (registers === undefined) {
       const coupons = this.#coupons?.all() ?? new Uint32Array(0);
-      const packed = new Uint32Array(1 + coupons.length);
-      packed.set(coupons, 1);
+      const packed = new Uint32Array(2 + coupons.length);
+      packed[0] = this.#lgK;
+      packed.set(coupons, 2);
       return packed;
     }
-    const packed = new Uint32Array(1 + registers.length / 4);
-    packed[0] = this.#lgK;
-    new Uint8Array(packed.buffer, 4).set(registers);
+    const packed = new Uint32Array(2 + registers.length / 4);
+    packed.set([this.#lgK, 1]);
+    new Uint8Array(packed.buffer, 8).set(registers);
     return packed;
   }
 
-  /** @param lgK  of a sketch that has coupons */
-  static unpack(lgK: number, packed: Uint32Array): Hll {
-    const [ownLgK = 0] = packed;
-    if (ownLgK !== 0) return Hll.ofRegisters(ownLgK, new Uint8Array(packed.buffer, packed.byteOffset + 4, packed.byteLength - 4));
+  static unpack(packed: Uint32Array): Hll {
+    const [lgK = 0, hasRegisters] = packed;
+    if (hasRegisters === 1) return Hll.ofRegisters(lgK, new Uint8Array(packed.buffer, packed.byteOffset + 8, packed.byteLength - 8));
     const sketch = new Hll(lgK);
-    sketch.addCoupons(packed, 1, packed.length);
+    sketch.addCoupons(packed, 2, packed.length);
     return sketch;
   }
 

@@ -43,7 +43,7 @@ export interface StateOperations<State> {
   compare?(a: State, b: State): number;
   /** Sketches of hashes, which groups keep as they are while there are few; absent for all other kinds. */
   readonly hashes?: HashKind;
-  /** What is kept of states that are bits; absent for all others. */
+  /** States that are bits, which groups keep as LONGs; absent for all others. */
   readonly bits?: BitKind;
   /** Store of the states of groups, where it is not objects of the heap. @param charge  told of every byte that is kept */
   store?(context: RunContext, charge: (bytes: number) => void): GroupStates;

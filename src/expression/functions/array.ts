@@ -228,7 +228,7 @@ const toStringFunction = ofArray(
   },
 );
 
-/** What array_to_string writes for null among other elements. */
+/** Text of null among other elements in array_to_string. */
 export const TEXT_OF_NULL = 'null';
 
 /** The result of array_to_string, of an array whose elements have these texts. */

@@ -22,7 +22,7 @@ export function hllState({ lgK, target, round, stringEncoding }: Of<'hll'>): Sta
     merge: (into, from) => (into as Hll).merge(from as Hll),
     bytes: (sketch) => (sketch as Hll).bytes,
     pack: (sketch) => (sketch as Hll).pack(),
-    unpack: (packed) => Hll.unpack(lgK, packed),
+    unpack: Hll.unpack,
     keep: Hll.coupons,
     give: (sketch, coupons, from, to) => (sketch as Hll).addCoupons(coupons, from, to),
   };

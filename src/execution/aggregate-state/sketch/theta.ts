@@ -8,13 +8,13 @@ import type { HashKind } from './gathered-hashes.js';
 import { hashFeed, hashValue } from './hash-feed.js';
 import { HashGroups } from './hash-groups.js';
 
-/** Hashes of a group beyond which those that come again would take more room than a sketch. */
-const KEPT_MAX = 1024;
+/** More hashes of a group than this go to a sketch: as they are, those that come again would take more room. */
+const SKETCHED_FROM = 1024;
 
 export function thetaState({ size }: Extract<AggregateState, { type: 'theta' }>): StateOperations<Theta> {
   const hashes: HashKind = {
     width: 2,
-    most: Math.min(size, KEPT_MAX),
+    most: Math.min(size, SKETCHED_FROM),
     create: () => new Theta(size),
     merge: (into, from) => (into as Theta).merge(from as Theta),
     bytes: (sketch) => (sketch as Theta).bytes,

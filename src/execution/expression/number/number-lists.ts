@@ -69,7 +69,7 @@ export function elementFunction(
 
 type Reading = (bytes: DataView, from: number, to: number) => Value;
 
-/** How a function reads arrays, given its constant argument; undefined where it has another one. */
+/** Reading of arrays by a function, given its constant argument; undefined where it has another one. */
 type MakeReading = (element: 'LONG' | 'DOUBLE', constant: Value | undefined) => Reading | undefined;
 
 const READING: ReadonlyMap<string, MakeReading> = new Map<string, MakeReading>([
