@@ -252,6 +252,9 @@ export { scanJson } from './kernels/scan';
 // hash.ts
 export { murmurF64, murmurI64, murmurTexts, murmurUtf16 } from './kernels/hash';
 
+// ranges.ts
+export { rangeLimits, rangeMost, rangeNarrow, rangePairs } from './kernels/ranges';
+
 // join.ts
 export { joinBytes, joinDropNulls, joinFind, joinLists, joinMark, joinNulls, joinOffsets, joinOnly, joinOnlyPairs, joinPairs, joinShift, joinTexts } from './kernels/join';
 export function joinRangeU8(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<u8>(values, base, low, count, n, out); }

@@ -3,6 +3,7 @@
 import type { Address } from '../base/layout.js';
 import type { ListKernels } from './list-contract.js';
 import type { PatternKernels } from './pattern-contract.js';
+import type { RangeKernels } from './range-contract.js';
 import type { ScanKernels } from './scan-contract.js';
 import type { TextKernels } from './text-contract.js';
 import type { TextIdKernels } from './text-id-contract.js';
@@ -380,6 +381,9 @@ export type KernelSet =
   PerType<'joinValues', Id | 'I64', (values: Address, rows: Address, n: number, out: Address) => void> &
   /** The values of the lists of the gathered rows, one list after another. */
   PerType<'joinListValues', Id, (ids: Address, offsets: Address, rows: Address, n: number, out: Address) => void> &
+
+  // ── ranges.ts: joins by ranges (range-contract.ts)
+  RangeKernels &
 
   // ── top.ts: any number of groups ───────────────────────────────────────────────────────────────────────────────
   /**

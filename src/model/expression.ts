@@ -60,3 +60,8 @@ export function replacedCalls(
   });
   return isSame ? expression : { ...expression, arguments: inputs };
 }
+
+/** The parts of a condition that must all be true for it to be. */
+export function conjunctsOf(condition: Expression): readonly Expression[] {
+  return condition.kind === 'call' && condition.function === '&&' ? condition.arguments.flatMap(conjunctsOf) : [condition];
+}

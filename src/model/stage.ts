@@ -35,6 +35,8 @@ export interface JoinStage {
   readonly keys: readonly StageKey[];
   /** Further condition on a pair, over the columns of both. */
   readonly condition: Expression | null;
+  /** Parts of the condition that the rows of the build side may be put into an order for; left out: there are none. */
+  readonly ranges?: readonly StageRange[];
   /** Goes before the names of the columns that the rows have already; the build side's then have names without it. */
   readonly probePrefix: string;
   /** Columns that are added, by their names here and on the build side. */
@@ -53,6 +55,19 @@ export interface StageKey {
   readonly type: ColumnType;
   /** Two nulls are equal. */
   readonly nullsMeet?: true;
+}
+
+/** A part of a join's condition that compares a value of one side with one of the other: it holds where `probe operator build` does. */
+export interface StageRange {
+  /** Over the columns of the rows that come in, by the names they have before the stage. */
+  readonly probe: Expression;
+  /** Over the columns of the build side, by their names there. */
+  readonly build: Expression;
+  readonly operator: '<' | '<=' | '>' | '>=';
+  /** What both are compared as. */
+  readonly type: 'LONG' | 'DOUBLE' | 'STRING';
+  /** Its number among the parts of the condition (`conjunctsOf`). */
+  readonly part: number;
 }
 
 interface BuildColumn {

@@ -1,11 +1,13 @@
 // Results of plans that stay in kernel memory.
 
-import type { StageKey } from './stage.js';
+import type { StageKey, StageRange } from './stage.js';
 
 /** Rows that are to be the build side of a join. */
 export interface BuildRequest {
   /** Parts of the key, by the columns that hold them. */
   readonly keys: readonly Pick<StageKey, 'build' | 'type' | 'nullsMeet'>[];
+  /** Comparisons that rows will be looked up by beside the key; left out: none. */
+  readonly ranges?: readonly StageRange[];
   /** Nothing but whether a key occurs will be asked. */
   readonly keysOnly: boolean;
   /** Whether rows without a partner will be asked for. */

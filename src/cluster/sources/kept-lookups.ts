@@ -3,6 +3,7 @@
 import type { CancelSignal } from '../../base/cancel-signal.js';
 import { ServiceError } from '../../base/errors.js';
 import type { Engine, RunOptions, UploadedRows } from '../../execution/run/engine.js';
+import { printExpression } from '../../expression/print.js';
 import type { Frame } from '../../model/frame.js';
 import type { JoinSource, RowSource } from '../../model/row-source.js';
 import type { BuildRequest } from '../../model/upload.js';
@@ -33,7 +34,13 @@ export async function keptSide(
   if (kept === undefined || right.kind !== 'lookup') return undefined;
   const parts = keys.flatMap(({ right: key, type }) => (key.kind === 'column' && type === 'STRING' ? [key.name] : []));
   if (parts.length < keys.length) return undefined;
-  const form = JSON.stringify([parts, keys.map(({ nullsMeet }) => nullsMeet === true), needed, side.keysOnly]);
+  const orders = (side.ranges ?? []).map(({ build, probe, operator, type }) => [
+    printExpression(build),
+    printExpression(probe),
+    operator,
+    type,
+  ]);
+  const form = JSON.stringify([parts, keys.map(({ nullsMeet }) => nullsMeet === true), needed, orders, side.keysOnly]);
   for (;;) {
     const digest = lookup(right.name).table?.digest;
     if (digest === undefined) return undefined;

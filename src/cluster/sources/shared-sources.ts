@@ -5,6 +5,7 @@ import type { UploadedRows } from '../../execution/run/engine.js';
 import type { Uploaded } from '../../model/frame.js';
 import type { GroupPlan } from '../../model/plan.js';
 import type { JoinSource, RowSource, RowsPlan } from '../../model/row-source.js';
+import type { JoinStage } from '../../model/stage.js';
 import { isPacked } from '../../model/value-list.js';
 import type { Bound } from './key-bounds.js';
 import { tablesOf } from './source-plans.js';
@@ -82,13 +83,15 @@ export class SharedSources {
   /** Name of the right side of a join with these bounds, where it may be that of another join too; undefined elsewhere. */
   sideOf(
     { type, right, keys, needed }: JoinSource & { readonly needed: readonly string[] },
+    { ranges = [] }: Pick<JoinStage, 'ranges'>,
     keysOnly: boolean,
     bounds: readonly Bound[],
   ): string | undefined {
     if (this.#times.size === 0 || type === 'right' || type === 'full') return undefined;
     const source = keyOf(right);
     if ((this.#times.get(source) ?? 0) < 2) return undefined;
-    return keyOf({ source, keys: keys.map(({ left: _, ...key }) => key), needed, keysOnly, bounds });
+    const orders = ranges.map(({ part: _, ...range }) => range);
+    return keyOf({ source, keys: keys.map(({ left: _, ...key }) => key), orders, needed, keysOnly, bounds });
   }
 
   /** Has something let go when the statement has ended. */

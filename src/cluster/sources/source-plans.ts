@@ -12,7 +12,7 @@ import type { Frame } from '../../model/frame.js';
 import type { GroupPlan, PostStep, ScanPlan } from '../../model/plan.js';
 import type { RowSource, RowsPlan } from '../../model/row-source.js';
 import { type ColumnSchema, TIME_COLUMN } from '../../model/schema.js';
-import type { FilterStage, Stage } from '../../model/stage.js';
+import type { FilterStage, JoinStage, Stage } from '../../model/stage.js';
 import type { Upload, UploadColumn } from '../../model/upload.js';
 
 /** Tables that can be read as one set of segments: one that stands there twice gives its rows twice, so it cannot. */
@@ -197,4 +197,12 @@ export function readKept(
     }),
   });
   return { plan: columns === undefined ? plan : uploading(plan, upload && { ...upload, columns }), rename };
+}
+
+/** Joins that give rows of the left side, whatever the right one has beside its keys. */
+const KEEPS_LEFT: ReadonlySet<string> = new Set(['semi', 'anti', 'mark']);
+
+/** Whether a join asks its right side for nothing but the keys that occur. */
+export function asksKeysOnly({ type, condition, columns }: JoinStage): boolean {
+  return condition === null && columns.length === 0 && KEEPS_LEFT.has(type);
 }

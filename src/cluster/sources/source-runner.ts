@@ -27,6 +27,7 @@ import type { SourceRunnerOptions } from './runner-options.js';
 import { type SharedGroups, type SharedRows, SharedSources } from './shared-sources.js';
 import { countRows, rowsBelow } from './source-counts.js';
 import {
+  asksKeysOnly,
   both,
   inOrder,
   isWorthKeeping,
@@ -207,8 +208,8 @@ export class SourceRunner {
   ): Promise<UploadedRows> {
     const { engine, runOptions, signal } = this.#options;
     const sends = kept.frames !== null;
-    const keysOnly = stage.condition === null && stage.columns.length === 0 && KEEPS_LEFT.has(join.type);
-    const name = sends ? undefined : this.#shared?.sideOf(join, keysOnly, bounds);
+    const keysOnly = asksKeysOnly(stage);
+    const name = sends ? undefined : this.#shared?.sideOf(join, stage, keysOnly, bounds);
     const known = name === undefined ? undefined : this.#shared?.sides.get(name);
     const own = (rows: UploadedRows): UploadedRows => {
       if (name !== undefined) this.#shared?.hold(rows.release);
@@ -221,6 +222,7 @@ export class SourceRunner {
     }
     const side = {
       keys: stage.keys,
+      ranges: stage.ranges ?? [],
       keysOnly,
       marked: join.type === 'right' || join.type === 'full',
       bytesMax: this.#limits.sides.bytesMax - bytesOf(placed),
@@ -394,7 +396,5 @@ export class SourceRunner {
   }
 }
 
-/** Joins that give rows of the left side, whatever the right one has beside its keys. */
-const KEEPS_LEFT: ReadonlySet<string> = new Set(['semi', 'anti', 'mark']);
 const RIGHT_SIDE = 'the right side of a join';
 type SketchedJoin = JoinSource & { readonly needed: readonly string[] };

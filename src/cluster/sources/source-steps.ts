@@ -12,6 +12,7 @@ import { type ColumnType, TIME_COLUMN } from '../../model/schema.js';
 import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
 import { columnsBefore } from '../../model/stage-columns.js';
 import { extractTimeBounds } from '../../planner/rules/time-intervals.js';
+import { type RangeSide, rangesOf } from './join-ranges.js';
 
 /** Leaf of a source and the steps over its rows. */
 export interface SourceSteps {
@@ -207,18 +208,37 @@ function sketchJoin(join: JoinStep, after: ReadonlySet<string>): SketchedStage {
     name === join.mark ? false : probePrefix === '' ? name.startsWith(prefix) : !name.startsWith(probePrefix) && name !== TIME_COLUMN,
   );
   const needed = names.map((name) => name.slice(prefix.length));
-  const types = new Map(join.rightColumns.map((column) => [column.name, column.type]));
+  const froms = new Map(names.map((name, at) => [name, `b${at}`]));
+  const schemas = new Map(join.rightColumns.map((column) => [column.name, column]));
+  const buildColumns = needed.flatMap((name, at) => {
+    const column = schemas.get(name);
+    return column === undefined ? [] : [extended(column, { name: `b${at}` })];
+  });
   const stage: JoinStage = {
     kind: 'join',
     type,
     condition,
+    ranges: rangesOf(condition, probeSide(join), { columns: buildColumns, own: (name) => froms.get(name) }),
     probePrefix,
     keys: keys.map(({ left, right: _, ...key }, index) => extended(key, { probe: left, build: `k${index}` })),
-    columns: names.map((name, at) => ({ name, from: `b${at}`, type: types.get(needed[at] ?? '') ?? UNKNOWN_TYPE })),
+    columns: names.map((name, at) => ({ name, from: `b${at}`, type: schemas.get(needed[at] ?? '')?.type ?? UNKNOWN_TYPE })),
     build: { id: '', frames: null },
     ...(join.mark === undefined ? {} : { mark: join.mark }),
   };
   return { stage, join: extended(join, { needed }) };
+}
+
+/** The side of a join whose rows come in. */
+function probeSide({ leftColumns, prefix, probePrefix = '' }: JoinStep): RangeSide {
+  const own = (name: string): string | undefined =>
+    probePrefix === ''
+      ? name.startsWith(prefix)
+        ? undefined
+        : name
+      : name.startsWith(probePrefix)
+        ? name.slice(probePrefix.length)
+        : undefined;
+  return { columns: leftColumns, own };
 }
 
 /** Type of a column that no row has. */

@@ -18,6 +18,7 @@ import { type KeyBits, keyBitsOf, longDistances } from './key-bits.js';
 import { withEachKey } from './listed-keys.js';
 import { OwnMemory } from './own-memory.js';
 import { isOfKey, KeyPacker, type PartValues, packedLayout } from './packed-keys.js';
+import { orderRows, type RangeOrder } from './range/range-order.js';
 
 /**
  * The build side of a join in kernel memory: plain data, read by all threads. Text columns have null at id 0, whether or
@@ -31,6 +32,8 @@ export interface BuildSide {
   /** Rows with key k: `rows[starts[k] .. starts[k + 1])`, u32; with `starts` 0 no key has several: `rows[k]`, or absent. */
   readonly starts: Address;
   readonly rows: Address;
+  /** How the rows of each key are ordered; null: as they came. */
+  readonly order: RangeOrder | null;
   /** Values of each part of the key; null where they are not kept, or null is a value. */
   readonly keyBits: readonly (KeyBits | null)[];
   /** u8 for each row: 1 once it has met a partner. 0: nobody asks. */
@@ -74,7 +77,8 @@ export function buildSideOf(context: RunContext, placed: UploadedFrame, request:
     const { numbering, keyCount } = isSet
       ? { numbering: { kind: 'set', keys: only } as const, keyCount: 1 }
       : numberKeys({ context, scratch, owner }, view, request.keys, numbers);
-    const { starts, rows } = listRows({ context, scratch, owner }, numbers, isSet ? 1 : rowCount, keyCount);
+    const lists = listRows({ context, scratch, owner }, numbers, isSet ? 1 : rowCount, keyCount);
+    const order = orderRows({ context, scratch, owner }, view, request.ranges ?? [], { numbers, keyCount }, lists);
     const marks = request.marked ? owner.take(Math.max(1, rowCount)) : 0;
     if (marks !== 0) clear(context, marks, rowCount);
     const bytes = placed.bytes + owner.bytes;
@@ -84,7 +88,7 @@ export function buildSideOf(context: RunContext, placed: UploadedFrame, request:
         `the right sides of joins take more than their limit: ${bytes} bytes for one, ${Math.max(0, request.bytesMax)} left of ${request.limit}`,
       );
     const dictionaries = Object.fromEntries(columns.flatMap(([name, column]) => sharedDictionary(memory, name, column, owner)));
-    return { view, dictionaries, numbering, keyBits, starts, rows, marks, bytes, owned: [...placed.addresses, ...owner.addresses] };
+    return { view, dictionaries, numbering, keyBits, ...lists, order, marks, bytes, owned: [...placed.addresses, ...owner.addresses] };
   } catch (error) {
     placed.release();
     owner.free();

@@ -124,7 +124,7 @@ export class BuildStore {
         if (!this.#sides.has(id))
           for await (const rows of this.place(
             framesOf(stage),
-            { keys: stage.keys, keysOnly: false, marked: false, bytesMax: Infinity, limit: '' },
+            { keys: stage.keys, ranges: stage.ranges ?? [], keysOnly: false, marked: false, bytesMax: Infinity, limit: '' },
             control,
           )) {
             placed.push(rows);

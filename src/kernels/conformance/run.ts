@@ -16,6 +16,7 @@ import { KEY_CHECKS } from './keys.js';
 import { ConformanceFailure, Lab } from './lab.js';
 import { LIST_CHECKS } from './lists.js';
 import { NUMBER_CHECKS } from './number.js';
+import { RANGE_CHECKS } from './ranges.js';
 import { SCAN_CHECKS } from './scan.js';
 import { TALLY_CHECKS } from './tally.js';
 import { PATTERN_CHECKS } from './text/patterns.js';
@@ -49,6 +50,7 @@ const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...HASH_CHECKS,
   ...JOIN_CHECKS,
   ...LIST_CHECKS,
+  ...RANGE_CHECKS,
   ...TOP_CHECKS,
 };
 
