@@ -87,6 +87,26 @@ const CONDITIONS = [
   [null, ''],
   ['amount < "r.amount"', 'l.amount < r.amount'],
 ] as const;
+/** Comparisons of both sides, within many partners or among all rows. */
+const WITHIN = [
+  ['amount >= "r.amount" && amount < "r.amount" + 40', 'l.amount >= r.amount AND l.amount < r.amount + 40'],
+  ['amount <= "r.amount" && id * 3 > "r.id" + 7000', 'l.amount <= r.amount AND l.id * 3 > r.id + 7000'],
+  [
+    'amount <= "r.amount" && "r.id" >= id && "r.id" < id + 9 && label != "r.label"',
+    'l.amount <= r.amount AND r.id >= l.id AND r.id < l.id + 9 AND l.label <> r.label',
+  ],
+] as const;
+const AMONG_ALL = [
+  ['"r.id" <= id && "r.id" + "r.amount" / 100 > id', 'r.id <= l.id AND r.id + r.amount // 100 > l.id'],
+  [
+    'id * 1.5 <= "r.id" + 0.25 && "r.id" * 1.0 <= id * 1.5 + 2',
+    'l.id * 1.5::DOUBLE <= r.id + 0.25::DOUBLE AND r.id::DOUBLE <= l.id * 1.5::DOUBLE + 2',
+  ],
+] as const;
+const RANGED = {
+  remainder: { key: MANY.remainder, conditions: WITHIN },
+  nothing: { key: { sql: 'TRUE', keys: [] }, conditions: AMONG_ALL },
+} as const;
 /** A condition that holds for few pairs. */
 const RARE = ['amount + 900 < "r.amount"', 'l.amount + 900 < r.amount'] as const;
 
@@ -125,8 +145,12 @@ joins.after(async () => {
 for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti', 'mark'] as const) {
   const isMarked = type === 'mark';
   const pairs = type !== 'semi' && type !== 'anti' && !isMarked;
-  for (const [name, { sql, keys }] of Object.entries(pairs ? KEYS : { ...KEYS, ...MANY })) {
-    for (const [condition, conditionSql] of pairs ? CONDITIONS : [...CONDITIONS, RARE]) {
+  const plain = Object.entries(pairs ? KEYS : { ...KEYS, ...MANY }).map(
+    ([name, key]) => [name, { key, conditions: pairs ? CONDITIONS : [...CONDITIONS, RARE] }] as const,
+  );
+  for (const [name, { key, conditions }] of [...plain, ...Object.entries(RANGED)]) {
+    const { sql, keys } = key;
+    for (const [condition, conditionSql] of conditions) {
       joins(`${type} on ${name}${condition === null ? '' : ` and ${conditionSql}`}`, async () => {
         const join: JoinSource = {
           kind: 'join',
@@ -134,7 +158,9 @@ for (const type of ['inner', 'left', 'right', 'full', 'semi', 'anti', 'mark'] as
           right: { kind: 'inline', frame: frameOf(TABLES.right, TYPES) },
           prefix: 'r.',
           type,
-          keys: keys.map((key): JoinKey => ({ ...key, left: parseExpression(key.left), right: parseExpression(key.right) })),
+          keys: keys.map(
+            (key: (typeof keys)[number]): JoinKey => ({ ...key, left: parseExpression(key.left), right: parseExpression(key.right) }),
+          ),
           condition: condition === null ? null : parseExpression(condition),
           leftColumns: schemaOf(TYPES),
           rightColumns: schemaOf(TYPES),

@@ -205,7 +205,7 @@ joins('rows below right and full joins are left in memory, where these read them
     for (const from of ['gathered segments', 'gathered subquery', 'gathered union', 'window'] as const)
       for (const threads of [0, 2])
         for (const plan of [scan, group]) {
-          const one: Case = { left, right, type, keys: ['text'], nullsMeet: [], condition: null };
+          const one: Case = { left, right, type, keys: ['text'], nullsMeet: [], conditions: [] };
           const before = reads.ofMemory;
           const found = await rowsOf(runnerOf(one, from, { chunkRows: 4096, threads }).run(plan, joinOf(one, from)));
           assert.is(reads.ofMemory, before + 1, `${type}, ${from}, ${threads} threads`);
@@ -228,7 +228,7 @@ joins('joins of which no column is read, after others', async () => {
     type: fc.constantFrom(...TYPES),
     keys,
     nullsMeet: fc.constantFrom([], ['number', 'text']),
-    condition: fc.constant(null),
+    conditions: fc.constant([]),
   });
   await fc.assert(
     fc.asyncProperty(firstJoin, secondJoin, way, running, fc.boolean(), async (one, second, from, given, isNamed) => {
