@@ -7,7 +7,7 @@ import { prepareColumns, toPhysical } from '../../storage/columns/physical.js';
 import { sortByKernel } from '../../storage/columns/sort-by-kernel.js';
 import { uploadColumn } from '../../storage/uploaded-frame.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
-import { ascending, checkedLoop } from '../block/checked-loops.js';
+import { ascending, type Check, checkedLoop } from '../block/checked-loops.js';
 import { kernelFor, type RunContext } from '../block/context.js';
 import type { OwnMemory } from './own-memory.js';
 
@@ -35,9 +35,7 @@ export function joinTexts(context: RunContext, into: OwnMemory, parts: readonly 
   const ids = into.take(Math.max(64, Math.ceil(parts.reduce((sum, { rowCount }) => sum + rowCount, 0) / 64) * 64) * 4);
   let first = 0;
   for (const [at, { column, rowCount }] of parts.entries()) {
-    const table = numbers[at] ?? new Uint32Array(0);
-    for (let id = 0; id < table.length; id++) table[id] = merged.idOf(table[id] ?? 0);
-    writeIds(context, column, rowCount, table, ids + first * 4);
+    writeIds(context, column, rowCount, idsOfNumbers(numbers[at] ?? new Uint32Array(0), merged, context.check), ids + first * 4);
     first += rowCount;
   }
   return { ...merged.column, physical: 'U32', ids, isPart: true };
@@ -46,8 +44,20 @@ export function joinTexts(context: RunContext, into: OwnMemory, parts: readonly 
 interface Merged {
   /** A column of the entries, with the dictionary that they make. */
   readonly column: StringColumnView;
-  /** Id of an entry by its number, 0 for null. */
-  readonly idOf: (number: number) => number;
+  /** Ids of the entries, whose numbers begin with `first`; that of null, 0, is 0. */
+  readonly ids: Uint32Array;
+  readonly first: number;
+}
+
+/** Numbers of entries become their ids, in place; a dictionary has many more than few rows have strings. */
+function idsOfNumbers(numbers: Uint32Array, { ids, first }: Merged, check: Check): Uint32Array {
+  checkedLoop(numbers.length, check, (start, end) => {
+    for (let at = start; at < end; at++) {
+      const number = numbers[at] ?? 0;
+      if (number !== 0) numbers[at] = ids[number - first] ?? 0;
+    }
+  });
+  return numbers;
 }
 
 /** One sorted dictionary of entries that may be equal. */
@@ -65,8 +75,7 @@ function mergedEntries(
   assert(prepared !== undefined, 'a frame of one column has one');
   const { view } = uploadColumn(toPhysical(prepared, false), ids.length, memory, (size) => into.take(size));
   assert(view.kind === 'string', 'strings stay strings');
-  const own = Uint32Array.from(idsOf(context, view, ids.length));
-  return { column: view, idOf: (number) => own[number - first] ?? 0 };
+  return { column: view, ids: new Uint32Array(idsOf(context, view, ids.length)), first };
 }
 
 /** Writes what a table has for the ids of rows. */
