@@ -16,6 +16,7 @@ import { MACHINES } from './machines.js';
 import { NATIVE } from './native.js';
 import { PLAYS } from './plays.js';
 import { QUOTES } from './quotes.js';
+import { RANGES } from './ranges.js';
 import { RETAIL } from './retail.js';
 import { RIDES } from './rides.js';
 import { publicTables } from './tables.js';
@@ -42,7 +43,7 @@ const tables = publicTables(rows);
 
 const questions = [
   ...[...FLIGHTS, ...EVENTS, ...GROUPS, ...RIDES, ...DOCUMENTS, ...RETAIL, ...WAREHOUSE],
-  ...[...TELEMETRY, ...CONNECTIONS, ...LABELS, ...FILLS, ...NATIVE],
+  ...[...RANGES, ...TELEMETRY, ...CONNECTIONS, ...LABELS, ...FILLS, ...NATIVE],
   ...[...QUOTES, ...PLAYS, ...IMPRESSIONS, ...MACHINES, ...TICKETS],
 ];
 const figures = await sideBySide({
