@@ -256,7 +256,7 @@ export { murmurF64, murmurI64, murmurTexts, murmurUtf16 } from './kernels/hash';
 export { rangeLimits, rangeMost, rangeNarrow, rangePairs } from './kernels/ranges';
 
 // join.ts
-export { joinBytes, joinDropNulls, joinFind, joinLists, joinMark, joinNulls, joinOffsets, joinOnly, joinOnlyPairs, joinPairs, joinShift, joinTexts } from './kernels/join';
+export { joinBytes, joinDropNulls, joinFind, joinLists, joinMark, joinNulls, joinOffsets, joinOnly, joinOnlyPairs, joinPairs, joinShift, joinTexts, rangeTexts } from './kernels/join';
 export function joinRangeU8(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<u8>(values, base, low, count, n, out); }
 export function joinRangeU16(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<u16>(values, base, low, count, n, out); }
 export function joinRangeU32(values: at, base: i64, low: i64, count: u32, n: u32, out: at): void { joinRange<u32>(values, base, low, count, n, out); }

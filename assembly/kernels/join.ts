@@ -40,32 +40,65 @@ function lengthAt(offsets: usize, entry: u32): u32 {
   return load<u32>(at, 4) - load<u32>(at);
 }
 
+/** The last of texts in order, from one on, that is not above a text; the first of them where all are. */
+@inline
+function lastUpTo(bytes: usize, offsets: usize, from: u32, count: u32, text: usize, length: u32, firstStep: u32): u32 {
+  // Steps double while the place lags behind, then halve.
+  let step = firstStep;
+  let place = from;
+  while (place + step < count && compareTexts(textAt(bytes, offsets, place + step), lengthAt(offsets, place + step), text, length) <= 0) {
+    place += step;
+    step <<= 1;
+  }
+  for (; step != 0; step >>= 1) {
+    if (place + step < count && compareTexts(textAt(bytes, offsets, place + step), lengthAt(offsets, place + step), text, length) <= 0) place += step;
+  }
+  return place;
+}
+
+/** The next text is likely to be as far away as there are texts for each that is looked for. */
+@inline
+function firstStepOf(others: u32, texts: u32): u32 {
+  return 1 << (31 - <u32>clz<u32>((texts == 0 ? 0 : others / texts) | 1));
+}
+
 export function joinTexts(
   bytes: usize, offsets: usize, first: u32, count: u32,
   otherBytes: usize, otherOffsets: usize, otherFirst: u32, otherCount: u32, out: usize,
 ): void {
   assert(isAligned<u32>(offsets) && isAligned<u32>(otherOffsets) && isAligned<u32>(out));
   let other = otherFirst;
-  // The next text is likely to be as far away as there are texts for each that is looked for.
-  const others = otherCount > otherFirst && count > first ? (otherCount - otherFirst) / (count - first) : 0;
-  const firstStep: u32 = 1 << (31 - <u32>clz<u32>(others | 1));
+  const firstStep = firstStepOf(max(otherCount, otherFirst) - otherFirst, max(count, first) - first);
   for (let entry: u32 = 0; entry < count; entry++) {
     let found = ABSENT;
     if (entry >= first) {
       const text = textAt(bytes, offsets, entry);
       const length = lengthAt(offsets, entry);
-      // Both ascend: steps double while the other side lags behind, then halve.
-      let step = firstStep;
-      while (other + step < otherCount && compareTexts(textAt(otherBytes, otherOffsets, other + step), lengthAt(otherOffsets, other + step), text, length) <= 0) {
-        other += step;
-        step <<= 1;
-      }
-      for (; step != 0; step >>= 1) {
-        if (other + step < otherCount && compareTexts(textAt(otherBytes, otherOffsets, other + step), lengthAt(otherOffsets, other + step), text, length) <= 0) other += step;
-      }
+      // Both ascend.
+      other = lastUpTo(otherBytes, otherOffsets, other, otherCount, text, length, firstStep);
       if (other < otherCount && compareTexts(textAt(otherBytes, otherOffsets, other), lengthAt(otherOffsets, other), text, length) == 0) found = other;
     }
     store<u32>(out + (<usize>entry << 2), found);
+  }
+}
+
+export function rangeTexts(
+  bytes: usize, offsets: usize, first: u32, count: u32,
+  otherBytes: usize, otherOffsets: usize, otherFirst: u32, otherCount: u32, out: usize,
+): void {
+  assert(isAligned<u32>(offsets) && isAligned<u32>(otherOffsets) && isAligned<u32>(out));
+  let other = otherFirst;
+  const firstStep = firstStepOf(max(otherCount, otherFirst) - otherFirst, max(count, first) - first);
+  for (let entry: u32 = 0; entry < count; entry++) {
+    let number = ABSENT;
+    if (entry >= first) {
+      const text = textAt(bytes, offsets, entry);
+      const length = lengthAt(offsets, entry);
+      other = lastUpTo(otherBytes, otherOffsets, other, otherCount, text, length, firstStep);
+      const order = other < otherCount ? compareTexts(textAt(otherBytes, otherOffsets, other), lengthAt(otherOffsets, other), text, length) : 1;
+      number = other * 2 + (order == 0 ? 1 : order < 0 ? 2 : 0);
+    }
+    store<u32>(out + (<usize>entry << 2), number);
   }
 }
 

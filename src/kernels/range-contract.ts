@@ -54,4 +54,19 @@ export interface RangeKernels {
     outLeft: Address,
     outRight: Address,
   ) => number;
+  /**
+   * Numbers of the texts of one sorted dictionary among those of another, as `joinTexts` has them: out[entry] = 2 * other + 1 where an entry of the other has the text,
+   * else 2 * the first entry above it, or its count; for entries [first, count) and [otherFirst, otherCount) only, absent for those before `first`.
+   */
+  readonly rangeTexts: (
+    bytes: Address,
+    offsets: Address,
+    first: number,
+    count: number,
+    otherBytes: Address,
+    otherOffsets: Address,
+    otherFirst: number,
+    otherCount: number,
+    out: Address,
+  ) => void;
 }

@@ -181,6 +181,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   rangeLimits: 7,
   rangeMost: 3,
   rangePairs: 12,
+  rangeTexts: 9,
   ...perType('joinKeep', INTEGERS, () => 7),
   ...perType('joinKeepBits', IDS, () => 4),
   ...perType('joinKeepBytes', IDS, () => 4),

@@ -380,7 +380,7 @@ function startsOf(lists: readonly (readonly Value[])[]): number[] {
 
 const FRAGMENTS = ['a', 'b', 'ab', 'abcdefgh', 'é', '日', '\ufffd', '😀', '𐀀', ''];
 
-function sortedTexts(lab: Lab, count: number): string[] {
+export function sortedTexts(lab: Lab, count: number): string[] {
   const texts = Array.from(
     { length: count },
     () => FRAGMENTS[lab.random(10)] + (FRAGMENTS[lab.random(10)] ?? '') + (FRAGMENTS[lab.random(10)] ?? ''),
@@ -388,7 +388,7 @@ function sortedTexts(lab: Lab, count: number): string[] {
   return [...new Set(texts)].sort();
 }
 
-function uploadTexts(lab: Lab, texts: readonly string[]): { readonly bytes: number; readonly offsets: number } {
+export function uploadTexts(lab: Lab, texts: readonly string[]): { readonly bytes: number; readonly offsets: number } {
   const encoded = texts.map((text) => Buffer.from(text));
   return { bytes: lab.uploadBytes(Buffer.concat(encoded)), offsets: lab.place('U32', startsOf(encoded.map((bytes) => [...bytes]))) };
 }

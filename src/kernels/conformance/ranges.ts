@@ -1,6 +1,7 @@
 // Conformance checks of joins by ranges.
 
 import type { Address } from '../../base/layout.js';
+import { sortedTexts, uploadTexts } from './join.js';
 import type { Lab } from './lab.js';
 
 const MOST = 2n ** 63n - 1n;
@@ -97,6 +98,27 @@ export const RANGE_CHECKS = {
       const out = lab.output('I64', Math.ceil(rows / 16));
       lab.call(() => lab.kernels.rangeMost(at, rows, out));
       lab.expect('I64', out, mostOf(values));
+    });
+  },
+  rangeTexts(lab: Lab) {
+    lab.each([0, 1], (rows, firsts) => {
+      const entries = sortedTexts(lab, Math.min(rows, 300));
+      const others = sortedTexts(lab, lab.random(80));
+      const [one, other] = [uploadTexts(lab, entries), uploadTexts(lab, others)];
+      const out = lab.output('U32', entries.length);
+      lab.call(() =>
+        lab.kernels.rangeTexts(one.bytes, one.offsets, firsts, entries.length, other.bytes, other.offsets, firsts, others.length, out),
+      );
+      const known = others.slice(firsts);
+      lab.expect(
+        'U32',
+        out,
+        entries.map((text, entry) => {
+          if (entry < firsts) return 0xffffffff;
+          return (firsts + known.filter((each) => each < text).length) * 2 + Number(known.includes(text));
+        }),
+        'entry',
+      );
     });
   },
   rangePairs(lab: Lab) {

@@ -8,14 +8,14 @@ import { hasBit, viewOf, writeBits } from './views.js';
 
 const ABSENT = 0xffffffff;
 
-export function joinKernels(memory: KernelMemory) {
-  /** Strings of a dictionary; JavaScript compares them by UTF-16 code units. */
-  const textsOf = (bytes: Address, offsets: Address, count: number): string[] => {
-    const bounds = memory.u32(offsets, count + 1);
-    const text = Buffer.from(memory.u8(bytes, bounds[count] ?? 0).slice());
-    return Array.from({ length: count }, (_, entry) => text.toString('utf8', bounds[entry] ?? 0, bounds[entry + 1] ?? 0));
-  };
+/** Strings of a dictionary; JavaScript compares them by UTF-16 code units. */
+export function textsOf(memory: KernelMemory, bytes: Address, offsets: Address, count: number): string[] {
+  const bounds = memory.u32(offsets, count + 1);
+  const text = Buffer.from(memory.u8(bytes, bounds[count] ?? 0).slice());
+  return Array.from({ length: count }, (_, entry) => text.toString('utf8', bounds[entry] ?? 0, bounds[entry + 1] ?? 0));
+}
 
+export function joinKernels(memory: KernelMemory) {
   return {
     joinTexts(
       bytes: Address,
@@ -29,11 +29,11 @@ export function joinKernels(memory: KernelMemory) {
       out: Address,
     ) {
       const others = new Map<string, number>();
-      textsOf(otherBytes, otherOffsets, otherCount).forEach((text, entry) => {
+      textsOf(memory, otherBytes, otherOffsets, otherCount).forEach((text, entry) => {
         if (entry >= otherFirst) others.set(text, entry);
       });
       const found = memory.u32(out, count);
-      textsOf(bytes, offsets, count).forEach((text, entry) => {
+      textsOf(memory, bytes, offsets, count).forEach((text, entry) => {
         found[entry] = entry < first ? ABSENT : (others.get(text) ?? ABSENT);
       });
     },

@@ -3,10 +3,12 @@
 import type { Address } from '../../base/layout.js';
 import type { KernelMemory } from '../memory.js';
 import type { RangeKernels } from '../range-contract.js';
+import { textsOf } from './join.js';
 import { hasBit } from './views.js';
 
 const MOST = 2n ** 63n - 1n;
 const STEP = 16;
+const ABSENT = 0xffffffff;
 
 export function rangeKernels(memory: KernelMemory): RangeKernels {
   const nullsOf = (nulls: Address, n: number): ((row: number) => boolean) => {
@@ -64,6 +66,15 @@ export function rangeKernels(memory: KernelMemory): RangeKernels {
       }
       next[0] = row;
       return count;
+    },
+    rangeTexts(bytes, offsets, first, count, otherBytes, otherOffsets, otherFirst, otherCount, out) {
+      const others = textsOf(memory, otherBytes, otherOffsets, otherCount);
+      const numbers = memory.u32(out, count);
+      textsOf(memory, bytes, offsets, count).forEach((text, entry) => {
+        let place = otherFirst;
+        while (place < otherCount && (others[place] ?? '') < text) place++;
+        numbers[entry] = entry < first ? ABSENT : place * 2 + Number(others[place] === text);
+      });
     },
   };
 }

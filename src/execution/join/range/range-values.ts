@@ -151,19 +151,10 @@ export class RankReader {
     this.#tables.set(other, tables);
     const made = tables.get(one);
     if (made !== undefined) return made;
-    const { memory, check } = this.#context;
+    const { kernels } = this.#context;
     const table = this.#arena.take(Math.max(1, one.count) * 4);
-    const first = other.hasNull ? 1 : 0;
-    const known = this.#textsOf(other);
-    const numbers = new Uint32Array(one.count);
-    const own = one === other ? known : textsWithout(this.#context, one);
-    const ownFirst = one.hasNull ? 1 : 0;
-    if (ownFirst === 1) numbers[0] = NULL_TEXT;
-    own.forEach((text, at) => {
-      if (at % TEXTS_PER_CHECK === 0) check();
-      numbers[ownFirst + at] = one === other ? (first + at) * 2 + 1 : numberOf(text, known, first);
-    });
-    memory.u32(table, one.count).set(numbers);
+    const firsts = [one.hasNull ? 1 : 0, other.hasNull ? 1 : 0] as const;
+    kernels.rangeTexts(one.bytes, one.offsets, firsts[0], one.count, other.bytes, other.offsets, firsts[1], other.count, table);
     tables.set(one, table);
     return table;
   }
@@ -175,8 +166,6 @@ export class RankReader {
     return known;
   }
 }
-
-const TEXTS_PER_CHECK = 4096;
 
 function textsWithout({ memory }: RunContext, dictionary: DictionaryView): readonly string[] {
   return allTexts(memory, dictionary).flatMap((text) => (text === null ? [] : [text]));
