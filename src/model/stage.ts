@@ -64,7 +64,7 @@ export interface StageRange {
   /** Over the columns of the build side, by their names there. */
   readonly build: Expression;
   readonly operator: '<' | '<=' | '>' | '>=';
-  /** What both are compared as. */
+  /** The type that both are compared as. */
   readonly type: 'LONG' | 'DOUBLE' | 'STRING';
   /** Its number among the parts of the condition (`conjunctsOf`). */
   readonly part: number;

@@ -51,7 +51,7 @@ function typesOf({ columns }: RangeSide): TypeOfColumn {
   return (name) => byName.get(name);
 }
 
-/** What the values of an expression are; undefined where that is not known, or they may be several. */
+/** The kind of an expression's values; undefined where it is not known, or they may be several. */
 function kindOf(expression: Expression, typeOf: TypeOfColumn): Kind | undefined {
   for (const name of columnsOfExpression(expression)) if (typeOf(name)?.multiValue !== false) return undefined;
   switch (inferType(expression, (name) => typeOf(name)?.type)) {

@@ -32,7 +32,7 @@ export interface BuildSide {
   /** Rows with key k: `rows[starts[k] .. starts[k + 1])`, u32; with `starts` 0 no key has several: `rows[k]`, or absent. */
   readonly starts: Address;
   readonly rows: Address;
-  /** How the rows of each key are ordered; null: as they came. */
+  /** The order of the rows of each key; null: as they came. */
   readonly order: RangeOrder | null;
   /** Values of each part of the key; null where they are not kept, or null is a value. */
   readonly keyBits: readonly (KeyBits | null)[];

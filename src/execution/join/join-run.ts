@@ -36,7 +36,7 @@ export class JoinRun {
   readonly #keys: KeyReader;
   readonly #pairSource: PairSource;
   readonly #ranges: RangeReader | undefined;
-  /** What is left of the condition where windows answer their part of it. */
+  /** The rest of the condition where windows answer their part of it. */
   readonly #rest: Expression | null;
   /** Memory of one view. */
   readonly #arena: Arena;

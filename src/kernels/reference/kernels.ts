@@ -16,7 +16,6 @@ import { keyKernels } from './keys.js';
 import { listKernels } from './lists.js';
 import { numberKernels } from './number.js';
 import { patternKernels } from './patterns.js';
-import { rangeKernels } from './ranges.js';
 import { scanKernels } from './scan.js';
 import { tallyKernels } from './tally.js';
 import { textKernels } from './text.js';
@@ -48,7 +47,6 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...hashKernels(memory),
     ...joinKernels(memory),
     ...listKernels(memory),
-    ...rangeKernels(memory),
     ...topKernels(memory),
   };
 }

@@ -28,7 +28,7 @@ export interface KeyedRows {
   readonly rowCount: number;
   readonly numbers: Address;
   readonly rows: Address | undefined;
-  /** Where the lists start, as the build side has it of its keys; or the first and last place of each row, whose number is twice its own then. */
+  /** Starts of the lists, as the build side has them by key; or first and last places of the rows, of which each then has twice its own number. */
   readonly starts: Address;
   readonly windows: RangeWindows | undefined;
 }

@@ -52,7 +52,7 @@ interface Parts {
 /** Partners of a row, by the mean over rows that have as many, from which on they are put in order. */
 const PARTNERS_MIN = 8;
 
-/** Of how many comparisons a stretch needs the value above, or below, that of the other side. */
+/** Whether a comparison needs values of the build side above that of the other side, rather than below it. */
 export function needsAbove({ operator }: Pick<StageRange, 'operator'>): boolean {
   return operator === '<' || operator === '<=';
 }

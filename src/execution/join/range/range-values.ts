@@ -14,7 +14,7 @@ import { longsOf } from '../../expression/time/steps.js';
 import { type NumberVector, oncePerBlock, type StringVector, type TextPool } from '../../expression/vector.js';
 
 /**
- * What the values of both sides become: LONGs themselves; doubles in their total order, zeros equal; strings twice their id in the dictionary of
+ * The way in which values of both sides become LONGs: LONGs themselves; doubles in their total order, zeros equal; strings twice their id in the dictionary of
  * the build side and one more, or twice that of the next greater one.
  */
 export type Ranking =
@@ -31,10 +31,10 @@ export interface RangeValues {
 /** `missing`: null in every row. `other`: values that do not compare as the ranking has it. */
 type Found = RangeValues | 'missing' | 'other';
 
-/** What null is among the numbers of texts. */
+/** The number of null among those of texts. */
 const NULL_TEXT = 0xffffffff;
 
-/** How the values of a build side's expression are put into an order; undefined: not at all. */
+/** The order that the values of a build side's expression are put into; undefined: none. */
 export function rankingOf(source: Source, type: StageRange['type']): Ranking | undefined {
   if (type === 'STRING') {
     if (source.kind !== 'string' || source.column.offsets !== 0) return undefined;
