@@ -41,6 +41,13 @@ class SharedPieces {
 
 type CollectingFeed = Pick<Feed<Quantiles>, 'nulls' | 'add' | 'bytesOf'> & { end(order: number): ValuePieces };
 
+/** The values that are numbers, in their order and in place. */
+function withoutNaN(values: Float64Array): Float64Array {
+  let count = 0;
+  for (const value of values) if (!Number.isNaN(value)) values[count++] = value;
+  return values.subarray(0, count);
+}
+
 /** Values of a segment with the numbers of their groups, in the order of rows. A group with as many as a sketch's buffer holds gets a sketch. */
 function collectingFeed(scope: SegmentScope, column: string, k: number): CollectingFeed | undefined {
   const numbers = widenedNumbers(scope, column);
@@ -77,6 +84,7 @@ function collectingFeed(scope: SegmentScope, column: string, k: number): Collect
       placed[place] = values[at] ?? 0;
       starts[group] = place + 1;
     }
+    const scratch = new Float64Array(count);
     count = 0;
     // Starts have become ends.
     for (let [group, from] = [0, 0]; group < groupCount; group++) {
@@ -86,7 +94,7 @@ function collectingFeed(scope: SegmentScope, column: string, k: number): Collect
         sketch = new Quantiles(k);
         large.set(group, sketch);
       }
-      if (sketch !== undefined) for (let at = from; at < to; at++) sketch.add(placed[at] ?? 0);
+      if (sketch !== undefined) sketch.addMany(withoutNaN(placed.subarray(from, to)), scratch);
       else if (from < to) keep(group, placed, from, to);
       from = to;
     }
