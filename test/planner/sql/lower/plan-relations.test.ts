@@ -94,10 +94,10 @@ project page=d0 l=d1 n=a0 m=a1
       scan union(
         (
           scan wiki
-          scan page)
+          scan page limit 9 offset 0)
         (
           scan wiki
-          scan page))
+          scan page limit 9 offset 0))
       scan page limit 9 offset 0)
     key a1 = page STRING
     agg a0 = count))
