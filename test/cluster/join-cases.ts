@@ -308,3 +308,26 @@ export const TIMES = {
 
 export const way = fc.constantFrom(...WAYS);
 export const running = fc.record({ chunkRows: fc.constantFrom(1, 7, 4096), threads: fc.constantFrom(0, 2) });
+
+/** Reads the joined rows of a case with all columns that both sides share, and the name that the right one has. */
+export const JOINED_SCAN: ScanPlan = {
+  operator: 'scan',
+  ...LEAF,
+  columns: ['text', 'number', 'amount', 'r.text', 'r.number', 'r.amount', 'r.name'],
+  timeOrder: null,
+  offset: 0,
+  limit: null,
+};
+
+/** The rows of `JOINED_SCAN`, by nested loops. */
+export function joinedRows(one: Case): Plain[] {
+  return pairsOf(one).map(([left, right]) => ({
+    text: left?.text ?? null,
+    number: left?.number ?? null,
+    amount: left?.amount ?? null,
+    'r.text': right?.text ?? null,
+    'r.number': right?.number ?? null,
+    'r.amount': right?.amount ?? null,
+    'r.name': right?.name ?? null,
+  }));
+}

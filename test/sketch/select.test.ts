@@ -1,19 +1,9 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { randomSource } from '../../bench/data/random.js';
 import { Quantiles } from '../../src/sketch/quantiles.js';
 import { selectRanks } from '../../src/sketch/select.js';
-
-/** mulberry32: numbers in [0, 1) from a seed. */
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 /** Values in any order, from few that are equal to those that lie at the ends of all doubles. */
 const SHAPES: Readonly<Record<string, (next: () => number) => number>> = {
@@ -33,7 +23,7 @@ const selection = suite('values of ranks');
 for (const [shape, valueOf] of Object.entries(SHAPES))
   selection(`are those of sorted values: ${shape}`, () => {
     for (const count of [1, 2, 127, 128, 129, 130, 2047, 5000, 70_000]) {
-      const next = random(count);
+      const next = randomSource(count);
       const values = Float64Array.from({ length: count }, () => valueOf(next));
       const sorted = values.slice().sort();
       const asked = [0, count - 1, ...Array.from({ length: 300 }, () => Math.floor(next() * count))];
@@ -84,7 +74,7 @@ for (const [shape, valueOf] of Object.entries(SHAPES))
   many(`are within the documented error: ${shape}`, () => {
     let beyond = 0;
     for (let seed = 0; seed < 10; seed++) {
-      const next = random(seed);
+      const next = randomSource(seed);
       const sketch = new Quantiles(128);
       const all: number[] = [];
       // In pieces, so that buffers are full, empty and between.
