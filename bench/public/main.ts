@@ -23,6 +23,7 @@ import { publicTables } from './tables.js';
 import { TELEMETRY } from './telemetry.js';
 import { TICKETS } from './tickets.js';
 import { WAREHOUSE } from './warehouse.js';
+import { WINDOWS } from './windows.js';
 
 /*
  * npm run bench -- public: questions of the kinds that public benches and tutorials ask, over real flights and tables that DuckDB makes
@@ -43,7 +44,7 @@ const tables = publicTables(rows);
 
 const questions = [
   ...[...FLIGHTS, ...EVENTS, ...GROUPS, ...RIDES, ...DOCUMENTS, ...RETAIL, ...WAREHOUSE],
-  ...[...RANGES, ...TELEMETRY, ...CONNECTIONS, ...LABELS, ...FILLS, ...NATIVE],
+  ...[...RANGES, ...WINDOWS, ...TELEMETRY, ...CONNECTIONS, ...LABELS, ...FILLS, ...NATIVE],
   ...[...QUOTES, ...PLAYS, ...IMPRESSIONS, ...MACHINES, ...TICKETS],
 ];
 const figures = await sideBySide({

@@ -1,6 +1,6 @@
 // Words that put columns of numbers into order.
 
-import { type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
+import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../block/checked-loops.js';
 import type { ResultColumn } from '../block/result-table.js';
 
 const SIGN = 0x80000000;
@@ -39,12 +39,14 @@ function longDistances(values: BigInt64Array, nulls: Uint8Array | null, descendi
   const stored = new Uint32Array(values.buffer, values.byteOffset, rowCount * 2);
   let [least, most] = [Infinity, -Infinity];
   let isAscending = true;
+  let areAlike = false;
   checkedLoop(rowCount, check, (start, end) => {
     let [low, high, before] = [least, most, most];
     for (let row = start; row < end; row++) {
       if (nulls !== null && nulls[row] === 1) continue;
       const value = ((stored[row * 2 + 1] ?? 0) | 0) * TWO_32 + (stored[row * 2] ?? 0);
       if (value < before) isAscending = false;
+      else if (value === before) areAlike = true;
       before = value;
       if (value < low) low = value;
       if (value > high) high = value;
@@ -52,8 +54,10 @@ function longDistances(values: BigInt64Array, nulls: Uint8Array | null, descendi
     [least, most] = [low, high];
   });
   if (least > most) return [new Uint32Array(rowCount)];
-  if (isAscending && least >= Number.MIN_SAFE_INTEGER && most <= Number.MAX_SAFE_INTEGER)
+  if (isAscending && least >= Number.MIN_SAFE_INTEGER && most <= Number.MAX_SAFE_INTEGER) {
+    if (nulls === null && !areAlike) return [placesInTurn(rowCount, descending, check)];
     return [ranksInTurn(stored, nulls, descending, check)];
+  }
   if (most - least >= TWO_32 || least < Number.MIN_SAFE_INTEGER || most > Number.MAX_SAFE_INTEGER) return undefined;
   const words = new Uint32Array(rowCount);
   // The lower halves alone tell how far numbers are from each other.
@@ -65,6 +69,16 @@ function longDistances(values: BigInt64Array, nulls: Uint8Array | null, descendi
   });
   zeroNulls(words, nulls, check);
   return [words];
+}
+
+/** The ranks of rows that come in their order and are all different. */
+function placesInTurn(rowCount: number, descending: boolean, check: Check): Uint32Array {
+  if (!descending) return ascending(rowCount, check);
+  const words = new Uint32Array(rowCount);
+  checkedLoop(rowCount, check, (start, end) => {
+    for (let row = start; row < end; row++) words[row] = rowCount - 1 - row;
+  });
+  return words;
 }
 
 /** Numbers of the different longs, of rows that come in their order: few bits, however far they are from each other. */

@@ -16,8 +16,9 @@ export function rowsByWords(words: readonly Uint32Array[], rowCount: number, che
 /** Rows from which on they are divided by the highest bits of their keys, before each part is sorted in the cache. */
 const DIVIDED_MIN = 1 << 18;
 
-/** Keys of so many bits are sorted by that alone. */
-const PLACED_BITS_MAX = 13;
+/** Keys of so many bits are sorted by that alone; where rows are divided, their highest ones. */
+const PLACED_BITS_MAX = 18;
+const DIVIDED_BITS_MAX = 13;
 
 /** The same; undefined where the rows are in that order as they are. */
 export function orderOfWords(words: readonly Uint32Array[], rowCount: number, check: Check): RowOrder | undefined {
@@ -37,6 +38,8 @@ export function orderOfWords(words: readonly Uint32Array[], rowCount: number, ch
 /** Orders rows that stand in an order of their own, which equal ones keep; left out: in turn. */
 function orderFrom(words: readonly Uint32Array[], given: Uint32Array | undefined, rowCount: number, check: Check): RowOrder {
   const keys = new PackedKeys(words, check);
+  if (keys.partCount === 1 && keys.bitsOf(0) <= PLACED_BITS_MAX && 2 ** keys.bitsOf(0) <= rowCount)
+    return { places: placesByDigit(keys.part(0), { shift: 0, bits: keys.bitsOf(0) }, given, check).places };
   if (rowCount < DIVIDED_MIN) {
     const picked = given ?? ascending(rowCount, check);
     const sorting = sortingOf(keys, (part) => keys.part(part), picked, check);
@@ -44,9 +47,8 @@ function orderFrom(words: readonly Uint32Array[], given: Uint32Array | undefined
     return { picked };
   }
   const highest = keys.part(0);
-  const bits = keys.bitsOf(0) <= PLACED_BITS_MAX ? 0 : keys.bitsOf(0) - DIGIT_BITS_MAX;
-  const { places, starts } = placesByDigit(highest, bits, given, check);
-  if (bits === 0 && keys.partCount === 1) return { places };
+  const bits = keys.bitsOf(0) <= DIVIDED_BITS_MAX ? 0 : keys.bitsOf(0) - DIGIT_BITS_MAX;
+  const { places, starts } = placesByDigit(highest, { shift: bits, bits: DIVIDED_BITS_MAX }, given, check);
   const picked = ascending(rowCount, check);
   const sorting = sortingOf(keys, (part) => orderedWords(part === 0 ? highest : keys.part(part), { places }, check), picked, check);
   for (let digit = 0; digit + 1 < starts.length; digit++) {
@@ -56,14 +58,14 @@ function orderFrom(words: readonly Uint32Array[], given: Uint32Array | undefined
   return { places, picked };
 }
 
-/** Places of rows by the bits of their keys from `shift` on, equal ones as they are given; and where those of each digit start. */
+/** Places of rows by the `bits` that their keys have from `shift` on at most, equal ones as they are given; and where those of each digit start. */
 function placesByDigit(
   keys: Uint32Array,
-  shift: number,
+  { shift, bits }: { readonly shift: number; readonly bits: number },
   given: Uint32Array | undefined,
   check: Check,
 ): { readonly places: Uint32Array; readonly starts: Uint32Array } {
-  const starts = new Uint32Array((1 << PLACED_BITS_MAX) + 1);
+  const starts = new Uint32Array((1 << bits) + 1);
   checkedLoop(keys.length, check, (from, to) => {
     for (let row = from; row < to; row++) {
       const digit = (keys[row] ?? 0) >>> shift;

@@ -21,6 +21,7 @@ export function reachEdges(
   assert(key !== undefined && order.length === 1, 'a frame with a distance needs an order of one key');
   const [keys, reaches] = [columnNamed(table, key.column), columnNamed(table, reach)];
   const compare = comparison(keys, reaches);
+  const isAlike = likeBefore(reaches);
   const [keyed, reached] = [placeTest(keys), placeTest(reaches)];
   const found = new Uint32Array(table.rowCount);
   let [low, high] = [0, 0];
@@ -40,6 +41,10 @@ export function reachEdges(
     for (let row = from; row < to; row++) {
       if (!reached(row)) {
         found[row] = otherwise[row] ?? 0;
+        continue;
+      }
+      if (row > from && isAlike(row) && reached(row - 1)) {
+        found[row] = at;
         continue;
       }
       at = edgeFrom(at, low, high, (each) => isBefore(each, row));
@@ -78,6 +83,13 @@ function comparison(keys: ResultColumn, reaches: ResultColumn): (row: number, ow
     return (row, own) => ((left[row * 2 + 1] ?? 0) | 0) - ((right[own * 2 + 1] ?? 0) | 0) || (left[row * 2] ?? 0) - (right[own * 2] ?? 0);
   }
   return (row, own) => compareValues(valueAt(keys, row) ?? 0n, valueAt(reaches, own) ?? 0n) ?? 0;
+}
+
+/** Whether a row reaches as far as the one before it, as peers do; where that is not known, it does not. */
+function likeBefore(reaches: ResultColumn): (row: number) => boolean {
+  if (reaches.kind !== 'long' && reaches.kind !== 'double') return () => false;
+  const halves = halvesOf(reaches.values);
+  return (row) => halves[row * 2] === halves[row * 2 - 2] && halves[row * 2 + 1] === halves[row * 2 - 1];
 }
 
 /** Whether a row has a place among numbers. */

@@ -1,6 +1,7 @@
 // Runs of neighbouring rows that are alike.
 
-import { type Check, checkedLoop, ROWS_PER_CHECK } from '../../block/checked-loops.js';
+import { ascending, type Check, checkedLoop, ROWS_PER_CHECK } from '../../block/checked-loops.js';
+import { PackedKeys } from '../packed-keys.js';
 import { orderedWords, type RowOrder } from '../row-order.js';
 
 /** The first rows of runs, and the number of rows at the end. */
@@ -12,6 +13,7 @@ export type Runs = Uint32Array;
  */
 export function runsOfWords(words: readonly Uint32Array[], order: RowOrder, rowCount: number, check: Check, within?: Runs): Runs {
   if (within !== undefined && words.length === 0) return within;
+  if (words.some((word) => isOfEachRow(word))) return ascending(rowCount + 1, check);
   const isFirst = new Uint8Array(rowCount);
   isFirst[0] = 1;
   if (within !== undefined)
@@ -25,6 +27,45 @@ export function runsOfWords(words: readonly Uint32Array[], order: RowOrder, rowC
     });
   }
   return startsOf(isFirst, check);
+}
+
+/** Whether a word numbers the rows in turn, so that no two are alike. */
+function isOfEachRow(word: Uint32Array): boolean {
+  const last = word.length - 1;
+  const [first, step] = word[0] === 0 ? [0, 1] : [last, -1];
+  if (word[last] !== first + step * last) return false;
+  for (let row = 0; row <= last; row++) if (word[row] !== first + step * row) return false;
+  return true;
+}
+
+/** Keys of so many bits are counted rather than moved. */
+const COUNTED_BITS_MAX = 18;
+
+/** The runs of rows that are in the order of their words, found without moving these; undefined for too many different ones. */
+export function runsByCounts(words: readonly Uint32Array[], rowCount: number, check: Check): Runs | undefined {
+  const keys = new PackedKeys(words, check);
+  const bits = keys.bitsOf(0);
+  if (keys.partCount > 1 || bits > COUNTED_BITS_MAX || 2 ** bits > rowCount) return undefined;
+  if (bits === 0) return Uint32Array.of(0, rowCount);
+  const numbers = keys.part(0);
+  const counts = new Uint32Array(2 ** bits);
+  checkedLoop(rowCount, check, (start, end) => {
+    for (let row = start; row < end; row++) {
+      const number = numbers[row] ?? 0;
+      counts[number] = (counts[number] ?? 0) + 1;
+    }
+  });
+  const starts = new Uint32Array(counts.length + 1);
+  let [runs, next] = [0, 0];
+  checkedLoop(counts.length, check, (from, to) => {
+    for (let number = from; number < to; number++) {
+      const count = counts[number] ?? 0;
+      if (count === 0) continue;
+      next += count;
+      starts[++runs] = next;
+    }
+  });
+  return starts.subarray(0, runs + 1);
 }
 
 function startsOf(isFirst: Uint8Array, check: Check): Runs {
@@ -46,8 +87,11 @@ function startsOf(isFirst: Uint8Array, check: Check): Runs {
 
 /** Gives all rows of each run what the run has: its first row, or the one behind it. */
 export function edgesOfRuns(runs: Runs, edge: 'start' | 'end', check: Check): Uint32Array {
-  const found = new Uint32Array(runs.at(-1) ?? 0);
+  const rowCount = runs.at(-1) ?? 0;
   const behind = edge === 'end' ? 1 : 0;
+  // Runs of one row each have its number and the next one.
+  if (runs.length === rowCount + 1) return runs.subarray(behind, rowCount + behind);
+  const found = new Uint32Array(rowCount);
   checkedLoop(runs.length - 1, check, (first, last) => {
     for (let run = first; run < last; run++) fillRows(found, runs[run + behind] ?? 0, runs[run] ?? 0, runs[run + 1] ?? 0);
   });

@@ -15,8 +15,16 @@ export interface Spans {
   readonly isMoving: boolean;
 }
 
+/** The rows of frames, which functions with the same frame have in common. */
+export function framesOfRows(rows: WindowRows, frame: WindowFrame): readonly Spans[] {
+  const name = JSON.stringify([frame.unit, frame.start, frame.end, frame.exclude]);
+  const spans = rows.frames.get(name) ?? spansOf(rows, frame);
+  rows.frames.set(name, spans);
+  return spans;
+}
+
 /** The rows of frames: each one's are those of its one to three spans, of which later ones have later rows. */
-export function spansOf(rows: WindowRows, frame: WindowFrame): readonly Spans[] {
+function spansOf(rows: WindowRows, frame: WindowFrame): readonly Spans[] {
   const [starts, ends] = [edges(rows, frame, 'start'), edges(rows, frame, 'end')];
   const { exclude } = frame;
   // Values that bounds reach to may come in any order.

@@ -13,9 +13,9 @@ import { orderedTable } from '../row-order.js';
 import { sortKeys, sortWords } from '../sort.js';
 import { nullMarks, pickedColumn, takenMarks } from '../typed-values.js';
 import { frameValues } from './frame-values.js';
-import { eachPiece, type Runs, runsOfWords } from './runs.js';
+import { eachPiece, type Runs, runsByCounts, runsOfWords } from './runs.js';
 import { areWholePartitions, partitionColumn, partitionNumbers, runsOfNumbers } from './whole-partitions.js';
-import { spansOf } from './window-frame.js';
+import { framesOfRows } from './window-frame.js';
 import { placeColumn } from './window-places.js';
 import type { WindowRows } from './window-rows.js';
 
@@ -71,13 +71,15 @@ function orderedRows(table: ResultTable, step: WindowStep, check: Check, wanted:
   for (const each of words) append(all, each);
   const inOrder = orderOfWords(all, rowCount, check);
   const rows = inOrder ?? {};
-  const partitions = runsOfWords(words.slice(0, partition.length).flat(), rows, rowCount, check);
+  const partitionWords = words.slice(0, partition.length).flat();
+  const partitions = runsByCounts(partitionWords, rowCount, check) ?? runsOfWords(partitionWords, rows, rowCount, check);
   const ordered = withColumns(table, wanted);
   let peers: Runs | undefined;
   return {
     table: inOrder === undefined ? ordered : orderedTable(ordered, inOrder, check),
     order,
     partitions,
+    frames: new Map(),
     peers() {
       peers ??= runsOfWords(words.slice(partition.length, by.length).flat(), rows, rowCount, check, partitions);
       return peers;
@@ -165,7 +167,7 @@ function overFrames(rows: WindowRows, { call, columns, filter, frame, name, type
   const { table, check } = rows;
   const input = {
     rowCount: table.rowCount,
-    spans: spansOf(rows, frame),
+    spans: framesOfRows(rows, frame),
     columns: columns.map((column) => columnNamed(table, column)),
     taken: filter === null ? null : takenMarks(columnNamed(table, filter), table.rowCount, check),
     check,
