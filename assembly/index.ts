@@ -76,7 +76,7 @@ export { addMoments, joinMoments } from './kernels/moments';
 
 // group.ts
 export {
-  bestAtTimesI64, compactBestI64, compactMask, compactNotMask, compactUnmarked, compactWithinI64, countGroups, foldCountSums, foldSums, foldBitsGroupsI64, presentGroups, smallestGroupsI64,
+  bestAtTimesI64, compactBestI64, compactMask, compactNotMask, compactUnmarked, compactWithinI64, countGroups, foldCountSums, foldSums, foldBitsGroupsI64, presentGroups, smallestDistinctGroupsI64, smallestGroupsI64,
 } from './kernels/group';
 export function countSumGroupsU8(values: at, rows: at, groups: at, n: u32, words: at): void { countSumGroups<u8>(values, rows, groups, n, words); }
 export function countSumGroupsU16(values: at, rows: at, groups: at, n: u32, words: at): void { countSumGroups<u16>(values, rows, groups, n, words); }

@@ -261,6 +261,22 @@ export function smallestGroupsI64(keys: usize, groups: usize, n: u32, k: u32, st
   }
 }
 
+export function smallestDistinctGroupsI64(keys: usize, groups: usize, n: u32, k: u32, state: usize): void {
+  assert(isAligned<u64>(keys) && isAligned<u32>(groups) && isAligned<u64>(state) && k > 0);
+  const bytes = <usize>k << 3;
+  for (let offset: usize = 0, end = <usize>n << 2; offset < end; offset += 4) {
+    const key = load<i64>(keys + (offset << 1));
+    const first = state + <usize>load<u32>(groups + offset) * bytes;
+    const last = first + bytes - 8;
+    if (key >= load<i64>(last)) continue;
+    let place = last;
+    while (place > first && load<i64>(place - 8) >= key) place -= 8;
+    if (load<i64>(place) == key) continue;
+    for (let at = last; at > place; at -= 8) store<i64>(at, load<i64>(at - 8));
+    store<i64>(place, key);
+  }
+}
+
 export function compactWithinI64(
   keys: usize,
   rows: usize,

@@ -140,8 +140,9 @@ export type KernelSet =
      * `stride`, by position. Writes outRows, outGroups; returns how many. In place allowed.
      */
     readonly compactUnmarked: (ids: Address, rows: Address, groups: Address, n: number, groupCount: number, stride: number, marks: Address, outRows: Address, outGroups: Address) => number;
-    /** The k smallest keys of each group so far, ascending: i64 state[group * k + place], at first the greatest i64. keys[i] by position. */
+    /** The k smallest keys of each group so far, or of the different ones, ascending: i64 state[group * k + place], at first the greatest i64. keys[i] by position. */
     readonly smallestGroupsI64: (keys: Address, groups: Address, n: number, k: number, state: Address) => void;
+    readonly smallestDistinctGroupsI64: (keys: Address, groups: Address, n: number, k: number, state: Address) => void;
     /** Keeps positions whose key is at most bounds[groups[i] * stride], i64: writes outKeys, outRows, outGroups. In place allowed. */
     readonly compactWithinI64: (keys: Address, rows: Address, groups: Address, n: number, bounds: Address, stride: number, outKeys: Address, outRows: Address, outGroups: Address) => number;
     /**

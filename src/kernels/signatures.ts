@@ -67,6 +67,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   compactNotMask: 6,
   compactBestI64: 7,
   compactUnmarked: 9,
+  smallestDistinctGroupsI64: 5,
   smallestGroupsI64: 5,
   compactWithinI64: 9,
   bestAtTimesI64: 10,

@@ -228,32 +228,35 @@ firsts('doubles that no integer of another segment comes near bound it too', asy
 
 const PARTITIONS = ['text', 'plain', 'small', 'holes', 'large', 'double', 'upper', 'missing'];
 
+type PlaceKind = 'rowNumber' | 'rank' | 'denseRank';
+const arbitraryKind = fc.constantFrom<PlaceKind>('rowNumber', 'rank', 'denseRank');
+
 /** Rows with their number or rank among those that are alike in `partition`, up to the place wanted. */
 function numberedRows(
   pieces: readonly Row[][],
   plan: ScanPlan,
-  { partition, by, rank, most }: { partition: readonly string[]; by: readonly SortKey[]; rank: boolean; most: number },
+  { partition, by, rank, most }: { partition: readonly string[]; by: readonly SortKey[]; rank: PlaceKind; most: number },
 ): FrameCell[][] {
   const like = partition.map((column): SortKey => ({ column, descending: false, nulls: 'first', ordering: 'lexicographic' }));
   const columns = [...plan.columns, ...partition, ...by.map(({ column }) => column)];
   const ordered = orderedRows(pieces, { ...plan, columns }, [...like, ...by]);
-  let [start, first] = [0, 0];
+  let [start, first, dense] = [0, 0, 0];
   return ordered.flatMap((row, index) => {
     const isAlike = (other: number, count: number): boolean =>
       row.slice(plan.columns.length, plan.columns.length + count).every((each, at) => each === ordered[other]?.[plan.columns.length + at]);
-    if (!isAlike(start, partition.length)) start = index;
-    if (first < start || !isAlike(first, partition.length + by.length)) first = index;
-    const place = (rank ? first : index) - start + 1;
+    if (index === 0 || !isAlike(start, partition.length)) [start, first, dense] = [index, index, 1];
+    else if (!isAlike(first, partition.length + by.length)) [first, dense] = [index, dense + 1];
+    const place = rank === 'denseRank' ? dense : (rank === 'rank' ? first : index) - start + 1;
     return place <= most ? [[...row.slice(0, plan.columns.length), BigInt(place)]] : [];
   });
 }
 
 function numbering(
   plan: ScanPlan,
-  { partition, by, rank, most }: { partition: readonly string[]; by: readonly SortKey[]; rank: boolean; most: number },
+  { partition, by, rank, most }: { partition: readonly string[]; by: readonly SortKey[]; rank: PlaceKind; most: number },
 ): ScanPlan {
   const frame = { unit: 'rows', start: 'unbounded', end: 0, exclude: null } as const;
-  const call = { kind: rank ? ('rank' as const) : ('rowNumber' as const) };
+  const call = { kind: rank };
   const upper = { lower: null, upper: BigInt(most), lowerStrict: false, upperStrict: false };
   return {
     ...plan,
@@ -277,7 +280,7 @@ for (const kernels of ['simd', 'reference'])
         arbitraryPlan,
         arbitrarySort,
         partitions,
-        fc.boolean(),
+        arbitraryKind,
         fc.integer({ min: 0, max: 4 }),
         async (pieces, plan, { by }, partition, rank, most) => {
           const numbered = numbering(plan, { partition, by, rank, most });
@@ -293,10 +296,17 @@ firsts('the first rows of each partition are found in many segments, of which fe
   const partitions = fc.uniqueArray(fc.constantFrom('text', 'small', 'double'), { maxLength: 2 });
   const places = fc.integer({ min: 1, max: 3 });
   await fc.assert(
-    fc.asyncProperty(arbitraryFewValues, arbitrarySort, partitions, fc.boolean(), places, async (pieces, { by }, partition, rank, most) => {
-      const numbered = numbering(scanOf(['small'], { virtualColumns: VIRTUAL_COLUMNS }), { partition, by, rank, most });
-      assert.equal(await foundRows(pieces, numbered), numberedRows(pieces, numbered, { partition, by, rank, most }));
-    }),
+    fc.asyncProperty(
+      arbitraryFewValues,
+      arbitrarySort,
+      partitions,
+      arbitraryKind,
+      places,
+      async (pieces, { by }, partition, rank, most) => {
+        const numbered = numbering(scanOf(['small'], { virtualColumns: VIRTUAL_COLUMNS }), { partition, by, rank, most });
+        assert.equal(await foundRows(pieces, numbered), numberedRows(pieces, numbered, { partition, by, rank, most }));
+      },
+    ),
     { numRuns: caseCount(300), includeErrorInReport: true },
   );
 });
@@ -305,10 +315,17 @@ firsts('the first rows of each partition are found over stored segments, whose s
   const partitions = fc.uniqueArray(fc.constantFrom('text', 'plain', 'small', 'holes', 'missing'), { maxLength: 3 });
   const places = fc.integer({ min: 1, max: 3 });
   await fc.assert(
-    fc.asyncProperty(arbitraryFewValues, arbitrarySort, partitions, fc.boolean(), places, async (pieces, { by }, partition, rank, most) => {
-      const numbered = numbering(scanOf([], { virtualColumns: VIRTUAL_COLUMNS }), { partition, by, rank, most });
-      assert.equal(await foundStoredRows(pieces, numbered), numberedRows(pieces, numbered, { partition, by, rank, most }));
-    }),
+    fc.asyncProperty(
+      arbitraryFewValues,
+      arbitrarySort,
+      partitions,
+      arbitraryKind,
+      places,
+      async (pieces, { by }, partition, rank, most) => {
+        const numbered = numbering(scanOf([], { virtualColumns: VIRTUAL_COLUMNS }), { partition, by, rank, most });
+        assert.equal(await foundStoredRows(pieces, numbered), numberedRows(pieces, numbered, { partition, by, rank, most }));
+      },
+    ),
     { numRuns: caseCount(100), includeErrorInReport: true },
   );
 });
@@ -343,24 +360,20 @@ firsts(
           [key('holes', true)],
           [key('holes', false, 'first'), key('small', true)],
         ])
-          for (const rank of [false, true])
+          for (const rank of ['rowNumber', 'rank', 'denseRank'] as const)
             for (const most of [1, 2, 5]) {
               const wanted = { partition, by, rank, most };
               const numbered = numbering(scanOf(['small']), wanted);
               const expected = numberedRows(pieces, numbered, wanted);
               assert.equal(await foundRows(pieces, numbered), expected, `${JSON.stringify(by)} of ${partition}`);
               const stored = numbering(scanOf([]), wanted);
-              if (rank && most === 2) assert.equal(await foundStoredRows(pieces, stored), numberedRows(pieces, stored, wanted));
+              if (rank !== 'rowNumber' && most === 2)
+                assert.equal(await foundStoredRows(pieces, stored), numberedRows(pieces, stored, wanted));
             }
     for (const pieces of tables)
       for (const most of [1, 2]) {
-        const ranked = numbering(scanOf(['small']), { partition: ['text'], by: [key('holes', true)], rank: true, most });
-        const post = ranked.post.map((step) =>
-          step.step === 'window'
-            ? { ...step, functions: step.functions.map((each) => ({ ...each, call: { kind: 'denseRank' as const } })) }
-            : step,
-        );
-        const found = await foundRows(pieces, { ...ranked, post });
+        const ranked = numbering(scanOf(['small']), { partition: ['text'], by: [key('holes', true)], rank: 'denseRank', most });
+        const found = await foundRows(pieces, ranked);
         const value = (row: Row): string => `${row['text']} ${row['holes']}`;
         const best = (text: Cell): bigint[] => {
           const values = pieces.flat().flatMap((row) => (row['text'] === text && typeof row['holes'] === 'bigint' ? [row['holes']] : []));
@@ -373,7 +386,7 @@ firsts(
         const cells = found.map((row) => `${row[1]} ${row[2]}`);
         assert.equal(cells.sort(), expected.map(value).sort(), `dense ranks up to ${most}`);
       }
-    const none = numbering(scanOf(['small']), { partition: ['text'], by: [key('holes')], rank: false, most: 1 });
+    const none = numbering(scanOf(['small']), { partition: ['text'], by: [key('holes')], rank: 'rowNumber', most: 1 });
     assert.equal(await foundRows([], none), []);
     const filter: Filter = { kind: 'equals', column: 'text', type: 'STRING', value: 'not there' };
     assert.equal(await foundStoredRows(tables[0] ?? [], { ...none, filter }), []);
@@ -429,7 +442,7 @@ firsts('the first rows of an order are found over many blocks, where few or most
       for (const partition of isAsked ? [['plain'], ['text', 'small'], ['large']] : []) {
         // The best places of so many partitions take more memory than there is for them.
         const most = partition[0] === 'large' ? 1000 : 2;
-        const wanted = { partition, by, rank: partition.length === 1, most };
+        const wanted = { partition, by, rank: partition.length === 1 ? ('rank' as const) : ('rowNumber' as const), most };
         const numbered = numbering(plan, wanted);
         assert.equal(await foundRows(pieces, numbered), numberedRows(pieces, numbered, wanted), `${JSON.stringify(by)} of ${partition}`);
       }

@@ -22,6 +22,8 @@ const TWO_32 = 2 ** 32;
 
 export interface FirstPlaces {
   readonly wanted: number;
+  /** So many different places are wanted. */
+  readonly areDistinct: boolean;
   readonly order: SharedRanks;
   /** Exact. */
   readonly partition: SharedRanks;
@@ -166,7 +168,8 @@ class FirstRows {
       if (isAll) for (let at = 0; at < n; at++) all[at] = at;
       else all.set(memory.u32(this.#blockRows, n));
     } else {
-      kernels.smallestGroupsI64(this.#blockKeys, groups, n, this.#places.wanted, this.#best);
+      const smallest = this.#places.areDistinct ? kernels.smallestDistinctGroupsI64 : kernels.smallestGroupsI64;
+      smallest(this.#blockKeys, groups, n, this.#places.wanted, this.#best);
       kept = this.#compact(this.#blockKeys, rows, groups, n, this.#count);
     }
     const found = memory.u32(this.#rows + this.#count * 4, kept);

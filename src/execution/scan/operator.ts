@@ -154,12 +154,15 @@ function batchesOf(
   }
   const first = plan.offset > 0 || plan.limit !== null ? undefined : wantedPlaces(plan.post);
   if (first === undefined) return rowsInSegmentOrder(context, views, query, opened, counts);
-  const rows = { wanted: first.wanted, keys: typedKeys(first.by, columns), partition: typedKeys(first.partition, columns) };
+  const { wanted, areDistinct } = first;
+  const rows = { wanted, areDistinct, keys: typedKeys(first.by, columns), partition: typedKeys(first.partition, columns) };
+  // Ranks of doubles that are alike, 0 and -0 for example, may differ.
+  if (areDistinct && !rows.keys.every(({ type }) => type === 'LONG')) return rowsInSegmentOrder(context, views, query, opened, counts);
   const segments = { ...data, virtualColumns: query.virtualColumns };
   const order = sharedRanks(segments, rows.keys, true);
   const partition = sharedRanks(segments, rows.partition, false);
   if (order !== undefined && partition?.isExact === true)
-    return firstOfPartitions(context, views, query, { wanted: first.wanted, order, partition }, opened, counts);
+    return firstOfPartitions(context, views, query, { wanted, areDistinct, order, partition }, opened, counts);
   return topRowsOfPartitions(context, views, query, rows, opened, counts);
 }
 

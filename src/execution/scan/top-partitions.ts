@@ -24,6 +24,8 @@ const ROOM_MAX = 1 << 18;
 /** The first rows of each partition, in an order. */
 export interface TopPartitions extends TopRows {
   readonly partition: TopRows['keys'];
+  /** So many different places are wanted. */
+  readonly areDistinct: boolean;
 }
 
 /**
@@ -47,7 +49,7 @@ export function* topRowsOfPartitions(
     const partition = ranksOf(source.scope, top.partition);
     const isRanked = order !== undefined && order !== null && partition !== undefined && partition?.isExact !== false;
     return isRanked
-      ? { batches: bestRows({ source, partition, order, wanted: top.wanted, bounds, counts }), isRanked }
+      ? { batches: bestRows({ source, partition, order, wanted: top.wanted, areDistinct: top.areDistinct, bounds, counts }), isRanked }
       : { batches: allRows(source), isRanked };
   };
   if (!fromLast) {
@@ -96,18 +98,19 @@ interface Segment {
   readonly partition: Ranks | null;
   readonly order: Ranks;
   readonly wanted: number;
+  readonly areDistinct: boolean;
   readonly bounds: PartitionBounds | undefined;
   readonly counts: RowCounts;
 }
 
 /** The best rows of a segment; none when those of segments before are better than all of it. */
-function* bestRows({ source, partition, order, wanted, bounds, counts }: Segment): Generator<RowBatch> {
+function* bestRows({ source, partition, order, wanted, areDistinct, bounds, counts }: Segment): Generator<RowBatch> {
   const { rank, stride, isFirstKey } = order.first;
   const partitions = isFirstKey ? bounds?.partitionsOf(source.scope) : undefined;
   if (partitions !== undefined && rank.count !== undefined && bounds?.passesOver(partitions, rank.valueOf(0n)) === true) return;
   const arena = source.scope.context.memory.arena();
   try {
-    const best = new BestOfPartitions(source, arena, partition, order, wanted);
+    const best = new BestOfPartitions(source, arena, partition, order, { wanted, areDistinct });
     for (const matched of source.matches(() => undefined)) {
       counts.rowsMatched += best.add(matched);
       if (best.isFull) yield { source, rows: best.take() };
@@ -127,6 +130,7 @@ class BestOfPartitions {
   readonly #arena: Arena;
   readonly #order: Ranks;
   readonly #wanted: number;
+  readonly #areDistinct: boolean;
   readonly #partition: Ranks | null;
   readonly #numbers: PartitionNumbers;
   readonly #room: number;
@@ -143,12 +147,19 @@ class BestOfPartitions {
   #takesAll = false;
   #count = 0;
 
-  constructor(source: RowSource, arena: Arena, partition: Ranks | null, order: Ranks, wanted: number) {
+  constructor(
+    source: RowSource,
+    arena: Arena,
+    partition: Ranks | null,
+    order: Ranks,
+    { wanted, areDistinct }: Pick<TopPartitions, 'wanted' | 'areDistinct'>,
+  ) {
     const { view } = source.scope;
     this.#source = source;
     this.#arena = arena;
     this.#order = order;
     this.#wanted = wanted;
+    this.#areDistinct = areDistinct;
     const { rank, stride = 1n } = partition?.first ?? {};
     const ways = partition === null ? 1n : rank?.count === undefined ? undefined : rank.count * stride;
     this.#partition = partition;
@@ -183,7 +194,8 @@ class BestOfPartitions {
     let kept = n;
     if (this.#takesAll) memory.u32(this.#rows + this.#count * 4, n).set(isAll ? numbersBelow(n) : memory.u32(this.#blockRows, n));
     else {
-      kernels.smallestGroupsI64(this.#blockKeys, groups, n, this.#wanted, this.#best);
+      const smallest = this.#areDistinct ? kernels.smallestDistinctGroupsI64 : kernels.smallestGroupsI64;
+      smallest(this.#blockKeys, groups, n, this.#wanted, this.#best);
       kept = this.#compact(this.#blockKeys, rows, groups, n, this.#count);
     }
     const found = memory.u32(this.#rows + this.#count * 4, kept);

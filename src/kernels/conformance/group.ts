@@ -241,6 +241,23 @@ export const GROUP_CHECKS = {
         lab.expect('I64', out, expected.flat(), `key (${k})`);
       });
   },
+  smallestDistinctGroupsI64(lab: Lab) {
+    for (const k of [1, 2, 5])
+      eachTrial(lab, (_rows, { n, groups, atGroups }) => {
+        // Small numbers are often alike; those of any size have both extremes among them.
+        const keys = lab.random(2) === 0 ? lab.values('I64', n).map(BigInt) : Array.from({ length: n }, () => BigInt(lab.random(7)) - 3n);
+        const state = new Array<bigint>(GROUPS * k).fill(MAX_I64);
+        const at = lab.place('I64', keys);
+        const out = lab.output('I64', GROUPS * k, state);
+        lab.call(() => lab.kernels.smallestDistinctGroupsI64(at, atGroups, n, k, out));
+        const expected = Array.from({ length: GROUPS }, (_, group) =>
+          [...new Set(keys.filter((key, i) => groups[i] === group && key < MAX_I64)), ...state.slice(0, k)]
+            .sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+            .slice(0, k),
+        );
+        lab.expect('I64', out, expected.flat(), `key (${k})`);
+      });
+  },
   compactWithinI64(lab: Lab) {
     for (const [where, stride] of [
       ['apart', 1],

@@ -231,6 +231,20 @@ export function groupKernels(memory: KernelMemory) {
         best[at] = key;
       }
     },
+    smallestDistinctGroupsI64(keys: Address, groups: Address, n: number, k: number, state: Address) {
+      const [column, ids, best] = [memory.i64(keys, n), memory.u32(groups, n), memory.i64(state)];
+      for (let i = 0; i < n; i++) {
+        const key = column[i] ?? 0n;
+        const first = (ids[i] ?? 0) * k;
+        const last = first + k - 1;
+        if (key >= (best[last] ?? 0n)) continue;
+        let place = last;
+        while (place > first && (best[place - 1] ?? 0n) >= key) place--;
+        if (best[place] === key) continue;
+        for (let at = last; at > place; at--) best[at] = best[at - 1] ?? 0n;
+        best[place] = key;
+      }
+    },
     compactWithinI64(
       keys: Address,
       rows: Address,

@@ -17,10 +17,14 @@ const LEFT_PART_MAX = 0.7;
 
 /**
  * Rows among which the first of each partition are, ascending: those whose first sort key is among the best of their partition, or ties with the last
- * of these. Where a text stands under several ids, its rows count as several partitions, of which more is left.
+ * of these (`areDistinct`: of as many different ones). Where a text stands under several ids, its rows count as several partitions, of which more is left.
  * @returns undefined where nearly all rows are left, or the first key is no number
  */
-export function rowsOfFirstPlaces(table: ResultTable, { partition, by, wanted }: WantedPlaces, check: Check): Uint32Array | undefined {
+export function rowsOfFirstPlaces(
+  table: ResultTable,
+  { partition, by, wanted, areDistinct }: WantedPlaces,
+  check: Check,
+): Uint32Array | undefined {
   const { rowCount } = table;
   const [first] = by;
   if (rowCount < ROWS_MIN || wanted > PLACES_MAX || first === undefined) return undefined;
@@ -34,12 +38,13 @@ export function rowsOfFirstPlaces(table: ResultTable, { partition, by, wanted }:
     for (let row = start; row < end; row++) {
       const [number, value] = [numbers[row] ?? 0, values[row] ?? 0];
       const base = number * wanted;
-      let place = found[number] ?? 0;
-      if (place === wanted) {
-        if (value <= (best[base + wanted - 1] ?? 0)) continue;
-        place--;
-      } else found[number] = place + 1;
-      for (; place > 0 && (best[base + place - 1] ?? 0) < value; place--) best[base + place] = best[base + place - 1] ?? 0;
+      const known = found[number] ?? 0;
+      if (known === wanted && value <= (best[base + wanted - 1] ?? 0)) continue;
+      let place = known;
+      while (place > 0 && (best[base + place - 1] ?? 0) < value) place--;
+      if (areDistinct && place > 0 && best[base + place - 1] === value) continue;
+      if (known < wanted) found[number] = known + 1;
+      for (let at = Math.min(known, wanted - 1); at > place; at--) best[base + at] = best[base + at - 1] ?? 0;
       best[base + place] = value;
     }
   });
