@@ -6,7 +6,7 @@ import type { ResultColumn } from '../../block/result-table.js';
 import { orderedNumbers } from '../ordered-numbers.js';
 import { compareColumn } from '../sort.js';
 import { RangeTree } from './range-tree.js';
-import type { Spans } from './window-frame.js';
+import type { Spans } from './window-rows.js';
 
 export const NO_ROW = -1;
 

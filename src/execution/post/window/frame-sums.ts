@@ -5,7 +5,7 @@ import { type Check, checkedLoop } from '../../block/checked-loops.js';
 import { type ResultColumn, valueAt } from '../../block/result-table.js';
 import { halvesOf } from '../typed-values.js';
 import { RangeTree } from './range-tree.js';
-import type { Spans } from './window-frame.js';
+import type { Spans } from './window-rows.js';
 
 interface Frames {
   readonly rowCount: number;

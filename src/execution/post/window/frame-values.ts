@@ -10,7 +10,8 @@ import { AnyValues, nullMarks, pickedColumn, smallLongs } from '../typed-values.
 import { extremeRows, NO_ROW } from './frame-extremes.js';
 import { doubleSums, longSums } from './frame-sums.js';
 import { type FrameAggregate, frameAggregate } from './window-aggregate.js';
-import { type Spans, stretchesOf } from './window-frame.js';
+import { stretchesOf } from './window-frame.js';
+import type { Spans } from './window-rows.js';
 
 /** Rows with their frames, and with what functions of frames read of them. */
 export interface FrameInput {

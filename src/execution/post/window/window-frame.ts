@@ -5,15 +5,7 @@ import type { FrameBound, WindowFrame } from '../../../model/window.js';
 import { type Check, checkedLoop } from '../../block/checked-loops.js';
 import { reachEdges } from './reach-edges.js';
 import { eachPiece, edgesOfRuns } from './runs.js';
-import type { WindowRows } from './window-rows.js';
-
-/** For each row, in turn, rows [start, end); none where the end is not behind the start. */
-export interface Spans {
-  readonly starts: Uint32Array;
-  readonly ends: Uint32Array;
-  /** Neither goes back from one row to the next that has any. */
-  readonly isMoving: boolean;
-}
+import type { Spans, WindowRows } from './window-rows.js';
 
 /** The rows of frames, which functions with the same frame have in common. */
 export function framesOfRows(rows: WindowRows, frame: WindowFrame): readonly Spans[] {

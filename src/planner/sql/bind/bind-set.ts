@@ -162,6 +162,37 @@ function numbered(side: ProjectRelation): Relation {
   };
 }
 
+const COUNT = 'number of equal rows';
+
+/**
+ * INTERSECT ALL and EXCEPT ALL, where the groups of one side may be held: the other side's rows are numbered, and a join tells each how many
+ * are equal to it. What both sides have is the same whichever is numbered.
+ */
+function countedByKeys({ operator }: SetQuery, left: ProjectRelation, right: ProjectRelation): Relation | undefined {
+  const isIntersection = operator === 'INTERSECT';
+  const isLarger = (estimate(left)?.rows ?? Infinity) > (estimate(right)?.rows ?? Infinity);
+  const [own, others] = isIntersection && isLarger ? [right, left] : [left, right];
+  if (!isHeld(others)) return undefined;
+  const rows = numbered(own);
+  const prefix = freePrefix(rows);
+  const keys = identity(others.columns).map(({ name, bound }): NamedBound => ({ name, bound }));
+  const count: NamedAggregate = { kind: 'count', name: COUNT, operands: [], filter: null, type: 'BIGINT' };
+  const counts: Relation = { kind: 'aggregate', input: others, keys, aggregates: [count] };
+  const conditions = identity(own.columns).map(({ bound }) => call('BOOLEAN', 'notdistinctfrom', bound, prefixed(bound, prefix)));
+  const type = isIntersection ? 'inner' : 'left';
+  const join: Relation = { kind: 'join', type, left: rows, right: counts, prefix, condition: and(conditions) };
+  const counted = column('BIGINT', prefix + COUNT);
+  const condition: Bound = {
+    kind: 'compare',
+    type: 'BOOLEAN',
+    operator: isIntersection ? '<=' : '>',
+    domain: 'BIGINT',
+    left: NUMBER_COLUMN.bound,
+    right: isIntersection ? counted : call('BIGINT', 'nvl', counted, integer(0)),
+  };
+  return { kind: 'project', input: { kind: 'filter', input: join, condition }, columns: identity(left.columns) };
+}
+
 function combine(session: Session, query: SetQuery, inputs: readonly ProjectRelation[]): Relation {
   const [left, right] = inputs;
   if (left === undefined || right === undefined) throw session.source.error('internal', query.at, 'a set operation without operands');
@@ -170,7 +201,8 @@ function combine(session: Session, query: SetQuery, inputs: readonly ProjectRela
     const union: Relation = { kind: 'union', inputs };
     return query.all ? union : { kind: 'aggregate', input: union, keys, aggregates: [] };
   }
-  const joined = query.all || !areKeys(left) || !areKeys(right) ? undefined : joinedByKeys(query, left, right);
+  const byKeys = query.all ? countedByKeys : joinedByKeys;
+  const joined = areKeys(left) && areKeys(right) ? byKeys(query, left, right) : undefined;
   if (joined !== undefined) return joined;
   // Each row says which side it is of; equal rows become one group, and the sides it was met on decide. With ALL the equal
   // rows of a side are numbered first: then no two are equal, and the n-th here stands or falls with the n-th there.
