@@ -1,4 +1,4 @@
-// Makes V8 optimize functions later while a server is young, and sooner once it has work to do.
+// Makes V8 optimize functions later while a server is young, and sooner once it has work to do, and collect garbage less often.
 
 import { setFlagsFromString } from 'node:v8';
 
@@ -10,6 +10,12 @@ export const OPTIMIZE_SOONER = '--interrupt-budget=33792';
  * Ours are a quarter of this at most.
  */
 export const OPTIMIZE_NO_GIANTS = '--max-optimized-bytecode-size=20000';
+
+/**
+ * Lets the heap of a thread that starts from here on grow to 256 MiB before V8 looks at all of it. A thread has some twenty MiB that stay,
+ * so that V8 did so at every third query, on four threads of its own (decision 19).
+ */
+export const COLLECT_LATER = '--initial-old-space-size=256';
 
 /** Whoever has sent so many queries is going to send more. */
 const QUERIES_UNTIL_SOONER = 2000;
@@ -23,6 +29,7 @@ const QUERIES_UNTIL_SOONER = 2000;
 export function optimizeLater(): void {
   setFlag(OPTIMIZE_LATER);
   setFlag(OPTIMIZE_NO_GIANTS);
+  setFlag(COLLECT_LATER);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { OPTIMIZE_LATER, OPTIMIZE_NO_GIANTS, OPTIMIZE_SOONER } from '../../src/cli/optimize-later.js';
+import { COLLECT_LATER, OPTIMIZE_LATER, OPTIMIZE_NO_GIANTS, OPTIMIZE_SOONER } from '../../src/cli/optimize-later.js';
 
 const flags = suite('flags of V8');
 
@@ -14,7 +14,7 @@ function complaint(flag: string): string {
 
 flags('are known to this V8, which complains of others only in words', () => {
   assert.not.equal(complaint('--no-flag-of-v8=1'), '');
-  for (const flag of [OPTIMIZE_LATER, OPTIMIZE_SOONER, OPTIMIZE_NO_GIANTS]) assert.is(complaint(flag), '', flag);
+  for (const flag of [OPTIMIZE_LATER, OPTIMIZE_SOONER, OPTIMIZE_NO_GIANTS, COLLECT_LATER]) assert.is(complaint(flag), '', flag);
 });
 
 flags.run();
