@@ -45,8 +45,8 @@ import { sqlRoutes } from '../server/routes/sql.js';
 import { statusRoutes } from '../server/routes/status.js';
 import { OtlpTracer } from '../server/tracing/otlp-tracer.js';
 import type { Processing } from './open-processing.js';
-import { queryCounter } from './optimize-later.js';
 import { Idleness } from './practice/idleness.js';
+import { queryCounter } from './v8-flags.js';
 
 /** The roles of this process, ready to be listened for. */
 export interface OpenRoles {

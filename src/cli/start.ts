@@ -6,8 +6,8 @@ import { checkSecurity } from '../cluster/access/checks.js';
 import { Configuration } from '../configuration/configuration.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 import { openProcessing } from './open-processing.js';
-import { optimizeLater } from './optimize-later.js';
 import { style } from './style.js';
+import { setV8Flags } from './v8-flags.js';
 
 export interface StartOptions {
   readonly version: string;
@@ -20,7 +20,7 @@ export interface StartOptions {
 
 /** `dolmen start`: resolves when the process was asked to end and everything is put away. */
 export async function start(options: StartOptions): Promise<ExitCode> {
-  optimizeLater();
+  setV8Flags();
   const configuration = Configuration.read({
     environment: process.env,
     flags: options.flags,

@@ -292,43 +292,28 @@ for (const kernels of ['simd', 'reference'])
     );
   });
 
-firsts('the first rows of each partition are found in many segments, of which few have rows enough', async () => {
-  const partitions = fc.uniqueArray(fc.constantFrom('text', 'small', 'double'), { maxLength: 2 });
-  const places = fc.integer({ min: 1, max: 3 });
-  await fc.assert(
-    fc.asyncProperty(
-      arbitraryFewValues,
-      arbitrarySort,
-      partitions,
-      arbitraryKind,
-      places,
-      async (pieces, { by }, partition, rank, most) => {
-        const numbered = numbering(scanOf(['small'], { virtualColumns: VIRTUAL_COLUMNS }), { partition, by, rank, most });
-        assert.equal(await foundRows(pieces, numbered), numberedRows(pieces, numbered, { partition, by, rank, most }));
-      },
-    ),
-    { numRuns: caseCount(300), includeErrorInReport: true },
-  );
-});
-
-firsts('the first rows of each partition are found over stored segments, whose strings have ids in common', async () => {
-  const partitions = fc.uniqueArray(fc.constantFrom('text', 'plain', 'small', 'holes', 'missing'), { maxLength: 3 });
-  const places = fc.integer({ min: 1, max: 3 });
-  await fc.assert(
-    fc.asyncProperty(
-      arbitraryFewValues,
-      arbitrarySort,
-      partitions,
-      arbitraryKind,
-      places,
-      async (pieces, { by }, partition, rank, most) => {
-        const numbered = numbering(scanOf([], { virtualColumns: VIRTUAL_COLUMNS }), { partition, by, rank, most });
-        assert.equal(await foundStoredRows(pieces, numbered), numberedRows(pieces, numbered, { partition, by, rank, most }));
-      },
-    ),
-    { numRuns: caseCount(100), includeErrorInReport: true },
-  );
-});
+for (const [what, inPartitions, selected, find, numRuns] of [
+  ['in many segments, of which few have rows enough', ['text', 'small', 'double'], ['small'], foundRows, 300],
+  ['over stored segments, whose strings have ids in common', ['text', 'plain', 'small', 'holes', 'missing'], [], foundStoredRows, 100],
+] as const)
+  firsts(`the first rows of each partition are found ${what}`, async () => {
+    const partitions = fc.uniqueArray(fc.constantFrom(...inPartitions), { maxLength: 3 });
+    const places = fc.integer({ min: 1, max: 3 });
+    await fc.assert(
+      fc.asyncProperty(
+        arbitraryFewValues,
+        arbitrarySort,
+        partitions,
+        arbitraryKind,
+        places,
+        async (pieces, { by }, partition, rank, most) => {
+          const numbered = numbering(scanOf([...selected], { virtualColumns: VIRTUAL_COLUMNS }), { partition, by, rank, most });
+          assert.equal(await find(pieces, numbered), numberedRows(pieces, numbered, { partition, by, rank, most }));
+        },
+      ),
+      { numRuns: caseCount(numRuns), includeErrorInReport: true },
+    );
+  });
 
 firsts(
   'the first rows of partitions are found where segments are passed over, where all rows tie, and beside empty partitions',

@@ -13,7 +13,7 @@ export type Runs = Uint32Array;
  */
 export function runsOfWords(words: readonly Uint32Array[], order: RowOrder, rowCount: number, check: Check, within?: Runs): Runs {
   if (within !== undefined && words.length === 0) return within;
-  if (words.some((word) => isOfEachRow(word))) return ascending(rowCount + 1, check);
+  if (words.some((word) => isOfEachRow(word, check))) return ascending(rowCount + 1, check);
   const isFirst = new Uint8Array(rowCount);
   isFirst[0] = 1;
   if (within !== undefined)
@@ -30,12 +30,15 @@ export function runsOfWords(words: readonly Uint32Array[], order: RowOrder, rowC
 }
 
 /** Whether a word numbers the rows in turn, so that no two are alike. */
-function isOfEachRow(word: Uint32Array): boolean {
+function isOfEachRow(word: Uint32Array, check: Check): boolean {
   const last = word.length - 1;
   const [first, step] = word[0] === 0 ? [0, 1] : [last, -1];
   if (word[last] !== first + step * last) return false;
-  for (let row = 0; row <= last; row++) if (word[row] !== first + step * row) return false;
-  return true;
+  let numbersAll = true;
+  checkedLoop(word.length, check, (start, end) => {
+    for (let row = start; numbersAll && row < end; row++) numbersAll = word[row] === first + step * row;
+  });
+  return numbersAll;
 }
 
 /** Keys of so many bits are counted rather than moved. */

@@ -38,12 +38,19 @@ export function bindSet(binding: Binding, query: SetQuery, parent: Scope | null)
   const combined = combine(session, query, inputs);
   const columns = first.columns.map(({ name, type }, index) => ({
     name: operands[0]?.relation.columns[index]?.name ?? name,
-    bound: column(type, name),
+    // A column of nulls alone takes the type of what it meets outside.
+    bound: nullsOf(inputs, index) ?? column(type, name),
   }));
   const scope = new Scope([{ columns, qualifiers: [] }], parent);
   const place: Place = { session, scope, aggregates: 'in ORDER BY of a set operation', subqueries: 'in ORDER BY of a set operation' };
   const sortKeys = query.orderBy.map((item) => ({ ...item, bound: bindReference(place, item.expression, columns) }));
   return { relation: ending(place, query, { relation: combined, columns, sortKeys }), names: columns.map(({ name }) => name) };
+}
+
+/** The null that a column is in all queries. */
+function nullsOf(inputs: readonly ProjectRelation[], index: number): Bound | undefined {
+  const bounds = inputs.map(({ columns }) => columns[index]?.bound);
+  return bounds.every((bound) => bound?.kind === 'literal' && bound.type === 'NULL') ? bounds[0] : undefined;
 }
 
 /** `a UNION ALL b UNION ALL c` has three. */
@@ -147,8 +154,18 @@ function prefixed(bound: Bound, prefix: string): Bound {
 }
 
 const SIDE = 'side of a set operation';
-const NUMBER = 'number among equal rows';
-const NUMBER_COLUMN: ProjectedColumn = { name: NUMBER, type: 'BIGINT', bound: column('BIGINT', NUMBER) };
+const COUNT = 'number of equal rows';
+
+/** A column of numbers, of a name that the rows beside it do not have. */
+function numberColumn(wanted: string, { columns }: ProjectRelation): ProjectedColumn {
+  const name = freeName(wanted, columns);
+  return { name, type: 'BIGINT', bound: column('BIGINT', name) };
+}
+
+/** The column that `numbered` adds. */
+function placeColumn(side: ProjectRelation): ProjectedColumn {
+  return numberColumn('number among equal rows', side);
+}
 
 /** The rows with their numbers among those that are equal to them. */
 function numbered(side: ProjectRelation): Relation {
@@ -158,11 +175,9 @@ function numbered(side: ProjectRelation): Relation {
     input: side,
     partition: identity(side.columns).map(({ bound }) => bound),
     order: [],
-    functions: [{ name: NUMBER, type: 'BIGINT', call: { kind: 'rowNumber' }, operands: [], filter: null, frame }],
+    functions: [{ name: placeColumn(side).name, type: 'BIGINT', call: { kind: 'rowNumber' }, operands: [], filter: null, frame }],
   };
 }
-
-const COUNT = 'number of equal rows';
 
 /**
  * INTERSECT ALL and EXCEPT ALL, where the groups of one side may be held: the other side's rows are numbered, and a join tells each how many
@@ -176,18 +191,19 @@ function countedByKeys({ operator }: SetQuery, left: ProjectRelation, right: Pro
   const rows = numbered(own);
   const prefix = freePrefix(rows);
   const keys = identity(others.columns).map(({ name, bound }): NamedBound => ({ name, bound }));
-  const count: NamedAggregate = { kind: 'count', name: COUNT, operands: [], filter: null, type: 'BIGINT' };
+  const { name } = numberColumn(COUNT, others);
+  const count: NamedAggregate = { kind: 'count', name, operands: [], filter: null, type: 'BIGINT' };
   const counts: Relation = { kind: 'aggregate', input: others, keys, aggregates: [count] };
   const conditions = identity(own.columns).map(({ bound }) => call('BOOLEAN', 'notdistinctfrom', bound, prefixed(bound, prefix)));
   const type = isIntersection ? 'inner' : 'left';
   const join: Relation = { kind: 'join', type, left: rows, right: counts, prefix, condition: and(conditions) };
-  const counted = column('BIGINT', prefix + COUNT);
+  const counted = column('BIGINT', prefix + name);
   const condition: Bound = {
     kind: 'compare',
     type: 'BOOLEAN',
     operator: isIntersection ? '<=' : '>',
     domain: 'BIGINT',
-    left: NUMBER_COLUMN.bound,
+    left: placeColumn(own).bound,
     right: isIntersection ? counted : call('BIGINT', 'nvl', counted, integer(0)),
   };
   return { kind: 'project', input: { kind: 'filter', input: join, condition }, columns: identity(left.columns) };
@@ -206,21 +222,24 @@ function combine(session: Session, query: SetQuery, inputs: readonly ProjectRela
   if (joined !== undefined) return joined;
   // Each row says which side it is of; equal rows become one group, and the sides it was met on decide. With ALL the equal
   // rows of a side are numbered first: then no two are equal, and the n-th here stands or falls with the n-th there.
+  const mark = numberColumn(SIDE, left);
+  const number = placeColumn(left);
   const marked = [left, right].map((side, index): Relation => {
-    const columns: ProjectedColumn[] = [...identity(side.columns), { name: SIDE, type: 'BIGINT', bound: integer(index) }];
-    return { kind: 'project', input: query.all ? numbered(side) : side, columns: query.all ? [...columns, NUMBER_COLUMN] : columns };
+    const columns: ProjectedColumn[] = [...identity(side.columns), { ...mark, bound: integer(index) }];
+    return { kind: 'project', input: query.all ? numbered(side) : side, columns: query.all ? [...columns, number] : columns };
   });
+  const markOf = (kind: 'min' | 'max'): ProjectedColumn => numberColumn(`${kind} ${SIDE}`, left);
   const extreme = (kind: 'min' | 'max'): NamedAggregate => ({
     kind,
-    name: `${kind} ${SIDE}`,
-    operands: [column('BIGINT', SIDE)],
+    name: markOf(kind).name,
+    operands: [mark.bound],
     filter: null,
     type: 'BIGINT',
   });
   const grouped: Relation = {
     kind: 'aggregate',
     input: { kind: 'union', inputs: marked },
-    keys: query.all ? [...keys, NUMBER_COLUMN] : keys,
+    keys: query.all ? [...keys, number] : keys,
     aggregates: [extreme('min'), extreme('max')],
   };
   const isSide = (kind: 'min' | 'max', operator: CompareOperator, side: number): Bound => ({
@@ -228,7 +247,7 @@ function combine(session: Session, query: SetQuery, inputs: readonly ProjectRela
     type: 'BOOLEAN',
     operator,
     domain: 'BIGINT',
-    left: column('BIGINT', `${kind} ${SIDE}`),
+    left: markOf(kind).bound,
     right: integer(side),
   });
   const condition = query.operator === 'INTERSECT' ? and([isSide('min', '=', 0), isSide('max', '=', 1)]) : isSide('max', '=', 0);

@@ -45,6 +45,15 @@ const NUMBER_BRANCHES = [
   '(SELECT usr, added FROM edits ORDER BY usr NULLS LAST, added LIMIT 12)',
   'SELECT id, RANK() OVER (ORDER BY city) FROM users',
 ];
+/** Two columns of doubles, zeros of both signs, numbers that are none and nulls among them. */
+const DOUBLE_BRANCHES = [
+  'SELECT price, score FROM edits JOIN users ON usr = id',
+  'SELECT price, price * 0 FROM edits',
+  'SELECT price * 0, price FROM edits WHERE price < 2',
+  'SELECT score, score FROM users',
+  "SELECT price, CASE WHEN price > 3 THEN CAST('NaN' AS DOUBLE) ELSE score END FROM edits LEFT JOIN users ON usr = id",
+  "SELECT CASE WHEN score > 3 THEN CAST('NaN' AS DOUBLE) END, score FROM users",
+];
 const treeOf = (branches: readonly string[]) =>
   fc.letrec<{ tree: string; branch: string; node: string }>((tie) => ({
     tree: fc.oneof({ maxDepth: 3, withCrossShrink: true }, tie('branch'), tie('node'), tie('node')),
@@ -63,18 +72,50 @@ const around = fc.constantFrom(
   (query: string) => `SELECT u.id, t.a FROM users u JOIN (${query}) AS t(a, b) ON u.id = t.b`,
 );
 
-for (const [what, branches] of [
-  ['texts and numbers', BRANCHES],
-  ['whole numbers', NUMBER_BRANCHES],
+/** Extremes of numbers that are none differ from DuckDB's. */
+const aroundDoubles = fc.constantFrom(
+  (query: string) => query,
+  (query: string) => `SELECT a, b, COUNT(*) FROM (${query}) AS t(a, b) GROUP BY a, b`,
+  (query: string) => `SELECT COUNT(*), COUNT(a), COUNT(b) FROM (${query}) AS t(a, b)`,
+);
+
+for (const [what, branches, places] of [
+  ['texts and numbers', BRANCHES, around],
+  ['whole numbers', NUMBER_BRANCHES, around],
+  ['doubles', DOUBLE_BRANCHES, aroundDoubles],
 ] as const)
   sets(`of ${what}, nested in each other and in other queries`, () =>
     fc.assert(
-      fc.asyncProperty(treeOf(branches), around, async (query, place) => {
+      fc.asyncProperty(treeOf(branches), places, async (query, place) => {
         const sql = place(query);
         assert.is(difference(sql, await answer(sql), await oracle.rows(sql)), undefined);
       }),
       { numRuns: caseCount(80), seed: 8 },
     ),
   );
+
+/** Names that the plans of set operations give to columns of their own. */
+const OWN_NAMES = [
+  'number among equal rows',
+  'number of equal rows',
+  'side of a set operation',
+  'min side of a set operation',
+  'max side of a set operation',
+  'j0.b',
+];
+for (const name of OWN_NAMES)
+  sets(`of columns that are called ${name}, as columns of plans are`, async () => {
+    for (const between of ['INTERSECT', 'INTERSECT ALL', 'EXCEPT', 'EXCEPT ALL'])
+      for (const [left, right] of [
+        ['SELECT usr AS "?", city AS b FROM edits', 'SELECT id, city FROM users'],
+        ['SELECT id AS a, id AS "?" FROM users', 'SELECT usr, usr FROM edits'],
+        ['VALUES (1, 2), (1, 2), (3, 4)', 'SELECT 1, 2 AS "?"'],
+        ['SELECT 1 AS "?", city FROM users', "VALUES (1, 'Oslo')"],
+        ['SELECT city AS "?", added AS "_?" FROM edits', '(SELECT city, id FROM users ORDER BY id LIMIT 4)'],
+      ] as const) {
+        const sql = `${left} ${between} ${right}`.replaceAll('?', name);
+        assert.is(difference(sql, await answer(sql), await oracle.rows(sql)), undefined);
+      }
+  });
 
 sets.run();

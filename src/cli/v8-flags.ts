@@ -1,4 +1,4 @@
-// Makes V8 optimize functions later while a server is young, and sooner once it has work to do, and collect garbage less often.
+// Flags of V8: functions are optimised later while a server is young and sooner once it has work to do, and garbage is collected less often.
 
 import { setFlagsFromString } from 'node:v8';
 
@@ -21,12 +21,12 @@ export const COLLECT_LATER = '--initial-old-space-size=256';
 const QUERIES_UNTIL_SOONER = 2000;
 
 /**
- * Has V8 optimise a function when it has run four times as much as by default (decision 19). Kernels do most of the work, so
- * optimised JavaScript saves a query little. To make it takes a good part of a query, in V8's own threads, on the very
- * processors that the processing threads want, and goes on for a hundred queries of every new kind. For all threads of the
- * process, those that run already too. Who starts node with the flag has decided otherwise.
+ * Sets what a server wants of V8 (decision 19). A function is optimised when it has run four times as much as by default: kernels do most of
+ * the work, so optimised JavaScript saves a query little, and to make it takes a good part of a query, in V8's own threads, on the very
+ * processors that the processing threads want, for a hundred queries of every new kind. For all threads of the process, but the room of
+ * heaps for those alone that start later. A flag that node was started with stays.
  */
-export function optimizeLater(): void {
+export function setV8Flags(): void {
   setFlag(OPTIMIZE_LATER);
   setFlag(OPTIMIZE_NO_GIANTS);
   setFlag(COLLECT_LATER);

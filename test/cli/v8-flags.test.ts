@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { COLLECT_LATER, OPTIMIZE_LATER, OPTIMIZE_NO_GIANTS, OPTIMIZE_SOONER } from '../../src/cli/optimize-later.js';
+import { COLLECT_LATER, OPTIMIZE_LATER, OPTIMIZE_NO_GIANTS, OPTIMIZE_SOONER } from '../../src/cli/v8-flags.js';
 
 const flags = suite('flags of V8');
 
