@@ -235,6 +235,9 @@ export { textOfDoubles } from './kernels/text-of-doubles';
 export { textOfTimes } from './kernels/text-of-times';
 export { textExtreme, textFindEach, textSlice, textTrim } from './kernels/text-parts';
 
+// arrays.ts
+export { arrayNumbers, arrayStarts, arrayStrings, arrayTexts, listFirst, listJoin, listPick, listRows } from './kernels/arrays';
+
 // lists.ts
 export { listSizes, listSort, listTexts } from './kernels/lists';
 

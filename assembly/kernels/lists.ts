@@ -1,3 +1,5 @@
+import { escape } from './arrays';
+import { hexadecimal } from './hexadecimal';
 import { compareTexts } from './join';
 import { isAligned } from './lanes';
 import { copy, textOf, WIDE } from './text';
@@ -116,17 +118,6 @@ export function listSort(keys: usize, words: u32, entries: usize, starts: usize,
   }
 }
 
-/** Eight hexadecimal digits as the bytes to store. */
-@inline
-function hexadecimal(half: u32): u64 {
-  let bytes = <u64>bswap<u32>(half);
-  bytes = (bytes | (bytes << 16)) & 0x0000ffff0000ffff;
-  bytes = (bytes | (bytes << 8)) & 0x00ff00ff00ff00ff;
-  const digits = ((bytes >> 4) & 0x000f000f000f000f) | ((bytes & 0x000f000f000f000f) << 8);
-  // Digits above 9 are letters.
-  return digits + 0x3030303030303030 + (((digits + 0x0606060606060606) >> 4) & 0x0101010101010101) * 39;
-}
-
 @inline
 function digits(value: u64, to: usize): void {
   store<u64>(to, hexadecimal(<u32>(value >> 32)));
@@ -139,32 +130,6 @@ function sortable(bits: u64, form: u32): u64 {
   if (form != DOUBLES) return bits ^ SIGN;
   if ((bits & ~SIGN) > 0x7ff0000000000000) return 0xfff8000000000000;
   return (bits & SIGN) == 0 ? bits | SIGN : ~bits;
-}
-
-/** Copies bytes, of which 0 and 1 become two. Returns the end. */
-function escape(from: usize, length: usize, to: usize): usize {
-  const end = from + length;
-  while (from < end) {
-    // Eight at a time while none of them is 0 or 1.
-    if (from + 8 <= end) {
-      const bytes = load<u64>(from);
-      if (((bytes - 0x0202020202020202) & ~bytes & 0x8080808080808080) == 0) {
-        store<u64>(to, bytes);
-        from += 8;
-        to += 8;
-        continue;
-      }
-    }
-    const byte = load<u8>(from++);
-    if (byte > 1) {
-      store<u8>(to++, byte);
-      continue;
-    }
-    store<u8>(to, 1);
-    store<u8>(to, byte == 0 ? 1 : 2, 1);
-    to += 2;
-  }
-  return to;
 }
 
 export function listTexts(

@@ -322,7 +322,7 @@ export type KernelSet =
   // ── text-ids.ts: texts of input to ids (text-id-contract.ts) ───────────────────────────────────────────────────
   TextIdKernels &
 
-  // ── lists.ts: values by group (list-contract.ts) ───────────────────────────────────────────────────────────────
+  // ── lists.ts: values by group (list-contract.ts); arrays.ts: arrays (array-contract.ts) ─────────────────────────
   ListKernels &
 
   // ── patterns.ts: any number of texts ─────────────────────────────────────────────────────────────────────────────

@@ -81,61 +81,6 @@ function numbersIn(text: string, type: 'LONG' | 'DOUBLE'): readonly ArrayElement
   return elements;
 }
 
-/** Elements of arrays of numbers, of one array behind the other. */
-export class NumbersOfArrays {
-  readonly #element: 'LONG' | 'DOUBLE';
-  /** The halves of the numbers, as they lie in memory, and which of them are null. */
-  #halves = new Uint32Array(FIRST_NUMBERS * 2);
-  #nulls = new Uint8Array(FIRST_NUMBERS);
-  count = 0;
-
-  constructor(element: 'LONG' | 'DOUBLE') {
-    this.#element = element;
-  }
-
-  get bytes(): number {
-    return this.#halves.byteLength + this.#nulls.byteLength;
-  }
-
-  /** Adds the elements of the array whose text is in UTF-8 at [from, to). @returns whether it is one */
-  read(bytes: DataView, from: number, to: number): boolean {
-    for (let at = from; at < to; at++) {
-      if (this.count === this.#nulls.length) this.#grow();
-      const mark = bytes.getUint8(at);
-      if (mark === NULL_CODE) {
-        this.#nulls[this.count++] = 1;
-        continue;
-      }
-      const end = at + 1 + DIGITS;
-      if (mark !== PRESENT_CODE || end >= to || bytes.getUint8(end) !== 0) return false;
-      const upper = halfIn(bytes, at + 1);
-      // Negative DOUBLEs have all bits turned, other numbers the sign bit.
-      const mask = this.#element === 'LONG' || upper < 0 ? 0 : -1;
-      this.#halves[this.count * 2 + HIGH] = upper ^ (mask | SIGN);
-      this.#halves[this.count * 2 + LOW] = halfIn(bytes, at + 9) ^ mask;
-      this.count++;
-      at = end;
-    }
-    return true;
-  }
-
-  isNull(place: number): boolean {
-    return this.#nulls[place] === 1;
-  }
-
-  /** Copies the halves of the elements [from, to), 0 of nulls. @param place  of the first among the numbers there */
-  copyTo(from: number, to: number, out: Uint32Array, place: number): void {
-    for (let at = from * 2, next = place * 2; at < to * 2; at++) out[next++] = this.#halves[at] ?? 0;
-  }
-
-  #grow(): void {
-    const [grown, nulls] = [new Uint32Array(this.count * 4), new Uint8Array(this.count * 2)];
-    grown.set(this.#halves);
-    nulls.set(this.#nulls);
-    [this.#halves, this.#nulls] = [grown, nulls];
-  }
-}
-
 /** Number of elements of the array of numbers whose text is in UTF-8 at [from, to). */
 export function numberCount(bytes: DataView, from: number, to: number): number {
   let count = 0;
@@ -190,8 +135,6 @@ function numberIn(bytes: DataView, at: number, element: 'LONG' | 'DOUBLE'): bigi
   halves[LOW] = halfIn(bytes, at + 9) ^ mask;
   return element === 'LONG' ? (longs[0] ?? 0n) : (doubles[0] ?? 0);
 }
-
-const FIRST_NUMBERS = 1024;
 
 /** Eight hexadecimal digits as 32 bits. */
 function halfIn(bytes: DataView, at: number): number {

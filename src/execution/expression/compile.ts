@@ -54,9 +54,13 @@ const KERNEL_ROWS_MIN = 64;
 
 /** Compiles to a tree of kernels, or `undefined`: rows are few, it does not fit, or a part has loops and a table of all combinations of values is less work. */
 function compileKernels(scope: SegmentScope, expression: Expression, typeOf: TypeOf, type: ColumnType): Vector | undefined {
-  if ((type !== 'STRING' && !isNumberType(type)) || scope.view.rowCount < KERNEL_ROWS_MIN) return undefined;
+  if ((type !== 'STRING' && type !== 'ARRAY<STRING>' && !isNumberType(type)) || scope.view.rowCount < KERNEL_ROWS_MIN) return undefined;
   const compiler = compilerOf(scope, typeOf);
-  const vector = type === 'STRING' ? strings(compiler, scope, expression, typeOf) : numbers(compiler, expression, type);
+  const vector = isNumberType(type)
+    ? numbers(compiler, expression, type)
+    : type === 'STRING'
+      ? strings(compiler, scope, expression, typeOf)
+      : arrays(scope, expression, typeOf);
   return vector !== undefined && compiler.hasLoops && hasFewCombinations(scope, expression) ? undefined : vector;
 }
 
@@ -113,6 +117,10 @@ function strings(compiler: NumberCompiler, scope: SegmentScope, expression: Expr
   return hasFewTexts(scope, expression)
     ? (choiceOfStrings(compiler, expression) ?? ofTexts())
     : (ofTexts() ?? choiceOfStrings(compiler, expression));
+}
+
+function arrays(scope: SegmentScope, expression: Expression, typeOf: TypeOf): Vector | undefined {
+  return expressionType(expression, typeOf) === 'ARRAY<STRING>' ? textsOfTexts(textsOf(scope, typeOf), expression) : undefined;
 }
 
 function choiceOfStrings(compiler: NumberCompiler, expression: Expression): Vector | undefined {

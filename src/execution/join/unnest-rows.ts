@@ -1,6 +1,6 @@
 // Repeats rows for each of the values that UNNEST takes out of them.
 
-import { type Address, PHYSICAL_BYTES } from '../../base/layout.js';
+import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import { own } from '../../base/names.js';
 import { convert, isArrayValue, type Scalar, textOfValue, type Value } from '../../expression/value.js';
 import type { FrameColumn } from '../../model/frame.js';
@@ -9,10 +9,15 @@ import { uploadFrame } from '../../storage/uploaded-frame.js';
 import type { ColumnView, StringColumnView } from '../../storage/view.js';
 import { blockAt } from '../block/context.js';
 import { nullBits, typed } from '../block/result-table.js';
+import { elementOf } from '../expression/lists/list-calls.js';
+import { ArrayPieces } from '../expression/lists/list-node.js';
 import { type Lists, listsOf } from '../expression/number/list.js';
-import { type NumberLists, numberLists } from '../expression/number/number-lists.js';
 import { rowReader } from '../expression/row-reader.js';
 import type { SegmentScope, Source } from '../expression/scope.js';
+import { rowsNode } from '../expression/text/text-entries.js';
+import { Room, TextWork } from '../expression/text/text-node.js';
+import { OwnMemory } from './own-memory.js';
+import { narrowNumbers } from './upload-groups.js';
 import type { RowNumbers } from './view-rows.js';
 
 /** Rows of a view, each as often as it has values, and those values. Void when the next one is asked for. */
@@ -23,6 +28,8 @@ export interface UnnestedRows {
 
 /** Largest number of values unnested at a time. */
 const VALUES_MAX = 1 << 18;
+/** Rows whose arrays are looked at together. */
+const STRETCH_ROWS = 8 * BLOCK_ROWS;
 
 /** The values of a column, stored or computed: of multi-value texts and of arrays each, of others the value itself. */
 export function* unnestRows(scope: SegmentScope, name: string): Generator<UnnestedRows> {
@@ -35,70 +42,44 @@ export function* unnestRows(scope: SegmentScope, name: string): Generator<Unnest
     return;
   }
   const column = source.kind === 'string' ? source.column : undefined;
-  const numbers = column === undefined ? undefined : numberLists(scope, column);
-  if (column !== undefined && numbers !== undefined) yield* numbersOf(scope, column, numbers);
+  const element = column === undefined ? undefined : elementOf(column);
+  if (column !== undefined && (element === 'LONG' || element === 'DOUBLE')) yield* numbersOf(scope, column, element);
   else yield* readValues(scope, source, scope.typeOf(name) ?? 'STRING');
 }
 
-/** The elements of arrays of numbers, copied from those of the entries. */
-function* numbersOf(scope: SegmentScope, column: StringColumnView, { starts, numbers }: NumberLists): Generator<UnnestedRows> {
+/** The elements of arrays of numbers, of as many rows at a time as have so many. */
+function* numbersOf(scope: SegmentScope, column: StringColumnView, element: 'LONG' | 'DOUBLE'): Generator<UnnestedRows> {
   const { context, view, arena } = scope;
-  const { memory } = context;
-  const type = unnestedType(column.type);
-  const room = Math.min(VALUES_MAX, countOf());
-  const at = arena.take(room * 4);
-  const rows = memory.u32(at, room);
-  const halves = new Uint32Array(room * 2);
-  const isNull = new Uint8Array(room);
-  let ids = idsOf(0, 0);
-  let count = 0;
-  for (let row = 0; row < view.rowCount; row++) {
-    const block = blockAt(row, view.rowCount);
-    if (row === block.start) {
+  const { kernels } = context;
+  const work = new TextWork(scope, STRETCH_ROWS, true);
+  const node = rowsNode(work, column);
+  const arrays = new ArrayPieces(work, element, VALUES_MAX);
+  const numbers = new Room(work);
+  const texts = arena.take(Math.min(view.rowCount, STRETCH_ROWS) * 8);
+  for (let start = 0; start < view.rowCount; start += STRETCH_ROWS) {
+    const rows = Math.min(STRETCH_ROWS, view.rowCount - start);
+    for (let from = 0; from < rows; from += BLOCK_ROWS) {
       context.check();
-      ids = idsOf(row, block.rows);
+      const block = blockAt(start + from, view.rowCount);
+      kernels.toI64I64(node.texts(block), 0, block.rows, 0n, texts + from * 8);
     }
-    const id = ids[row - block.start] ?? 0;
-    const to = starts[id + 1] ?? 0;
-    for (let from = starts[id] ?? 0; from < to; ) {
-      const taken = Math.min(to - from, room - count);
-      numbers.copyTo(from, from + taken, halves, count);
-      for (let next = 0; next < taken; next++) {
-        rows[count + next] = row;
-        isNull[count + next] = numbers.isNull(from + next) ? 1 : 0;
+    arrays.open(texts, rows);
+    for (let piece = arrays.next(); piece !== undefined; piece = arrays.next()) {
+      if (piece.count === 0) continue;
+      const at = numbers.of(piece.count * 4);
+      kernels.listRows(piece.starts, piece.rows, start + piece.from, at);
+      const { at: values, nulls } = arrays.values();
+      const owner = new OwnMemory(context.memory);
+      try {
+        yield {
+          rows: { at, count: piece.count },
+          values: narrowNumbers({ context, arena, owner, rowCount: piece.count }, element, values, nulls),
+        };
+      } finally {
+        owner.free();
       }
-      count += taken;
-      from += taken;
-      if (count < room) continue;
-      yield* uploaded(scope, { at, count }, numbersColumn(halves, isNull, count, type));
-      count = 0;
     }
   }
-  if (count > 0) yield* uploaded(scope, { at, count }, numbersColumn(halves, isNull, count, type));
-
-  function idsOf(from: number, n: number): Uint8Array | Uint16Array | Uint32Array {
-    const { physical } = column;
-    const read = physical === 'U8' ? 'u8' : physical === 'U16' ? 'u16' : 'u32';
-    return memory[read](column.ids + from * PHYSICAL_BYTES[physical], n);
-  }
-
-  function countOf(): number {
-    const lengths = idsOf(0, view.rowCount);
-    let sum = 0;
-    for (let row = 0; row < view.rowCount; row++) {
-      const id = lengths[row] ?? 0;
-      sum += (starts[id + 1] ?? 0) - (starts[id] ?? 0);
-    }
-    return sum;
-  }
-}
-
-function numbersColumn(halves: Uint32Array, isNull: Uint8Array, count: number, type: ColumnType): FrameColumn {
-  const nulls = nullBits(isNull.subarray(0, count));
-  const { buffer } = halves.slice(0, count * 2);
-  return type === 'LONG'
-    ? { kind: 'long', name: VALUES, values: new BigInt64Array(buffer), nulls }
-    : { kind: 'double', name: VALUES, type: 'DOUBLE', values: new Float64Array(buffer), nulls };
 }
 
 const VALUES = 'values';

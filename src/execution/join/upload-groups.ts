@@ -106,7 +106,7 @@ export function readAsTheyAre(
   return { view: { ...view, columns }, addresses, bytes, release };
 }
 
-interface Parts extends Scratch {
+export interface Parts extends Scratch {
   readonly owner: OwnMemory;
   readonly rowCount: number;
 }
@@ -171,7 +171,7 @@ function keyColumn(
   }
   if (domain.kind === 'wide') {
     assert(domain.type === 'LONG' || domain.type === 'DOUBLE', `the wide key ${name} is a ${domain.type}`);
-    return wholeNumbers(parts, domain.type, at, flags.at === 0 ? 0 : flaggedRows(parts, flags.at, flags.flag));
+    return narrowNumbers(parts, domain.type, at, flags.at === 0 ? 0 : flaggedRows(parts, flags.at, flags.flag));
   }
   assert(!isNumberType(domain.type), `numbers of the key ${name} have no place`);
   const column = columnOfIds(context, pool, name, domain, memory.u32(at, rowCount).slice());
@@ -196,7 +196,7 @@ function flaggedRows(parts: Parts, flags: Address, flag: number): Address {
 function stateColumn(parts: Parts, aggregator: AggregatorLayout, at: Address, seen: Address): ColumnView {
   const { kernels } = parts.context;
   const nulls = seen === 0 ? 0 : bitsWhere(parts, (start, n, out) => kernels.filterEqU8(seen + start, n, 0, out));
-  const column = wholeNumbers(parts, aggregator.type === 'LONG' ? 'LONG' : 'DOUBLE', at, nulls);
+  const column = narrowNumbers(parts, aggregator.type === 'LONG' ? 'LONG' : 'DOUBLE', at, nulls);
   // A merged count of no rows is 0.
   return aggregator.aggregator.emptyIsZero === true ? { ...column, nulls: 0 } : column;
 }
@@ -223,8 +223,8 @@ function numbers(type: 'LONG' | 'DOUBLE', physical: 'U32' | 'I64' | 'F64', value
   return { kind: 'number', type, physical, power: 0, values, base: 0n, nulls: 0, min: null, max: null, isPart: true, blockRanges: 0 };
 }
 
-/** Numbers of 64 bits, as narrow as longs are. */
-function wholeNumbers(parts: Parts, type: 'LONG' | 'DOUBLE', at: Address, nulls: Address): NumberColumnView {
+/** Numbers of 64 bits, as narrow as longs are. @param at  of numbers that are `owner`'s, or another's */
+export function narrowNumbers(parts: Parts, type: 'LONG' | 'DOUBLE', at: Address, nulls: Address): NumberColumnView {
   const { context, arena, owner, rowCount } = parts;
   const column = { ...numbers(type, type === 'LONG' ? 'I64' : 'F64', at), nulls };
   zeroNulls(context, column, rowCount);

@@ -3,6 +3,7 @@
 import type { KernelName, KernelSet } from '../contract.js';
 import type { KernelMemory } from '../memory.js';
 import { AGGREGATE_CHECKS } from './aggregate.js';
+import { ARRAY_CHECKS } from './arrays.js';
 import { BITMAP_CHECKS } from './bitmap.js';
 import { CALENDAR_CHECKS } from './calendar.js';
 import { COMPUTE_CHECKS } from './compute.js';
@@ -50,6 +51,7 @@ const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...HASH_CHECKS,
   ...JOIN_CHECKS,
   ...LIST_CHECKS,
+  ...ARRAY_CHECKS,
   ...RANGE_CHECKS,
   ...TOP_CHECKS,
 };

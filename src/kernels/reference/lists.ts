@@ -1,8 +1,10 @@
-// Reference kernels over lists of values by group.
+// Reference kernels over lists of values by group, over texts of arrays, and over lists whose values lie one behind the other.
 
 import type { Address } from '../../base/layout.js';
+import type { ArrayKernels } from '../array-contract.js';
 import type { ListKernels } from '../list-contract.js';
 import type { KernelMemory } from '../memory.js';
+import { type Found, textMemory } from './text-memory.js';
 
 const BYTES_MAX = 2 ** 32 - 1;
 const SIGN = 2n ** 63n;
@@ -26,6 +28,7 @@ export function listKernels(memory: KernelMemory): ListKernels {
     return memory.u32(rows + start * 4, end - start);
   };
   return {
+    ...arrayKernels(memory),
     listSizes(keys, n, words, strings, state, most) {
       const largest = memory.u32(most, 2);
       for (let row = 0; row < n; row++) {
@@ -78,4 +81,129 @@ function arrayOf(elements: readonly Element[], areDoubles: boolean): string {
 function sortable(bits: bigint): bigint {
   if ((bits & ~SIGN) > 0x7ff0000000000000n) return 0xfff8000000000000n;
   return (bits & SIGN) === 0n ? bits | SIGN : bits ^ ALL;
+}
+
+const ELEMENT = /\u0001|\u0002([^\u0000]*)\u0000/g;
+const isWide = (text: string): boolean => Buffer.byteLength(text) !== text.length;
+
+function arrayKernels(memory: KernelMemory): ArrayKernels {
+  const { textAt, put, putNull, writer } = textMemory(memory);
+  /** Elements as they are written, null for null; where each begins among the characters of the text. */
+  const elementsOf = (text: Found | null): RegExpMatchArray[] => [...(text?.text ?? '').matchAll(ELEMENT)];
+  const bit = (bits: Address, i: number): boolean => bits !== 0 && ((memory.u8(bits, (i >>> 3) + 1)[i >>> 3] ?? 0) & (1 << (i & 7))) !== 0;
+  const listOf = (starts: Address, i: number): readonly [number, number] => {
+    const all = memory.u32(starts, i + 2);
+    return [(all[i] ?? 0) - (all[0] ?? 0), (all[i + 1] ?? 0) - (all[0] ?? 0)];
+  };
+  const textsOf = (starts: Address, texts: Address, i: number): (Found | null)[] => {
+    const [from, to] = listOf(starts, i);
+    return Array.from({ length: to - from }, (_, at) => textAt(texts, from + at));
+  };
+  return {
+    arrayStarts(texts, n, _numbers, starts) {
+      let count = 0;
+      memory.u32(starts, 1)[0] = 0;
+      for (let i = 0; i < n; i++) {
+        count += elementsOf(textAt(texts, i)).length;
+        memory.u32(starts, n + 1)[i + 1] = count;
+      }
+      return count;
+    },
+    arrayNumbers(texts, n, doubles, numbers, nulls) {
+      let count = 0;
+      const areNull: boolean[] = [];
+      for (let i = 0; i < n; i++) {
+        const found = textAt(texts, i);
+        const elements = elementsOf(found);
+        if (elements.map(([each]) => each).join('') !== (found?.text ?? '')) return -1;
+        for (const [, digits] of elements) {
+          if (digits !== undefined && !/^[0-9a-f]{16}$/.test(digits)) return -1;
+          const bits = digits === undefined ? null : BigInt(`0x${digits}`);
+          areNull.push(bits === null);
+          const number = bits === null ? 0n : doubles === 1 && bits < SIGN ? bits ^ ALL : bits ^ SIGN;
+          memory.i64(numbers + count++ * 8, 1)[0] = BigInt.asIntN(64, number);
+        }
+      }
+      const words = memory.u32(nulls, Math.ceil(count / 64) * 2).fill(0);
+      areNull.forEach((isNull, at) => {
+        if (isNull) words[at >>> 5] = ((words[at >>> 5] ?? 0) | (1 << (at & 31))) >>> 0;
+      });
+      return areNull.filter((isNull) => isNull).length;
+    },
+    arrayStrings(texts, n, out, buffer) {
+      let [count, free] = [0, buffer];
+      for (let i = 0; i < n; i++) {
+        const found = textAt(texts, i);
+        if (found === null) continue;
+        for (const match of elementsOf(found)) {
+          const [, body] = match;
+          const place = count++;
+          if (body === undefined) {
+            putNull(out, place);
+            continue;
+          }
+          const text = body.replace(/\u0001([\u0001\u0002])/g, (_, mark) => (mark === '\u0001' ? '\u0000' : '\u0001'));
+          const bytes = Buffer.from(text);
+          if (text === body) {
+            put(out, place, found.at + Buffer.byteLength(found.text.slice(0, match.index)) + 1, bytes.length, isWide(text));
+            continue;
+          }
+          memory.u8(free, bytes.length).set(bytes);
+          put(out, place, free, bytes.length, isWide(text));
+          free += bytes.length;
+        }
+      }
+    },
+    arrayTexts(starts, texts, n, nulls, out, buffer) {
+      const write = writer(out, buffer);
+      for (let i = 0; i < n; i++) {
+        const elements = textsOf(starts, texts, i);
+        const body = (text: string): string => text.replaceAll('\u0001', '\u0001\u0002').replaceAll('\u0000', '\u0001\u0001');
+        const all = elements.map((each) => (each === null ? '\u0001' : `\u0002${body(each.text)}\u0000`)).join('');
+        if (bit(nulls, i)) putNull(out, i);
+        else
+          write(
+            i,
+            all,
+            elements.some((each) => each?.isWide === true),
+          );
+      }
+    },
+    listJoin(starts, texts, n, nulls, separator, separatorBytes, word, wordBytes, out, buffer) {
+      const write = writer(out, buffer);
+      const between = Buffer.from(memory.u8(separator, separatorBytes)).toString();
+      const ofNull = Buffer.from(memory.u8(word, wordBytes)).toString();
+      for (let i = 0; i < n; i++) {
+        const elements = textsOf(starts, texts, i);
+        if (bit(nulls, i) || (elements.length === 1 && elements[0] === null)) {
+          putNull(out, i);
+          continue;
+        }
+        const isAnyWide = elements.some((each) => each?.isWide === true) || (elements.length > 1 && isWide(between));
+        write(i, elements.map((each) => each?.text ?? ofNull).join(between), isAnyWide);
+      }
+    },
+    listPick(starts, values, nulls, n, place, out, absent) {
+      for (let i = 0; i < n; i++) {
+        const [from, to] = listOf(starts, i);
+        const isThere = place < to - from;
+        memory.i64(out + i * 8, 1)[0] = isThere ? (memory.i64(values + (from + place) * 8, 1)[0] ?? 0n) : 0n;
+        if (absent !== 0) memory.i64(absent + i * 8, 1)[0] = isThere && !bit(nulls, from + place) ? 0n : 1n;
+      }
+    },
+    listFirst(starts, bits, n, out) {
+      for (let i = 0; i < n; i++) {
+        const [from, to] = listOf(starts, i);
+        let at = from;
+        while (at < to && !bit(bits, at)) at++;
+        memory.i64(out + i * 8, 1)[0] = BigInt(at === to ? -1 : at - from);
+      }
+    },
+    listRows(starts, n, row, out) {
+      for (let i = 0; i < n; i++) {
+        const [from, to] = listOf(starts, i);
+        memory.u32(out + from * 4, to - from).fill(row + i);
+      }
+    },
+  };
 }

@@ -1,52 +1,13 @@
 // Elements of stored arrays of numbers, by entry of their dictionary.
 
-import { ServiceError } from '../../../base/errors.js';
 import { constantOf } from '../../../expression/expression-type.js';
 import { joinedTexts, TEXT_OF_NULL } from '../../../expression/functions/array.js';
 import { toText, type Value } from '../../../expression/value.js';
-import { arrayText, NumbersOfArrays, numberAt, numberCount, numberTexts, placeOfNumber } from '../../../model/array-text.js';
+import { arrayText, numberAt, numberCount, numberTexts, placeOfNumber } from '../../../model/array-text.js';
 import type { Expression } from '../../../model/expression.js';
 import { elementType, isArrayType } from '../../../model/schema.js';
 import type { StringColumnView } from '../../../storage/view.js';
-import type { RunContext } from '../../block/context.js';
-import { Remembered } from '../remembered-results.js';
 import type { SegmentScope } from '../scope.js';
-
-const BYTES_MAX = 1 << 26;
-const ENTRIES_PER_CHECK = 1024;
-
-/** Arrays of a dictionary: the elements of entry `id` are those from `starts[id]` to `starts[id + 1]`. */
-export interface NumberLists {
-  readonly starts: Uint32Array;
-  readonly numbers: NumbersOfArrays;
-}
-
-const REMEMBERED = new WeakMap<RunContext, Remembered<NumberLists>>();
-
-/** The elements of all entries, without an object for each; undefined of arrays of other than numbers. */
-export function numberLists(scope: SegmentScope, column: StringColumnView): NumberLists | undefined {
-  const element = numberOf(column);
-  if (element === undefined) return undefined;
-  const { context } = scope;
-  const { type, dictionary } = column;
-  const remembered =
-    REMEMBERED.get(context) ?? new Remembered<NumberLists>(({ starts, numbers }) => starts.byteLength + numbers.bytes, BYTES_MAX);
-  REMEMBERED.set(context, remembered);
-  return remembered.get(dictionary, element, () => {
-    const { memory } = context;
-    const { count } = dictionary;
-    const offsets = memory.u32(dictionary.offsets, count + 1);
-    const bytes = viewOf(memory.u8(dictionary.bytes, offsets[count] ?? 0));
-    const starts = new Uint32Array(count + 1);
-    const numbers = new NumbersOfArrays(element);
-    for (let id = 0; id < count; id++) {
-      if (id % ENTRIES_PER_CHECK === 0) context.check();
-      if (!numbers.read(bytes, offsets[id] ?? 0, offsets[id + 1] ?? 0)) throw new ServiceError('internal', `a string is not an ${type}`);
-      starts[id + 1] = numbers.count;
-    }
-    return { starts, numbers };
-  });
-}
 
 /** Functions of stored arrays of numbers that read their bytes, by entry; undefined for any other expression. */
 export function elementFunction(

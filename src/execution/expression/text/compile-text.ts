@@ -10,6 +10,8 @@ import { convert, toText } from '../../../expression/value.js';
 import { call, type Expression } from '../../../model/expression.js';
 import { isNumberType } from '../../../model/schema.js';
 import { layTexts } from '../../block/text-references.js';
+import { arrayOfList, numberOfList, textOfList, truthOfList } from '../lists/list-calls.js';
+import type { ListNode } from '../lists/list-node.js';
 import type { Lane, NumberNode, TruthNode } from '../number/node.js';
 import type { NumberVector, TextNode } from '../vector.js';
 import * as patterns from './pattern-functions.js';
@@ -27,6 +29,8 @@ export interface TextLeaves {
   longs(expression: Expression): NumberVector | undefined;
   /** A condition that is not over strings. */
   truth(expression: Expression): TruthNode | undefined;
+  /** Lists of strings or numbers. */
+  lists(expression: Expression): ListNode | undefined;
   /** Whether a part of an expression, whose texts may have surrogate pairs, cuts none of them. */
   cutsNone(expression: Expression): boolean;
 }
@@ -77,8 +81,17 @@ export class TextCompiler {
     }
   }
 
+  /** An array of strings; undefined where one is stored as it is. */
+  array(expression: Expression): TextNode | undefined {
+    return arrayOfList(this.#work, expression, this.#lists);
+  }
+
+  readonly #lists = (expression: Expression): ListNode | undefined => this.#leaves.lists(withoutForm(expression));
+
   number(expression: Expression): NumberNode | undefined {
     if (expression.kind !== 'call') return undefined;
+    const ofList = numberOfList(this.#work, expression, this.#lists);
+    if (ofList !== undefined) return ofList;
     const [operand, wanted, ...others] = expression.arguments;
     if (operand === undefined || !this.#isText(operand)) return undefined;
     if (expression.function === 'cast') {
@@ -111,6 +124,8 @@ export class TextCompiler {
 
   truth(expression: Expression): TruthNode | undefined {
     if (expression.kind !== 'call' || ++this.#nodes > NODES_MAX) return undefined;
+    const ofList = truthOfList(this.#work, expression, this.#lists);
+    if (ofList !== undefined) return ofList;
     const { function: name, arguments: operands } = expression;
     const [left, right] = operands;
     if (left === undefined || !operands.every((each) => this.#isText(each))) return undefined;
@@ -191,6 +206,10 @@ export class TextCompiler {
         return this.#slice(call, 1, undefined, second);
       case 'right':
         return this.#slice(call, 2, undefined, second);
+      case 'array_to_string':
+      case 'array_offset':
+      case 'array_ordinal':
+        return textOfList(this.#work, call, this.#lists);
       default:
         return this.#changed(call, first, second, third);
     }
@@ -298,6 +317,12 @@ export class TextCompiler {
 }
 
 const NULL: Expression = { kind: 'literal', value: null, type: 'STRING' };
+
+/** An array as values of a row is the same list. */
+function withoutForm(expression: Expression): Expression {
+  const [inner] = expression.kind === 'call' && expression.function === 'array_to_mv' ? expression.arguments : [];
+  return inner === undefined ? expression : withoutForm(inner);
+}
 
 /** The automaton of a constant pattern. `wanted`: the group, null for none; undefined is no number of one. */
 function automatonFor(pattern: Expression | undefined, wanted: number | null | undefined): Automaton | undefined {

@@ -1,13 +1,15 @@
 // Expressions over texts as vectors of a segment: by entry of one dictionary, or by row.
 
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
-import type { TypeOf } from '../../../expression/expression-type.js';
+import { inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { columnsReadBy } from '../../../model/columns-read.js';
 import type { Expression } from '../../../model/expression.js';
 import type { StringColumnView } from '../../../storage/view.js';
 import { type Block, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
 import type { InternedTexts } from '../../block/interned-texts.js';
 import { bitsById, entryBitBytes, numbersById, onlyDictionary, widener } from '../dictionary-function.js';
+import { elementOf, listsOfSegment } from '../lists/list-calls.js';
+import { arraysOfTexts, type ListNode } from '../lists/list-node.js';
 import { laneOf } from '../number/arithmetic.js';
 import { vectorNode } from '../number/leaf.js';
 import { inLane, type Lane, type Node, type NumberNode, type Rooms, spread, type TruthNode } from '../number/node.js';
@@ -112,20 +114,27 @@ function truthById(work: TextWork, column: StringColumnView, node: TruthNode): T
 export function textsOfTexts(texts: Texts, expression: Expression): StringVector | undefined {
   if (expression.kind !== 'call') return undefined;
   const { scope } = texts;
+  const type = inferType(expression, texts.typeOf) === 'STRING' ? 'STRING' : 'ARRAY<STRING>';
   const work = new TextWork(scope, scope.view.rowCount, false);
-  const made = rowCompiler(texts, work).text(expression);
+  const made = ofType(rowCompiler(texts, work), expression, type);
   if (made === undefined) return undefined;
   const node = work.everyRow(made);
   const pool = new TextInterner(scope);
-  const textsOf = textsOfRows(scope, { node, pickedNode: () => pickedNode(texts, expression) });
+  const textsOf = textsOfRows(scope, { node, pickedNode: () => pickedNode(texts, expression, type) });
   const ids = idsOfRows(scope, pool, textsOf);
-  const entries = entriesOf(texts, expression);
-  if (entries === undefined) return { kind: 'string', type: 'STRING', pool, complete: false, ids, node, textsOf };
+  const entries = entriesOf(texts, expression, type);
+  if (entries === undefined) return { kind: 'string', type, pool, complete: false, ids, node, textsOf };
   const byEntry = new EntryTexts(scope, entries, pool);
   const ofAll = (block: Block): Address => byEntry.ids(block);
   if (scope.readsEveryRow || !hasManyEntries(scope, entries.column))
-    return { kind: 'string', type: 'STRING', pool: byEntry, complete: true, ids: ofAll, node, textsOf };
-  return { kind: 'string', type: 'STRING', pool, complete: false, ids: ofReachedRows(scope, entries.column, ids, ofAll), node, textsOf };
+    return { kind: 'string', type, pool: byEntry, complete: true, ids: ofAll, node, textsOf };
+  return { kind: 'string', type, pool, complete: false, ids: ofReachedRows(scope, entries.column, ids, ofAll), node, textsOf };
+}
+
+type MadeType = 'STRING' | 'ARRAY<STRING>';
+
+function ofType(compiler: TextCompiler, expression: Expression, type: MadeType): TextNode | undefined {
+  return type === 'STRING' ? compiler.text(expression) : compiler.array(expression);
 }
 
 /** Entries are many when what is made of all of them is as much work as this part of the rows, and not below this number. */
@@ -158,7 +167,7 @@ function ofReachedRows(
 }
 
 /** The texts of picked rows; undefined where the expression reads more than stored texts. */
-function pickedNode(texts: Texts, expression: Expression): PickedNode | undefined {
+function pickedNode(texts: Texts, expression: Expression, type: MadeType): PickedNode | undefined {
   const { scope } = texts;
   // Nothing is cut that was not cut of all rows.
   const work = new TextWork(scope, scope.view.rowCount, true);
@@ -169,10 +178,10 @@ function pickedNode(texts: Texts, expression: Expression): PickedNode | undefine
     () => false,
     (name) => {
       const source = scope.source(name);
-      return source.kind === 'string' && isPlainText(source.column) ? columns.node(source.column) : undefined;
+      return source.kind === 'string' && source.column.offsets === 0 ? columns.node(source.column) : undefined;
     },
   );
-  const made = compiler.text(expression);
+  const made = ofType(compiler, expression, type);
   return made === undefined ? undefined : { columns, node: work.everyRow(made) };
 }
 
@@ -187,11 +196,11 @@ interface Entries {
 }
 
 /** Undefined where only rows can be computed: conditions and numbers may have kernels for rows, and none for entries. */
-function entriesOf(texts: Texts, expression: Expression): Entries | undefined {
+function entriesOf(texts: Texts, expression: Expression, type: MadeType): Entries | undefined {
   const column = onlyColumn(texts.scope, expression);
   if (column === undefined) return undefined;
   const work = new TextWork(texts.scope, column.dictionary.count, true);
-  const made = entryCompiler(texts, column, work, entriesNode(work, column)).text(expression);
+  const made = ofType(entryCompiler(texts, column, work, entriesNode(work, column)), expression, type);
   return made === undefined ? undefined : { column, node: work.everyRow(made) };
 }
 
@@ -260,7 +269,9 @@ class EntryTexts {
 function onlyColumn(scope: SegmentScope, expression: Expression): StringColumnView | undefined {
   const column = onlyDictionary(scope, expression)?.column;
   const isThere = [...columnsReadBy(expression)].every((name) => scope.source(name).kind !== 'missing');
-  return column !== undefined && isThere && column.type === 'STRING' && hasFewEntries(scope, column) ? column : undefined;
+  return column !== undefined && isThere && (column.type === 'STRING' || elementOf(column) !== undefined) && hasFewEntries(scope, column)
+    ? column
+    : undefined;
 }
 
 function entryCompiler(texts: Texts, column: StringColumnView, work: TextWork, node: TextNode): TextCompiler {
@@ -299,8 +310,23 @@ function compilerOfTexts(
     longs: () => undefined,
     truth: (expression) => truthOf(number(expression)),
     cutsNone: () => true,
+    lists: (expression) => listsOfLeaf(texts, work, expression, column),
   });
   return compiler;
+}
+
+/** The arrays of a stored column, of whichever rows or entries its node has the texts. */
+function listsOfLeaf(
+  { scope }: Texts,
+  work: TextWork,
+  expression: Expression,
+  column: (name: string) => TextNode | undefined,
+): ListNode | undefined {
+  if (expression.kind !== 'column') return undefined;
+  const source = scope.source(expression.name);
+  const element = source.kind === 'string' ? elementOf(source.column) : undefined;
+  const node = element === undefined ? undefined : column(expression.name);
+  return element === undefined || node === undefined ? undefined : arraysOfTexts(work, node, element);
 }
 
 /** Whether neither an expression nor the stored texts that it reads have a surrogate pair. */
@@ -339,6 +365,7 @@ function rowCompiler(texts: Texts, work: TextWork): TextCompiler {
       return made === undefined ? undefined : numberVector(made.rooms, made.node, 'LONG');
     },
     truth: (expression) => truthOf(texts.number(expression)),
+    lists: (expression) => listsOfSegment(work, expression),
     cutsNone(expression) {
       const column = onlyColumn(scope, expression);
       if (column === undefined) return haveNoPairs(scope, expression);
