@@ -12,6 +12,7 @@ import { FLIGHTS } from './flights.js';
 import { GROUPS } from './groups.js';
 import { IMPRESSIONS } from './impressions.js';
 import { LABELS } from './labels.js';
+import { LISTS } from './lists.js';
 import { MACHINES } from './machines.js';
 import { NATIVE } from './native.js';
 import { PLAYS } from './plays.js';
@@ -45,7 +46,7 @@ const tables = publicTables(rows);
 const questions = [
   ...[...FLIGHTS, ...EVENTS, ...GROUPS, ...RIDES, ...DOCUMENTS, ...RETAIL, ...WAREHOUSE],
   ...[...RANGES, ...WINDOWS, ...TELEMETRY, ...CONNECTIONS, ...LABELS, ...FILLS, ...NATIVE],
-  ...[...QUOTES, ...PLAYS, ...IMPRESSIONS, ...MACHINES, ...TICKETS],
+  ...[...QUOTES, ...PLAYS, ...IMPRESSIONS, ...MACHINES, ...TICKETS, ...LISTS],
 ];
 const figures = await sideBySide({
   name: 'public',
