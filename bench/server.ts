@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { COLLECT_ALONE } from '../src/cli/v8-flags.js';
 
 /** A Dolmen process of its own, started for a benchmark or an end-to-end test and ended with it. */
 export interface DolmenProcess {
@@ -126,7 +127,7 @@ interface Spawned {
 function spawnDolmen({ dataDir, portOffset, flags = [], onSpawn }: StartOptions, env: NodeJS.ProcessEnv): Spawned {
   const all = ['start', '--data-dir', dataDir, '--port-offset', String(portOffset), '--no-sample', ...flags, ...flagsForAll()];
   // A process group of its own: a hard kill must take the task processes along.
-  const child = spawn(process.execPath, [PROGRAM, ...all], { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env });
+  const child = spawn(process.execPath, [COLLECT_ALONE, PROGRAM, ...all], { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env });
   onSpawn?.(child);
   let printed = '';
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));

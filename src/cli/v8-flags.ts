@@ -17,6 +17,13 @@ export const OPTIMIZE_NO_GIANTS = '--max-optimized-bytecode-size=20000';
  */
 export const COLLECT_LATER = '--initial-old-space-size=256';
 
+/**
+ * Lets each thread collect its own garbage, where V8 would spread each collection over four threads of its own: these heaps are small, so that
+ * spreading takes longer than collecting, on the processors that other queries run on (decision 19). V8 can only be started with this:
+ * `npm start`, the first line of bin/dolmen.mjs and benches have it.
+ */
+export const COLLECT_ALONE = '--single-threaded-gc';
+
 /** Whoever has sent so many queries is going to send more. */
 const QUERIES_UNTIL_SOONER = 2000;
 
