@@ -121,15 +121,17 @@ function castNumbers(scope: SegmentScope, vector: NumberVector, type: 'LONG' | '
   const widen = kernelFor(scope.context.kernels, 'toF64', vector.physical);
   const run = oncePerBlock((block) => widen(vector.values(block), 0, block.rows, vector.base, out));
   return {
-    ...vector,
+    kind: 'number',
     type: 'DOUBLE',
     physical: 'F64',
     base: 0n,
+    mayBeNull: vector.mayBeNull,
     stored: undefined,
     values: (block) => {
       run(block);
       return out;
     },
+    nulls: (block) => vector.nulls(block),
   };
 }
 

@@ -196,7 +196,14 @@ export function numbersById(
     kernels.gather64(table, widen(block), block.rows, at);
     if (nullIds !== 0) isNull(block, nulls);
   });
-  return computedNumbers(type, { run, at: () => at, nulls: () => (nullIds === 0 ? 0 : nulls), mayBeNull: nullIds !== 0 });
+  const mayBeNull = nullIds !== 0;
+  const vector = computedNumbers(type, { run, at: () => at, nulls: () => (mayBeNull ? nulls : 0), mayBeNull });
+  const numbers: NumberVector = {
+    ...vector,
+    values: ({ start }) => table + start * 8,
+    nulls: ({ start }) => (mayBeNull ? nullIds + start / 8 : 0),
+  };
+  return { ...vector, entries: { column, numbers } };
 }
 
 /** Bytes of the bits of so many entries, as kernels read them. */

@@ -2,7 +2,7 @@
 
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES, type Physical } from '../../base/layout.js';
 import type { NumberType, TextType } from '../../model/schema.js';
-import type { NumberColumnView } from '../../storage/view.js';
+import type { NumberColumnView, StringColumnView } from '../../storage/view.js';
 import { type Block, kernelFor, type Scratch } from '../block/context.js';
 import type { InternedTexts } from '../block/interned-texts.js';
 import type { ValuePool } from '../block/value-pool.js';
@@ -22,9 +22,18 @@ export interface NumberVector {
   readonly stored: NumberColumnView | undefined;
   /** Set when `stored` keeps doubles as integers: sums and comparisons read these and compute no double. */
   readonly decimals?: Decimals;
+  /** Set when each number is that of an entry of a dictionary, and rows are looked up by id: comparisons ask the entries. */
+  readonly entries?: EntryNumbers;
   values(block: Block): Address;
   /** Bits of the block; 0 when no row of it is null. */
   nulls(block: Block): Address;
+}
+
+/** A number for each entry of a column's dictionary, the first of which may stand for null. */
+export interface EntryNumbers {
+  readonly column: StringColumnView;
+  /** The entries as rows. */
+  readonly numbers: NumberVector;
 }
 
 /** Doubles as integers: (base + stored) / scale. */

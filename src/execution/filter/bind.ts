@@ -13,6 +13,7 @@ import { findListed } from '../expression/listed-texts.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { type NumberVector, storedNumbers } from '../expression/vector.js';
 import { bindCondition } from './condition.js';
+import { entryPredicate } from './entry-predicate.js';
 import { type Bound, numberOf } from './number-bounds.js';
 import { inPredicate, nullPredicate, rangePredicate } from './number-predicate.js';
 import { andPredicate, constantPredicate, laterPredicate, NONE, notPredicate, orPredicate, type Predicate } from './predicate.js';
@@ -121,26 +122,34 @@ function bindPlain(scope: SegmentScope, filter: Comparison, matchNull: boolean):
 }
 
 function bindNumbers(scope: SegmentScope, vector: NumberVector, filter: Comparison, matchNull: boolean): Predicate {
+  const compare = numberComparison(scope, filter, matchNull);
+  if (compare === undefined) return textPredicate(scope, numbersAsText(scope, vector), textTest(filter), matchNull);
+  return vector.entries === undefined ? compare(vector) : entryPredicate(scope, vector.entries, compare);
+}
+
+/** A comparison as one of numbers; undefined where it is one of their texts. */
+function numberComparison(scope: SegmentScope, filter: Comparison, matchNull: boolean): ((numbers: NumberVector) => Predicate) | undefined {
+  const isOneOf =
+    (values: readonly (bigint | number)[]) =>
+    (numbers: NumberVector): Predicate =>
+      inPredicate(scope, numbers, values, matchNull);
   switch (filter.kind) {
     case 'null':
-      return nullPredicate(vector);
-    case 'equals': {
-      if (filter.value === null) return inPredicate(scope, vector, [], matchNull);
-      return inPredicate(scope, vector, comparable([filter.value], filter.type), matchNull);
-    }
+      return nullPredicate;
+    case 'equals':
+      return isOneOf(filter.value === null ? [] : comparable([filter.value], filter.type));
     case 'in':
-      return inPredicate(scope, vector, comparable(valuesOf(filter.values), filter.type), matchNull);
+      return isOneOf(comparable(valuesOf(filter.values), filter.type));
     case 'range': {
-      if (comparesText(filter)) break;
+      if (comparesText(filter)) return undefined;
       const lower = boundOf(filter.lower, filter.lowerStrict);
       const upper = boundOf(filter.upper, filter.upperStrict);
-      if (lower === null || upper === null) return inPredicate(scope, vector, [], matchNull);
-      return rangePredicate(scope, vector, { lower, upper }, matchNull);
+      if (lower === null || upper === null) return isOneOf([]);
+      return (numbers) => rangePredicate(scope, numbers, { lower, upper }, matchNull);
     }
     case 'like':
-      break;
+      return undefined;
   }
-  return textPredicate(scope, numbersAsText(scope, vector), textTest(filter), matchNull);
 }
 
 /** Values that are numbers; a FLOAT comparison rounds them to float. Other values equal no number. */

@@ -6,9 +6,12 @@ import { columnsReadBy } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
 import { type Block, takeBits, wordsOf } from '../block/context.js';
 import { compileTruth, compileVector } from '../expression/compile.js';
+import { hasSmallDictionary, onlyDictionary } from '../expression/dictionary-function.js';
 import { formOf, multiValue, type ValueFunction, valueFunction } from '../expression/multi-value.js';
 import type { Rooms, TruthNode } from '../expression/number/node.js';
 import type { SegmentScope } from '../expression/scope.js';
+import { entryPredicate } from './entry-predicate.js';
+import { type Bounds, exactly } from './number-bounds.js';
 import { rangePredicate } from './number-predicate.js';
 import { andPredicate, constantPredicate, type Match, notPredicate, orPredicate, type Predicate } from './predicate.js';
 import { idsOf, stringPredicate } from './string-predicate.js';
@@ -109,14 +112,50 @@ function decided(name: string, a: LongBounds, b: LongBounds): boolean | undefine
   }
 }
 
+/** A comparison of what is made of a dictionary's entries with a number of the same type: the entries are compared. */
+function bindEntries(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate | undefined {
+  if (expression.kind !== 'call' || expression.arguments.length !== 2) return undefined;
+  const [made, other] = expression.arguments;
+  const number = constantOf(other)?.value;
+  if ((typeof number !== 'bigint' && typeof number !== 'number') || Number.isNaN(number)) return undefined;
+  const bounds = boundsOf(expression.function, number);
+  const column = made?.kind === 'call' ? onlyDictionary(scope, made)?.column : undefined;
+  if (bounds === undefined || made === undefined || column === undefined || !hasSmallDictionary(scope, column)) return undefined;
+  const vector = compileVector(scope, made, null);
+  if (vector.kind !== 'number' || vector.entries === undefined || (vector.type === 'LONG') !== (typeof number === 'bigint'))
+    return undefined;
+  return entryPredicate(scope, vector.entries, (numbers) => rangePredicate(scope, numbers, bounds, matchUnknown));
+}
+
+/** Bounds of the numbers of which a comparison with `value` is true; undefined where they are no range. */
+function boundsOf(name: string, value: bigint | number): Bounds | undefined {
+  switch (name) {
+    case '<':
+      return { lower: undefined, upper: { value, strict: true } };
+    case '<=':
+      return { lower: undefined, upper: { value, strict: false } };
+    case '>':
+      return { lower: { value, strict: true }, upper: undefined };
+    case '>=':
+      return { lower: { value, strict: false }, upper: undefined };
+    case '==':
+      return exactly(value);
+    default:
+      return undefined;
+  }
+}
+
 /** Prices of conditions over numbers, and over strings that lie anywhere. */
 const NUMBERS_COST = 10;
 const TEXTS_COST = 40;
 
 /** Numbers are true above 0, texts when they say `true`, arrays when an element is. */
 function bindTruth(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate {
-  const membership = bindMembership(scope, expression, matchUnknown) ?? bindBounds(scope, expression, matchUnknown);
-  if (membership !== undefined) return membership;
+  const looked =
+    bindMembership(scope, expression, matchUnknown) ??
+    bindBounds(scope, expression, matchUnknown) ??
+    bindEntries(scope, expression, matchUnknown);
+  if (looked !== undefined) return looked;
   const kernels = compileTruth(scope, expression);
   if (kernels !== undefined) {
     const readsTexts = [...columnsReadBy(expression)].some((column) => scope.source(column).kind === 'string');
