@@ -184,4 +184,43 @@ keys('millions of keys in two segments, nearly one a row', async () => {
   }
 });
 
+keys('the first of many that tie come by the keys that follow', async () => {
+  const count = 60_000;
+  // Each third key has two rows, so 20,000 keys tie for the first places.
+  const values = Array.from({ length: count }, (_, at) => BigInt((at * 7919) % count) * 1_000_003n);
+  const twice = values.filter((value) => (value / 1_000_003n) % 3n === 1n);
+  const frame = frameOf(
+    [...values, ...twice].map((value): Row => ({ key: value, second: value % 2n, long: 1n, double: null })),
+    TYPES,
+  );
+  const by = (column: string, descending: boolean) => ({ column, descending, nulls: 'first', ordering: 'numeric' }) as const;
+  for (const engine of engines) {
+    const [least, most] = await Promise.all(
+      [false, true].map((descending) =>
+        grouped([frame], engine, { post: [{ step: 'sort', by: [by('rows', true), by('key', descending)], offset: 5, limit: 1000 }] }),
+      ),
+    );
+    const expected = twice.toSorted((a, b) => Number(a - b));
+    assert.equal(
+      least?.map(({ key: each }) => each),
+      expected.slice(5, 1005),
+      'ascending',
+    );
+    assert.equal(
+      most?.map(({ key: each }) => each),
+      expected.toReversed().slice(5, 1005),
+      'descending',
+    );
+    const all = await grouped([frame], engine, {
+      post: [{ step: 'sort', by: [by('long', false), by('second', true)], offset: 0, limit: 30 }],
+    });
+    const single = values.filter((value) => (value / 1_000_003n) % 3n !== 1n && value % 2n === 1n).toSorted((a, b) => Number(a - b));
+    assert.equal(
+      all.map(({ key: each }) => each),
+      single.slice(0, 30),
+      'ties of ties',
+    );
+  }
+});
+
 keys.run();

@@ -128,11 +128,12 @@ export function viewOfGroups(
   const parts: Parts = { context, arena, owner, rowCount };
   const named = createByName<ColumnView>();
   try {
-    let wides = 0;
+    let flags = 0;
     keys.forEach(({ name, domain }, index) => {
-      const flag = domain.kind === 'wide' ? wides++ : 0;
+      const isFlagged = domain.kind === 'wide' && domain.mayBeNull;
+      const flag = isFlagged ? flags++ : 0;
       const at = columns.keys[index] ?? 0;
-      if (at !== 0) named[name] = keyColumn(parts, name, domain, at, { at: columns.flags, flag }, pools[index]);
+      if (at !== 0) named[name] = keyColumn(parts, name, domain, at, { at: isFlagged ? columns.flags : 0, flag }, pools[index]);
     });
     aggregators.forEach((aggregator, index) => {
       const { at = 0, seen = 0 } = columns.states[index] ?? {};

@@ -7,7 +7,7 @@ import { type Block, clear, kernelFor } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time/runs.js';
 import { expander } from './expansion.js';
-import { CELLS_PER_PASSING, DENSE_CELLS_FEW, type GroupLayout, hashIndexLayout, onlyInternedKey } from './layout.js';
+import { CELLS_PER_PASSING, DENSE_CELLS_FEW, flagOf, type GroupLayout, hashIndexLayout, onlyInternedKey } from './layout.js';
 import { LocalHash } from './local-hash.js';
 import type { LocalKey } from './local-key.js';
 
@@ -154,11 +154,11 @@ export function hashGroupIndex(scope: SegmentScope, layout: GroupLayout, keys: r
             kernels.keyWordI64(wide, 0, n, words, word, 0, 1, packed);
           }
           const nulls = vector.nulls(block);
-          if (nulls !== 0) kernels.keyNulls(nulls, rows, n, words, word, flagWord ?? 0, place.flag, packed);
+          if (nulls !== 0) kernels.keyNulls(nulls, rows, n, words, word, flagWord ?? 0, flagOf(place), packed);
         } else {
           // Null for every row.
           memory.u32(oneRun, 3).set([1, 0, BLOCK_ROWS]);
-          kernels.keyWordRuns(oneRun, 1, 0, n, words, flagWord ?? 0, place.flag, 0, packed);
+          kernels.keyWordRuns(oneRun, 1, 0, n, words, flagWord ?? 0, flagOf(place), 0, packed);
         }
         return;
       }

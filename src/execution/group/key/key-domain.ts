@@ -38,8 +38,8 @@ type KeyDomainKind =
   | { readonly kind: 'constant'; readonly value: bigint | null; readonly card: 1 }
   /** Values as each thread meets them, by its `KeyPool`; 0 is null. */
   | { readonly kind: 'interned' }
-  /** 64 bits: a long, or the bits of a double; null is told by a flag. */
-  | { readonly kind: 'wide' };
+  /** 64 bits: a long, or the bits of a double; null is told by a flag, where there may be any. */
+  | { readonly kind: 'wide'; readonly mayBeNull: boolean };
 
 export interface QueryColumns {
   readonly views: readonly SegmentView[];
@@ -68,7 +68,7 @@ export function keyDomain(columns: QueryColumns, key: GroupKey): KeyDomain {
   if (columns.pieces === 'open') return { kind: 'interned', type: 'LONG' };
   const span = dataSpan(columns);
   const rows = columns.views.reduce((sum, view) => sum + view.rowCount, 0);
-  if (span !== undefined && isSparse(granularity, span, rows)) return { kind: 'wide', type: 'LONG' };
+  if (span !== undefined && isSparse(granularity, span, rows)) return { kind: 'wide', type: 'LONG', mayBeNull: true };
   const boundaries = span === undefined ? new BigInt64Array(2) : bucketBoundaries(granularity, span, BUCKETS_MAX);
   return { kind: 'buckets', type: 'LONG', boundaries, card: Math.max(1, boundaries.length - 1) };
 }
@@ -89,7 +89,7 @@ export function columnDomain(columns: QueryColumns, column: string, type: Column
   const domain = domainOverViews(columns, column, type, cardMax);
   if (columns.pieces === undefined) return domain;
   if (domain.kind === 'local') return { kind: 'interned', type: domain.type };
-  return columns.pieces === 'open' && domain.kind === 'longs' ? { kind: 'wide', type: domain.type } : domain;
+  return columns.pieces === 'open' && domain.kind === 'longs' ? { kind: 'wide', type: domain.type, mayBeNull: true } : domain;
 }
 
 function domainOverViews(columns: QueryColumns, column: string, type: ColumnType | null, cardMax: number): KeyDomain {
@@ -106,7 +106,17 @@ function domainOverViews(columns: QueryColumns, column: string, type: ColumnType
   const wanted = type ?? widestType(types);
   if (stored.length === 0) return { kind: 'constant', type: wanted, value: null, card: 1 };
   if (!isNumberType(wanted)) return textDomain(columns, name, types, wanted);
-  return (wanted === 'LONG' ? longsDomain(storedRange(columns, name), cardMax) : undefined) ?? { kind: 'wide', type: wanted };
+  const ids = wanted === 'LONG' ? longsDomain(storedRange(columns, name), cardMax) : undefined;
+  return ids ?? { kind: 'wide', type: wanted, mayBeNull: mayBeNull(columns, name, wanted) };
+}
+
+/** Whether rows may have no number of a type in a stored column: strings may be none, nor doubles longs, and pieces may have rows that no segment has. */
+function mayBeNull({ views, pieces }: QueryColumns, name: string, type: ColumnType): boolean {
+  if (pieces !== undefined) return true;
+  return views.some(({ columns }) => {
+    const column = Object.hasOwn(columns, name) ? own(columns, name) : undefined;
+    return column?.kind !== 'number' || column.nulls !== 0 || (type === 'LONG' && column.type !== 'LONG');
+  });
 }
 
 /** Ids for a range that is not too wide. */
@@ -131,7 +141,7 @@ function computedDomain(columns: QueryColumns, virtual: VirtualColumn, wanted: C
   // Rows that no view tells of may have nulls that none has.
   const isLong = type === 'LONG' && columns.pieces !== 'open' && expressionType(virtual.expression, typeOf) === 'LONG';
   const ids = isLong ? longsDomain(computedRange(columns, virtual, new Map()), cardMax) : undefined;
-  return ids ?? (grainsOf(virtual.expression) === undefined ? { kind: 'wide', type } : { kind: 'interned', type });
+  return ids ?? (grainsOf(virtual.expression) === undefined ? { kind: 'wide', type, mayBeNull: true } : { kind: 'interned', type });
 }
 
 type Range = LongRange | null | undefined;

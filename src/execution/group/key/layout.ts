@@ -1,5 +1,6 @@
 // Layout of a grouping: how its keys are packed and where its states lie.
 
+import { assert } from '../../../base/errors.js';
 import { own } from '../../../base/names.js';
 import type { Aggregator, DistinctFold } from '../../../model/aggregator.js';
 import type { GroupPlan } from '../../../model/plan.js';
@@ -43,7 +44,7 @@ type DistinctStore = { readonly kind: 'bits'; readonly bitsPerGroup: number } | 
 
 /**
  * `dense`: the number of a group is the sum of its key ids times their strides. `hash`: groups are numbered as they
- * appear; a key is packed into `words` u64: ids take halves of words, wide values words, and null flags the last.
+ * appear; a key is packed into `words` u64: ids take halves of words, wide values words, and the null flags of those that may be null the last.
  */
 export type IndexLayout =
   | { readonly kind: 'dense'; readonly strides: readonly number[]; readonly cells: number }
@@ -52,7 +53,7 @@ export type IndexLayout =
 export type KeyPlace =
   | { readonly kind: 'none' }
   | { readonly kind: 'half'; readonly word: number; readonly shift: 0 | 32 }
-  | { readonly kind: 'word'; readonly word: number; readonly flag: number };
+  | { readonly kind: 'word'; readonly word: number; readonly flag: number | null };
 
 const DENSE_CELLS_MAX = 1 << 22;
 /** More cells than that pay where most rows, or every other one, may have a group of their own. */
@@ -113,12 +114,13 @@ function indexLayoutOf(domains: readonly KeyDomain[], cellsMax: number): IndexLa
 export function hashIndexLayout(domains: readonly KeyDomain[]): Extract<IndexLayout, { kind: 'hash' }> {
   let halves = 0;
   let wides = 0;
+  let flags = 0;
   const idCount = domains.filter((domain) => domain.kind !== 'wide' && domain.kind !== 'constant').length;
   const idWords = Math.ceil(idCount / 2);
   const places = domains.map((domain): KeyPlace => {
     if (domain.kind === 'constant') return { kind: 'none' };
     if (domain.kind === 'wide') {
-      const place = { kind: 'word', word: idWords + wides, flag: wides } as const;
+      const place = { kind: 'word', word: idWords + wides, flag: domain.mayBeNull ? flags++ : null } as const;
       wides++;
       return place;
     }
@@ -126,7 +128,13 @@ export function hashIndexLayout(domains: readonly KeyDomain[]): Extract<IndexLay
     halves++;
     return place;
   });
-  return { kind: 'hash', words: idWords + wides + (wides > 0 ? 1 : 0), places, flagWord: wides > 0 ? idWords + wides : null };
+  return { kind: 'hash', words: idWords + wides + (flags > 0 ? 1 : 0), places, flagWord: flags > 0 ? idWords + wides : null };
+}
+
+/** Bit that tells null of a key, in a query in which a row has none. */
+export function flagOf({ flag }: Extract<KeyPlace, { kind: 'word' }>): number {
+  assert(flag !== null, 'a key that has a value in every row is null in one');
+  return flag;
 }
 
 /** The one key that packed keys are made of, which are its ids, where these are numbered in the order in which they are met; undefined: they are not. */

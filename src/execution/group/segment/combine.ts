@@ -6,7 +6,7 @@ import type { Arena } from '../../../kernels/arena.js';
 import { clear, type RunContext } from '../../block/context.js';
 import { RUN_BYTES } from '../../expression/time/runs.js';
 import { byCardDescending } from '../key/group-index.js';
-import type { KeyPlace } from '../key/layout.js';
+import { flagOf, type KeyPlace } from '../key/layout.js';
 import type { LocalKey } from '../key/local-key.js';
 import { multiplesOf } from '../table/distinct-combine.js';
 import type { GroupTable } from '../table/group-table.js';
@@ -273,7 +273,7 @@ export class GroupWriter {
     const place = indexLayout.kind === 'hash' ? indexLayout.places[key] : undefined;
     if (indexLayout.kind === 'hash' && place?.kind === 'word') {
       this.#oneRun(1, n);
-      this.#context.kernels.keyWordRuns(this.#run, 1, 0, n, indexLayout.words, indexLayout.flagWord ?? 0, place.flag, 0, this.#packed);
+      this.#context.kernels.keyWordRuns(this.#run, 1, 0, n, indexLayout.words, indexLayout.flagWord ?? 0, flagOf(place), 0, this.#packed);
       return;
     }
     this.putConstant(key, remap === 0 ? 0 : (this.#context.memory.u32(remap, 1)[0] ?? 0), n);

@@ -83,7 +83,7 @@ export function takeColumns(
   const taken = take(8);
   memory.u32(taken, 2).set([0, 0]);
   const column = (name: string, bytes: number): Address => (wanted.has(name) ? take(Math.max(1, capacity) * bytes) : 0);
-  const hasFlags = keys.some(({ name, domain }) => domain.kind === 'wide' && wanted.has(name));
+  const hasFlags = keys.some(({ name, domain }) => domain.kind === 'wide' && domain.mayBeNull && wanted.has(name));
   return {
     capacity,
     taken,

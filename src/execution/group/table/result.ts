@@ -79,15 +79,10 @@ function keyColumn(scope: Scratch, { table, groups }: ListedGroups, { name, doma
     assert(place !== undefined && place.kind !== 'none', `key ${name} has no place`);
     const { words } = indexLayout;
     if (place.kind === 'word') {
-      const flags = memory.u32(table.keys, table.groupCount * words * 2);
-      const flagWord = indexLayout.flagWord ?? 0;
-      const nulls = new Uint8Array(groups.length);
-      checkedLoop(groups.length, check, (start, end) => {
-        for (let row = start; row < end; row++) nulls[row] = ((flags[((groups[row] ?? 0) * words + flagWord) * 2] ?? 0) >>> place.flag) & 1;
-      });
-      const known = nulls.includes(1) ? nulls : null;
+      const halves = memory.u32(table.keys, table.groupCount * words * 2);
+      const known = nullsAt(halves, groups, { words, word: indexLayout.flagWord, flag: place.flag }, check);
       if (domain.type === 'LONG') {
-        const values = longsAt(flags, groups, words, place.word, check);
+        const values = longsAt(halves, groups, words, place.word, check);
         return { kind: 'long', name, values, nulls: known };
       }
       const doubles = memory.f64(table.keys, table.groupCount * words);
@@ -154,6 +149,21 @@ function packerOf(memory: KernelMemory, domain: KeyDomain, pool: KeyPool | undef
   if (domain.kind === 'local') return packDictionary(memory, domain.column.dictionary);
   const values = domain.kind === 'interned' || domain.kind === 'wide' ? pool?.values : undefined;
   return values?.kind === 'texts' ? packEntries(memory, values.entries) : undefined;
+}
+
+/** 1 for groups whose key has its flag set in a word of theirs; null: none has. */
+function nullsAt(
+  halves: Uint32Array,
+  groups: Uint32Array,
+  { words, word, flag }: { readonly words: number; readonly word: number | null; readonly flag: number | null },
+  check: Check,
+): Uint8Array | null {
+  if (word === null || flag === null) return null;
+  const nulls = new Uint8Array(groups.length);
+  checkedLoop(groups.length, check, (start, end) => {
+    for (let row = start; row < end; row++) nulls[row] = ((halves[((groups[row] ?? 0) * words + word) * 2] ?? 0) >>> flag) & 1;
+  });
+  return nulls.includes(1) ? nulls : null;
 }
 
 /** Word `word` of `words` of each group, by halves: no value becomes an object. */

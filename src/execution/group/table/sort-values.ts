@@ -54,7 +54,9 @@ function aggregateValues(
     nulls(groups) {
       if (seenAt === 0) return undefined;
       const seen = scope.context.memory.u8(seenAt, table.groupCount);
-      return flagsOf(scope, groups?.length ?? table.groupCount, (place) => 1 - (seen[groups?.[place] ?? place] ?? 0));
+      return flagsOf(scope, groups?.length ?? table.groupCount, (flags, start, end) => {
+        for (let place = start; place < end; place++) flags[place] = 1 - (seen[groups === undefined ? place : (groups[place] ?? 0)] ?? 0);
+      });
     },
     write: (groups, into) => (groups === undefined ? state : gathered(into, state, groups)),
   };
@@ -79,7 +81,10 @@ function keyValues(scope: Scratch, table: GroupTable, { domain }: KeyLayout, ind
       if (nullId < 0) return undefined;
       read = { groups, ids: ids(groups) };
       const { ids: all } = read;
-      return all.includes(nullId) ? flagsOf(scope, all.length, (at) => Number(all[at] === nullId)) : undefined;
+      if (!all.includes(nullId)) return undefined;
+      return flagsOf(scope, all.length, (flags, start, end) => {
+        for (let at = start; at < end; at++) flags[at] = all[at] === nullId ? 1 : 0;
+      });
     },
     write: (groups, into) => write(read !== undefined && read.groups === groups ? read.ids : ids(groups), into),
   };
@@ -94,10 +99,17 @@ function wideValues(scope: Scratch, table: GroupTable, place: Extract<KeyPlace, 
     kind: isLong ? 'long' : 'double',
     isDense: false,
     nulls(groups) {
+      const { flag } = place;
+      if (flag === null || flagWord === null) return undefined;
       const halves = halvesOf();
-      const flags = (group: number): number => ((halves[(group * words + (flagWord ?? 0)) * 2] ?? 0) >>> place.flag) & 1;
-      const found = flagsOf(scope, groups?.length ?? table.groupCount, (at) => flags(groups?.[at] ?? at));
-      return found.includes(1) ? found : undefined;
+      let any = 0;
+      const found = flagsOf(scope, groups?.length ?? table.groupCount, (flags, start, end) => {
+        for (let at = start; at < end; at++) {
+          const group = groups === undefined ? at : (groups[at] ?? 0);
+          any |= flags[at] = ((halves[(group * words + flagWord) * 2] ?? 0) >>> flag) & 1;
+        }
+      });
+      return any === 1 ? found : undefined;
     },
     write(groups, { arena }) {
       const count = groups?.length ?? table.groupCount;
@@ -115,11 +127,14 @@ function wideValues(scope: Scratch, table: GroupTable, place: Extract<KeyPlace, 
   };
 }
 
-function flagsOf({ context: { check } }: Scratch, count: number, flag: (place: number) => number): Uint8Array {
+/** A flag for each of so many places, which `fill` sets from one place up to another. */
+function flagsOf(
+  { context: { check } }: Scratch,
+  count: number,
+  fill: (flags: Uint8Array, start: number, end: number) => void,
+): Uint8Array {
   const flags = new Uint8Array(count);
-  checkedLoop(count, check, (start, end) => {
-    for (let place = start; place < end; place++) flags[place] = flag(place);
-  });
+  checkedLoop(count, check, (start, end) => fill(flags, start, end));
   return flags;
 }
 
@@ -134,7 +149,7 @@ export function idsOfGroups({ context }: Scratch, table: GroupTable, index: numb
     const halves = context.memory.u32(table.keys, table.groupCount * words * 2);
     const half = place.word * 2 + place.shift / 32;
     checkedLoop(ids.length, context.check, (start, end) => {
-      for (let row = start; row < end; row++) ids[row] = halves[(groups?.[row] ?? row) * words * 2 + half] ?? 0;
+      for (let row = start; row < end; row++) ids[row] = halves[(groups === undefined ? row : (groups[row] ?? 0)) * words * 2 + half] ?? 0;
     });
     return ids;
   }

@@ -124,7 +124,7 @@ function select(
     column.kind === 'text'
       ? kernels.textTop(at, n, wanted, descending, heap, out)
       : (column.kind === 'long' ? kernels.topI64 : kernels.topF64)(at, present, n, wanted, descending, heap, out);
-  const groupsAt = (positions: Uint32Array): Uint32Array => positions.map((position) => list?.[position] ?? position);
+  const groupsAt = (positions: Uint32Array): Uint32Array => groupsOf({ context, arena }, list, positions);
   const positions = memory.u32(out, found).slice();
   if (found < wanted || isLast) {
     best.push(groupsAt(positions));
@@ -132,32 +132,39 @@ function select(
   }
   const last = arena.take(8);
   memory.u8(last, 8).set(memory.u8(at + (positions[found - 1] ?? 0) * 8, 8).slice());
-  const equal = arena.take(BLOCK_ROWS / 8);
+  const equal = arena.take(Math.ceil(n / BLOCK_ROWS) * (BLOCK_ROWS / 8));
   const exists = arena.take(BLOCK_ROWS / 8);
-  const rows = arena.take(BLOCK_ROWS * 4);
   const compare = column.kind === 'text' ? kernels.textCompare : column.kind === 'long' ? kernels.compareI64 : kernels.orderF64;
-  const ties: Uint32Array[] = [];
   for (let base = 0; base < n; base += BLOCK_ROWS) {
     context.check();
     const length = Math.min(BLOCK_ROWS, n - base);
-    compare(at + base * 8, last, 1, length, 0, equal);
-    if (present !== 0) {
-      kernels.filterRangeU8(present + base, length, 1, 255, exists);
-      kernels.bitsAnd(equal, exists, Math.ceil(length / 64), equal);
-    }
-    const count = kernels.bitsToRows(equal, 0, length, rows);
-    if (count > 0) ties.push(memory.u32(rows, count).map((row) => row + base));
+    const bits = equal + base / 8;
+    compare(at + base * 8, last, 1, length, 0, bits);
+    if (present === 0) continue;
+    kernels.filterRangeU8(present + base, length, 1, 255, exists);
+    kernels.bitsAnd(bits, exists, Math.ceil(length / 64), bits);
   }
-  const tied = joined(ties);
+  const rows = arena.take(kernels.bitsCount(equal, Math.ceil(n / 64)) * 4);
+  const tied = memory.u32(rows, kernels.bitsToRows(equal, 0, n, rows)).slice();
   // The best come in order, so those that tie with the last are at their end.
-  const isTied = new Set(tied.length <= wanted ? tied : tied.subarray(0, wanted));
-  const sure = positions.findIndex((position) => isTied.has(position));
+  const marks = memory.u8(equal, Math.ceil(n / 8));
+  const sure = positions.findIndex((position) => (((marks[position >>> 3] ?? 0) >>> (position & 7)) & 1) === 1);
   best.push(groupsAt(positions.subarray(0, sure)));
   if (tied.length === found - sure) {
     best.push(groupsAt(tied));
     return undefined;
   }
   return { list: groupsAt(tied), wanted: wanted - sure };
+}
+
+/** The groups at places of a list; without one they are these places themselves. */
+function groupsOf({ context: { check } }: Scratch, list: Uint32Array | undefined, places: Uint32Array): Uint32Array {
+  if (list === undefined) return places;
+  const groups = new Uint32Array(places.length);
+  checkedLoop(places.length, check, (start, end) => {
+    for (let at = start; at < end; at++) groups[at] = list[places[at] ?? 0] ?? 0;
+  });
+  return groups;
 }
 
 /** The groups that are not null, and those that are, by their places. */
