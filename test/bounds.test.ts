@@ -28,6 +28,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'cluster/overlord/task-look.ts FINISHED_LISTED_MAX': 'rows of one answer; clients ask for fewer with max',
   'cluster/overlord/supervisor/supervisor-state.ts ERRORS_KEPT':
     'messages of one supervisor that its status lists; each is in the log as well',
+  'execution/aggregate-state/referred-column.ts REMEMBERED_MAX': 'slots of one loop over the groups of a result, of 32 KiB',
   'execution/aggregate-state/sketch/stored-hashes.ts WAITING_BLOCKS_MAX': 'blocks of one segment, counted in the memory of the query',
   'base/pattern/pattern-automaton.ts KEPT_BYTES_MAX': 'automata of patterns, which are made anew otherwise',
   'execution/expression/time/function.ts COMPUTED_BYTES_MAX': 'values of functions of time by bucket, which are computed anew otherwise',
