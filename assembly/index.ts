@@ -238,6 +238,9 @@ export { textExtreme, textFindEach, textSlice, textTrim } from './kernels/text-p
 // arrays.ts
 export { arrayNumbers, arrayStarts, arrayStrings, arrayTexts, listFirst, listJoin, listPick, listRows } from './kernels/arrays';
 
+// made-lists.ts
+export { arrayNumberTexts, concatStarts, concatValues, sliceStarts, sliceValues } from './kernels/made-lists';
+
 // lists.ts
 export { listSizes, listSort, listTexts } from './kernels/lists';
 

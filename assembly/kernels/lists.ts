@@ -12,7 +12,7 @@ const JOINED: u32 = 0;
 @inline
 const STRINGS: u32 = 1;
 @inline
-const DOUBLES: u32 = 3;
+export const DOUBLES: u32 = 3;
 
 // Marks of the text of an array.
 @inline
@@ -132,6 +132,19 @@ function sortable(bits: u64, form: u32): u64 {
   return (bits & SIGN) == 0 ? bits | SIGN : ~bits;
 }
 
+/** Writes a number, or a null, as an array has it. Returns the end. */
+@inline
+export function numberText(isNull: bool, bits: u64, form: u32, to: usize): usize {
+  if (isNull) {
+    store<u8>(to, NULL);
+    return to + 1;
+  }
+  store<u8>(to, PRESENT);
+  digits(sortable(bits, form), to + 1);
+  store<u8>(to, END, 17);
+  return to + 18;
+}
+
 export function listTexts(
   keys: usize, words: u32, entries: usize, starts: usize, rows: usize, groups: usize, n: u32,
   form: u32, separator: usize, separatorBytes: u32, out: usize, buffer: usize,
@@ -147,14 +160,7 @@ export function listTexts(
       const key = keys + ((<usize>load<u32>(at) * <usize>words) << 3);
       const half = load<u32>(key, 4);
       if (words == 2) {
-        if (half != 0) {
-          store<u8>(to++, NULL);
-          continue;
-        }
-        store<u8>(to, PRESENT);
-        digits(sortable(load<u64>(key, 8), form), to + 1);
-        store<u8>(to, END, 17);
-        to += 18;
+        to = numberText(half != 0, load<u64>(key, 8), form, to);
         continue;
       }
       const text = <usize>load<u32>(entries + (<usize>half << 3));

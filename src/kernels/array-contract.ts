@@ -7,7 +7,7 @@ import type { Address } from '../base/layout.js';
  * are those from starts[i] - starts[0] to starts[i + 1] - starts[0] (u32). A value is a number of 64 bits, of which bits tell the nulls, or a text.
  * Lists are null where bits `nulls` say so (0: none is). Behind separators and words 16 bytes are readable.
  */
-export interface ArrayKernels {
+export interface ArrayKernels extends MadeListKernels {
   /** starts[0 .. n] of the elements of all texts, from 0 on; a null has none. `numbers` is 1 where all are arrays of numbers. Returns how many there are. */
   readonly arrayStarts: (texts: Address, n: number, numbers: number, starts: Address) => number;
   /** The elements of arrays of LONGs, or where `doubles` is 1 DOUBLEs, and the bits of those that are null (whole words). Returns how many these are; -1 where a text is no such array. */
@@ -35,4 +35,42 @@ export interface ArrayKernels {
   readonly listFirst: (starts: Address, bits: Address, n: number, out: Address) => void;
   /** u32 `row` + i for each value of list i. */
   readonly listRows: (starts: Address, n: number, row: number, out: Address) => void;
+}
+
+/** Lists that are made of others, and arrays of numbers, in the same form. */
+export interface MadeListKernels {
+  /** Arrays of LONGs, or where `doubles` is 1 DOUBLEs: text of each list, of which bits `listNulls` tell the nulls. */
+  readonly arrayNumberTexts: (
+    starts: Address,
+    numbers: Address,
+    nulls: Address,
+    n: number,
+    listNulls: Address,
+    doubles: number,
+    out: Address,
+    buffer: Address,
+  ) => void;
+  /**
+   * u32 out[0 .. n], from 0 on: the lists of just `size` values (0xffffffff: of all that there are) from place `from` of each list on. A null list has none.
+   * Returns how many there are; below 2 ** 32.
+   */
+  readonly sliceStarts: (starts: Address, n: number, nulls: Address, from: number, size: number, out: Address) => number;
+  /** The values of the lists that `sliceStarts` has made, null behind the last of a list, and the bits of the nulls (whole words; 0: not wanted). Returns how many these are; texts are null behind the last alone. */
+  readonly sliceValues: (
+    starts: Address,
+    values: Address,
+    nulls: Address,
+    n: number,
+    from: number,
+    made: Address,
+    out: Address,
+    outNulls: Address,
+  ) => number;
+  /**
+   * The same of lists that have the values of each of several sources, {u32 starts, values, nulls, offset} each: the values of a list lie `offset` behind where starts[0]
+   * says; without starts (0) value i is all that there is. Bits `nulls` tell the lists that are null.
+   */
+  readonly concatStarts: (sources: Address, count: number, n: number, nulls: Address, out: Address) => number;
+  /** The values of the lists that `concatStarts` has made, like `sliceValues`. */
+  readonly concatValues: (sources: Address, count: number, n: number, made: Address, out: Address, outNulls: Address) => number;
 }

@@ -4,10 +4,13 @@ import { expressionType, type TypeOf } from '../../expression/expression-type.js
 import { ONLY_VALUE } from '../../expression/functions/multi-value.js';
 import { call, type Expression } from '../../model/expression.js';
 import { type ColumnType, isArrayType, isNumberType, type NumberType } from '../../model/schema.js';
+import type { StringColumnView } from '../../storage/view.js';
 import { ValuePool } from '../block/value-pool.js';
 import { codedColumns, codedFunction, combinationCount, reachedDictionaryFunction, reachesMost } from './coded-function.js';
 import { dictionaryFunction, hasFewTexts, hasSmallDictionary, isLessWork, onlyDictionary } from './dictionary-function.js';
-import { formOf } from './multi-value.js';
+import { elementOf } from './lists/list-calls.js';
+import { columnOfLists } from './lists/listed-lists.js';
+import { type Formed, formOf } from './multi-value.js';
 import { NumberCompiler } from './number/compile-number.js';
 import type { Rooms, TruthNode } from './number/node.js';
 import { numberVector } from './number/number-vector.js';
@@ -15,7 +18,7 @@ import { textVector } from './number/text-choice.js';
 import { asTruth } from './number/truth.js';
 import { columnsThere, rowFunction, rowLoop } from './row-function.js';
 import type { SegmentScope } from './scope.js';
-import { nodeOfTexts, type Texts, textsOfTexts } from './text/text-vector.js';
+import { listOfTexts, nodeOfTexts, type Texts, textsOfTexts } from './text/text-vector.js';
 import { bucketedVector } from './time/bucketed.js';
 import { valuesVector } from './values-vector.js';
 import type { Vector } from './vector.js';
@@ -52,15 +55,23 @@ function onlyValue(expression: Expression): Expression {
 /** Rows below which making room for blocks of numbers takes longer than computing row by row. */
 const KERNEL_ROWS_MIN = 64;
 
+/** The multi-value column of the lists of an expression, by kernels; undefined where they make none, or rows are few. */
+export function multiValueColumn(scope: SegmentScope, { expression, typeOf }: Formed): StringColumnView | undefined {
+  if (scope.view.rowCount < KERNEL_ROWS_MIN) return undefined;
+  const made = listOfTexts(textsOf(scope, typeOf), expression);
+  return made === undefined ? undefined : columnOfLists(made.work, made.list);
+}
+
 /** Compiles to a tree of kernels, or `undefined`: rows are few, it does not fit, or a part has loops and a table of all combinations of values is less work. */
 function compileKernels(scope: SegmentScope, expression: Expression, typeOf: TypeOf, type: ColumnType): Vector | undefined {
-  if ((type !== 'STRING' && type !== 'ARRAY<STRING>' && !isNumberType(type)) || scope.view.rowCount < KERNEL_ROWS_MIN) return undefined;
+  const isMade = type === 'STRING' || isNumberType(type) || elementOf({ type }) !== undefined;
+  if (!isMade || scope.view.rowCount < KERNEL_ROWS_MIN) return undefined;
   const compiler = compilerOf(scope, typeOf);
   const vector = isNumberType(type)
     ? numbers(compiler, expression, type)
     : type === 'STRING'
       ? strings(compiler, scope, expression, typeOf)
-      : arrays(scope, expression, typeOf);
+      : arrays(scope, expression, typeOf, type);
   return vector !== undefined && compiler.hasLoops && hasFewCombinations(scope, expression) ? undefined : vector;
 }
 
@@ -119,8 +130,8 @@ function strings(compiler: NumberCompiler, scope: SegmentScope, expression: Expr
     : (ofTexts() ?? choiceOfStrings(compiler, expression));
 }
 
-function arrays(scope: SegmentScope, expression: Expression, typeOf: TypeOf): Vector | undefined {
-  return expressionType(expression, typeOf) === 'ARRAY<STRING>' ? textsOfTexts(textsOf(scope, typeOf), expression) : undefined;
+function arrays(scope: SegmentScope, expression: Expression, typeOf: TypeOf, type: ColumnType): Vector | undefined {
+  return expressionType(expression, typeOf) === type ? textsOfTexts(textsOf(scope, typeOf), expression) : undefined;
 }
 
 function choiceOfStrings(compiler: NumberCompiler, expression: Expression): Vector | undefined {

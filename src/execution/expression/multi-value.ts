@@ -10,7 +10,8 @@ import { columnsReadBy } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
 import { type ColumnType, isArrayType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
-import { codedColumns, codedLoop } from './coded-function.js';
+import { codedColumns, codedLoop, combinationCount } from './coded-function.js';
+import { isLessWork } from './dictionary-function.js';
 import { readingElements } from './element-column.js';
 import { listedColumn } from './listed-values.js';
 import { mappedColumn, type ValueMapping } from './mapped-values.js';
@@ -60,8 +61,13 @@ export function valueFunction(scope: SegmentScope, { expression }: Formed): Valu
 /**
  * A virtual column whose rows have several values: an expression of each value of multi-value columns, or one that gives
  * arrays where STRING is asked for. Undefined when it is neither.
+ * @param listsOf  the column of the lists that kernels make; undefined where they make none
  */
-export function multiValueSource(scope: SegmentScope, { expression, outputType, keeps }: VirtualColumn): Source | undefined {
+export function multiValueSource(
+  scope: SegmentScope,
+  { expression, outputType, keeps }: VirtualColumn,
+  listsOf: (formed: Formed) => StringColumnView | undefined,
+): Source | undefined {
   const formed = formOf(scope, expression);
   const type = outputType ?? (formed.isMultiValue ? expressionType(expression, (name) => scope.typeOf(name)) : null);
   if (type !== 'STRING') return undefined;
@@ -74,9 +80,10 @@ export function multiValueSource(scope: SegmentScope, { expression, outputType, 
     const names = columnsThere(scope, formed.expression);
     const bound = rowFunction(scope, formed.expression, names, formed.typeOf);
     const coded = codedColumns(scope, names);
+    const made = coded !== undefined && isLessWork(scope, combinationCount(coded)) ? undefined : listsOf(formed);
     return {
       kind: 'string',
-      column: listedColumn(scope, coded === undefined ? rowLoop(scope, names, bound) : codedLoop(scope, coded, bound)),
+      column: made ?? listedColumn(scope, coded === undefined ? rowLoop(scope, names, bound) : codedLoop(scope, coded, bound)),
     };
   }
   const condition = keeps === undefined ? undefined : valueFunction(scope, formOf(scope, keeps));

@@ -5,7 +5,7 @@ import type { VirtualColumn } from '../../model/aggregator.js';
 import { call, type Expression } from '../../model/expression.js';
 import type { SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
-import { compileVector } from './compile.js';
+import { compileVector, multiValueColumn } from './compile.js';
 import { readingElements } from './element-column.js';
 import { multiValueSource } from './multi-value.js';
 import { SegmentScope, type Source, type VirtualColumns } from './scope.js';
@@ -20,7 +20,7 @@ function computedSource(scope: SegmentScope, column: VirtualColumn): Source {
   const element = keeps === undefined && (outputType ?? 'STRING') === 'STRING' ? readingElements(scope, expression) : expression;
   if (element.kind === 'column' && element !== expression) return scope.source(element.name);
   return (
-    multiValueSource(scope, column) ?? {
+    multiValueSource(scope, column, (formed) => multiValueColumn(scope, formed)) ?? {
       kind: 'computed',
       vector: compileVector(scope, keptOnly(column), column.outputType),
       expression: column.expression,

@@ -8,25 +8,25 @@ const LISTS_MAX = 300;
 const SPECIAL = ['', '\u0000', '\u0001z', '\u0001\u0000', 'seventeen letters'];
 
 /** Lists of no, one or a few values, now and then of more than a word has bits. */
-function lengthsOf(lab: Lab, rows: number): number[] {
+export function lengthsOf(lab: Lab, rows: number): number[] {
   return Array.from({ length: Math.min(rows, LISTS_MAX) }, () => [0, 1, 1, 2, 3, lab.random(20) === 0 ? 70 : 4][lab.random(6)] ?? 0);
 }
 
 /** Starts begin anywhere: the first one is that of the first value. */
-function startsFrom(first: number, lengths: readonly number[]): number[] {
+export function startsFrom(first: number, lengths: readonly number[]): number[] {
   let end = first;
   return [first, ...lengths.map((length) => (end += length))];
 }
 
 /** The values of each list. */
-function divided<Value>(values: readonly Value[], lengths: readonly number[]): Value[][] {
+export function divided<Value>(values: readonly Value[], lengths: readonly number[]): Value[][] {
   const starts = startsFrom(0, lengths);
   return lengths.map((length, list) => values.slice(starts[list], (starts[list] ?? 0) + length));
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
+export const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
 
-function stringsOf(lab: Lab, count: number): Text[] {
+export function stringsOf(lab: Lab, count: number): Text[] {
   const texts = randomTexts(lab, 60);
   return Array.from({ length: count }, () => {
     const text = texts[lab.random(texts.length)] ?? null;
@@ -217,7 +217,7 @@ export const ARRAY_CHECKS = {
 };
 
 /** Arrays of numbers and nulls, and their bits: 0 of a null. */
-function numbersOf(
+export function numbersOf(
   lab: Lab,
   lengths: readonly number[],
   areDoubles: boolean,

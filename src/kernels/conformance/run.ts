@@ -16,6 +16,7 @@ import { JOIN_CHECKS } from './join.js';
 import { KEY_CHECKS } from './keys.js';
 import { ConformanceFailure, Lab } from './lab.js';
 import { LIST_CHECKS } from './lists.js';
+import { MADE_LIST_CHECKS } from './made-lists.js';
 import { NUMBER_CHECKS } from './number.js';
 import { RANGE_CHECKS } from './ranges.js';
 import { SCAN_CHECKS } from './scan.js';
@@ -52,6 +53,7 @@ const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...JOIN_CHECKS,
   ...LIST_CHECKS,
   ...ARRAY_CHECKS,
+  ...MADE_LIST_CHECKS,
   ...RANGE_CHECKS,
   ...TOP_CHECKS,
 };

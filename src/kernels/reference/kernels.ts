@@ -14,6 +14,7 @@ import { hashKernels } from './hash.js';
 import { joinKernels } from './join.js';
 import { keyKernels } from './keys.js';
 import { listKernels } from './lists.js';
+import { madeListKernels } from './made-lists.js';
 import { numberKernels } from './number.js';
 import { patternKernels } from './patterns.js';
 import { scanKernels } from './scan.js';
@@ -47,6 +48,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...hashKernels(memory),
     ...joinKernels(memory),
     ...listKernels(memory),
+    ...madeListKernels(memory),
     ...topKernels(memory),
   };
 }

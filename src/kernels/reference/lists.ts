@@ -1,7 +1,7 @@
 // Reference kernels over lists of values by group, over texts of arrays, and over lists whose values lie one behind the other.
 
 import type { Address } from '../../base/layout.js';
-import type { ArrayKernels } from '../array-contract.js';
+import type { ArrayKernels, MadeListKernels } from '../array-contract.js';
 import type { ListKernels } from '../list-contract.js';
 import type { KernelMemory } from '../memory.js';
 import { type Found, textMemory } from './text-memory.js';
@@ -12,7 +12,7 @@ const ALL = 2n ** 64n - 1n;
 
 type Element = string | bigint | null;
 
-export function listKernels(memory: KernelMemory): ListKernels {
+export function listKernels(memory: KernelMemory): Omit<ListKernels, keyof MadeListKernels> {
   const textOf = (strings: Address, id: number): Buffer => {
     const [at = 0, length = 0] = memory.u32(strings + id * 8, 2);
     return Buffer.from(memory.u8(at, length));
@@ -68,7 +68,7 @@ export function listKernels(memory: KernelMemory): ListKernels {
 }
 
 /** An array as a text whose order is that of arrays. */
-function arrayOf(elements: readonly Element[], areDoubles: boolean): string {
+export function arrayOf(elements: readonly Element[], areDoubles: boolean): string {
   const body = (element: string | bigint): string => {
     if (typeof element === 'string') return element.replaceAll('\u0001', '\u0001\u0002').replaceAll('\u0000', '\u0001\u0001');
     const bits = BigInt.asUintN(64, element);
@@ -86,7 +86,7 @@ function sortable(bits: bigint): bigint {
 const ELEMENT = /\u0001|\u0002([^\u0000]*)\u0000/g;
 const isWide = (text: string): boolean => Buffer.byteLength(text) !== text.length;
 
-function arrayKernels(memory: KernelMemory): ArrayKernels {
+function arrayKernels(memory: KernelMemory): Omit<ArrayKernels, keyof MadeListKernels> {
   const { textAt, put, putNull, writer } = textMemory(memory);
   /** Elements as they are written, null for null; where each begins among the characters of the text. */
   const elementsOf = (text: Found | null): RegExpMatchArray[] => [...(text?.text ?? '').matchAll(ELEMENT)];

@@ -5,8 +5,7 @@ import { constantOf, expressionType } from '../../../expression/expression-type.
 import { isArrayValue, type Value } from '../../../expression/value.js';
 import { columnsReadBy } from '../../../model/columns-read.js';
 import type { Expression } from '../../../model/expression.js';
-import { elementType, isArrayType } from '../../../model/schema.js';
-import type { StringColumnView } from '../../../storage/view.js';
+import { type ColumnType, elementType, isArrayType } from '../../../model/schema.js';
 import { listsOf } from '../number/list.js';
 import type { NumberNode, TruthNode } from '../number/node.js';
 import { rowsNode } from '../text/text-entries.js';
@@ -17,10 +16,10 @@ import { arraysOfTexts, type ListElement, type ListNode, listsOfRows } from './l
 
 type Call = Extract<Expression, { kind: 'call' }>;
 /** An expression as lists; undefined where it is none that kernels know. */
-type ListsOf = (expression: Expression) => ListNode | undefined;
+export type ListsOf = (expression: Expression) => ListNode | undefined;
 
 /** Elements of an array of numbers or strings; undefined of any other type. */
-export function elementOf({ type }: { readonly type: StringColumnView['type'] }): ListElement | undefined {
+export function elementOf({ type }: { readonly type: ColumnType }): ListElement | undefined {
   const element = isArrayType(type) ? elementType(type) : undefined;
   return element === 'STRING' || element === 'LONG' || element === 'DOUBLE' ? element : undefined;
 }
@@ -119,10 +118,10 @@ export function textOfList(
   }
 }
 
-/** Lists of strings as arrays; undefined where that is what is stored. */
-export function arrayOfList(work: TextWork, expression: Expression, lists: ListsOf): TextNode | undefined {
+/** Lists of elements of a type as arrays; undefined where that is what is stored. */
+export function arrayOfList(work: TextWork, expression: Expression, element: ListElement, lists: ListsOf): TextNode | undefined {
   const list = expression.kind === 'call' ? lists(expression) : undefined;
-  return list?.element === 'STRING' ? arrays(work, list) : undefined;
+  return list?.element === element ? arrays(work, list) : undefined;
 }
 
 function made<Node>(list: ListNode | undefined, make: (list: ListNode) => Node | undefined): Node | undefined {

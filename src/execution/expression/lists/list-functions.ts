@@ -16,7 +16,7 @@ const PLACE_MAX = 2n ** 63n - 1n;
 const COUNTED_TEXTS = 256;
 
 /** Visits the lists of a block. */
-function eachPiece(list: ListNode, block: Block, visit: (piece: ListPiece) => void): void {
+export function eachPiece(list: ListNode, block: Block, visit: (piece: ListPiece) => void): void {
   list.open(block);
   for (let piece = list.next(); piece !== undefined; piece = list.next()) visit(piece);
 }
@@ -88,7 +88,7 @@ function uploadPadded(work: TextWork, bytes: Uint8Array): Address {
 }
 
 /** References to the texts of the elements of a piece. */
-function elementTexts(work: TextWork, list: ListNode): (values: ListValues, count: number) => Address {
+export function elementTexts(work: TextWork, list: ListNode): (values: ListValues, count: number) => Address {
   if (list.element === 'STRING') return ({ at }) => at;
   const { kernels } = work.scope.context;
   const [texts, bytes] = [new Room(work), new Room(work)];
@@ -102,17 +102,26 @@ function elementTexts(work: TextWork, list: ListNode): (values: ListValues, coun
   };
 }
 
-/** Lists of strings as arrays. */
+/** Bytes of a number in an array. */
+const NUMBER_BYTES = 18;
+
+/** Lists as arrays. */
 export function arrays(work: TextWork, list: ListNode): TextNode {
   const { kernels } = work.scope.context;
   const rooms = new PieceRooms(work);
-  return work.node({ mayBeNull: true, isBmp: false }, (block, out) => {
+  const { element } = list;
+  return work.node({ mayBeNull: true, isBmp: element !== 'STRING' }, (block, out) => {
     rooms.begin();
     const nulls = list.nulls(block);
     eachPiece(list, block, ({ from, rows, starts, count }) => {
-      const { at: values } = list.values();
-      const buffer = rooms.of(2 * (bytesOf(work, values, count) + count));
-      kernels.arrayTexts(starts, values, rows, nulls === 0 ? 0 : nulls + from / 8, out + from * 8, buffer);
+      const values = list.values();
+      const [own, to] = [nulls === 0 ? 0 : nulls + from / 8, out + from * 8];
+      if (element === 'STRING') {
+        kernels.arrayTexts(starts, values.at, rows, own, to, rooms.of(2 * (bytesOf(work, values.at, count) + count)));
+        return;
+      }
+      const buffer = rooms.of(count * NUMBER_BYTES);
+      kernels.arrayNumberTexts(starts, values.at, values.nulls, rows, own, element === 'DOUBLE' ? 1 : 0, to, buffer);
     });
   });
 }

@@ -127,7 +127,7 @@ export class ArrayPieces {
   }
 }
 
-const NO_LISTS: ListPiece = { from: 0, rows: 0, starts: 0, count: 0 };
+export const NO_LISTS: ListPiece = { from: 0, rows: 0, starts: 0, count: 0 };
 
 /** Arrays that a node has the texts of. */
 export function arraysOfTexts(work: TextWork, node: TextNode, element: ListElement): ListNode {

@@ -11,7 +11,8 @@ import { call, type Expression } from '../../../model/expression.js';
 import { isNumberType } from '../../../model/schema.js';
 import { layTexts } from '../../block/text-references.js';
 import { arrayOfList, numberOfList, textOfList, truthOfList } from '../lists/list-calls.js';
-import type { ListNode } from '../lists/list-node.js';
+import type { ListElement, ListNode } from '../lists/list-node.js';
+import { type ListParts, madeList } from '../lists/made-calls.js';
 import type { Lane, NumberNode, TruthNode } from '../number/node.js';
 import type { NumberVector, TextNode } from '../vector.js';
 import * as patterns from './pattern-functions.js';
@@ -59,12 +60,20 @@ export class TextCompiler {
   readonly #work: TextWork;
   readonly #typeOf: TypeOf;
   readonly #leaves: TextLeaves;
+  readonly #listParts: ListParts;
   #nodes = 0;
 
   constructor(work: TextWork, typeOf: TypeOf, leaves: TextLeaves) {
     this.#work = work;
     this.#typeOf = typeOf;
     this.#leaves = leaves;
+    this.#listParts = {
+      work,
+      typeOf,
+      lists: this.#lists,
+      text: (expression) => this.#rows(expression),
+      numbers: leaves.numbers,
+    };
   }
 
   text(expression: Expression): TextNode | undefined {
@@ -81,12 +90,29 @@ export class TextCompiler {
     }
   }
 
-  /** An array of strings; undefined where one is stored as it is. */
-  array(expression: Expression): TextNode | undefined {
-    return arrayOfList(this.#work, expression, this.#lists);
+  /** An array of elements of a type; undefined where one is stored as it is. */
+  array(expression: Expression, element: ListElement): TextNode | undefined {
+    return arrayOfList(this.#work, expression, element, this.#lists);
   }
 
-  readonly #lists = (expression: Expression): ListNode | undefined => this.#leaves.lists(withoutForm(expression));
+  /** Lists of strings or numbers. */
+  list(expression: Expression): ListNode | undefined {
+    return this.#lists(expression);
+  }
+
+  readonly #lists = (given: Expression): ListNode | undefined => {
+    const expression = this.#withoutForm(given);
+    return this.#leaves.lists(expression) ?? (++this.#nodes > NODES_MAX ? undefined : madeList(this.#listParts, expression));
+  };
+
+  /** Values of a row and an array of strings are the same list. */
+  #withoutForm(expression: Expression): Expression {
+    const [inner] = expression.kind === 'call' && FORMS.has(expression.function) ? expression.arguments : [];
+    const isSame =
+      inner !== undefined &&
+      ['ARRAY<STRING>', inferType(inner, this.#typeOf)].every((type) => type === inferType(expression, this.#typeOf));
+    return isSame ? this.#withoutForm(inner) : expression;
+  }
 
   number(expression: Expression): NumberNode | undefined {
     if (expression.kind !== 'call') return undefined;
@@ -316,13 +342,9 @@ export class TextCompiler {
   }
 }
 
+/** Functions of which some leave arrays of strings as they are. */
+const FORMS: ReadonlySet<string> = new Set(['array_to_mv', 'mv_to_array', 'cast']);
 const NULL: Expression = { kind: 'literal', value: null, type: 'STRING' };
-
-/** An array as values of a row is the same list. */
-function withoutForm(expression: Expression): Expression {
-  const [inner] = expression.kind === 'call' && expression.function === 'array_to_mv' ? expression.arguments : [];
-  return inner === undefined ? expression : withoutForm(inner);
-}
 
 /** The automaton of a constant pattern. `wanted`: the group, null for none; undefined is no number of one. */
 function automatonFor(pattern: Expression | undefined, wanted: number | null | undefined): Automaton | undefined {

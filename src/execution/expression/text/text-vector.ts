@@ -1,15 +1,15 @@
 // Expressions over texts as vectors of a segment: by entry of one dictionary, or by row.
 
-import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import type { Address } from '../../../base/layout.js';
 import { inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { columnsReadBy } from '../../../model/columns-read.js';
 import type { Expression } from '../../../model/expression.js';
+import type { ColumnType } from '../../../model/schema.js';
 import type { StringColumnView } from '../../../storage/view.js';
 import { type Block, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
-import type { InternedTexts } from '../../block/interned-texts.js';
-import { bitsById, entryBitBytes, numbersById, onlyDictionary, widener } from '../dictionary-function.js';
+import { bitsById, entryBitBytes, numbersById, onlyDictionary } from '../dictionary-function.js';
 import { elementOf, listsOfSegment } from '../lists/list-calls.js';
-import { arraysOfTexts, type ListNode } from '../lists/list-node.js';
+import { arraysOfTexts, type ListElement, type ListNode } from '../lists/list-node.js';
 import { laneOf } from '../number/arithmetic.js';
 import { vectorNode } from '../number/leaf.js';
 import { inLane, type Lane, type Node, type NumberNode, type Rooms, spread, type TruthNode } from '../number/node.js';
@@ -17,8 +17,9 @@ import { numberVector } from '../number/number-vector.js';
 import { asTruth } from '../number/truth.js';
 import type { SegmentScope } from '../scope.js';
 import { longColumn } from '../time/bucketed.js';
-import { type NumberVector, oncePerBlock, type StringVector, type TextNode } from '../vector.js';
+import type { NumberVector, StringVector, TextNode } from '../vector.js';
 import { TextCompiler, type TextLeaves } from './compile-text.js';
+import { type Entries, EntryTexts } from './entry-texts.js';
 import { idsOfRows, PickedColumns, type PickedNode, textsOfRows } from './picked-texts.js';
 import { rankedComparison } from './ranked-comparison.js';
 import { ofReached } from './reached-entries.js';
@@ -114,7 +115,8 @@ function truthById(work: TextWork, column: StringColumnView, node: TruthNode): T
 export function textsOfTexts(texts: Texts, expression: Expression): StringVector | undefined {
   if (expression.kind !== 'call') return undefined;
   const { scope } = texts;
-  const type = inferType(expression, texts.typeOf) === 'STRING' ? 'STRING' : 'ARRAY<STRING>';
+  const type = madeType(inferType(expression, texts.typeOf));
+  if (type === undefined) return undefined;
   const work = new TextWork(scope, scope.view.rowCount, false);
   const made = ofType(rowCompiler(texts, work), expression, type);
   if (made === undefined) return undefined;
@@ -131,10 +133,23 @@ export function textsOfTexts(texts: Texts, expression: Expression): StringVector
   return { kind: 'string', type, pool, complete: false, ids: ofReachedRows(scope, entries.column, ids, ofAll), node, textsOf };
 }
 
-type MadeType = 'STRING' | 'ARRAY<STRING>';
+/** Lists of strings or numbers of the rows of a segment; undefined where kernels make none. */
+export function listOfTexts(texts: Texts, expression: Expression): { readonly work: TextWork; readonly list: ListNode } | undefined {
+  const work = new TextWork(texts.scope, texts.scope.view.rowCount, false);
+  const list = rowCompiler(texts, work).list(expression);
+  return list === undefined ? undefined : { work, list };
+}
+
+type MadeType = 'STRING' | `ARRAY<${ListElement}>`;
+
+function madeType(type: ColumnType | null): MadeType | undefined {
+  const element = type === null ? undefined : elementOf({ type });
+  return type === 'STRING' ? type : element === undefined ? undefined : `ARRAY<${element}>`;
+}
 
 function ofType(compiler: TextCompiler, expression: Expression, type: MadeType): TextNode | undefined {
-  return type === 'STRING' ? compiler.text(expression) : compiler.array(expression);
+  const element = elementOf({ type });
+  return element === undefined ? compiler.text(expression) : compiler.array(expression, element);
 }
 
 /** Entries are many when what is made of all of them is as much work as this part of the rows, and not below this number. */
@@ -189,12 +204,6 @@ function isPlainText({ offsets, type }: StringColumnView): boolean {
   return offsets === 0 && type === 'STRING';
 }
 
-/** Texts made of the entries of a dictionary, one for each. */
-interface Entries {
-  readonly column: StringColumnView;
-  readonly node: TextNode;
-}
-
 /** Undefined where only rows can be computed: conditions and numbers may have kernels for rows, and none for entries. */
 function entriesOf(texts: Texts, expression: Expression, type: MadeType): Entries | undefined {
   const column = onlyColumn(texts.scope, expression);
@@ -202,67 +211,6 @@ function entriesOf(texts: Texts, expression: Expression, type: MadeType): Entrie
   const work = new TextWork(texts.scope, column.dictionary.count, true);
   const made = ofType(entryCompiler(texts, column, work, entriesNode(work, column)), expression, type);
   return made === undefined ? undefined : { column, node: work.everyRow(made) };
-}
-
-function afterRun(run: (block: Block) => void, out: Address): (block: Block) => Address {
-  return (block) => {
-    run(block);
-    return out;
-  };
-}
-
-/** A function of each entry of a dictionary, computed when the first id of a result is asked for. */
-class EntryTexts {
-  readonly #scope: SegmentScope;
-  readonly #entries: Entries;
-  readonly #pool: TextInterner;
-  #lookUp: ((block: Block) => Address) | undefined;
-
-  constructor(scope: SegmentScope, entries: Entries, pool: TextInterner) {
-    this.#scope = scope;
-    this.#entries = entries;
-    this.#pool = pool;
-  }
-
-  get values(): readonly (string | null)[] {
-    this.#ready();
-    return this.#pool.values;
-  }
-
-  get count(): number {
-    this.#ready();
-    return this.#pool.count;
-  }
-
-  get entries(): Address {
-    this.#ready();
-    return this.#pool.entries;
-  }
-
-  get interned(): InternedTexts {
-    this.#ready();
-    return this.#pool.interned;
-  }
-
-  ids(block: Block): Address {
-    return this.#ready()(block);
-  }
-
-  #ready(): (block: Block) => Address {
-    this.#lookUp ??= this.#make();
-    return this.#lookUp;
-  }
-
-  #make(): (block: Block) => Address {
-    const scope = this.#scope;
-    const { column, node } = this.#entries;
-    const table = scope.arena.take(Math.max(1, column.dictionary.count) * 4);
-    eachEntryBlock(scope, column, (block) => this.#pool.idsOf(node.texts(block), block.rows, table + block.start * 4));
-    const widen = widener(scope, column);
-    const out = scope.arena.take(BLOCK_ROWS * 4);
-    const run = oncePerBlock((block) => scope.context.kernels.gather32(table, widen(block), block.rows, out));
-    return afterRun(run, out);
-  }
 }
 
 /** The only column of an expression, when what is made of its entries is less than what is made of its rows. */
