@@ -241,6 +241,9 @@ export { arrayNumbers, arrayStarts, arrayStrings, arrayTexts, listFirst, listJoi
 // made-lists.ts
 export { arrayNumberTexts, concatStarts, concatValues, sliceStarts, sliceValues } from './kernels/made-lists';
 
+// stretches.ts
+export { placeByGroup, sortStretches } from './kernels/stretches';
+
 // lists.ts
 export { listSizes, listSort, listTexts } from './kernels/lists';
 

@@ -2,13 +2,14 @@
 
 import type { Address } from '../base/layout.js';
 import type { ArrayKernels } from './array-contract.js';
+import type { StretchKernels } from './stretch-contract.js';
 
 /**
  * Kernels over entries of lists, in any number. An entry is a key of one word: a group (low half) and the id of a string (high half),
  * of which 0 is null; or of two: a group, in the high half 1 where its number is null, then the 64 bits of the number. `strings`: {u32 address,
  * u32 bytes} by id. The rows of list g are those of its entries, rows[starts[g] .. starts[g + 1]), as `joinLists` writes them.
  */
-export interface ListKernels extends ArrayKernels {
+export interface ListKernels extends ArrayKernels, StretchKernels {
   /**
    * state[group], {u32 elements, u32 bytes}, grows by each entry: a number and a null have 8 bytes, and bytes stay below 2 ** 32. `most`, of the
    * same form, takes the largest of both that an entry leads to.

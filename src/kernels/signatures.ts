@@ -159,6 +159,8 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   listFirst: 4,
   listRows: 4,
   arrayNumberTexts: 8,
+  placeByGroup: 6,
+  sortStretches: 5,
   sliceStarts: 6,
   sliceValues: 8,
   concatStarts: 5,

@@ -3,7 +3,6 @@
 import { ServiceError } from '../base/errors.js';
 import { Distribution } from './distribution.js';
 import { randomBit } from './random-bit.js';
-import { selectRanks } from './select.js';
 
 /**
  * The classic quantiles sketch of doubles: a buffer of up to 2k values, and per level k values that stand for 2^(level + 1)
@@ -72,31 +71,21 @@ export class Quantiles {
     }
   }
 
-  /**
-   * Values in any order, none NaN: where they are many, as if nearly all came ascending, so that a row of a level is the values of its ranks.
-   * @param values   they come out of their order
-   * @param scratch  at least as many places
-   */
-  addMany(values: Float64Array, scratch: Float64Array): void {
+  /** The same of values that may be many: a row of a level is every so many of them. */
+  addSorted(values: Float64Array, from: number, to: number): void {
+    if (from >= to) return;
     const full = 2 * this.#k;
-    const filling = values.length < MANY_MIN ? values.length : (full - this.#buffered) % full;
-    for (let at = 0; at < filling; at++) this.add(values[at] ?? 0);
-    const rest = values.subarray(filling);
-    if (rest.length === 0) return;
-    for (const value of rest) this.#widen(value, value);
-    const rows = this.#rowsOf(rest.length);
-    const left = rest.length % full;
-    const ranks = new Uint32Array(rows.length * this.#k + left);
-    let to = 0;
-    for (const { start, level, offset } of rows)
-      for (let index = 0; index < this.#k; index++) ranks[to++] = start + index * 2 ** (level + 1) + offset;
-    for (let rank = rest.length - left; rank < rest.length; rank++) ranks[to++] = rank;
-    const found = selectRanks(rest, ranks, scratch);
-    rows.forEach(({ level }, index) => {
+    const filling = Math.min(to - from, (full - this.#buffered) % full);
+    this.addAscending(values, from, from + filling);
+    const first = from + filling;
+    for (const { start, level, offset } of this.#rowsOf(to - first)) {
+      const row = new Float64Array(this.#k);
+      for (let index = 0; index < row.length; index++) row[index] = values[first + start + index * 2 ** (level + 1) + offset] ?? 0;
       this.count += full * 2 ** level;
-      this.#carry(found.subarray(index * this.#k, (index + 1) * this.#k), level);
-    });
-    for (const value of found.subarray(rows.length * this.#k)) this.add(value);
+      this.#carry(row, level);
+    }
+    if (first < to) this.#widen(values[first] ?? 0, values[to - 1] ?? 0);
+    this.addAscending(values, to - ((to - first) % full), to);
   }
 
   /** Rows that so many ascending values make, the higher levels first: where the values of each begin, and the first that it takes. */
@@ -259,8 +248,6 @@ export class Quantiles {
 }
 
 const FIRST_ROOM = 16;
-/** Values of which ranks are found sooner than they are sorted buffer by buffer. */
-const MANY_MIN = 2048;
 
 function grown(buffer: Float64Array, limit: number): Float64Array {
   const larger = new Float64Array(Math.min(Math.max(buffer.length * 2, FIRST_ROOM), limit));

@@ -20,7 +20,7 @@ export function quantilesState({ k, fraction }: Extract<AggregateState, { type: 
     decode: decodeQuantiles,
     addNumber: (state, value) => state.add(value),
     value: (state) => (fraction === undefined ? BigInt(state.count) : state.quantile(fraction)),
-    store: (context, charge) => new QuantileGroups(context, k, charge),
+    store: (context, charge) => new QuantileGroups(context, { k, fraction }, charge),
     bind: (scope, [column = ''], shared) => quantilesFeed(scope, column, k, shared),
   };
 }

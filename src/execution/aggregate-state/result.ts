@@ -45,6 +45,9 @@ export function stateColumns(
   if (column !== undefined) return [{ kind: 'string', name, ...column }];
   const texts = output === 'value' && !isEmpty && !isNumberType(type) ? objects?.texts?.(groups, check) : undefined;
   if (texts !== undefined && !isNumberType(type)) return [textColumn(name, type, texts)];
+  const numbers = output === 'value' && !isEmpty && (type === 'DOUBLE' || type === 'FLOAT') ? objects?.numbers?.(groups, check) : undefined;
+  if (numbers !== undefined && (type === 'DOUBLE' || type === 'FLOAT'))
+    return [{ kind: 'double', name, type, values: numbers, nulls: null }];
   const values = columnOf(
     name,
     type,

@@ -183,6 +183,8 @@ export interface GroupStates {
   addHashes?(hashes: GatheredHashes, groupOf: Uint32Array): void;
   /** The values of groups as texts, where they are made without an object for each; undefined: by `reader`. */
   texts?(groups: Uint32Array, check: Check): (string | null)[] | undefined;
+  /** The values of groups as numbers, NaN of no values; undefined where they are none. */
+  numbers?(groups: Uint32Array, check: Check): Float64Array | undefined;
   /** The values of groups as ids of texts that stay in kernel memory; absent where they are no texts there. */
   column?(groups: Uint32Array): NumberedColumn | undefined;
   /** Reads all of a group as one, undefined when no row took part; until the states change, or memory of the kernels is taken. */

@@ -20,6 +20,7 @@ import { MADE_LIST_CHECKS } from './made-lists.js';
 import { NUMBER_CHECKS } from './number.js';
 import { RANGE_CHECKS } from './ranges.js';
 import { SCAN_CHECKS } from './scan.js';
+import { STRETCH_CHECKS } from './stretches.js';
 import { TALLY_CHECKS } from './tally.js';
 import { PATTERN_CHECKS } from './text/patterns.js';
 import { TEXT_CHECKS } from './text/text.js';
@@ -54,6 +55,7 @@ const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...LIST_CHECKS,
   ...ARRAY_CHECKS,
   ...MADE_LIST_CHECKS,
+  ...STRETCH_CHECKS,
   ...RANGE_CHECKS,
   ...TOP_CHECKS,
 };

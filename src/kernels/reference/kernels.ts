@@ -18,6 +18,7 @@ import { madeListKernels } from './made-lists.js';
 import { numberKernels } from './number.js';
 import { patternKernels } from './patterns.js';
 import { scanKernels } from './scan.js';
+import { stretchKernels } from './stretches.js';
 import { tallyKernels } from './tally.js';
 import { textKernels } from './text.js';
 import { textGroupKernels } from './text-groups.js';
@@ -49,6 +50,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...joinKernels(memory),
     ...listKernels(memory),
     ...madeListKernels(memory),
+    ...stretchKernels(memory),
     ...topKernels(memory),
   };
 }

@@ -4,6 +4,7 @@ import type { Address } from '../../base/layout.js';
 import type { ArrayKernels, MadeListKernels } from '../array-contract.js';
 import type { ListKernels } from '../list-contract.js';
 import type { KernelMemory } from '../memory.js';
+import type { StretchKernels } from '../stretch-contract.js';
 import { type Found, textMemory } from './text-memory.js';
 
 const BYTES_MAX = 2 ** 32 - 1;
@@ -12,7 +13,7 @@ const ALL = 2n ** 64n - 1n;
 
 type Element = string | bigint | null;
 
-export function listKernels(memory: KernelMemory): Omit<ListKernels, keyof MadeListKernels> {
+export function listKernels(memory: KernelMemory): Omit<ListKernels, keyof (MadeListKernels & StretchKernels)> {
   const textOf = (strings: Address, id: number): Buffer => {
     const [at = 0, length = 0] = memory.u32(strings + id * 8, 2);
     return Buffer.from(memory.u8(at, length));

@@ -28,7 +28,7 @@ function sketchOf(values: readonly number[]): Quantiles {
 
 /** The pieces of some segments. */
 function make(segments: readonly number[], charge: (bytes: number) => void): QuantileGroups {
-  const states = new QuantileGroups(context, K, charge);
+  const states = new QuantileGroups(context, { k: K, fraction: 0.5 }, charge);
   for (const segment of segments) {
     const pieces = new ValuePieces(K);
     for (let group = 0; group < GROUPS; group++) {
@@ -50,7 +50,7 @@ quantiles('are those of sketches merged in the order of segments, whichever thre
   const arena = context.memory.arena();
   const groupOf = arena.take(GROUPS * 4);
   context.memory.u32(groupOf, GROUPS).set(Array.from({ length: GROUPS }, (_, group) => group));
-  const all = new QuantileGroups(context, K, charge);
+  const all = new QuantileGroups(context, { k: K, fraction: 0.5 }, charge);
   assert.ok(all.isEmpty);
   all.join(make([1, 4, 8], charge).parts(), groupOf, GROUPS);
   all.join(encodedPieces(context, make([0, 3, 5], charge).parts()), groupOf, GROUPS);
@@ -66,12 +66,17 @@ quantiles('are those of sketches merged in the order of segments, whichever thre
     for (const fraction of [0, 0.01, 0.5, 0.95, 1]) assert.equal(state?.quantile(fraction), expected.distribution().quantile(fraction));
   }
   assert.is(read(GROUPS + 1000), undefined);
+  const asked = Uint32Array.from({ length: GROUPS + 1 }, (_, group) => GROUPS - group);
+  assert.equal(
+    [...(all.numbers(asked, () => undefined) ?? [])],
+    [...asked].map((group) => (read(group) as Quantiles | undefined)?.quantile(0.5) ?? Number.NaN),
+  );
   arena.release();
 });
 
 quantiles('of few values are exact, wherever they came from', () => {
   const values = Array.from({ length: 2 * K - 1 }, (_, at) => (at * 5) % 31);
-  const states = new QuantileGroups(context, K, () => undefined);
+  const states = new QuantileGroups(context, { k: K, fraction: 0.5 }, () => undefined);
   const pieces = new ValuePieces(K);
   values.forEach((value, at) => {
     pieces.add(0, 31 - at, Float64Array.of(value), 0, 1);
@@ -88,6 +93,11 @@ quantiles('of few values are exact, wherever they came from', () => {
   ] as const)
     assert.is(state.quantile(fraction), expected, String(fraction));
   assert.is(state.count, 31);
+  const zeros = new QuantileGroups(context, { k: K, fraction: 0.5 }, () => undefined);
+  const ofZeros = new ValuePieces(K);
+  for (const [segment, value] of [0, -0, 0].entries()) ofZeros.add(0, segment, Float64Array.of(value), 0, 1);
+  zeros.addPieces(ofZeros, Uint32Array.of(0));
+  assert.ok(Object.is(zeros.numbers(Uint32Array.of(0), () => undefined)?.[0], 0));
 });
 
 quantiles.run();

@@ -1,13 +1,15 @@
 // Collects the numbers of a segment's rows by group, for quantiles sketches.
 
+import { STRETCH_COUNTS } from '../../../kernels/stretch-contract.js';
 import { Quantiles } from '../../../sketch/quantiles.js';
+import type { RunContext } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 import { widenedNumbers } from '../number-feed.js';
 import type { Feed, SharedWork } from '../state-operations.js';
 import { ValuePieces } from './value-pieces.js';
 
 /** Values that are collected before those of large groups go to their sketches. */
-const COLLECTED = 1 << 18;
+const COLLECTED = 1 << 19;
 
 /** Quantiles of the same values are read from the same pieces: aggregators with the same filter collect them once. */
 export function quantilesFeed(scope: SegmentScope, column: string, k: number, shared: SharedWork): Feed<Quantiles> | undefined {
@@ -41,13 +43,6 @@ class SharedPieces {
 
 type CollectingFeed = Pick<Feed<Quantiles>, 'nulls' | 'add' | 'bytesOf'> & { end(order: number): ValuePieces };
 
-/** The values that are numbers, in their order and in place. */
-function withoutNaN(values: Float64Array): Float64Array {
-  let count = 0;
-  for (const value of values) if (!Number.isNaN(value)) values[count++] = value;
-  return values.subarray(0, count);
-}
-
 /** Values of a segment with the numbers of their groups, in the order of rows. A group with as many as a sketch's buffer holds gets a sketch. */
 function collectingFeed(scope: SegmentScope, column: string, k: number): CollectingFeed | undefined {
   const numbers = widenedNumbers(scope, column);
@@ -55,7 +50,7 @@ function collectingFeed(scope: SegmentScope, column: string, k: number): Collect
   const { memory } = scope.context;
   const large = new Map<number, Quantiles>();
   let [groupsOf, values] = [new Uint32Array(0), new Float64Array(0)];
-  let [count, limit, groupCount] = [0, COLLECTED, 0];
+  let [count, limit] = [0, COLLECTED];
 
   const reserve = (room: number): void => {
     if (room <= values.length) return;
@@ -65,68 +60,79 @@ function collectingFeed(scope: SegmentScope, column: string, k: number): Collect
     moreValues.set(values);
     [groupsOf, values] = [moreGroups, moreValues];
   };
-  /** Gives large groups their values in the order of rows, and those of the others to `keep`. */
-  const settle = (keep: (group: number, placed: Float64Array, from: number, to: number) => void): void => {
-    const [starts, placed] = [new Uint32Array(groupCount), new Float64Array(count)];
-    for (let at = 0; at < count; at++) {
-      const group = groupsOf[at] ?? 0;
-      starts[group] = (starts[group] ?? 0) + 1;
-    }
-    let end = 0;
-    for (let group = 0; group < groupCount; group++) {
-      const n = starts[group] ?? 0;
-      starts[group] = end;
-      end += n;
-    }
-    for (let at = 0; at < count; at++) {
-      const group = groupsOf[at] ?? 0;
-      const place = starts[group] ?? 0;
-      placed[place] = values[at] ?? 0;
-      starts[group] = place + 1;
-    }
-    const scratch = new Float64Array(count);
+  /** Gives large groups their values, and keeps those of the others, by group, each ascending. */
+  const settle = (): Uint32Array => {
+    const collected = { groups: groupsOf.subarray(0, count), values: values.subarray(0, count) };
     count = 0;
-    // Starts have become ends.
-    for (let [group, from] = [0, 0]; group < groupCount; group++) {
-      const to = starts[group] ?? 0;
-      let sketch = large.get(group);
-      if (sketch === undefined && to - from >= 2 * k) {
-        sketch = new Quantiles(k);
-        large.set(group, sketch);
+    return byGroup(scope.context, collected, (starts, placed) => {
+      for (let group = 0, from = 0; group + 1 < starts.length; group++) {
+        const to = starts[group + 1] ?? 0;
+        starts[group] = count;
+        let sketch = large.get(group);
+        if (sketch === undefined && to - from >= 2 * k) {
+          sketch = new Quantiles(k);
+          large.set(group, sketch);
+        }
+        if (sketch !== undefined) sketch.addSorted(placed, from, to);
+        else
+          for (let at = from; at < to; at++) {
+            values[count] = placed[at] ?? 0;
+            groupsOf[count++] = group;
+          }
+        from = to;
       }
-      if (sketch !== undefined) sketch.addMany(withoutNaN(placed.subarray(from, to)), scratch);
-      else if (from < to) keep(group, placed, from, to);
-      from = to;
-    }
+      starts[starts.length - 1] = count;
+    });
   };
 
   return {
     nulls: numbers.nulls,
     bytesOf: () => values.length * 12 + large.size * k * 32,
     add(block, rows, groups, n) {
-      const read = memory.f64(numbers.read(block, rows, n), n);
-      const groupsRead = memory.u32(groups, n);
+      const read = numbers.read(block, rows, n);
       reserve(count + n);
-      for (let i = 0; i < n; i++) {
-        const group = groupsRead[i] ?? 0;
-        if (group >= groupCount) groupCount = group + 1;
-        values[count] = read[i] ?? 0;
-        groupsOf[count++] = group;
-      }
+      values.set(memory.f64(read, n), count);
+      groupsOf.set(memory.u32(groups, n), count);
+      count += n;
       if (count < limit) return;
-      settle((group, placed, from, to) => {
-        for (let at = from; at < to; at++) {
-          values[count] = placed[at] ?? 0;
-          groupsOf[count++] = group;
-        }
-      });
+      settle();
       limit = Math.max(COLLECTED, count * 4);
     },
     end(order) {
       const pieces = new ValuePieces(k);
-      settle((group, placed, from, to) => pieces.add(group, order, placed, from, to));
+      pieces.addGroups(settle(), order, values);
       for (const [group, sketch] of large) pieces.addSketch(group, order, sketch);
+      [groupsOf, values] = [new Uint32Array(0), new Float64Array(0)];
       return pieces;
     },
   };
+}
+
+/**
+ * Values by group, those of each ascending, while `visit` looks at them: those of group g from `starts[g]` on, to where those of the next one begin. NaN is left out.
+ * @returns the starts, as `visit` has left them
+ */
+function byGroup(
+  { memory, kernels }: RunContext,
+  { groups, values }: { readonly groups: Uint32Array; readonly values: Float64Array },
+  visit: (starts: Uint32Array, placed: Float64Array) => void,
+): Uint32Array {
+  const n = values.length;
+  let groupCount = 0;
+  for (let at = 0; at < n; at++) groupCount = Math.max(groupCount, (groups[at] ?? 0) + 1);
+  const arena = memory.arena();
+  try {
+    const [groupsAt, valuesAt, placedAt] = [arena.take(n * 4), arena.take(n * 8), arena.take(n * 8)];
+    const [startsAt, counts] = [arena.take((groupCount + 1) * 4), arena.take(STRETCH_COUNTS * 4)];
+    memory.u32(groupsAt, n).set(groups);
+    memory.f64(valuesAt, n).set(values);
+    const count = kernels.placeByGroup(groupsAt, valuesAt, n, groupCount, startsAt, placedAt);
+    // The values are placed: their room is that of the longest group.
+    kernels.sortStretches(placedAt, startsAt, groupCount, valuesAt, counts);
+    const starts = memory.u32(startsAt, groupCount + 1).slice();
+    visit(starts, memory.f64(placedAt, count));
+    return starts;
+  } finally {
+    arena.release();
+  }
 }

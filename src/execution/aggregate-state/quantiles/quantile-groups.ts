@@ -4,7 +4,7 @@ import { assert } from '../../../base/errors.js';
 import type { Address } from '../../../base/layout.js';
 import { decodeQuantiles, encodeQuantiles } from '../../../sketch/base64-codec.js';
 import { Quantiles } from '../../../sketch/quantiles.js';
-import { ROWS_PER_CHECK } from '../../block/checked-loops.js';
+import { type Check, ROWS_PER_CHECK } from '../../block/checked-loops.js';
 import type { RunContext } from '../../block/context.js';
 import type { EncodedStates, GroupStates, StateParts } from '../state-operations.js';
 import { type PieceStates, sentPieces, ValuePieces } from './value-pieces.js';
@@ -16,14 +16,23 @@ import { type PieceStates, sentPieces, ValuePieces } from './value-pieces.js';
 export class QuantileGroups implements GroupStates {
   readonly #context: RunContext;
   readonly #k: number;
+  readonly #fraction: number | undefined;
   readonly #charge: (bytes: number) => void;
   #pieces: ValuePieces;
   #charged = 0;
 
-  /** @param charge  told of every byte that is kept; throws when there are too many */
-  constructor(context: RunContext, k: number, charge: (bytes: number) => void) {
+  /**
+   * @param fraction  that of the quantile which is the value of a group; undefined: its value is another one
+   * @param charge    told of every byte that is kept; throws when there are too many
+   */
+  constructor(
+    context: RunContext,
+    { k, fraction }: { readonly k: number; readonly fraction?: number | undefined },
+    charge: (bytes: number) => void,
+  ) {
     this.#context = context;
     this.#k = k;
+    this.#fraction = fraction;
     this.#charge = charge;
     this.#pieces = new ValuePieces(k);
   }
@@ -38,17 +47,8 @@ export class QuantileGroups implements GroupStates {
   }
 
   addPieces(given: ValuePieces, groupOf: Uint32Array): void {
-    for (let piece = 0; piece < given.count; piece++) {
-      if (piece % ROWS_PER_CHECK === 0) {
-        this.#context.check();
-        this.#chargeMore();
-      }
-      const group = groupOf[given.groups[piece] ?? 0] ?? 0;
-      const order = given.orders[piece] ?? 0;
-      const sketch = given.sketches.get(piece);
-      if (sketch === undefined) this.#pieces.add(group, order, given.values, given.starts[piece] ?? 0, given.endOf(piece));
-      else this.#pieces.addSketch(group, order, sketch);
-    }
+    this.#context.check();
+    this.#pieces.addAll(given, groupOf);
     this.#chargeMore();
   }
 
@@ -56,9 +56,13 @@ export class QuantileGroups implements GroupStates {
     assert(false, 'quantiles are merged in the order of the segments');
   }
 
-  reader(): (group: number) => unknown {
-    const pieces = this.#pieces;
+  reader(): (group: number) => Quantiles | undefined {
     const { order, starts } = this.#byGroup();
+    return this.#readerOf(order, starts);
+  }
+
+  #readerOf(order: Uint32Array, starts: Uint32Array): (group: number) => Quantiles | undefined {
+    const pieces = this.#pieces;
     return (group) => {
       const [from = 0, to = from] = [starts[group], starts[group + 1]];
       if (from === to) return undefined;
@@ -71,6 +75,40 @@ export class QuantileGroups implements GroupStates {
       }
       return state;
     };
+  }
+
+  /** Of groups without sketches that are as few values as a sketch keeps as they are, the values of the ranks; of all others what sketches say. */
+  numbers(groups: Uint32Array, check: Check): Float64Array | undefined {
+    const fraction = this.#fraction;
+    if (fraction === undefined) return undefined;
+    const pieces = this.#pieces;
+    const { order, starts } = this.#byGroup();
+    const read = this.#readerOf(order, starts);
+    const out = new Float64Array(groups.length);
+    const few = new Float64Array(2 * this.#k);
+    for (let index = 0; index < groups.length; index++) {
+      if (index % GROUPS_PER_CHECK === 0) check();
+      const group = groups[index] ?? 0;
+      const [from = 0, to = from] = [starts[group], starts[group + 1]];
+      let count = 0;
+      for (let at = from; at < to; at++) {
+        const piece = order[at] ?? 0;
+        count += pieces.sketches.size > 0 && pieces.sketches.has(piece) ? few.length : pieces.endOf(piece) - (pieces.starts[piece] ?? 0);
+      }
+      if (count === 0 || count >= few.length) {
+        out[index] = read(group)?.quantile(fraction) ?? Number.NaN;
+        continue;
+      }
+      let filled = 0;
+      for (let at = from; at < to; at++) {
+        const piece = order[at] ?? 0;
+        for (let value = pieces.starts[piece] ?? 0, end = pieces.endOf(piece); value < end; value++)
+          few[filled++] = pieces.values[value] ?? 0;
+      }
+      inOrderOf(few, filled);
+      out[index] = few[Math.min(filled - 1, Math.max(0, Math.ceil(fraction * filled) - 1))] ?? Number.NaN;
+    }
+    return out;
   }
 
   parts(): PieceStates {
@@ -122,6 +160,32 @@ export class QuantileGroups implements GroupStates {
     this.#charge(bytes - this.#charged);
     this.#charged = bytes;
   }
+}
+
+/** Groups whose values are found in about a millisecond, where they are sketches. */
+const GROUPS_PER_CHECK = 16;
+/** More are sorted sooner by what JavaScript has. */
+const INSERTED_MAX = 24;
+
+/** Puts the first values in order, -0 before 0; those of one piece are already. */
+function inOrderOf(values: Float64Array, count: number): void {
+  let at = 1;
+  while (at < count && isInOrder(values[at - 1] ?? 0, values[at] ?? 0)) at++;
+  if (at >= count) return;
+  if (count > INSERTED_MAX) {
+    values.subarray(0, count).sort();
+    return;
+  }
+  for (; at < count; at++) {
+    const value = values[at] ?? 0;
+    let place = at;
+    for (; place > 0 && !isInOrder(values[place - 1] ?? 0, value); place--) values[place] = values[place - 1] ?? 0;
+    values[place] = value;
+  }
+}
+
+function isInOrder(a: number, b: number): boolean {
+  return a < b || (a === b && (a !== 0 || 1 / a <= 1 / b));
 }
 
 /** Values of a piece, ascending, as those of a sketch are that has been sent. */

@@ -42,13 +42,58 @@ export class ValuePieces {
 
   /** Values [from, to) of `values`, in any order; NaN is left out. */
   add(group: number, order: number, values: Float64Array, from: number, to: number): void {
-    const most = this.valueCount + (to - from);
-    if (most > this.values.length) this.values = larger(this.values, new Float64Array(Math.max(this.values.length * 2, most)));
+    this.#makeRoom(1, to - from);
     this.#open(group, order);
     for (let at = from; at < to; at++) {
       const value = values[at] ?? 0;
       if (!Number.isNaN(value)) this.values[this.valueCount++] = value;
     }
+  }
+
+  /** Values of groups 0, 1, …, those of each from `starts` on to where those of the next one begin, none of them NaN; of a group without any there is no piece. */
+  addGroups(starts: Uint32Array, order: number, values: Float64Array): void {
+    const groupCount = Math.max(0, starts.length - 1);
+    this.#makeRoom(groupCount, starts[groupCount] ?? 0);
+    const first = this.valueCount;
+    for (let group = 0; group < groupCount; group++) {
+      const from = starts[group] ?? 0;
+      if (from === starts[group + 1]) continue;
+      this.groups[this.count] = group;
+      this.orders[this.count] = order;
+      this.starts[this.count++] = first + from;
+    }
+    const count = starts[groupCount] ?? 0;
+    this.values.set(values.subarray(0, count), first);
+    this.valueCount = first + count;
+  }
+
+  /** The pieces of other groups. @param groupOf  number here of each group there */
+  addAll(given: ValuePieces, groupOf: Uint32Array): void {
+    this.#makeRoom(given.count, given.valueCount);
+    const [count, first] = [this.count, this.valueCount];
+    for (let piece = 0; piece < given.count; piece++) {
+      this.groups[count + piece] = groupOf[given.groups[piece] ?? 0] ?? 0;
+      this.starts[count + piece] = first + (given.starts[piece] ?? 0);
+    }
+    this.orders.set(given.orders.subarray(0, given.count), count);
+    this.values.set(given.values.subarray(0, given.valueCount), first);
+    for (const [piece, sketch] of given.sketches) {
+      this.sketches.set(count + piece, sketch);
+      this.#sketchBytes += sketch.bytes;
+    }
+    this.count += given.count;
+    this.valueCount += given.valueCount;
+  }
+
+  /** Makes room for further pieces, and values of these. */
+  #makeRoom(pieces: number, values: number): void {
+    const most = this.valueCount + values;
+    if (most > this.values.length) this.values = larger(this.values, new Float64Array(Math.max(this.values.length * 2, most)));
+    if (this.count + pieces <= this.groups.length) return;
+    const room = Math.max(this.count * 2, this.count + pieces);
+    this.groups = larger(this.groups, new Uint32Array(room));
+    this.orders = larger(this.orders, new Uint32Array(room));
+    this.starts = larger(this.starts, new Uint32Array(room));
   }
 
   addSketch(group: number, order: number, sketch: Quantiles): void {
@@ -59,6 +104,7 @@ export class ValuePieces {
     }
     this.sketches.set(this.count, sketch);
     this.#sketchBytes += sketch.bytes;
+    this.#makeRoom(1, 0);
     this.#open(group, order);
   }
 
@@ -79,12 +125,6 @@ export class ValuePieces {
   }
 
   #open(group: number, order: number): void {
-    if (this.count === this.groups.length) {
-      const room = this.count * 2;
-      this.groups = larger(this.groups, new Uint32Array(room));
-      this.orders = larger(this.orders, new Uint32Array(room));
-      this.starts = larger(this.starts, new Uint32Array(room));
-    }
     this.groups[this.count] = group;
     this.orders[this.count] = order;
     this.starts[this.count] = this.valueCount;

@@ -1,9 +1,7 @@
-import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { randomSource } from '../../bench/data/random.js';
 import { Quantiles } from '../../src/sketch/quantiles.js';
-import { selectRanks } from '../../src/sketch/select.js';
 
 /** Values in any order, from few that are equal to those that lie at the ends of all doubles. */
 const SHAPES: Readonly<Record<string, (next: () => number) => number>> = {
@@ -17,44 +15,6 @@ const SHAPES: Readonly<Record<string, (next: () => number) => number>> = {
   'one far away': (next) => (next() < 0.001 ? 1e300 : next()),
   denormal: (next) => Math.floor(next() * 1000) * Number.MIN_VALUE,
 };
-
-const selection = suite('values of ranks');
-
-for (const [shape, valueOf] of Object.entries(SHAPES))
-  selection(`are those of sorted values: ${shape}`, () => {
-    for (const count of [1, 2, 127, 128, 129, 130, 2047, 5000, 70_000]) {
-      const next = randomSource(count);
-      const values = Float64Array.from({ length: count }, () => valueOf(next));
-      const sorted = values.slice().sort();
-      const asked = [0, count - 1, ...Array.from({ length: 300 }, () => Math.floor(next() * count))];
-      const ranks = Uint32Array.from(asked).sort();
-      const found = selectRanks(values, ranks, new Float64Array(count));
-      assert.equal(
-        [...found].map((value) => value + 0),
-        [...ranks].map((rank) => (sorted[rank] ?? 0) + 0),
-      );
-    }
-  });
-
-selection('are those of sorted values: few that are drawn', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.oneof(fc.integer({ min: -5, max: 5 }), fc.double({ noNaN: true })), { minLength: 1, maxLength: 400 }),
-      fc.array(fc.nat(), { maxLength: 20 }),
-      (list, at) => {
-        const ranks = Uint32Array.from(at.map((each) => each % list.length)).sort();
-        const sorted = Float64Array.from(list).sort();
-        const found = selectRanks(Float64Array.from(list), ranks, new Float64Array(list.length));
-        assert.equal(
-          [...found].map((value) => value + 0),
-          [...ranks].map((rank) => (sorted[rank] ?? 0) + 0),
-        );
-      },
-    ),
-  );
-});
-
-selection.run();
 
 const many = suite('quantiles of many values at once');
 
@@ -81,7 +41,7 @@ for (const [shape, valueOf] of Object.entries(SHAPES))
       for (const count of [seed * 31, 3000, 256, 20_000, 1, 2303, 9000]) {
         const values = Float64Array.from({ length: count }, () => valueOf(next));
         all.push(...values);
-        sketch.addMany(values, new Float64Array(count));
+        sketch.addSorted(values.sort(), 0, values.length);
         assert.is(sketch.count, all.length);
       }
       const sorted = Float64Array.from(all).sort();
