@@ -107,17 +107,42 @@ export class Quantiles {
     return 2 * this.#k - this.#buffered;
   }
 
+  /** The same as of `distribution`, of which only what lies below it is read. */
   quantile(fraction: number): number {
-    if (this.#levels.length > 0 || this.count === 0 || fraction <= 0 || fraction >= 1) return this.distribution().quantile(fraction);
+    if (this.count === 0) return Number.NaN;
+    if (fraction <= 0) return this.min;
+    if (fraction >= 1) return this.max;
+    const wanted = fraction * this.count;
+    const buffer = this.#sortedBuffer();
     // Each value stands for itself.
-    return this.#sortedBuffer()[Math.max(0, Math.ceil(fraction * this.count) - 1)] ?? this.max;
+    if (this.#levels.length === 0) return buffer[Math.max(0, Math.ceil(wanted) - 1)] ?? this.max;
+    const rows = [buffer];
+    const weights = [1];
+    this.#levels.forEach((level, index) => {
+      if (level === undefined) return;
+      rows.push(level);
+      weights.push(2 ** (index + 1));
+    });
+    const places = new Uint32Array(rows.length);
+    for (let sum = 0; ; ) {
+      let [least, row] = [Number.NaN, -1];
+      for (let each = 0; each < rows.length; each++) {
+        const value = rows[each]?.[places[each] ?? 0];
+        if (value === undefined || value >= least) continue;
+        [least, row] = [value, each];
+      }
+      if (row < 0) return this.max;
+      sum += weights[row] ?? 0;
+      if (sum >= wanted) return least;
+      places[row] = (places[row] ?? 0) + 1;
+    }
   }
 
   /** Values [from, to) of `values` in any order, none NaN; only where they and those before are fewer than 2k. */
   addFew(values: Float64Array, from: number, to: number): void {
     const end = this.#buffered + (to - from);
     if (end > this.#buffer.length) {
-      const larger = new Float64Array(Math.max(end, this.#buffer.length * 2));
+      const larger = new Float64Array(Math.min(Math.max(end, this.#buffer.length * 2), this.#k * 2));
       larger.set(this.#buffer);
       this.#buffer = larger;
     }
@@ -225,11 +250,11 @@ export class Quantiles {
   }
 
   #sortedBuffer(): Float64Array {
-    return this.#buffer.slice(0, this.#buffered).sort();
+    return inOrder(this.#buffer.slice(0, this.#buffered));
   }
 
   #empty(): void {
-    const row = this.#buffer.sort();
+    const row = inOrder(this.#buffer);
     this.#buffered = 0;
     this.#carry(everyOther(row, randomBit(this.count, 0)), 0);
   }
@@ -248,6 +273,15 @@ export class Quantiles {
 }
 
 const FIRST_ROOM = 16;
+
+/** Sorts values, which are in their order already where they came from one that had sorted them. */
+function inOrder(values: Float64Array): Float64Array {
+  for (let at = 1; at < values.length; at++) {
+    const [before = 0, value = 0] = [values[at - 1], values[at]];
+    if (!(before < value || (before === value && value !== 0))) return values.sort();
+  }
+  return values;
+}
 
 function grown(buffer: Float64Array, limit: number): Float64Array {
   const larger = new Float64Array(Math.min(Math.max(buffer.length * 2, FIRST_ROOM), limit));

@@ -54,4 +54,17 @@ for (const [shape, valueOf] of Object.entries(SHAPES))
     assert.ok(beyond <= 1, `${beyond} of 10 sketches are beyond the documented error`);
   });
 
+many('of few values that come in several parts, and others behind them, weigh as much as there are', () => {
+  for (const first of [1, 17, 100, 129, 150, 200, 255]) {
+    const sketch = new Quantiles(128);
+    const values = Float64Array.from({ length: 1000 }, (_, at) => at + 1);
+    sketch.addFew(values, 0, first >> 1);
+    sketch.addFew(values, first >> 1, first);
+    sketch.addAscending(values, first, values.length);
+    assert.is(sketch.distribution().count, 1000);
+    assert.ok(Math.abs(sketch.quantile(0.5) - 500) <= 1000 * 0.01725);
+    for (const fraction of [0, 0.001, 0.25, 0.5, 0.75, 1]) assert.is(sketch.quantile(fraction), sketch.distribution().quantile(fraction));
+  }
+});
+
 many.run();

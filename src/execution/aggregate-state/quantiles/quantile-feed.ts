@@ -1,5 +1,6 @@
 // Collects the numbers of a segment's rows by group, for quantiles sketches.
 
+import { BLOCK_ROWS } from '../../../base/layout.js';
 import { STRETCH_COUNTS } from '../../../kernels/stretch-contract.js';
 import { Quantiles } from '../../../sketch/quantiles.js';
 import type { RunContext } from '../../block/context.js';
@@ -54,7 +55,7 @@ function collectingFeed(scope: SegmentScope, column: string, k: number): Collect
 
   const reserve = (room: number): void => {
     if (room <= values.length) return;
-    const grown = Math.max(room, values.length * 2);
+    const grown = Math.max(room, values.length === 0 ? Math.min(scope.view.rowCount, COLLECTED + BLOCK_ROWS) : values.length * 2);
     const [moreGroups, moreValues] = [new Uint32Array(grown), new Float64Array(grown)];
     moreGroups.set(groupsOf);
     moreValues.set(values);

@@ -84,29 +84,27 @@ export class QuantileGroups implements GroupStates {
     const pieces = this.#pieces;
     const { order, starts } = this.#byGroup();
     const read = this.#readerOf(order, starts);
+    const { values, starts: begins, valueCount, count: pieceCount, sketches } = pieces;
     const out = new Float64Array(groups.length);
     const few = new Float64Array(2 * this.#k);
     for (let index = 0; index < groups.length; index++) {
       if (index % GROUPS_PER_CHECK === 0) check();
       const group = groups[index] ?? 0;
-      const [from = 0, to = from] = [starts[group], starts[group + 1]];
+      const [from, to] = [starts[group] ?? 0, starts[group + 1] ?? 0];
       let count = 0;
-      for (let at = from; at < to; at++) {
+      for (let at = from; at < to && count < few.length; at++) {
         const piece = order[at] ?? 0;
-        count += pieces.sketches.size > 0 && pieces.sketches.has(piece) ? few.length : pieces.endOf(piece) - (pieces.starts[piece] ?? 0);
+        const end = piece + 1 < pieceCount ? (begins[piece + 1] ?? 0) : valueCount;
+        let value = begins[piece] ?? 0;
+        if (count + end - value >= few.length || (sketches.size > 0 && sketches.has(piece))) count = few.length;
+        else while (value < end) few[count++] = values[value++] ?? 0;
       }
       if (count === 0 || count >= few.length) {
         out[index] = read(group)?.quantile(fraction) ?? Number.NaN;
         continue;
       }
-      let filled = 0;
-      for (let at = from; at < to; at++) {
-        const piece = order[at] ?? 0;
-        for (let value = pieces.starts[piece] ?? 0, end = pieces.endOf(piece); value < end; value++)
-          few[filled++] = pieces.values[value] ?? 0;
-      }
-      inOrderOf(few, filled);
-      out[index] = few[Math.min(filled - 1, Math.max(0, Math.ceil(fraction * filled) - 1))] ?? Number.NaN;
+      inOrderOf(few, count);
+      out[index] = few[Math.min(count - 1, Math.max(0, Math.ceil(fraction * count) - 1))] ?? Number.NaN;
     }
     return out;
   }
