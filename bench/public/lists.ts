@@ -95,6 +95,21 @@ export const LISTS: readonly Question[] = [
     `SELECT array_to_string(list_append(interests, device), '|') AS k, COUNT(*) FROM impressions WHERE country = 'JP' GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20`,
   ),
   q(
+    'lists_mv_append_values',
+    `SELECT k, COUNT(*) FROM (SELECT MV_APPEND(interests, device) AS k FROM impressions) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20`,
+    `SELECT k, COUNT(*) FROM (SELECT unnest(list_append(interests, device)) AS k FROM impressions) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20`,
+  ),
+  q(
+    'lists_array_append',
+    `SELECT COUNT(DISTINCT ARRAY_TO_STRING(ARRAY_APPEND(items, level), ',')) FROM plays`,
+    `SELECT COUNT(DISTINCT array_to_string(list_append(items, level), ',')) FROM plays`,
+  ),
+  q(
+    'lists_array_made',
+    `SELECT ARRAY_TO_STRING(ARRAY[platform, country, kind], '/') AS k, COUNT(*) FROM plays GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20`,
+    `SELECT array_to_string([platform, country, kind], '/') AS k, COUNT(*) FROM plays GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20`,
+  ),
+  q(
     'lists_mv_offset',
     `SELECT MV_OFFSET(interests, 0) AS f, MV_ORDINAL(interests, 2) AS s, COUNT(*) FROM impressions GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 20`,
     `SELECT interests[1] AS f, interests[2] AS s, COUNT(*) FROM impressions GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 20`,

@@ -1,5 +1,6 @@
 // Conformance checks of the kernels over numbers by group, and stretches of numbers.
 
+import { highest } from '../../base/lists.js';
 import { STRETCH_COUNTS } from '../stretch-contract.js';
 import type { Lab } from './lab.js';
 
@@ -72,7 +73,7 @@ export const STRETCH_CHECKS = {
         const starts = lab.place('U32', [end, ...lengths.map((length) => (end += length))]);
         const before = [1, -1, 0.5];
         const values = lab.output('F64', end, [...before, ...stretches.flat()]);
-        const scratch = lab.output('F64', Math.max(...lengths));
+        const scratch = lab.output('F64', highest(lengths));
         const counts = lab.output('U32', STRETCH_COUNTS);
         lab.call(() => lab.kernels.sortStretches(values, starts, lengths.length, scratch, counts));
         lab.expect('F64', values, [...before, ...stretches.flatMap((stretch) => Array.from(Float64Array.from(stretch).sort()))]);

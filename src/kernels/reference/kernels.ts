@@ -13,18 +13,16 @@ import { groupKernels } from './group.js';
 import { hashKernels } from './hash.js';
 import { joinKernels } from './join.js';
 import { keyKernels } from './keys.js';
-import { listKernels } from './lists.js';
-import { madeListKernels } from './made-lists.js';
+import { listKernels, madeListKernels } from './lists.js';
 import { numberKernels } from './number.js';
 import { patternKernels } from './patterns.js';
 import { scanKernels } from './scan.js';
-import { stretchKernels } from './stretches.js';
 import { tallyKernels } from './tally.js';
 import { textKernels } from './text.js';
 import { textGroupKernels } from './text-groups.js';
 import { textIdKernels } from './text-ids.js';
 import { timeKernels } from './time.js';
-import { topKernels } from './top.js';
+import { stretchKernels, topKernels } from './top.js';
 
 /** The contract in plain TypeScript: what the other sets are compared with, and what runs where they cannot. */
 export function createReferenceKernels(memory: KernelMemory): KernelSet {

@@ -77,7 +77,7 @@ export class QuantileGroups implements GroupStates {
     };
   }
 
-  /** Of groups without sketches that are as few values as a sketch keeps as they are, the values of the ranks; of all others what sketches say. */
+  /** Quantiles of groups: of as few values as a sketch keeps as they are, the values of the ranks; of all others what sketches say. */
   numbers(groups: Uint32Array, check: Check): Float64Array | undefined {
     const fraction = this.#fraction;
     if (fraction === undefined) return undefined;
