@@ -104,7 +104,7 @@ export function stretchKernels(memory: KernelMemory): StretchKernels {
       memory.u32(starts, groupCount + 1).set([0, ...byGroup.map(({ length }) => (end += length))]);
       return placed.length;
     },
-    sortStretches(values, starts, count) {
+    sortStretches(values: Address, starts: Address, count: number, _scratch: Address, _counts: Address): void {
       const bounds = memory.u32(starts, count + 1);
       for (let i = 0; i < count; i++) {
         const [start = 0, end = 0] = [bounds[i], bounds[i + 1]];
