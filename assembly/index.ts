@@ -160,7 +160,7 @@ export function gather64(source: at, index: at, n: u32, out: at): void { gather<
 
 // calendar.ts
 export {
-  addMonthsI64, addStepsI64, calendarI64, clockI64, floorMonthsI64, floorStepsI64, step32, step64,
+  addMonthsI64, addStepsI64, calendarI64, clockI64, floorMonthsI64, floorStepsI64, monthsBetweenI64, step32, step64,
 } from './kernels/calendar';
 
 // time.ts

@@ -192,6 +192,69 @@ export function addMonthsI64(values: usize, rows: u32, months: i64, days: i64, o
   }
 }
 
+/** Instants up to here, either way, have a day number that some eras make a positive u32. */
+@inline
+const FARTHEST: i64 = (1 << 53) - 1;
+/** Eras that make such day numbers positive. */
+@inline
+const FAR_ERAS: u32 = 714;
+
+/** Months since March of a year long ago, after Neri and Schneider: (month << 32) | day of the month, from 0. */
+@inline
+function marchMonth(day: i32): u64 {
+  const ahead = 4 * <u32>(day + EPOCH + <i32>(DAYS_OF_ERA * FAR_ERAS)) + 3;
+  const century = ahead / DAYS_OF_ERA;
+  const product = <u64>2939745 * <u64>((ahead - century * DAYS_OF_ERA) | 3); // years of 365.25 days, and what is left over
+  const month = 2141 * (<u32>product / 2939745 / 4) + 197913;
+  const months = (century * 100 + <u32>(product >> 32)) * 12 + (month >> 16);
+  return (<u64>months << 32) | <u64>((month & 0xffff) / 2141);
+}
+
+/** What `monthsBetweenI64` makes of an earlier and a later instant. */
+@inline
+function wholeMonths(first: i64, last: i64): i64 {
+  const firstDay = dayOf(first);
+  const lastDay = dayOf(last);
+  const from = marchMonth(<i32>firstDay);
+  const to = marchMonth(<i32>lastDay);
+  let dayFrom = <u32>from;
+  const dayTo = <u32>to;
+  // The last day of a month stands for those that it lacks.
+  if (dayFrom > dayTo && dayTo >= 27 && <u32>marchMonth(<i32>lastDay + 1) == 0) dayFrom = dayTo;
+  const past = <i64>dayTo * DAY_MS + last - lastDay * DAY_MS;
+  return <i64>(<u32>(to >> 32) - <u32>(from >> 32)) - i64(<i64>dayFrom * DAY_MS + first - firstDay * DAY_MS > past);
+}
+
+export function monthsBetweenI64(starts: usize, oneStart: u32, ends: usize, oneEnd: u32, rows: u32, out: usize, others: usize): u32 {
+  assert(isAligned<i64>(starts) && isAligned<i64>(ends) && isAligned<i64>(out) && isAligned<u64>(others));
+  const stepOfStart: usize = oneStart == 1 ? 0 : 8;
+  const stepOfEnd: usize = oneEnd == 1 ? 0 : 8;
+  let count: u32 = 0;
+  let bits: u64 = 0;
+  const n = <usize>rows;
+  for (let row: usize = 0; row < n; row++) {
+    const start = load<i64>(starts);
+    const end = load<i64>(ends);
+    starts += stepOfStart;
+    ends += stepOfEnd;
+    let result: i64 = 0;
+    if (<u64>(start + FARTHEST) <= <u64>(2 * FARTHEST) && <u64>(end + FARTHEST) <= <u64>(2 * FARTHEST)) {
+      const isNegative = end < start;
+      const months = wholeMonths(isNegative ? end : start, isNegative ? start : end);
+      result = isNegative ? -months : months;
+    } else {
+      count++;
+      bits |= <u64>1 << (row & 63);
+    }
+    store<i64>(out + (row << 3), result);
+    if ((row & 63) == 63 || row + 1 == n) {
+      store<u64>(others + ((row >> 6) << 3), bits);
+      bits = 0;
+    }
+  }
+  return count;
+}
+
 /** The last of `count` ascending starts at or below `value`, else the first. */
 @inline
 function stepOf(starts: usize, count: u32, value: i64): u32 {

@@ -1,6 +1,7 @@
 // The contract of kernel sets: every kernel with its meaning.
 
 import type { Address } from '../base/layout.js';
+import type { CalendarKernels } from './calendar-contract.js';
 import type { ListKernels } from './list-contract.js';
 import type { PatternKernels } from './pattern-contract.js';
 import type { RangeKernels } from './range-contract.js';
@@ -226,25 +227,8 @@ export type KernelSet =
   /** First row in [start, end) of an ascending array with value (+ base) >= bound; `end` when none. Any number of rows. */
   PerType<'lowerBound', Id | 'I64', (values: Address, base: bigint, start: number, end: number, bound: bigint) => number> &
 
-  // ── calendar.ts: i64 milliseconds of a wall clock in the proleptic Gregorian calendar, of any size; `out` may be `values` ─
-  {
-    /** Field of the date: 0 day of month, 1 day of week (Monday 1), 2 day of year, 3 ISO week, 4 month, 5 quarter, 6 year, 7 year of the ISO week, 8 decade, 9 century, 10 millennium. */
-    readonly calendarI64: (values: Address, rows: number, field: number, out: Address) => void;
-    /** Whole units since the last multiple of `cycle`, at most a week; out[i] = floor((value - floor(value / cycle) * cycle) / unit). */
-    readonly clockI64: (values: Address, rows: number, cycle: bigint, unit: bigint, out: Address) => void;
-    /** Start of the stretch of so many months, counted from 1970 on. */
-    readonly floorMonthsI64: (values: Address, rows: number, months: bigint, out: Address) => void;
-    /** So many months on, by the date (a day the month lacks becomes its last), then so many days. */
-    readonly addMonthsI64: (values: Address, rows: number, months: bigint, days: bigint, out: Address) => void;
-    /** out[i] = results[step], where step is the last of `count` ascending starts at or below the value, else the first. Of 4 bytes; `out` is not `values`. */
-    readonly step32: (values: Address, rows: number, starts: Address, count: number, results: Address, out: Address) => void;
-    /** The same of 8 bytes. */
-    readonly step64: KernelSet['step32'];
-    /** value + results[step]. */
-    readonly addStepsI64: KernelSet['step32'];
-    /** max(starts[step], floor((value + offsets[step]) / width) * width - offsets[step]); of the first step without its start. */
-    readonly floorStepsI64: (values: Address, rows: number, width: bigint, starts: Address, count: number, offsets: Address, out: Address) => void;
-  } &
+  // ── calendar.ts: instants and dates (calendar-contract.ts)
+  CalendarKernels &
 
   // ── compute.ts: expression batches ─────────────────────────────────────────────────────────────────────────────
   /** Widen to i64 (adding base) or to f64; `rows` 0 (absent) or a u32 selection. */

@@ -93,6 +93,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   clockI64: 5,
   floorMonthsI64: 4,
   addMonthsI64: 5,
+  monthsBetweenI64: 7,
   step32: 6,
   step64: 6,
   addStepsI64: 6,

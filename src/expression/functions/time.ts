@@ -67,7 +67,7 @@ function optionalText(constants: readonly (Constant | undefined)[], index: numbe
   return toText(constant.value) ?? undefined;
 }
 
-function zoneOf(constants: readonly (Constant | undefined)[], index: number, name: string): Zone {
+export function zoneOf(constants: readonly (Constant | undefined)[], index: number, name: string): Zone {
   const id = optionalText(constants, index, `${name}: the time zone`) ?? 'UTC';
   const zone = findZone(id);
   if (zone === undefined) throw new ServiceError('query_invalid', `${name}: unknown time zone '${id}'`);

@@ -63,16 +63,46 @@ export const CALENDAR_CHECKS = {
       perInstant(lab, {
         kernel: (at, rows, out) => lab.kernels.addMonthsI64(at, rows, months, days, out),
         instantsOf: nearInstants,
-        expected(value) {
-          const month = monthOf(value) + months;
-          const first = startOfMonth(month);
-          const last = startOfMonth(month + 1n) - DAY;
-          const wanted = first + BigInt(dateOf(value).date.getUTCDate() - 1) * DAY;
-          return (wanted < last ? wanted : last) + days * DAY + (((value % DAY) + DAY) % DAY);
-        },
+        expected: (value) => moved(value, months) + days * DAY,
         what: 'sum',
       });
     }
+  },
+  monthsBetweenI64(lab: Lab) {
+    for (const [oneStart, oneEnd] of [
+      [0, 0],
+      [1, 0],
+      [0, 1],
+      [1, 1],
+    ] as const)
+      lab.each(SHAPES, (rows, shape) => {
+        const starts = safeInstants(lab, oneStart === 1 ? 1 : rows, shape);
+        const ends = safeInstants(lab, oneEnd === 1 ? 1 : rows, shape).map((value, row) => {
+          const start = starts[row] ?? 0n;
+          return lab.random(3) === 0 && isSafe(start) ? moved(start, BigInt(lab.random(50) - 25)) + BigInt(lab.random(3) - 1) : value;
+        });
+        const isInPlace = oneStart === 0 && lab.random(2) === 0;
+        const to = lab.place('I64', ends);
+        const from = isInPlace ? lab.output('I64', rows, starts) : lab.place('I64', starts);
+        const out = isInPlace ? from : lab.output('I64', rows);
+        const others = lab.output('I64', Math.ceil(rows / 64));
+        const pairs = Array.from({ length: rows }, (_, row) => ({
+          start: starts[oneStart === 1 ? 0 : row] ?? 0n,
+          end: ends[oneEnd === 1 ? 0 : row] ?? 0n,
+        }));
+        const isOther = pairs.map(({ start, end }) => !isSafe(start) || !isSafe(end));
+        lab.expectResult(
+          lab.call(() => lab.kernels.monthsBetweenI64(from, oneStart, to, oneEnd, rows, out, others)),
+          isOther.filter((each) => each).length,
+        );
+        lab.expectBits(others, isOther);
+        lab.expect(
+          'I64',
+          out,
+          pairs.map(({ start, end }, row) => (isOther[row] === true ? 0n : wholeMonths(start, end))),
+          'months',
+        );
+      });
   },
   step32(lab: Lab) {
     stepped(lab, 'U32', (at, rows, starts, count, results, out) => lab.kernels.step32(at, rows, starts, count, results, out));
@@ -114,6 +144,34 @@ export const CALENDAR_CHECKS = {
     }
   },
 };
+
+/** So many months on, by the date. */
+function moved(value: bigint, months: bigint): bigint {
+  const month = monthOf(value) + months;
+  const first = startOfMonth(month);
+  const last = startOfMonth(month + 1n) - DAY;
+  const wanted = first + BigInt(dateOf(value).date.getUTCDate() - 1) * DAY;
+  return (wanted < last ? wanted : last) + (((value % DAY) + DAY) % DAY);
+}
+
+/** The most months that can be added to the earlier without passing the later. */
+function wholeMonths(start: bigint, end: bigint): bigint {
+  if (end < start) return -wholeMonths(end, start);
+  const most = monthOf(end) - monthOf(start);
+  return moved(start, most) > end ? most - 1n : most;
+}
+
+function isSafe(value: bigint): boolean {
+  return value > -(2n ** 53n) && value < 2n ** 53n;
+}
+
+/** Instants of which many are such as doubles tell apart, some the last of these. */
+function safeInstants(lab: Lab, count: number, shape: (typeof SHAPES)[number]): bigint[] {
+  const ends = [2n ** 53n - 1n, 2n ** 53n, 1n - 2n ** 53n, -(2n ** 53n)];
+  return instants(lab, count, shape).map((value) =>
+    lab.random(50) === 0 ? (ends[lab.random(ends.length)] ?? 0n) : shape === 'far' ? value >> BigInt(lab.random(24)) : value,
+  );
+}
 
 /** A kernel of one instant in, one number out. */
 interface PerInstant {

@@ -45,6 +45,31 @@ export function calendarKernels(memory: KernelMemory) {
         return BigInt.asIntN(64, value + (moved - day) * DAY);
       });
     },
+    monthsBetweenI64(
+      starts: Address,
+      oneStart: number,
+      ends: Address,
+      oneEnd: number,
+      rows: number,
+      out: Address,
+      others: Address,
+    ): number {
+      const [from, to] = [memory.i64(starts, oneStart === 1 ? 1 : rows), memory.i64(ends, oneEnd === 1 ? 1 : rows)];
+      const [results, bits] = [memory.i64(out, rows), memory.u32(others, Math.ceil(rows / 64) * 2)];
+      const one = from[0] ?? 0n;
+      const other = to[0] ?? 0n;
+      bits.fill(0);
+      let count = 0;
+      for (let row = 0; row < rows; row++) {
+        const [start, end] = [oneStart === 1 ? one : (from[row] ?? 0n), oneEnd === 1 ? other : (to[row] ?? 0n)];
+        const isKnown = [start, end].every((instant) => instant >= -FARTHEST && instant <= FARTHEST);
+        results[row] = isKnown ? monthsBetween(start, end) : 0n;
+        if (isKnown) continue;
+        count++;
+        bits[row >>> 5] = (bits[row >>> 5] ?? 0) | (1 << (row & 31));
+      }
+      return count;
+    },
     step32(values: Address, rows: number, starts: Address, count: number, results: Address, out: Address) {
       const column = memory.i64(values, rows);
       const stepOf = stepsOf(starts, count);
@@ -106,6 +131,16 @@ function dayInMonth(month: bigint, dayOfMonth: number): bigint {
   const within = Number(month - era * 4800n);
   const [year, monthOfYear] = [Math.floor(within / 12), (within % 12) + 1];
   return BigInt(daysFromCivil(year, monthOfYear, Math.min(dayOfMonth, daysInMonth(year, monthOfYear)))) + era * ERA_DAYS;
+}
+
+const FARTHEST = 2n ** 53n - 1n;
+
+function monthsBetween(start: bigint, end: bigint): bigint {
+  if (end < start) return -monthsBetween(end, start);
+  const day = floorDivide(start, DAY);
+  const [from, to] = [civilOf(day), civilOf(floorDivide(end, DAY))];
+  const moved = start + (dayInMonth(monthOf(to), from.day) - day) * DAY;
+  return monthOf(to) - monthOf(from) - (moved > end ? 1n : 0n);
 }
 
 function fieldOf(day: bigint, field: number): bigint {

@@ -14,6 +14,7 @@ import type { SegmentScope } from '../scope.js';
 import { bucketedVector, longColumn } from '../time/bucketed.js';
 import { timeCall } from '../time/call.js';
 import { timeNumbers } from '../time/function.js';
+import { monthsCall } from '../time/months.js';
 import type { NumberVector, StringPool, Vector } from '../vector.js';
 import { asLong, laneOf, MAP, mappedBy } from './arithmetic.js';
 import { chosen } from './choice.js';
@@ -255,7 +256,8 @@ export class NumberCompiler {
   #ofColumns(call: Call): Node | undefined {
     const ofTime = inferType(call, this.#typeOf) === 'LONG' ? timeNumbers(this.#scope, call) : undefined;
     const ofInstants = ofTime ?? timeCall(this.#scope, call, (operand) => this.#longs(operand));
-    return ofInstants === undefined ? listCall(this.rooms, call) : this.#vector(ofInstants);
+    if (ofInstants !== undefined) return this.#vector(ofInstants);
+    return monthsCall(this.rooms, call, (operand) => this.#longPart(operand)) ?? listCall(this.rooms, call);
   }
 
   /** IS [NOT] DISTINCT FROM of two strings, or two numbers, by equality and nulls; undefined for anything else. */
@@ -270,8 +272,13 @@ export class NumberCompiler {
   /** A part of LONGs as a column; undefined for one of another type. */
   #longs(expression: Expression): NumberVector | undefined {
     if (expression.kind === 'column') return longColumn(this.#scope, expression.name);
-    const node = inferType(expression, this.#typeOf) === 'LONG' ? this.#part(expression) : undefined;
+    const node = this.#longPart(expression);
     return node === undefined ? undefined : numberVector(this.rooms, node, 'LONG');
+  }
+
+  #longPart(expression: Expression): NumberNode | undefined {
+    const node = inferType(expression, this.#typeOf) === 'LONG' ? this.#part(expression) : undefined;
+    return node === undefined || laneOf([node]) === 'F64' ? undefined : inLane(this.rooms, node, 'I64');
   }
 
   #loop(operands: readonly Node[], apply: ((x: number, y: number) => number) | undefined): NumberNode | undefined {
