@@ -1,7 +1,7 @@
 // Exports of the kernel module: the contract of src/kernels/contract.ts, where every function is described. Suffixes name
 // the type of the values; a function without one has no such parameter.
 import { maxRuns, minRuns, sumRuns } from './kernels/aggregate';
-import { ADD, arithmetic, compare, DIVIDE, MULTIPLY, SUBTRACT, toF64, toI64 } from './kernels/compute';
+import { ADD, arithmetic, compare, decimalsAt, DIVIDE, MULTIPLY, SUBTRACT, toF64, toI64 } from './kernels/compute';
 import { unpack } from './kernels/decode';
 import { filterAny, filterEq, filterRange, filterRangeF32 as rangeF32, filterRangeId, filterSet, filterSorted, listElement, listPlace } from './kernels/filter';
 import { sumRunsFloat } from './kernels/float-sums';
@@ -193,6 +193,9 @@ export function toF64U32(values: at, rows: at, n: u32, base: i64, out: at): void
 export function toF64I64(values: at, rows: at, n: u32, base: i64, out: at): void { toF64<i64>(values, rows, n, base, out); }
 export function toF64F32(values: at, rows: at, n: u32, base: i64, out: at): void { toF64<f32>(values, rows, n, base, out); }
 export function toF64F64(values: at, rows: at, n: u32, base: i64, out: at): void { toF64<f64>(values, rows, n, base, out); }
+export function decimalsAtU8(values: at, rows: at, n: u32, base: i64, scale: f64, out: at): void { decimalsAt<u8>(values, rows, n, base, scale, out); }
+export function decimalsAtU16(values: at, rows: at, n: u32, base: i64, scale: f64, out: at): void { decimalsAt<u16>(values, rows, n, base, scale, out); }
+export function decimalsAtU32(values: at, rows: at, n: u32, base: i64, scale: f64, out: at): void { decimalsAt<u32>(values, rows, n, base, scale, out); }
 export function addI64(a: at, b: at, scalar: u32, n: u32, out: at): void { arithmetic<i64>(ADD, a, b, scalar, n, out); }
 export function addF64(a: at, b: at, scalar: u32, n: u32, out: at): void { arithmetic<f64>(ADD, a, b, scalar, n, out); }
 export function subtractI64(a: at, b: at, scalar: u32, n: u32, out: at): void { arithmetic<i64>(SUBTRACT, a, b, scalar, n, out); }

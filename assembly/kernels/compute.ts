@@ -65,6 +65,14 @@ export function toF64<T>(values: usize, rows: usize, n: u32, base: i64, out: usi
   else for (; i < end; i++) store<f64>(out + (i << 3), asF64<T>(values + rowAt(rows, i) * sizeof<T>(), base));
 }
 
+export function decimalsAt<T>(values: usize, rows: usize, n: u32, base: i64, scale: f64, out: usize): void {
+  assert(isAligned<T>(values) && isAligned<u32>(rows) && isAligned<f64>(out));
+  for (let i: usize = 0; i < <usize>n; i++) {
+    const row = rowAt(rows, i);
+    store<f64>(out + (row << 3), asF64<T>(values + row * sizeof<T>(), base) / scale);
+  }
+}
+
 @inline
 export const ADD: i32 = 0;
 @inline

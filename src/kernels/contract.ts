@@ -234,6 +234,8 @@ export type KernelSet =
   /** Widen to i64 (adding base) or to f64; `rows` 0 (absent) or a u32 selection. */
   PerType<'toI64', Id | 'I64', (values: Address, rows: Address, n: number, base: bigint, out: Address) => void> &
   PerType<'toF64', Num, (values: Address, rows: Address, n: number, base: bigint, out: Address) => void> &
+  /** out[rows[i]] = (base + values[rows[i]]) / scale, for rows without repeats (u32). */
+  PerType<'decimalsAt', Id, (values: Address, rows: Address, n: number, base: bigint, scale: number, out: Address) => void> &
   /** Element-wise; `b` is an array, or one element when `scalar` is 1. i64 wraps. out may be a or b. */
   PerType<'add' | 'subtract' | 'multiply', 'I64' | 'F64', (a: Address, b: Address, scalar: number, n: number, out: Address) => void> &
   PerType<'divide', 'F64', (a: Address, b: Address, scalar: number, n: number, out: Address) => void> &

@@ -100,6 +100,7 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   floorStepsI64: 7,
   ...perType('toI64', INTEGERS, () => 5),
   ...perType('toF64', NUMBERS, () => 5),
+  ...perType('decimalsAt', IDS, () => 6),
   ...perType('add', WIDE, () => 5),
   ...perType('subtract', WIDE, () => 5),
   ...perType('multiply', WIDE, () => 5),

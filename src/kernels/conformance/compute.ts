@@ -1,6 +1,6 @@
 // Conformance checks of arithmetic and comparisons.
 
-import { INTEGERS, NUMBERS, perType, WIDE } from '../signatures.js';
+import { IDS, INTEGERS, NUMBERS, perType, WIDE } from '../signatures.js';
 import { wrap } from './aggregate.js';
 import { eachSelection } from './group.js';
 import type { Lab, Value } from './lab.js';
@@ -59,6 +59,29 @@ export const COMPUTE_CHECKS = {
           'F64',
           out,
           picked.map((row) => (isFloat ? Number(values[row]) : Number(wrap(BigInt(values[row] ?? 0) + base)))),
+        );
+      });
+    }
+  }),
+  ...perType('decimalsAt', IDS, (type) => (lab: Lab) => {
+    for (const [base, scale] of [
+      [0n, 100],
+      [-3n, 1],
+      [2n ** 60n, 1e9],
+    ] as const) {
+      lab.each(['some', 'none'], (rows, shape) => {
+        const values = lab.values(type, rows);
+        const at = lab.place(type, values);
+        const picked = shape === 'none' ? [] : values.flatMap((_, row) => (row % 3 === 1 ? [row] : []));
+        const atRows = lab.place('U32', picked);
+        const before = values.map((_, row) => row / 7);
+        const out = lab.output('F64', rows, before);
+        lab.call(() => lab.kernels[`decimalsAt${type}`](at, atRows, picked.length, base, scale, out));
+        const isPicked = new Set(picked);
+        lab.expect(
+          'F64',
+          out,
+          values.map((value, row) => (isPicked.has(row) ? Number(wrap(BigInt(value) + base)) / scale : (before[row] ?? 0))),
         );
       });
     }

@@ -54,6 +54,16 @@ export function computeKernels(memory: KernelMemory) {
       const result = memory.f64(out, n);
       for (let i = 0; i < n; i++) result[i] = column[picked === null ? i : (picked[i] ?? 0)] ?? 0;
     }),
+    ...perType(
+      'decimalsAt',
+      IDS,
+      (type) =>
+        (values: Address, rows: Address, n: number, base: bigint, scale: number, out: Address): void => {
+          const column = viewOf(memory, type)(values);
+          const result = memory.f64(out);
+          for (const row of memory.u32(rows, n)) result[row] = Number(BigInt.asIntN(64, base + BigInt(column[row] ?? 0))) / scale;
+        },
+    ),
     addI64: elementwiseI64((a, b) => a + b),
     addF64: elementwiseF64((a, b) => a + b),
     subtractI64: elementwiseI64((a, b) => a - b),
