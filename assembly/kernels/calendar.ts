@@ -210,7 +210,7 @@ function marchMonth(day: i32): u64 {
   return (<u64>months << 32) | <u64>((month & 0xffff) / 2141);
 }
 
-/** What `monthsBetweenI64` makes of an earlier and a later instant. */
+/** Whole months from an earlier instant to a later one. */
 @inline
 function wholeMonths(first: i64, last: i64): i64 {
   const firstDay = dayOf(first);
