@@ -228,6 +228,7 @@ export { prefixSumI64, prefixSumU32 } from './kernels/decode';
 export { dictionaryIntern, dictionaryLike, dictionaryRehash } from './kernels/dictionary';
 
 // text.ts
+export { textAddresses, textOfAddresses } from './kernels/addresses';
 export { textBytes, textCompare, textEntries, textFind, textLike, textNulls, textUnits } from './kernels/text';
 export { textBest, textIntern, textRehash } from './kernels/text-groups';
 export { textSort } from './kernels/text-sort';

@@ -173,6 +173,8 @@ export const KERNEL_PARAMETERS: { readonly [Name in KernelName]: Parameters<Kern
   textOfTimes: 9,
   textLongs: 4,
   textDoubles: 4,
+  textAddresses: 4,
+  textOfAddresses: 5,
   textIntern: 10,
   textRehash: 4,
   textBest: 6,

@@ -120,6 +120,10 @@ export interface TextKernels {
   readonly textLongs: (texts: Address, n: number, out: Address, others: Address) => number;
   /** The same as f64: at most 15 digits, with a point after the first or a later one, or none. */
   readonly textDoubles: (texts: Address, n: number, out: Address, others: Address) => number;
+  /** i64 of each IPv4 address: four numbers from 0 to 255 without leading zeros and dots between them. Bits `others` as of `textLongs`; returns how many. */
+  readonly textAddresses: (texts: Address, n: number, out: Address, others: Address) => number;
+  /** IPv4 addresses of i64; null where `nulls` (bits, or 0) says so, and beyond 32 bits. A text takes 15 bytes at most. */
+  readonly textOfAddresses: (values: Address, nulls: Address, n: number, out: Address, buffer: Address) => void;
   /**
    * Like `dictionaryIntern`, of texts; where `arena` is 0 entries point to the texts' own bytes. `slots`: u64[capacity], an entry's number and one with
    * its hash in the upper half. `hashes`: u32 of each text (0 for null), as another table has them in `known`; 0: they are made here. `known[entry]` = the hash of a new one.

@@ -4,7 +4,7 @@ import { ServiceError } from '../../base/errors.js';
 import { type Constant, type ExpressionFunction, plainFunction } from '../function.js';
 import { fromTruth, type Value } from '../value.js';
 
-const LONGEST_V4 = 0xffffffffn;
+export const LONGEST_V4 = 0xffffffffn;
 
 const DOT = 0x2e;
 const ZERO = 0x30;
@@ -102,6 +102,12 @@ function parseSubnet(kind: AddressKind, constant: Constant | undefined): { reado
     );
   const shift = BigInt(kind.bits - bits);
   return { network: start >> shift, shift };
+}
+
+/** The addresses of a constant subnet of IPv4. */
+export function addressesOfSubnet(constant: Constant | undefined): { readonly low: bigint; readonly high: bigint } {
+  const { network, shift } = parseSubnet(V4, constant);
+  return { low: network << shift, high: ((network + 1n) << shift) - 1n };
 }
 
 function v4Of(value: Value): bigint | null {

@@ -305,12 +305,28 @@ export function textKernels(memory: KernelMemory) {
       numbersOf(texts, n, others, /^-?[0-9]{1,18}$/, (i, text) => {
         memory.i64(out, n)[i] = BigInt(text ?? 0);
       }),
+    textAddresses: (texts: Address, n: number, out: Address, others: Address): number =>
+      numbersOf(texts, n, others, ADDRESS, (i, text) => {
+        memory.i64(out, n)[i] = (text ?? '0').split('.').reduce((address, part) => address * 256n + BigInt(part), 0n);
+      }),
+    textOfAddresses(values: Address, nulls: Address, n: number, out: Address, buffer: Address) {
+      const write = writer(out, buffer);
+      const bits = nulls === 0 ? null : memory.u32(nulls, Math.ceil(n / 32));
+      for (let i = 0; i < n; i++) {
+        const value = memory.i64(values, n)[i] ?? 0n;
+        if ((bits !== null && hasBit(bits, i)) || value < 0n || value >= 1n << 32n) putNull(out, i);
+        else write(i, [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join('.'), false);
+      }
+    },
     textDoubles: (texts: Address, n: number, out: Address, others: Address): number =>
       numbersOf(texts, n, others, /^-?(?=[0-9.]+$)(?!(?:[0-9]\.?){16})[0-9]+\.?[0-9]*$/, (i, text) => {
         memory.f64(out, n)[i] = Number(text ?? 0);
       }),
   };
 }
+
+const ADDRESS_PART = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';
+const ADDRESS = new RegExp(`^(?:${ADDRESS_PART}\\.){3}${ADDRESS_PART}$`);
 
 /** Whether a position lies between the two halves of a surrogate pair. */
 function isMiddle(text: string, position: number): boolean {

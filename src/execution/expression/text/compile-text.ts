@@ -6,7 +6,7 @@ import type { Automaton } from '../../../base/pattern/automaton.js';
 import { mayMatchNothing, patternAutomaton } from '../../../base/pattern/pattern-automaton.js';
 import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { compileRegularExpression } from '../../../expression/regular-expression.js';
-import { convert, toText } from '../../../expression/value.js';
+import { convert } from '../../../expression/value.js';
 import { call, type Expression } from '../../../model/expression.js';
 import { isNumberType } from '../../../model/schema.js';
 import { layTexts } from '../../block/text-references.js';
@@ -15,6 +15,8 @@ import type { ListElement, ListNode } from '../lists/list-node.js';
 import { type ListParts, madeList } from '../lists/made-calls.js';
 import type { Lane, NumberNode, TruthNode } from '../number/node.js';
 import type { NumberVector, TextNode } from '../vector.js';
+import * as addresses from './addresses.js';
+import { count, integer, isAscii, wellFormed } from './constants.js';
 import * as patterns from './pattern-functions.js';
 import * as functions from './text-functions.js';
 import type { TextWork } from './text-node.js';
@@ -119,7 +121,9 @@ export class TextCompiler {
     const ofList = numberOfList(this.#work, expression, this.#lists);
     if (ofList !== undefined) return ofList;
     const [operand, wanted, ...others] = expression.arguments;
-    if (operand === undefined || !this.#isText(operand)) return undefined;
+    if (operand === undefined) return undefined;
+    if (expression.function === 'ipv4_parse') return this.#address(operand, true);
+    if (!this.#isText(operand)) return undefined;
     if (expression.function === 'cast') {
       const type = inferType(expression, this.#typeOf);
       const node = type === 'LONG' || type === 'DOUBLE' ? this.#rows(operand) : undefined;
@@ -130,6 +134,17 @@ export class TextCompiler {
       return node === undefined ? undefined : functions.units(this.#work, node);
     }
     return expression.function === 'strpos' && wanted !== undefined ? this.#position(operand, wanted, others[0]) : undefined;
+  }
+
+  /** The numbers of addresses that texts or LONGs are. `isChecked`: LONGs that are none become null. */
+  #address(operand: Expression, isChecked: boolean): NumberNode | undefined {
+    if (this.#isText(operand)) {
+      const node = this.#rows(operand);
+      return node === undefined ? undefined : addresses.numbersOfAddresses(this.#work, node);
+    }
+    const isLong = operand.kind !== 'lambda' && inferType(operand, this.#typeOf) === 'LONG';
+    const numbers = isLong ? this.#leaves.numbers(operand, 'I64') : undefined;
+    return numbers === undefined || !isChecked ? numbers : addresses.knownAddresses(this.#work, numbers);
   }
 
   #position(operand: Expression, wanted: Expression, from: Expression | undefined): NumberNode | undefined {
@@ -154,6 +169,10 @@ export class TextCompiler {
     if (ofList !== undefined) return ofList;
     const { function: name, arguments: operands } = expression;
     const [left, right] = operands;
+    if (name === 'ipv4_match' && left !== undefined) {
+      const numbers = this.#address(left, false);
+      return numbers === undefined ? undefined : addresses.isInSubnet(this.#work, numbers, right);
+    }
     if (left === undefined || !operands.every((each) => this.#isText(each))) return undefined;
     if (right === undefined) return this.#nullness(name, left);
     const comparison = operands.length === 2 ? own(COMPARISONS, name) : undefined;
@@ -232,6 +251,10 @@ export class TextCompiler {
         return this.#slice(call, 1, undefined, second);
       case 'right':
         return this.#slice(call, 2, undefined, second);
+      case 'ipv4_stringify': {
+        const numbers = this.#address(first, false);
+        return numbers === undefined ? undefined : addresses.textsOfAddresses(this.#work, numbers);
+      }
       case 'array_to_string':
       case 'array_offset':
       case 'array_ordinal':
@@ -373,26 +396,4 @@ function replacedMatches(
 function searched(subject: Expression, cases: readonly Expression[]): readonly Expression[] {
   const isCandidate = (index: number): boolean => index % 2 === 0 && index + 1 < cases.length;
   return cases.map((each, index) => (isCandidate(index) ? call('==', subject, each) : each));
-}
-
-/** A constant text that UTF-8 has. */
-function wellFormed(expression: Expression | undefined): string | undefined {
-  const constant = constantOf(expression);
-  const text = constant === undefined ? null : toText(constant.value);
-  return text === null || Buffer.from(text).toString() !== text ? undefined : text;
-}
-
-/** A constant of at most 31 bits. */
-function integer(expression: Expression | undefined): number | undefined {
-  const value = constantOf(expression)?.value;
-  return typeof value === 'bigint' && value >= -(2n ** 31n) && value < 2n ** 31n ? Number(value) : undefined;
-}
-
-function count(expression: Expression | undefined): number | undefined {
-  const found = integer(expression);
-  return found === undefined || found < 0 ? undefined : found;
-}
-
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
 }

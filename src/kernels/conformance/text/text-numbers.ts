@@ -43,6 +43,40 @@ export const TEXT_NUMBER_CHECKS = {
   },
   textLongs: (lab: Lab) => readNumbers(lab, 'I64', /^-?\d{1,18}$/, BigInt),
   textDoubles: (lab: Lab) => readNumbers(lab, 'F64', /^-?(?!.*(?:\d.?){16})\d+(?:\.\d*)?$/, Number),
+  textAddresses: (lab: Lab) => {
+    lab.each(['texts'], (rows) => {
+      const texts = randomTexts(lab, rows).map((text) => (lab.random(9) === 0 ? text : anyAddress(lab)));
+      const { at } = lay(lab, texts);
+      const [out, others] = [lab.output('I64', texts.length), lab.output('I64', Math.ceil(texts.length / 64))];
+      const expected = texts.map((text) => (text === null ? null : numberOfAddress(text)));
+      lab.expectResult(
+        lab.call(() => lab.kernels.textAddresses(at, texts.length, out, others)),
+        expected.filter((each) => each === null).length,
+      );
+      lab.expectBits(
+        others,
+        expected.map((each) => each === null),
+      );
+      lab.expect(
+        'I64',
+        out,
+        expected.map((each) => each ?? 0n),
+        'address',
+      );
+    });
+  },
+  textOfAddresses: (lab: Lab) => {
+    lab.each(['none', 'random'], (rows, nulls) => {
+      const values = lab
+        .values('I64', Math.min(rows, 1000))
+        .map((value) =>
+          lab.random(5) === 0 ? value : BigInt(lab.random(4294967296)) & (ADDRESS_MASKS[lab.random(ADDRESS_MASKS.length)] ?? 0n),
+        );
+      printed(lab, 'I64', values, nulls, textOfAddress, (at, bits, out, buffer) =>
+        lab.kernels.textOfAddresses(at, bits, values.length, out, buffer),
+      );
+    });
+  },
 } satisfies Record<string, (lab: Lab) => void>;
 
 /** A kernel that prints numbers; `print` gives null for those that it leaves. @returns how many these are, nulls not counted */
@@ -173,4 +207,69 @@ const ALMOST_NUMBERS = [
   '1:',
   '/1',
   'NaN',
+];
+
+/** Masks that leave parts of one, two and three digits. */
+const ADDRESS_MASKS = [0xffffffffn, 0x3f0f0700n, 0x0701ff3fn, 0n];
+
+function textOfAddress(value: Value): string | null {
+  const address = BigInt(value);
+  if (address < 0n || address > 4_294_967_295n) return null;
+  return [16_777_216n, 65_536n, 256n, 1n].map((unit) => String((address / unit) % 256n)).join('.');
+}
+
+/** Parts are numbers that are written as they are read. */
+function numberOfAddress(text: string): bigint | null {
+  const parts = text.split('.').map(Number);
+  const isAddress = parts.length === 4 && parts.every((part) => Number.isInteger(part) && part >= 0 && part <= 255);
+  if (!isAddress || parts.join('.') !== text) return null;
+  return parts.reduce((address, part) => address * 256n + BigInt(part), 0n);
+}
+
+/** Addresses, and texts that are one almost: parts that are too large, begin with 0, are none, are too many. */
+function anyAddress(lab: Lab): string {
+  const part = (): string => String(lab.random([256, 256, 10, 100, 301][lab.random(5)] ?? 256));
+  const parts = Array.from({ length: lab.random(12) === 0 ? 1 + lab.random(6) : 4 }, part);
+  if (lab.random(3) === 0) parts[lab.random(parts.length)] = ALMOST_PARTS[lab.random(ALMOST_PARTS.length)] ?? '';
+  const text = parts.join('.');
+  return lab.random(12) === 0 ? (ALMOST_ADDRESSES[lab.random(ALMOST_ADDRESSES.length)] ?? '') : text;
+}
+
+const ALMOST_PARTS = [
+  '',
+  '00',
+  '01',
+  '001',
+  '256',
+  '260',
+  '300',
+  '999',
+  '1000',
+  '0000',
+  '-1',
+  '+1',
+  ' 1',
+  '1 ',
+  'a',
+  '1a',
+  ':',
+  '/',
+  '2é',
+  '\ufeff1',
+  '１',
+];
+const ALMOST_ADDRESSES = [
+  '0.0.0.0',
+  '255.255.255.255',
+  '1.2.3.4.',
+  '.1.2.3.4',
+  '1..2.3.4',
+  '1.2.3',
+  '1.2.3.4/8',
+  '1,2,3,4',
+  '1.2.3.4 ',
+  '...',
+  '.......',
+  '1234567',
+  '::1.2.3.4',
 ];
