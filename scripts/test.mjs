@@ -67,8 +67,10 @@ async function check(run) {
 async function runLane(queue) {
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     let result = await runFile(file);
-    if (result.failed > 0 && PORT_TAKEN.test(result.output)) {
-      process.stdout.write(`${file}: a connection of this machine had the port that its server listens on; once more\n`);
+    if (result.failed > 0 && (PORT_TAKEN.test(result.output) || hidesWhy(result))) {
+      process.stdout.write(
+        `${file}: a connection of this machine had the port that its server listens on, or a before hook threw; once more\n`,
+      );
       result = await runFile(file);
     }
     report(file, result);
@@ -128,6 +130,11 @@ async function runFile(file) {
   };
 }
 
+/** Whether a `before` hook threw, which uvu keeps to itself: that no server could listen on its port, maybe. */
+function hidesWhy({ passed, output }) {
+  return passed === 0 && readSummary(output) !== undefined && !output.includes('FAIL');
+}
+
 /** Processor seconds of all processes below this one that have ended; 0 on systems other than Linux. */
 function endedChildrenSeconds() {
   if (!existsSync('/proc/self/stat')) return 0;
@@ -161,7 +168,6 @@ function report(file, { passed, failed, skipped, output, trouble, seconds, proce
     `${failed > 0 ? '✗' : '✓'} ${file}: ${numbers} (${seconds.toFixed(1)} s, processor ${processorSeconds.toFixed(1)} s)${trouble === undefined ? '' : `; ${trouble}`}\n`,
   );
   if (skipped > 0) for (const reason of skipReasons(output)) process.stdout.write(`    ${reason}\n`);
-  // uvu keeps to itself what a `before` hook throws.
-  if (failed > 0 && trouble === undefined && !output.includes('FAIL')) process.stdout.write('    a before hook threw\n');
+  if (failed > 0 && hidesWhy({ passed, output })) process.stdout.write('    a before hook threw\n');
   if (failed > 0) process.stdout.write(`${output.replace(/^/gm, '    ')}\n`);
 }
