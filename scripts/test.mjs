@@ -15,7 +15,7 @@ import { StepFailed, step } from './steps.mjs';
 const FILE_TIMEOUT_MS = 600_000 * Math.max(1, Number(process.env.TEST_CASES ?? 1));
 /** A file whose tests are through, but whose process stays, leaks a server, a thread or a timer. */
 const LINGER_MS = 15_000;
-/** Ports of tests lie among those that the system gives to outgoing connections. */
+/** Another program may have the port of a test for a while. */
 const PORT_TAKEN = /cannot listen on \S+: the port is in use/;
 
 /** Flags of servers that tests start: hundreds of them, none of which is asked long enough for practice to be worth its time. */
@@ -68,9 +68,7 @@ async function runLane(queue) {
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     let result = await runFile(file);
     if (result.failed > 0 && (PORT_TAKEN.test(result.output) || hidesWhy(result))) {
-      process.stdout.write(
-        `${file}: a connection of this machine had the port that its server listens on, or a before hook threw; once more\n`,
-      );
+      process.stdout.write(`${file}: its port was taken, or a before hook threw; once more\n`);
       result = await runFile(file);
     }
     report(file, result);

@@ -8,11 +8,14 @@ import * as assert from 'uvu/assert';
 
 const FOLDER = fileURLToPath(new URL('../../test/', import.meta.url));
 const ONE_BY_ONE = 'api/';
+/** That of the Router under TLS, the last one of a server without an offset. */
+const LAST_PORT = 9_088;
+const FIRST_GIVEN = 32_768;
 
 /** Offsets of ports that a file of tests names, and those that it counts from them. */
 function offsetsOf(file: string): Set<number> {
   const text = readFileSync(join(FOLDER, file), 'utf8');
-  const named = [...text.matchAll(/(?:OFFSET = |portOffset: |openSecuredHouse\()(\d\d_?\d{3})\b/g)].map(([, digits = '']) =>
+  const named = [...text.matchAll(/(?:OFFSET = |portOffset: |openSecuredHouse\()(\d{1,2}_\d{3})\b/g)].map(([, digits = '']) =>
     Number(digits.replace('_', '')),
   );
   const more = [...text.matchAll(/OFFSET \+ (\d+)/g)].map(([, digits]) => Number(digits));
@@ -32,6 +35,13 @@ ports('are not those of a file that may run at the same time', () => {
       .map((other) => `${offset}: ${file} and ${other.file}`),
   );
   assert.equal(shared, []);
+});
+
+ports('lie below those that Linux gives to connections and to whoever asks for any', () => {
+  const placed = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.ts'))
+    .flatMap((file) => [...offsetsOf(file)].filter((offset) => offset + LAST_PORT >= FIRST_GIVEN).map((offset) => `${offset}: ${file}`));
+  assert.equal(placed, []);
 });
 
 ports.run();

@@ -32,7 +32,7 @@ tests.before(async (context) => {
     '--property',
     each,
   ]);
-  context.server = await startDolmen({ dataDir: path.join(context.folder, 'data'), portOffset: 27_200, flags });
+  context.server = await startDolmen({ dataDir: path.join(context.folder, 'data'), portOffset: 5_700, flags });
 });
 tests.after(async ({ server, folder }) => {
   await server.kill();

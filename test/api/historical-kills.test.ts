@@ -17,7 +17,7 @@ const kills = suite('Historicals that are killed, paused and moved');
 
 kills('no answer is wrong or partial, and errors may be gone when asked again', async () => {
   const { counts, bad, p99Ms, backMs } = await runHistoricalKills({
-    portOffset: 34_200,
+    portOffset: 12_700,
     faults: MANY === 0 ? FEW : Array.from({ length: MANY }, (_, turn) => names[(turn * 5) % names.length] ?? ''),
     clients: MANY === 0 ? 2 : 4,
     pauseMs: 20,

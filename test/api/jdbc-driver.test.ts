@@ -19,7 +19,7 @@ const driver = suite<{ server?: DolmenProcess; dataDir?: string }>("Avatica's JD
 driver.before(async (context) => {
   if (JAR === undefined) return;
   context.dataDir = mkdtempSync(path.join(tmpdir(), 'dolmen-jdbc-driver-'));
-  context.server = await startDolmen({ dataDir: context.dataDir, portOffset: 24_000 });
+  context.server = await startDolmen({ dataDir: context.dataDir, portOffset: 2_500 });
   await loadCaseTables(context.server.url);
 });
 

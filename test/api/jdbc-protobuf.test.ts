@@ -30,7 +30,7 @@ jdbc.before(async (context) => {
   context.dataDir = mkdtempSync(path.join(tmpdir(), 'dolmen-jdbc-protobuf-'));
   context.server = await startDolmen({
     dataDir: context.dataDir,
-    portOffset: 23_900,
+    portOffset: 2_400,
     flags: Object.entries(PROPERTIES).flatMap(([name, value]) => ['--property', `${name}=${value}`]),
   });
   await loadCaseTables(context.server.url);

@@ -23,7 +23,7 @@ jdbc.before(async (context) => {
   context.dataDir = mkdtempSync(path.join(tmpdir(), 'dolmen-jdbc-'));
   context.server = await startDolmen({
     dataDir: context.dataDir,
-    portOffset: 23_800,
+    portOffset: 2_300,
     flags: Object.entries(PROPERTIES).flatMap(([name, value]) => ['--property', `${name}=${value}`]),
   });
   await loadCaseTables(context.server.url);

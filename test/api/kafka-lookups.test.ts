@@ -11,7 +11,7 @@ import { loadCaseTables } from './cases.js';
 /** Lookups that follow a topic, over HTTP: the channels of `edits` are `en` (3 rows), `fr` (2) and null (1). */
 const tests = suite<{ folder: string; server: DolmenProcess }>('lookups of Kafka');
 const kafka = await startKafka();
-const PORT_OFFSET = 35_950;
+const PORT_OFFSET = 14_450;
 const LOOKUPS = '/svc/coordinator/v1/lookups';
 
 async function until<Value>(what: string, look: () => Promise<Value>, expected: unknown): Promise<void> {

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { callJson, type DolmenProcess, sqlRows, startDolmen, waitForTask } from '../../bench/server.js';
 import { startKafka } from '../ingestion/stream/kafka.js';
 
-const PORT_OFFSET = 26_700;
+const PORT_OFFSET = 5_200;
 const kafka = await startKafka();
 
 /** Supervisors of Kafka, end to end: rows at once, published once, with the server killed between. */

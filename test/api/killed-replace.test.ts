@@ -80,7 +80,7 @@ tests(`${KILLS} times`, async () => {
     writeFileSync(path.join(input, `${file}.json`), rows.join('\n'));
   }
   const start = (): Promise<DolmenProcess> =>
-    startDolmen({ dataDir: path.join(folder, 'data'), portOffset: 26_800, flags: ['--property', 'svc.worker.capacity=4'] });
+    startDolmen({ dataDir: path.join(folder, 'data'), portOffset: 5_300, flags: ['--property', 'svc.worker.capacity=4'] });
   let server = await start();
   const submit = async (generation: number): Promise<string> => {
     const context = { maxNumTasks: 3, faultTolerance: true };

@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { callJson, type DolmenProcess, sqlRows, startDolmen } from '../../bench/server.js';
 import { startKinesis } from '../ingestion/stream/kinesis.js';
 
-const PORT_OFFSET = 27_900;
+const PORT_OFFSET = 6_400;
 const kinesis = await startKinesis();
 
 /** Supervisors of Kinesis, end to end: shards that are split, tasks that follow one another, the server killed between. */

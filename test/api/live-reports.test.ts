@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { callJson, type DolmenProcess, sqlRows, startDolmen } from '../../bench/server.js';
 
-const PORT_OFFSET = 26_600;
+const PORT_OFFSET = 5_100;
 /** Rows of a file that come at once, and those that come when they are asked for. */
 const ROWS_FIRST = 120_000;
 const ROWS_LATER = 7;

@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type DolmenProcess, runTask, sqlRows, startDolmen, waitForCount } from '../../bench/server.js';
 
-const PORT_OFFSET = 28_300;
+const PORT_OFFSET = 6_800;
 /** Ports of the roles without the offset. */
 const PORTS = [8888, 8081, 8082, 8083, 8091];
 

@@ -22,7 +22,7 @@ const clients = suite<{ server: DolmenProcess; dataDir: string }>('outside clien
 clients.before(async (context) => {
   context.dataDir = mkdtempSync(path.join(tmpdir(), 'dolmen-clients-'));
   const flags = ['--property', 'svc.server.http.apiName=druid'];
-  context.server = await startDolmen({ dataDir: context.dataDir, portOffset: 25_000, flags });
+  context.server = await startDolmen({ dataDir: context.dataDir, portOffset: 3_500, flags });
   await loadCaseTables(context.server.url);
 });
 

@@ -24,7 +24,7 @@ interface Partition {
   readonly seconds: number;
 }
 
-const PORT_OFFSET = 24_600;
+const PORT_OFFSET = 3_100;
 const CHOSEN = process.env['DOLMEN_PARTITIONS'];
 const CUTS: readonly Cut[] = ['sent', 'received', 'both'];
 const each = (from: ProcessName, to: Target, isUnseen: boolean, seconds = 6): readonly Partition[] =>

@@ -23,7 +23,7 @@ interface Context {
 /** Segments replaced in part, against the rows that are left by arithmetic. */
 const tests = suite<Context>('replaced parts');
 
-const start = (folder: string): Promise<DolmenProcess> => startDolmen({ dataDir: path.join(folder, 'data'), portOffset: 26_700 });
+const start = (folder: string): Promise<DolmenProcess> => startDolmen({ dataDir: path.join(folder, 'data'), portOffset: 5_200 });
 
 tests.before(async (context) => {
   context.folder = mkdtempSync(path.join(tmpdir(), 'dolmen-parts-'));

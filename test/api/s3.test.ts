@@ -10,7 +10,7 @@ import { startService } from '../services.js';
 import { FaultProxy } from '../storage/fault-proxy.js';
 import { s3Place } from '../storage/stores.js';
 
-const PORT_OFFSET = 27_600;
+const PORT_OFFSET = 6_100;
 const DAY_COUNT = 3;
 
 const day = (at: number): string => `2024-01-0${at + 1}`;

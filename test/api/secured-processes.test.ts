@@ -12,7 +12,7 @@ import { type DolmenProcess, startDolmen } from '../../bench/server.js';
 /** Two processes that talk over TLS alone, show each other certificates, and call as the user of the escalator. */
 const secured = suite<{ processes: DolmenProcess[]; folder: string }>('processes that trust nobody');
 
-const OFFSET = 25_400;
+const OFFSET = 3_900;
 const CERTIFICATES = fileURLToPath(new URL('../../../scripts/certificates.mjs', import.meta.url));
 const ROLES = ['coordinator,overlord,middleManager', 'router,broker,historical'];
 const [ROUTER, BROKER, COORDINATOR] = [9088 + OFFSET, 8282 + OFFSET, 8281 + OFFSET];

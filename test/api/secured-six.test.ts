@@ -10,7 +10,7 @@ import { openSecuredHouse, securityFlags } from '../server/access/secured-house.
 import { type SixProcesses, startSix } from './six.js';
 
 /** Six processes that share users: every route has the answers of the table to everybody, at its own process and through the Router. */
-const OFFSET = 33_000;
+const OFFSET = 11_500;
 const PORTS: Readonly<Record<Role, number>> = {
   router: 8888,
   coordinator: 8081,

@@ -13,7 +13,7 @@ import { type DolmenProcess, startDolmen } from '../../bench/server.js';
 /** A server that asks who is there, over TLS as well, with client certificates that are asked for. */
 const security = suite<{ server: DolmenProcess; folder: string }>('security end to end');
 
-const OFFSET = 24_600;
+const OFFSET = 3_100;
 const URL = `http://127.0.0.1:${8888 + OFFSET}`;
 const TLS_PORT = 9088 + OFFSET;
 const STORE_PASSWORD = 'store secret';

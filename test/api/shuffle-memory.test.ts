@@ -49,7 +49,7 @@ tests.before(async (context) => {
     `svc.indexer.task.maxKernelBytes=${KERNELS}`,
     'svc.worker.capacity=3',
   ].flatMap((each) => ['--property', each]);
-  context.server = await startDolmen({ dataDir: path.join(context.folder, 'data'), portOffset: 31_300, flags });
+  context.server = await startDolmen({ dataDir: path.join(context.folder, 'data'), portOffset: 9_800, flags });
 });
 tests.after(async ({ server, folder }) => {
   await server.kill();

@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { callJson, type DolmenProcess, sqlRows, startDolmen, waitForCount } from '../../bench/server.js';
 
-const PORT_OFFSET = 26_400;
+const PORT_OFFSET = 4_900;
 const FILES = 4;
 const ROWS_PER_FILE = 30_000;
 const ROWS = FILES * ROWS_PER_FILE;

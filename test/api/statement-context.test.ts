@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { callJson, type DolmenProcess, sqlRows, startDolmen } from '../../bench/server.js';
 
-const PORT_OFFSET = 26_800;
+const PORT_OFFSET = 5_300;
 
 interface Context {
   folder: string;

@@ -5,7 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { callJson, type DolmenProcess, sqlRows, startDolmen, waitForCount, waitForTask } from '../../bench/server.js';
 
-const PORT_OFFSET = 27_100;
+const PORT_OFFSET = 5_600;
 const FILES = 4;
 const ROWS_PER_FILE = 300;
 const DAYS = 2;

@@ -8,7 +8,7 @@ import { callJson, type DolmenProcess, sqlRows, startDolmen } from '../../bench/
 import { startKafka } from '../ingestion/stream/kafka.js';
 
 /* A stream that loses what its tasks are to read, over a real broker: what was read is stored, and the supervisor says what is wrong. */
-const PORT_OFFSET = 27_200;
+const PORT_OFFSET = 5_700;
 const kafka = await startKafka();
 const tests = suite<{ folder: string; server: DolmenProcess }>('streams that lose messages');
 

@@ -140,11 +140,11 @@ async function ask({ url }: Cluster, sql: string, context: object): Promise<Answ
 
 const CLUSTERS: Readonly<Record<string, (dataDir: string) => Promise<Cluster>>> = {
   'one process': async (dataDir) => {
-    const server = await startDolmen({ dataDir, portOffset: 24_100 });
+    const server = await startDolmen({ dataDir, portOffset: 2_600 });
     return { url: server.url, pids: [server.child.pid ?? 0], stop: () => server.stop() };
   },
   'six processes': async (dataDir) => {
-    const six = await startSix(dataDir, 24_200);
+    const six = await startSix(dataDir, 2_700);
     return { url: six.url, pids: six.processes.map(({ child }) => child.pid ?? 0), stop: () => six.stop() };
   },
 };

@@ -61,7 +61,7 @@ const isNull = (value: Value): boolean => value === null;
 const tests = suite<{ server: DolmenProcess; dataDir: string }>('virtual columns of virtual columns');
 tests.before(async (context) => {
   context.dataDir = mkdtempSync(path.join(tmpdir(), 'dolmen-chains-'));
-  context.server = await startDolmen({ dataDir: context.dataDir, portOffset: 24_400 });
+  context.server = await startDolmen({ dataDir: context.dataDir, portOffset: 2_900 });
   const { url } = context.server;
   for (const [table, count] of Object.entries(TABLES)) {
     const rows = Array.from({ length: count }, (_, row) => `(${row}, ${numberOf(row) ?? 'NULL'})`);

@@ -31,7 +31,7 @@ const why = whyNoOriginal();
 
 if (why === undefined) {
   comparison.before(async (context) => {
-    context.servers = await startServers(26_000);
+    context.servers = await startServers(4_500);
   });
   comparison.after(async (context) => {
     await context.servers?.stop();

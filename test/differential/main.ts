@@ -18,7 +18,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     shrinks: { type: 'string', default: '200' },
     top: { type: 'string', default: '40' },
-    'port-offset': { type: 'string', default: '26000' },
+    'port-offset': { type: 'string', default: '4500' },
     /** Layout of the rows on both servers; left out: three segments. */
     layout: { type: 'string' },
     /** Layouts of Dolmen's own that are compared with each other, in place of the original: names, or all. */

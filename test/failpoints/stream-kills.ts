@@ -12,7 +12,7 @@ import { startKafka } from '../ingestion/stream/kafka.js';
  * processes of their own, are killed at every named point in turn, beside a reader that counts. Ends with 1 unless what is stored is what was
  * committed, and no answer had a row twice or fewer rows than one before.
  */
-const PORT_OFFSET = 28_400;
+const PORT_OFFSET = 6_900;
 const [MESSAGES = 2_000_000, KILLS = 60] = process.argv.slice(2).map(Number);
 const PARTITIONS = 4;
 const BATCH = 1000;

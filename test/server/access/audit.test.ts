@@ -5,7 +5,7 @@ import { loadTask, openSecuredHouse, permission, userWith } from './secured-hous
 
 /** Changes leave a line that tells who made them, and what was there before and after. */
 
-const house = await openSecuredHouse(31_800);
+const house = await openSecuredHouse(10_300);
 const changer = userWith('changer', [
   permission('WRITE', 'CONFIG', 'CONFIG'),
   permission('READ', 'CONFIG', 'CONFIG'),

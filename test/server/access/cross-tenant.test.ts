@@ -25,7 +25,7 @@ const START = Date.UTC(2024, 0, 1);
 const rowsOf = (column: string, value: string) =>
   Array.from({ length: 20 }, (_, n) => ({ t: START + n * 1000, [column]: `${value}${n % 3}`, n }));
 
-const house = await openSecuredHouse(31_700, [
+const house = await openSecuredHouse(10_200, [
   'svc.broker.cache.useResultLevelCache=true',
   'svc.broker.cache.populateResultLevelCache=true',
 ]);

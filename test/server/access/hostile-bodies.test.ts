@@ -9,7 +9,7 @@ import { openSecuredHouse, securityFlags, userWith } from './secured-house.js';
  * enabled JavaScript (CVE-2021-25646 of the original): no body changes a property, a right or an object of the language, and no code
  * that comes with a body is run.
  */
-const house = await openSecuredHouse(34_000, securityFlags());
+const house = await openSecuredHouse(12_500, securityFlags());
 const bodies = suite('hostile bodies');
 bodies.after(() => house.close());
 

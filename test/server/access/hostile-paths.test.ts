@@ -8,7 +8,7 @@ import { openSecuredHouse, securityFlags } from './secured-house.js';
  * Paths that mean one thing to the Router and another to who answers: nobody gets by
  * them what the plain path refuses, and the Router sends nothing to a host that a path names.
  */
-const OFFSET = 33_800;
+const OFFSET = 12_300;
 const house = await openSecuredHouse(OFFSET, [
   ...securityFlags(),
   'svc.auth.login.maxFailures=1000000',

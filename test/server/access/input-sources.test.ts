@@ -7,7 +7,7 @@ import { loadTask, openSecuredHouse, permission, userWith } from './secured-hous
  * one who may use that type, one who may use all others, and one with the right of clusters without the property.
  */
 
-const house = await openSecuredHouse(32_300, [
+const house = await openSecuredHouse(10_800, [
   'svc.auth.enableInputSourceSecurity=true',
   // Endpoints that nobody serves are asked, so that a refusal is one of rights.
   'svc.ingestion.http.allowedAddresses=["127.0.0.0/8"]',

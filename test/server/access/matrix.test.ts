@@ -9,7 +9,7 @@ import { openSecuredHouse, securityFlags } from './secured-house.js';
 /** Every route, asked over HTTP by everybody: the answers are what the table of routes says, and so is the page. */
 
 const PAGE = fileURLToPath(new URL('../../../../docs/security.md', import.meta.url));
-const house = await openSecuredHouse(31_500, [...securityFlags(), 'svc.auth.login.maxFailures=1000000']);
+const house = await openSecuredHouse(10_000, [...securityFlags(), 'svc.auth.login.maxFailures=1000000']);
 const rows = matrixOf(house.routesOf);
 const names = placeholders();
 const matrix = suite('matrix of rights');

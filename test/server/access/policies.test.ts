@@ -126,7 +126,7 @@ const WRAPPED: readonly ((table: string) => unknown)[] = [
   }),
 ];
 
-const house = await openSecuredHouse(31_400, [
+const house = await openSecuredHouse(9_900, [
   'svc.broker.cache.useResultLevelCache=true',
   'svc.broker.cache.populateResultLevelCache=true',
   'svc.historical.cache.useCache=true',

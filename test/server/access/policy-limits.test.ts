@@ -6,7 +6,7 @@ import { openSecuredHouse, permission, securityFlags, userWith } from './secured
 import { runStatement } from './statement-run.js';
 
 /** The limits of what a reader under a policy is told beside rows: columns, descriptions, figures, plans, tasks. */
-const house = await openSecuredHouse(34_100, securityFlags());
+const house = await openSecuredHouse(12_600, securityFlags());
 const policies = suite('what policies hide beside rows');
 
 policies.before(async () => {

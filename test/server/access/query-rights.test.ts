@@ -4,7 +4,7 @@ import { openSecuredHouse, permission, userWith } from './secured-house.js';
 
 /** Rights to context keys and to tables of `sys`, where the configuration asks for them. */
 
-const house = await openSecuredHouse(31_900, [
+const house = await openSecuredHouse(10_400, [
   'svc.auth.authorizeQueryContextParams=true',
   'svc.auth.unsecuredContextKeys=["priority"]',
   'svc.sql.planner.authorizeSystemTablesDirectly=true',

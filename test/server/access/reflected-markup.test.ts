@@ -10,7 +10,7 @@ import { openSecuredHouse } from './secured-house.js';
  * Markup in every place of every route's requests (CVE-2021-44791 of the original): no answer is a document that a browser shows, and
  * no header is made of what was sent.
  */
-const house = await openSecuredHouse(33_900);
+const house = await openSecuredHouse(12_400);
 const markup = suite('reflected markup');
 markup.after(() => house.close());
 

@@ -103,7 +103,7 @@ for (const filePattern of ["'../'yyyy'.log'", "'/etc/'yyyy", "''''yyyy'/x'", "'.
   });
 
 withDirectory('queries of a server are logged with their users, without passwords', async ({ directory }) => {
-  const house = await openSecuredHouse(32_000, ['svc.request.logging.type=file', `svc.request.logging.dir=${directory}`]);
+  const house = await openSecuredHouse(10_500, ['svc.request.logging.type=file', `svc.request.logging.dir=${directory}`]);
   const ann = userWith('ann', [permission('READ', 'DATASOURCE', '.*')]);
   const native = {
     queryType: 'scan',
@@ -149,7 +149,7 @@ function linesIn(directory: string): readonly Line[] {
 }
 
 withDirectory('queries that are refused before they run have a line, with why; each request has one', async ({ directory }) => {
-  const house = await openSecuredHouse(32_100, ['svc.request.logging.type=file', `svc.request.logging.dir=${directory}`]);
+  const house = await openSecuredHouse(10_600, ['svc.request.logging.type=file', `svc.request.logging.dir=${directory}`]);
   const ann = userWith('ann', [permission('READ', 'DATASOURCE', 'hers')]);
   await house.load('theirs', [{ t: 0, a: 1 }]);
   const before = linesIn(directory).length;
@@ -191,7 +191,7 @@ withDirectory('queries that are refused before they run have a line, with why; e
 });
 
 withDirectory('a statement that runs as a task has a line when it is handed over, with the id of the task', async ({ directory }) => {
-  const house = await openSecuredHouse(32_200, ['svc.request.logging.type=file', `svc.request.logging.dir=${directory}`]);
+  const house = await openSecuredHouse(10_700, ['svc.request.logging.type=file', `svc.request.logging.dir=${directory}`]);
   const writer = userWith('will', [permission('WRITE', 'DATASOURCE', '.*'), permission('READ', 'DATASOURCE', '.*')]);
   const query = 'REPLACE INTO made OVERWRITE ALL SELECT 1 AS a PARTITIONED BY ALL';
   const { status, body } = await house.ask(writer, 'POST', '/svc/v2/sql/task', { query });

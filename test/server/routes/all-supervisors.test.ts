@@ -5,7 +5,7 @@ import { openSecuredHouse } from '../access/secured-house.js';
 
 /** Changes of all supervisors at once, beside others: each of them is as asked for, or gone. */
 const BASE = '/svc/indexer/v1/supervisor';
-const house = await openSecuredHouse(33_300);
+const house = await openSecuredHouse(11_800);
 const post = (path: string, body?: unknown) => house.ask(ALLOW_ALL_CALLER, 'POST', path, body);
 
 const NAMES = ['a', 'b', 'c'];

@@ -69,7 +69,7 @@ interface House {
 
 async function openHouse(): Promise<House> {
   const directory = mkdtempSync(join(tmpdir(), 'dolmen-names-'));
-  const flags = [`svc.data.directory=${directory}`, 'svc.processing.numThreads=0', 'svc.portOffset=31000'];
+  const flags = [`svc.data.directory=${directory}`, 'svc.processing.numThreads=0', 'svc.portOffset=9600'];
   const configuration = Configuration.read({ flags });
   const processing = await openProcessing(configuration);
   const roles = await openRoles({ configuration, processing, log: SILENT_LOG, version: '0.0.0' });

@@ -82,7 +82,7 @@ function withValue(body: unknown, path: string, value: unknown): unknown {
   return { ...members, [key]: made };
 }
 
-const house = await openSecuredHouse(33_700);
+const house = await openSecuredHouse(12_200);
 const numbers = suite('numbers of bodies');
 numbers.after(() => house.close());
 
