@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 
 const FOLDER = fileURLToPath(new URL('../../test/', import.meta.url));
 const ONE_BY_ONE = 'api/';
-/** That of the Router under TLS, the last one of a server without an offset. */
+/** Port of the Router under TLS, the last one of a server without an offset. */
 const LAST_PORT = 9_088;
 const FIRST_GIVEN = 32_768;
 
