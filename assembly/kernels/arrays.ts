@@ -4,14 +4,15 @@ import { copy, isWide, size, start, textOf, touch, TOUCHED_TOGETHER, WIDE } from
 
 // Arrays as the texts that columns carry (model/array-text.ts), and lists whose values lie one behind the other (array-contract.ts).
 
+// Marks of the text of an array.
 @inline
-const END: u8 = 0;
+export const END: u8 = 0;
 @inline
-const NULL: u8 = 1;
+export const NULL: u8 = 1;
 @inline
-const PRESENT: u8 = 2;
+export const PRESENT: u8 = 2;
 @inline
-const SIGN: u64 = 1 << 63;
+export const SIGN: u64 = 1 << 63;
 /** Bytes of a number between its mark and its end. */
 @inline
 const DIGITS: usize = 16;

@@ -1,4 +1,4 @@
-import { escape } from './arrays';
+import { END, escape, NULL, PRESENT, SIGN } from './arrays';
 import { hexadecimal } from './hexadecimal';
 import { compareTexts } from './join';
 import { isAligned } from './lanes';
@@ -14,15 +14,6 @@ const STRINGS: u32 = 1;
 @inline
 export const DOUBLES: u32 = 3;
 
-// Marks of the text of an array.
-@inline
-const END: u8 = 0;
-@inline
-const NULL: u8 = 1;
-@inline
-const PRESENT: u8 = 2;
-@inline
-const SIGN: u64 = 1 << 63;
 
 /** Bytes of a number or a null, as limits of lists count them. */
 @inline

@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { ETERNITY } from '../../src/base/instant.js';
 import type { RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
+import { parseExpression } from '../../src/expression/parse.js';
 import type { Value } from '../../src/expression/value.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import type { Aggregator } from '../../src/model/aggregator.js';
@@ -152,6 +153,21 @@ test('sums by group are those of the decimals', async () => {
       ['odd', expected(of(1))],
     ]),
   );
+});
+
+test('what is made of them is the same for few rows and for many', async () => {
+  const threefold: GroupPlan['virtualColumns'] = [{ name: 'threefold', expression: parseExpression('price * 3'), outputType: null }];
+  const extreme = (kind: 'min' | 'max'): Aggregator => ({ name: kind, kind, column: 'threefold', type: 'DOUBLE', filter: null });
+  // From one row of a block to all of them; few are at most an eighth.
+  for (const upper of [-1.5, -1.4, -1.2, -1.13, -1.12, -1, 0, 1.5]) {
+    const filter: Filter = {
+      ...{ kind: 'range', column: 'price', type: 'DOUBLE', ordering: 'numeric' },
+      ...{ lower: null, upper, lowerStrict: false, upperStrict: false },
+    };
+    const plan = { ...group(filter), virtualColumns: threefold, aggregators: [rows, extreme('min'), extreme('max')] };
+    const found = prices.flatMap((price) => (price !== null && price <= upper ? [price * 3] : []));
+    assert.equal(await run(plan), [[BigInt(found.length), Math.min(...found), Math.max(...found)]], String(upper));
+  }
 });
 
 test.run();
