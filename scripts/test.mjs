@@ -22,6 +22,10 @@ const PORT_TAKEN = /cannot listen on \S+: the port is in use/;
 const UNPRACTISED = JSON.stringify(['--property', 'svc.processing.practiceQueries=0']);
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
+/** What failed, with the output from its first failure on: who sees but the end of the run learns it too. */
+const failures = [];
+/** So many lines of each. */
+const FAILURE_LINES = 60;
 
 await prepare([]);
 await check(() => build(['wasm']));
@@ -50,6 +54,7 @@ if (files.length === 0) {
   counts.failed++;
   process.stderr.write(`no test file matches ${words.join(' or ')}\n`);
 }
+if (failures.length > 0) process.stdout.write(`\nWhat failed, told above in full:\n${failures.join('')}`);
 process.stdout.write(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
 process.exitCode = counts.failed > 0 ? 1 : 0;
 
@@ -61,6 +66,7 @@ async function check(run) {
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
     counts.failed++;
+    failures.push(`✗ ${error.message}\n`);
   }
 }
 
@@ -162,10 +168,16 @@ function report(file, { passed, failed, skipped, output, trouble, seconds, proce
   const numbers = [`${passed} passed`, failed > 0 ? `${failed} failed` : '', skipped > 0 ? `${skipped} skipped` : '']
     .filter((part) => part !== '')
     .join(', ');
-  process.stdout.write(
-    `${failed > 0 ? '✗' : '✓'} ${file}: ${numbers} (${seconds.toFixed(1)} s, processor ${processorSeconds.toFixed(1)} s)${trouble === undefined ? '' : `; ${trouble}`}\n`,
-  );
+  const line = `${failed > 0 ? '✗' : '✓'} ${file}: ${numbers} (${seconds.toFixed(1)} s, processor ${processorSeconds.toFixed(1)} s)${trouble === undefined ? '' : `; ${trouble}`}\n`;
+  process.stdout.write(line);
   if (skipped > 0) for (const reason of skipReasons(output)) process.stdout.write(`    ${reason}\n`);
   if (failed > 0 && hidesWhy({ passed, output })) process.stdout.write('    a before hook threw\n');
-  if (failed > 0) process.stdout.write(`${output.replace(/^/gm, '    ')}\n`);
+  if (failed === 0) return;
+  process.stdout.write(`${indented(output)}\n`);
+  const firstFailure = Math.max(output.search(/^.*FAIL/m), 0);
+  failures.push(`${line}${indented(output.slice(firstFailure).split('\n').slice(0, FAILURE_LINES).join('\n'))}\n`);
+}
+
+function indented(text) {
+  return text.replace(/^/gm, '    ');
 }
