@@ -22,7 +22,7 @@ const PORT_TAKEN = /cannot listen on \S+: the port is in use/;
 const UNPRACTISED = JSON.stringify(['--property', 'svc.processing.practiceQueries=0']);
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
-/** What failed, with the output from its first failure on: who sees but the end of the run learns it too. */
+/** The output of what failed from its first failure on: who sees but the end of the run learns it too. */
 const failures = [];
 /** So many lines of each. */
 const FAILURE_LINES = 60;

@@ -17,12 +17,13 @@ export function mergeRanges(filters: readonly Filter[]): readonly Filter[] {
   return merged;
 }
 
-/** Whether one bounds from below and the other from above, in the same order of the same column. */
+/** Whether one bounds from below alone and the other from above alone, in the same order of the same column. */
 function complete(one: Range, other: Range): boolean {
   return (
     one.column === other.column &&
     one.type === other.type &&
     one.ordering === other.ordering &&
+    isBounded(one, 'lower') !== isBounded(one, 'upper') &&
     isBounded(one, 'lower') !== isBounded(other, 'lower') &&
     isBounded(one, 'upper') !== isBounded(other, 'upper')
   );
