@@ -128,6 +128,7 @@ function widened({ arena, context: { memory, kernels } }: Scratch, { physical, b
     }
     widen(values(block), 0, rows, base, out);
     kernels.divideF64(out, divisor, 1, rows, out);
+    return ALL_ROWS;
   });
   return (block) => {
     run(block);
@@ -170,15 +171,18 @@ export function computedNumbers(
   };
 }
 
-/** Runs `compute` once per block, however many ask; again for other rows of it than were read. */
-export function oncePerBlock(compute: (block: Block) => void): (block: Block) => void {
+/** Says that all rows of a block were computed, whichever were asked for. */
+export const ALL_ROWS = Symbol('all rows');
+
+/** Runs `compute` once per block, however many ask; again for other rows of it than were read, unless it gives `ALL_ROWS`. */
+export function oncePerBlock(compute: (block: Block) => unknown): (block: Block) => void {
   let current = -1;
   let read: Address | undefined;
   return (block) => {
     if (current === block.start && (read === undefined || read === block.selection)) return;
     current = -1;
-    compute(block);
+    const computed = compute(block);
     current = block.start;
-    read = block.selection;
+    read = computed === ALL_ROWS ? undefined : block.selection;
   };
 }

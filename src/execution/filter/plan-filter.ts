@@ -1,7 +1,10 @@
 // Binds the filter of a plan, without the conditions that an index has answered.
 
+import { columnsReadBy } from '../../model/columns-read.js';
 import type { Filter } from '../../model/filter.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import { type Block, takeBits, wordsOf } from '../block/context.js';
+import { hasSmallDictionary, onlyDictionary } from '../expression/dictionary-function.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { bindAll, bindFilter } from './bind.js';
 import { MATCH_ALL, MATCH_NONE, type Match, NONE, type Predicate } from './predicate.js';
@@ -13,11 +16,51 @@ export function conditionsOf(filter: Filter): readonly Filter[] {
 
 /** The filter of a plan, bound to a segment; conditions that an index has answered there are the rows it gave. */
 export function bindPlanFilter(scope: SegmentScope, filter: Filter | null): Predicate {
-  if (filter === null) return MATCH_ALL;
+  return bindFirst(scope, filter, () => false).first;
+}
+
+/** The same without the conditions that come later, which are given back. */
+export function bindFirst(
+  scope: SegmentScope,
+  filter: Filter | null,
+  isLater: (condition: Filter) => boolean,
+): { readonly first: Predicate; readonly later: Filter | null } {
+  if (filter === null) return { first: MATCH_ALL, later: null };
   const { selection } = scope.view;
-  if (selection === undefined) return bindFilter(scope, filter, false);
-  const rest = conditionsOf(filter).filter((_, at) => !selection.answered.includes(at));
-  return bindAll(scope, rest, false, [rowsPredicate(scope, selection.rows)]);
+  const conditions = conditionsOf(filter);
+  const open = selection === undefined ? conditions : conditions.filter((_, at) => !selection.answered.includes(at));
+  const later = open.filter(isLater);
+  const listed = selection === undefined ? [] : [rowsPredicate(scope, selection.rows)];
+  if (later.length === 0 && selection === undefined) return { first: bindFilter(scope, filter, false), later: null };
+  const rest = open.filter((condition) => !later.includes(condition));
+  const first = bindAll(scope, rest, false, listed);
+  return { first, later: later.length === 0 ? null : { kind: 'and', filters: later } };
+}
+
+/** Whether a condition computes something of each row: more than what the entries of a small dictionary, or the order of time, tell. */
+export function isComputed(scope: SegmentScope, condition: Filter): boolean {
+  switch (condition.kind) {
+    case 'true':
+    case 'false':
+      return false;
+    case 'and':
+    case 'or':
+      return condition.filters.some((part) => isComputed(scope, part));
+    case 'not':
+    case 'isTrue':
+      return isComputed(scope, condition.filter);
+    case 'expression': {
+      const { expression } = condition;
+      const columns = columnsReadBy(expression);
+      if (columns.size === 0 || (columns.size === 1 && columns.has(TIME_COLUMN))) return false;
+      const dictionary = onlyDictionary(scope, expression);
+      return dictionary === undefined || !hasSmallDictionary(scope, dictionary.column);
+    }
+    default: {
+      const computation = scope.computation(condition.column);
+      return computation !== undefined && isComputed(scope, { kind: 'expression', expression: computation.expression });
+    }
+  }
 }
 
 /** Rows listed, ascending; blocks without any are passed over. */

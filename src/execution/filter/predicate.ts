@@ -54,35 +54,40 @@ export function laterPredicate(cost: number, bind: () => Predicate): Predicate {
   };
 }
 
-/** Rows that match all parts. */
+/** Rows that match all parts; the later ones are asked for the rows that the earlier ones have left. */
 export function andPredicate(context: RunContext, parts: readonly Predicate[], out: Address): Predicate {
   const { kernels } = context;
-  return combined(parts, out, ALL, (a, b, words) => {
-    kernels.bitsAnd(a, b, words, out);
-    return kernels.bitsCount(out, words) === 0;
+  return combined(parts, ALL, (block, current, part) => {
+    const words = wordsOf(block);
+    if (current === ALL) return part.test(block);
+    // Bits of a part may be those of a vector, which is computed anew for other rows.
+    if (current !== out) kernels.bitsAnd(current, current, words, out);
+    const next = part.test({ start: block.start, rows: block.rows, selection: out });
+    if (next === NONE) return NONE;
+    if (next === ALL) return out;
+    kernels.bitsAnd(out, next, words, out);
+    return kernels.bitsCount(out, words) === 0 ? NONE : out;
   });
 }
 
 /** Rows that match some part. */
 export function orPredicate(context: RunContext, parts: readonly Predicate[], out: Address): Predicate {
   const { kernels } = context;
-  return combined(parts, out, NONE, (a, b, words) => {
-    kernels.bitsOr(a, b, words, out);
-    return false;
+  return combined(parts, NONE, (block, current, part) => {
+    const next = part.test(block);
+    if (next === NONE || next === ALL) return next === NONE ? current : ALL;
+    if (current === NONE) return next;
+    kernels.bitsOr(current, next, wordsOf(block), out);
+    return out;
   });
 }
 
 /**
  * Parts combined block by block, the cheap ones first, until the result is known.
  * @param neutral  match of a part that changes nothing; the other constant decides
- * @param combine  writes the bits of both to `out`; whether that decides
+ * @param add      the match of a block by a part and those before it, which give `current`
  */
-function combined(
-  parts: readonly Predicate[],
-  out: Address,
-  neutral: Match,
-  combine: (a: Match, b: Match, words: number) => boolean,
-): Predicate {
+function combined(parts: readonly Predicate[], neutral: Match, add: (block: Block, current: Match, part: Predicate) => Match): Predicate {
   const decisive = neutral === ALL ? NONE : ALL;
   if (parts.some((part) => part.constant === decisive)) return constantPredicate(decisive === ALL);
   const open = parts.filter((part) => part.constant !== neutral).sort((a, b) => a.cost - b.cost);
@@ -105,15 +110,8 @@ function combined(
     if (answer !== undefined) return answer;
     let current = neutral;
     for (const part of open) {
-      const next = part.test(block);
-      if (next === decisive) return decisive;
-      if (next === neutral) continue;
-      if (current === neutral) {
-        current = next;
-        continue;
-      }
-      if (combine(current, next, wordsOf(block))) return decisive;
-      current = out;
+      current = add(block, current, part);
+      if (current === decisive) return decisive;
     }
     return current;
   };

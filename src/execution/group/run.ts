@@ -1,23 +1,19 @@
 // Runs a grouping on one thread, morsel by morsel.
 
-import { ServiceError } from '../../base/errors.js';
-import { type Address, BLOCK_ROWS } from '../../base/layout.js';
-import type { Arena } from '../../kernels/arena.js';
+import { BLOCK_ROWS } from '../../base/layout.js';
 import type { GroupPlan } from '../../model/plan.js';
 import type { GlobalDictionaryView, SegmentView } from '../../storage/view.js';
 import { hasOrderedStates } from '../aggregate-state/operations.js';
-import { type Block, type RunContext, stretchAt, takeBits, wordsOf } from '../block/context.js';
+import { type Block, type RunContext, stretchAt, wordsOf } from '../block/context.js';
 import { ownNow } from '../block/own-time.js';
 import { FilterClock, type RowCounts } from '../block/row-counts.js';
 import { meets, type RowRange, rowsWithin } from '../block/row-ranges.js';
-import { openScope } from '../expression/open-scope.js';
-import { bindPlanFilter } from '../filter/plan-filter.js';
-import { ALL, type Match, NONE, type Predicate } from '../filter/predicate.js';
+import { ALL, type Match, NONE } from '../filter/predicate.js';
+import { type BoundSegment, bindSegment, combineBounded, moveDivided, type UploadedView } from './bound-segment.js';
+import { FewRows } from './few-rows.js';
 import type { GroupLayout } from './key/layout.js';
-import { SegmentGroups } from './segment/segment-groups.js';
-import { areApart, divideTable, foldEqual, isDivisible } from './table/divided.js';
+import type { SegmentGroups } from './segment/segment-groups.js';
 import { GroupTable } from './table/group-table.js';
-import { bytesWith } from './table/table-bytes.js';
 
 /*
  * Grouping: rows of segments become groups with aggregate states, and these become result rows.
@@ -105,10 +101,18 @@ export function runMorsels(layout: GroupLayout, context: RunContext, next: () =>
  * are added.
  */
 export function addView(table: GroupTable, context: RunContext, view: SegmentView, order: number, counts: RowCounts): void {
-  if (!meets(view, table.layout.plan.intervals)) return;
-  const open = openView(table.layout, context, { view, index: order, isSegment: false }, counts);
+  const { plan } = table.layout;
+  if (!meets(view, plan.intervals)) return;
+  const sampled = context.sampled(view.rowCount);
+  context.beginSegment();
+  const ranges = rowsWithin(sampled, view, plan.intervals);
+  addWhole(table, sampled, { view, index: order, isSegment: false, ranges, filter: plan.filter }, counts);
+}
+
+function addWhole(table: GroupTable, context: RunContext, placed: UploadedView, counts: RowCounts): void {
+  const open = openView(table.layout, context, placed, counts);
   try {
-    open.run({ start: 0, end: view.rowCount }, table);
+    open.run({ start: 0, end: placed.view.rowCount }, table);
     open.close(table);
   } catch (error) {
     open.drop();
@@ -129,19 +133,15 @@ const SEGMENT_PART = 1 / 4;
 
 function openSegment(layout: GroupLayout, context: RunContext, index: number, counts: RowCounts): OpenSegment | undefined {
   const view = layout.columns.views[index];
-  return view === undefined ? undefined : openView(layout, context, { view, index, isSegment: true }, counts);
+  if (view === undefined) return undefined;
+  const sampled = context.sampled(view.rowCount);
+  context.beginSegment();
+  const { intervals, filter } = layout.plan;
+  return openView(layout, sampled, { view, index, isSegment: true, ranges: rowsWithin(sampled, view, intervals), filter }, counts);
 }
 
-interface UploadedView {
-  readonly view: SegmentView;
-  readonly index: number;
-  /** Whether its rows are those that its columns were uploaded with: none left out, none repeated. */
-  readonly isSegment: boolean;
-}
-
-function openView(layout: GroupLayout, unsampled: RunContext, placed: UploadedView, counts: RowCounts): OpenSegment {
-  const context = unsampled.sampled(placed.view.rowCount);
-  const { view, index } = placed;
+function openView(layout: GroupLayout, context: RunContext, placed: UploadedView, counts: RowCounts): OpenSegment {
+  const { view, index, ranges, areCounted = false } = placed;
   // Each reading of the clock ends one part of the work and begins the next.
   let lastMs = ownNow();
   const lap = (): number => {
@@ -149,15 +149,30 @@ function openView(layout: GroupLayout, unsampled: RunContext, placed: UploadedVi
     lastMs = ownNow();
     return lastMs - startMs;
   };
-  context.beginSegment();
-  const ranges = rowsWithin(context, view, layout.plan.intervals);
-  let bound = bindSegment(layout, context, placed, ranges);
+  let bound = bindSegment(layout, context, placed);
+  const few = bound.mayWait ? new FewRows(context, view, layout.plan, bound.later) : undefined;
   counts.bindMs += lap();
+  /** Groups the rows that wait; its time is counted apart. */
+  const addFew = (table: GroupTable): void => {
+    if (few === undefined || few.isEmpty) return;
+    const arena = context.memory.arena();
+    try {
+      const taken = few.take(arena);
+      const whole = { start: 0, end: taken.view.rowCount };
+      addWhole(table, context, { ...taken, index, isSegment: false, ranges: [whole], areCounted: true }, counts);
+    } finally {
+      arena.release();
+    }
+  };
   const combine = (table: GroupTable): void => {
     combineBounded(bound, table);
     counts.readMs += lap();
     if (context.times !== undefined) counts.kernels = context.times.totals();
     bound.arena.release();
+  };
+  const drop = (): void => {
+    bound.arena.release();
+    few?.close();
   };
   return {
     index,
@@ -167,113 +182,24 @@ function openView(layout: GroupLayout, unsampled: RunContext, placed: UploadedVi
       for (const { start, end } of ranges) {
         const from = Math.max(start, range.start);
         const to = Math.min(end, range.end);
-        if (from < to) counts.rowsScanned += to - from;
-        if (from < to && context.times !== undefined) counts.rowsSampled += to - from;
+        if (from < to && !areCounted) counts.rowsScanned += to - from;
+        if (from < to && !areCounted && context.times !== undefined) counts.rowsSampled += to - from;
         for (let at = from; at < to && bound.predicate.constant !== NONE; ) {
-          at = runRange({ bound, context, counts, lap }, table, at, to, view.rowCount);
+          at = runRange({ bound, context, counts, lap, few, addFew }, table, at, to, view.rowCount);
           if (at >= to) break;
           combine(table);
-          bound = bindSegment(layout, context, placed, ranges);
+          bound = bindSegment(layout, context, placed);
           counts.bindMs += lap();
         }
       }
     },
-    close: combine,
-    drop: () => bound.arena.release(),
+    close(table) {
+      combine(table);
+      addFew(table);
+      few?.close();
+    },
+    drop,
   };
-}
-
-/** A plan bound to a segment, and the groups found so far. */
-interface BoundSegment {
-  readonly predicate: Predicate;
-  /** undefined: no row has passed the filter yet. */
-  groups: SegmentGroups | undefined;
-  /** Binds keys and aggregators, which may cost more than the filter and is left until a row passes it. */
-  readonly bindGroups: () => SegmentGroups;
-  readonly bits: Address;
-  readonly arena: Arena;
-  /** Rows that were grouped. */
-  rows: number;
-  /** Arena size before rows were grouped. */
-  bytesAtFirst: number;
-  /** Bytes beside the arena then: values that are known before rows are. */
-  besideAtFirst: number;
-}
-
-function bindSegment(
-  layout: GroupLayout,
-  context: RunContext,
-  { view, index, isSegment }: UploadedView,
-  ranges: readonly RowRange[],
-): BoundSegment {
-  const { plan } = layout;
-  const arena = context.memory.arena();
-  try {
-    const scope = openScope(context, view, layout.columns.virtualColumns, arena);
-    const predicate = bindPlanFilter(scope, plan.filter);
-    const [whole] = ranges;
-    const areAll = predicate.constant === ALL && whole?.start === 0 && whole.end === view.rowCount;
-    scope.readsEveryRow = areAll;
-    const coming = { areAll, areStored: areAll && isSegment, order: index };
-    const bindGroups = (): SegmentGroups => {
-      const groups = new SegmentGroups(scope, layout, coming);
-      if (plan.refusesMultiValues === true) refuseMultiValues(plan, groups);
-      return groups;
-    };
-    const bits = takeBits(arena);
-    const groups = predicate.constant === ALL ? bindGroups() : undefined;
-    return { predicate, groups, bindGroups, bits, arena, rows: 0, bytesAtFirst: arena.bytes, besideAtFirst: groups?.bytesBeside ?? 0 };
-  } catch (error) {
-    arena.release();
-    throw error;
-  }
-}
-
-function refuseMultiValues({ keys }: GroupPlan, groups: SegmentGroups): void {
-  const index = groups.keys.findIndex(({ kind }) => kind === 'multi');
-  const key = keys[index];
-  if (key === undefined) return;
-  const column = key.kind === 'column' ? key.column : key.name;
-  throw new ServiceError(
-    'query_invalid',
-    `dimension "${column}" has rows of several values, which context.groupByEnableMultiValueUnnesting: false does not allow; group by MV_TO_ARRAY of it, or unnest it`,
-  );
-}
-
-/** Empties the table first where it might not hold them all. */
-function combineBounded({ groups, arena, bytesAtFirst }: BoundSegment, table: GroupTable): void {
-  if (groups === undefined) return;
-  const isFull = (): boolean => {
-    const bytes = bytesWith(table, groups.groupIndex.groupCount, {
-      content: arena.bytes - bytesAtFirst + groups.bytesBeside,
-      values: groups.valueCount,
-    });
-    return bytes > table.context.groupBytesMax || !table.context.memory.hasRoom(bytes - table.bytes);
-  };
-  if (table.division !== undefined) foldEqual(table, isFull());
-  if (table.canSpill && isFull()) table.spill(0);
-  groups.combineInto(table);
-}
-
-/** Groups of a segment at which it shows whether nearly every row has one of its own. */
-const MANY_GROUPS = 1 << 17;
-/** Groups that stay in the cache while rows are added to them. */
-const CACHED_GROUPS = 1 << 14;
-
-/** Divides the table where nearly every row has a group of its own; groups go there from then on before they outgrow the cache. */
-function moveDivided(bound: BoundSegment, table: GroupTable, rows: number): void {
-  const { groups } = bound;
-  bound.rows += rows;
-  if (groups?.groupIndex.kind !== 'hash') return;
-  const { groupCount } = groups.groupIndex;
-  if (table.division === undefined) {
-    const areMany = groupCount >= MANY_GROUPS && areApart(table.layout, groupCount, bound.rows);
-    if (!areMany || table.hasSpilled || table.hasManyEqual || !isDivisible(table.layout)) return;
-    divideTable(table);
-  }
-  if (groupCount < CACHED_GROUPS) return;
-  combineBounded(bound, table);
-  groups.reset();
 }
 
 interface RangeRun {
@@ -282,27 +208,43 @@ interface RangeRun {
   readonly counts: RowCounts;
   /** Milliseconds since it was called last. */
   readonly lap: () => number;
+  readonly few: FewRows | undefined;
+  /** Groups the rows that wait. */
+  readonly addFew: (table: GroupTable) => void;
 }
 
 /** Rows [from, to), block by block. Returns where it ended: before `to` when the groups have grown too large. */
-function runRange({ bound, context, counts, lap }: RangeRun, table: GroupTable, from: number, to: number, rowCount: number): number {
-  const { predicate, bits, arena } = bound;
+function runRange(
+  { bound, context, counts, lap, few, addFew }: RangeRun,
+  table: GroupTable,
+  from: number,
+  to: number,
+  rowCount: number,
+): number {
+  const { predicate, testLater, bits, arena } = bound;
   const grownBytesMax = context.spill === undefined ? Infinity : Math.floor(context.groupBytesMax * SEGMENT_PART);
-  const clock = predicate.constant === ALL ? undefined : new FilterClock();
-  let boundMs = 0;
+  const areAll = predicate.constant === ALL && testLater === undefined;
+  const clock = areAll ? undefined : new FilterClock();
+  let [boundMs, addedMs] = [0, 0];
+  /** Milliseconds of work that is neither filtering nor grouping rows of this range. */
+  const apart = (work: () => void): number => {
+    const startMs = ownNow();
+    work();
+    const tookMs = ownNow() - startMs;
+    clock?.leaveOut(tookMs);
+    return tookMs;
+  };
   const groupsOf = (): SegmentGroups => {
     if (bound.groups !== undefined) return bound.groups;
-    const startMs = ownNow();
-    bound.groups = bound.bindGroups();
-    bound.bytesAtFirst = arena.bytes;
-    bound.besideAtFirst = bound.groups.bytesBeside;
-    const tookMs = ownNow() - startMs;
-    boundMs += tookMs;
-    clock?.leaveOut(tookMs);
-    return bound.groups;
+    boundMs += apart(() => {
+      bound.groups = bound.bindGroups();
+      bound.bytesAtFirst = arena.bytes;
+      bound.besideAtFirst = bound.groups.bytesBeside;
+    });
+    return groupsOf();
   };
   // Rows that all take part and need no masks go several blocks at a time.
-  const blockRows = predicate.constant === ALL && context.batchRows === BLOCK_ROWS ? groupsOf().blockRows : BLOCK_ROWS;
+  const blockRows = areAll && context.batchRows === BLOCK_ROWS ? groupsOf().blockRows : BLOCK_ROWS;
   const batchRows = blockRows === BLOCK_ROWS ? context.batchRows : blockRows;
   const grownBytes = (): number => arena.bytes - bound.bytesAtFirst + (bound.groups?.bytesBeside ?? 0) - bound.besideAtFirst;
   let at = from;
@@ -313,17 +255,29 @@ function runRange({ bound, context, counts, lap }: RangeRun, table: GroupTable, 
     const start = at - block.start;
     const end = Math.min(block.rows, to - block.start);
     clock?.start();
-    const match = predicate.test(block);
+    let match = predicate.test(block);
+    let matched = countMatches(context, block, start, end, match, bits);
+    const waits = (areTested: boolean): boolean => {
+      if (few === undefined || matched === 0 || !FewRows.areFew(matched, end - start)) return false;
+      few.add(block, start, end, match, matched, areTested);
+      matched = 0;
+      return true;
+    };
+    if (testLater !== undefined && !waits(false) && matched > 0) {
+      match = testLater(block, match);
+      matched = countMatches(context, block, start, end, match, bits);
+    }
     clock?.filtered();
-    const matched = countMatches(context, block, start, end, match, bits);
+    waits(true);
     counts.rowsMatched += matched;
     for (let batch = start; matched > 0 && batch < end; batch += batchRows)
       groupsOf().addRows(block, batch, Math.min(end, batch + batchRows), match);
     if (matched > 0) moveDivided(bound, table, matched);
+    if (few?.isFull === true) addedMs += apart(() => addFew(table));
     clock?.end();
     at = block.start + end;
   } while (at < to && grownBytes() <= grownBytesMax);
-  const ranMs = lap() - boundMs;
+  const ranMs = lap() - boundMs - addedMs;
   const filterMs = ranMs * (clock?.share ?? 0);
   counts.bindMs += boundMs;
   counts.filterMs += filterMs;

@@ -9,6 +9,7 @@ import { call, conjunctsOf, type Expression } from '../../model/expression.js';
 import type { JoinStage } from '../../model/stage.js';
 import type { ColumnView, SegmentView } from '../../storage/view.js';
 import { blockAt, clear, type RunContext, takeBits } from '../block/context.js';
+import { gatherColumn, markColumn, type RowNumbers } from '../block/view-rows.js';
 import { openScope } from '../expression/open-scope.js';
 import { virtualColumnsByName } from '../expression/scope.js';
 import { bindFilter } from '../filter/bind.js';
@@ -18,7 +19,6 @@ import { ABSENT, KeyReader, keyName } from './join-keys.js';
 import { listedRows } from './listed-keys.js';
 import { type KeyedRows, PAIR_KINDS, PairSource, type Pairs, TRIED_PAIRS } from './pairs/pair-source.js';
 import { RangeReader } from './range/range-windows.js';
-import { gatherColumn, markColumn, type RowNumbers } from './view-rows.js';
 
 /** Pairs of rows at a time that are put out as they are. */
 const PAIRS = 1 << 18;

@@ -8,10 +8,10 @@ import type { StageKey } from '../../model/stage.js';
 import { plainFrame, type SegmentFrame } from '../../storage/columns/packed-column.js';
 import type { ColumnView, SegmentView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
+import { gatherColumn } from '../block/view-rows.js';
 import { openScope } from '../expression/open-scope.js';
 import { gatherFrame } from './rows.js';
 import { unnestRows } from './unnest-rows.js';
-import { gatherColumn } from './view-rows.js';
 
 /*
  * Multi-value columns as keys of joins: a row meets what any of its values equals. For each of its values it is looked up once.

@@ -5,8 +5,8 @@ import type { Arena } from '../../kernels/arena.js';
 import type { SegmentView } from '../../storage/view.js';
 import { blockAt, type RunContext, wordsOf } from '../block/context.js';
 import type { RowRange } from '../block/row-ranges.js';
+import type { RowNumbers } from '../block/view-rows.js';
 import { ALL, NONE, type Predicate } from '../filter/predicate.js';
-import type { RowNumbers } from './view-rows.js';
 
 /** Numbers of the matching rows in the ranges, ascending, in the arena. */
 export function selectRows(

@@ -5,10 +5,10 @@ import { expressionType } from '../../expression/expression-type.js';
 import { type ColumnSchema, type ColumnType, isNumberType } from '../../model/schema.js';
 import type { Stage } from '../../model/stage.js';
 import type { ColumnView, GlobalDictionaryView, SegmentView } from '../../storage/view.js';
+import { markColumn } from '../block/view-rows.js';
 import type { BuildSide } from './build-side.js';
 import { buildOf } from './stage-run.js';
 import { unnestedType } from './unnest-rows.js';
-import { markColumn } from './view-rows.js';
 
 /*
  * Columns that stages produce, known before any row went through them: views without rows, by which tables

@@ -1,12 +1,13 @@
 // Runs the stages of a plan (filters, unnesting, joins) over stretches of rows.
 
 import { type Address, BLOCK_ROWS } from '../../base/layout.js';
-import { createByName, own } from '../../base/names.js';
+import { own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { FilterStage, JoinStage, Stage, UnnestStage } from '../../model/stage.js';
 import { columnsThrough } from '../../model/stage-columns.js';
-import type { ColumnView, SegmentView } from '../../storage/view.js';
+import type { SegmentView } from '../../storage/view.js';
 import { blockAt, type RunContext } from '../block/context.js';
+import { pickRows, sliceView } from '../block/view-rows.js';
 import { openScope } from '../expression/open-scope.js';
 import { virtualColumnsByName } from '../expression/scope.js';
 import { bindFilter } from '../filter/bind.js';
@@ -15,7 +16,6 @@ import type { BuildSide } from './build-side.js';
 import { JoinRun } from './join-run.js';
 import { LeadRun, NO_STAGES } from './lead-run.js';
 import { unnestRows } from './unnest-rows.js';
-import { gatherColumn, type RowNumbers, sliceView } from './view-rows.js';
 
 /** Rows that go through the stages at a time; a multiple of BLOCK_ROWS. */
 const STRETCH_ROWS = 1 << 18;
@@ -234,14 +234,6 @@ function listRows(
     count += found;
   }
   return count;
-}
-
-/** A view of these rows with the columns that are needed. */
-function pickRows(context: RunContext, arena: Arena, view: SegmentView, rows: RowNumbers, needed: ReadonlySet<string>): SegmentView {
-  const columns = createByName<ColumnView>();
-  for (const [name, column] of Object.entries(view.columns))
-    if (needed.has(name)) columns[name] = gatherColumn(context, arena, column, rows);
-  return { ...view, rowCount: rows.count, columns };
 }
 
 function unnestStep(context: RunContext, { column }: UnnestStage, needed: ReadonlySet<string>): StageStep {

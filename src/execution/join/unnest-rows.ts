@@ -9,6 +9,7 @@ import { uploadFrame } from '../../storage/uploaded-frame.js';
 import type { ColumnView, StringColumnView } from '../../storage/view.js';
 import { blockAt } from '../block/context.js';
 import { nullBits, typed } from '../block/result-table.js';
+import type { RowNumbers } from '../block/view-rows.js';
 import { elementOf } from '../expression/lists/list-calls.js';
 import { ArrayPieces } from '../expression/lists/list-node.js';
 import { type Lists, listsOf } from '../expression/number/list.js';
@@ -18,7 +19,6 @@ import { rowsNode } from '../expression/text/text-entries.js';
 import { Room, TextWork } from '../expression/text/text-node.js';
 import { OwnMemory } from './own-memory.js';
 import { narrowNumbers } from './upload-groups.js';
-import type { RowNumbers } from './view-rows.js';
 
 /** Rows of a view, each as often as it has values, and those values. Void when the next one is asked for. */
 export interface UnnestedRows {

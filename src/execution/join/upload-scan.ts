@@ -10,6 +10,7 @@ import { blockAt, kernelFor, type RunContext } from '../block/context.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { meets, rowsWithin } from '../block/row-ranges.js';
 import type { SegmentData } from '../block/segment-data.js';
+import { gatherColumn, type RowNumbers } from '../block/view-rows.js';
 import { openScope } from '../expression/open-scope.js';
 import { type SegmentScope, storedName, storedSource, type VirtualColumns, virtualColumnsByName } from '../expression/scope.js';
 import type { NumberVector } from '../expression/vector.js';
@@ -20,7 +21,6 @@ import { OwnMemory } from './own-memory.js';
 import { isPlainColumn } from './plain-doubles.js';
 import { selectRows } from './select-rows.js';
 import { ownNumbers, type Remaps, remapsOf, sharedNumbers } from './text-numbers.js';
-import { gatherColumn, type RowNumbers } from './view-rows.js';
 import type { Builds } from './with-stages.js';
 
 /*

@@ -6,7 +6,7 @@ import type { Value } from '../../../expression/value.js';
 import type { NumberColumnView } from '../../../storage/view.js';
 import { type Block, kernelFor, wordsOf } from '../../block/context.js';
 import type { SegmentScope } from '../scope.js';
-import { type NumberVector, oncePerBlock, storedNumbers } from '../vector.js';
+import { ALL_ROWS, type NumberVector, oncePerBlock, storedNumbers } from '../vector.js';
 import { eitherNull, type Lane, type NumberNode, type Rooms, roomForNulls } from './node.js';
 
 /** The same in all rows; undefined for what is not a number. A null is a LONG. */
@@ -50,7 +50,10 @@ export function vectorNode(rooms: Rooms, vector: NumberVector): NumberNode {
     const out = arena.take(BLOCK_ROWS * 8);
     const widen =
       physical === 'F32' || to === 'F64' ? kernelFor(context.kernels, 'toF64', physical) : kernelFor(context.kernels, 'toI64', physical);
-    const once = oncePerBlock((block) => widen(vector.values(block), 0, block.rows, base, out));
+    const once = oncePerBlock((block) => {
+      widen(vector.values(block), 0, block.rows, base, out);
+      return vector.stored === undefined ? undefined : ALL_ROWS;
+    });
     return {
       kind: 'number',
       lane: to,

@@ -68,8 +68,11 @@ export function bindColumn(scope: SegmentScope, column: string, domain: KeyDomai
       assert(remap !== undefined, `no ids of segment ${scope.view.id} for column ${name}`);
       return storedTextKey(scope, source.column, () => remap);
     }
-    case 'local':
-      return storedTextKey(scope, domain.column, () => 0);
+    case 'local': {
+      // The rows may be some of the column's, with the same ids.
+      const source = scope.source(name);
+      return storedTextKey(scope, source.kind === 'string' ? source.column : domain.column, () => 0);
+    }
     case 'longs':
       return longsKey(scope, scope.source(name), domain);
     case 'wide': {

@@ -1,10 +1,10 @@
 // Views of some rows of a view: a slice, or rows gathered by number.
 
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
-import { extended } from '../../base/names.js';
+import { createByName, extended, own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { ColumnView, NumberColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
-import { kernelFor, type RunContext } from '../block/context.js';
+import { kernelFor, type RunContext } from './context.js';
 
 /*
  * Views of some rows of a view: a stretch of it, which is arithmetic on addresses, or rows by number, which kernels
@@ -46,6 +46,24 @@ export interface RowNumbers {
  */
 export function gatherColumn(context: RunContext, arena: Pick<Arena, 'take'>, column: ColumnView, rows: RowNumbers): ColumnView {
   return column.kind === 'number' ? gatherNumbers(context, arena, column, rows) : gatherTexts(context, arena, column, rows);
+}
+
+/** A view of these rows with the columns that are needed. */
+export function pickRows(context: RunContext, arena: Arena, view: SegmentView, rows: RowNumbers, needed: ReadonlySet<string>): SegmentView {
+  const columns = createByName<ColumnView>();
+  for (const [name, column] of Object.entries(view.columns))
+    if (needed.has(name)) columns[name] = gatherColumn(context, arena, column, rows);
+  return { ...view, rowCount: rows.count, columns };
+}
+
+/** Bytes of a row in these columns of a view; of a row of several values those of one. */
+export function rowBytes({ columns }: SegmentView, names: ReadonlySet<string>): number {
+  let bytes = 4;
+  for (const name of names) {
+    const column = Object.hasOwn(columns, name) ? own(columns, name) : undefined;
+    if (column !== undefined) bytes += PHYSICAL_BYTES[column.physical];
+  }
+  return bytes;
 }
 
 /** The column of a `mark` join, over one byte for each row. */
