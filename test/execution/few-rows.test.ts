@@ -10,6 +10,7 @@ import type { Filter } from '../../src/model/filter.js';
 import { cellAt, type Frame } from '../../src/model/frame.js';
 import type { GroupPlan } from '../../src/model/plan.js';
 import { newProfile } from '../../src/model/profile.js';
+import { uploadFrame } from '../../src/storage/uploaded-frame.js';
 import { openFrames } from './segments.js';
 
 /*
@@ -233,6 +234,36 @@ few('only rows within the intervals, which begin and end within blocks', async (
   const within = (row: number): boolean => (row >= 100 && row < 5000) || (row >= from && row < to);
   for (const [title, filter, passes] of FILTERS)
     assert.equal(await run(planOf(filter, key, { intervals })), expectedOf(passes, key[3], within), title);
+});
+
+few('of one view, by the ids that its own dictionaries give', async () => {
+  const [key] = KEYS;
+  assert.ok(key);
+  const placed = uploadFrame(frameOf(0), memory);
+  try {
+    for (const [title, filter, passes] of FILTERS) {
+      const plan: GroupPlan = {
+        ...planOf(filter, key),
+        keys: ['kind', 'tags', 'key'].map((name) => ({ kind: 'column', name, column: name, type: null })),
+        aggregators: [{ kind: 'count', name: 'rows', filter: null }],
+      };
+      const expected = new Map<string, number>();
+      for (let row = 0; row < ROWS; row++)
+        for (const tag of passes(row) ? (tagsOf(row).length === 0 ? [null] : tagsOf(row)) : []) {
+          const group = `${kindOf(row)} ${tag} ${(sizeOf(row) % 10) + 1}`;
+          expected.set(group, (expected.get(group) ?? 0) + 1);
+        }
+      const found = new Map<string, number>();
+      for await (const each of engine.runViews(plan, [placed.view], options(), never))
+        for (let row = 0; row < each.rowCount; row++) {
+          const [kind, tag, number, rows] = each.columns.map((column) => cellAt(column, row));
+          found.set(`${kind} ${tag} ${number}`, Number(rows));
+        }
+      assert.equal([...found].sort(), [...expected].sort(), title);
+    }
+  } finally {
+    placed.release();
+  }
 });
 
 few('as many as fill what waits, several times, of rows with many columns', async () => {
