@@ -3,7 +3,14 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { COLLECT_ALONE, COLLECT_LATER, OPTIMIZE_LATER, OPTIMIZE_NO_GIANTS, OPTIMIZE_SOONER } from '../../src/cli/v8-flags.js';
+import {
+  COLLECT_ALONE,
+  COLLECT_LATER,
+  COMPILE_FIRST,
+  OPTIMIZE_LATER,
+  OPTIMIZE_NO_GIANTS,
+  OPTIMIZE_SOONER,
+} from '../../src/cli/v8-flags.js';
 
 const flags = suite('flags of V8');
 
@@ -20,7 +27,8 @@ function complaint(flag: string): string {
 
 flags('are known to this V8, which complains of others only in words', () => {
   assert.not.equal(complaint('--no-flag-of-v8=1'), '');
-  for (const flag of [OPTIMIZE_LATER, OPTIMIZE_SOONER, OPTIMIZE_NO_GIANTS, COLLECT_LATER]) assert.is(complaint(flag), '', flag);
+  for (const flag of [OPTIMIZE_LATER, OPTIMIZE_SOONER, OPTIMIZE_NO_GIANTS, COMPILE_FIRST, COLLECT_LATER])
+    assert.is(complaint(flag), '', flag);
 });
 
 flags('that V8 is started with stand where the program is started', () => {
