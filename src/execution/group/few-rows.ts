@@ -10,7 +10,7 @@ import { pickRows, rowBytes } from '../block/view-rows.js';
 import { columnsOfPlan, columnsRead } from '../expression/columns-of-plan.js';
 import type { SegmentScope } from '../expression/scope.js';
 import { bindFilter } from '../filter/bind.js';
-import { isComputed } from '../filter/plan-filter.js';
+import { conditionsOf, isComputed } from '../filter/plan-filter.js';
 import { ALL, type Match, NONE, type Predicate } from '../filter/predicate.js';
 
 /*
@@ -43,9 +43,7 @@ export class FewRows {
     this.#context = context;
     this.#view = view;
     this.#rest = rest;
-    // The segment has fields of JSON columns or these columns themselves, whichever the plan reads of it.
-    const left = { ...plan, filter: rest };
-    this.#columns = new Set([...columnsOfPlan(left).columns, ...columnsRead(left)]);
+    this.#columns = columnsOf(plan, rest);
     this.#most = Math.min(WAITING_MAX, Math.max(WAITING_MIN, Math.floor(WAITING_BYTES / rowBytes(view, this.#columns))));
     this.#arena = context.memory.arena();
   }
@@ -90,6 +88,20 @@ export class FewRows {
   close(): void {
     this.#arena.release();
   }
+}
+
+const COLUMNS = new WeakMap<GroupPlan, { readonly rest: readonly Filter[]; readonly columns: ReadonlySet<string> }>();
+
+/** Columns that a plan may read of a segment once it has met all conditions but `rest`: mostly the same ones for all segments. */
+function columnsOf(plan: GroupPlan, rest: Filter | null): ReadonlySet<string> {
+  const conditions = rest === null ? [] : conditionsOf(rest);
+  const known = COLUMNS.get(plan);
+  if (known?.rest.length === conditions.length && conditions.every((each, at) => each === known.rest[at])) return known.columns;
+  const left = { ...plan, filter: rest };
+  // A segment has fields of JSON columns or these columns themselves.
+  const columns = new Set([...columnsOfPlan(left).columns, ...columnsRead(left)]);
+  COLUMNS.set(plan, { rest: conditions, columns });
+  return columns;
 }
 
 /** Whether a plan computes something of each row that it groups. */

@@ -4,6 +4,11 @@ import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { clear, grownPlaces, takeZeroed } from '../../block/context.js';
 import type { SegmentScope } from '../../expression/scope.js';
 
+/** Groups that a hash has room for at first: as many as the segment has rows, up to two blocks of them. */
+export function roomForGroups({ view: { rowCount } }: SegmentScope): number {
+  return Math.min(BLOCK_ROWS * 2, Math.max(64, 2 ** Math.ceil(Math.log2(rowCount))));
+}
+
 /** The packed keys of the groups of one segment; grows. Memory is the segment's. */
 export class LocalHash {
   keys: Address;
@@ -12,14 +17,16 @@ export class LocalHash {
   readonly #words: number;
   /** Set where keys are ids below it: groups are found by their place in a list of all ids rather than by hash. */
   readonly #idsEnd: (() => number) | undefined;
-  #capacity = BLOCK_ROWS * 2;
+  #capacity: number;
   #slots: Address;
-  #slotCount = BLOCK_ROWS * 4;
+  #slotCount: number;
 
   constructor(scope: SegmentScope, words: number, idsEnd?: () => number) {
     this.#scope = scope;
     this.#words = words;
     this.#idsEnd = idsEnd;
+    this.#capacity = roomForGroups(scope);
+    this.#slotCount = this.#capacity * 2;
     this.keys = scope.arena.take(this.#capacity * words * 8);
     this.#slots = takeZeroed(scope.arena, scope.context, this.#slotCount * 4);
   }

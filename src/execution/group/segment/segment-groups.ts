@@ -4,7 +4,6 @@ import { assert } from '../../../base/errors.js';
 import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
 import { append, flatMapped } from '../../../base/lists.js';
 import { STRETCH_ROWS, TALLY_ROWS } from '../../../kernels/contract.js';
-import type { Filter } from '../../../model/filter.js';
 import type { SharedWork } from '../../aggregate-state/state-operations.js';
 import { type Block, clear, kernelFor, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
 import { asNumbers } from '../../expression/convert.js';
@@ -12,9 +11,11 @@ import type { SegmentScope } from '../../expression/scope.js';
 import { RUN_BYTES } from '../../expression/time/runs.js';
 import type { NumberVector } from '../../expression/vector.js';
 import { bindFilter } from '../../filter/bind.js';
+import { filterText } from '../../filter/filter-text.js';
 import { ALL, type Match, NONE, type Predicate } from '../../filter/predicate.js';
 import { denseCellsMax, denseGroupIndex, type GroupIndex, hashGroupIndex, type NarrowIds } from '../key/group-index.js';
 import type { GroupLayout } from '../key/layout.js';
+import { roomForGroups } from '../key/local-hash.js';
 import { bindColumn, bindGroupKey, type LocalKey } from '../key/local-key.js';
 import type { GroupTable } from '../table/group-table.js';
 import { countAccumulator, extremeAccumulator, sumAccumulator } from './accumulator.js';
@@ -67,7 +68,7 @@ export class SegmentGroups {
     this.#usesRuns = dense && this.keys.every((key) => key.kind === 'runs' || key.kind === 'constant');
     this.groupIndex = dense ? denseGroupIndex(scope, this.keys) : hashGroupIndex(scope, layout, this.keys);
     this.#states = {
-      capacity: dense ? cells : BLOCK_ROWS * 2,
+      capacity: dense ? cells : roomForGroups(scope),
       copies: dense && !this.#usesRuns && (cells <= 256 || this.#narrow !== undefined) ? 4 : 1,
     };
     this.#rows = arena.take(BLOCK_ROWS * 4);
@@ -381,11 +382,6 @@ function domainAt(layout: GroupLayout, index: number) {
   const key = layout.keys[index];
   assert(key !== undefined, `no group key ${index}`);
   return key.domain;
-}
-
-/** A text that equal filters have in common. */
-function filterText(filter: Filter): string {
-  return JSON.stringify(filter, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
 }
 
 /** Two sums of 16-bit values go in one step where a kernel takes so many groups. */
