@@ -16,6 +16,7 @@ export const OPTIMIZE_NO_GIANTS = '--max-optimized-bytecode-size=20000';
  * while: a statement of a server that few have asked yet is made of functions that ran some dozens of times (decision 19).
  */
 export const COMPILE_FIRST = '--always-sparkplug';
+export const COMPILE_LATER = '--no-always-sparkplug';
 
 /**
  * Lets the heap of a thread that starts from here on grow to 256 MiB before V8 looks at all of it. A thread has some twenty MiB that stay,
@@ -48,12 +49,15 @@ export function setV8Flags(): void {
 
 /**
  * To be called with each query. After two thousand of them what runs for each is optimised when it has run half as much as by default:
- * thousands of short queries in a row are made of JavaScript, and of code that is not optimised they take half as much time again.
+ * thousands of short queries in a row are made of JavaScript, and of code that is not optimised they take half as much time again. What is called first
+ * from then on is rare.
  */
 export function queryCounter(): () => void {
   let count = 0;
   return () => {
-    if (++count === QUERIES_UNTIL_SOONER) setFlag(OPTIMIZE_SOONER);
+    if (++count !== QUERIES_UNTIL_SOONER) return;
+    setFlag(OPTIMIZE_SOONER);
+    setFlag(COMPILE_LATER);
   };
 }
 

@@ -27,7 +27,7 @@ function complaint(flag: string): string {
 
 flags('are known to this V8, which complains of others only in words', () => {
   assert.not.equal(complaint('--no-flag-of-v8=1'), '');
-  for (const flag of [OPTIMIZE_LATER, OPTIMIZE_SOONER, OPTIMIZE_NO_GIANTS, COMPILE_FIRST, COLLECT_LATER])
+  for (const flag of [OPTIMIZE_LATER, OPTIMIZE_SOONER, OPTIMIZE_NO_GIANTS, COMPILE_FIRST, COMPILE_LATER, COLLECT_LATER])
     assert.is(complaint(flag), '', flag);
 });
 
