@@ -23,6 +23,8 @@ export interface SegmentRows {
 export interface SegmentView extends SegmentRows {
   /** Set by execution: rows for which conditions of the plan's filter are true, since an index has answered them. */
   readonly selection?: RowSelection;
+  /** Set by execution, where the rows are those of several segments: ids of strings in the query by those in their column, for what rows have. */
+  readonly queryIds?: Readonly<Record<string, Address>>;
   /** Only the columns that were asked for and exist. `__time` is a number column sorted ascending. */
   readonly columns: Readonly<Record<string, ColumnView>>;
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { joinTexts } from '../../src/execution/join/joined-texts.js';
+import { joinTexts } from '../../src/execution/block/joined-texts.js';
 import { OwnMemory } from '../../src/execution/join/own-memory.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
 import { instantiateKernels } from '../../src/kernels/registry.js';

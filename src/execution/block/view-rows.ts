@@ -32,6 +32,12 @@ function sliceColumn(column: ColumnView, start: number): ColumnView {
   });
 }
 
+/** Memory for rows, some of which may be given back before the others. */
+export interface RowRoom {
+  take(bytes: number): Address;
+  give(at: Address): void;
+}
+
 /** Numbers of rows, u32. */
 export interface RowNumbers {
   readonly at: Address;

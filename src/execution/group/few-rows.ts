@@ -1,10 +1,11 @@
 // Rows of blocks of which a filter leaves few: they wait, and are grouped together as a view of their own.
 
 import type { Address } from '../../base/layout.js';
+import { own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { Filter } from '../../model/filter.js';
 import type { GroupPlan } from '../../model/plan.js';
-import type { SegmentView } from '../../storage/view.js';
+import type { ColumnView, SegmentView } from '../../storage/view.js';
 import { type Block, type RunContext, takeBits, wordsOf } from '../block/context.js';
 import { pickRows, rowBytes } from '../block/view-rows.js';
 import { columnsOfPlan, columnsRead } from '../expression/columns-of-plan.js';
@@ -28,8 +29,8 @@ const WAITING_MAX = 1 << 17;
 
 /** Rows of a segment that wait on one thread. */
 export class FewRows {
+  readonly view: SegmentView;
   readonly #context: RunContext;
-  readonly #view: SegmentView;
   readonly #arena: Arena;
   readonly #columns: ReadonlySet<string>;
   readonly #rest: Filter | null;
@@ -41,7 +42,7 @@ export class FewRows {
   /** @param rest  conditions that rows may have to meet yet */
   constructor(context: RunContext, view: SegmentView, plan: GroupPlan, rest: Filter | null) {
     this.#context = context;
-    this.#view = view;
+    this.view = view;
     this.#rest = rest;
     this.#columns = columnsOf(plan, rest);
     this.#most = Math.min(WAITING_MAX, Math.max(WAITING_MIN, Math.floor(WAITING_BYTES / rowBytes(view, this.#columns))));
@@ -53,8 +54,29 @@ export class FewRows {
     return count * FEW_PART <= rows;
   }
 
-  get isEmpty(): boolean {
-    return this.#count === 0;
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Different strings that the rows may have, of all columns. */
+  get stringsMax(): number {
+    let strings = 0;
+    for (const name of this.#columns) {
+      const column = columnOf(this, name);
+      if (column?.kind === 'string') strings += Math.min(this.#count, column.dictionary.count);
+    }
+    return strings;
+  }
+
+  /** Whether the rows of another segment have the same columns of the same types, single values all of them, and the same conditions to meet. */
+  isLike(other: FewRows): boolean {
+    const [rest, others] = [conditionsLeft(this.#rest), conditionsLeft(other.#rest)];
+    if (rest.length !== others.length || !rest.every((each, at) => each === others[at])) return false;
+    for (const name of new Set([...this.#columns, ...other.#columns])) {
+      const [column, same] = [columnOf(this, name), columnOf(other, name)];
+      if (column?.kind !== same?.kind || column?.type !== same?.type || isMulti(column) || isMulti(same)) return false;
+    }
+    return true;
   }
 
   /** Whether the rows of another block may have no room. */
@@ -78,7 +100,7 @@ export class FewRows {
   /** The rows as a view in the arena, and the conditions that they have to meet yet; none wait any more. */
   take(arena: Arena): { readonly view: SegmentView; readonly filter: Filter | null } {
     const rows = { at: this.#rows, count: this.#count };
-    const { selection, ...view } = pickRows(this.#context, arena, this.#view, rows, this.#columns);
+    const { selection, ...view } = pickRows(this.#context, arena, this.view, rows, this.#columns);
     const filter = this.#areTested ? null : this.#rest;
     this.#count = 0;
     this.#areTested = true;
@@ -90,11 +112,23 @@ export class FewRows {
   }
 }
 
+function conditionsLeft(rest: Filter | null): readonly Filter[] {
+  return rest === null ? [] : conditionsOf(rest);
+}
+
+function columnOf({ view: { columns } }: FewRows, name: string): ColumnView | undefined {
+  return Object.hasOwn(columns, name) ? own(columns, name) : undefined;
+}
+
+function isMulti(column: ColumnView | undefined): boolean {
+  return column?.kind === 'string' && column.offsets !== 0;
+}
+
 const COLUMNS = new WeakMap<GroupPlan, { readonly rest: readonly Filter[]; readonly columns: ReadonlySet<string> }>();
 
 /** Columns that a plan may read of a segment once it has met all conditions but `rest`: mostly the same ones for all segments. */
 function columnsOf(plan: GroupPlan, rest: Filter | null): ReadonlySet<string> {
-  const conditions = rest === null ? [] : conditionsOf(rest);
+  const conditions = conditionsLeft(rest);
   const known = COLUMNS.get(plan);
   if (known?.rest.length === conditions.length && conditions.every((each, at) => each === known.rest[at])) return known.columns;
   const left = { ...plan, filter: rest };

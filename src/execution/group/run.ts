@@ -12,6 +12,7 @@ import { ALL, type Match, NONE } from '../filter/predicate.js';
 import { type BoundSegment, bindSegment, combineBounded, moveDivided, type UploadedView } from './bound-segment.js';
 import { FewRows } from './few-rows.js';
 import type { GroupLayout } from './key/layout.js';
+import { RowsOfSegments } from './rows-of-segments.js';
 import type { SegmentGroups } from './segment/segment-groups.js';
 import { GroupTable } from './table/group-table.js';
 
@@ -77,23 +78,41 @@ export function morselsOf(views: readonly SegmentView[], plan: GroupPlan, { thre
 /** Runs morsels, as `next` deals them out, into a table of this thread. The table's memory is the caller's. */
 export function runMorsels(layout: GroupLayout, context: RunContext, next: () => Morsel | undefined, counts: RowCounts): GroupTable {
   const table = new GroupTable(layout, context);
+  const together = new RowsOfSegments(context, layout);
   let open: OpenSegment | undefined;
   try {
     for (let morsel = next(); morsel !== undefined; morsel = next()) {
       if (open?.index !== morsel.view) {
         open?.close(table);
         open = undefined;
-        open = openSegment(layout, context, morsel.view, counts);
+        open = openSegment(layout, context, morsel.view, counts, together);
       }
       open?.run(morsel, table);
     }
     open?.close(table);
+    open = undefined;
+    addTogether(table, context, together, counts);
     return table;
   } catch (error) {
     open?.drop();
+    together.release();
     table.free();
     throw error;
   }
+}
+
+/** Groups rows of several segments, which nobody else has any more. */
+function addTogether(table: GroupTable, context: RunContext, together: RowsOfSegments, counts: RowCounts): void {
+  const startMs = ownNow();
+  const gathered = together.together();
+  counts.readMs += ownNow() - startMs;
+  if (gathered === undefined) return;
+  addWhole(table, context, { ...gathered, index: 0, isSegment: false, ranges: wholeOf(gathered.view), areCounted: true }, counts);
+  together.release();
+}
+
+function wholeOf({ rowCount }: SegmentView): readonly RowRange[] {
+  return [{ start: 0, end: rowCount }];
 }
 
 /**
@@ -131,16 +150,35 @@ interface OpenSegment {
 /** The groups of a segment may take this part of the memory of a thread's groups before they are combined into its table. */
 const SEGMENT_PART = 1 / 4;
 
-function openSegment(layout: GroupLayout, context: RunContext, index: number, counts: RowCounts): OpenSegment | undefined {
+function openSegment(
+  layout: GroupLayout,
+  context: RunContext,
+  index: number,
+  counts: RowCounts,
+  together: RowsOfSegments,
+): OpenSegment | undefined {
   const view = layout.columns.views[index];
   if (view === undefined) return undefined;
   const sampled = context.sampled(view.rowCount);
   context.beginSegment();
   const { intervals, filter } = layout.plan;
-  return openView(layout, sampled, { view, index, isSegment: true, ranges: rowsWithin(sampled, view, intervals), filter }, counts);
+  return openView(
+    layout,
+    sampled,
+    { view, index, isSegment: true, ranges: rowsWithin(sampled, view, intervals), filter },
+    counts,
+    together,
+  );
 }
 
-function openView(layout: GroupLayout, context: RunContext, placed: UploadedView, counts: RowCounts): OpenSegment {
+/** @param together  takes few rows of the view; absent: they are grouped by themselves */
+function openView(
+  layout: GroupLayout,
+  context: RunContext,
+  placed: UploadedView,
+  counts: RowCounts,
+  together?: RowsOfSegments,
+): OpenSegment {
   const { view, index, ranges, areCounted = false } = placed;
   // Each reading of the clock ends one part of the work and begins the next.
   let lastMs = ownNow();
@@ -154,12 +192,11 @@ function openView(layout: GroupLayout, context: RunContext, placed: UploadedView
   counts.bindMs += lap();
   /** Groups the rows that wait; its time is counted apart. */
   const addFew = (table: GroupTable): void => {
-    if (few === undefined || few.isEmpty) return;
+    if (few === undefined || few.count === 0) return;
     const arena = context.memory.arena();
     try {
       const taken = few.take(arena);
-      const whole = { start: 0, end: taken.view.rowCount };
-      addWhole(table, context, { ...taken, index, isSegment: false, ranges: [whole], areCounted: true }, counts);
+      addWhole(table, context, { ...taken, index, isSegment: false, ranges: wholeOf(taken.view), areCounted: true }, counts);
     } finally {
       arena.release();
     }
@@ -195,8 +232,13 @@ function openView(layout: GroupLayout, context: RunContext, placed: UploadedView
     },
     close(table) {
       combine(table);
-      addFew(table);
-      few?.close();
+      if (few === undefined) return;
+      if (few.count === 0 || together?.areFew(few) !== true) addFew(table);
+      else {
+        if (!together.goWith(few)) addTogether(table, context, together, counts);
+        together.add(few);
+      }
+      few.close();
     },
     drop,
   };

@@ -14,6 +14,7 @@ import { sortByKernel } from '../../storage/columns/sort-by-kernel.js';
 import { type UploadedFrame, uploadColumn } from '../../storage/uploaded-frame.js';
 import { type ColumnView, NO_ROWS, type NumberColumnView, type SegmentView } from '../../storage/view.js';
 import type { RunContext, Scratch } from '../block/context.js';
+import { zeroNulls } from '../block/joined-chunks.js';
 import { packedFramesOf } from '../block/result-table.js';
 import { columnsNamed } from '../expression/columns-of-plan.js';
 import { comparesMixed } from '../filter/mixed-comparison.js';
@@ -22,7 +23,6 @@ import type { KeyPool } from '../group/key/key-pool.js';
 import type { AggregatorLayout, GroupLayout } from '../group/key/layout.js';
 import { type GroupColumns, haveColumns, WIDE_KEYS_MAX } from '../group/table/group-columns.js';
 import { columnOfIds } from '../group/table/result.js';
-import { zeroNulls } from './joined-chunks.js';
 import { storedRange } from './key-bits.js';
 import type { OwnMemory } from './own-memory.js';
 

@@ -7,6 +7,7 @@ import type { ScanPlan } from '../../model/plan.js';
 import type { Upload } from '../../model/upload.js';
 import { type ColumnView, type DictionaryView, NO_ROWS, type NumberColumnView, type SegmentView } from '../../storage/view.js';
 import { blockAt, kernelFor, type RunContext } from '../block/context.js';
+import { type Chunk, joinChunks, zeroNulls } from '../block/joined-chunks.js';
 import type { RowCounts } from '../block/row-counts.js';
 import { meets, rowsWithin } from '../block/row-ranges.js';
 import type { SegmentData } from '../block/segment-data.js';
@@ -16,7 +17,6 @@ import { type SegmentScope, storedName, storedSource, type VirtualColumns, virtu
 import type { NumberVector } from '../expression/vector.js';
 import { bindPlanFilter } from '../filter/plan-filter.js';
 import { type BuildSide, buildSideOf } from './build-side.js';
-import { type Chunk, joinChunks, zeroNulls } from './joined-chunks.js';
 import { OwnMemory } from './own-memory.js';
 import { isPlainColumn } from './plain-doubles.js';
 import { selectRows } from './select-rows.js';

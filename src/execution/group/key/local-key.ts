@@ -64,8 +64,9 @@ export function bindColumn(scope: SegmentScope, column: string, domain: KeyDomai
     case 'dictionary': {
       const source = scope.source(name);
       if (source.kind !== 'string') return internedKey(scope, [null]);
-      const remap = own(domain.dictionary.remaps, scope.view.id);
-      assert(remap !== undefined, `no ids of segment ${scope.view.id} for column ${name}`);
+      const { queryIds, id } = scope.view;
+      const remap = queryIds === undefined ? own(domain.dictionary.remaps, id) : own(queryIds, name);
+      assert(remap !== undefined, `no ids of segment ${id} for column ${name}`);
       return storedTextKey(scope, source.column, () => remap);
     }
     case 'local': {

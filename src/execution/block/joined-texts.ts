@@ -7,9 +7,9 @@ import { prepareColumns, toPhysical } from '../../storage/columns/physical.js';
 import { sortByKernel } from '../../storage/columns/sort-by-kernel.js';
 import { uploadColumn } from '../../storage/uploaded-frame.js';
 import type { DictionaryView, StringColumnView } from '../../storage/view.js';
-import { ascending, type Check, checkedLoop } from '../block/checked-loops.js';
-import { kernelFor, type RunContext } from '../block/context.js';
-import type { OwnMemory } from './own-memory.js';
+import { ascending, type Check, checkedLoop } from './checked-loops.js';
+import { kernelFor, type RunContext } from './context.js';
+import type { RowRoom } from './view-rows.js';
 
 /** Rows of one view. */
 interface Part {
@@ -17,14 +17,14 @@ interface Part {
   readonly rowCount: number;
 }
 
-/** A dictionary of fewer entries than this, or than its rows, is taken as it is; of a larger one what rows have. */
-const ENTRIES_FEW = 4096;
+/** A dictionary of fewer entries than this for each of its rows is taken as it is; of a larger one what rows have. */
+const ENTRIES_PER_ROW = 4;
 
 /**
  * The rows of all parts behind each other, with one dictionary of the strings that they have, or nearly so.
  * @param parts  rows of one value each, all of one type
  */
-export function joinTexts(context: RunContext, into: OwnMemory, parts: readonly Part[]): StringColumnView {
+export function joinTexts(context: RunContext, into: RowRoom, parts: readonly Part[]): StringColumnView {
   const entries = new PackedEntriesBuilder();
   const numbers = parts.map(({ column, rowCount }) => numbersOf(context, column.dictionary, idsOf(context, column, rowCount), entries));
   const type = parts[0]?.column.type ?? 'STRING';
@@ -63,7 +63,7 @@ function idsOfNumbers(numbers: Uint32Array, { ids, first }: Merged, check: Check
 /** One sorted dictionary of entries that may be equal. */
 function mergedEntries(
   context: RunContext,
-  into: OwnMemory,
+  into: RowRoom,
   type: StringColumnView['type'],
   { dictionary, hasNull }: Pick<PackedColumn, 'dictionary'> & { readonly hasNull: boolean },
 ): Merged {
@@ -113,7 +113,7 @@ function numbersOf(
   const texts = memory.u8(bytes, ends[count - 1] ?? 0);
   const numbers = new Uint32Array(count);
   const from = hasNull ? 1 : 0;
-  if (count <= Math.max(ENTRIES_FEW, stored.length)) {
+  if (count <= stored.length * ENTRIES_PER_ROW) {
     const behind = into.addRun({ bytes: texts, ends }, from, count) - from;
     for (let id = from; id < count; id++) numbers[id] = id + behind;
     return numbers;

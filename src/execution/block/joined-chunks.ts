@@ -2,10 +2,10 @@
 
 import { type Address, BLOCK_ROWS, PHYSICAL_BYTES } from '../../base/layout.js';
 import type { ColumnView, NumberColumnView, StringColumnView } from '../../storage/view.js';
-import { checkedLoop } from '../block/checked-loops.js';
-import { clear, kernelFor, type RunContext } from '../block/context.js';
+import { checkedLoop } from './checked-loops.js';
+import { clear, kernelFor, type RunContext } from './context.js';
 import { joinTexts } from './joined-texts.js';
-import type { OwnMemory } from './own-memory.js';
+import type { RowRoom } from './view-rows.js';
 
 /** The matching rows of one view: columns in the order of the upload, undefined where it has none. */
 export interface Chunk {
@@ -14,7 +14,7 @@ export interface Chunk {
 }
 
 /** The column of all chunks; undefined: none has it; null: they do not go together. */
-export function joinChunks(context: RunContext, memory: OwnMemory, chunks: readonly Chunk[], at: number): ColumnView | null | undefined {
+export function joinChunks(context: RunContext, memory: RowRoom, chunks: readonly Chunk[], at: number): ColumnView | null | undefined {
   const [first] = chunks;
   if (first === undefined) return undefined;
   if (chunks.length === 1) return first.columns[at];
@@ -46,7 +46,7 @@ interface Part<Column> {
   readonly rowCount: number;
 }
 
-function joinStrings(context: RunContext, into: OwnMemory, parts: readonly Part<StringColumnView>[]): StringColumnView | null {
+function joinStrings(context: RunContext, into: RowRoom, parts: readonly Part<StringColumnView>[]): StringColumnView | null {
   const [first] = parts;
   if (first === undefined) return null;
   const { memory } = context;
@@ -67,7 +67,7 @@ function joinStrings(context: RunContext, into: OwnMemory, parts: readonly Part<
   return { ...first.column, ids, isPart: true };
 }
 
-function joinNumbers(context: RunContext, into: OwnMemory, parts: readonly Part<NumberColumnView>[]): NumberColumnView | null {
+function joinNumbers(context: RunContext, into: RowRoom, parts: readonly Part<NumberColumnView>[]): NumberColumnView | null {
   const [first] = parts;
   if (first === undefined) return null;
   const { type, physical, base, power } = first.column;
@@ -159,7 +159,7 @@ function widen(
   }
 }
 
-function joinNullBits(context: RunContext, into: OwnMemory, parts: readonly Part<NumberColumnView>[]): number {
+function joinNullBits(context: RunContext, into: RowRoom, parts: readonly Part<NumberColumnView>[]): number {
   if (parts.every(({ column }) => column.nulls === 0)) return 0;
   const rowCount = rowsOf(parts);
   const at = into.take(Math.ceil(rowCount / 64) * 8);
