@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ETERNITY } from '../../src/base/instant.js';
 import type { RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { parseExpression } from '../../src/expression/parse.js';
@@ -265,6 +266,110 @@ few('of one view, by the ids that its own dictionaries give', async () => {
     placed.release();
   }
 });
+
+/** Of each of many segments a few rows are left, with strings, widths and columns of its own. */
+const MANY = 40;
+const EACH = 600;
+const partOf = (row: number): string => `part ${row % 37} of ${Math.floor(row / 90)}`;
+const wideOf = (row: number): bigint => (row % (2 * EACH) < EACH ? BigInt(row % 200) : BigInt(row) * 1_000_000_007n);
+const priceOf = (row: number): number => ((row * 7) % 500) / 2 ** (Math.floor(row / EACH) % 3);
+const extraOf = (row: number): bigint | null => (Math.floor(row / EACH) % 5 === 4 || row % 3 === 0 ? null : BigInt(row % 50));
+
+function smallFrame(segment: number, timeOf: (row: number) => number): Frame {
+  const rows = Array.from({ length: EACH }, (_, at) => segment * EACH + at);
+  const nulls = new Uint32Array(Math.ceil(EACH / 64) * 2);
+  rows.forEach((row, at) => {
+    if (extraOf(row) === null) nulls[at >>> 5] = (nulls[at >>> 5] ?? 0) | (1 << (at & 31));
+  });
+  const strings = (name: string, of: (row: number) => string): Frame['columns'][number] => {
+    const dictionary = [...new Set(rows.map(of))].sort();
+    return { kind: 'string', name, ids: Uint32Array.from(rows, (row) => dictionary.indexOf(of(row))), dictionary };
+  };
+  const extra: Frame['columns'][number] = {
+    ...{ kind: 'long', name: 'extra', nulls },
+    values: BigInt64Array.from(rows, (row) => extraOf(row) ?? 0n),
+  };
+  return {
+    rowCount: EACH,
+    columns: [
+      { kind: 'long', name: '__time', values: BigInt64Array.from(rows, (row) => BigInt(timeOf(row))), nulls: null },
+      { kind: 'long', name: 'row', values: BigInt64Array.from(rows, BigInt), nulls: null },
+      { kind: 'long', name: 'wide', values: BigInt64Array.from(rows, wideOf), nulls: null },
+      { kind: 'double', name: 'price', type: 'DOUBLE', values: Float64Array.from(rows, priceOf), nulls: null },
+      strings('kind', kindOf),
+      strings('part', partOf),
+      ...(segment % 5 === 4 ? [] : [extra]),
+    ],
+  };
+}
+
+for (const [title, timeOf] of [
+  ['one after the other', (row: number) => START + row * 1000],
+  ['at the same time', (row: number) => START + (row % EACH) * 1000],
+  ['all at once', () => START],
+] as const)
+  few(`of many segments, ${title}`, async () => {
+    const frames = Array.from({ length: MANY }, (_, segment) => smallFrame(segment, timeOf));
+    const { store, ids, close } = await openFrames(frames, memory, engine);
+    try {
+      const passing: readonly (readonly [filter: Filter, passes: (row: number) => boolean])[] = [
+        [{ kind: 'equals', column: 'part', type: 'STRING', value: 'part 5 of 20' }, (row) => partOf(row) === 'part 5 of 20'],
+        [isKind('kind 2'), (row) => kindOf(row) === 'kind 2'],
+        [and(isKind('kind 2'), expression('row % 5 == 1')), (row) => kindOf(row) === 'kind 2' && row % 5 === 1],
+        [expression('(row * 13) % 101 == 7'), (row) => (row * 13) % 101 === 7],
+        [and(expression('row % 4 == 0'), expression('wide + row > 900')), (row) => row % 4 === 0 && wideOf(row) + BigInt(row) > 900n],
+      ];
+      for (const [filter, passes] of passing) {
+        const plan: GroupPlan = {
+          ...{ operator: 'group', dataSource: 'random', intervals: [ETERNITY], filter, emptyGroup: false, post: [] },
+          virtualColumns: [
+            { name: 'key', expression: parseExpression(`concat(upper(kind), '/', substring(part, 5, 2))`), outputType: 'STRING' },
+            { name: 'half', expression: parseExpression('price / 2'), outputType: 'DOUBLE' },
+            { name: 'minute', expression: parseExpression(`timestamp_floor(__time, 'PT1M')`), outputType: 'LONG' },
+            { name: 'more', expression: parseExpression('extra + 1'), outputType: 'LONG' },
+          ],
+          keys: ['key', 'part', 'minute'].map((name) => ({ kind: 'column', name, column: name, type: null })),
+          aggregators: [
+            { kind: 'count', name: 'rows', filter: null },
+            { kind: 'sum', name: 'halves', column: 'half', type: 'DOUBLE', filter: null },
+            { kind: 'sum', name: 'wides', column: 'wide', type: 'LONG', filter: null },
+            { kind: 'max', name: 'most', column: 'more', type: 'LONG', filter: null },
+            { kind: 'distinct', name: 'kinds', column: 'kind', filter: null },
+          ],
+        };
+        const expected = new Map<string, { rows: bigint; halves: number; wides: bigint; most: bigint | null; kinds: Set<string> }>();
+        for (let row = 0; row < MANY * EACH; row++) {
+          if (!passes(row)) continue;
+          const minute = Math.floor(timeOf(row) / 60_000) * 60_000;
+          const key = `${kindOf(row).toUpperCase()}/${partOf(row).slice(5, 7)} ${partOf(row)} ${minute}`;
+          const group = expected.get(key) ?? { rows: 0n, halves: 0, wides: 0n, most: null, kinds: new Set<string>() };
+          expected.set(key, group);
+          const extra = extraOf(row);
+          group.rows++;
+          group.halves += priceOf(row) / 2;
+          group.wides += wideOf(row);
+          if (extra !== null && (group.most === null || extra + 1n > group.most)) group.most = extra + 1n;
+          group.kinds.add(kindOf(row));
+        }
+        for (const batchRows of [null, 64]) {
+          const found: (readonly [string, readonly unknown[]])[] = [];
+          for await (const each of engine.run(plan, store, ids, options({ batchRows }), never))
+            for (let row = 0; row < each.rowCount; row++) {
+              const [key, part, minute, ...values] = each.columns.map((column) => cellAt(column, row));
+              found.push([`${key} ${part} ${minute}`, values]);
+            }
+          assert.is(found.length, expected.size);
+          for (const [key, values] of found) {
+            const group = expected.get(key);
+            assert.ok(group, key);
+            assert.equal(values, [group.rows, group.halves, group.wides, group.most, BigInt(group.kinds.size)], key);
+          }
+        }
+      }
+    } finally {
+      await close();
+    }
+  });
 
 few('as many as fill what waits, several times, of rows with many columns', async () => {
   const wide = Array.from({ length: 12 }, (_, number) => `wide${number}`);
