@@ -267,7 +267,7 @@ few('of one view, by the ids that its own dictionaries give', async () => {
   }
 });
 
-/** Of each of many segments a few rows are left, with strings, widths and columns of its own. */
+/** Segments with strings, widths and columns of their own, of each of which a few rows are left. */
 const MANY = 40;
 const EACH = 600;
 const partOf = (row: number): string => `part ${row % 37} of ${Math.floor(row / 90)}`;
