@@ -5,6 +5,7 @@ import type { Address } from '../../base/layout.js';
 import { createByName, own } from '../../base/names.js';
 import type { Arena } from '../../kernels/arena.js';
 import type { Filter } from '../../model/filter.js';
+import { TIME_COLUMN } from '../../model/schema.js';
 import type { ColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { joinChunks } from '../block/joined-chunks.js';
@@ -45,17 +46,18 @@ export class RowsOfSegments {
     this.#arena = context.memory.arena();
   }
 
-  /** Whether rows of a segment are to be grouped with those of others. */
-  areFew(few: FewRows): boolean {
+  /** Whether rows of a segment are better grouped with those of others. */
+  canTake(few: FewRows): boolean {
     return few.count < ROWS_MANY && this.#layout.columns.views.length > 1 && few.stringsMax < STRINGS_MANY;
   }
 
-  /** Whether rows may wait beside those that do: of columns of the same types, and of another time. */
+  /** Whether rows may wait beside those that do: of columns of the same types, and of another time where time is read. */
   goWith(few: FewRows): boolean {
     if (this.#first === undefined) return true;
     if (this.#rows + few.count > ROWS_TOGETHER || this.#parts.length >= SEGMENTS_TOGETHER) return false;
     if (!few.isLike(this.#first)) return false;
-    const { timeMin, timeMax } = few.view;
+    const { timeMin, timeMax, columns } = few.view;
+    if (columns[TIME_COLUMN] === undefined) return true;
     return this.#parts.every(({ view }) => timeMin >= view.timeMax || timeMax <= view.timeMin);
   }
 
@@ -66,13 +68,13 @@ export class RowsOfSegments {
     this.#parts.push(few.take(this.#arena));
   }
 
-  /** The rows of all segments so far, until `release`; undefined: none wait. */
-  together(): GatheredRows | undefined {
-    const [first, second] = this.#parts;
-    if (first === undefined || second === undefined) return first;
+  /** The rows of all segments so far, until `release`: together where their columns can be joined. */
+  gathered(): readonly GatheredRows[] {
+    if (this.#parts.length < 2) return this.#parts;
     const parts = this.#parts.toSorted((a, b) => a.view.timeMin - b.view.timeMin || a.view.timeMax - b.view.timeMax);
+    const view = this.#joined(parts.map((part) => part.view));
     // Conditions that some rows have met already are met again.
-    return { view: this.#joined(parts.map(({ view }) => view)), filter: parts.find(({ filter }) => filter !== null)?.filter ?? null };
+    return view === undefined ? parts : [{ view, filter: parts.find(({ filter }) => filter !== null)?.filter ?? null }];
   }
 
   /** Frees the rows. */
@@ -83,7 +85,7 @@ export class RowsOfSegments {
     this.#arena.release();
   }
 
-  #joined(views: readonly SegmentView[]): SegmentView {
+  #joined(views: readonly SegmentView[]): SegmentView | undefined {
     const [first] = views;
     assert(first !== undefined, 'no rows wait');
     const names = Object.keys(first.columns);
@@ -93,7 +95,7 @@ export class RowsOfSegments {
     const queryIds = createByName<Address>();
     for (const [at, name] of names.entries()) {
       const column = joinChunks(this.#context, room, chunks, at);
-      assert(column !== null && column !== undefined, `column ${name} of several segments goes together`);
+      if (column === null || column === undefined) return undefined;
       columns[name] = column;
       const ids = column.kind === 'string' ? this.#queryIdsOf(name, column, views) : undefined;
       if (ids !== undefined) queryIds[name] = ids;

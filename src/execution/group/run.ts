@@ -101,13 +101,13 @@ export function runMorsels(layout: GroupLayout, context: RunContext, next: () =>
   }
 }
 
-/** Groups rows of several segments, which nobody else has any more. */
+/** Groups the rows of several segments that wait. */
 function addTogether(table: GroupTable, context: RunContext, together: RowsOfSegments, counts: RowCounts): void {
   const startMs = ownNow();
-  const gathered = together.together();
+  const gathered = together.gathered();
   counts.readMs += ownNow() - startMs;
-  if (gathered === undefined) return;
-  addWhole(table, context, { ...gathered, index: 0, isSegment: false, ranges: wholeOf(gathered.view), areCounted: true }, counts);
+  for (const each of gathered)
+    addWhole(table, context, { ...each, index: 0, isSegment: false, ranges: wholeOf(each.view), areCounted: true }, counts);
   together.release();
 }
 
@@ -233,7 +233,7 @@ function openView(
     close(table) {
       combine(table);
       if (few === undefined) return;
-      if (few.count === 0 || together?.areFew(few) !== true) addFew(table);
+      if (few.count === 0 || together?.canTake(few) !== true) addFew(table);
       else {
         if (!together.goWith(few)) addTogether(table, context, together, counts);
         together.add(few);
