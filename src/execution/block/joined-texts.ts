@@ -97,7 +97,12 @@ function writeIds(context: RunContext, { physical, ids }: StringColumnView, rowC
   }
 }
 
-function idsOf({ memory }: RunContext, { physical, ids }: StringColumnView, rows: number): Uint8Array | Uint16Array | Uint32Array {
+/** Ids of the rows of a column of single strings, as they lie there. */
+export function idsOf(
+  { memory }: Pick<RunContext, 'memory'>,
+  { physical, ids }: StringColumnView,
+  rows: number,
+): Uint8Array | Uint16Array | Uint32Array {
   if (physical === 'U8') return memory.u8(ids, rows);
   return physical === 'U16' ? memory.u16(ids, rows) : memory.u32(ids, rows);
 }

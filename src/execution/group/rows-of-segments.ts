@@ -9,6 +9,7 @@ import { TIME_COLUMN } from '../../model/schema.js';
 import type { ColumnView, SegmentView, StringColumnView } from '../../storage/view.js';
 import type { RunContext } from '../block/context.js';
 import { joinChunks } from '../block/joined-chunks.js';
+import { idsOf } from '../block/joined-texts.js';
 import type { FewRows } from './few-rows.js';
 import type { GroupLayout } from './key/layout.js';
 
@@ -114,22 +115,17 @@ export class RowsOfSegments {
     const { count } = joined.dictionary;
     const at = this.#arena.take(Math.max(1, count) * 4);
     const queryIds = memory.u32(at, count).fill(0);
-    const ofJoined = idsOf(memory, joined, this.#rows);
+    const ofJoined = idsOf(this.#context, joined, this.#rows);
     let first = 0;
     for (const { id, rowCount, columns } of views) {
       const column = own(columns, name);
       const remap = own(shared.remaps, id);
       if (column?.kind !== 'string' || remap === undefined) return undefined;
       const ofSegment = memory.u32(remap, column.dictionary.count);
-      const ids = idsOf(memory, column, rowCount);
+      const ids = idsOf(this.#context, column, rowCount);
       for (let row = 0; row < rowCount; row++) queryIds[ofJoined[first + row] ?? 0] = ofSegment[ids[row] ?? 0] ?? 0;
       first += rowCount;
     }
     return at;
   }
-}
-
-function idsOf(memory: RunContext['memory'], { physical, ids }: StringColumnView, rows: number): Uint8Array | Uint16Array | Uint32Array {
-  if (physical === 'U8') return memory.u8(ids, rows);
-  return physical === 'U16' ? memory.u16(ids, rows) : memory.u32(ids, rows);
 }
