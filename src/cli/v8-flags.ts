@@ -62,6 +62,15 @@ export function queryCounter(): () => void {
 }
 
 function setFlag(flag: string): void {
+  if (!isGiven(flag, process.execArgv)) setFlagsFromString(flag);
+}
+
+/** Whether a flag, or what it turns off, is among those that node was started with. */
+export function isGiven(flag: string, given: readonly string[]): boolean {
+  return given.some((each) => nameOf(each) === nameOf(flag));
+}
+
+function nameOf(flag: string): string {
   const [name = ''] = flag.split('=');
-  if (!process.execArgv.some((given) => given.startsWith(name))) setFlagsFromString(flag);
+  return name.replace(/^--(no-)?/, '');
 }

@@ -8,6 +8,7 @@ import {
   COLLECT_LATER,
   COMPILE_FIRST,
   COMPILE_LATER,
+  isGiven,
   OPTIMIZE_LATER,
   OPTIMIZE_NO_GIANTS,
   OPTIMIZE_SOONER,
@@ -38,6 +39,17 @@ flags('that V8 is started with stand where the program is started', () => {
   const { scripts } = JSON.parse(textOf('package.json')) as { scripts: { start: string } };
   assert.is(scripts.start, `node ${COLLECT_ALONE} scripts/start.mjs`);
   assert.is(spawnSync(process.execPath, [COLLECT_ALONE, '-e', '']).status, 0);
+});
+
+flags('that node was started with stay, whichever way they were set', () => {
+  for (const [flag, given, expected] of [
+    [COMPILE_LATER, '--always-sparkplug', true],
+    [COMPILE_FIRST, '--no-always-sparkplug', true],
+    [OPTIMIZE_LATER, '--interrupt-budget=1000', true],
+    [OPTIMIZE_LATER, '--interrupt-budget-for-feedback-allocation=1000', false],
+    [COMPILE_FIRST, COLLECT_ALONE, false],
+  ] as const)
+    assert.is(isGiven(flag, [given]), expected, `${flag} beside ${given}`);
 });
 
 flags.run();
