@@ -207,7 +207,7 @@ export function compareI64(a: at, b: at, scalar: u32, n: u32, operation: u32, ou
 export function compareF64(a: at, b: at, scalar: u32, n: u32, operation: u32, out: at): void { compare<f64>(a, b, scalar, n, operation, out); }
 
 // number.ts
-export { absI64, bitsToI64, mapF64, orderF64, roundF64, sortableF64, truncateF64 } from './kernels/number';
+export { absI64, bitsToI64, cutF64, mapF64, orderF64, roundF64, sortableF64, truncateF64 } from './kernels/number';
 export function divideI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(DIVIDE_LONG, a, b, scalar, n, out); }
 export function remainderI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(REMAINDER_LONG, a, b, scalar, n, out); }
 export function andI64(a: at, b: at, scalar: u32, n: u32, out: at): void { longs(AND, a, b, scalar, n, out); }
@@ -226,6 +226,7 @@ export { prefixSumI64, prefixSumU32 } from './kernels/decode';
 
 // dictionary.ts
 export { dictionaryIntern, dictionaryLike, dictionaryRehash } from './kernels/dictionary';
+export { documentElements, documentPart } from './kernels/documents';
 
 // text.ts
 export { textAddresses, textOfAddresses } from './kernels/addresses';
@@ -235,6 +236,7 @@ export { textSort } from './kernels/text-sort';
 export { textCase, textConcat, textPad, textReplace, textReverse } from './kernels/text-made';
 export { textIdSlots, textIds } from './kernels/text-ids';
 export { textDoubles, textLongs, textOfLongs } from './kernels/text-numbers';
+export { textTimes } from './kernels/times-of-texts';
 export { textOfDoubles } from './kernels/text-of-doubles';
 export { textOfTimes } from './kernels/text-of-times';
 export { textExtreme, textFindEach, textSlice, textTrim } from './kernels/text-parts';

@@ -65,12 +65,12 @@ export function civil(day: i64): i64 {
 }
 
 @inline
-function isLeap(year: u32): bool {
+export function isLeap(year: u32): bool {
   return (year & 3) == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
 /** Day number of a date; `month` from 1. */
-function dayOfDate(year: i32, month: u32, dayOfMonth: u32): i64 {
+export function dayOfDate(year: i32, month: u32, dayOfMonth: u32): i64 {
   const shifted = year - i32(month <= 2);
   const era = shifted / 400 - i32(shifted % 400 < 0);
   const yearOfEra = <u32>(shifted - era * 400);

@@ -129,22 +129,30 @@ export function mapF64(values: usize, n: u32, operation: u32, out: usize): void 
 /** Magnitudes below it, once the point is shifted, have no more than 15 digits before and behind what is cut. */
 const ROUNDED_BELOW: f64 = 1e14;
 
-export function roundF64(values: usize, n: u32, power: f64, out: usize): u32 {
-  assert(isAligned<f64>(values) && isAligned<f64>(out) && power >= 1);
+/**
+ * Values at multiples of `unit` / `power`, one of which is 1. A product may be rounded, so that a multiple one too large or too small is
+ * found: which it is, doubles of multiples tell, which are the numbers that print as they do. `share`: of a unit, from which on
+ * the next multiple is taken.
+ */
+@inline
+function placedAll(values: usize, n: u32, power: f64, unit: f64, share: f64, out: usize): u32 {
   const end = <usize>n << 3;
   let at: usize = 0;
   let left: u32 = 0;
   if (ASC_FEATURE_SIMD) {
     const powers = f64x2.splat(power);
-    const zero = f64x2.splat(0);
+    const units = f64x2.splat(unit);
+    const shares = f64x2.splat(share);
+    const one = f64x2.splat(1);
     for (; at + 16 <= end; at += 16) {
       const x = v128.load(values + at);
       const size = f64x2.abs(x);
-      const whole = f64x2.floor(f64x2.mul(size, powers));
-      const isUp = f64x2.ge(size, f64x2.div(f64x2.add(whole, f64x2.splat(0.5)), powers));
-      const rounded = f64x2.div(f64x2.add(whole, v128.and(isUp, f64x2.splat(1))), powers);
-      const signed = f64x2.add(v128.xor(rounded, v128.and(x, f64x2.splat(-0.0))), zero);
-      const isKnown = f64x2.lt(whole, f64x2.splat(ROUNDED_BELOW));
+      let whole = f64x2.floor(f64x2.div(f64x2.mul(size, powers), units));
+      const isKnown = f64x2.lt(f64x2.mul(whole, units), f64x2.splat(ROUNDED_BELOW));
+      if (share == 1) whole = f64x2.sub(whole, v128.and(f64x2.lt(size, f64x2.div(f64x2.mul(whole, units), powers)), one));
+      const isUp = f64x2.ge(size, f64x2.div(f64x2.mul(f64x2.add(whole, shares), units), powers));
+      const placed = f64x2.div(f64x2.mul(f64x2.add(whole, v128.and(isUp, one)), units), powers);
+      const signed = f64x2.add(v128.xor(placed, v128.and(x, f64x2.splat(-0.0))), f64x2.splat(0));
       v128.store(out + at, v128.bitselect(signed, x, isKnown));
       left += 2 - <u32>popcnt(i64x2.bitmask(isKnown));
     }
@@ -152,16 +160,27 @@ export function roundF64(values: usize, n: u32, power: f64, out: usize): u32 {
   for (; at < end; at += 8) {
     const x = load<f64>(values + at);
     const size = abs(x);
-    const whole = floor(size * power);
-    if (!(whole < ROUNDED_BELOW)) {
+    let whole = floor((size * power) / unit);
+    if (!(whole * unit < ROUNDED_BELOW)) {
       store<f64>(out + at, x);
       left++;
       continue;
     }
-    const rounded = (size >= (whole + 0.5) / power ? whole + 1 : whole) / power;
-    store<f64>(out + at, (x < 0 ? -rounded : rounded) + 0);
+    if (share == 1 && size < (whole * unit) / power) whole -= 1;
+    const placed = ((size >= ((whole + share) * unit) / power ? whole + 1 : whole) * unit) / power;
+    store<f64>(out + at, (x < 0 ? -placed : placed) + 0);
   }
   return left;
+}
+
+export function roundF64(values: usize, n: u32, power: f64, unit: f64, out: usize): u32 {
+  assert(isAligned<f64>(values) && isAligned<f64>(out) && power >= 1 && unit >= 1);
+  return placedAll(values, n, power, unit, 0.5, out);
+}
+
+export function cutF64(values: usize, n: u32, power: f64, unit: f64, out: usize): u32 {
+  assert(isAligned<f64>(values) && isAligned<f64>(out) && power >= 1 && unit >= 1);
+  return placedAll(values, n, power, unit, 1, out);
 }
 
 export function absI64(values: usize, n: u32, out: usize): void {

@@ -46,7 +46,7 @@ writeFunctionsCsv(csv, rows, 1);
 const duckdb = await (await DuckDBInstance.create(path.join(folder, 'functions.duckdb'))).connect();
 await duckdb.run(`SET TimeZone = 'UTC'`);
 await duckdb.run('SET threads = 1');
-const types = `{'__time': 'TIMESTAMP', 'wide': 'BIGINT', 'dbl': 'DOUBLE', 'dec': 'DOUBLE', 'flt': 'FLOAT', 'digits': 'VARCHAR', 'tags': 'VARCHAR'}`;
+const types = `{'__time': 'TIMESTAMP', 'wide': 'BIGINT', 'dbl': 'DOUBLE', 'dec': 'DOUBLE', 'flt': 'FLOAT', 'digits': 'VARCHAR', 'ip': 'VARCHAR', 'stamp': 'VARCHAR', 'code': 'VARCHAR', 'doc': 'JSON', 'tags': 'VARCHAR'}`;
 await duckdb.run(
   `CREATE TABLE t AS SELECT * REPLACE (string_split(tags, '|') AS tags) FROM read_csv('${csv}', header = true, types = ${types})`,
 );

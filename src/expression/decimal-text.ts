@@ -1,13 +1,30 @@
 // Prints doubles with a fixed number of digits.
 
+/** Powers of ten that doubles hold exactly, so that a quotient by one of them is rounded once. */
+export const POWERS_OF_TEN: readonly number[] = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+
+/**
+ * A number that is not negative in units of its last digit, rounded half up on the digits that it prints with. Undefined for more than 15
+ * digits, and places that no power is known of.
+ */
+export function roundedUnits(size: number, places: number): number | undefined {
+  const power = POWERS_OF_TEN[places];
+  if (power === undefined) return undefined;
+  const whole = Math.floor(size * power);
+  // With no more than 15 digits, the number half way is the double that prints as it: what is not below it is rounded up.
+  return whole < 1e14 ? (size >= (whole + 0.5) / power ? whole + 1 : whole) : undefined;
+}
+
 /**
  * A finite double with a fixed number of digits after the point, rounded half away from zero on the digits it prints
  * with: 1.005 has two digits more to round than the double nearest to it would say.
  */
 export function fixedText(value: number, places: number): string {
+  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
+  const units = roundedUnits(Math.abs(value), places);
+  if (units !== undefined) return sign + pointed(units, places);
   const [mantissa = '0', exponent = '0'] = Math.abs(value).toExponential().split('e');
   const digits = mantissa.replace('.', '');
-  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
   return sign + pointed(rounded(BigInt(digits), digits.length - 1 - Number(exponent), places), places);
 }
 
@@ -32,7 +49,7 @@ function rounded(digits: bigint, scale: number, places: number): bigint {
   return (digits + unit / 2n) / unit;
 }
 
-function pointed(scaled: bigint, places: number): string {
+function pointed(scaled: bigint | number, places: number): string {
   const text = scaled.toString().padStart(places + 1, '0');
   return places === 0 ? text : `${text.slice(0, -places)}.${text.slice(-places)}`;
 }

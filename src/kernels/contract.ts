@@ -2,6 +2,7 @@
 
 import type { Address } from '../base/layout.js';
 import type { CalendarKernels } from './calendar-contract.js';
+import type { DocumentKernels } from './document-contract.js';
 import type { ListKernels } from './list-contract.js';
 import type { PatternKernels } from './pattern-contract.js';
 import type { RangeKernels } from './range-contract.js';
@@ -251,10 +252,13 @@ export type KernelSet =
     /** Operation 0 floor, 1 ceil, 2 towards zero, 3 nearest (half to even), 4 sign (that of a zero or NaN is itself), 5 square root, 6 magnitude, 7 negated, 8 as f32 keeps it, 9 natural logarithm. */
     readonly mapF64: (values: Address, n: number, operation: number, out: Address) => void;
     /**
-     * Half away from zero, on the digits that a value prints with, never -0; `power` is 10 to as many places as are kept, at most 22. Values of
-     * which magnitude * power is not below 1e14 stay as they are. Returns how many these are.
+     * Half away from zero, on the digits that a value prints with, never -0; `power` is 10 to as many places as are kept, at most 22, and 1 where
+     * numbers are rounded to multiples of `unit`, a power of 10 up to 1e14, which is 1 otherwise. Values of which magnitude * power is not below
+     * 1e14 stay as they are. Returns how many these are.
      */
-    readonly roundF64: (values: Address, n: number, power: number, out: Address) => number;
+    readonly roundF64: (values: Address, n: number, power: number, unit: number, out: Address) => number;
+    /** The same, cut towards zero. */
+    readonly cutF64: (values: Address, n: number, power: number, unit: number, out: Address) => number;
     /** f64 → i64 towards zero; beyond its range the nearest i64, NaN 0. */
     readonly truncateF64: (values: Address, n: number, out: Address) => void;
     /** i64 1 for a set bit, else 0. */
@@ -310,6 +314,9 @@ export type KernelSet =
 
   // ── lists.ts: values by group (list-contract.ts); arrays.ts: arrays (array-contract.ts) ─────────────────────────
   ListKernels &
+
+  // ── documents.ts: parts of texts that are JSON (document-contract.ts) ────────────────────────────────────────────
+  DocumentKernels &
 
   // ── patterns.ts: any number of texts ─────────────────────────────────────────────────────────────────────────────
   PatternKernels &

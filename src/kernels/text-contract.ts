@@ -120,6 +120,13 @@ export interface TextKernels {
   readonly textLongs: (texts: Address, n: number, out: Address, others: Address) => number;
   /** The same as f64: at most 15 digits, with a point after the first or a later one, or none. */
   readonly textDoubles: (texts: Address, n: number, out: Address, others: Address) => number;
+  /**
+   * i64 instant in UTC of each text that is written as a template of so many `steps`, u32 each: in bits 16 to 19 the unit of a field (1 year to
+   * 7 millisecond) and in bits 20 to 23 its number of digits; without a unit a byte, in the lowest bits, or the one above them. Bit 31: the
+   * text may end before the step, bit 30: `Z` and the end may come instead. A field that is not there is the least. Bits `others`
+   * as of `textLongs`, those of no such day and of the year 0 among them; returns how many.
+   */
+  readonly textTimes: (texts: Address, n: number, template: Address, steps: number, out: Address, others: Address) => number;
   /** i64 of each IPv4 address: four numbers from 0 to 255 without leading zeros and dots between them. Bits `others` as of `textLongs`; returns how many. */
   readonly textAddresses: (texts: Address, n: number, out: Address, others: Address) => number;
   /** IPv4 addresses of i64; null where `nulls` (bits, or 0) says so, and beyond 32 bits. A text takes 15 bytes at most. */

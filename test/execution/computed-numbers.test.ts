@@ -79,6 +79,13 @@ const NUMBERS: readonly [name: string, type: NumberType, expression: Expression]
     ),
   ],
   ['a choice of doubles', 'DOUBLE', call('case_searched', call('<', x, double(0)), call('-', x), y)],
+  ['a rounded difference', 'DOUBLE', call('round', call('*', x, double(12.345)), long(2))],
+  ['a double to hundreds', 'DOUBLE', call('round', call('*', x, double(-7654.5)), long(-2))],
+  ['a double of which more is left than there is', 'DOUBLE', call('round', y, long(-14))],
+  ['a double cut behind the point', 'DOUBLE', call(':truncate', call('*', x, double(0.29)), double(2))],
+  ['a double cut to thousands', 'DOUBLE', call(':truncate', call('*', y, double(98_765.4)), double(-3))],
+  ['a long to tens', 'LONG', call('round', call('+', before, few), long(-1))],
+  ['a long to the largest power', 'LONG', call('round', before, long(-18))],
   ['longs as doubles', 'DOUBLE', call('+', before, x)],
   ['an hour of no sorted times', 'LONG', call('timestamp_extract', time, { kind: 'literal', type: 'STRING', value: 'HOUR' })],
 ];

@@ -190,10 +190,22 @@ const { calculation, choice, condition } = fc.letrec<Record<'calculation' | 'con
       form('coalesce(A, B)', n, n),
       fc.constantFrom('greatest', 'least').chain((name) => form(`${name}(A, B, C)`, n, n, n)),
       fc
-        .constantFrom('abs', '-', 'floor', 'ceil', 'rint', 'round', 'sqrt', 'signum', 'bitwiseComplement')
+        .constantFrom(
+          'abs',
+          '-',
+          'floor',
+          'ceil',
+          'rint',
+          'round',
+          'sqrt',
+          'signum',
+          'bitwiseComplement',
+          'bitwiseConvertDoubleToLongBits',
+          'bitwiseConvertLongBitsToDouble',
+        )
         .chain((name) => form(`${name}(A)`, n)),
       form('pow(A, 2)', n),
-      form('round(A, 1)', n),
+      fc.constantFrom(1, 2, -1, -2, -14, -18, -19).chain((places) => form(`round(A, ${places})`, n)),
       fc.constantFrom('long', 'double', 'float').chain((type) => form(`cast(A, '${type}')`, n)),
       form('(A + text)', n),
       form('(A < text)', n),

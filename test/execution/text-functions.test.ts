@@ -6,6 +6,7 @@ import type { RunOptions } from '../../src/execution/run/engine.js';
 import { createEngine } from '../../src/execution/run/local-engine.js';
 import { compileExpression } from '../../src/expression/evaluate.js';
 import { expressionType } from '../../src/expression/expression-type.js';
+import { foldCase } from '../../src/expression/fold-case.js';
 import { parseExpression } from '../../src/expression/parse.js';
 import { convert, toTruth, type Value } from '../../src/expression/value.js';
 import { KernelMemory } from '../../src/kernels/memory.js';
@@ -116,6 +117,16 @@ const OF_TEXTS = [
   "if(!(A == 'a'), 'x', 'q')",
   "case_searched(A >= 'a' && A < 'b', upper(A), 'none')",
   "regexp_extract(A, '[a-z]+')",
+  'repeat(A, 3)',
+  'repeat(A, 0)',
+  "format('%s: %s%%', A, B)",
+  "format('%s', A)",
+  "format('%d and %s, %s', n, A, n)",
+  "format('%5s', A)",
+  "array_offset(string_to_array(A, 'o'), 0)",
+  "array_ordinal(string_to_array(A, ' '), 2)",
+  "array_offset(string_to_array(concat(A, '||', B, '|'), '[|]'), 2)",
+  "array_offset(string_to_array(A, '\\\\.'), 1)",
   // No kernel computes these of entries, or for them alone.
   "cast(strlen(A), 'STRING')",
   "cast(strlen(A) + 1, 'STRING')",
@@ -149,8 +160,16 @@ const NUMBERS = [
   'strlen(substring(A, strpos(A, B), 2))',
   'strlen(A) * 2 - strlen(B)',
   "cast(A, 'LONG')",
+  'timestamp_parse(A)',
+  'timestamp_parse(timestamp_format(n % 100000000000000))',
+  "timestamp_parse(concat(timestamp_format(n % 100000000000000, 'yyyy-MM-dd HH:mm'), left(B, 1)))",
+  "timestamp_parse(timestamp_format(n % 100000000000000, 'ddMMyyyy HHmmss.SSS'), 'ddMMyyyy HHmmss.SSS')",
+  "timestamp_parse(timestamp_format(n % 100000000000000, 'yyyy-M-d'), 'yyyy-MM-dd')",
+  "timestamp_parse(concat('at ', timestamp_format(n % 100000000000000, 'dd/MM/yyyy')), '\\'at\\' dd/MM/yyyy')",
 ];
 const CONDITIONS = [
+  "scalar_in_array(A, ['a', 'ab', ''])",
+  "scalar_in_array(A, ['a', null])",
   "scalar_in_array(substring(A, 0, 1), ['a', 'o', ''])",
   "scalar_in_array(lower(A), ['a', 'ab', null])",
   "scalar_in_array(concat(A, B), ['ab', 'aab', 'x'])",
@@ -173,6 +192,11 @@ const CONDITIONS = [
   "like(A, '%日_')",
   "contains_string(A, 'or')",
   "contains_string(A, '%')",
+  "icontains_string(A, 'OR')",
+  "icontains_string(A, 'ıS')",
+  "icontains_string(A, 'kI')",
+  "icontains_string(A, '')",
+  'icontains_string(A, B)',
   'A < upper(B)',
   '!(A == B)',
   'A == B || strlen(A) > 3',
@@ -364,6 +388,25 @@ functions('group rows, and have extremes', async () => {
     }),
     { numRuns: caseCount(80) },
   );
+});
+
+functions('letters of all alphabets are found without case as they fold', async () => {
+  const letters = Array.from({ length: 0x10000 }, (_, unit) => unit).filter((unit) => unit < 0xd800 || unit > 0xdfff);
+  const all = letters.map((unit): Row => ({ a: `-${String.fromCharCode(unit)}`, b: null, n: null, d: null }));
+  for (const wanted of ['i', 'K', '-s', 'z', '-', 'é']) {
+    const expression = `icontains_string(a, '${wanted}')`;
+    const found = await run(all, 'simd', {
+      ...scan,
+      filter: { kind: 'expression', expression: parseExpression(expression) },
+      columns: ['__time'],
+    });
+    const keeps = all.flatMap(({ a }, row) => (foldCase(a ?? '').includes(foldCase(wanted)) ? [BigInt(row)] : []));
+    assert.equal(
+      found.map(([cell]) => cell),
+      keeps,
+      expression,
+    );
+  }
 });
 
 functions.run();

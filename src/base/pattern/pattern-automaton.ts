@@ -3,7 +3,7 @@
 import { BoundedCache } from '../bounded-cache.js';
 import { type Automaton, automatonOf } from './automaton.js';
 import { byteMachine } from './byte-machine.js';
-import { groupCount, mayBeNothing, patternTree } from './pattern-tree.js';
+import { groupCount, mayBeNothing, type PatternNode, patternTree } from './pattern-tree.js';
 import { requiredText } from './required-text.js';
 
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
@@ -22,10 +22,18 @@ const KNOWN = new BoundedCache<string, Known>(KEPT_BYTES_MAX);
  * @returns        undefined for patterns that have none here
  */
 export function patternAutomaton(pattern: string, wanted: number | null): Automaton | undefined {
-  const key = `${wanted} ${pattern}`;
+  return keptAutomaton(`${wanted} ${pattern}`, () => patternTree(pattern), wanted);
+}
+
+/**
+ * The automaton of a tree, which is made once.
+ * @param key   tells trees and what is wanted of them apart; those of patterns begin with `wanted`
+ * @param make  the tree; undefined: it has no automaton
+ */
+export function keptAutomaton(key: string, make: () => PatternNode | undefined, wanted: number | null): Automaton | undefined {
   const known = KNOWN.find(key);
   if (known !== undefined) return known.automaton;
-  const tree = patternTree(pattern);
+  const tree = make();
   const isThere = tree !== undefined && (wanted ?? 0) <= groupCount(tree);
   const machine = isThere ? byteMachine(tree, wanted) : undefined;
   const automaton = machine === undefined || tree === undefined ? undefined : automatonOf(machine, requiredText(tree));

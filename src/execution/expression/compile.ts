@@ -3,7 +3,7 @@
 import { expressionType, type TypeOf } from '../../expression/expression-type.js';
 import { ONLY_VALUE } from '../../expression/functions/multi-value.js';
 import { call, type Expression } from '../../model/expression.js';
-import { type ColumnType, isArrayType, isNumberType, type NumberType } from '../../model/schema.js';
+import { type ColumnType, isArrayType, isNumberType, JSON_TYPE, type NumberType } from '../../model/schema.js';
 import type { StringColumnView } from '../../storage/view.js';
 import { ValuePool } from '../block/value-pool.js';
 import { codedColumns, codedFunction, combinationCount, reachedDictionaryFunction, reachesMost } from './coded-function.js';
@@ -64,7 +64,7 @@ export function multiValueColumn(scope: SegmentScope, { expression, typeOf }: Fo
 
 /** Compiles to a tree of kernels, or `undefined`: rows are few, it does not fit, or a part has loops and a table of all combinations of values is less work. */
 function compileKernels(scope: SegmentScope, expression: Expression, typeOf: TypeOf, type: ColumnType): Vector | undefined {
-  const isMade = type === 'STRING' || isNumberType(type) || elementOf({ type }) !== undefined;
+  const isMade = type === 'STRING' || type === JSON_TYPE || isNumberType(type) || elementOf({ type }) !== undefined;
   if (!isMade || scope.view.rowCount < KERNEL_ROWS_MIN) return undefined;
   const compiler = compilerOf(scope, typeOf);
   const vector = isNumberType(type)

@@ -4,9 +4,11 @@ import { constantOf } from '../../expression/expression-type.js';
 import { isArrayValue, toTruth, valueOfText } from '../../expression/value.js';
 import { columnsReadBy } from '../../model/columns-read.js';
 import type { Expression } from '../../model/expression.js';
+import { listOf } from '../../model/value-list.js';
 import { type Block, takeBits, wordsOf } from '../block/context.js';
 import { compileTruth, compileVector } from '../expression/compile.js';
 import { hasSmallDictionary, onlyDictionary } from '../expression/dictionary-function.js';
+import { findListed } from '../expression/listed-texts.js';
 import { formOf, multiValue, type ValueFunction, valueFunction } from '../expression/multi-value.js';
 import type { Rooms, TruthNode } from '../expression/number/node.js';
 import type { SegmentScope } from '../expression/scope.js';
@@ -60,13 +62,22 @@ function bindMembership(scope: SegmentScope, expression: Expression, matchUnknow
   if (expression.kind !== 'call' || expression.function !== 'scalar_in_array') return undefined;
   const [value, list] = expression.arguments;
   const elements = constantOf(list)?.value ?? null;
-  if (value?.kind !== 'call' || !isArrayValue(elements) || elements.some((each) => each !== null && typeof each !== 'string'))
+  if (value === undefined || !isArrayValue(elements) || elements.some((each) => each !== null && typeof each !== 'string'))
     return undefined;
+  const listed = new Set(elements);
+  const matchNull = listed.has(null) || matchUnknown;
+  if (value.kind === 'column') {
+    const source = scope.source(value.name);
+    if (source.kind !== 'string' || source.column.type !== 'STRING' || source.column.offsets !== 0) return undefined;
+    const texts = [...listed].filter((each) => typeof each === 'string');
+    const ids = idsOf(scope, source.column.dictionary.count, findListed(scope, source.column, listOf(texts)));
+    return stringPredicate(scope, source.column, ids, matchNull);
+  }
+  if (value.kind !== 'call') return undefined;
   if ([...columnsReadBy(value)].some((column) => multiValue(scope, column) !== undefined)) return undefined;
   const vector = compileVector(scope, value, null);
   if (vector.kind !== 'string' || vector.type !== 'STRING') return undefined;
-  const listed = new Set(elements);
-  return textPredicate(scope, vector, (text) => listed.has(text), listed.has(null) || matchUnknown);
+  return textPredicate(scope, vector, (text) => listed.has(text), matchNull);
 }
 
 /** A comparison of two columns of LONGs that their smallest and largest values decide, as far as rows have both. */

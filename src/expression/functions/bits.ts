@@ -16,7 +16,7 @@ function doubleOfBits(bits: bigint): number {
   return words.getFloat64(0);
 }
 
-const NAN_BITS = 0x7ff8000000000000n;
+export const NAN_BITS = 0x7ff8000000000000n;
 
 function ofDouble(name: string, type: 'LONG' | 'DOUBLE', apply: (x: number) => Value): ExpressionFunction {
   return plainFunction(name, [1, 1], type, ([value = null]) => {

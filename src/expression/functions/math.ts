@@ -1,6 +1,7 @@
 // Mathematical functions of the expression language.
 
 import { extended } from '../../base/names.js';
+import { POWERS_OF_TEN, roundedUnits } from '../decimal-text.js';
 import { type ExpressionFunction, plainFunction } from '../function.js';
 import { toDouble, toLong, truncateToLong, type Value, wrapLong } from '../value.js';
 
@@ -64,27 +65,22 @@ function roundLong(value: bigint, places: number): bigint {
   return wrapLong(((value + half) / unit) * unit);
 }
 
-/** Places to which kernels round. */
-export const ROUND_PLACES_MAX = 22;
+/** Places behind the point to which kernels round, and before it. */
+export const ROUND_PLACES_MAX = POWERS_OF_TEN.length - 1;
+export const ROUND_EXPONENT_MAX = 14;
 
 /** Half away from zero, on the digits that a number prints with; never -0, which digits do not have. */
 export function roundDouble(x: number, places: number): number {
-  const size = Math.abs(x);
-  if (places >= 0 && places < POWERS_OF_TEN.length) {
-    const power = POWERS_OF_TEN[places] ?? 1;
-    const shifted = size * power;
-    const whole = Math.floor(shifted);
-    // With no more than 15 digits, the number half way is the double that prints as it: what is not below it is rounded up.
-    if (whole < 1e14) {
-      const rounded = (size >= (whole + 0.5) / power ? whole + 1 : whole) / power;
-      return (x < 0 ? -rounded : rounded) + 0;
-    }
-  }
-  return toPlaces(x, places, Math.round) + 0;
+  const units = roundedUnits(Math.abs(x), places);
+  if (units === undefined) return toPlaces(x, places, Math.round) + 0;
+  const rounded = units / (POWERS_OF_TEN[places] ?? 1);
+  return (x < 0 ? -rounded : rounded) + 0;
 }
 
-/** Powers of ten that doubles hold exactly, so that a quotient by one of them is rounded once. */
-const POWERS_OF_TEN: readonly number[] = Array.from({ length: ROUND_PLACES_MAX + 1 }, (_, exponent) => Number(`1e${exponent}`));
+/** Cut towards zero, on the digits that a number prints with; never -0. */
+export function cutDouble(x: number, places: number): number {
+  return (places === 0 ? Math.trunc(x) : toPlaces(x, places, Math.floor)) + 0;
+}
 
 /** `toInteger`: of what is left of the point once that is shifted, which is never negative. */
 function toPlaces(x: number, places: number, toInteger: (shifted: number) => number): number {
@@ -155,7 +151,7 @@ export const MATH_FUNCTIONS: readonly ExpressionFunction[] = [
   safeDivide,
   // Not of the language: as a FLOAT column would keep it, and cut to a number of decimal places.
   ofDouble(':float', Math.fround),
-  ofTwoDoubles(':truncate', (x, places) => (places === 0 ? Math.trunc(x) : toPlaces(x, places, Math.floor)) + 0),
+  ofTwoDoubles(':truncate', cutDouble),
   ...AS_IN_JAVASCRIPT.map((name) => ofDouble(name, Math[name])),
   ofDouble('cot', (x) => Math.cos(x) / Math.sin(x)),
   ofDouble('rint', rint),

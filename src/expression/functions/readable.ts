@@ -9,13 +9,19 @@ import { toLong, toText, type Value } from '../value.js';
 /** Texts for people: numbers with units, patterns, decoded bytes. */
 interface Units {
   readonly base: bigint;
+  /** Powers of the base from the first on, one for each name. */
+  readonly units: readonly bigint[];
   readonly names: readonly string[];
   /** Suffix behind the unit, and behind a number too small for one. */
   readonly suffix: string;
 }
 
-const BINARY: Units = { base: 1024n, names: ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'], suffix: 'B' };
-const DECIMAL: Units = { base: 1000n, names: ['K', 'M', 'G', 'T', 'P', 'E'], suffix: '' };
+const BINARY = unitsOf(1024n, ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'], 'B');
+const DECIMAL = unitsOf(1000n, ['K', 'M', 'G', 'T', 'P', 'E'], '');
+
+function unitsOf(base: bigint, names: readonly string[], suffix: string): Units {
+  return { base, units: names.map((_, index) => base ** BigInt(index + 1)), names, suffix };
+}
 
 /** (number[, digits after the point, 0 to 3]): in the largest unit of which there is at least one. */
 function readable(name: string, units: Units): ExpressionFunction {
@@ -35,15 +41,12 @@ function readable(name: string, units: Units): ExpressionFunction {
   };
 }
 
-function withUnit(value: bigint, { base, names, suffix }: Units, places: number): string {
+function withUnit(value: bigint, { base, units, names, suffix }: Units, places: number): string {
   const size = value < 0n ? -value : value;
   if (size < base) return suffix === '' ? value.toString() : `${value} ${suffix}`;
-  let unit = base;
   let index = 0;
-  while (size >= unit * base && index < names.length - 1) {
-    unit *= base;
-    index++;
-  }
+  while (size >= (units[index + 1] ?? Infinity)) index++;
+  const unit = units[index] ?? base;
   // Decimal units keep three digits, what is below them is cut off first.
   const inUnit = base === 1000n ? Number(size / (unit / 1000n)) / 1000 : Number(size) / Number(unit);
   const text = fixedText(inUnit, places);

@@ -38,16 +38,42 @@ const MAPS: readonly ((x: number) => number)[] = [
   Math.log,
 ];
 
-/** Half away from zero, on the digits that a number prints with. */
-function roundedDigits(x: number, places: number): number {
+/** On the digits that a number prints with: `up` of the last unit, doubled, is added before they are cut. 1 rounds half away from zero, 0 cuts. */
+function placedDigits(x: number, places: number, up: 0n | 1n): number {
   const [mantissa = '0', written = '0'] = Math.abs(x).toExponential().split('e');
   const digits = mantissa.replace('.', '');
   const cut = digits.length - 1 - Number(written) - places;
   if (cut <= 0) return x + 0;
   const unit = 10n ** BigInt(cut);
-  const rounded = Number(`${(BigInt(digits) + unit / 2n) / unit}e${-places}`);
-  return (x < 0 ? -rounded : rounded) + 0;
+  const placed = Number(`${(BigInt(digits) + (up * unit) / 2n) / unit}e${-places}`);
+  return (x < 0 ? -placed : placed) + 0;
 }
+
+/** @param up  as in `placedDigits` */
+const toPlaces = (name: 'roundF64' | 'cutF64', up: 0n | 1n) => (lab: Lab) => {
+  for (const places of [0, 1, 2, 5, 15, -1, -2, -6, -14])
+    lab.each(PLACES, (rows, place) => {
+      const [power, unit] = [10 ** Math.max(0, places), 10 ** Math.max(0, -places)];
+      const values = lab.values('F64', rows).map((value) => {
+        const kind = lab.random(4);
+        // Half a unit of the last place that is kept, and decimals of as many places and of one more.
+        if (kind < 2)
+          return (kind === 0 ? 1 : -1) * Number(`${lab.random(100_000)}${[5, 0, lab.random(10)][lab.random(3)]}e${-places - 1}`);
+        return kind === 2 ? (HALVES[lab.random(HALVES.length)] ?? 0) : Number(value);
+      });
+      const isKnown = (value: number): boolean => Math.floor((Math.abs(value) * power) / unit) * unit < 1e14;
+      const { from, out } = placesOf(lab, 'F64', values, place);
+      const left = lab.call(() => lab.kernels[name](from, rows, power, unit, out));
+      lab.expect(
+        'F64',
+        out,
+        values.map((value) => (isKnown(value) ? placedDigits(value, places, up) : value)),
+        `${places} places, value`,
+      );
+      const expected = values.filter((value) => !isKnown(value)).length;
+      if (left !== expected) lab.fail(`${left} values were left, expected ${expected}`);
+    });
+};
 
 function signed(like: number, magnitude: number): number {
   if (!Number.isFinite(like)) return like;
@@ -134,29 +160,8 @@ export const NUMBER_CHECKS = {
       });
     }
   },
-  roundF64: (lab: Lab) => {
-    for (const places of [0, 1, 2, 5, 15])
-      lab.each(PLACES, (rows, place) => {
-        const power = 10 ** places;
-        const values = lab.values('F64', rows).map((value) => {
-          const kind = lab.random(4);
-          // Half a unit of the last place that is kept, and decimals of one place more.
-          if (kind < 2) return (kind === 0 ? 1 : -1) * Number(`${lab.random(100_000)}${kind === 0 ? 5 : lab.random(10)}e${-places - 1}`);
-          return kind === 2 ? (HALVES[lab.random(HALVES.length)] ?? 0) : Number(value);
-        });
-        const isKnown = (value: number): boolean => Math.floor(Math.abs(value) * power) < 1e14;
-        const { from, out } = placesOf(lab, 'F64', values, place);
-        const left = lab.call(() => lab.kernels.roundF64(from, rows, power, out));
-        lab.expect(
-          'F64',
-          out,
-          values.map((value) => (isKnown(value) ? roundedDigits(value, places) : value)),
-          `${places} places, value`,
-        );
-        const expected = values.filter((value) => !isKnown(value)).length;
-        if (left !== expected) lab.fail(`${left} values were left, expected ${expected}`);
-      });
-  },
+  roundF64: toPlaces('roundF64', 1n),
+  cutF64: toPlaces('cutF64', 0n),
   truncateF64: (lab: Lab) =>
     lab.each(['apart'], (rows) => {
       const values = lab.values('F64', rows).map((value) => Number(lab.random(4) === 0 ? (HALVES[lab.random(HALVES.length)] ?? 0) : value));

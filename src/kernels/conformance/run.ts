@@ -22,6 +22,7 @@ import { RANGE_CHECKS } from './ranges.js';
 import { SCAN_CHECKS } from './scan.js';
 import { STRETCH_CHECKS } from './stretches.js';
 import { TALLY_CHECKS } from './tally.js';
+import { DOCUMENT_CHECKS } from './text/documents.js';
 import { PATTERN_CHECKS } from './text/patterns.js';
 import { TEXT_CHECKS } from './text/text.js';
 import { TEXT_GROUP_CHECKS } from './text/text-groups.js';
@@ -47,6 +48,7 @@ const KERNEL_CHECKS: Readonly<Record<KernelName, (lab: Lab) => void>> = {
   ...TEXT_CHECKS,
   ...TEXT_GROUP_CHECKS,
   ...TEXT_NUMBER_CHECKS,
+  ...DOCUMENT_CHECKS,
   ...PATTERN_CHECKS,
   ...SCAN_CHECKS,
   ...TEXT_ID_CHECKS,

@@ -8,6 +8,7 @@ import { calendarKernels } from './calendar.js';
 import { computeKernels } from './compute.js';
 import { decodeKernels } from './decode.js';
 import { dictionaryKernels } from './dictionary.js';
+import { documentKernels } from './documents.js';
 import { filterKernels } from './filter.js';
 import { groupKernels } from './group.js';
 import { hashKernels } from './hash.js';
@@ -40,6 +41,7 @@ export function createReferenceKernels(memory: KernelMemory): KernelSet {
     ...decodeKernels(memory),
     ...dictionaryKernels(memory),
     ...textKernels(memory),
+    ...documentKernels(memory),
     ...textGroupKernels(memory),
     ...patternKernels(memory),
     ...scanKernels(memory),

@@ -37,6 +37,21 @@ export function numberKernels(memory: KernelMemory) {
       const only = scalar === 1 ? (right[0] ?? 0n) : null;
       for (let i = 0; i < n; i++) result[i] = apply(left[i] ?? 0n, only ?? right[i] ?? 0n); // stores wrap at 64 bits
     };
+  const placed =
+    (multipleOf: (size: number, power: number, unit: number) => number) =>
+    (values: Address, n: number, power: number, unit: number, out: Address): number => {
+      const [from, to] = [memory.f64(values, n), memory.f64(out, n)];
+      let left = 0;
+      for (let i = 0; i < n; i++) {
+        const value = from[i] ?? 0;
+        const size = Math.abs(value);
+        const isKnown = Math.floor((size * power) / unit) * unit < 1e14;
+        if (!isKnown) left++;
+        const result = (multipleOf(size, power, unit) * unit) / power;
+        to[i] = isKnown ? (value < 0 ? -result : result) + 0 : value;
+      }
+      return left;
+    };
   const choose =
     (viewOf: (at: Address, count: number) => Uint32Array | BigInt64Array) =>
     (mask: Address, a: Address, oneA: number, b: Address, oneB: number, n: number, out: Address): void => {
@@ -64,20 +79,14 @@ export function numberKernels(memory: KernelMemory) {
       const [from, to, map] = [memory.f64(values, n), memory.f64(out, n), MAPS[operation] ?? Math.fround];
       for (let i = 0; i < n; i++) to[i] = map(from[i] ?? 0);
     },
-    roundF64(values: Address, n: number, power: number, out: Address) {
-      const [from, to] = [memory.f64(values, n), memory.f64(out, n)];
-      let left = 0;
-      for (let i = 0; i < n; i++) {
-        const value = from[i] ?? 0;
-        const size = Math.abs(value);
-        const whole = Math.floor(size * power);
-        const rounded = (size >= (whole + 0.5) / power ? whole + 1 : whole) / power;
-        const isKnown = whole < 1e14;
-        if (!isKnown) left++;
-        to[i] = isKnown ? (value < 0 ? -rounded : rounded) + 0 : value;
-      }
-      return left;
-    },
+    roundF64: placed((size, power, unit) => {
+      const whole = Math.floor((size * power) / unit);
+      return size >= ((whole + 0.5) * unit) / power ? whole + 1 : whole;
+    }),
+    cutF64: placed((size, power, unit) => {
+      const whole = Math.floor((size * power) / unit);
+      return [whole + 1, whole].find((multiple) => size >= (multiple * unit) / power) ?? whole - 1;
+    }),
     truncateF64(values: Address, n: number, out: Address) {
       const [from, to] = [memory.f64(values, n), memory.i64(out, n)];
       for (let i = 0; i < n; i++) {

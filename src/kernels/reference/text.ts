@@ -43,9 +43,10 @@ export function textKernels(memory: KernelMemory) {
     others: Address,
     pattern: RegExp,
     put: (i: number, text: string | null) => void,
+    isKnown = (_: string): boolean => true,
   ): number => {
     const found = Array.from({ length: n }, (_, i) => textAt(texts, i)?.text ?? null);
-    const isOther = found.map((text) => text === null || !pattern.test(text));
+    const isOther = found.map((text) => text === null || !pattern.test(text) || !isKnown(text));
     found.forEach((text, i) => put(i, isOther[i] === true ? null : text));
     writeBits(memory, others, n, (i) => isOther[i] === true);
     return isOther.filter((each) => each).length;
@@ -305,6 +306,19 @@ export function textKernels(memory: KernelMemory) {
       numbersOf(texts, n, others, /^-?[0-9]{1,18}$/, (i, text) => {
         memory.i64(out, n)[i] = BigInt(text ?? 0);
       }),
+    textTimes: (texts: Address, n: number, template: Address, steps: number, out: Address, others: Address): number => {
+      const pattern = templatePattern(memory.u32(template, steps));
+      return numbersOf(
+        texts,
+        n,
+        others,
+        pattern,
+        (i, text) => {
+          memory.i64(out, n)[i] = text === null ? 0n : BigInt(instantOf(pattern.exec(text)?.groups ?? {}) ?? 0);
+        },
+        (text) => instantOf(pattern.exec(text)?.groups ?? {}) !== null,
+      );
+    },
     textAddresses: (texts: Address, n: number, out: Address, others: Address): number =>
       numbersOf(texts, n, others, ADDRESS, (i, text) => {
         memory.i64(out, n)[i] = (text ?? '0').split('.').reduce((address, part) => address * 256n + BigInt(part), 0n);
@@ -323,6 +337,34 @@ export function textKernels(memory: KernelMemory) {
         memory.f64(out, n)[i] = Number(text ?? 0);
       }),
   };
+}
+
+const UNITS = ['', 'year', 'month', 'day', 'hour', 'minute', 'second', 'ms'];
+
+/** The pattern of a template of `textTimes`, with a group for each field. */
+function templatePattern(steps: Uint32Array): RegExp {
+  let pattern = '$';
+  for (const step of steps.toReversed()) {
+    const unit = (step >>> 16) & 15;
+    const bytes = [step & 255, (step >>> 8) & 255].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`);
+    const part = unit === 0 ? `[${bytes.join('')}]` : `(?<${UNITS[unit]}>[0-9]{${(step >>> 20) & 15}})`;
+    const ends = [...(step >>> 31 === 1 ? ['$'] : []), ...((step & (1 << 30)) !== 0 ? ['Z$'] : [])];
+    pattern = ends.length === 0 ? part + pattern : `(?:${[part + pattern, ...ends].join('|')})`;
+  }
+  return new RegExp(`^${pattern}`);
+}
+
+/** Milliseconds of fields by name, or null where there is no such day or hour. */
+function instantOf(fields: Readonly<Record<string, string | undefined>>): number | null {
+  const of = (unit: string, least: number): number => Number(fields[unit] ?? least);
+  const [year, month, day] = [of('year', 0), of('month', 1), of('day', 1)];
+  const [hour, minute, second] = [of('hour', 0), of('minute', 0), of('second', 0)];
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const isDay = year > 0 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day && month > 0 && day > 0;
+  return isDay && hour < 24 && minute < 60 && second < 60
+    ? date.getTime() + ((hour * 60 + minute) * 60 + second) * 1000 + of('ms', 0)
+    : null;
 }
 
 const ADDRESS_PART = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';

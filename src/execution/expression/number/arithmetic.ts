@@ -1,7 +1,8 @@
 // Arithmetic, bits and rounding as nodes.
 
-import type { Address } from '../../../base/layout.js';
-import { roundDouble } from '../../../expression/functions/math.js';
+import { type Address, BLOCK_ROWS } from '../../../base/layout.js';
+import { NAN_BITS } from '../../../expression/functions/bits.js';
+import { cutDouble, roundDouble } from '../../../expression/functions/math.js';
 import { type Block, takeBits, wordsOf } from '../../block/context.js';
 import { eitherNull, inLane, type Lane, laneKernel, type Node, type NumberNode, ofOne, type Rooms, roomForNulls, spread } from './node.js';
 
@@ -75,20 +76,53 @@ export function mappedBy(rooms: Rooms, node: Node, operation: number): NumberNod
   return ofOne(rooms, inLane(rooms, node, 'F64'), 'F64', (values, n, out) => kernels.mapF64(values, n, operation, out));
 }
 
-/** A DOUBLE to so many places, of which no kernel rounds the largest: these are done one by one. */
-export function rounded(rooms: Rooms, node: Node, places: number): NumberNode {
+/** Ways to so many places: the kernel, and the function for values that no kernel takes. */
+const ROUNDED = { kernel: 'roundF64', ofOne: roundDouble } as const;
+const CUT = { kernel: 'cutF64', ofOne: cutDouble } as const;
+
+/** A DOUBLE at so many places, before the point if negative, of which no kernel places the largest: these are done one by one. */
+function atPlaces(rooms: Rooms, node: Node, places: number, way: typeof ROUNDED | typeof CUT): NumberNode {
   const { kernels, memory } = rooms.scope.context;
-  const power = Number(`1e${places}`);
+  const [power, unit] = [Number(`1e${Math.max(0, places)}`), Number(`1e${Math.max(0, -places)}`)];
   return ofOne(rooms, inLane(rooms, node, 'F64'), 'F64', (values, n, out) => {
-    if (kernels.roundF64(values, n, power, out) === 0) return;
+    if (kernels[way.kernel](values, n, power, unit, out) === 0) return;
     const results = memory.f64(out, n);
     for (let row = 0; row < n; row++) {
       const value = results[row] ?? 0;
-      // Rounding again what is rounded changes nothing.
-      if (!(Math.abs(value) * power < 1e14)) results[row] = roundDouble(value, places);
+      // To place again what is placed changes nothing.
+      if (!(Math.abs(value) * power < 1e14)) results[row] = way.ofOne(value, places);
     }
   });
 }
+
+export function rounded(rooms: Rooms, node: Node, places: number): NumberNode {
+  return atPlaces(rooms, node, places, ROUNDED);
+}
+
+export function cut(rooms: Rooms, node: Node, places: number): NumberNode {
+  return atPlaces(rooms, node, places, CUT);
+}
+
+/** A LONG to a multiple of a power of 10, half away from zero; undefined where the power is no LONG. */
+export function roundedLong(rooms: Rooms, node: Node, exponent: number): NumberNode | undefined {
+  if (exponent > LONG_EXPONENT_MAX) return undefined;
+  const { arena, context } = rooms.scope;
+  const { kernels, memory } = context;
+  const constants = arena.take(16);
+  memory.i64(constants, 2).set([10n ** BigInt(exponent), 2n]);
+  const [unit, two, up] = [constants, constants + 8, arena.take(BLOCK_ROWS * 8)];
+  return ofOne(rooms, inLane(rooms, node, 'I64'), 'I64', (values, n, out) => {
+    // Twice the remainder is a unit or more where it is half of one, and has the sign of the number.
+    kernels.remainderI64(values, unit, 1, n, up);
+    kernels.multiplyI64(up, two, 1, n, up);
+    kernels.divideI64(up, unit, 1, n, up);
+    kernels.divideI64(values, unit, 1, n, out);
+    kernels.addI64(out, up, 0, n, out);
+    kernels.multiplyI64(out, unit, 1, n, out);
+  });
+}
+/** Twice a remainder by a larger power would be no LONG. */
+const LONG_EXPONENT_MAX = 18;
 
 export function magnitude(rooms: Rooms, node: Node): NumberNode {
   if (laneOf([node]) === 'F64') return mappedBy(rooms, node, MAP.magnitude);
@@ -109,6 +143,22 @@ export function divided(rooms: Rooms, name: '/' | '%', left: Node, right: Node):
   if (laneOf([left, right]) === 'I64')
     return nullByZero(rooms, left, right, { lane: 'I64', kernel: name === '/' ? kernels.divideI64 : kernels.remainderI64 });
   return name === '/' ? elementwise(rooms, inLane(rooms, left, 'F64'), inLane(rooms, right, 'F64'), kernels.divideF64) : undefined;
+}
+
+/** The bits of a DOUBLE as a LONG, of which all NaNs have the same. */
+export function bitsOfDouble(rooms: Rooms, node: Node): NumberNode {
+  const { memory } = rooms.scope.context;
+  return ofOne(rooms, inLane(rooms, node, 'F64'), 'I64', (values, n, out) => {
+    const [numbers, bits] = [memory.f64(values, n), memory.i64(out, n)];
+    bits.set(memory.i64(values, n));
+    for (let row = 0; row < n; row++) if (Number.isNaN(numbers[row])) bits[row] = NAN_BITS;
+  });
+}
+
+/** The DOUBLE of which a LONG has the bits. */
+export function doubleOfBits(rooms: Rooms, node: Node): NumberNode {
+  const { memory } = rooms.scope.context;
+  return ofOne(rooms, asLong(rooms, node), 'F64', (values, n, out) => memory.i64(out, n).set(memory.i64(values, n)));
 }
 
 /** The bits of a LONG turned round. */

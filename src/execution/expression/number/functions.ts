@@ -1,12 +1,15 @@
 // The functions of the expression language that kernels compute.
 
 import { own } from '../../../base/names.js';
-import { ROUND_PLACES_MAX } from '../../../expression/functions/math.js';
+import { ROUND_EXPONENT_MAX, ROUND_PLACES_MAX } from '../../../expression/functions/math.js';
 import {
   asLong,
+  bitsOfDouble,
   combined,
   complement,
+  cut,
   divided,
+  doubleOfBits,
   laneOf,
   MAP,
   magnitude,
@@ -14,6 +17,7 @@ import {
   negated,
   ofLongs,
   rounded,
+  roundedLong,
   safelyDivided,
 } from './arithmetic.js';
 import { extreme, firstKnown } from './choice.js';
@@ -89,20 +93,29 @@ const FUNCTIONS: Readonly<Record<string, KernelFunction>> = {
   '&&': ofTwo((rooms, left, right) => logical(rooms, asTruth(rooms, left), asTruth(rooms, right), false)),
   '||': ofTwo((rooms, left, right) => logical(rooms, asTruth(rooms, left), asTruth(rooms, right), true)),
   abs: ofOne(magnitude),
+  bitwiseConvertDoubleToLongBits: ofOne(bitsOfDouble),
+  bitwiseConvertLongBitsToDouble: ofOne(doubleOfBits),
   bitwiseComplement: ofOne(complement),
-  // Negative places are left to the row.
   round: (rooms, [operand, places]) => {
     const known = places === undefined ? 0n : places.kind === 'number' ? places.constant : undefined;
-    if (operand === undefined || typeof known !== 'bigint' || known < 0n) return undefined;
-    // A LONG has no places to round to.
-    if (laneOf([operand]) !== 'F64') return operand;
-    return known <= ROUND_PLACES_MAX ? rounded(rooms, operand, Number(known)) : undefined;
+    if (operand === undefined || typeof known !== 'bigint') return undefined;
+    // A LONG has no places behind the point.
+    if (laneOf([operand]) !== 'F64') return known >= 0n ? operand : roundedLong(rooms, operand, Number(-known));
+    return isForKernels(Number(known)) ? rounded(rooms, operand, Number(known)) : undefined;
   },
+  ':truncate': ofTwo((rooms, operand, places) => {
+    const known = places.kind === 'number' ? places.constant : undefined;
+    return typeof known === 'number' && isForKernels(known) ? cut(rooms, operand, known) : undefined;
+  }),
   coalesce: ofAll(firstKnown),
   nvl: ofAll(firstKnown),
   greatest: ofAll((rooms, operands) => extreme(rooms, operands, 1)),
   least: ofAll((rooms, operands) => extreme(rooms, operands, -1)),
 };
+
+function isForKernels(places: number): boolean {
+  return places <= ROUND_PLACES_MAX && places >= -ROUND_EXPONENT_MAX;
+}
 
 export function kernelFunction(name: string): KernelFunction | undefined {
   return own(FUNCTIONS, name);

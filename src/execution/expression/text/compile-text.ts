@@ -2,13 +2,10 @@
 
 import { containing, likeBytes, parseLike } from '../../../base/like-pattern.js';
 import { own } from '../../../base/names.js';
-import type { Automaton } from '../../../base/pattern/automaton.js';
-import { mayMatchNothing, patternAutomaton } from '../../../base/pattern/pattern-automaton.js';
 import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
-import { compileRegularExpression } from '../../../expression/regular-expression.js';
 import { convert } from '../../../expression/value.js';
-import { call, type Expression } from '../../../model/expression.js';
-import { isNumberType } from '../../../model/schema.js';
+import type { Expression } from '../../../model/expression.js';
+import { isNumberType, JSON_TYPE } from '../../../model/schema.js';
 import { layTexts } from '../../block/text-references.js';
 import { arrayOfList, numberOfList, textOfList, truthOfList } from '../lists/list-calls.js';
 import type { ListElement, ListNode } from '../lists/list-node.js';
@@ -17,11 +14,14 @@ import type { Lane, NumberNode, TruthNode } from '../number/node.js';
 import type { NumberVector, TextNode } from '../vector.js';
 import * as addresses from './addresses.js';
 import { count, integer, isAscii, wellFormed } from './constants.js';
+import { elementsOfDocument, partOfDocument } from './document-parts.js';
 import * as patterns from './pattern-functions.js';
+import { rewritten, searched } from './rewritten-calls.js';
 import * as functions from './text-functions.js';
 import type { TextWork } from './text-node.js';
 import { timeTexts } from './text-of-times.js';
 import * as parts from './text-parts.js';
+import { timesOfTexts } from './times-of-texts.js';
 
 /** Nodes by the names of an expression; undefined for columns that are neither strings nor conditions here. */
 export interface TextLeaves {
@@ -92,6 +92,15 @@ export class TextCompiler {
     }
   }
 
+  /** What a document is written as. */
+  json(expression: Expression): TextNode | undefined {
+    if (expression.kind === 'lambda' || inferType(expression, this.#typeOf) !== JSON_TYPE) return undefined;
+    if (expression.kind === 'column') return this.#leaves.column(expression.name);
+    const [operand, path] = expression.kind === 'call' && expression.function === 'json_query' ? expression.arguments : [];
+    const whole = operand === undefined ? undefined : this.json(operand);
+    return whole === undefined ? undefined : partOfDocument(this.#work, whole, path);
+  }
+
   /** An array of elements of a type; undefined where one is stored as it is. */
   array(expression: Expression, element: ListElement): TextNode | undefined {
     return arrayOfList(this.#work, expression, element, this.#lists);
@@ -118,7 +127,7 @@ export class TextCompiler {
 
   number(expression: Expression): NumberNode | undefined {
     if (expression.kind !== 'call') return undefined;
-    const ofList = numberOfList(this.#work, expression, this.#lists);
+    const ofList = this.#elementsOfDocument(expression) ?? numberOfList(this.#work, expression, this.#lists);
     if (ofList !== undefined) return ofList;
     const [operand, wanted, ...others] = expression.arguments;
     if (operand === undefined) return undefined;
@@ -129,11 +138,23 @@ export class TextCompiler {
       const node = type === 'LONG' || type === 'DOUBLE' ? this.#rows(operand) : undefined;
       return node === undefined || (type !== 'LONG' && type !== 'DOUBLE') ? undefined : functions.numbers(this.#work, node, type);
     }
+    if (expression.function === 'timestamp_parse') {
+      const node = this.#rows(operand);
+      return node === undefined ? undefined : timesOfTexts(this.#work, node, expression);
+    }
     if (expression.function === 'strlen') {
       const node = this.#rows(operand);
       return node === undefined ? undefined : functions.units(this.#work, node);
     }
     return expression.function === 'strpos' && wanted !== undefined ? this.#position(operand, wanted, others[0]) : undefined;
+  }
+
+  #elementsOfDocument({ function: name, arguments: [list] }: Call): NumberNode | undefined {
+    if (name !== 'array_length' || list?.kind !== 'call' || list.function !== 'json_query_array') return undefined;
+    const [operand, path] = list.arguments;
+    const whole = operand === undefined ? undefined : this.json(operand);
+    const part = whole === undefined ? undefined : partOfDocument(this.#work, whole, path);
+    return part === undefined ? undefined : elementsOfDocument(this.#work, part);
   }
 
   /** The numbers of addresses that texts or LONGs are. `isChecked`: LONGs that are none become null. */
@@ -182,8 +203,8 @@ export class TextCompiler {
       const [x, y] = comparison.isSwapped ? [b, a] : [a, b];
       return functions.compared(this.#work, x, y, comparison.operation, comparison.isNegated);
     }
-    if (name === 'regexp_like') {
-      const automaton = automatonFor(right, null);
+    if (name === 'regexp_like' || name === 'icontains_string') {
+      const automaton = name === 'regexp_like' ? patterns.automatonFor(right, null) : patterns.automatonWithin(right);
       const node = automaton === undefined ? undefined : this.#rows(left);
       return automaton === undefined || node === undefined ? undefined : patterns.matches(this.#work, node, automaton);
     }
@@ -225,6 +246,8 @@ export class TextCompiler {
   #textCall(call: Call): TextNode | undefined {
     const [first, second, third] = call.arguments;
     if (first === undefined) return undefined;
+    const inOtherWords = rewritten(call, this.#typeOf);
+    if (inOtherWords !== undefined) return this.text(inOtherWords);
     switch (call.function) {
       case 'concat':
         return this.#all(call.arguments, (nodes) => functions.concat(this.#work, nodes));
@@ -241,6 +264,8 @@ export class TextCompiler {
         return this.#choice(searched(first, call.arguments.slice(1)));
       case 'cast':
         return this.#cast(first);
+      case 'to_json_string':
+        return this.json(first);
       case 'timestamp_format':
         return timeTexts(this.#work, call, this.#nodes === 1, (expression) =>
           inferType(expression, this.#typeOf) === 'LONG' ? this.#leaves.longs(expression) : undefined,
@@ -289,11 +314,11 @@ export class TextCompiler {
           : functions.replace(work, node, wanted, replacement);
       }
       case 'regexp_extract': {
-        const automaton = automatonFor(second, third === undefined ? 0 : count(third));
+        const automaton = patterns.automatonFor(second, third === undefined ? 0 : count(third));
         return automaton === undefined ? undefined : patterns.extract(work, node, automaton);
       }
       case 'regexp_replace':
-        return replacedMatches(work, node, second, wellFormed(third));
+        return patterns.replacedMatches(work, node, second, wellFormed(third));
       case 'lpad':
       case 'rpad': {
         const [length, padding] = [integer(second), wellFormed(third)];
@@ -368,32 +393,3 @@ export class TextCompiler {
 /** Functions of which some leave arrays of strings as they are. */
 const FORMS: ReadonlySet<string> = new Set(['array_to_mv', 'mv_to_array', 'cast']);
 const NULL: Expression = { kind: 'literal', value: null, type: 'STRING' };
-
-/** The automaton of a constant pattern. `wanted`: the group, null for none; undefined is no number of one. */
-function automatonFor(pattern: Expression | undefined, wanted: number | null | undefined): Automaton | undefined {
-  const text = wellFormed(pattern);
-  return text === undefined || wanted === undefined ? undefined : patternAutomaton(text, wanted);
-}
-
-/** Bytes of what matches are replaced by; longer texts, and those that refer to groups, are put in one by one. */
-const REPLACEMENT_BYTES_MAX = 16;
-
-function replacedMatches(
-  work: TextWork,
-  node: TextNode,
-  pattern: Expression | undefined,
-  replacement: string | undefined,
-): TextNode | undefined {
-  const text = wellFormed(pattern);
-  if (text === undefined || replacement === undefined || /[\\$]/.test(replacement)) return undefined;
-  if (Buffer.byteLength(replacement) > REPLACEMENT_BYTES_MAX || mayMatchNothing(text)) return undefined;
-  const automaton = patternAutomaton(text, 0);
-  if (automaton === undefined) return undefined;
-  return patterns.replaceMatches(work, node, automaton, replacement, compileRegularExpression(text).replacer(replacement));
-}
-
-/** Conditions in place of the candidates of a subject. */
-function searched(subject: Expression, cases: readonly Expression[]): readonly Expression[] {
-  const isCandidate = (index: number): boolean => index % 2 === 0 && index + 1 < cases.length;
-  return cases.map((each, index) => (isCandidate(index) ? call('==', subject, each) : each));
-}

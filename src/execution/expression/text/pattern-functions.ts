@@ -2,10 +2,15 @@
 
 import type { Address } from '../../../base/layout.js';
 import type { Automaton } from '../../../base/pattern/automaton.js';
+import { mayMatchNothing, patternAutomaton } from '../../../base/pattern/pattern-automaton.js';
+import { foldedAutomaton } from '../../../expression/fold-case.js';
 import { TEXT_LENGTH_MAX } from '../../../expression/functions/text-length.js';
+import { compileRegularExpression } from '../../../expression/regular-expression.js';
+import type { Expression } from '../../../model/expression.js';
 import { WIDE } from '../../block/text-references.js';
 import type { TruthNode } from '../number/node.js';
 import type { TextNode } from '../vector.js';
+import { wellFormed } from './constants.js';
 import { isBmpOnly, Patches, refuseLong, truths } from './text-functions.js';
 import { Room, type TextWork } from './text-node.js';
 
@@ -63,4 +68,34 @@ function upload({ scope: { arena, context } }: TextWork, automaton: Automaton): 
   const at = arena.take(automaton.byteLength);
   context.memory.u32(at, automaton.length).set(automaton);
   return at;
+}
+
+/** The automaton of a constant pattern. `wanted`: the group, null for none; undefined is no number of one. */
+export function automatonFor(pattern: Expression | undefined, wanted: number | null | undefined): Automaton | undefined {
+  const text = wellFormed(pattern);
+  return text === undefined || wanted === undefined ? undefined : patternAutomaton(text, wanted);
+}
+
+/** The automaton of what contains a constant text, in whichever case. */
+export function automatonWithin(text: Expression | undefined): Automaton | undefined {
+  const known = wellFormed(text);
+  return known === undefined ? undefined : foldedAutomaton(known);
+}
+
+/** Bytes of what matches are replaced by; longer texts, and those that refer to groups, are put in one by one. */
+const REPLACEMENT_BYTES_MAX = 16;
+
+/** All matches of a constant pattern replaced. */
+export function replacedMatches(
+  work: TextWork,
+  node: TextNode,
+  pattern: Expression | undefined,
+  replacement: string | undefined,
+): TextNode | undefined {
+  const text = wellFormed(pattern);
+  if (text === undefined || replacement === undefined || /[\\$]/.test(replacement)) return undefined;
+  if (Buffer.byteLength(replacement) > REPLACEMENT_BYTES_MAX || mayMatchNothing(text)) return undefined;
+  const automaton = patternAutomaton(text, 0);
+  if (automaton === undefined) return undefined;
+  return replaceMatches(work, node, automaton, replacement, compileRegularExpression(text).replacer(replacement));
 }

@@ -4,9 +4,10 @@ import type { Address } from '../../../base/layout.js';
 import { refuseTextLength, TEXT_LENGTH_MAX } from '../../../expression/functions/text-length.js';
 import { convert } from '../../../expression/value.js';
 import { lowerCases, upperCases } from '../../../kernels/letter-cases.js';
+import type { KernelMemory } from '../../../kernels/memory.js';
 import { type Block, wordsOf } from '../../block/context.js';
 import { referredText, WIDE } from '../../block/text-references.js';
-import type { NumberNode, TruthNode } from '../number/node.js';
+import type { Lane, NumberNode, TruthNode } from '../number/node.js';
 import { oncePerBlock, type TextNode } from '../vector.js';
 import { DOUBLE_BYTES_MAX, LONG_BYTES_MAX, Room, type TextWork, uploadPowers } from './text-node.js';
 
@@ -17,13 +18,34 @@ export function units(work: TextWork, node: TextNode): NumberNode {
 
 /** Numbers that strings are read as: kernels read digits, all else is read one by one. */
 export function numbers(work: TextWork, node: TextNode, type: 'LONG' | 'DOUBLE'): NumberNode {
+  const { kernels } = work.scope.context;
+  return readTexts(work, node, {
+    lane: type === 'LONG' ? 'I64' : 'F64',
+    read: type === 'LONG' ? kernels.textLongs : kernels.textDoubles,
+    wordsAreNone: true,
+    readOther: (text) => convert(text, type),
+  });
+}
+
+/** Reading of numbers from texts. */
+interface TextReading {
+  readonly lane: Lane;
+  /** The kernel: sets the bits `others` of texts that it does not read, and returns how many. */
+  read(texts: Address, rows: number, out: Address, others: Address): number;
+  /** Whether no text that begins with a letter is one, but for Infinity and NaN. */
+  readonly wordsAreNone: boolean;
+  /** The number of any text, null for none. */
+  readOther(text: string | null): bigint | number | null;
+}
+
+export function readTexts(work: TextWork, node: TextNode, { lane, read, readOther, wordsAreNone }: TextReading): NumberNode {
   const { kernels, memory } = work.scope.context;
   const [room, others, nulls] = [work.words(), work.bits(), work.bits()];
-  const read = type === 'LONG' ? kernels.textLongs : kernels.textDoubles;
-  const readOther = (texts: Address, row: number): boolean => {
-    const value = convert(referredText(memory, texts + row * 8), type);
-    if (typeof value === 'bigint') memory.i64(room + row * 8, 1)[0] = value;
-    else memory.f64(room + row * 8, 1)[0] = value ?? 0;
+  const putOther = (texts: Address, row: number): boolean => {
+    if (wordsAreNone && isWord(memory, texts + row * 8)) return true;
+    const value = readOther(referredText(memory, texts + row * 8));
+    if (lane === 'I64') memory.i64(room + row * 8, 1)[0] = BigInt(value ?? 0);
+    else memory.f64(room + row * 8, 1)[0] = Number(value ?? 0);
     return value === null;
   };
   const run = oncePerBlock((block) => {
@@ -36,7 +58,7 @@ export function numbers(work: TextWork, node: TextNode, type: 'LONG' | 'DOUBLE')
     found.forEach((word, at) => {
       for (let rest = word; rest !== 0; rest &= rest - 1) {
         const bit = 31 - Math.clz32(rest & -rest);
-        if (!readOther(texts, at * 32 + bit)) continue;
+        if (!putOther(texts, at * 32 + bit)) continue;
         isNullFree = false;
         missing[at] = (missing[at] ?? 0) | (1 << bit);
       }
@@ -45,7 +67,7 @@ export function numbers(work: TextWork, node: TextNode, type: 'LONG' | 'DOUBLE')
   let isNullFree = true;
   return {
     kind: 'number',
-    lane: type === 'LONG' ? 'I64' : 'F64',
+    lane,
     isOne: false,
     mayBeNull: true,
     room: undefined,
@@ -55,6 +77,17 @@ export function numbers(work: TextWork, node: TextNode, type: 'LONG' | 'DOUBLE')
     },
   };
 }
+
+/** Whether a text begins with a letter that no number begins with. */
+function isWord(memory: KernelMemory, at: Address): boolean {
+  const [address = 0, length = 0] = memory.u32(at, 2);
+  const first = address === 0 || (length & ~WIDE) === 0 ? 0 : (memory.u8(address, 1)[0] ?? 0) | LOWER_CASE;
+  return first >= LETTERS[0] && first <= LETTERS[1] && first !== LETTERS[2] && first !== LETTERS[3];
+}
+
+const LOWER_CASE = 0x20;
+/** `a` and `z`, and the first letters of Infinity and NaN. */
+const LETTERS = [0x61, 0x7a, 0x69, 0x6e] as const;
 
 export function longs(work: TextWork, node: TextNode, apply: (texts: Address, rows: number, out: Address) => void): NumberNode {
   const room = work.words();

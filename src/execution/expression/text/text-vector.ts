@@ -4,7 +4,7 @@ import type { Address } from '../../../base/layout.js';
 import { inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { columnsReadBy } from '../../../model/columns-read.js';
 import type { Expression } from '../../../model/expression.js';
-import type { ColumnType } from '../../../model/schema.js';
+import { type ColumnType, JSON_TYPE } from '../../../model/schema.js';
 import type { StringColumnView } from '../../../storage/view.js';
 import { type Block, takeBits, takeZeroed, wordsOf } from '../../block/context.js';
 import { bitsById, entryBitBytes, numbersById, onlyDictionary } from '../dictionary-function.js';
@@ -140,14 +140,15 @@ export function listOfTexts(texts: Texts, expression: Expression): { readonly wo
   return list === undefined ? undefined : { work, list };
 }
 
-type MadeType = 'STRING' | `ARRAY<${ListElement}>`;
+type MadeType = 'STRING' | typeof JSON_TYPE | `ARRAY<${ListElement}>`;
 
 function madeType(type: ColumnType | null): MadeType | undefined {
   const element = type === null ? undefined : elementOf({ type });
-  return type === 'STRING' ? type : element === undefined ? undefined : `ARRAY<${element}>`;
+  return type === 'STRING' || type === JSON_TYPE ? type : element === undefined ? undefined : `ARRAY<${element}>`;
 }
 
 function ofType(compiler: TextCompiler, expression: Expression, type: MadeType): TextNode | undefined {
+  if (type === JSON_TYPE) return compiler.json(expression);
   const element = elementOf({ type });
   return element === undefined ? compiler.text(expression) : compiler.array(expression, element);
 }
@@ -200,8 +201,9 @@ function pickedNode(texts: Texts, expression: Expression, type: MadeType): Picke
   return made === undefined ? undefined : { columns, node: work.everyRow(made) };
 }
 
+/** Whether each row has one text: a string, or what a document is written as. */
 function isPlainText({ offsets, type }: StringColumnView): boolean {
-  return offsets === 0 && type === 'STRING';
+  return offsets === 0 && (type === 'STRING' || type === JSON_TYPE);
 }
 
 /** Undefined where only rows can be computed: conditions and numbers may have kernels for rows, and none for entries. */

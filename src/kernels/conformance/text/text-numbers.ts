@@ -43,6 +43,30 @@ export const TEXT_NUMBER_CHECKS = {
   },
   textLongs: (lab: Lab) => readNumbers(lab, 'I64', /^-?\d{1,18}$/, BigInt),
   textDoubles: (lab: Lab) => readNumbers(lab, 'F64', /^-?(?!.*(?:\d.?){16})\d+(?:\.\d*)?$/, Number),
+  textTimes: (lab: Lab) => {
+    lab.each(['2025-01-02T03:04:05.678Z', '05/02/2025 0304'], (rows, example) => {
+      const isIso = example.endsWith('Z');
+      const template = isIso ? ISO_STEPS : DAY_FIRST_STEPS;
+      const texts = randomTexts(lab, rows).map((text) => (lab.random(9) === 0 ? text : almostTime(lab, isIso)));
+      const { at } = lay(lab, texts);
+      const [out, others] = [lab.output('I64', texts.length), lab.output('I64', Math.ceil(texts.length / 64))];
+      const steps = lab.place('U32', template);
+      const expected = texts.map((text) => (text === null ? null : isIso ? isoTime(text) : dayFirstTime(text)));
+      lab.expectResult(
+        lab.call(() => lab.kernels.textTimes(at, texts.length, steps, template.length, out, others)),
+        expected.filter((each) => each === null).length,
+      );
+      lab.expectBits(
+        others,
+        expected.map((each) => each === null),
+      );
+      lab.expect(
+        'I64',
+        out,
+        expected.map((each) => BigInt(each ?? 0)),
+      );
+    });
+  },
   textAddresses: (lab: Lab) => {
     lab.each(['texts'], (rows) => {
       const texts = randomTexts(lab, rows).map((text) => (lab.random(9) === 0 ? text : anyAddress(lab)));
@@ -152,6 +176,50 @@ function clockText(value: Value): string | null {
   if (ms < -62_167_219_200_000 || ms > 253_402_300_799_999) return null;
   const text = new Date(ms).toISOString();
   return `${text.slice(0, 10).replaceAll('-', '/')} on ${text.slice(11, 23)}, ${text.slice(11, 13)} h`;
+}
+
+const field = (unit: number, digits: number): number => (unit << 16) | (digits << 20);
+const byte = (characters: string): number => characters.charCodeAt(0) | ((characters.charCodeAt(1) || characters.charCodeAt(0)) << 8);
+const [MAY_END, MAY_END_IN_Z] = [2 ** 31, 2 ** 30];
+const ISO_STEPS = [
+  ...[field(1, 4), byte('-'), field(2, 2), byte('-'), field(3, 2), byte('T ') + MAY_END, field(4, 2), byte(':'), field(5, 2)],
+  ...[byte(':') + MAY_END + MAY_END_IN_Z, field(6, 2), byte('.') + MAY_END + MAY_END_IN_Z, field(7, 3), byte('Z') + MAY_END],
+];
+const DAY_FIRST_STEPS = [field(3, 2), byte('/'), field(2, 2), byte('/'), field(1, 4), byte(' '), field(4, 2), field(5, 2)];
+
+/** Times that are what they print as again, the year 0 left out. */
+function isoTime(text: string): number | null {
+  if (!/^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{3})?)?Z?)?$/.test(text) || text.startsWith('0000')) return null;
+  const whole = text.replace(' ', 'T').replace('Z', '');
+  const full = `${whole}${'-00-00T00:00:00.000'.slice(whole.length - 4)}`;
+  const ms = Date.parse(`${full}Z`);
+  return Number.isNaN(ms) || new Date(ms).toISOString() !== `${full}Z` ? null : ms;
+}
+
+function dayFirstTime(text: string): number | null {
+  const [, day, month, year, hour, minute] = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d)(\d\d)$/.exec(text) ?? [];
+  return day === undefined ? null : isoTime(`${year}-${month}-${day}T${hour}:${minute}`);
+}
+
+/** Times in either way of writing, some of which are none: other digits, parts that are not there, days of no month. */
+function almostTime(lab: Lab, isIso: boolean): string {
+  const iso = new Date(lab.random(4_000_000_000) * 60_000 + lab.random(60_000) - 62_135_596_800_000).toISOString();
+  const [year, month, day] = iso.slice(0, 10).split('-');
+  const text = isIso
+    ? iso.replace('T', lab.random(2) === 0 ? ' ' : 'T')
+    : `${day}/${month}/${year} ${iso.slice(11, 13)}${iso.slice(14, 16)}`;
+  switch (lab.random(6)) {
+    case 0:
+      return text.slice(0, [4, 7, 10, 11, 13, 16, 19, 23][lab.random(8)]);
+    case 1: {
+      const at = lab.random(text.length);
+      return text.slice(0, at) + '0123456789x/'.charAt(lab.random(12)) + text.slice(at + 1);
+    }
+    case 2:
+      return `${text.slice(0, [10, 16, 19][lab.random(3)])}Z`;
+    default:
+      return text;
+  }
 }
 
 /** Texts of digits among others, and some that are numbers almost. */
