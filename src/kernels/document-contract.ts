@@ -1,9 +1,11 @@
+// Kernels over documents.
+
 import type { Address } from '../base/layout.js';
 
-/** Parts of documents, which are texts by reference as those of `TextKernels`: JSON without spaces, whose objects have each name once. */
+/** Kernels over documents, which are texts by reference as those of `TextKernels`: JSON without spaces, whose objects have each name once. */
 export interface DocumentKernels {
   /**
-   * What lies at a path, as it is written; null where nothing does, or a null. `path` has a u32 for each step, `pathBytes` of them in all: with the
+   * Parts of documents at a path, as they are written; null where nothing is, or a null. `path` has a u32 for each step, `pathBytes` of them in all: with the
    * highest bit an element, by its index; without it a member, by the length of its name, whose bytes, as JSON has them between quotes, follow and
    * are filled up to whole words.
    */

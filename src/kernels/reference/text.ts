@@ -356,7 +356,8 @@ function templatePattern(steps: Uint32Array): RegExp {
 
 /** Milliseconds of fields by name, or null where there is no such day or hour. */
 function instantOf(fields: Readonly<Record<string, string | undefined>>): number | null {
-  const of = (unit: string, least: number): number => Number(fields[unit] ?? least);
+  const known = new Map(Object.entries(fields));
+  const of = (unit: string, least: number): number => Number(known.get(unit) ?? least);
   const [year, month, day] = [of('year', 0), of('month', 1), of('day', 1)];
   const [hour, minute, second] = [of('hour', 0), of('minute', 0), of('second', 0)];
   const date = new Date(0);

@@ -92,7 +92,7 @@ export class TextCompiler {
     }
   }
 
-  /** What a document is written as. */
+  /** Documents as they are written. */
   json(expression: Expression): TextNode | undefined {
     if (expression.kind === 'lambda' || inferType(expression, this.#typeOf) !== JSON_TYPE) return undefined;
     if (expression.kind === 'column') return this.#leaves.column(expression.name);

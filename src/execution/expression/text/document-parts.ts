@@ -8,7 +8,7 @@ import type { TextNode } from '../vector.js';
 import { longs } from './text-functions.js';
 import type { TextWork } from './text-node.js';
 
-/** What lies at a constant path; undefined for other paths. */
+/** Parts of documents at a constant path; undefined for other paths. */
 export function partOfDocument(work: TextWork, node: TextNode, path: Expression | undefined): TextNode | undefined {
   const text = constantOf(path)?.value;
   const parts = typeof text === 'string' ? parseJsonPath(text) : undefined;

@@ -71,7 +71,7 @@ function templateOf(pattern: string): readonly number[] | undefined {
     if (part.kind === 'text') {
       // A digit could be one of the field before it.
       if (!/^[ -/:-~]*$/.test(part.text)) return undefined;
-      steps.push(...[...part.text].map((character) => byte(character)));
+      for (const character of part.text) steps.push(byte(character));
       continue;
     }
     const [unit, digits] = FIELDS.get(part.letter) ?? [];
