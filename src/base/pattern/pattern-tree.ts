@@ -175,8 +175,7 @@ class PatternParser {
     const [, least, more, most] = found;
     const min = Number(least);
     const max = more === undefined ? min : most === '' ? Infinity : Number(most);
-    const isOne = min === 1 && max === 1;
-    return isOne || max < Math.max(1, min) || Math.max(min, max === Infinity ? 0 : max) > TIMES_MAX ? undefined : [min, max];
+    return max < Math.max(1, min) || Math.max(min, max === Infinity ? 0 : max) > TIMES_MAX ? undefined : [min, max];
   }
 
   #take(wanted: string): boolean {

@@ -1,5 +1,6 @@
 // Functions of texts that others compute: the same in words for which there are kernels.
 
+import { patternTree } from '../../../base/pattern/pattern-tree.js';
 import { constantOf, inferType, type TypeOf } from '../../../expression/expression-type.js';
 import { call, type Expression, long, text } from '../../../model/expression.js';
 import { integer, wellFormed } from './constants.js';
@@ -11,6 +12,8 @@ export function rewritten(given: Call, typeOf: TypeOf): Expression | undefined {
   switch (given.function) {
     case 'format':
       return formatted(given, typeOf);
+    case 'regexp_replace':
+      return groupOfWhole(given);
     case 'repeat':
       return repeated(given);
     case 'array_offset':
@@ -48,6 +51,16 @@ function repeated({ arguments: [part, times] }: Call): Expression | undefined {
   const count = integer(times) ?? 0;
   if (part === undefined || count < 1 || count > REPEATED_MAX) return undefined;
   return count === 1 ? part : call('concat', ...Array.from({ length: count }, () => part));
+}
+
+/** A text that a pattern fits from its start to its end, replaced by the pattern's first group. */
+function groupOfWhole({ arguments: [whole, pattern, replacement] }: Call): Expression | undefined {
+  const [form, wanted] = [wellFormed(pattern), wellFormed(replacement)];
+  const tree = form === undefined || wanted !== '$1' ? undefined : patternTree(form);
+  if (whole === undefined || form === undefined || tree?.kind !== 'sequence') return undefined;
+  const isThere = tree.parts.some((part) => part.kind === 'group' && part.number === 1);
+  const isWhole = tree.parts[0]?.kind === 'start' && tree.parts.at(-1)?.kind === 'end';
+  return isThere && isWhole ? call('nvl', call('regexp_extract', whole, text(form), long(1)), whole) : undefined;
 }
 
 const PARTS_MAX = 20;
