@@ -33,8 +33,13 @@ interface Row {
 
 const LONG_TEXT = 'The quick brown fox jumps over the lazy dog; '.repeat(9);
 const ENDS = ['', '/', ' ', 'x', 'ß', 'İ', '\uffee', '𐐷', '日本'];
+/** Words that are numbers, or almost. */
+const WORDS = ['true', 'FALSE', 'NaN', 'Infinity', '-infinity', 'nano', 'info', 'tr', 'yes', '1e3', '0x1p3', ' 7'] as const;
 const PARTS = ['', 'a', 'ab', 'B', 'é', 'ſ', '日', '😀', ' ', '0', 'or', 'Order ', '9007199254740993', LONG_TEXT] as const;
-const text = fc.array(fc.constantFrom(...PARTS, ...ENDS), { maxLength: 5 }).map((parts) => parts.join(''));
+const text = fc.oneof(
+  { weight: 5, arbitrary: fc.array(fc.constantFrom(...PARTS, ...ENDS), { maxLength: 5 }).map((parts) => parts.join('')) },
+  fc.constantFrom(...WORDS),
+);
 const plain = fc
   .array(fc.constantFrom('', 'a', 'ab', 'B', ' ', '0', 'or', 'zZ', '9007199254740993', LONG_TEXT), { maxLength: 5 })
   .map((parts) => parts.join(''));
@@ -164,6 +169,7 @@ const NUMBERS = [
   'strlen(substring(A, strpos(A, B), 2))',
   'strlen(A) * 2 - strlen(B)',
   "cast(A, 'LONG')",
+  "cast(A, 'DOUBLE')",
   'timestamp_parse(A)',
   'timestamp_parse(timestamp_format(n % 100000000000000))',
   "timestamp_parse(concat(timestamp_format(n % 100000000000000, 'yyyy-MM-dd HH:mm'), left(B, 1)))",

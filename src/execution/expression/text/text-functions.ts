@@ -32,7 +32,7 @@ interface TextReading {
   readonly lane: Lane;
   /** The kernel: sets the bits `others` of texts that it does not read, and returns how many. */
   read(texts: Address, rows: number, out: Address, others: Address): number;
-  /** Whether no text that begins with a letter is one, but for Infinity and NaN. */
+  /** Whether no text that begins with a letter is one, but for the words that are numbers. */
   readonly wordsAreNone: boolean;
   /** The number of any text, null for none. */
   readOther(text: string | null): bigint | number | null;
@@ -78,16 +78,16 @@ export function readTexts(work: TextWork, node: TextNode, { lane, read, readOthe
   };
 }
 
-/** Whether a text begins with a letter that no number begins with. */
+/** Whether a text begins with a letter that no number begins with, whose words are `INFINITY`, `NaN`, `true` and `false`. */
 function isWord(memory: KernelMemory, at: Address): boolean {
   const [address = 0, length = 0] = memory.u32(at, 2);
   const first = address === 0 || (length & ~WIDE) === 0 ? 0 : (memory.u8(address, 1)[0] ?? 0) | LOWER_CASE;
-  return first >= LETTERS[0] && first <= LETTERS[1] && first !== LETTERS[2] && first !== LETTERS[3];
+  return first >= FIRST_LETTER && first <= LAST_LETTER && !NUMBER_LETTERS.has(first);
 }
 
 const LOWER_CASE = 0x20;
-/** `a` and `z`, and the first letters of Infinity and NaN. */
-const LETTERS = [0x61, 0x7a, 0x69, 0x6e] as const;
+const [FIRST_LETTER, LAST_LETTER] = [0x61, 0x7a] as const;
+const NUMBER_LETTERS: ReadonlySet<number> = new Set([...'intf'].map((letter) => letter.charCodeAt(0)));
 
 export function longs(work: TextWork, node: TextNode, apply: (texts: Address, rows: number, out: Address) => void): NumberNode {
   const room = work.words();
