@@ -107,8 +107,7 @@ Written by \`node scripts/row-paths.mjs\`: the cases of \`npm run bench -- funct
 ${ROWS.toLocaleString('en')} rows, and the number of values that the profile says JavaScript computed (\`valuesByRow\`, \`valuesByEntry\`; every query
 has them in its profile, its header and its log). ${of('kernels').length} are computed by kernels alone, ${of('row').length} in part row by row, ${of('entry').length} once for each entry. Columns: \`tiny\`, \`long\`
 and \`wide\` are LONGs, \`dbl\`, \`dec\` and \`flt\` DOUBLEs; \`low\` has 250 different strings, \`mid\` 5,000, \`high\` as many as rows. Which form is taken depends on the
-segment (decision 15). Nanoseconds are processor time, one thread, the aggregate around the expression with it: medians of three rounds over 300,000 rows at a load of 20,
-2026-11-23. Not counted: states of aggregates that are objects (sketches of some kinds,
+segment (decision 15). Nanoseconds are processor time, one thread, the aggregate around the expression with it: one round over a million rows, 2026-11-30. Not counted: states of aggregates that are objects (sketches of some kinds,
 lists of values), steps after grouping, and windows; they work on groups or on rows of a result.
 
 ${sections.join('\n')}`;
