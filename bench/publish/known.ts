@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Broker } from '../../src/cluster/broker/broker.js';
 import { Coordinator } from '../../src/cluster/coordinator/coordinator.js';
 import { Historical } from '../../src/cluster/historical/historical.js';
-import type { Peers } from '../../src/cluster/rpc/peers.js';
+import { type Peers, TASK_ROLE } from '../../src/cluster/rpc/peers.js';
 import { StorageOwner } from '../../src/cluster/storage-owner.js';
 import type { Engine } from '../../src/execution/run/engine.js';
 import type { Database } from '../../src/metadata/database.js';
@@ -105,6 +105,9 @@ function openRoles(database: Database) {
     async *run(_plan, _store, segmentIds) {
       yield { rowCount: segmentIds.length, columns: [] };
     },
+    async *merge(_plan, partials) {
+      for (const partial of partials) yield* partial;
+    },
   };
   const wake = (): void => {
     void coordinator.wake();
@@ -132,7 +135,7 @@ function openRoles(database: Database) {
   });
   const options = { now: Date.now, log: console.error };
   const peers = {
-    all: (role: string) => [{ host: 'h', session: 's', service: role === 'historical' ? historical : broker }],
+    all: (role: string) => (role === TASK_ROLE ? [] : [{ host: 'h', session: 's', service: role === 'historical' ? historical : broker }]),
     at: () => historical,
     isHere: () => true,
     leading: () => coordinator,
