@@ -1,5 +1,5 @@
 import { isAligned } from './lanes';
-import { size, start, textOf } from './text';
+import { noteOther, size, start, textOf } from './text';
 
 // IPv4 addresses as texts by reference (text.ts), and as numbers of 32 bits.
 
@@ -60,11 +60,7 @@ export function textAddresses(texts: usize, n: u32, out: usize, others: usize): 
     const isOther = <u64>(address < 0);
     store<i64>(out + (i << 3), address < 0 ? 0 : address);
     count += <u32>isOther;
-    bits |= isOther << (i & 63);
-    if ((i & 63) == 63 || i + 1 == <usize>n) {
-      store<u64>(others + ((i >> 6) << 3), bits);
-      bits = 0;
-    }
+    bits = noteOther(others, i, <usize>n, bits, isOther);
   }
   return count;
 }

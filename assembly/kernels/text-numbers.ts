@@ -1,5 +1,5 @@
 import { isAligned } from './lanes';
-import { size, start, textOf } from './text';
+import { noteOther, size, start, textOf } from './text';
 
 // Texts of numbers, and numbers of texts, by reference (text.ts).
 
@@ -70,11 +70,7 @@ function numbersOf<T>(texts: usize, n: u32, out: usize, others: usize): u32 {
     if (isInteger<T>()) store<i64>(out + (i << 3), isOther != 0 ? 0 : isNegative ? -digits : digits);
     else store<f64>(out + (i << 3), isOther != 0 ? 0 : (isNegative ? -<f64>digits : <f64>digits) / <f64>scale);
     count += <u32>isOther;
-    bits |= isOther << (i & 63);
-    if ((i & 63) == 63 || i + 1 == <usize>n) {
-      store<u64>(others + ((i >> 6) << 3), bits);
-      bits = 0;
-    }
+    bits = noteOther(others, i, <usize>n, bits, isOther);
   }
   return count;
 }

@@ -43,6 +43,15 @@ export function touch(texts: usize, step: usize, i: usize, n: usize): u64 {
   return sum;
 }
 
+/** Bit i of `others`, put down by whole words: `bits` of the words begun, to go on with. */
+@inline
+export function noteOther(others: usize, i: usize, n: usize, bits: u64, isOther: u64): u64 {
+  bits |= isOther << (i & 63);
+  if ((i & 63) != 63 && i + 1 != n) return bits;
+  store<u64>(others + ((i >> 6) << 3), bits);
+  return 0;
+}
+
 /** Whether a byte is beyond ASCII. */
 @inline
 export function isWide(at: usize, length: usize): bool {

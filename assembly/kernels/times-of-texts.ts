@@ -1,6 +1,6 @@
 import { DAY_MS, dayOfDate, isLeap } from './calendar';
 import { isAligned } from './lanes';
-import { size, start } from './text';
+import { noteOther, size, start } from './text';
 
 // Instants of texts that are written as a template, by reference (text.ts).
 
@@ -87,11 +87,7 @@ export function textTimes(texts: usize, n: u32, template: usize, steps: u32, out
     const isOther = u64(instant == UNKNOWN);
     store<i64>(out + (i << 3), isOther != 0 ? 0 : instant);
     count += <u32>isOther;
-    bits |= isOther << (i & 63);
-    if ((i & 63) == 63 || i + 1 == <usize>n) {
-      store<u64>(others + ((i >> 6) << 3), bits);
-      bits = 0;
-    }
+    bits = noteOther(others, i, <usize>n, bits, isOther);
   }
   return count;
 }

@@ -1,18 +1,7 @@
-import { holds, lengths, sum, type Words } from './words.js';
+import type { Words } from './words.js';
 
-/** Functions of strings that look like numbers and of several values, and aggregates that are not sums. */
-export const OTHERS: readonly Words[] = [
-  ['CAST(digits AS BIGINT)', sum('CAST(digits AS BIGINT)')],
-  ['CAST(digits AS DOUBLE)', sum('CAST(digits AS DOUBLE)')],
-  ['PARSE_LONG', sum('PARSE_LONG(digits)'), null],
-  ['MV_LENGTH', sum('MV_LENGTH(tags)'), sum('len(tags)')],
-  ['MV_CONTAINS', holds("MV_CONTAINS(tags, 't3')"), holds("list_contains(tags, 't3')")],
-  ['MV_OVERLAP', holds("MV_OVERLAP(tags, ARRAY['t3', 't4'])"), holds("list_has_any(tags, ['t3', 't4'])")],
-  ['MV_FILTER_ONLY', sum("MV_LENGTH(MV_FILTER_ONLY(tags, ARRAY['t3', 't4']))"), sum("len(list_filter(tags, x -> x IN ('t3', 't4')))")],
-  ['MV_TO_STRING', lengths("MV_TO_STRING(tags, ',')"), lengths("array_to_string(tags, ',')")],
-  // A row's values are sorted as they are stored.
-  ['MV_OFFSET', lengths('MV_OFFSET(tags, 0)'), lengths('list_min(tags)')],
-  ['MV_TO_ARRAY', sum('ARRAY_LENGTH(MV_TO_ARRAY(tags))'), sum('len(tags)')],
+/** Aggregates that are not sums of what is computed. */
+export const AGGREGATES: readonly Words[] = [
   ['STDDEV', 'STDDEV(dbl)', 'STDDEV(dbl)'],
   ['VAR_POP', 'VAR_POP(tiny)', 'VAR_POP(tiny)'],
   ['LATEST(tiny)', 'LATEST(tiny)', 'arg_max(tiny, __time)'],

@@ -1,4 +1,4 @@
-import { OTHERS } from './aggregates.js';
+import { AGGREGATES } from './aggregates.js';
 import { OF_DOCUMENTS, OF_LISTS } from './lists.js';
 import { OF_DOUBLES, OF_LONGS, OF_NUMBERS } from './numbers.js';
 import { OF_STRINGS, OF_TEXTS } from './strings.js';
@@ -34,5 +34,5 @@ export const CASES: readonly Case[] = [
   ...['dbl', 'dec', 'flt'].flatMap((column) => named(column, OF_DOUBLES)),
   ...STRINGS.flatMap((column) => named(column, OF_STRINGS)),
   ...plain(OF_TIME).map((each) => ({ ...each, name: `${each.name} of __time` })),
-  ...plain([...OF_TEXTS, ...OF_LISTS, ...OF_DOCUMENTS, ...OTHERS]),
+  ...plain([...OF_TEXTS, ...OF_LISTS, ...OF_DOCUMENTS, ...AGGREGATES]),
 ];

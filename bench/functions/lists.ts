@@ -2,6 +2,14 @@ import { holds, lengths, most, sum, type Words } from './words.js';
 
 /** Functions of rows of several values. */
 export const OF_LISTS: readonly Words[] = [
+  ['MV_LENGTH', sum('MV_LENGTH(tags)'), sum('len(tags)')],
+  ['MV_CONTAINS', holds("MV_CONTAINS(tags, 't3')"), holds("list_contains(tags, 't3')")],
+  ['MV_OVERLAP', holds("MV_OVERLAP(tags, ARRAY['t3', 't4'])"), holds("list_has_any(tags, ['t3', 't4'])")],
+  ['MV_FILTER_ONLY', sum("MV_LENGTH(MV_FILTER_ONLY(tags, ARRAY['t3', 't4']))"), sum("len(list_filter(tags, x -> x IN ('t3', 't4')))")],
+  ['MV_TO_STRING', lengths("MV_TO_STRING(tags, ',')"), lengths("array_to_string(tags, ',')")],
+  // A row's values are sorted as they are stored.
+  ['MV_OFFSET', lengths('MV_OFFSET(tags, 0)'), lengths('list_min(tags)')],
+  ['MV_TO_ARRAY', sum('ARRAY_LENGTH(MV_TO_ARRAY(tags))'), sum('len(tags)')],
   ['MV_APPEND', sum("MV_LENGTH(MV_APPEND(tags, 'x1'))"), sum("len(list_append(tags, 'x1'))")],
   ['MV_PREPEND', sum("MV_LENGTH(MV_PREPEND('x1', tags))"), sum("len(list_prepend('x1', tags))")],
   ['MV_CONCAT', sum('MV_LENGTH(MV_CONCAT(tags, tags))'), sum('len(list_concat(tags, tags))')],

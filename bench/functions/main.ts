@@ -10,7 +10,7 @@ import { CASES, type Case } from './cases.js';
 import { functionsIngestion, writeFunctionsCsv } from './table.js';
 
 /*
- * npm run bench -- functions: every function, cast and aggregate over a column of each type that it takes, as SQL over HTTP with caches
+ * npm run bench -- functions: functions, casts and aggregates over a column of each type that it takes, as SQL over HTTP with caches
  * off, and the same in DuckDB; nanoseconds of processor time a row, one thread each. An answer that differs is marked, and fails the run.
  */
 const { values: flags } = parseArgs({

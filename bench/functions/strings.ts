@@ -96,6 +96,9 @@ export const OF_STRINGS: readonly Words[] = [
 
 /** Functions of strings that are times, addresses or digits. */
 export const OF_TEXTS: readonly Words[] = [
+  ['CAST(digits AS BIGINT)', sum('CAST(digits AS BIGINT)')],
+  ['CAST(digits AS DOUBLE)', sum('CAST(digits AS DOUBLE)')],
+  ['PARSE_LONG', sum('PARSE_LONG(digits)'), null],
   ['TIME_PARSE', most('TIME_PARSE(stamp)'), most('CAST(stamp AS TIMESTAMP)')],
   ['TIME_PARSE by a pattern', most("TIME_PARSE(stamp, 'yyyy-MM-dd HH:mm:ss')"), most("strptime(stamp, '%Y-%m-%d %H:%M:%S')")],
   ['CAST AS TIMESTAMP', most('CAST(stamp AS TIMESTAMP)')],

@@ -58,6 +58,12 @@ function frameOf(texts: readonly (string | null)[]): Frame {
   };
 }
 
+const SCAN: ScanPlan = {
+  ...{ operator: 'scan', dataSource: '', intervals: [ETERNITY], filter: null, timeOrder: null, offset: 0, limit: null, post: [] },
+  virtualColumns: [],
+  columns: ['v'],
+};
+
 const parts = suite('parts of documents');
 
 parts('are what is found row by row', async () => {
@@ -68,9 +74,8 @@ parts('are what is found row by row', async () => {
       const expression = parseExpression(source);
       const type = expressionType(expression, typeOf) as ColumnType;
       const plan: ScanPlan = {
-        ...{ operator: 'scan', dataSource: '', intervals: [ETERNITY], filter: null, timeOrder: null, offset: 0, limit: null, post: [] },
+        ...SCAN,
         virtualColumns: [{ name: 'v', expression, outputType: type }],
-        columns: ['v'],
       };
       const engine = createEngine({ memory, kernels, threads: 0 });
       const placed = uploadFrame(frameOf(texts), memory);
@@ -93,6 +98,25 @@ parts('are what is found row by row', async () => {
     { numRuns: caseCount(150), includeErrorInReport: true },
   );
   assert.is(memory.allocatedBytes, 0);
+});
+
+parts('are cut by kernels alone', async () => {
+  const texts = Array.from({ length: 5000 }, (_, row) => stringifyJson({ a: { b: row }, list: [row, 1] }));
+  for (const source of [
+    "strlen(to_json_string(json_query(j, '$.a')))",
+    "array_length(json_query_array(j, '$.list'))",
+    'strlen(to_json_string(j))',
+  ]) {
+    const plan: ScanPlan = { ...SCAN, virtualColumns: [{ name: 'v', expression: parseExpression(source), outputType: 'LONG' }] };
+    const engine = createEngine({ memory, kernels: 'simd', threads: 0 });
+    const placed = uploadFrame(frameOf(texts), memory);
+    const profile = newProfile();
+    const options = { ending: 'final', deadlineMs: Infinity, kernels: null, batchRows: null, profile } as const;
+    for await (const _ of engine.runViews(plan, [placed.view], options, new AbortController().signal));
+    placed.release();
+    await engine.close();
+    assert.equal([profile.valuesByRow, profile.valuesByEntry], [0, 0], source);
+  }
 });
 
 parts.run();

@@ -57,7 +57,7 @@ function canPart(scope: SegmentScope, { function: name, arguments: inputs }: Ext
   return all.length === 0 || ((name === '&&' || name === '||') && new Set(all).size === all.length);
 }
 
-/** Strings that are made of others and looked for in a list: each different one once. */
+/** Strings that are looked for in a list: those of a column in its dictionary, those that are made of others each different one once. */
 function bindMembership(scope: SegmentScope, expression: Expression, matchUnknown: boolean): Predicate | undefined {
   if (expression.kind !== 'call' || expression.function !== 'scalar_in_array') return undefined;
   const [value, list] = expression.arguments;

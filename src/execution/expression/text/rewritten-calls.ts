@@ -71,7 +71,7 @@ const PARTS_MAX = 20;
  */
 function partOfSplit({ arguments: [given, place] }: Call, base: number): Expression | undefined {
   const list = given?.kind === 'call' && given.function === 'mv_to_array' ? given.arguments[0] : given;
-  if (list?.kind !== 'call' || !SPLITS.has(list.function)) return undefined;
+  if (list?.kind !== 'call' || list.function !== 'string_to_array') return undefined;
   const [whole, separator] = list.arguments;
   const [index, pattern] = [integer(place), constantOf(separator)?.value];
   if (whole === undefined || index === undefined || typeof pattern !== 'string') return undefined;
@@ -92,7 +92,6 @@ function partOfSplit({ arguments: [given, place] }: Call, base: number): Express
 
 /** A pattern that is one character: as it is, escaped, or alone in a class. */
 const SEPARATOR = /^(?:([0-9A-Za-z !"#%&',\-/:;<=>@_`~])|\\([!-/:-@[-`{-~])|\[([.|*+?$(){}])\])$/;
-const SPLITS: ReadonlySet<string> = new Set(['string_to_array', 'string_to_mv']);
 
 /** Conditions in place of the candidates of a subject. */
 export function searched(subject: Expression, cases: readonly Expression[]): readonly Expression[] {

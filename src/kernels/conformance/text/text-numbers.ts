@@ -48,45 +48,19 @@ export const TEXT_NUMBER_CHECKS = {
       const isIso = example.endsWith('Z');
       const template = isIso ? ISO_STEPS : DAY_FIRST_STEPS;
       const texts = randomTexts(lab, rows).map((text) => (lab.random(9) === 0 ? text : almostTime(lab, isIso)));
-      const { at } = lay(lab, texts);
-      const [out, others] = [lab.output('I64', texts.length), lab.output('I64', Math.ceil(texts.length / 64))];
       const steps = lab.place('U32', template);
-      const expected = texts.map((text) => (text === null ? null : isIso ? isoTime(text) : dayFirstTime(text)));
-      lab.expectResult(
-        lab.call(() => lab.kernels.textTimes(at, texts.length, steps, template.length, out, others)),
-        expected.filter((each) => each === null).length,
-      );
-      lab.expectBits(
-        others,
-        expected.map((each) => each === null),
-      );
-      lab.expect(
-        'I64',
-        out,
-        expected.map((each) => BigInt(each ?? 0)),
+      expectLongs(
+        lab,
+        texts,
+        (text) => (isIso ? isoTime(text) : dayFirstTime(text)),
+        (at, out, others) => lab.kernels.textTimes(at, texts.length, steps, template.length, out, others),
       );
     });
   },
   textAddresses: (lab: Lab) => {
     lab.each(['texts'], (rows) => {
       const texts = randomTexts(lab, rows).map((text) => (lab.random(9) === 0 ? text : anyAddress(lab)));
-      const { at } = lay(lab, texts);
-      const [out, others] = [lab.output('I64', texts.length), lab.output('I64', Math.ceil(texts.length / 64))];
-      const expected = texts.map((text) => (text === null ? null : numberOfAddress(text)));
-      lab.expectResult(
-        lab.call(() => lab.kernels.textAddresses(at, texts.length, out, others)),
-        expected.filter((each) => each === null).length,
-      );
-      lab.expectBits(
-        others,
-        expected.map((each) => each === null),
-      );
-      lab.expect(
-        'I64',
-        out,
-        expected.map((each) => each ?? 0n),
-        'address',
-      );
+      expectLongs(lab, texts, numberOfAddress, (at, out, others) => lab.kernels.textAddresses(at, texts.length, out, others));
     });
   },
   textOfAddresses: (lab: Lab) => {
@@ -220,6 +194,31 @@ function almostTime(lab: Lab, isIso: boolean): string {
     default:
       return text;
   }
+}
+
+/** A kernel that reads a LONG of each text, and leaves those of which `valueOf` gives none. */
+function expectLongs(
+  lab: Lab,
+  texts: readonly Text[],
+  valueOf: (text: string) => number | bigint | null,
+  read: (at: number, out: number, others: number) => number,
+): void {
+  const { at } = lay(lab, texts);
+  const [out, others] = [lab.output('I64', texts.length), lab.output('I64', Math.ceil(texts.length / 64))];
+  const expected = texts.map((text) => (text === null ? null : valueOf(text)));
+  lab.expectResult(
+    lab.call(() => read(at, out, others)),
+    expected.filter((each) => each === null).length,
+  );
+  lab.expectBits(
+    others,
+    expected.map((each) => each === null),
+  );
+  lab.expect(
+    'I64',
+    out,
+    expected.map((each) => BigInt(each ?? 0)),
+  );
 }
 
 /** Texts of digits among others, and some that are numbers almost. */
